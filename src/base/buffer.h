@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bytes that grow: text is put together here before it is written in one piece.
+ *
+ *     struct cunei_buffer text = {0};
+ *     cunei_buffer_format(&text, "event %u", id);
+ *     if (text.failed)
+ *         return -ENOMEM;
+ *     …
+ *     cunei_buffer_fini(&text);
+ *
+ * A failed allocation is remembered, what follows it is ignored, so that a caller
+ * checks once, at the end.  `data` is NUL-terminated after any append.
+ */
+#ifndef CUNEI_BASE_BUFFER_H
+#define CUNEI_BASE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cunei_buffer {
+    char *data; /* owned */
+    size_t size;
+    size_t capacity;
+    bool failed;
+};
+
+void cunei_buffer_append(struct cunei_buffer *buffer, const void *bytes, size_t size);
+void cunei_buffer_append_text(struct cunei_buffer *buffer, const char *text);
+void cunei_buffer_format(struct cunei_buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Empty it and keep its memory. */
+void cunei_buffer_clear(struct cunei_buffer *buffer);
+void cunei_buffer_fini(struct cunei_buffer *buffer);
+
+#endif

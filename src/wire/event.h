@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The events of a stream, byte for byte.
+ *
+ * An event is one little-endian 64-bit word, the record, and for a built-in class the
+ * payload words that follow it.  The record is written by one store:
+ *
+ *     bits  0–39   time: the low bits of the clock, relative to the clock's base
+ *     bits 40–61   class: a built-in class below 1024, a function from there on
+ *     bits 62–63   phase
+ *
+ * A packet spans less than 2³⁹ ticks, so that its 64-bit begin and the 40 bits give the
+ * whole time.  In CTF each function is an event class of its own; functions numbered
+ * from CUNEI_FUNCTION_CLASS_END on appear as `call` events, because the time that
+ * babeltrace2 needs to load a trace grows with the square of its classes.
+ *
+ * A change in this file is a change of CUNEI_WIRE_VERSION.
+ */
+#ifndef CUNEI_WIRE_EVENT_H
+#define CUNEI_WIRE_EVENT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define CUNEI_WIRE_VERSION 1
+
+#define CUNEI_TIME_BITS   40
+#define CUNEI_CLASS_BITS  22
+#define CUNEI_TIME_MASK   ((UINT64_C(1) << CUNEI_TIME_BITS) - 1)
+#define CUNEI_CLASS_MASK  ((UINT64_C(1) << CUNEI_CLASS_BITS) - 1)
+#define CUNEI_CLASS_SHIFT CUNEI_TIME_BITS
+#define CUNEI_PHASE_SHIFT (CUNEI_TIME_BITS + CUNEI_CLASS_BITS)
+
+/* No packet may span more: half of what the time bits can tell apart. */
+#define CUNEI_SPAN_MAX (UINT64_C(1) << (CUNEI_TIME_BITS - 1))
+
+enum cunei_phase {
+    CUNEI_PHASE_ENTER,  /* the first entry of a call */
+    CUNEI_PHASE_LEAVE,  /* its end, by return or by an exception */
+    CUNEI_PHASE_RESUME, /* re-entry of a generator or coroutine, also by throw() */
+    CUNEI_PHASE_YIELD,  /* it is suspended */
+};
+
+/*
+ * Built-in classes.  The numbers without a layout in metadata.c are kept for what
+ * later versions write; a reader of this version refuses them.
+ */
+enum cunei_class {
+    CUNEI_CLASS_STACK = 1,  /* struct cunei_stack */
+    CUNEI_CLASS_CALL = 2,   /* struct cunei_call */
+    CUNEI_CLASS_UNWIND = 3, /* struct cunei_unwind */
+    CUNEI_CLASS_DEFINE = 4, /* struct cunei_define, in the definitions stream */
+    CUNEI_CLASS_GAP = 5,    /* reserved: recording paused */
+    CUNEI_CLASS_DEMOTE = 6, /* reserved: a function is counted, or off, from here */
+    CUNEI_CLASS_SWITCH = 7, /* reserved: another greenlet runs on this thread */
+    CUNEI_CLASS_TASK = 8,   /* reserved: another asyncio task runs */
+    CUNEI_CLASS_THREAD_NAME = 9, /* reserved */
+    CUNEI_CLASS_EXCEPTION = 10,  /* reserved: raised, handled */
+    CUNEI_CLASS_GC = 11,         /* reserved: a collection */
+    CUNEI_CLASS_LINE = 12,       /* reserved */
+    CUNEI_CLASS_ARGUMENT = 13,   /* reserved: arguments and results */
+    CUNEI_CLASS_OBJECT = 14,     /* reserved: an object's birth and death */
+    CUNEI_CLASS_MARK = 15,       /* reserved: the user's marks */
+    CUNEI_CLASS_REGION = 16,     /* reserved: user and native regions */
+    CUNEI_CLASS_COUNTER = 17,    /* reserved */
+    CUNEI_CLASS_PARAMETER = 18,  /* reserved */
+    CUNEI_CLASS_SAMPLE = 19,     /* reserved: counts of a demoted function */
+    CUNEI_CLASS_MESSAGE = 20,    /* reserved: MPI */
+};
+
+#define CUNEI_FUNCTION_FIRST     1024u
+#define CUNEI_FUNCTION_CLASS_END (CUNEI_FUNCTION_FIRST + 20000u)
+#define CUNEI_FUNCTION_END       (1u << CUNEI_CLASS_BITS)
+
+/* A packet's first event: what is open, outermost first. */
+struct cunei_stack {
+    uint64_t record;
+    uint32_t omitted;     /* outer frames left out because there were too many */
+    uint32_t count;       /* even */
+    uint32_t functions[]; /* a leading 0 where the number of frames is odd */
+};
+
+/* An event of a function beyond the classes; the phase is the record's. */
+struct cunei_call {
+    uint64_t record;
+    uint64_t function;
+};
+
+/*
+ * Stands right before the `leave` of a frame that an exception ends.  `run` counts how
+ * many frames of its function stand directly on top of each other, this one included:
+ * a recursion can tell by it whether the frame's entry was ever recorded, which for an
+ * exception raised from outside (a signal) need not be so.  0: too many to count.
+ */
+struct cunei_unwind {
+    uint64_t record;
+    uint64_t run;
+};
+
+/* In place of the phase of a `define` record. */
+enum cunei_define_form {
+    CUNEI_DEFINE_PLAIN,
+    CUNEI_DEFINE_ESCAPED, /* its text is escaped (cunei_text_escape) */
+};
+
+/* The definition of a function beyond the classes; `text` as in an event's name. */
+struct cunei_define {
+    uint64_t record;
+    uint32_t function;
+    uint32_t line;
+    uint32_t module_length;
+    uint32_t qualname_length;
+    uint32_t file_length;
+    uint32_t length; /* of text: a multiple of 8, the rest is NUL */
+    char text[];
+};
+
+static_assert(CUNEI_PHASE_SHIFT == 62, "the record is not 64 bits");
+static_assert(sizeof(struct cunei_stack) == 16, "the wire layout moved");
+static_assert(sizeof(struct cunei_call) == 16, "the wire layout moved");
+static_assert(sizeof(struct cunei_unwind) == 16, "the wire layout moved");
+static_assert(sizeof(struct cunei_define) == 32, "the wire layout moved");
+
+static inline uint64_t cunei_record(uint64_t time, uint32_t class, uint32_t phase)
+{
+    return (time & CUNEI_TIME_MASK) | (uint64_t) class << CUNEI_CLASS_SHIFT |
+           (uint64_t)phase << CUNEI_PHASE_SHIFT;
+}
+
+static inline uint32_t cunei_record_class(uint64_t record)
+{
+    return (uint32_t)(record >> CUNEI_CLASS_SHIFT & CUNEI_CLASS_MASK);
+}
+
+static inline enum cunei_phase cunei_record_phase(uint64_t record)
+{
+    return (enum cunei_phase)(record >> CUNEI_PHASE_SHIFT);
+}
+
+/* The whole time of a record in a packet that begins at `begin`. */
+static inline uint64_t cunei_record_time(uint64_t record, uint64_t begin)
+{
+    return begin + ((record - begin) & CUNEI_TIME_MASK);
+}
+
+#endif

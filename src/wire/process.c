@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "wire/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "wire/event.h"
+
+enum field_kind {
+    FIELD_NUMBER,
+    FIELD_FLAG,
+    FIELD_TEXT,
+};
+
+static const struct field {
+    const char *key;
+    enum field_kind kind;
+    size_t offset;
+} fields[] = {
+#define FIELD(kind, name)                                 \
+    {                                                     \
+#name, kind, offsetof(struct cunei_process, name) \
+    }
+    FIELD(FIELD_NUMBER, pid),
+    FIELD(FIELD_NUMBER, parent),
+    FIELD(FIELD_FLAG, ended),
+    FIELD(FIELD_NUMBER, start_ns),
+    FIELD(FIELD_NUMBER, end_ns),
+    FIELD(FIELD_NUMBER, lost),
+    FIELD(FIELD_NUMBER, lost_no_stream),
+    FIELD(FIELD_NUMBER, lost_no_space),
+    FIELD(FIELD_NUMBER, lost_no_function),
+    FIELD(FIELD_NUMBER, clamped),
+    FIELD(FIELD_NUMBER, write_ns),
+    FIELD(FIELD_NUMBER, event_cost_ps),
+    FIELD(FIELD_NUMBER, stop_errno),
+    FIELD(FIELD_FLAG, full),
+    FIELD(FIELD_FLAG, started_inside),
+    FIELD(FIELD_TEXT, host),
+    FIELD(FIELD_TEXT, python),
+    FIELD(FIELD_TEXT, executable),
+    FIELD(FIELD_TEXT, directory),
+#undef FIELD
+};
+
+#define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
+
+int cunei_process_add(char ***list, size_t *count, const char *text)
+{
+    char **items = realloc(*list, (*count + 1) * sizeof(*items));
+    if (!items)
+        return -ENOMEM;
+    *list = items;
+    items[*count] = strdup(text);
+    if (!items[*count])
+        return -ENOMEM;
+    (*count)++;
+    return 0;
+}
+
+static void format_text(struct cunei_buffer *out, const char *key, const char *value)
+{
+    cunei_buffer_format(out, "%s ", key);
+    cunei_text_quote(out, value, strlen(value));
+    cunei_buffer_append_text(out, "\n");
+}
+
+void cunei_process_format(const struct cunei_process *process, struct cunei_buffer *out)
+{
+    cunei_buffer_format(out, "cunei %d\n", CUNEI_WIRE_VERSION);
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        const char *at = (const char *)process + fields[i].offset;
+        if (fields[i].kind == FIELD_NUMBER)
+            cunei_buffer_format(out, "%s %" PRIu64 "\n", fields[i].key,
+                                *(const uint64_t *)(const void *)at);
+        else if (fields[i].kind == FIELD_FLAG)
+            cunei_buffer_format(out, "%s %d\n", fields[i].key, *(const bool *)at);
+        else if (*(char *const *)(const void *)at)
+            format_text(out, fields[i].key, *(char *const *)(const void *)at);
+    }
+    for (size_t i = 0; i < process->argument_count; i++)
+        format_text(out, "argument", process->arguments[i]);
+    for (size_t i = 0; i < process->pattern_count; i++)
+        format_text(out, "pattern", process->patterns[i]);
+}
+
+static int set_field(struct cunei_process *process, const struct field *field,
+                     const char *value)
+{
+    char *at = (char *)process + field->offset;
+
+    if (field->kind == FIELD_TEXT) {
+        char **text = (char **)(void *)at;
+        free(*text);
+        *text = strdup(value);
+        return *text ? 0 : -ENOMEM;
+    }
+
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (errno != 0 || end == value || *end != '\0')
+        return -EINVAL;
+    if (field->kind == FIELD_FLAG)
+        *(bool *)at = number != 0;
+    else
+        *(uint64_t *)(void *)at = number;
+    return 0;
+}
+
+static int parse_line(struct cunei_process *process, const char *key, const char *value)
+{
+    if (strcmp(key, "argument") == 0)
+        return cunei_process_add(&process->arguments, &process->argument_count, value);
+    if (strcmp(key, "pattern") == 0)
+        return cunei_process_add(&process->patterns, &process->pattern_count, value);
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (strcmp(key, fields[i].key) == 0)
+            return set_field(process, &fields[i], value);
+    }
+    return 0; /* from a later build of this version: of no concern */
+}
+
+/* The first line names the version: refuse another before anything else is read. */
+static int check_version(const char *line)
+{
+    char *end = NULL;
+
+    if (!line || strncmp(line, "cunei ", 6) != 0)
+        return -EINVAL;
+    long version = strtol(line + 6, &end, 10);
+    if (end == line + 6 || *end != '\0')
+        return -EINVAL;
+    return version == CUNEI_WIRE_VERSION ? 0 : -EPROTO;
+}
+
+int cunei_process_parse(struct cunei_process *process, const char *text, size_t size)
+{
+    char *rest = NULL;
+    char *copy = strndup(text, size);
+    if (!copy)
+        return -ENOMEM;
+
+    *process = (struct cunei_process){0};
+    int rc = check_version(strtok_r(copy, "\n", &rest));
+    for (char *line = NULL; rc == 0 && (line = strtok_r(NULL, "\n", &rest));) {
+        char *value = strchr(line, ' ');
+        if (!value) {
+            rc = -EINVAL;
+            break;
+        }
+        *value++ = '\0';
+        value[cunei_text_unquote(value, strlen(value))] = '\0';
+        rc = parse_line(process, line, value);
+    }
+    free(copy);
+    if (rc < 0)
+        cunei_process_fini(process);
+    return rc;
+}
+
+static void free_list(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+void cunei_process_fini(struct cunei_process *process)
+{
+    free(process->host);
+    free(process->python);
+    free(process->executable);
+    free(process->directory);
+    free_list(process->arguments, process->argument_count);
+    free_list(process->patterns, process->pattern_count);
+    *process = (struct cunei_process){0};
+}

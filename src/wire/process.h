@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The hidden description of a traced process, CUNEI_PROCESS_NAME in its folder.
+ *
+ * Lines of `key value`, values quoted by cunei_text_quote, written whole and put in
+ * place by rename: once when recording starts, once more when it ends.  A process whose
+ * description says `running` and that does not run any more was killed.
+ */
+#ifndef CUNEI_WIRE_PROCESS_H
+#define CUNEI_WIRE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUNEI_PROCESS_NAME ".process"
+#define CUNEI_PROCESS_MAX  (4u * 1024 * 1024) /* bytes a reader takes in */
+
+struct cunei_buffer;
+
+struct cunei_process {
+    uint64_t pid;
+    uint64_t parent;
+    bool ended;        /* by itself; the fields below it are final then */
+    uint64_t start_ns; /* wall clock */
+    uint64_t end_ns;   /* wall clock; 0 while running */
+    uint64_t lost;     /* events; as the live file's counters */
+    uint64_t lost_no_stream;
+    uint64_t lost_no_space;
+    uint64_t lost_no_function;
+    uint64_t clamped;
+    uint64_t write_ns;      /* spent in writing packets */
+    uint64_t event_cost_ps; /* calibrated cost of an event without it; 0: unknown */
+    uint64_t stop_errno;    /* why space ran out; 0: it did not, or by --max-size */
+    bool full;              /* recording stopped for want of space */
+    bool started_inside;    /* by cunei.start(), not by the launcher */
+    char *host;             /* owned, as all that follow; NULL where unknown */
+    char *python;           /* "CPython 3.13.0" */
+    char *executable;
+    char *directory; /* the working directory */
+    char **arguments;
+    size_t argument_count;
+    char **patterns; /* "+text" included, "-text" excluded */
+    size_t pattern_count;
+};
+
+/* Append a copy of `text` to one of the two lists. */
+int cunei_process_add(char ***list, size_t *count, const char *text);
+
+void cunei_process_format(const struct cunei_process *process,
+                          struct cunei_buffer *out);
+
+/* -EINVAL: no description; -EPROTO: one of another version. */
+int cunei_process_parse(struct cunei_process *process, const char *text, size_t size);
+void cunei_process_fini(struct cunei_process *process);
+
+#endif

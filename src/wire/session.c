@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "wire/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+#define SESSION_VERSION 1
+
+static void format_text(struct cunei_buffer *out, const char *key, const char *value)
+{
+    cunei_buffer_format(out, " %s=", key);
+    cunei_text_quote(out, value, strlen(value));
+}
+
+void cunei_session_format(const struct cunei_session *session, struct cunei_buffer *out)
+{
+    cunei_buffer_format(out, "v=%d", SESSION_VERSION);
+    format_text(out, "dir", session->directory);
+    if (session->frequency)
+        cunei_buffer_format(out, " freq=%" PRIu64, session->frequency);
+    if (session->max_bytes)
+        cunei_buffer_format(out, " max=%" PRIu64, session->max_bytes);
+    if (session->startup)
+        cunei_buffer_append_text(out, " startup=1");
+    for (size_t i = 0; i < session->patterns.count; i++) {
+        bool include;
+        const char *text = cunei_patterns_text(&session->patterns, i, &include);
+        format_text(out, include ? "include" : "exclude", text);
+    }
+}
+
+static int parse_number(const char *text, uint64_t *number)
+{
+    char *end = NULL;
+
+    if (text[0] < '0' || text[0] > '9')
+        return -EINVAL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0')
+        return -EINVAL;
+    *number = value;
+    return 0;
+}
+
+static int parse_word(struct cunei_session *session, const char *key, const char *value)
+{
+    uint64_t number = 0;
+
+    if (strcmp(key, "dir") == 0) {
+        if (value[0] != '/' || session->directory)
+            return -EINVAL;
+        session->directory = strdup(value);
+        return session->directory ? 0 : -ENOMEM;
+    }
+    if (strcmp(key, "include") == 0 || strcmp(key, "exclude") == 0)
+        return cunei_patterns_add(&session->patterns, key[0] == 'i', value, NULL, 0);
+
+    int rc = parse_number(value, &number);
+    if (rc < 0)
+        return rc;
+    if (strcmp(key, "v") == 0)
+        return number == SESSION_VERSION ? 0 : -EINVAL;
+    if (strcmp(key, "freq") == 0)
+        session->frequency = number;
+    else if (strcmp(key, "max") == 0)
+        session->max_bytes = number;
+    else if (strcmp(key, "startup") == 0)
+        session->startup = number != 0;
+    else
+        return -EINVAL;
+    return 0;
+}
+
+static int parse_words(struct cunei_session *session, char *text)
+{
+    char *rest = NULL;
+
+    for (char *word = strtok_r(text, " ", &rest); word;
+         word = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(word, '=');
+        if (!value)
+            return -EINVAL;
+        *value++ = '\0';
+        value[cunei_text_unquote(value, strlen(value))] = '\0';
+        int rc = parse_word(session, word, value);
+        if (rc < 0)
+            return rc;
+    }
+    return session->directory ? 0 : -EINVAL;
+}
+
+int cunei_session_parse(struct cunei_session *session, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        return -ENOMEM;
+
+    *session = (struct cunei_session){0};
+    int rc =
+        text[0] == '/' ? parse_word(session, "dir", text) : parse_words(session, copy);
+    free(copy);
+    if (rc < 0)
+        cunei_session_fini(session);
+    return rc;
+}
+
+void cunei_session_fini(struct cunei_session *session)
+{
+    free(session->directory);
+    cunei_patterns_fini(&session->patterns);
+    *session = (struct cunei_session){0};
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The environment variable that arms a Python: where and how to record.
+ *
+ * The launcher formats it, the probe in every descendant parses it.  It is either an
+ * absolute path (record there, everything by default) or words `key=value`, separated
+ * by spaces, values quoted by cunei_text_quote:
+ *
+ *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
+ *
+ * An unknown key, another version or a directory that is no absolute path is -EINVAL.
+ */
+#ifndef CUNEI_WIRE_SESSION_H
+#define CUNEI_WIRE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pattern.h"
+
+#define CUNEI_SESSION_VARIABLE "CUNEI_RECORD"
+
+struct cunei_buffer;
+
+struct cunei_session {
+    char *directory;    /* owned: the trace directory, absolute */
+    uint64_t frequency; /* ticks per second; 0: not measured yet */
+    uint64_t max_bytes; /* of the whole recording; 0: no limit */
+    bool startup;       /* record from the probe's start, not from __main__ */
+    struct cunei_patterns patterns;
+};
+
+void cunei_session_format(const struct cunei_session *session,
+                          struct cunei_buffer *out);
+int cunei_session_parse(struct cunei_session *session, const char *text);
+void cunei_session_fini(struct cunei_session *session);
+
+#endif
