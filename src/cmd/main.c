@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/* The table of commands, and the one place that picks from it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/nearest.h"
+#include "cmd/options.h"
+
+static const struct cunei_cmd *const commands[] = {
+    &cunei_cmd_doctor,
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+/* `python -m cunei` puts this before the words it was given. */
+#define PYTHON_OPTION "--from-python="
+
+static const char *python;
+
+const char *cunei_cmd_python(void)
+{
+    return python;
+}
+
+static void print_help(FILE *to)
+{
+    (void)fprintf(to, "usage: cunei COMMAND …\n"
+                      "\n"
+                      "Record every call of a Python program, and read it.\n"
+                      "\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    (void)fprintf(
+        to, "\n"
+            "  cunei run app.py              run it, then show where the time went\n"
+            "  cunei record -o DIR app.py    keep every call of it in DIR\n"
+            "  cunei report DIR              look at it again\n"
+            "\n"
+            "'cunei help COMMAND' tells more about one; 'cunei --version' its "
+            "version.\n");
+}
+
+void cunei_cmd_help(const struct cunei_cmd *command)
+{
+    printf("usage: cunei %s %s\n\n%s\n", command->name, command->args,
+           command->help ? command->help : command->summary);
+    if (command->options) {
+        printf("\nOptions\n");
+        cunei_options_help(command->options);
+    }
+}
+
+static const struct cunei_cmd *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+/* Written in one piece, so that it stays whole beside what others write. */
+__attribute__((format(printf, 2, 0))) static void say(int rc, const char *format,
+                                                      va_list args)
+{
+    char text[2048];
+
+    int size = vsnprintf(text, sizeof(text), format, args);
+    if (size < 0)
+        return;
+    if (rc < 0)
+        (void)fprintf(stderr, "cunei: %s: %s\n", text, strerror(-rc));
+    else
+        (void)fprintf(stderr, "cunei: %s\n", text);
+}
+
+int cunei_cmd_fail(int rc, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(rc, format, args);
+    va_end(args);
+    return EXIT_FAILURE;
+}
+
+int cunei_cmd_usage(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(0, format, args);
+    va_end(args);
+    return CUNEI_EXIT_USAGE;
+}
+
+void cunei_cmd_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(0, format, args);
+    va_end(args);
+}
+
+/* Whether `word` names something to run rather than a command of ours. */
+static bool is_program(const char *word)
+{
+    size_t size = strlen(word);
+
+    if (strncmp(word, "-m", 2) == 0 || strncmp(word, "-c", 2) == 0 || strchr(word, '/'))
+        return true;
+    if ((size > 3 && strcmp(word + size - 3, ".py") == 0) ||
+        (size > 4 && strcmp(word + size - 4, ".pyz") == 0))
+        return true;
+    return strncmp(word, "python", 6) == 0 || access(word, F_OK) == 0;
+}
+
+static int unknown_command(const char *word)
+{
+    struct cunei_nearest nearest = {.word = word};
+
+    if (is_program(word))
+        return cunei_cmd_usage("no command '%s'; to run it and see where its time "
+                               "goes: cunei run %s",
+                               word, word);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        cunei_nearest_offer(&nearest, commands[i]->name);
+    cunei_nearest_offer(&nearest, "help");
+    if (nearest.name)
+        return cunei_cmd_usage("no command '%s'; did you mean 'cunei %s'?", word,
+                               nearest.name);
+    return cunei_cmd_usage("no command '%s'; see 'cunei --help'", word);
+}
+
+static int show_help(const char *word)
+{
+    if (!word) {
+        print_help(stdout);
+        return EXIT_SUCCESS;
+    }
+    const struct cunei_cmd *command = find_command(word);
+    if (!command)
+        return unknown_command(word);
+    cunei_cmd_help(command);
+    return EXIT_SUCCESS;
+}
+
+/* Nobody reads on: there is nothing to say, and nobody to say it to. */
+static void leave_quietly(int signal_number)
+{
+    (void)signal_number;
+    _exit(EXIT_FAILURE);
+}
+
+static int run_command(int argc, char **argv)
+{
+    const char *word = argv[1];
+
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "help") == 0)
+        return show_help(argv[2]);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        printf("cunei %s\n", CUNEI_VERSION);
+        return EXIT_SUCCESS;
+    }
+    const struct cunei_cmd *command = find_command(word);
+    if (!command)
+        return unknown_command(word);
+    if (!command->takes_program)
+        (void)sigaction(SIGPIPE, &(struct sigaction){.sa_handler = leave_quietly},
+                        NULL);
+    return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strncmp(argv[1], PYTHON_OPTION, strlen(PYTHON_OPTION)) == 0) {
+        python = argv[1] + strlen(PYTHON_OPTION);
+        argc--;
+        argv++;
+    }
+    if (argc < 2) {
+        print_help(stderr);
+        return CUNEI_EXIT_USAGE;
+    }
+    int status = run_command(argc, argv);
+
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
+        return errno == EPIPE ? EXIT_FAILURE
+                              : cunei_cmd_fail(-errno, "cannot write the output");
+    return status;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/nearest.h"
+
+#include <string.h>
+
+enum {
+    WORD_MAX = 32 /* characters; longer words are no slips of the finger */
+};
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours from `a` to `b`. */
+static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    size_t rows[3][WORD_MAX + 1];
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+    for (size_t j = 0; j <= b_size; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a_size; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= b_size; j++) {
+            size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1]);
+            now[j] = smallest(last[j] + 1, now[j - 1] + 1, replaced);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
+        }
+        size_t *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[b_size];
+}
+
+void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
+{
+    size_t word_size = strlen(nearest->word), name_size = strlen(name);
+    if (word_size == 0 || word_size > WORD_MAX || name_size > WORD_MAX)
+        return;
+
+    size_t steps = distance(nearest->word, word_size, name, name_size);
+    if (word_size >= 2 && strncmp(nearest->word, name, word_size) == 0)
+        steps = 1; /* a beginning is as good as a slip */
+    size_t longer = word_size > name_size ? word_size : name_size;
+    if (steps > 1 + longer / 4)
+        return;
+    if (!nearest->name || steps < nearest->distance) {
+        nearest->name = name;
+        nearest->distance = steps;
+    }
+}

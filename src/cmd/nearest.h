@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What somebody may have meant: the offered name that is fewest keystrokes away.
+ *
+ *     struct cunei_nearest nearest = {.word = "reprot"};
+ *     cunei_nearest_offer(&nearest, "report");
+ *     if (nearest.name)
+ *         … "did you mean 'report'?"
+ */
+#ifndef CUNEI_CMD_NEAREST_H
+#define CUNEI_CMD_NEAREST_H
+
+#include <stddef.h>
+
+struct cunei_nearest {
+    const char *word; /* as typed */
+    const char *name; /* borrowed: the best so far; NULL: none is near */
+    size_t distance;
+};
+
+void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name);
+
+#endif
