@@ -1,0 +1,60 @@
+# Everything starts here, from a fresh clone: make, git and a CPython >= 3.12 will do.
+# The scripts in tools/ do the work; what they make stays in .venv and build.
+
+SCRIPT = examples/tour.py
+ARGS =
+PYTHON =
+export PYTHON
+
+sources := $(shell find src include python -type f -not -name '*.pyc' 2>/dev/null) \
+	$(wildcard meson.build meson.options pyproject.toml)
+setup := tools/setup.sh tools/python.sh tools/build.txt $(if $(PYTHON),force)
+
+.PHONY: help run test bench soak lint fresh clean force
+
+help:
+	@echo 'make run                          trace examples/ and show where the time went'
+	@echo 'make run SCRIPT=x.py ARGS="..."   the same for a program of yours'
+	@echo 'make test                         every check and test'
+	@echo 'make lint                         the checks that run nothing'
+	@echo 'make bench                        what recording and reading cost'
+	@echo 'make soak                         crash and fuzz tests for an hour'
+	@echo 'make fresh                        make run and make test in a bare Debian (root)'
+	@echo 'make clean                        remove what was built, keep the sources'
+	@echo
+	@echo 'PYTHON=/path/to/python3 chooses another Python than the newest one here.'
+
+run: .venv/installed
+	@.venv/bin/cunei run $(SCRIPT) $(ARGS)
+
+test: .venv/test
+	@.venv/bin/python tools/test.py
+
+lint: .venv/test
+	@.venv/bin/python tools/lint.py
+
+soak: .venv/test
+	@.venv/bin/python tools/soak.py $(ARGS)
+
+bench: .venv/test
+	@.venv/bin/python bench/run.py $(ARGS)
+
+fresh:
+	@tools/fresh.sh
+
+clean:
+	rm -rf .venv build
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/build: $(setup)
+	@tools/setup.sh build
+
+.venv/test: $(setup) tools/test.txt
+	@tools/setup.sh test
+
+# A real install.  The build folder is kept, so that the next one compiles only changes.
+.venv/installed: .venv/build $(sources)
+	@echo 'building cunei'
+	@.venv/bin/python -m pip install --quiet --no-build-isolation --no-deps \
+		-Cbuild-dir=build/run .
+	@touch $@

@@ -1,0 +1,124 @@
+"""The checks that run nothing: format, lint, layers, headers.
+
+Each is a row in CHECKS and counts as one test.  clang-tidy, which is slow, remembers
+the files it found clean by the content of all they include.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import sysconfig
+
+import builds
+from builds import ROOT, Failed, run
+from steps import Steps
+
+REMEMBERED = builds.BUILD / "tidy"
+
+
+def c_files(*endings):
+    """Our C files, those of the tests and benchmarks included."""
+    folders = ("src", "include", "tests", "bench")
+    files = (file for name in folders for file in (ROOT / name).rglob("*.[ch]"))
+    return sorted(file for file in files if file.suffix in endings)
+
+
+def in_parallel(function, items):
+    """Call the function for each item; raise the failures together."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        problems = [text for text in pool.map(function, items) if text]
+    if problems:
+        raise Failed("".join(problems))
+
+
+def check_format():
+    run("clang-format", "--dry-run", "--Werror", *c_files(".c", ".h"))
+
+
+def check_tidy():
+    folder = builds.configure("clang")
+    commands = json.loads((folder / "compile_commands.json").read_text())
+    REMEMBERED.mkdir(exist_ok=True)
+    settings = (ROOT / ".clang-tidy").read_text() + run("clang-tidy", "--version")
+    resources = run("clang", "-print-resource-dir").strip()
+
+    def tidy(entry):
+        file = pathlib.Path(entry["directory"], entry["file"]).resolve()
+        clean = REMEMBERED / fingerprint(entry, settings)
+        if clean.exists():
+            return None
+        extra = f"--extra-arg=-resource-dir={resources}"
+        try:
+            run("clang-tidy", "--quiet", "-p", folder, extra, file)
+        except Failed as error:
+            return str(error)
+        clean.touch()
+        return None
+
+    in_parallel(tidy, commands)
+
+
+def fingerprint(entry, settings):
+    """Changes with all that clang-tidy sees of a file: macros and comments too."""
+    words = shlex.split(entry["command"])
+    words = words[: words.index("-MD")]
+    text = subprocess.run(
+        [*words, "-E", "-C", "-dD", entry["file"]],
+        cwd=entry["directory"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ).stdout
+    return hashlib.sha256(text + f"{settings}{words}".encode()).hexdigest()
+
+
+def check_headers():
+    include = sysconfig.get_path("include")
+    flags = ["-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
+    flags += ["-fsyntax-only", f"-I{ROOT / 'src'}", f"-isystem{include}", "-xc"]
+
+    def alone(header):
+        try:
+            run("gcc", *flags, header)
+        except Failed as error:
+            return str(error)
+        return None
+
+    in_parallel(alone, [file for file in c_files(".h") if "tests" not in file.parts])
+
+
+def check_layers():
+    run(sys.executable, "tools/layers.py")
+
+
+def check_python():
+    run("ruff", "check", ".")
+
+
+def check_python_format():
+    run("ruff", "format", "--check", "--diff", ".")
+
+
+CHECKS = {
+    "clang-format": check_format,
+    "ruff check": check_python,
+    "ruff format": check_python_format,
+    "layers": check_layers,
+    "headers": check_headers,
+    "clang-tidy": check_tidy,
+}
+
+
+def main():
+    steps = Steps()
+    for name, check in CHECKS.items():
+        steps.run(f"lint: {name}", check)
+    return steps.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Prepares what a make target needs; does nothing twice.
+#
+#     tools/setup.sh build    a C compiler, a Python with headers, .venv to build in
+#     tools/setup.sh test     and clang, cmocka, babeltrace2, valgrind, linters
+#
+# System packages come through apt-get when we are root; otherwise one line says what
+# to install.  pip keeps whatever settings the machine has.
+set -eu
+cd "$(dirname "$0")/.."
+level=$1
+
+fail() {
+    echo "cunei: $*" >&2
+    exit 1
+}
+
+has() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+compiles() {
+    echo 'int LLVMFuzzerTestOneInput(const char *, long);
+          int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' |
+        "$@" -x c -o /dev/null - >/dev/null 2>&1
+}
+
+has_header() {
+    echo "#include <$2>" | "$1" -E -x c - >/dev/null 2>&1
+}
+
+# The packages that are missing, by their Debian names.
+missing() {
+    has gcc || echo gcc
+    { has gcc && has_header gcc stdio.h; } || echo libc6-dev
+    tools/python.sh | {
+        newest=yes
+        while read -r version state path; do
+            [ "$level" = test ] || [ $newest = yes ] || break
+            newest=no
+            case "$state $path" in
+            "bare /usr/bin/"*) echo "python${version%.*}-dev python${version%.*}-venv" ;;
+            esac
+        done
+    }
+    [ "$level" = test ] || return 0
+    has clang || echo clang
+    { ! has clang || compiles clang -fsanitize=fuzzer; } ||
+        echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+    has pkg-config || echo pkg-config
+    has babeltrace2 || echo babeltrace2
+    has valgrind || echo valgrind
+    { has pkg-config && pkg-config --exists cmocka; } || echo libcmocka-dev
+    [ -e /usr/share/doc/libc6-dbg ] || ! has dpkg || echo libc6-dbg
+}
+
+install_packages() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y --no-install-recommends "$@" ||
+        { apt-get update && apt-get install -y --no-install-recommends "$@"; }
+}
+
+# Twice: which libclang-rt fits is known once clang is there.
+for round in 1 2; do
+    packages=$(missing | tr '\n' ' ')
+    [ -n "$packages" ] || break
+    if [ "$(id -u)" = 0 ] && has apt-get; then
+        echo "installing $packages" >&2
+        # shellcheck disable=SC2086
+        install_packages $packages >&2 || fail "apt-get could not install $packages"
+    elif has gcc && [ "$level" = build ]; then
+        break # a Python that is ready may do in place of the bare newest one
+    else
+        fail "please install (Debian names): $packages"
+    fi
+done
+
+python=$(tools/python.sh | awk '$2 == "ready" { print $3; exit }')
+if [ -z "$python" ]; then
+    packages=$(missing | tr '\n' ' ')
+    [ -z "$packages" ] || fail "please install (Debian names): $packages"
+    fail "no CPython 3.12 or newer with headers in PATH or pyenv: install one, or name" \
+        "it: make PYTHON=/path/to/python3"
+fi
+
+# A virtual environment whose Python has gone, or is no longer the one chosen, is old.
+if [ "$(.venv/bin/python -c 'import os, sys; print(os.path.realpath(sys.executable))' \
+    2>/dev/null)" != "$python" ]; then
+    rm -rf .venv
+    "$python" -m venv .venv || fail "$python could not make a virtual environment"
+fi
+.venv/bin/python -m pip install --quiet --upgrade pip -r "tools/$level.txt" ||
+    fail "pip could not install what tools/$level.txt names"
+touch ".venv/$level"

@@ -1,0 +1,105 @@
+"""Every check and test, with `N passed, N failed` as the last line.
+
+Lint; gcc and clang builds with -Werror; unit tests, golden tests and fuzz corpora in
+both, under ASan and UBSan in the second; the tests of shared streams under TSan; then
+the end-to-end tests on each Python found, with cunei installed in an environment of
+its own: all of them on the newest Python, those marked `core` on the others.
+"""
+
+import shutil
+import subprocess
+import sys
+
+import builds
+import lint
+from builds import BUILD, ROOT, Failed, run
+from steps import Steps, count_junit
+
+
+def counted(report, *command, **variables):
+    """Run a test runner that leaves a JUnit report, and count what is in it."""
+    report.unlink(missing_ok=True)
+    try:
+        output = run(*command, **variables)
+    except Failed as error:
+        if report.exists():
+            error.count = count_junit(report)
+        raise
+    if not report.exists():
+        raise Failed(f"{output}\nno test ran\n")
+    return count_junit(report)
+
+
+def compile(name):
+    builds.compile(name)
+
+
+def meson_test(name, *options):
+    folder = BUILD / name
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs"]
+    report = folder / "meson-logs" / "testlog.junit.xml"
+    return counted(report, *command, *options)
+
+
+def thread_tests():
+    # TSan of older compilers does not know every address space layout.
+    fixed = ["setarch", "-R"]
+    works = subprocess.run([*fixed, "true"], stderr=subprocess.DEVNULL).returncode == 0
+    options = ["--wrapper", " ".join(fixed)] if works else []
+    return meson_test("threads", "--suite", "threads", *options)
+
+
+def pythons():
+    """(version, path) of every Python that cunei can be installed for, newest first."""
+    lines = run("tools/python.sh").splitlines()
+    rows = (line.split(maxsplit=2) for line in lines)
+    return [(version, path) for version, state, path in rows if state == "ready"]
+
+
+def install(version, path):
+    """Install cunei for that Python as a user would: for real, from the sources."""
+    folder = environment(version)
+    python = folder / "bin" / "python"
+    wanted = (ROOT / "tools" / "e2e.txt").read_text() + path
+    stamp = folder / "settings"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        run(path, "-m", "venv", folder)
+        pip = [python, "-m", "pip", "install", "--quiet"]
+        run(*pip, "--upgrade", "pip", "-r", "tools/e2e.txt")
+        stamp.write_text(wanted)
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-build-isolation"]
+    run(*pip, "--no-deps", f"-Cbuild-dir={BUILD / f'install-{version}'}", ".")
+
+
+def environment(version):
+    return BUILD / f"python-{version}"
+
+
+def end_to_end(version, only):
+    report = BUILD / f"e2e-{version}.xml"
+    python = environment(version) / "bin" / "python"
+    marker = ["-m", only]
+    command = [python, "-m", "pytest", "tests", f"--junitxml={report}", *marker]
+    return counted(report, *command, timeout=1800)
+
+
+def main():
+    steps = Steps()
+    for name, check in lint.CHECKS.items():
+        steps.run(f"lint: {name}", check)
+    for name, title in (("gcc", "gcc"), ("clang", "clang, ASan and UBSan")):
+        if steps.run(f"build: {title}", compile, name):
+            steps.run(f"unit tests: {title}", meson_test, name)
+    if steps.run("build: clang, TSan", compile, "threads"):
+        steps.run("unit tests: TSan", thread_tests)
+    only = "not soak"
+    for version, path in pythons():
+        if steps.run(f"install: Python {version}", install, version, path):
+            steps.run(f"end to end: Python {version}", end_to_end, version, only)
+        only = "core and not soak"
+    return steps.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
