@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""``python -m cunei …`` is ``cunei …`` with this Python as the default one.
+
+A program in place of a command is run and reported: ``python -m cunei app.py``.
+"""
+
+import os
+import sys
+import sysconfig
+from importlib import metadata
+
+
+def find_executable() -> str | None:
+    """The executable that was installed together with this package."""
+    found = []
+    try:
+        files = metadata.files("cunei") or []
+        found += [str(f.locate()) for f in files if f.name == "cunei"]
+    except metadata.PackageNotFoundError:
+        pass
+    for scheme in ("prefix", "user"):
+        scripts = sysconfig.get_path("scripts", sysconfig.get_preferred_scheme(scheme))
+        found.append(os.path.join(scripts, "cunei"))
+    for path in found:
+        path = os.path.realpath(path)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def main() -> int:
+    executable = find_executable()
+    if executable is None:
+        sys.stderr.write(
+            "cunei: cannot find the executable 'cunei' that belongs to this package; "
+            f"install it anew: {sys.executable} -m pip install --force-reinstall "
+            "cunei\n"
+        )
+        return 1
+    words = ["cunei", f"--from-python={sys.executable}", *sys.argv[1:]]
+    try:
+        os.execv(executable, words)
+    except OSError as error:
+        sys.stderr.write(f"cunei: cannot run {executable!r}: {error.strerror}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

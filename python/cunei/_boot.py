@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""What ``cunei.pth`` and ``cunei.start`` call in every Python that starts.
+
+It runs inside somebody else's program before its first line: without CUNEI_RECORD it
+does nothing, and whatever goes wrong, the program never learns of it.  CUNEI_DEBUG=1
+says what went wrong.
+"""
+
+import os
+
+# What became of it: None before boot() did anything, "" where the probe took it up,
+# else why it did not.  The launcher asks for it before it starts a program.
+outcome = None
+
+
+def boot():
+    global outcome
+    # A virtual environment may read its .pth files twice.
+    if outcome is not None or "CUNEI_RECORD" not in os.environ:
+        return
+    outcome = ""
+    try:
+        from cunei import _probe
+
+        _probe.boot()
+    except BaseException as error:
+        outcome = f"{type(error).__name__}: {error}"
+        if os.environ.get("CUNEI_DEBUG") == "1":
+            # sys.stderr need not exist this early, nor be what it seems.
+            os.write(2, f"cunei: not recording: {outcome}\n".encode())
