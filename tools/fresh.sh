@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The README's two commands in a bare Debian 13, so that no missing install step can
+# hide behind what this machine happens to have.  Needs root and mmdebstrap.
+#
+#     tools/fresh.sh [COMMAND …]     default: make run, then make test
+#
+# The new system holds make, git and python3 and nothing else of use.  It gets this
+# machine's package mirror, resolver, certificates and pip settings, and a clone of what
+# is committed here.  Mounts live in a namespace of their own, which ends with us.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+suite=trixie
+
+fail() {
+    echo "cunei: $*" >&2
+    exit 1
+}
+
+# The mirror that this machine installs Debian's own packages from.
+mirror() {
+    apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: Packages' |
+        awk '$2 == "main" && $1 ~ /\/debian\/?$/ { print $1; exit }'
+}
+
+# What of the environment reaches pip, git and TLS libraries.
+settings() {
+    env | grep -E '^(PIP_|SSL_CERT_|(https?|no|HTTPS?|NO)_(proxy|PROXY)=)' || true
+    env | grep -E '^(REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_CAINFO)=' || true
+}
+
+# Copies a file or folder of this machine to the same place in the new system.
+carry() {
+    [ -e "$1" ] || return 0
+    mkdir -p "$tree$(dirname "$1")"
+    cp -aL "$1" "$tree$(dirname "$1")"
+}
+
+enter() {
+    local variables
+    mapfile -t variables < <(settings)
+    # shellcheck disable=SC2016
+    unshare --mount --propagation private sh -euc '
+        tree=$1
+        shift
+        mount -t proc proc "$tree/proc"
+        mount --rbind /sys "$tree/sys"
+        mount --rbind /dev "$tree/dev"
+        exec chroot "$tree" "$@"' sh "$tree" \
+        env -i "${variables[@]}" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        sh -euc 'cd /root/cunei; exec "$@"' sh "$@"
+}
+
+[ "$(id -u)" = 0 ] || fail "make fresh builds a system to change root into: run it as root"
+command -v mmdebstrap >/dev/null || apt-get install -y --no-install-recommends mmdebstrap ||
+    fail "please install (Debian names): mmdebstrap"
+mirror=$(mirror)
+[ -n "$mirror" ] || fail "no Debian mirror among this machine's apt sources"
+
+tree=$(mktemp -d "${TMPDIR:-/tmp}/cunei-fresh.XXXXXX")
+trap 'rm -rf --one-file-system "$tree"' EXIT
+trap 'exit 1' HUP INT TERM
+
+mmdebstrap --quiet --variant=minbase --include=make,git,python3 \
+    --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$tree" "deb $mirror $suite main"
+
+for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt /etc/pip.conf \
+    ~/.config/pip ~/.pip "${SSL_CERT_FILE:-}" "${PIP_CERT:-}" "${REQUESTS_CA_BUNDLE:-}" \
+    "${PIP_CONFIG_FILE:-}" ${PIP_FIND_LINKS:-}; do
+    carry "$file"
+done
+
+git diff --quiet HEAD || echo "what is not committed is not tested" >&2
+git clone --quiet --no-local . "$tree/root/cunei"
+
+if [ $# -gt 0 ]; then
+    enter "$@"
+else
+    enter make run
+    enter make test
+fi
