@@ -62,7 +62,8 @@ tree=$(mktemp -d "${TMPDIR:-/tmp}/cunei-fresh.XXXXXX")
 trap 'rm -rf --one-file-system "$tree"' EXIT
 trap 'exit 1' HUP INT TERM
 
-mmdebstrap --quiet --variant=minbase --include=make,git,python3 \
+# ca-certificates only so that no later package brings it and rewrites the bundle.
+mmdebstrap --quiet --variant=minbase --include=make,git,python3,ca-certificates \
     --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$tree" "deb $mirror $suite main"
 
 for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt /etc/pip.conf \
