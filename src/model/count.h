@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/* How much a stream holds, and nothing else: the quick pass. */
+#ifndef CUNEI_MODEL_COUNT_H
+#define CUNEI_MODEL_COUNT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cunei_count {
+    uint64_t events;
+    uint64_t calls;
+    uint64_t resumes;
+};
+
+/* Add what the words of a packet hold. */
+void cunei_count_words(struct cunei_count *count, const uint64_t *words,
+                       size_t word_count);
+
+#endif

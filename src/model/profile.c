@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+#include "model/profile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/edges.h"
+#include "model/span.h"
+#include "model/stack.h"
+#include "model/tree.h"
+
+#define NS_PER_S   UINT64_C(1000000000)
+#define CACHE_LINE 64u
+
+static_assert(sizeof(struct cunei_facts) == 2 * CACHE_LINE, "facts straddle lines");
+static_assert(offsetof(struct cunei_facts, resumes) == CACHE_LINE,
+              "what every event touches left its cache line");
+
+/* Above the wire's limit for ids nothing is ever defined. */
+static uint32_t slots_for(uint32_t function_count)
+{
+    uint32_t max = CUNEI_FUNCTION_END - CUNEI_FUNCTION_FIRST;
+    return 1 + (function_count < max ? function_count : max);
+}
+
+/* ns = ticks * multiplier >> shift, the multiplier as precise as 63 bits allow; it is
+ * rounded up, so that what is a whole number of nanoseconds stays one. */
+static void set_scale(struct cunei_profile *profile, uint64_t frequency)
+{
+    unsigned shift = 63;
+
+    while (shift > 0 &&
+           ((unsigned __int128)NS_PER_S << shift) / frequency >= UINT64_C(1) << 63)
+        shift--;
+    unsigned __int128 ratio = (unsigned __int128)NS_PER_S << shift;
+    profile->frequency = frequency;
+    profile->multiplier = (uint64_t)((ratio + frequency - 1) / frequency);
+    profile->shift = shift;
+}
+
+int cunei_profile_init(struct cunei_profile *profile,
+                       const struct cunei_profile_options *options)
+{
+    *profile = (struct cunei_profile){.slot_count = slots_for(options->function_count)};
+    set_scale(profile, options->frequency > 0 ? options->frequency : NS_PER_S);
+
+    /* calloc leaves pages alone that nobody touches, aligned_alloc would not zero. */
+    size_t size = (size_t)profile->slot_count * sizeof(struct cunei_facts);
+    profile->memory = calloc(1, size + CACHE_LINE);
+    if (!profile->memory)
+        return -ENOMEM;
+    uintptr_t start = (uintptr_t)profile->memory;
+    profile->functions =
+        (void *)((char *)profile->memory + (CACHE_LINE - start % CACHE_LINE));
+    if (options->tree)
+        profile->tree = cunei_tree_new();
+    if (options->edges)
+        profile->edges = cunei_edges_new();
+    if (options->tree != !!profile->tree || options->edges != !!profile->edges) {
+        cunei_profile_fini(profile);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void cunei_profile_fini(struct cunei_profile *profile)
+{
+    for (uint32_t i = 0; profile->functions && i < profile->slot_count; i++)
+        cunei_histogram_fini(&profile->functions[i].histogram);
+    free(profile->memory);
+    cunei_tree_free(profile->tree);
+    cunei_edges_free(profile->edges);
+    *profile = (struct cunei_profile){0};
+}
+
+uint64_t cunei_profile_ns(const struct cunei_profile *profile, uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * NS_PER_S / profile->frequency);
+}
+
+/* What the loop below holds in registers. */
+struct cursor {
+    struct cunei_frame *top;
+    struct cunei_frame *limit; /* the last place for a frame */
+    struct cunei_facts *current;
+    uint64_t last;
+    uint64_t calls;
+};
+
+static inline struct cursor load(const struct cunei_profile *profile,
+                                 const struct cunei_span *span, uint64_t calls)
+{
+    struct cunei_frame *top = &span->frames[span->depth];
+    return (struct cursor){
+        .top = top,
+        .limit = span->beyond ? top : span->frames + span->capacity - 1,
+        .current = &profile->functions[top->slot],
+        .last = span->last,
+        .calls = calls,
+    };
+}
+
+static inline void store(struct cunei_span *span, const struct cursor *cursor)
+{
+    span->depth = (uint32_t)(cursor->top - span->frames);
+    span->last = cursor->last;
+}
+
+static inline __attribute__((always_inline)) void pass(struct cunei_profile *profile,
+                                                       struct cursor *cursor,
+                                                       uint64_t time, bool tree)
+{
+    uint64_t passed = time - cursor->last;
+
+    cursor->current->self += passed;
+    if (tree)
+        profile->tree->nodes[cursor->top->node].self += passed;
+    cursor->last = time;
+}
+
+static inline __attribute__((always_inline)) void enter(struct cunei_profile *profile,
+                                                        struct cursor *cursor,
+                                                        uint32_t slot, uint64_t time,
+                                                        bool is_call, bool tree,
+                                                        bool edges)
+{
+    struct cunei_frame *below = cursor->top++;
+    struct cunei_facts *facts = &profile->functions[slot];
+    bool recursive = facts->open > 0;
+
+    *cursor->top = (struct cunei_frame){
+        .entered = time,
+        .slot = slot,
+        .run = slot == below->slot ? below->run + 1 : 1,
+    };
+    facts->opened_at = recursive ? facts->opened_at : time;
+    facts->open++;
+    facts->calls += is_call;
+    if (!is_call)
+        facts->resumes++;
+    else if (recursive)
+        facts->recursive++;
+    cursor->calls += is_call;
+    cursor->current = facts;
+
+    if (tree) {
+        uint32_t index = cunei_tree_child(profile->tree, below->node, slot);
+        struct cunei_node *node = &profile->tree->nodes[index];
+        cursor->top->node = index;
+        if (node->slot == slot) {
+            node->calls += is_call;
+            node->resumes += !is_call;
+            node->recursive += is_call && index == below->node;
+        }
+    }
+    if (edges) {
+        uint32_t index = cunei_edges_find(profile->edges, below->slot, slot);
+        profile->edges->items[index].calls += is_call;
+        profile->edges->items[index].resumes += !is_call;
+        facts->edge = recursive ? facts->edge : index;
+    }
+}
+
+/* The leave of the top frame, whose entry was seen. */
+static inline __attribute__((always_inline)) int leave(struct cunei_profile *profile,
+                                                       struct cursor *cursor,
+                                                       uint64_t time, bool edges)
+{
+    struct cunei_facts *facts = cursor->current;
+    uint64_t ticks = time - cursor->top->entered;
+    uint64_t ns =
+        (uint64_t)((unsigned __int128)ticks * profile->multiplier >> profile->shift);
+    uint64_t total = --facts->open == 0 ? time - facts->opened_at : 0;
+
+    facts->total += total;
+    if (edges)
+        profile->edges->items[facts->edge].total += total;
+    facts->max_ns = ns > facts->max_ns ? ns : facts->max_ns;
+    cursor->top--;
+    cursor->current = &profile->functions[cursor->top->slot];
+    return cunei_histogram_add(&facts->histogram, ns);
+}
+
+/*
+ * A plain entry finds room, a plain leave is one of the top frame whose entry was seen:
+ * all others go through here.
+ */
+static __attribute__((noinline)) int rare(struct cunei_profile *profile,
+                                          struct cunei_span *span,
+                                          struct cursor *cursor, uint32_t slot,
+                                          uint32_t phase, uint64_t time)
+{
+    int rc = 0;
+
+    store(span, cursor);
+    if (phase & 1)
+        rc = cunei_stack_leave(profile, span, slot, time, false, 0);
+    else if (!cunei_stack_reserve(span)) {
+        span->beyond++;
+        profile->functions[slot].calls += phase == CUNEI_PHASE_ENTER;
+        profile->functions[slot].resumes += phase == CUNEI_PHASE_RESUME;
+        cursor->calls += phase == CUNEI_PHASE_ENTER;
+    }
+    *cursor = load(profile, span, cursor->calls);
+    return rc;
+}
+
+/* The function of a record, hot or `call`; 0: of none.  `*at` moves on to its end. */
+static uint32_t function_of(const uint64_t **at, const uint64_t *end)
+{
+    uint32_t class = cunei_record_class(**at);
+
+    if (class != CUNEI_CLASS_CALL)
+        return class >= CUNEI_FUNCTION_FIRST ? class : 0;
+    if (end - *at < 2)
+        return 0;
+    (*at)++;
+    return **at < CUNEI_FUNCTION_END ? (uint32_t) * *at : 0;
+}
+
+/* An `unwind` at `at`, with the leave that belongs to it; its end is returned. */
+static const uint64_t *read_unwind(struct cunei_profile *profile,
+                                   struct cunei_span *span, const uint64_t *at,
+                                   const uint64_t *end, uint64_t begin, int *rc)
+{
+    const uint64_t *next = at + 2;
+
+    if (end - at < 3 || cunei_record_phase(*next) != CUNEI_PHASE_LEAVE)
+        return at + 1;
+    uint64_t time = cunei_record_time(*next, begin);
+    uint32_t function = function_of(&next, end);
+    uint32_t slot = function - (CUNEI_FUNCTION_FIRST - 1);
+    if (function < CUNEI_FUNCTION_FIRST || slot >= profile->slot_count)
+        return at + 1;
+    cunei_stack_pass(profile, span, time > span->last ? time : span->last);
+    *rc = cunei_stack_leave(profile, span, slot, span->last, true, at[1]);
+    profile->events++;
+    return next;
+}
+
+/* A built-in event other than `call`; the last of its words is returned. */
+static __attribute__((noinline)) const uint64_t *read_builtin(
+    struct cunei_profile *profile, struct cunei_span *span, const uint64_t *at,
+    const uint64_t *end, uint64_t begin, int *rc)
+{
+    const struct cunei_stack *stack = (const void *)at;
+    size_t left = (size_t)(end - at);
+    uint64_t time = cunei_record_time(*at, begin);
+
+    switch (cunei_record_class(*at)) {
+    case CUNEI_CLASS_STACK:
+        if (left < 2 || stack->count / 2 > left - 2 || stack->count % 2 != 0)
+            return end - 1;
+        *rc = cunei_stack_sync(profile, span, stack,
+                               time > span->last ? time : span->last);
+        return at + 1 + stack->count / 2;
+    case CUNEI_CLASS_UNWIND:
+        return read_unwind(profile, span, at, end, begin, rc);
+    default:
+        return end - 1; /* of unknown length: there is no way on */
+    }
+}
+
+/*
+ * The loop that every event goes through.  `tree` and `edges` are constants: each of
+ * the callers below gets a copy that does only what it needs.
+ */
+static inline __attribute__((always_inline)) int read_words(
+    struct cunei_profile *profile, struct cunei_span *span, uint64_t begin,
+    const uint64_t *words, size_t count, bool tree, bool edges)
+{
+    const uint64_t *end = words + count;
+    const uint32_t function_count = profile->slot_count - 1;
+    struct cursor cursor = load(profile, span, 0);
+    uint64_t events = 0;
+    int rc = 0;
+
+    for (const uint64_t *at = words; at < end && rc == 0; at++) {
+        uint64_t record = *at;
+        uint32_t function = cunei_record_class(record);
+        uint32_t phase = (uint32_t)(record >> CUNEI_PHASE_SHIFT);
+        uint64_t time = cunei_record_time(record, begin);
+
+        events++;
+        if (__builtin_expect(function < CUNEI_FUNCTION_FIRST, 0)) {
+            if (function != CUNEI_CLASS_CALL) {
+                store(span, &cursor);
+                at = read_builtin(profile, span, at, end, begin, &rc);
+                cursor = load(profile, span, cursor.calls);
+                continue;
+            }
+            function = function_of(&at, end);
+        }
+        uint32_t slot = function - (CUNEI_FUNCTION_FIRST - 1);
+        if (__builtin_expect(slot - 1 >= function_count, 0)) {
+            profile->unknown++;
+            continue;
+        }
+        time = time > cursor.last ? time : cursor.last;
+        pass(profile, &cursor, time, tree);
+        if (phase & 1) {
+            if (__builtin_expect(cursor.top->slot == slot &&
+                                     cursor.top->entered != CUNEI_TIME_UNKNOWN &&
+                                     span->beyond == 0,
+                                 1))
+                rc = leave(profile, &cursor, time, edges);
+            else
+                rc = rare(profile, span, &cursor, slot, phase, time);
+        } else {
+            if (__builtin_expect(cursor.top == cursor.limit, 0)) {
+                rc = rare(profile, span, &cursor, slot, phase, time);
+                if (cursor.top == cursor.limit)
+                    continue;
+            }
+            enter(profile, &cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree,
+                  edges);
+        }
+    }
+    store(span, &cursor);
+
+    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    thread->calls += cursor.calls;
+    thread->end = cursor.last;
+    profile->events += events;
+    return rc;
+}
+
+static int read_flat(struct cunei_profile *profile, struct cunei_span *span,
+                     uint64_t begin, const uint64_t *words, size_t count)
+{
+    return read_words(profile, span, begin, words, count, false, false);
+}
+
+static int read_all(struct cunei_profile *profile, struct cunei_span *span,
+                    uint64_t begin, const uint64_t *words, size_t count)
+{
+    if (!profile->edges)
+        return read_words(profile, span, begin, words, count, true, false);
+    if (!profile->tree)
+        return read_words(profile, span, begin, words, count, false, true);
+    return read_words(profile, span, begin, words, count, true, true);
+}
+
+int cunei_profile_read(struct cunei_profile *profile, struct cunei_span *span,
+                       const struct cunei_packet *packet, const uint64_t *words,
+                       size_t word_count)
+{
+    uint64_t begin = packet->timestamp_begin;
+    uint64_t events = profile->events;
+
+    int rc = cunei_span_begin_packet(profile, span, packet, word_count > 0);
+    if (rc < 0 || word_count == 0)
+        return rc;
+    /* Without a stack nothing is known to be open: what was open is not any more. */
+    if (cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
+        rc = cunei_stack_sync(profile, span, NULL, cunei_record_time(words[0], begin));
+    if (rc < 0)
+        return rc;
+    if (profile->tree || profile->edges)
+        rc = read_all(profile, span, begin, words, word_count);
+    else
+        rc = read_flat(profile, span, begin, words, word_count);
+    span->threads[span->thread_count - 1].events += profile->events - events;
+    return rc;
+}
+
+int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile *other)
+{
+    uint32_t count = other->slot_count < profile->slot_count ? other->slot_count
+                                                             : profile->slot_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct cunei_facts *to = &profile->functions[i];
+        const struct cunei_facts *from = &other->functions[i];
+
+        to->calls += from->calls;
+        to->self += from->self;
+        to->total += from->total;
+        to->resumes += from->resumes;
+        to->recursive += from->recursive;
+        to->raised += from->raised;
+        to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+        int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
+        if (rc < 0)
+            return rc;
+    }
+    profile->events += other->events;
+    profile->orphans += other->orphans;
+    profile->unclosed += other->unclosed;
+    profile->appeared += other->appeared;
+    profile->gaps += other->gaps;
+    profile->unknown += other->unknown;
+    if (profile->tree && other->tree)
+        cunei_tree_add(profile->tree, other->tree, NULL, 1, 1);
+    if (profile->edges && other->edges)
+        cunei_edges_add(profile->edges, other->edges, NULL, 1, 1);
+    return 0;
+}

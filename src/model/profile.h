@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Events to facts: what each function of a process cost, and what its threads did.
+ *
+ *     struct cunei_profile profile;
+ *     cunei_profile_init(&profile, &options);
+ *     struct cunei_span span = {0};
+ *     for each packet of a stream, in order:
+ *         cunei_profile_read(&profile, &span, packet, words, word_count);
+ *     cunei_profile_seal(&profile, &span);
+ *     …
+ *     cunei_span_fini(&span);
+ *     cunei_profile_fini(&profile);
+ *
+ * Facts are additive, so that a big stream can be read in pieces, each with a span of
+ * its own and in any order, into one profile or into several that are added up:
+ *
+ *     cunei_profile_add(&profile, &other);
+ *     cunei_profile_join(&profile, &left, &right);    (neighbours, from left to right)
+ *
+ * A span is what one piece must know of its neighbours: which frames it found open,
+ * which of those it saw closed, which it leaves open.  Time that passes between two
+ * pieces, and how long a frame that one opened and the other closed took, is added by
+ * the join, which takes time in proportion to the depth of the stack.  However a stream
+ * is cut, the facts come out the same.
+ *
+ * Nothing here does I/O or looks at a clock.  One thread at a time uses a profile.
+ * Whatever words a packet holds, memory stays bounded.
+ */
+#ifndef CUNEI_MODEL_PROFILE_H
+#define CUNEI_MODEL_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/histogram.h"
+#include "wire/event.h"
+#include "wire/packet.h"
+
+/* Frames beyond this depth are counted, not timed. */
+#define CUNEI_DEPTH_MAX (1u << 20)
+/* Of what a thread left open, this many innermost functions are kept. */
+#define CUNEI_OPEN_MAX 64u
+
+struct cunei_edges;
+struct cunei_tree;
+
+/*
+ * A function's facts, in slot id - CUNEI_FUNCTION_FIRST + 1 of its profile; slot 0
+ * takes what belongs to no function.  Times are in ticks where nothing else is said.
+ * What every event touches shares a cache line.
+ */
+struct cunei_facts {
+    uint64_t calls;
+    uint64_t self;      /* on top of the stack */
+    uint64_t total;     /* anywhere in the stack, recursion counted once */
+    uint64_t opened_at; /* private, as the next two: while a span is read */
+    uint64_t max_ns;    /* of one activation: entry or resume to leave or yield */
+    struct cunei_histogram histogram; /* of activations, in ns */
+    uint32_t open;
+    uint32_t edge;
+    uint64_t resumes;
+    uint64_t recursive; /* calls made while it was already open */
+    uint64_t raised;    /* activations that an exception ended */
+    uint64_t padding[5];
+};
+
+/* What a thread did. */
+struct cunei_thread {
+    uint32_t serial;
+    uint32_t vtid;
+    char name[CUNEI_PACKET_THREAD_NAME + 1];
+    bool ended;            /* its last packet says so */
+    uint64_t begin;        /* of its first event */
+    uint64_t end;          /* of its last */
+    uint64_t cpu_begin_ns; /* its CPU clock in its first packet … */
+    uint64_t cpu_end_ns;   /* … and at the end of its last finished packet … */
+    uint64_t cpu_end;      /* … which was then, in ticks; 0: none is finished */
+    uint64_t events;
+    uint64_t calls;
+    uint64_t packets;
+    uint32_t *open; /* owned: functions open at its end, outermost first, … */
+    uint32_t open_count;
+    uint32_t open_depth; /* … the innermost CUNEI_OPEN_MAX of so many */
+};
+
+/* Private. */
+struct cunei_frame {
+    uint64_t entered; /* UINT64_MAX: before anything that is known */
+    uint32_t slot;
+    uint32_t run;  /* frames of the same function directly on top of each other */
+    uint32_t node; /* of the call tree */
+    uint32_t reserved;
+};
+
+/* Private: an inherited frame that was left. */
+struct cunei_closing {
+    uint64_t time;
+    uint32_t position;
+    uint32_t slot;
+};
+
+struct cunei_span {
+    struct cunei_thread *threads; /* owned, in order of appearance */
+    size_t thread_count;
+    uint64_t packets;
+    uint64_t discarded; /* events, as the last packet counts them */
+    uint64_t missing;   /* packets, by their sequence numbers */
+
+    /* Private from here on. */
+    size_t thread_capacity;
+    uint64_t first_sequence, last_sequence;
+    uint64_t first_discarded;
+    bool lost;  /* something, before the packet that is being read */
+    bool begun; /* the last thread has said what it found open */
+
+    /* What the first thread found open; slot 0 where it could not know. */
+    uint32_t *inherited; /* owned */
+    uint32_t inherited_count;
+    struct cunei_closing *closings; /* owned */
+    uint32_t closing_count, closing_capacity;
+
+    /* What the last thread has open.  frames[0] is the ground that all stands on. */
+    struct cunei_frame *frames; /* owned */
+    uint32_t depth;             /* without the ground */
+    uint32_t capacity;
+    uint32_t kept;   /* frames from the bottom that were inherited and never left */
+    uint64_t beyond; /* frames above CUNEI_DEPTH_MAX */
+    uint64_t last;   /* time of the last event */
+};
+
+struct cunei_profile_options {
+    uint32_t function_count; /* ids from CUNEI_FUNCTION_FIRST on */
+    uint64_t frequency;      /* ticks per second */
+    bool tree;               /* also who called whom in which context */
+    bool edges;              /* also who called whom */
+};
+
+struct cunei_profile {
+    struct cunei_facts *functions; /* in `memory` */
+    void *memory;                  /* owned */
+    uint32_t slot_count;
+    uint64_t frequency;
+    uint64_t multiplier; /* private: ticks to ns, as a fraction of 2^shift */
+    unsigned shift;
+    struct cunei_tree *tree;   /* owned; NULL: not asked for */
+    struct cunei_edges *edges; /* owned; NULL: not asked for */
+    uint64_t events;
+    uint64_t orphans;  /* leaves of frames whose entry is unknown */
+    uint64_t unclosed; /* frames whose leave is missing */
+    uint64_t appeared; /* frames whose entry is missing, by a packet's stack */
+    uint64_t gaps;     /* places where events were lost */
+    uint64_t unknown;  /* events of functions that do not exist */
+};
+
+/* -ENOMEM, from any of these; the profile can then only be released. */
+int cunei_profile_init(struct cunei_profile *profile,
+                       const struct cunei_profile_options *options);
+void cunei_profile_fini(struct cunei_profile *profile);
+int cunei_profile_read(struct cunei_profile *profile, struct cunei_span *span,
+                       const struct cunei_packet *packet, const uint64_t *words,
+                       size_t word_count);
+
+/* End a span's reading; the profile may read another one then. */
+int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span);
+
+/* Append the sealed span that follows `left` to it; `right` is empty afterwards. */
+int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
+                       struct cunei_span *right);
+
+/* When nothing more is joined: what the last thread left open becomes its fact. */
+int cunei_span_finish(struct cunei_span *span);
+void cunei_span_fini(struct cunei_span *span);
+
+/* Add what another profile of the same process holds. */
+int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile *other);
+
+/* Ticks as nanoseconds. */
+uint64_t cunei_profile_ns(const struct cunei_profile *profile, uint64_t ticks);
+
+static inline uint32_t cunei_slot_function(uint32_t slot)
+{
+    return slot + (CUNEI_FUNCTION_FIRST - 1);
+}
+
+#endif

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "model/span.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/edges.h"
+#include "model/stack.h"
+#include "model/tree.h"
+
+void cunei_span_fini(struct cunei_span *span)
+{
+    for (size_t i = 0; i < span->thread_count; i++)
+        free(span->threads[i].open);
+    free(span->threads);
+    free(span->inherited);
+    free(span->closings);
+    free(span->frames);
+    *span = (struct cunei_span){0};
+}
+
+/* Keep what the thread leaves open, as long as it is the last one. */
+int cunei_span_finish(struct cunei_span *span)
+{
+    if (span->thread_count == 0 || span->depth == 0)
+        return 0;
+    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    uint32_t count = span->depth < CUNEI_OPEN_MAX ? span->depth : CUNEI_OPEN_MAX;
+    uint32_t *open = malloc(count * sizeof(*open));
+    if (!open)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = span->frames[span->depth - count + 1 + i].slot;
+        open[i] = slot ? cunei_slot_function(slot) : 0;
+    }
+    free(thread->open);
+    thread->open = open;
+    thread->open_count = count;
+    thread->open_depth = span->depth;
+    span->depth = 0;
+    span->kept = 0;
+    return 0;
+}
+
+static int reserve_threads(struct cunei_span *span, size_t more)
+{
+    size_t capacity = span->thread_capacity ? span->thread_capacity : 4;
+
+    while (capacity < span->thread_count + more)
+        capacity *= 2;
+    if (capacity == span->thread_capacity)
+        return 0;
+    struct cunei_thread *threads = realloc(span->threads, capacity * sizeof(*threads));
+    if (!threads)
+        return -ENOMEM;
+    span->threads = threads;
+    span->thread_capacity = capacity;
+    return 0;
+}
+
+static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
+                        const struct cunei_packet *packet)
+{
+    int rc = reserve_threads(span, 1);
+    if (rc == 0 && span->thread_count > 0) {
+        cunei_stack_seal(profile, span);
+        rc = cunei_span_finish(span);
+    }
+    if (rc == 0 && !cunei_stack_reserve(span))
+        rc = -ENOMEM;
+    if (rc < 0)
+        return rc;
+
+    span->threads[span->thread_count++] = (struct cunei_thread){
+        .serial = packet->thread,
+        .vtid = packet->vtid,
+        .cpu_begin_ns = packet->cpu_begin_ns,
+    };
+    span->frames[0] = (struct cunei_frame){.entered = CUNEI_TIME_UNKNOWN};
+    span->kept = 0;
+    span->beyond = 0;
+    span->last = 0;
+    span->lost = false;
+    span->begun = false;
+    return 0;
+}
+
+static bool is_next(const struct cunei_span *span, uint64_t sequence,
+                    uint64_t discarded)
+{
+    return sequence == span->last_sequence + 1 && discarded == span->discarded;
+}
+
+static uint64_t missing_before(const struct cunei_span *span, uint64_t sequence)
+{
+    return sequence > span->last_sequence ? sequence - span->last_sequence - 1 : 0;
+}
+
+int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *span,
+                            const struct cunei_packet *packet, bool has_events)
+{
+    bool first = span->packets == 0;
+    const struct cunei_thread *last =
+        span->thread_count ? &span->threads[span->thread_count - 1] : NULL;
+
+    if (first && !has_events)
+        return 0;
+    if (first) {
+        span->first_sequence = packet->sequence;
+        span->first_discarded = packet->events_discarded;
+    } else {
+        span->lost |= !is_next(span, packet->sequence, packet->events_discarded);
+        span->missing += missing_before(span, packet->sequence);
+    }
+    span->packets++;
+    span->last_sequence = packet->sequence;
+    span->discarded = packet->events_discarded;
+    if (!has_events)
+        return 0;
+
+    if (!last || last->serial != packet->thread || last->vtid != packet->vtid) {
+        int rc = begin_thread(profile, span, packet);
+        if (rc < 0)
+            return rc;
+    }
+    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    memcpy(thread->name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
+    thread->packets++;
+    thread->ended = packet->flags & CUNEI_PACKET_LAST;
+    if (packet->cpu_end_ns > packet->cpu_begin_ns) {
+        thread->cpu_end_ns = packet->cpu_end_ns;
+        thread->cpu_end = packet->timestamp_end;
+    }
+    return 0;
+}
+
+int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
+{
+    if (span->thread_count > 0)
+        cunei_stack_seal(profile, span);
+    return 0;
+}
+
+/* How many frames from the bottom were open on both sides of the boundary. */
+static uint32_t common_depth(const struct cunei_span *left,
+                             const struct cunei_span *right)
+{
+    uint32_t depth = 0;
+
+    for (; depth < left->depth && depth < right->inherited_count; depth++) {
+        uint32_t here = left->frames[depth + 1].slot;
+        uint32_t there = right->inherited[depth];
+        if (here != there && here != 0 && there != 0)
+            break;
+    }
+    return depth;
+}
+
+/* `gap` ticks went by while the lowest `depth` frames of `left` were open. */
+static void account_gap(struct cunei_profile *profile, const struct cunei_span *left,
+                        uint32_t depth, uint64_t gap, bool lost)
+{
+    uint32_t node = 0;
+
+    for (uint32_t i = 1; i <= depth; i++) {
+        uint32_t slot = left->frames[i].slot, caller = left->frames[i - 1].slot;
+        struct cunei_facts *facts = &profile->functions[slot];
+        if (profile->tree)
+            node = cunei_tree_child(profile->tree, node, slot);
+        if (facts->open++ > 0)
+            continue; /* a recursion counts once */
+        facts->total += gap;
+        if (profile->edges) {
+            uint32_t edge = cunei_edges_find(profile->edges, caller, slot);
+            profile->edges->items[edge].total += gap;
+        }
+    }
+    for (uint32_t i = 1; i <= depth; i++)
+        profile->functions[left->frames[i].slot].open = 0;
+
+    if (!lost)
+        profile->functions[left->frames[depth].slot].self += gap;
+    if (profile->tree && lost)
+        profile->tree->nodes[node].gap += gap;
+    else if (profile->tree)
+        profile->tree->nodes[node].self += gap;
+}
+
+/* Frames that `right` saw end: `left` knows when they began, or passes them on. */
+static int resolve_closings(struct cunei_profile *profile, struct cunei_span *left,
+                            const struct cunei_span *right, uint32_t common)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < right->closing_count; i++) {
+        struct cunei_closing closing = right->closings[i];
+        if (closing.position >= common)
+            continue;
+        const struct cunei_frame *frame = &left->frames[closing.position + 1];
+        if (frame->entered != CUNEI_TIME_UNKNOWN)
+            rc = cunei_stack_sample(
+                profile, closing.slot,
+                closing.time > frame->entered ? closing.time - frame->entered : 0);
+        else if (closing.position < left->kept)
+            rc = cunei_stack_add_closing(left, closing);
+    }
+    return rc;
+}
+
+/* What stays open: of the common frames what `right` kept, then its own. */
+static int join_frames(struct cunei_span *left, const struct cunei_span *right,
+                       uint32_t common)
+{
+    uint32_t kept = right->kept < common ? right->kept : common;
+
+    left->depth = kept;
+    if (left->kept > kept)
+        left->kept = kept;
+    for (uint32_t i = kept; i < right->depth; i++) {
+        if (!cunei_stack_reserve(left))
+            return -ENOMEM;
+        left->frames[++left->depth] = right->frames[i + 1];
+    }
+    return 0;
+}
+
+static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
+{
+    memcpy(left->name, right->name, sizeof(left->name));
+    left->ended = right->ended;
+    left->end = right->end;
+    if (right->cpu_end) {
+        left->cpu_end_ns = right->cpu_end_ns;
+        left->cpu_end = right->cpu_end;
+    }
+    left->events += right->events;
+    left->calls += right->calls;
+    left->packets += right->packets;
+    free(left->open);
+    left->open = right->open;
+    left->open_count = right->open_count;
+    left->open_depth = right->open_depth;
+    right->open = NULL;
+}
+
+/* The thread that `left` ends with goes on in `right`. */
+static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
+                         struct cunei_span *right, bool lost)
+{
+    struct cunei_thread *first = &right->threads[0];
+    uint32_t common = common_depth(left, right);
+    uint64_t gap = first->begin > left->last ? first->begin - left->last : 0;
+
+    account_gap(profile, left, lost ? common : left->depth, gap, lost);
+    profile->gaps += lost;
+    if (!lost) {
+        profile->unclosed += left->depth - common + left->beyond;
+        profile->appeared += right->inherited_count - common;
+    }
+    int rc = resolve_closings(profile, left, right, common);
+    if (rc == 0)
+        rc = join_frames(left, right, right->thread_count == 1 ? common : 0);
+    if (rc < 0)
+        return rc;
+    if (right->thread_count > 1)
+        left->kept = 0;
+    join_thread(&left->threads[left->thread_count - 1], first);
+    return 0;
+}
+
+int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
+                       struct cunei_span *right)
+{
+    size_t skip = 0;
+    int rc = 0;
+
+    if (left->packets == 0 || right->packets == 0) {
+        if (right->packets > 0) {
+            cunei_span_fini(left);
+            *left = *right;
+            *right = (struct cunei_span){0};
+        }
+        cunei_span_fini(right);
+        return 0;
+    }
+
+    const struct cunei_thread *before = &left->threads[left->thread_count - 1];
+    if (before->serial == right->threads[0].serial &&
+        before->vtid == right->threads[0].vtid) {
+        bool lost = !is_next(left, right->first_sequence, right->first_discarded);
+        rc = join_boundary(profile, left, right, lost);
+        skip = 1;
+    } else {
+        rc = cunei_span_finish(left);
+        if (rc == 0)
+            rc = join_frames(left, right, 0);
+    }
+    if (rc == 0)
+        rc = reserve_threads(left, right->thread_count - skip);
+    if (rc == 0) {
+        memcpy(left->threads + left->thread_count, right->threads + skip,
+               (right->thread_count - skip) * sizeof(*left->threads));
+        left->thread_count += right->thread_count - skip;
+        right->thread_count = skip;
+        left->missing += right->missing + missing_before(left, right->first_sequence);
+        left->packets += right->packets;
+        left->last_sequence = right->last_sequence;
+        left->discarded = right->discarded;
+        left->last = right->last;
+        left->beyond = right->beyond;
+    }
+    cunei_span_fini(right);
+    return rc;
+}
