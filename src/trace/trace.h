@@ -6,7 +6,7 @@
  *     int rc = cunei_trace_open(&trace, path, &error);
  *     for each trace.processes[i].streams[j]:
  *         struct cunei_trace_reader reader;
- *         cunei_trace_reader_open(&reader, &trace.processes[i], stream, 0);
+ *         cunei_trace_reader_open(&reader, &process, &stream, 0, UINT64_MAX);
  *         while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
  *             …
  *         cunei_trace_reader_close(&reader);
@@ -15,8 +15,8 @@
  * One reader serves finished, killed and running processes alike: what is in the stream
  * files comes from there, what is only in the live file from a copy of it made when the
  * trace was opened.  Nothing is believed before it is checked, and nothing is written:
- * cunei_trace_recover does that.  A trace is read-only after open, so that any number
- * of threads may read it, each with readers of its own.
+ * cunei_trace_recover (trace/recover.h) does that.  A trace is read-only after open, so
+ * that any number of threads may read it, each with readers of its own.
  */
 #ifndef CUNEI_TRACE_TRACE_H
 #define CUNEI_TRACE_TRACE_H
@@ -37,14 +37,17 @@ struct cunei_trace_error {
 
 enum cunei_trace_state {
     CUNEI_TRACE_ENDED,   /* by itself */
-    CUNEI_TRACE_RUNNING, /* its writer still maps the live file */
+    CUNEI_TRACE_RUNNING, /* its writer still maps the live file, or may do so where
+                            this machine cannot see it */
     CUNEI_TRACE_KILLED,  /* its writer is gone and could not say good-bye */
 };
 
 struct cunei_trace_stream {
     char *path; /* owned: its file, which may not exist while all of it is live */
     uint64_t number;
-    uint64_t size; /* of the file's whole packets, in bytes */
+    uint64_t size;   /* of the file's whole packets, in bytes */
+    uint64_t torn;   /* bytes of a packet behind them that a crash cut short */
+    bool is_damaged; /* something else lies among them; the reader comes upon it */
     enum cunei_stream_class stream_class;
     struct cunei_packet
         *live[2]; /* owned: packets not in the file, in order; or NULL */
@@ -53,12 +56,15 @@ struct cunei_trace_stream {
 struct cunei_trace_process {
     char *path; /* owned: its folder */
     enum cunei_trace_state state;
+    bool has_live; /* a live file is there; cunei_trace_recover folds it in */
     struct cunei_metadata metadata;
-    struct cunei_process description; /* empty but for pid where there is none */
+    struct cunei_process description; /* empty but for pid where there is none; while
+                                         a live file is there, with its counters */
     struct cunei_function *functions; /* owned: by id - CUNEI_FUNCTION_FIRST; an id
                                          that was never defined has a NULL module */
     uint32_t function_count;
-    struct cunei_trace_stream *streams; /* owned */
+    uint32_t dense_count;               /* functions before the first such gap */
+    struct cunei_trace_stream *streams; /* owned, by number */
     size_t stream_count;
     void *memory; /* private */
 };
@@ -71,8 +77,8 @@ struct cunei_trace {
 
 /*
  * Open what lies below `path`: a trace directory, or one process's folder.  Negative
- * errno with `error` filled in: -ENOENT, -EACCES, -ENODATA no trace in it, -EPROTO of
- * another version, -EBADMSG damaged beyond use.
+ * errno with `error` filled in: -ENOENT, -ENOTDIR, -EACCES, -ENODATA no trace in it,
+ * -EPROTO of another version, -EBADMSG damaged beyond use.
  */
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error);
@@ -81,42 +87,51 @@ void cunei_trace_close(struct cunei_trace *trace);
 /* A checked packet, borrowed until the reader's next call. */
 struct cunei_trace_packet {
     const struct cunei_packet *head;
-    const uint64_t
-        *words; /* its events: classes, lengths, ids, times are all checked */
+    const uint64_t *words; /* its events: classes, lengths, ids, times are checked */
     size_t word_count;
     uint64_t offset; /* in the stream file; UINT64_MAX: from the live file */
 };
 
+/* All but `error` is private. */
 struct cunei_trace_reader {
     const struct cunei_trace_process *process; /* borrowed */
     const struct cunei_trace_stream *stream;   /* borrowed */
-    int fd;
-    uint64_t offset; /* of the next packet */
-    uint64_t end;    /* stop at a packet that begins here or later */
+    uint64_t offset;                           /* of the next packet */
+    uint64_t end; /* stop at a packet that begins here or later */
     unsigned live_index;
-    uint64_t *memory;               /* owned: one packet */
-    struct cunei_trace_error error; /* what stopped it, after -EBADMSG */
+    bool has_last;
+    uint64_t last_sequence; /* of the packet before, where there was one */
+    uint64_t last_end;
+    uint64_t *memory; /* owned: bytes of the file from `filled_offset` on */
+    size_t memory_size;
+    uint64_t filled_offset;
+    size_t filled_size;
+    struct cunei_trace_error error; /* what stopped it */
 };
 
 /*
  * Read the stream's packets from byte `begin` of its file up to one that begins at or
- * after `end`; with `end` UINT64_MAX all of them, and the live ones behind them.
+ * after `end`; with `end` UINT64_MAX all of them, and the live ones behind them.  No
+ * file stays open between calls, so that any number of readers may live side by side.
  */
 int cunei_trace_reader_open(struct cunei_trace_reader *reader,
                             const struct cunei_trace_process *process,
                             const struct cunei_trace_stream *stream, uint64_t begin,
                             uint64_t end);
 
-/* 1: a packet, 0: no more, -EBADMSG: damage, said in reader->error; what came before
- * it was whole.  Other negative errno: it could not be read. */
+/*
+ * 1: a packet, 0: no more, -EBADMSG: damage; what came before it was whole.  Other
+ * negative errno: it could not be read.  Either is said in reader->error.
+ */
 int cunei_trace_reader_next(struct cunei_trace_reader *reader,
                             struct cunei_trace_packet *packet);
 void cunei_trace_reader_close(struct cunei_trace_reader *reader);
 
 /*
  * Split a stream's file into ranges of about `target_bytes` that begin at packets, so
- * that they can be read in parallel: fills `offsets` (the first is 0, the end is not
- * among them) and returns their number.  Reads heads only.
+ * that they can be read in parallel: fills `offsets` (owned by the caller; the first is
+ * 0, the end is not among them).  Reads heads only, and stops at a damaged one, which
+ * the reader of the last range will come upon.
  */
 int cunei_trace_split(const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream, uint64_t target_bytes,
@@ -125,5 +140,8 @@ int cunei_trace_split(const struct cunei_trace_process *process,
 /* A function by id, or NULL where it is unknown. */
 const struct cunei_function *cunei_trace_function(
     const struct cunei_trace_process *process, uint32_t id);
+
+/* How many words the event at `words`, in a checked packet, takes. */
+size_t cunei_trace_event_words(const uint64_t *words);
 
 #endif

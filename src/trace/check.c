@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "trace/check.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "trace/trace.h"
+
+/* Times beyond this would overflow in sums; the clock needs centuries to get there. */
+#define TIME_MAX (UINT64_C(1) << 62)
+
+const char *cunei_trace_check_head(const struct cunei_packet *head,
+                                   const uint8_t uuid[16], uint64_t number)
+{
+    uint64_t content = atomic_load_explicit(&head->content_bits, memory_order_relaxed);
+    uint64_t whole = head->packet_bits;
+
+    if (atomic_load_explicit(&head->magic, memory_order_relaxed) != CUNEI_PACKET_MAGIC)
+        return "no packet begins there";
+    if (memcmp(head->uuid, uuid, 16) != 0)
+        return "the packet belongs to another process";
+    if (head->stream != number)
+        return "the packet belongs to another stream";
+    if (head->stream_class > CUNEI_STREAM_DEFINITIONS)
+        return "the packet is of an unknown kind";
+    if (content % 64 != 0 || whole % 64 != 0 || content > whole ||
+        content < sizeof(*head) * 8 || whole > CUNEI_PACKET_SIZE * UINT64_C(8))
+        return "the packet's size is impossible";
+    if (head->timestamp_begin > head->timestamp_end || head->timestamp_end > TIME_MAX)
+        return "the packet's times are impossible";
+    return NULL;
+}
+
+size_t cunei_trace_event_words(const uint64_t *words)
+{
+    uint32_t class = cunei_record_class(words[0]);
+
+    if (class >= CUNEI_FUNCTION_FIRST)
+        return 1;
+    if (class == CUNEI_CLASS_STACK)
+        return 2 + (size_t)((const struct cunei_stack *)(const void *)words)->count / 2;
+    if (class == CUNEI_CLASS_DEFINE)
+        return 4 +
+               (size_t)((const struct cunei_define *)(const void *)words)->length / 8;
+    return 2;
+}
+
+static bool is_defined(const struct cunei_trace_process *process, uint64_t id)
+{
+    return id >= CUNEI_FUNCTION_FIRST && id < CUNEI_FUNCTION_END &&
+           cunei_trace_function(process, (uint32_t)id) != NULL;
+}
+
+static const char *check_stack(const struct cunei_trace_process *process,
+                               const uint64_t *words, size_t room)
+{
+    const struct cunei_stack *stack = (const void *)words;
+
+    if (room < 2 || stack->count % 2 != 0 || stack->count / 2 > room - 2)
+        return "a stack does not fit in its packet";
+    for (uint32_t i = 0; i < stack->count; i++) {
+        if (!(i == 0 && stack->functions[i] == 0) &&
+            !is_defined(process, stack->functions[i]))
+            return "a stack holds a function that is not defined";
+    }
+    return NULL;
+}
+
+static const char *check_define(const uint64_t *words, size_t room)
+{
+    const struct cunei_define *define = (const void *)words;
+
+    if (room < 4 || define->length % 8 != 0 || define->length / 8 > room - 4)
+        return "a definition does not fit in its packet";
+    return NULL;
+}
+
+/* NULL, or what is wrong with an event that is no plain record of a known function. */
+static const char *check_event(const struct cunei_trace_process *process,
+                               uint32_t stream_class, const uint64_t *words,
+                               size_t room)
+{
+    uint32_t class = cunei_record_class(words[0]);
+
+    if (stream_class == CUNEI_STREAM_DEFINITIONS)
+        return class == CUNEI_CLASS_DEFINE ? check_define(words, room)
+                                           : "a definition is none";
+    switch (class) {
+    case CUNEI_CLASS_STACK:
+        return check_stack(process, words, room);
+    case CUNEI_CLASS_CALL:
+        if (room < 2)
+            return "a call does not fit in its packet";
+        return is_defined(process, words[1]) ? NULL : "a function is not defined";
+    case CUNEI_CLASS_UNWIND:
+        return room < 2 ? "an unwinding does not fit in its packet" : NULL;
+    default:
+        if (class < CUNEI_FUNCTION_FIRST)
+            return "an event is of an unknown class";
+        return class < CUNEI_FUNCTION_CLASS_END && is_defined(process, class)
+                   ? NULL
+                   : "a function is not defined";
+    }
+}
+
+/*
+ * The run of plain records of known functions from `words` on, which is nearly all of
+ * a packet: a time that goes back, or far ahead, ends it like any other event that
+ * wants a closer look.  Times are relative to the packet's begin and grow, so that only
+ * the last needs to be compared with the span of a packet.
+ */
+static size_t run_length(const uint64_t *words, size_t room, uint64_t begin,
+                         uint32_t dense, uint64_t *last)
+{
+    uint64_t before = *last;
+    size_t i = 0;
+
+    for (; i < room; i++) {
+        uint64_t time = (words[i] - begin) & CUNEI_TIME_MASK;
+        uint32_t index = cunei_record_class(words[i]) - CUNEI_FUNCTION_FIRST;
+        if (__builtin_expect((index >= dense) | (time - before >= CUNEI_SPAN_MAX), 0))
+            break;
+        before = time;
+    }
+    *last = before;
+    return i;
+}
+
+struct cunei_trace_events cunei_trace_check_events(
+    const struct cunei_trace_process *process, const struct cunei_packet *head,
+    const uint64_t *words, size_t word_count)
+{
+    uint64_t begin = head->timestamp_begin;
+    uint64_t last = 0;
+    uint32_t dense =
+        head->stream_class == CUNEI_STREAM_EVENTS ? process->dense_count : 0;
+    struct cunei_trace_events events = {0};
+    size_t at = 0;
+
+    if (dense > CUNEI_FUNCTION_CLASS_END - CUNEI_FUNCTION_FIRST)
+        dense = CUNEI_FUNCTION_CLASS_END - CUNEI_FUNCTION_FIRST;
+    if (word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
+        cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
+        events.wrong = "its first event is no stack";
+    while (!events.wrong) {
+        uint64_t before = last;
+        at += run_length(words + at, word_count - at, begin, dense, &last);
+        if (last >= CUNEI_SPAN_MAX) {
+            /* The run is left out whole: its times cannot be told apart. */
+            last = before;
+            events.wrong = "a time is impossible";
+            break;
+        }
+        events.word_count = at;
+        if (at == word_count)
+            break;
+        uint64_t time = (words[at] - begin) & CUNEI_TIME_MASK;
+        events.wrong =
+            time < last || time >= CUNEI_SPAN_MAX
+                ? "a time goes back"
+                : check_event(process, head->stream_class, words + at, word_count - at);
+        if (!events.wrong) {
+            last = time;
+            at += cunei_trace_event_words(words + at);
+            events.word_count = at;
+        }
+    }
+    events.last_time = begin + last;
+    return events;
+}

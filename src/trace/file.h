@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/* Files of a trace: regular ones, opened without waiting, read to a limit. */
+#ifndef CUNEI_TRACE_FILE_H
+#define CUNEI_TRACE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cunei_trace_error;
+
+/* Put the clause together; a text too long for it is cut.  Returns `rc`. */
+int cunei_trace_fail(struct cunei_trace_error *error, int rc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The text in `folder`/`name`, allocated, or NULL. */
+char *cunei_trace_path(const char *folder, const char *name);
+
+/*
+ * Open a regular file; its size goes to `*size`.  -EBADMSG: it is something else, such
+ * as a pipe, which is not waited for.
+ */
+int cunei_trace_file_open(const char *path, int flags, uint64_t *size);
+
+/* Read up to `size` bytes at `offset`; less than that only at the end of the file. */
+int64_t cunei_trace_file_read(int fd, void *bytes, size_t size, uint64_t offset);
+
+/* Write all of them, or fail. */
+int cunei_trace_file_write(int fd, const void *bytes, size_t size, uint64_t offset);
+
+/*
+ * Take in a whole file, NUL-terminated and owned by the caller.  -EFBIG: it has more
+ * than `max` bytes.
+ */
+int cunei_trace_file_load(const char *path, size_t max, char **text, size_t *size);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "trace/functions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/file.h"
+#include "trace/trace.h"
+
+/* Names of 20 000 functions: far beyond anything we write. */
+#define METADATA_MAX (256u * 1024 * 1024)
+
+/* Memory that the texts of functions lie in. */
+struct block {
+    struct block *next;
+    char *text; /* owned */
+};
+
+/* Functions in the order of their definition, which need not be that of their ids. */
+struct list {
+    struct cunei_function *items; /* owned */
+    size_t count;
+    size_t capacity;
+    uint32_t end; /* behind the highest id */
+};
+
+static int list_add(struct list *list, const struct cunei_function *function)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 256;
+        struct cunei_function *items =
+            realloc(list->items, capacity * sizeof(list->items[0]));
+        if (!items)
+            return -ENOMEM;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *function;
+    if (function->id >= list->end)
+        list->end = function->id + 1;
+    return 0;
+}
+
+/* Leave `text` to the process, which frees it. */
+static int keep(struct cunei_trace_process *process, char *text)
+{
+    struct block *block = malloc(sizeof(*block));
+
+    if (!block) {
+        free(text);
+        return -ENOMEM;
+    }
+    *block = (struct block){.next = process->memory, .text = text};
+    process->memory = block;
+    return 0;
+}
+
+static int parse_lines(struct list *list, char *text, size_t size, const char *path,
+                       struct cunei_trace_error *error)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        struct cunei_function function;
+        char *end = memchr(text + at, '\n', size - at);
+        if (!end)
+            break;
+        size_t length = (size_t)(end - (text + at)) + 1;
+        if (cunei_metadata_parse_function(&function, text + at, length) < 0)
+            return cunei_trace_fail(error, -EBADMSG,
+                                    "'%s' is damaged at byte %zu: no function's line",
+                                    path, at);
+        int rc = list_add(list, &function);
+        if (rc < 0)
+            return rc;
+        at += length;
+    }
+    return 0;
+}
+
+static int load_lines(struct cunei_trace_process *process, struct list *list,
+                      struct cunei_trace_error *error)
+{
+    struct cunei_metadata metadata;
+    size_t size = 0, preamble = 0;
+    char *text = NULL;
+
+    char *path = cunei_trace_path(process->path, CUNEI_METADATA_NAME);
+    if (!path)
+        return -ENOMEM;
+    int rc = cunei_trace_file_load(path, METADATA_MAX, &text, &size);
+    if (rc == -EFBIG)
+        rc = cunei_trace_fail(error, -EBADMSG, "'%s' is larger than any of ours", path);
+    else if (rc < 0)
+        (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
+    else {
+        rc = keep(process, text);
+        if (rc == 0)
+            rc = cunei_metadata_parse(&metadata, text, size, &preamble);
+        if (rc == -EINVAL)
+            rc = cunei_trace_fail(error, -EBADMSG, "'%s' has changed", path);
+    }
+    if (rc == 0)
+        rc = parse_lines(list, text + preamble, size - preamble, path, error);
+    free(path);
+    return rc;
+}
+
+/* The definitions of one packet; their texts are taken apart in a copy of it. */
+static int parse_definitions(struct cunei_trace_process *process, struct list *list,
+                             const struct cunei_trace_packet *packet)
+{
+    size_t size = packet->word_count * sizeof(uint64_t);
+    char *copy = malloc(size + 1);
+
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, packet->words, size);
+    int rc = keep(process, copy);
+    for (size_t at = 0; rc == 0 && at < size;) {
+        struct cunei_function function;
+        int length = cunei_metadata_parse_define(&function, copy + at, size - at);
+        if (length < 0)
+            return -EBADMSG;
+        rc = list_add(list, &function);
+        at += (size_t)length;
+    }
+    return rc;
+}
+
+static int load_definitions(struct cunei_trace_process *process,
+                            const struct cunei_trace_stream *stream, struct list *list,
+                            struct cunei_trace_error *error)
+{
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+
+    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
+    if (rc < 0)
+        return rc;
+    while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+        rc = parse_definitions(process, list, &packet);
+        if (rc == -EBADMSG)
+            (void)cunei_trace_fail(
+                &reader.error, rc, "'%s' is damaged in packet %llu: no definition",
+                stream->path, (unsigned long long)packet.head->sequence);
+    }
+    if (rc < 0)
+        *error = reader.error;
+    cunei_trace_reader_close(&reader);
+    return rc;
+}
+
+/* From a list to a table by id; of two definitions of an id the first counts. */
+static int index_functions(struct cunei_trace_process *process, const struct list *list)
+{
+    uint32_t count = list->count ? list->end - CUNEI_FUNCTION_FIRST : 0;
+    struct cunei_function *functions = calloc(count + 1, sizeof(*functions));
+
+    if (!functions)
+        return -ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        struct cunei_function *function =
+            &functions[list->items[i].id - CUNEI_FUNCTION_FIRST];
+        if (!function->module)
+            *function = list->items[i];
+    }
+    process->functions = functions;
+    process->function_count = count;
+    while (process->dense_count < count && functions[process->dense_count].module)
+        process->dense_count++;
+    return 0;
+}
+
+int cunei_trace_functions_load(struct cunei_trace_process *process,
+                               struct cunei_trace_error *error)
+{
+    struct list list = {0};
+
+    int rc = load_lines(process, &list, error);
+    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_DEFINITIONS)
+            rc = load_definitions(process, &process->streams[i], &list, error);
+    }
+    if (rc == 0)
+        rc = index_functions(process, &list);
+    free(list.items);
+    return rc;
+}
+
+void cunei_trace_functions_fini(struct cunei_trace_process *process)
+{
+    struct block *block = process->memory;
+
+    while (block) {
+        struct block *next = block->next;
+        free(block->text);
+        free(block);
+        block = next;
+    }
+    process->memory = NULL;
+    free(process->functions);
+    process->functions = NULL;
+}
+
+const struct cunei_function *cunei_trace_function(
+    const struct cunei_trace_process *process, uint32_t id)
+{
+    uint32_t index = id - CUNEI_FUNCTION_FIRST;
+
+    if (index >= process->function_count || !process->functions[index].module)
+        return NULL;
+    return &process->functions[index];
+}

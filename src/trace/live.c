@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "trace/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/alive.h"
+#include "trace/check.h"
+#include "trace/file.h"
+#include "wire/metadata.h"
+#include "wire/process.h"
+
+/*
+ * A writer needs a few hundred microseconds at least to fill a packet, a copy a tenth
+ * of that: the second or third try is bound to succeed.
+ */
+#define COPY_TRIES 100
+
+static bool check_live(const struct cunei_live *head, const uint8_t uuid[16])
+{
+    return head->magic == CUNEI_LIVE_MAGIC && head->version == CUNEI_WIRE_VERSION &&
+           head->packet_size == CUNEI_PACKET_SIZE && memcmp(head->uuid, uuid, 16) == 0;
+}
+
+static uint64_t slot_offset(uint32_t number)
+{
+    return CUNEI_LIVE_HEAD_SIZE + (uint64_t)number * CUNEI_LIVE_STREAM_SIZE;
+}
+
+static int read_head(struct cunei_trace_live *live, uint64_t size,
+                     const struct cunei_metadata *metadata)
+{
+    if (fstat(live->fd, &live->stat) < 0)
+        return -errno;
+    int64_t count = cunei_trace_file_read(live->fd, &live->head, sizeof(live->head), 0);
+    if (count < 0)
+        return (int)count;
+    live->is_whole =
+        count == (int64_t)sizeof(live->head) && check_live(&live->head, metadata->uuid);
+    if (!live->is_whole)
+        return 0;
+
+    uint64_t room =
+        size < slot_offset(0) ? 0 : (size - slot_offset(0)) / CUNEI_LIVE_STREAM_SIZE;
+    /* Pairs with the release of the count in the writer: counted slots are there. */
+    uint32_t slots =
+        atomic_load_explicit(&live->head.stream_count, memory_order_acquire);
+    if (slots > CUNEI_LIVE_STREAMS_MAX)
+        slots = (uint32_t)CUNEI_LIVE_STREAMS_MAX;
+    live->stream_count = room < slots ? (uint32_t)room : slots;
+    return 0;
+}
+
+int cunei_trace_live_open(struct cunei_trace_live *live, const char *folder,
+                          const struct cunei_metadata *metadata)
+{
+    struct stat link;
+    uint64_t size = 0;
+
+    *live = (struct cunei_trace_live){.fd = -1};
+    live->path = cunei_trace_path(folder, CUNEI_LIVE_NAME);
+    if (!live->path)
+        return -ENOMEM;
+    live->is_there = lstat(live->path, &link) == 0;
+    if (!live->is_there)
+        return errno == ENOENT ? 0 : -errno;
+    live->fd = cunei_trace_file_open(live->path, O_RDONLY, &size);
+    if (live->fd == -ENOENT || live->fd == -EBADMSG) {
+        live->fd = -1;
+        return 0;
+    }
+    return live->fd < 0 ? live->fd : read_head(live, size, metadata);
+}
+
+void cunei_trace_live_close(struct cunei_trace_live *live)
+{
+    if (live->fd >= 0)
+        close(live->fd);
+    free(live->path);
+    *live = (struct cunei_trace_live){.fd = -1};
+}
+
+bool cunei_trace_live_is_alive(const struct cunei_trace_live *live,
+                               const struct cunei_metadata *metadata)
+{
+    if (!live->is_there)
+        return false;
+    if (live->is_whole && cunei_trace_is_this_boot(live->head.boot_id))
+        return cunei_trace_is_mapped(live->head.pid, live->path, &live->stat);
+    /* Another machine's, on a file system that both see: it cannot be looked at. */
+    if (!cunei_trace_is_this_host(metadata->host))
+        return true;
+    return !live->is_whole && live->fd >= 0 &&
+           cunei_trace_is_mapped(metadata->pid, live->path, &live->stat);
+}
+
+int cunei_trace_live_class(const struct cunei_trace_live *live, uint32_t number,
+                           enum cunei_stream_class *stream_class)
+{
+    struct cunei_live_stream slot;
+    uint64_t offset = offsetof(struct cunei_live, streams) + number * sizeof(slot);
+
+    int64_t count = cunei_trace_file_read(live->fd, &slot, sizeof(slot), offset);
+    if (count < 0)
+        return (int)count;
+    *stream_class =
+        count == (int64_t)sizeof(slot) && slot.stream_class == CUNEI_STREAM_DEFINITIONS
+            ? CUNEI_STREAM_DEFINITIONS
+            : CUNEI_STREAM_EVENTS;
+    return 0;
+}
+
+/* 1: `head` is a packet of this slot, 0: there is none. */
+static int read_packet_head(const struct cunei_trace_live *live, uint32_t number,
+                            uint64_t offset, struct cunei_packet *head)
+{
+    int64_t count = cunei_trace_file_read(live->fd, head, sizeof(*head), offset);
+    if (count < 0)
+        return (int)count;
+    /* Pairs with the release of the magic, and of the content size, in the writer. */
+    atomic_thread_fence(memory_order_acquire);
+    return count == (int64_t)sizeof(*head) &&
+           !cunei_trace_check_head(head, live->head.uuid, number);
+}
+
+/*
+ * Whether what was copied between two looks at the head is one packet's.  The content
+ * size only grows; where it seems to shrink, it was read half old and half new.
+ */
+static bool is_same(const struct cunei_packet *before, const struct cunei_packet *after)
+{
+    return before->sequence == after->sequence &&
+           before->timestamp_begin == after->timestamp_begin &&
+           before->content_bits <= after->content_bits;
+}
+
+/* Copy the content of a packet behind its head; -EAGAIN: it changed meanwhile. */
+static int copy_content(const struct cunei_trace_live *live, uint32_t number,
+                        uint64_t offset, struct cunei_packet *packet)
+{
+    size_t size = (size_t)(packet->content_bits / 8) - sizeof(*packet);
+    struct cunei_packet again;
+
+    int64_t count =
+        cunei_trace_file_read(live->fd, packet + 1, size, offset + sizeof(*packet));
+    if (count < 0)
+        return (int)count;
+    if (count < (int64_t)size)
+        return -EBADMSG;
+    /* Pairs with the fence behind the writer's store of 0 to the magic. */
+    atomic_thread_fence(memory_order_acquire);
+    int rc = read_packet_head(live, number, offset, &again);
+    if (rc < 0)
+        return rc;
+    return rc > 0 && is_same(packet, &again) ? 0 : -EAGAIN;
+}
+
+/* Leaves `*packet` NULL where there is none, or none that is whole. */
+static int copy_buffer(const struct cunei_trace_live *live, uint32_t number,
+                       uint64_t offset, struct cunei_packet **packet)
+{
+    struct cunei_packet head;
+
+    int rc = read_packet_head(live, number, offset, &head);
+    if (rc <= 0 || head.content_bits == 8 * sizeof(head))
+        return rc < 0 ? rc : 0;
+    struct cunei_packet *copy = malloc((size_t)(head.content_bits / 8));
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, &head, sizeof(head));
+    copy->packet_bits = head.content_bits;
+    rc = copy_content(live, number, offset, copy);
+    if (rc < 0) {
+        free(copy);
+        return rc == -EBADMSG ? 0 : rc;
+    }
+    *packet = copy;
+    return 0;
+}
+
+static int copy_buffers(const struct cunei_trace_live *live, uint32_t number,
+                        struct cunei_packet *packets[2])
+{
+    for (unsigned i = 0; i < 2; i++) {
+        int rc = copy_buffer(live, number, slot_offset(number) + i * CUNEI_PACKET_SIZE,
+                             &packets[i]);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static void drop(struct cunei_packet *packets[2])
+{
+    for (unsigned i = 0; i < 2; i++) {
+        free(packets[i]);
+        packets[i] = NULL;
+    }
+}
+
+int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
+                          struct cunei_packet *packets[2])
+{
+    struct cunei_packet *copies[2] = {NULL, NULL};
+    int rc = -EAGAIN;
+
+    for (int i = 0; i < COPY_TRIES && rc == -EAGAIN; i++) {
+        drop(copies);
+        rc = copy_buffers(live, number, copies);
+    }
+    if (rc < 0) {
+        drop(copies);
+        /* What the file holds is still a whole beginning of the stream. */
+        return rc == -EAGAIN ? 0 : rc;
+    }
+    bool swap = !copies[0] || (copies[1] && copies[1]->sequence < copies[0]->sequence);
+    packets[0] = copies[swap];
+    packets[1] = copies[!swap];
+    return 0;
+}
+
+void cunei_trace_live_count(const struct cunei_trace_live *live,
+                            struct cunei_process *process)
+{
+    const _Atomic uint64_t *counters = live->head.counters;
+
+    process->lost = counters[CUNEI_LIVE_LOST];
+    process->lost_no_stream = counters[CUNEI_LIVE_LOST_NO_STREAM];
+    process->lost_no_space = counters[CUNEI_LIVE_LOST_NO_SPACE];
+    process->lost_no_function = counters[CUNEI_LIVE_LOST_NO_FUNCTION];
+    process->clamped = counters[CUNEI_LIVE_CLAMPED];
+    process->write_ns = counters[CUNEI_LIVE_WRITE_NS];
+    process->full = live->head.state == CUNEI_LIVE_FULL;
+    process->stop_errno = live->head.stop_errno;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Looking into the live file of a process, which may be writing it right now, or may
+ * be long gone, or may be anybody's garbage.
+ *
+ * The file is read, never mapped: it may shrink at any time, and a mapping would then
+ * be fatal.  Buffers are copied before the stream file is looked at, so that a packet
+ * that moves from one to the other in between is seen twice, and known by its sequence
+ * number, but never missed.
+ */
+#ifndef CUNEI_TRACE_LIVE_H
+#define CUNEI_TRACE_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "wire/live.h"
+
+struct cunei_metadata;
+struct cunei_process;
+
+struct cunei_trace_live {
+    int fd;        /* -1: there is no live file */
+    bool is_whole; /* its head is one of ours, for this process */
+    bool is_there; /* something of its name is, be it a link that leads nowhere */
+    char *path;    /* owned */
+    struct stat stat;
+    uint32_t stream_count;  /* that the file has room for */
+    struct cunei_live head; /* a copy, without its slots */
+};
+
+/*
+ * Open the live file in `folder`; that there is none is no error.  Other failures to
+ * open or read it are.
+ */
+int cunei_trace_live_open(struct cunei_trace_live *live, const char *folder,
+                          const struct cunei_metadata *metadata);
+void cunei_trace_live_close(struct cunei_trace_live *live);
+
+/* Whether its writer may still be at work. */
+bool cunei_trace_live_is_alive(const struct cunei_trace_live *live,
+                               const struct cunei_metadata *metadata);
+
+/* What kind of stream a slot is for. */
+int cunei_trace_live_class(const struct cunei_trace_live *live, uint32_t number,
+                           enum cunei_stream_class *stream_class);
+
+/*
+ * Copy the packets of a slot, in order of their sequence; NULL where a buffer holds
+ * none.  Each is as it was at one moment: trimmed to its content, its head in order,
+ * its events unchecked.  The copies are the caller's.
+ */
+int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
+                          struct cunei_packet *packets[2]);
+
+/* Take over the counters. */
+void cunei_trace_live_count(const struct cunei_trace_live *live,
+                            struct cunei_process *process);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "trace/merge.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* One stream, and where it stands. */
+struct cunei_trace_cursor {
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+    size_t at;        /* word of the event */
+    uint64_t time_ns; /* of the event */
+};
+
+/* Streams stand in the order of process and number, which decides between equals. */
+static bool is_before(const struct cunei_trace_cursor *a,
+                      const struct cunei_trace_cursor *b)
+{
+    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a < b;
+}
+
+static void sift_down(struct cunei_trace_merge *merge, size_t index)
+{
+    struct cunei_trace_cursor **heap = merge->heap;
+    struct cunei_trace_cursor *moved = heap[index];
+
+    for (;;) {
+        size_t child = 2 * index + 1;
+        if (child >= merge->heap_count)
+            break;
+        if (child + 1 < merge->heap_count && is_before(heap[child + 1], heap[child]))
+            child++;
+        if (!is_before(heap[child], moved))
+            break;
+        heap[index] = heap[child];
+        index = child;
+    }
+    heap[index] = moved;
+}
+
+static void read_time(struct cunei_trace_cursor *cursor)
+{
+    uint64_t tick = cunei_record_time(cursor->packet.words[cursor->at],
+                                      cursor->packet.head->timestamp_begin);
+    cursor->time_ns = cunei_metadata_wall_ns(&cursor->reader.process->metadata, tick);
+}
+
+/* Go to the first event of the next packet that has any and is wanted; 0: none. */
+static int next_packet(struct cunei_trace_merge *merge,
+                       struct cunei_trace_cursor *cursor)
+{
+    int rc;
+
+    cursor->at = 0;
+    do
+        rc = cunei_trace_reader_next(&cursor->reader, &cursor->packet);
+    while (rc > 0 && (cursor->packet.word_count == 0 ||
+                      (merge->tid && cursor->packet.head->vtid != merge->tid)));
+    if (rc > 0)
+        read_time(cursor);
+    if (rc < 0 && merge->rc == 0) {
+        merge->rc = rc;
+        merge->error = cursor->reader.error;
+    }
+    return rc > 0;
+}
+
+static size_t count_streams(const struct cunei_trace *trace)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++)
+        count += trace->processes[i].stream_count;
+    return count;
+}
+
+static int open_process(struct cunei_trace_merge *merge,
+                        const struct cunei_trace_process *process)
+{
+    for (size_t i = 0; i < process->stream_count; i++) {
+        struct cunei_trace_cursor *cursor = &merge->cursors[merge->cursor_count];
+        int rc = cunei_trace_reader_open(&cursor->reader, process, &process->streams[i],
+                                         0, UINT64_MAX);
+        if (rc < 0)
+            return rc;
+        merge->cursor_count++;
+        if (next_packet(merge, cursor))
+            merge->heap[merge->heap_count++] = cursor;
+        else
+            cunei_trace_reader_close(&cursor->reader);
+    }
+    return 0;
+}
+
+int cunei_trace_merge_open(struct cunei_trace_merge *merge,
+                           const struct cunei_trace *trace, uint64_t pid, uint64_t tid)
+{
+    size_t count = count_streams(trace);
+    int rc = 0;
+
+    *merge = (struct cunei_trace_merge){
+        .cursors = calloc(count + 1, sizeof(struct cunei_trace_cursor)),
+        .heap = calloc(count + 1, sizeof(struct cunei_trace_cursor *)),
+        .tid = tid};
+    if (!merge->cursors || !merge->heap)
+        rc = -ENOMEM;
+    for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
+        if (pid == 0 || trace->processes[i].metadata.pid == pid)
+            rc = open_process(merge, &trace->processes[i]);
+    }
+    if (rc < 0) {
+        cunei_trace_merge_close(merge);
+        return rc;
+    }
+    for (size_t i = merge->heap_count / 2; i > 0; i--)
+        sift_down(merge, i - 1);
+    return 0;
+}
+
+void cunei_trace_merge_close(struct cunei_trace_merge *merge)
+{
+    for (size_t i = 0; i < merge->cursor_count; i++)
+        cunei_trace_reader_close(&merge->cursors[i].reader);
+    free(merge->cursors);
+    free(merge->heap);
+    *merge = (struct cunei_trace_merge){0};
+}
+
+/* Leave the event on top, which was handed out by the call before. */
+static void leave_top(struct cunei_trace_merge *merge)
+{
+    struct cunei_trace_cursor *top = merge->heap[0];
+
+    top->at += cunei_trace_event_words(&top->packet.words[top->at]);
+    if (top->at < top->packet.word_count)
+        read_time(top);
+    else if (!next_packet(merge, top)) {
+        cunei_trace_reader_close(&top->reader);
+        merge->heap[0] = merge->heap[--merge->heap_count];
+    }
+    if (merge->heap_count > 0)
+        sift_down(merge, 0);
+}
+
+int cunei_trace_merge_next(struct cunei_trace_merge *merge,
+                           struct cunei_trace_event *event)
+{
+    if (merge->is_handed_out)
+        leave_top(merge);
+    merge->is_handed_out = merge->heap_count > 0;
+    if (merge->heap_count == 0)
+        return merge->rc;
+
+    const struct cunei_trace_cursor *top = merge->heap[0];
+    const uint64_t *words = &top->packet.words[top->at];
+    *event = (struct cunei_trace_event){
+        .process = top->reader.process,
+        .stream = top->reader.stream,
+        .packet = top->packet.head,
+        .words = words,
+        .word_count = cunei_trace_event_words(words),
+        .time_ns = top->time_ns,
+        .class = cunei_record_class(words[0]),
+        .phase = cunei_record_phase(words[0]),
+    };
+    return 1;
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+#include "trace/recover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "trace/alive.h"
+#include "trace/check.h"
+#include "trace/clock.h"
+#include "trace/file.h"
+#include "trace/folder.h"
+#include "trace/live.h"
+
+#define FILE_MODE 0600
+
+/* What one recovery works on. */
+struct work {
+    struct cunei_trace_process process;
+    struct cunei_trace_recovery *recovery;
+    struct cunei_trace_error *error;
+    struct cunei_trace_live live;
+};
+
+static int cannot_write(struct work *work, int rc, const char *path)
+{
+    return cunei_trace_fail(work->error, rc, "'%s' cannot be written", path);
+}
+
+/* Keep what is in order of a live packet and make it a closed one; 0: nothing is. */
+static size_t trim(struct work *work, struct cunei_packet *packet)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)packet;
+    struct cunei_trace_events events = cunei_trace_check_events(
+        &work->process, packet, words + CUNEI_PACKET_WORDS,
+        (size_t)(packet->content_bits / 64) - CUNEI_PACKET_WORDS);
+
+    if (events.wrong) {
+        work->recovery->damaged++;
+        packet->timestamp_end = events.last_time;
+    }
+    if (events.word_count == 0)
+        return 0;
+    size_t size = sizeof(*packet) + events.word_count * sizeof(uint64_t);
+    packet->content_bits = 8 * size;
+    packet->packet_bits = 8 * size;
+    return size;
+}
+
+/* Append a packet, or leave the file as it is. */
+static int append(struct work *work, int fd, struct cunei_trace_stream *stream,
+                  struct cunei_packet *packet)
+{
+    size_t size = trim(work, packet);
+    int rc = cunei_trace_file_write(fd, packet, size, stream->size);
+
+    if (rc < 0) {
+        (void)!ftruncate(fd, (off_t)stream->size);
+        return rc;
+    }
+    stream->size += size;
+    work->recovery->packets += size > 0;
+    work->recovery->bytes += size;
+    return 0;
+}
+
+static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
+{
+    int rc = 0;
+
+    if (stream->torn == 0 && !stream->live[0])
+        return 0;
+    int fd = open(stream->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (fd < 0)
+        return cannot_write(work, -errno, stream->path);
+    if (stream->torn > 0 && ftruncate(fd, (off_t)stream->size) < 0)
+        rc = -errno;
+    if (rc == 0)
+        work->recovery->cut_bytes += stream->torn;
+    for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
+        rc = append(work, fd, stream, stream->live[i]);
+    close(fd);
+    return rc < 0 ? cannot_write(work, rc, stream->path) : 0;
+}
+
+/* A damaged file keeps its live packets where they are, and the others are mended. */
+static int mend_streams(struct work *work)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < work->process.stream_count; i++) {
+        struct cunei_trace_stream *stream = &work->process.streams[i];
+        if (!stream->is_damaged) {
+            int failed = mend_stream(work, stream);
+            if (failed < 0)
+                return failed;
+        } else if (stream->live[0])
+            rc = cunei_trace_fail(work->error, -EBADMSG,
+                                  "'%s' is damaged, so that nothing can be appended",
+                                  stream->path);
+    }
+    return rc;
+}
+
+/* Where the last whole line of the metadata ends. */
+static size_t end_of_lines(const char *text, size_t size)
+{
+    const char *end = memrchr(text, '\n', size);
+    return end ? (size_t)(end - text) + 1 : size;
+}
+
+static int mend_lines(struct work *work, int fd, const char *text, size_t size)
+{
+    size_t end = end_of_lines(text, size);
+
+    if (end == size)
+        return 0;
+    if (ftruncate(fd, (off_t)end) < 0)
+        return -errno;
+    work->recovery->cut_bytes += size - end;
+    return 0;
+}
+
+/* One write of a fixed width: no reader ever sees half of it. */
+static int mend_clock(struct work *work, int fd, const char *text, size_t size)
+{
+    char clock[CUNEI_METADATA_CLOCK_SIZE + 1];
+    struct cunei_metadata metadata;
+    size_t offset = 0;
+
+    int rc = cunei_trace_clock_correct(&work->process, &metadata);
+    if (rc <= 0)
+        return rc;
+    rc = cunei_metadata_find_clock(text, size, &offset);
+    if (rc < 0)
+        return rc;
+    cunei_metadata_format_clock(&metadata, clock);
+    rc = cunei_trace_file_write(fd, clock, CUNEI_METADATA_CLOCK_SIZE, offset);
+    work->recovery->is_clock_changed = rc == 0;
+    return rc;
+}
+
+static int mend_metadata(struct work *work)
+{
+    size_t size = 0;
+    char *text = NULL;
+
+    char *path = cunei_trace_path(work->process.path, CUNEI_METADATA_NAME);
+    if (!path)
+        return -ENOMEM;
+    int fd = -1;
+    int rc = cunei_trace_file_load(path, SIZE_MAX / 2, &text, &size);
+    if (rc == 0) {
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        rc = fd < 0 ? -errno : 0;
+    }
+    if (rc == 0)
+        rc = mend_lines(work, fd, text, size);
+    if (rc == 0 && work->process.state == CUNEI_TRACE_KILLED)
+        rc = mend_clock(work, fd, text, size);
+    if (rc < 0)
+        (void)cannot_write(work, rc, path);
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    free(path);
+    return rc;
+}
+
+/* Opening has put the live file's counters into the description already. */
+static int write_description(struct work *work)
+{
+    struct cunei_buffer text = {0};
+    char *path = cunei_trace_path(work->process.path, CUNEI_PROCESS_NAME);
+    char *draft = cunei_trace_path(work->process.path, CUNEI_PROCESS_NAME ".new");
+    int fd = -1;
+
+    cunei_process_format(&work->process.description, &text);
+    int rc = path && draft && !text.failed ? 0 : -ENOMEM;
+    if (rc == 0) {
+        fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                  FILE_MODE);
+        rc = fd < 0 ? -errno : cunei_trace_file_write(fd, text.data, text.size, 0);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (rc == 0 && rename(draft, path) < 0)
+        rc = -errno;
+    if (rc < 0 && path)
+        (void)cannot_write(work, rc, path);
+    cunei_buffer_fini(&text);
+    free(draft);
+    free(path);
+    return rc;
+}
+
+static bool is_same_file(const char *path, const struct stat *file)
+{
+    struct stat stat_;
+    return stat(path, &stat_) == 0 && stat_.st_dev == file->st_dev &&
+           stat_.st_ino == file->st_ino;
+}
+
+static void remove_pointers(const struct work *work,
+                            const struct cunei_trace_recover_options *options)
+{
+    for (size_t i = 0; work->live.fd >= 0 && i < 2; i++) {
+        char *path = NULL;
+        if (!options->pointers[i] ||
+            asprintf(&path, "%s/%" PRIu32, options->pointers[i],
+                     work->process.metadata.pid) < 0)
+            continue;
+        if (is_same_file(path, &work->live.stat))
+            (void)unlink(path);
+        free(path);
+    }
+}
+
+/*
+ * Where the live file is a link, what it leads to goes first: a link that leads nowhere
+ * is found and removed next time, a file that nothing leads to is not.
+ */
+static int remove_live(struct work *work)
+{
+    char target[PATH_MAX];
+
+    if (!work->live.is_there)
+        return 0;
+    ssize_t length = readlink(work->live.path, target, sizeof(target) - 1);
+    if (length > 0 && work->live.is_whole) {
+        target[length] = '\0';
+        if (target[0] == '/' && is_same_file(target, &work->live.stat) &&
+            unlink(target) < 0)
+            return cannot_write(work, -errno, target);
+    }
+    if (unlink(work->live.path) < 0 && errno != ENOENT)
+        return cannot_write(work, -errno, work->live.path);
+    return 0;
+}
+
+static bool is_elsewhere(const struct work *work)
+{
+    bool is_here =
+        work->live.is_whole && cunei_trace_is_this_boot(work->live.head.boot_id);
+    return !is_here && !cunei_trace_is_this_host(work->process.metadata.host);
+}
+
+/* Whether the metadata ends within a line. */
+static int has_torn_line(const struct work *work)
+{
+    uint64_t size = 0;
+    char last = '\n';
+
+    char *path = cunei_trace_path(work->process.path, CUNEI_METADATA_NAME);
+    int fd = path ? cunei_trace_file_open(path, O_RDONLY, &size) : -ENOMEM;
+    free(path);
+    if (fd < 0)
+        return fd;
+    if (size > 0)
+        (void)cunei_trace_file_read(fd, &last, 1, size - 1);
+    close(fd);
+    return last != '\n';
+}
+
+static bool needs_mending(const struct work *work)
+{
+    bool needs = work->process.has_live || has_torn_line(work) > 0;
+
+    for (size_t i = 0; i < work->process.stream_count; i++)
+        needs |= work->process.streams[i].torn > 0;
+    return needs;
+}
+
+/* Another recovery, or a writer that this process cannot see, has a lock of its own. */
+static bool is_locked(int fd)
+{
+    return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+static int recover(struct work *work, const struct cunei_trace_recover_options *options)
+{
+    struct cunei_trace_recovery *recovery = work->recovery;
+
+    if (!needs_mending(work))
+        return 0;
+    if (work->process.state == CUNEI_TRACE_RUNNING) {
+        bool elsewhere = is_elsewhere(work);
+        recovery->outcome = elsewhere ? CUNEI_RECOVER_ELSEWHERE : CUNEI_RECOVER_RUNNING;
+        if (!elsewhere || !options->elsewhere)
+            return 0;
+        work->process.state = CUNEI_TRACE_KILLED;
+    }
+    if (is_locked(work->live.fd)) {
+        recovery->outcome = CUNEI_RECOVER_RUNNING;
+        return 0;
+    }
+    recovery->outcome = CUNEI_RECOVER_DONE;
+    int rc = mend_streams(work);
+    if (rc == 0)
+        rc = mend_metadata(work);
+    if (rc == 0 && work->live.is_whole)
+        rc = write_description(work);
+    if (rc < 0)
+        return rc;
+    remove_pointers(work, options);
+    return remove_live(work);
+}
+
+int cunei_trace_recover(const char *folder,
+                        const struct cunei_trace_recover_options *options,
+                        struct cunei_trace_recovery *recovery,
+                        struct cunei_trace_error *error)
+{
+    struct work work = {.recovery = recovery, .error = error};
+
+    *recovery = (struct cunei_trace_recovery){0};
+    *error = (struct cunei_trace_error){0};
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return cunei_trace_fail(error, -errno, "'%s' cannot be opened", folder);
+    if (is_locked(fd)) {
+        recovery->outcome = CUNEI_RECOVER_RUNNING;
+        close(fd);
+        return 0;
+    }
+    int rc = cunei_trace_folder_open(&work.process, folder, &work.live, error);
+    if (rc == 0) {
+        rc = recover(&work, options);
+        cunei_trace_live_close(&work.live);
+        cunei_trace_folder_close(&work.process);
+    }
+    close(fd);
+    return rc;
+}

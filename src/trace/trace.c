@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "trace/trace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/file.h"
+#include "trace/folder.h"
+
+static int add_process(struct cunei_trace *trace, const char *path,
+                       struct cunei_trace_error *error)
+{
+    struct cunei_trace_process *processes =
+        realloc(trace->processes, (trace->process_count + 1) * sizeof(*processes));
+    if (!processes)
+        return -ENOMEM;
+    trace->processes = processes;
+    int rc =
+        cunei_trace_folder_open(&processes[trace->process_count], path, NULL, error);
+    if (rc == 0)
+        trace->process_count++;
+    return rc;
+}
+
+/* Add a folder below the trace's, if it is a process's; a new one may not be yet. */
+static int add_folder(struct cunei_trace *trace, const char *name,
+                      struct cunei_trace_error *error)
+{
+    char *path = cunei_trace_path(trace->path, name);
+    if (!path)
+        return -ENOMEM;
+    int rc = cunei_trace_folder_is_one(path);
+    if (rc > 0)
+        rc = add_process(trace, path, error);
+    else if (rc == -ENOTDIR)
+        rc = 0; /* a file beside the folders */
+    else if (rc < 0)
+        (void)cunei_trace_fail(error, rc, "'%s' cannot be searched", path);
+    free(path);
+    return rc;
+}
+
+static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *error)
+{
+    size_t seen = 0;
+    int rc = 0;
+
+    DIR *folder = opendir(trace->path);
+    if (!folder)
+        return cunei_trace_fail(error, -errno, "'%s' cannot be listed", trace->path);
+    for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        seen++;
+        rc = add_folder(trace, entry->d_name, error);
+    }
+    closedir(folder);
+    if (rc == 0 && trace->process_count == 0)
+        rc = cunei_trace_fail(error, -ENODATA,
+                              seen ? "'%s' holds no trace" : "'%s' is empty",
+                              trace->path);
+    return rc;
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+    const struct cunei_trace_process *a = left, *b = right;
+    uint64_t start_a = a->description.start_ns, start_b = b->description.start_ns;
+
+    if (start_a != start_b)
+        return start_a < start_b ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+int cunei_trace_open(struct cunei_trace *trace, const char *path,
+                     struct cunei_trace_error *error)
+{
+    *error = (struct cunei_trace_error){0};
+    *trace = (struct cunei_trace){.path = strdup(path)};
+    int rc = trace->path ? cunei_trace_folder_is_one(path) : -ENOMEM;
+    if (rc > 0)
+        rc = add_process(trace, path, error);
+    else if (rc == 0)
+        rc = open_folders(trace, error);
+    else
+        (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
+    if (rc < 0) {
+        cunei_trace_close(trace);
+        if (error->text[0] == '\0')
+            (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
+        return rc;
+    }
+    qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
+          compare_processes);
+    return 0;
+}
+
+void cunei_trace_close(struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++)
+        cunei_trace_folder_close(&trace->processes[i]);
+    free(trace->processes);
+    free(trace->path);
+    *trace = (struct cunei_trace){0};
+}
