@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "wire/event.h"
 #include "wire/packet.h"
 
 #define CUNEI_LIVE_NAME        ".live"

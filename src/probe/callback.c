@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/callback.h"
+
+#include <stddef.h>
+
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/frames.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+struct callback {
+    PyObject_HEAD vectorcallfunc call;
+    Py_ssize_t extra_index;
+    vectorcallfunc cold; /* what `call` leaves undone */
+    enum cunei_phase phase;
+    PyObject *disable;
+    void (*main_begins)(void);
+};
+
+typedef PyObject *callback_body(struct callback *self, PyCodeObject *code);
+
+/* Write one event of a function, wherever there is room for it. */
+static void write_event(uint64_t word, enum cunei_phase phase)
+{
+    unsigned words = word & CUNEI_CODE_CALL ? 2 : 1;
+    bool top_is_open = phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD;
+    uint64_t now = cunei_clock_read();
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (!cunei_stream_has_room(stream, now, words))
+        stream = cunei_recorder_room(&now, words, top_is_open);
+    if (!stream)
+        return;
+    if (words == 2) {
+        cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_CALL, phase));
+        cunei_stream_store(stream, 1, cunei_code_id(word));
+    } else
+        cunei_stream_store(stream, 0,
+                           cunei_record(now, cunei_record_class(word), phase));
+    cunei_stream_publish(stream, now, words);
+}
+
+/*
+ * The frame of a callback's code is the one that runs, so its globals name the module.
+ */
+static uint64_t word_of(PyCodeObject *code)
+{
+    return cunei_code_resolve(code, cunei_frames_globals());
+}
+
+static PyObject *record_body(struct callback *self, PyCodeObject *code)
+{
+    uint64_t word = word_of(code);
+
+    if (word && !(word & CUNEI_CODE_OFF))
+        write_event(word, self->phase);
+    Py_RETURN_NONE;
+}
+
+/* What it writes stays together: the mark, and the leave it belongs to. */
+static PyObject *unwind_body(struct callback *self, PyCodeObject *code)
+{
+    uint64_t word = word_of(code);
+    uint64_t now = cunei_clock_read();
+    struct cunei_stream *stream = cunei_stream_own;
+    unsigned words = word & CUNEI_CODE_CALL ? 4 : 3;
+    (void)self;
+
+    if (word == 0 || word & CUNEI_CODE_OFF)
+        Py_RETURN_NONE;
+    uint32_t id = cunei_code_id(word);
+    uint64_t run = cunei_frames_run(id);
+    if (!cunei_stream_has_room(stream, now, words))
+        stream = cunei_recorder_room(&now, words, true);
+    if (!stream)
+        Py_RETURN_NONE;
+    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, 0));
+    cunei_stream_store(stream, 1, run);
+    if (words == 4) {
+        cunei_stream_store(stream, 2,
+                           cunei_record(now, CUNEI_CLASS_CALL, CUNEI_PHASE_LEAVE));
+        cunei_stream_store(stream, 3, id);
+    } else
+        cunei_stream_store(stream, 2, cunei_record(now, id, CUNEI_PHASE_LEAVE));
+    cunei_stream_publish(stream, now, words);
+    Py_RETURN_NONE;
+}
+
+/*
+ * First sight of code whose local events are not on yet: selecting it switches them on,
+ * but not for this very call, so its entry is written here.
+ */
+static PyObject *discover_body(struct callback *self, PyCodeObject *code)
+{
+    bool is_new = cunei_code_word(code) == 0;
+    uint64_t word = word_of(code);
+
+    if (is_new && word && !(word & CUNEI_CODE_OFF))
+        write_event(word, self->phase);
+    return Py_NewRef(self->disable);
+}
+
+/* One tool id does discovery and recording: what is not selected is switched off. */
+static PyObject *select_body(struct callback *self, PyCodeObject *code)
+{
+    uint64_t word = word_of(code);
+
+    if (word & CUNEI_CODE_OFF)
+        return Py_NewRef(self->disable);
+    if (word)
+        write_event(word, self->phase);
+    Py_RETURN_NONE;
+}
+
+static bool is_main(PyCodeObject *code)
+{
+    PyObject *main_module = NULL, *globals = cunei_frames_globals();
+
+    if (!globals || PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
+        return false;
+    PyObject *modules = PySys_GetObject("modules"); /* borrowed, as what is in it */
+    if (modules && PyDict_Check(modules))
+        main_module = PyDict_GetItemString(modules, "__main__");
+    return main_module && PyModule_Check(main_module) &&
+           PyModule_GetDict(main_module) == globals;
+}
+
+static PyObject *await_main_body(struct callback *self, PyCodeObject *code)
+{
+    if (is_main(code)) {
+        self->main_begins();
+        if (cunei_recorder_is_on())
+            (void)record_body(self, code);
+    }
+    Py_RETURN_NONE;
+}
+
+/* Everything but the hot path: check the arguments, leave no exception behind. */
+static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
+                          callback_body *body)
+{
+    /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
+    if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
+        Py_RETURN_NONE;
+    PyObject *pending = PyErr_GetRaisedException();
+    PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0]);
+    PyErr_SetRaisedException(pending);
+    return result;
+}
+
+#define COLD_CALLBACK(name)                                                         \
+    static PyObject *on_##name(PyObject *self, PyObject *const *args, size_t count, \
+                               PyObject *names)                                     \
+    {                                                                               \
+        (void)names;                                                                \
+        return run_cold(self, args, count, name##_body);                            \
+    }
+
+COLD_CALLBACK(record)
+COLD_CALLBACK(unwind)
+COLD_CALLBACK(discover)
+COLD_CALLBACK(select)
+COLD_CALLBACK(await_main)
+
+/*
+ * The hot path.  A word with an id, a stream with room: three loads for the word, the
+ * clock, the record, the content size.  Anything else is left to the cold half.
+ */
+static inline __attribute__((always_inline)) PyObject *record_hot(
+    PyObject *self, PyObject *const *args, size_t count, PyObject *names,
+    enum cunei_phase phase, bool counter, bool is_inline)
+{
+    if (LIKELY(PyVectorcall_NARGS(count) > 0 && Py_IS_TYPE(args[0], &PyCode_Type))) {
+        PyCodeObject *code = (PyCodeObject *)args[0];
+        Py_ssize_t index = ((struct callback *)self)->extra_index;
+        uint64_t word = is_inline ? cunei_compat_extra_inline(code, index)
+                                  : cunei_compat_extra_call(code, index);
+        uint64_t now =
+            counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+        struct cunei_stream *stream = cunei_stream_own;
+
+        if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
+            uint64_t record = (word & ~CUNEI_TIME_MASK) | (now & CUNEI_TIME_MASK) |
+                              (uint64_t)phase << CUNEI_PHASE_SHIFT;
+            cunei_stream_put(stream, now, record);
+            Py_RETURN_NONE;
+        }
+    }
+    return ((struct callback *)self)->cold(self, args, count, names);
+}
+
+#define HOT_CALLBACK(name, phase, counter, is_inline)                           \
+    static PyObject *name(PyObject *self, PyObject *const *args, size_t count,  \
+                          PyObject *names)                                      \
+    {                                                                           \
+        return record_hot(self, args, count, names, phase, counter, is_inline); \
+    }
+
+#define HOT_CALLBACKS(suffix, counter, is_inline)                                 \
+    HOT_CALLBACK(enter_##suffix, CUNEI_PHASE_ENTER, counter, is_inline)           \
+    HOT_CALLBACK(leave_##suffix, CUNEI_PHASE_LEAVE, counter, is_inline)           \
+    HOT_CALLBACK(resume_##suffix, CUNEI_PHASE_RESUME, counter, is_inline)         \
+    HOT_CALLBACK(yield_##suffix, CUNEI_PHASE_YIELD, counter, is_inline)           \
+    static const vectorcallfunc hot_##suffix[] = {enter_##suffix, leave_##suffix, \
+                                                  resume_##suffix, yield_##suffix};
+
+HOT_CALLBACKS(counter_inline, true, true)
+HOT_CALLBACKS(counter_call, true, false)
+HOT_CALLBACKS(system_inline, false, true)
+HOT_CALLBACKS(system_call, false, false)
+
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(struct callback, call),
+     Py_READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static void callback_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot slots[] = {
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, members},
+    {Py_tp_dealloc, callback_dealloc},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "cunei._probe.Callback",
+    .basicsize = sizeof(struct callback),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+PyTypeObject *cunei_callback_type(PyObject *module)
+{
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}
+
+static vectorcallfunc hot_half(enum cunei_phase phase, bool is_inline)
+{
+    bool counter = cunei_clock_has_counter(NULL);
+    return counter ? (is_inline ? hot_counter_inline : hot_counter_call)[phase]
+                   : (is_inline ? hot_system_inline : hot_system_call)[phase];
+}
+
+PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
+                             const struct cunei_callback_shared *shared)
+{
+    static const struct {
+        enum cunei_phase phase;
+        bool hot;
+        vectorcallfunc cold;
+    } kinds[CUNEI_CALLBACK_KINDS] = {
+        [CUNEI_CALLBACK_ENTER] = {CUNEI_PHASE_ENTER, true, on_record},
+        [CUNEI_CALLBACK_LEAVE] = {CUNEI_PHASE_LEAVE, true, on_record},
+        [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, true, on_record},
+        [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, true, on_record},
+        [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, false, on_unwind},
+        [CUNEI_CALLBACK_SELECT] = {CUNEI_PHASE_ENTER, true, on_select},
+        [CUNEI_CALLBACK_DISCOVER_ENTER] = {CUNEI_PHASE_ENTER, false, on_discover},
+        [CUNEI_CALLBACK_DISCOVER_RESUME] = {CUNEI_PHASE_RESUME, false, on_discover},
+        [CUNEI_CALLBACK_AWAIT_MAIN] = {CUNEI_PHASE_ENTER, false, on_await_main},
+    };
+    struct callback *callback = PyObject_New(struct callback, type);
+
+    if (!callback)
+        return NULL;
+    callback->cold = kinds[kind].cold;
+    callback->call = kinds[kind].hot ? hot_half(kinds[kind].phase, shared->extra_inline)
+                                     : kinds[kind].cold;
+    callback->extra_index = shared->extra_index;
+    callback->phase = kinds[kind].phase;
+    callback->disable = shared->disable;
+    callback->main_begins = shared->main_begins;
+    return (PyObject *)callback;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "probe/compat.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+#define TEXT_MAX 4096
+
+struct entry {
+    PyCodeObject *code; /* borrowed: until forget_word is called for it; NULL: free */
+    uint32_t id;        /* or the next free place */
+};
+
+static Py_ssize_t extra_index = -1;
+static struct entry *entries; /* owned; place n is entries[n - 1] */
+static uint32_t entry_count, entry_capacity, first_free;
+static const struct cunei_patterns *selection;
+static cunei_code_selected *when_selected;
+
+static uint32_t place_of(uint64_t word)
+{
+    return (uint32_t)word;
+}
+
+/* CPython calls it when the code object, or its word, goes. */
+static void forget_word(void *extra)
+{
+    uint32_t place = place_of((uintptr_t)extra);
+
+    if (place == 0 || place > entry_count || !entries[place - 1].code)
+        return;
+    entries[place - 1] = (struct entry){.id = first_free};
+    first_free = place;
+}
+
+static uint32_t add_entry(PyCodeObject *code, uint32_t id)
+{
+    uint32_t place = first_free;
+
+    if (place)
+        first_free = entries[place - 1].id;
+    else {
+        if (entry_count == entry_capacity) {
+            uint32_t capacity = entry_capacity ? 2 * entry_capacity : 1024;
+            struct entry *grown = realloc(entries, capacity * sizeof(*grown));
+            if (!grown)
+                return 0;
+            entries = grown;
+            entry_capacity = capacity;
+        }
+        place = ++entry_count;
+    }
+    entries[place - 1] = (struct entry){.code = code, .id = id};
+    return place;
+}
+
+int cunei_code_set_word(PyCodeObject *code, uint64_t word)
+{
+    return PyUnstable_Code_SetExtra((PyObject *)code, extra_index,
+                                    (void *)(uintptr_t)word);
+}
+
+int cunei_code_init(Py_ssize_t *index, bool *is_inline)
+{
+    const uint64_t probe_word = UINT64_C(0x1234567) << 40;
+
+    if (extra_index < 0)
+        extra_index = PyUnstable_Eval_RequestCodeExtraIndex(forget_word);
+    if (extra_index < 0) {
+        PyErr_SetString(PyExc_RuntimeError, "no place left on code objects");
+        return -1;
+    }
+    PyCodeObject *code = PyCode_NewEmpty("cunei", "probe", 1);
+    if (!code)
+        return -1;
+    if (cunei_code_set_word(code, probe_word) < 0) {
+        Py_DECREF(code);
+        return -1;
+    }
+    *is_inline = cunei_compat_reads_extra(code, extra_index, probe_word);
+    *index = extra_index;
+    Py_DECREF(code);
+    return 0;
+}
+
+void cunei_code_reset(const struct cunei_patterns *patterns,
+                      cunei_code_selected *selected)
+{
+    for (uint32_t i = 0; i < entry_count; i++) {
+        if (entries[i].code && cunei_code_set_word(entries[i].code, 0) < 0)
+            PyErr_Clear();
+    }
+    selection = patterns;
+    when_selected = selected;
+}
+
+void cunei_code_visit_selected(cunei_code_selected *visit)
+{
+    for (uint32_t i = 0; i < entry_count; i++) {
+        if (entries[i].code && entries[i].id)
+            visit(entries[i].code);
+    }
+}
+
+uint64_t cunei_code_word(PyCodeObject *code)
+{
+    return cunei_compat_extra_call(code, extra_index);
+}
+
+uint32_t cunei_code_id(uint64_t word)
+{
+    if (word & CUNEI_CODE_CALL)
+        return entries[place_of(word) - 1].id;
+    return cunei_record_class(word);
+}
+
+/*
+ * The text of a str as UTF-8, cut to what a definition takes; empty for anything else.
+ * File names may hold any byte, as surrogates, and those come out as they went in.
+ */
+static void copy_text(PyObject *text, char out[TEXT_MAX])
+{
+    Py_ssize_t size = 0;
+    const char *bytes = NULL;
+    PyObject *encoded = NULL;
+
+    out[0] = '\0';
+    if (!text || !PyUnicode_Check(text))
+        return;
+    if (PyUnicode_IS_COMPACT_ASCII(text)) {
+        bytes = PyUnicode_AsUTF8AndSize(text, &size);
+    } else {
+        static const char *const ways[] = {"surrogateescape", "backslashreplace"};
+        for (size_t i = 0; i < 2 && !encoded; i++) {
+            PyErr_Clear();
+            encoded = PyUnicode_AsEncodedString(text, "utf-8", ways[i]);
+        }
+        if (encoded) {
+            bytes = PyBytes_AS_STRING(encoded);
+            size = PyBytes_GET_SIZE(encoded);
+        }
+    }
+    if (bytes) {
+        size_t length = cunei_text_cut(bytes, (size_t)size, TEXT_MAX - 1);
+        memcpy(out, bytes, length);
+        out[length] = '\0';
+    }
+    PyErr_Clear();
+    Py_XDECREF(encoded);
+}
+
+static uint64_t make_word(PyCodeObject *code, PyObject *globals)
+{
+    static char module[TEXT_MAX], qualname[TEXT_MAX], file[TEXT_MAX];
+    PyObject *name = NULL;
+
+    if (globals && PyDict_Check(globals))
+        name = PyDict_GetItemString(globals, "__name__"); /* borrowed */
+    copy_text(name, module);
+    copy_text(code->co_qualname, qualname);
+    copy_text(code->co_filename, file);
+    if (!cunei_patterns_include(selection, module, qualname, file))
+        return CUNEI_CODE_OFF;
+
+    struct cunei_function function = {
+        .module = module,
+        .qualname = qualname,
+        .file = file,
+        .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
+    };
+    uint32_t id = cunei_recorder_define(&function);
+    if (id == 0)
+        return 0;
+    return id < CUNEI_FUNCTION_CLASS_END ? (uint64_t)id << CUNEI_CLASS_SHIFT
+                                         : CUNEI_CODE_CALL | id;
+}
+
+uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
+{
+    uint64_t word = cunei_code_word(code);
+    if (word)
+        return word;
+
+    word = make_word(code, globals);
+    if (word == 0) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+        return 0;
+    }
+    /* The id of a `call` function waits in the low bits for its entry. */
+    uint32_t id = word & CUNEI_CODE_CALL ? (uint32_t)word : cunei_record_class(word);
+    uint32_t place = add_entry(code, id);
+    word = (word & ~(uint64_t)UINT32_MAX) | place;
+    if (place == 0 || cunei_code_set_word(code, word) < 0) {
+        PyErr_Clear();
+        forget_word((void *)(uintptr_t)word);
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+        return 0;
+    }
+    if (when_selected && !(word & CUNEI_CODE_OFF))
+        when_selected(code);
+    return word;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Code objects: each carries a word with the id of its function, made at first sight.
+ *
+ *     bits  0–31   its place in the registry, from 1
+ *     bit   32     CUNEI_CODE_OFF: not selected; it is not recorded
+ *     bit   33     CUNEI_CODE_CALL: its events are `call` events
+ *     bits 40–61   the id, where a record carries it; 0 with either bit above
+ *
+ * A record is the word's upper bits, the time and the phase: the hot path does not look
+ * at anything else.  The registry knows every code object that has a word, until it is
+ * freed: that is how a new recording starts anew.
+ *
+ * All of it belongs to the main interpreter, whose GIL guards it.
+ */
+#ifndef CUNEI_PROBE_CODE_H
+#define CUNEI_PROBE_CODE_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pattern.h"
+
+#define CUNEI_CODE_OFF  (UINT64_C(1) << 32)
+#define CUNEI_CODE_CALL (UINT64_C(1) << 33)
+
+/*
+ * Get a place on code objects.  The index goes to `*index`, and whether it may be read
+ * inline to `*is_inline`.  -1 with an exception set: there is none to be had.
+ */
+int cunei_code_init(Py_ssize_t *index, bool *is_inline);
+
+/* Called once for each code object that is found to be selected. */
+typedef void cunei_code_selected(PyCodeObject *code);
+
+/*
+ * Forget all words; `patterns` (borrowed) select what is recorded from now on, and
+ * `selected` (may be NULL) hears of it.
+ */
+void cunei_code_reset(const struct cunei_patterns *patterns,
+                      cunei_code_selected *selected);
+
+/* Call `visit` for each code object that is selected. */
+void cunei_code_visit_selected(cunei_code_selected *visit);
+
+/* The word of a code object; 0: not seen yet. */
+uint64_t cunei_code_word(PyCodeObject *code);
+
+/*
+ * Its word, made if it has none: finds the module in `globals`, which may be NULL, and
+ * writes the definition.  0: it could not be had, now or ever, and the loss of this
+ * event is counted.
+ */
+uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
+
+/* The function's id; 0: it is not recorded. */
+uint32_t cunei_code_id(uint64_t word);
+
+/* Give a code object a word of its own choice, for measurements; 0 takes it away. */
+int cunei_code_set_word(PyCodeObject *code, uint64_t word);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What differs between Pythons, and the one thing read past the public interface: the
+ * word that a tool may hang on a code object is read inline, because the function for
+ * it costs 1.5 to 3 ns an event.  cunei_compat_reads_extra proves at import that the
+ * layout is the expected one; if it is not, the function is used.
+ */
+#ifndef CUNEI_PROBE_COMPAT_H
+#define CUNEI_PROBE_COMPAT_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cunei_compat_extra {
+    Py_ssize_t size;
+    void *words[];
+};
+
+static inline uint64_t cunei_compat_extra_inline(PyCodeObject *code, Py_ssize_t index)
+{
+    const struct cunei_compat_extra *extra = code->co_extra;
+    return extra && index < extra->size ? (uint64_t)(uintptr_t)extra->words[index] : 0;
+}
+
+static inline uint64_t cunei_compat_extra_call(PyCodeObject *code, Py_ssize_t index)
+{
+    void *word = NULL;
+    (void)PyUnstable_Code_GetExtra((PyObject *)code, index, &word);
+    return (uint64_t)(uintptr_t)word;
+}
+
+static inline bool cunei_compat_reads_extra(PyCodeObject *code, Py_ssize_t index,
+                                            uint64_t expected)
+{
+    return cunei_compat_extra_inline(code, index) == expected &&
+           cunei_compat_extra_call(code, index) == expected;
+}
+
+#endif

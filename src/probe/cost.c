@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/cost.h"
+
+#include <stdlib.h>
+
+#include "probe/code.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+#define CALLS  1000
+#define ROUNDS 5
+
+/* Events go where nobody reads: a stream over private memory stands in for ours. */
+struct scratch {
+    struct cunei_stream stream;
+    struct cunei_stream *before;
+};
+
+static int scratch_init(struct scratch *scratch)
+{
+    scratch->before = cunei_stream_own;
+    scratch->stream = (struct cunei_stream){.packet = calloc(1, CUNEI_PACKET_SIZE)};
+    return scratch->stream.packet ? 0 : -1;
+}
+
+static void scratch_begin(struct scratch *scratch)
+{
+    scratch->stream.content_bits = 8 * sizeof(struct cunei_packet);
+    scratch->stream.last = cunei_clock_read();
+    scratch->stream.deadline = scratch->stream.last + CUNEI_SPAN_MAX;
+    cunei_stream_own = &scratch->stream;
+}
+
+static void scratch_end(struct scratch *scratch)
+{
+    cunei_stream_own = scratch->before;
+}
+
+/* One run of the loop, in nanoseconds; 0: it failed. */
+static uint64_t time_loop(PyObject *loop)
+{
+    uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+    PyObject *result = PyObject_CallNoArgs(loop);
+    uint64_t elapsed_ns = cunei_clock_ns(CLOCK_MONOTONIC) - start_ns;
+
+    Py_XDECREF(result);
+    return result ? elapsed_ns : 0;
+}
+
+static uint64_t measure(struct cunei_monitor *monitor, PyObject *loop)
+{
+    struct scratch scratch;
+    uint64_t plain_ns = UINT64_MAX, traced_ns = UINT64_MAX;
+
+    if (scratch_init(&scratch) < 0)
+        return 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t ns = time_loop(loop);
+        plain_ns = ns && ns < plain_ns ? ns : plain_ns;
+        scratch_begin(&scratch);
+        if (cunei_monitor_record(monitor, false) == 0)
+            ns = time_loop(loop);
+        scratch_end(&scratch);
+        traced_ns = ns && ns < traced_ns ? ns : traced_ns;
+        cunei_monitor_pause(monitor);
+    }
+    free(scratch.stream.packet);
+    return traced_ns > plain_ns ? (traced_ns - plain_ns) * 1000 / (2 * CALLS) : 0;
+}
+
+/* Words without a definition behind them: no trace will ever hold their records. */
+static int set_words(PyObject *loop, PyObject *leaf)
+{
+    const uint64_t word = (uint64_t)CUNEI_FUNCTION_FIRST << CUNEI_CLASS_SHIFT;
+    PyObject *functions[] = {loop, leaf};
+
+    for (size_t i = 0; i < 2; i++) {
+        PyObject *code = functions[i] && PyFunction_Check(functions[i])
+                             ? PyFunction_GetCode(functions[i])
+                             : NULL;
+        if (!code || cunei_code_set_word((PyCodeObject *)code, word) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether sys.settrace or sys.setprofile is in use; an error counts as yes. */
+static bool is_traced(void)
+{
+    static const char *const names[] = {"gettrace", "getprofile"};
+    bool traced = false;
+
+    for (size_t i = 0; i < 2; i++) {
+        PyObject *function = PySys_GetObject(names[i]); /* borrowed */
+        PyObject *hook = function ? PyObject_CallNoArgs(function) : NULL;
+        traced |= hook != Py_None;
+        Py_XDECREF(hook);
+    }
+    return traced;
+}
+
+uint64_t cunei_cost_measure(struct cunei_monitor *monitor)
+{
+    static const char source[] = "def leaf(): pass\n"
+                                 "def loop():\n"
+                                 "    for _ in range(1000): leaf()\n";
+    uint64_t cost_ps = 0;
+
+    /* They would see these calls among the program's. */
+    if (cunei_monitor_count_others(monitor) != 0 || is_traced()) {
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *globals = PyDict_New();
+    PyObject *builtins = PyEval_GetBuiltins(); /* borrowed */
+    PyObject *code = Py_CompileString(source, "<cunei>", Py_file_input);
+    if (globals && builtins && code &&
+        PyDict_SetItemString(globals, "__builtins__", builtins) == 0) {
+        PyObject *done = PyEval_EvalCode(code, globals, globals);
+        PyObject *loop = PyDict_GetItemString(globals, "loop"); /* borrowed */
+        PyObject *leaf = PyDict_GetItemString(globals, "leaf"); /* borrowed */
+        if (done && set_words(loop, leaf) == 0)
+            cost_ps = measure(monitor, loop);
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(code);
+    Py_XDECREF(globals);
+    PyErr_Clear();
+    return cost_ps;
+}

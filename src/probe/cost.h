@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What an event costs the program on this machine and this Python, measured before
+ * recording starts: a report subtracts nothing, but it says how much of the time was
+ * ours.
+ */
+#ifndef CUNEI_PROBE_COST_H
+#define CUNEI_PROBE_COST_H
+
+#include <stdint.h>
+
+#include "probe/monitor.h"
+
+/*
+ * Picoseconds per event, without what writing packets takes.  0: not measured, because
+ * another tool would have seen the calls.  Takes about half a millisecond; the tool id
+ * must have been taken, and no recording may be on.
+ */
+uint64_t cunei_cost_measure(struct cunei_monitor *monitor);
+
+#endif

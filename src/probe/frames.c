@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/frames.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "probe/code.h"
+
+/*
+ * A chain of recursion is counted this far: at 33 ns a frame it must not make the
+ * unwinding of a deep recursion quadratic.
+ */
+#define RUN_MAX 64
+
+static PyFrameObject *step_back(PyFrameObject *frame)
+{
+    PyFrameObject *back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    return back;
+}
+
+/* The frame's word, made at first sight; 0 where it could not be had. */
+static uint64_t word_of(PyFrameObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    uint64_t word = cunei_code_word(code);
+
+    if (word == 0) {
+        PyObject *globals = PyFrame_GetGlobals(frame);
+        word = cunei_code_resolve(code, globals);
+        Py_XDECREF(globals);
+    }
+    Py_DECREF(code);
+    return word;
+}
+
+size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
+                          bool *omitted)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    size_t count = 0;
+
+    if (frame && !top_is_open)
+        frame = step_back(frame);
+    for (; frame && count < max; frame = step_back(frame)) {
+        uint32_t id = cunei_code_id(word_of(frame));
+        if (id)
+            functions[count++] = id;
+    }
+    *omitted = frame != NULL;
+    Py_XDECREF(frame);
+    return count;
+}
+
+uint64_t cunei_frames_run(uint32_t function)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    uint64_t run = 0;
+    unsigned steps = 0;
+
+    for (; frame && steps < RUN_MAX; frame = step_back(frame), steps++) {
+        uint64_t word = word_of(frame);
+        if (word & CUNEI_CODE_OFF)
+            continue;
+        if (cunei_code_id(word) != function)
+            break;
+        run++;
+    }
+    Py_XDECREF(frame);
+    return steps < RUN_MAX ? run : 0;
+}
+
+PyObject *cunei_frames_globals(void)
+{
+    return PyEval_GetGlobals();
+}
+
+void cunei_frames_visit_all(void (*visit)(void *context, PyCodeObject *code,
+                                          PyObject *globals),
+                            void *context)
+{
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        PyFrameObject *frame = PyThreadState_GetFrame(thread);
+        for (; frame; frame = step_back(frame)) {
+            PyCodeObject *code = PyFrame_GetCode(frame);
+            PyObject *globals = PyFrame_GetGlobals(frame);
+            visit(context, code, globals);
+            Py_XDECREF(globals);
+            Py_DECREF(code);
+        }
+    }
+}
+
+static void copy_name(PyObject *text, char name[CUNEI_PACKET_THREAD_NAME])
+{
+    Py_ssize_t size = 0;
+    const char *bytes =
+        text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &size) : NULL;
+    if (!bytes || size == 0) {
+        PyErr_Clear();
+        return;
+    }
+    size_t length = cunei_text_cut(bytes, (size_t)size, CUNEI_PACKET_THREAD_NAME);
+    memset(name, 0, CUNEI_PACKET_THREAD_NAME);
+    memcpy(name, bytes, length);
+}
+
+/*
+ * A threading.Thread is the `self` of its outermost frame.  Its name is taken from
+ * there: in threading's own table it stands only some events later.
+ */
+static void copy_threading_name(char name[CUNEI_PACKET_THREAD_NAME])
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyFrameObject *outermost = NULL;
+
+    for (; frame; frame = PyFrame_GetBack(outermost)) {
+        Py_XDECREF(outermost);
+        outermost = frame;
+    }
+    if (!outermost)
+        return;
+    PyCodeObject *code = PyFrame_GetCode(outermost);
+    if (PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0) {
+        PyObject *self = PyFrame_GetVarString(outermost, "self");
+        PyObject *key = PyUnicode_FromString("_name");
+        /* The generic look-up: a __getattr__ of the program's must not run. */
+        PyObject *text = self && key ? PyObject_GenericGetAttr(self, key) : NULL;
+        copy_name(text, name);
+        PyErr_Clear();
+        Py_XDECREF(text);
+        Py_XDECREF(key);
+        Py_XDECREF(self);
+    }
+    Py_DECREF(code);
+    Py_DECREF(outermost);
+}
+
+void cunei_frames_thread_name(char name[CUNEI_PACKET_THREAD_NAME])
+{
+    static const char main_thread[] = "MainThread";
+
+    memset(name, 0, CUNEI_PACKET_THREAD_NAME);
+    if (gettid() == getpid())
+        memcpy(name, main_thread, sizeof(main_thread));
+    else {
+        (void)pthread_getname_np(pthread_self(), name, 16);
+        copy_threading_name(name);
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* Looking at the calling thread's Python frames; every function needs the GIL. */
+#ifndef CUNEI_PROBE_FRAMES_H
+#define CUNEI_PROBE_FRAMES_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/packet.h"
+
+/* Hooks of the recorder: see rt/recorder.h. */
+size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
+                          bool *omitted);
+void cunei_frames_thread_name(char name[CUNEI_PACKET_THREAD_NAME]);
+
+/*
+ * How many frames of this function stand directly on top of each other, frames that are
+ * not recorded left out; 0: more than are worth counting.
+ */
+uint64_t cunei_frames_run(uint32_t function);
+
+/* The globals of the frame that runs; borrowed, NULL where there is none. */
+PyObject *cunei_frames_globals(void);
+
+/* Do `visit` for the code and the globals of each frame of each thread. */
+void cunei_frames_visit_all(void (*visit)(void *context, PyCodeObject *code,
+                                          PyObject *globals),
+                            void *context);
+
+#endif

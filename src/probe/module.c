@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The extension module cunei._probe: what Python sees of the probe.
+ *
+ * It records the main interpreter of its process; in any other one it can be imported
+ * and refuses to start.
+ */
+#include <Python.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/code.h"
+#include "probe/cost.h"
+#include "probe/describe.h"
+#include "probe/frames.h"
+#include "probe/monitor.h"
+#include "rt/recorder.h"
+#include "wire/session.h"
+
+struct probe_state {
+    struct cunei_monitor monitor;
+    PyTypeObject *callback_type;
+    struct cunei_session session; /* of the recording that is on, or awaited */
+    uint64_t event_cost_ps;
+    bool hooked; /* into the interpreter's exit and fork */
+};
+
+/*
+ * The main interpreter's state while it records or waits to: callbacks from the runtime
+ * library carry no argument.
+ */
+static struct probe_state *active;
+
+/* Set by the fork handler of the C library, before Python runs in the child. */
+static bool forked;
+
+static struct probe_state *state_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+static void when_selected(PyCodeObject *code)
+{
+    cunei_monitor_select(&active->monitor, code);
+}
+
+static void deselect(PyCodeObject *code)
+{
+    cunei_monitor_deselect(&active->monitor, code);
+}
+
+static void when_forked(void)
+{
+    forked = true;
+}
+
+static bool is_selective(const struct probe_state *state)
+{
+    return state->session.patterns.count > 0;
+}
+
+/* Everything off, all ids given back; the recording itself has ended. */
+static void release(struct probe_state *state)
+{
+    if (is_selective(state))
+        cunei_code_visit_selected(deselect);
+    cunei_monitor_release(&state->monitor);
+    cunei_code_reset(&state->session.patterns, NULL);
+    cunei_session_fini(&state->session);
+    active = NULL;
+}
+
+/* 0, or a negative errno with nothing started and no exception set. */
+static int start_recorder(struct probe_state *state, bool inside)
+{
+    struct cunei_process process = {.event_cost_ps = state->event_cost_ps,
+                                    .started_inside = inside};
+    struct cunei_recorder_options options = {
+        .directory = state->session.directory,
+        .frequency = state->session.frequency,
+        .max_bytes = state->session.max_bytes,
+        .hooks = {.stack = cunei_frames_stack,
+                  .name = cunei_frames_thread_name,
+                  .forked = when_forked},
+    };
+
+    cunei_describe(&process, &state->session.patterns);
+    int rc = cunei_recorder_start(&options, &process);
+    cunei_process_fini(&process);
+    return rc;
+}
+
+/* Frames that are open already: their code must be heard of when they end. */
+static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
+{
+    (void)unused;
+    (void)cunei_code_resolve(code, globals);
+}
+
+static int start_events(struct probe_state *state)
+{
+    bool selective = is_selective(state);
+
+    cunei_code_reset(&state->session.patterns, selective ? when_selected : NULL);
+    if (cunei_monitor_record(&state->monitor, selective) < 0)
+        return -1;
+    if (selective)
+        cunei_frames_visit_all(resolve_open, NULL);
+    return 0;
+}
+
+/* In __main__'s first frame of a process that the launcher armed. */
+static void main_begins(void)
+{
+    struct probe_state *state = active;
+
+    int rc = start_recorder(state, false);
+    if (rc == 0 && start_events(state) < 0) {
+        PyErr_Clear();
+        (void)cunei_recorder_stop();
+        rc = -EBUSY;
+    }
+    if (rc < 0) {
+        cunei_recorder_refuse(state->session.directory, -rc);
+        release(state);
+    }
+}
+
+static PyObject *probe_stop(PyObject *module, PyObject *unused)
+{
+    struct probe_state *state = state_of(module);
+    (void)unused;
+
+    if (state != active)
+        Py_RETURN_NONE;
+    /* Events first: after that no thread is in the middle of one. */
+    cunei_monitor_pause(&state->monitor);
+    (void)cunei_recorder_stop();
+    release(state);
+    Py_RETURN_NONE;
+}
+
+/* In a forked child: it does not record, and must not pay for it, either. */
+static PyObject *probe_forked(PyObject *module, PyObject *unused)
+{
+    struct probe_state *state = state_of(module);
+    (void)unused;
+
+    if (forked && state == active)
+        release(state);
+    forked = false;
+    Py_RETURN_NONE;
+}
+
+/* Call `module.function(callable)`, or with it as the keyword argument `keyword`. */
+static int hook_into(const char *module, const char *function, const char *keyword,
+                     PyObject *callable)
+{
+    PyObject *imported = PyImport_ImportModule(module);
+    PyObject *target = imported ? PyObject_GetAttrString(imported, function) : NULL;
+    PyObject *args = keyword ? PyTuple_New(0) : PyTuple_Pack(1, callable);
+    PyObject *names = keyword ? Py_BuildValue("{sO}", keyword, callable) : NULL;
+    PyObject *result = NULL;
+
+    if (target && args && (names || !keyword))
+        result = PyObject_Call(target, args, names);
+    Py_XDECREF(imported);
+    Py_XDECREF(target);
+    Py_XDECREF(args);
+    Py_XDECREF(names);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static int hook_once(PyObject *module)
+{
+    struct probe_state *state = state_of(module);
+    PyObject *stop = NULL, *child = NULL;
+    int rc = -1;
+
+    if (state->hooked)
+        return 0;
+    stop = PyObject_GetAttrString(module, "stop");
+    child = PyObject_GetAttrString(module, "_forked");
+    if (stop && child && hook_into("atexit", "register", NULL, stop) == 0 &&
+        hook_into("posix", "register_at_fork", "after_in_child", child) == 0) {
+        state->hooked = true;
+        rc = 0;
+    }
+    Py_XDECREF(stop);
+    Py_XDECREF(child);
+    return rc;
+}
+
+/* Take what recording needs of the interpreter; the session is set already. */
+static int prepare(PyObject *module)
+{
+    struct probe_state *state = state_of(module);
+
+    if (hook_once(module) < 0)
+        return -1;
+    active = state;
+    if (cunei_monitor_take(&state->monitor, is_selective(state)) < 0)
+        return -1;
+    state->event_cost_ps = cunei_cost_measure(&state->monitor);
+    return 0;
+}
+
+/* Whether this is an interpreter, and a moment, to record in; else an exception. */
+static bool may_start(void)
+{
+    if (PyInterpreterState_Get() != PyInterpreterState_Main())
+        PyErr_SetString(PyExc_RuntimeError,
+                        "only the main interpreter of a process can be recorded");
+    else if (active)
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "this process is being recorded already, into '%s'; stop that first",
+            active->session.directory);
+    else
+        return true;
+    return false;
+}
+
+static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        int include;
+        const char *text;
+        char error[128] = "";
+
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ps", &include, &text))
+            return -1;
+        int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
+        if (rc < 0) {
+            PyErr_Format(PyExc_RuntimeError, "the pattern '%s' makes no sense: %s",
+                         text, rc == -EINVAL ? error : strerror(-rc));
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *probe_start(PyObject *module, PyObject *args)
+{
+    struct probe_state *state = state_of(module);
+    PyObject *directory = NULL, *patterns = NULL;
+    unsigned long long max_bytes = 0;
+    struct cunei_session session = {0};
+
+    if (!PyArg_ParseTuple(args, "O&O!K:start", PyUnicode_FSConverter, &directory,
+                          &PyList_Type, &patterns, &max_bytes))
+        return NULL;
+    session.directory = strdup(PyBytes_AS_STRING(directory));
+    session.max_bytes = max_bytes;
+    Py_DECREF(directory);
+    if (!session.directory) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (!may_start() || parse_patterns(&session.patterns, patterns) < 0) {
+        cunei_session_fini(&session);
+        return NULL;
+    }
+    state->session = session;
+    if (prepare(module) < 0) {
+        PyObject *error = PyErr_GetRaisedException();
+        release(state);
+        PyErr_SetRaisedException(error);
+        return NULL;
+    }
+
+    int rc = start_recorder(state, true);
+    if (rc < 0) {
+        PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
+                     state->session.directory, strerror(-rc));
+        release(state);
+        return NULL;
+    }
+    if (start_events(state) < 0) {
+        PyObject *error = PyErr_GetRaisedException();
+        (void)cunei_recorder_stop();
+        release(state);
+        PyErr_SetRaisedException(error);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *probe_boot(PyObject *module, PyObject *unused)
+{
+    struct probe_state *state = state_of(module);
+    const char *text = getenv(CUNEI_SESSION_VARIABLE);
+    (void)unused;
+
+    if (!text || !may_start())
+        return text ? NULL : Py_NewRef(Py_None);
+    int rc = cunei_session_parse(&state->session, text);
+    if (rc < 0) {
+        PyErr_Format(PyExc_RuntimeError, "%s is not understood: %s",
+                     CUNEI_SESSION_VARIABLE, strerror(-rc));
+        return NULL;
+    }
+    if (prepare(module) < 0 ||
+        (!state->session.startup && cunei_monitor_await_main(&state->monitor) < 0)) {
+        PyObject *error = PyErr_GetRaisedException();
+        cunei_recorder_refuse(state->session.directory, EBUSY);
+        release(state);
+        PyErr_SetRaisedException(error);
+        return NULL;
+    }
+    if (state->session.startup)
+        main_begins();
+    Py_RETURN_NONE;
+}
+
+static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(cunei_recorder_is_on());
+}
+
+static PyMethodDef methods[] = {
+    {"start", probe_start, METH_VARARGS,
+     "start(directory, patterns, max_bytes): record all threads of this process."},
+    {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
+    {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
+    {"boot", probe_boot, METH_NOARGS,
+     "Record from __main__'s first frame, if the environment asks for it."},
+    {"_forked", probe_forked, METH_NOARGS, "Called in a forked child."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int probe_exec(PyObject *module)
+{
+    struct probe_state *state = state_of(module);
+    struct cunei_callback_shared shared = {.main_begins = main_begins};
+    PyObject *monitoring = PySys_GetObject("monitoring"); /* borrowed */
+
+    if (!monitoring) {
+        PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
+        return -1;
+    }
+    if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0 ||
+        cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0)
+        return -1;
+    state->callback_type = cunei_callback_type(module);
+    return state->callback_type ? cunei_monitor_init(&state->monitor, monitoring,
+                                                     state->callback_type, &shared)
+                                : -1;
+}
+
+static int probe_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct probe_state *state = state_of(module);
+    Py_VISIT(state->callback_type);
+    return cunei_monitor_traverse(&state->monitor, visit, arg);
+}
+
+static int probe_clear(PyObject *module)
+{
+    struct probe_state *state = state_of(module);
+    Py_CLEAR(state->callback_type);
+    cunei_monitor_clear(&state->monitor);
+    return 0;
+}
+
+static void probe_free(void *module)
+{
+    struct probe_state *state = state_of(module);
+
+    if (state == active)
+        active = NULL;
+    (void)probe_clear(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, probe_exec},
+#if PY_VERSION_HEX >= 0x030d0000
+    {Py_mod_gil, Py_MOD_GIL_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "cunei._probe",
+    .m_doc = "Records the calls of this interpreter; use the package cunei instead.",
+    .m_size = sizeof(struct probe_state),
+    .m_methods = methods,
+    .m_slots = slots,
+    .m_traverse = probe_traverse,
+    .m_clear = probe_clear,
+    .m_free = probe_free,
+};
+
+PyMODINIT_FUNC PyInit__probe(void);
+
+PyMODINIT_FUNC PyInit__probe(void)
+{
+    return PyModuleDef_Init(&definition);
+}

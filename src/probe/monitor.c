@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/monitor.h"
+
+#define TOOL_COUNT 6
+
+/* Debugger, coverage and profiler expect to find 0, 1 and 2 free. */
+static const int tool_ids[] = {4, 3, 5};
+
+static const char *const event_names[CUNEI_MONITOR_EVENTS] = {
+    "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_THROW", "PY_UNWIND",
+};
+
+/* Call a function of sys.monitoring for its effect. */
+static int call(struct cunei_monitor *monitor, const char *name, const char *format,
+                ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    PyObject *args = Py_VaBuildValue(format, values);
+    va_end(values);
+    PyObject *function = PyObject_GetAttrString(monitor->module, name);
+    PyObject *result = args && function ? PyObject_CallObject(function, args) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(function);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static int find_events(struct cunei_monitor *monitor)
+{
+    PyObject *events = PyObject_GetAttrString(monitor->module, "events");
+    if (!events)
+        return -1;
+    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+        PyObject *number = PyObject_GetAttrString(events, event_names[i]);
+        monitor->events[i] = number ? PyLong_AsLong(number) : -1;
+        Py_XDECREF(number);
+    }
+    Py_DECREF(events);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
+                       PyTypeObject *type, const struct cunei_callback_shared *shared)
+{
+    monitor->module = Py_NewRef(module);
+    monitor->tool = monitor->discovery = -1;
+    monitor->disable = PyObject_GetAttrString(module, "DISABLE");
+    if (!monitor->disable || find_events(monitor) < 0)
+        return -1;
+
+    struct cunei_callback_shared complete = *shared;
+    complete.disable = monitor->disable;
+    for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++) {
+        monitor->callbacks[i] =
+            cunei_callback_new(type, (enum cunei_callback_kind)i, &complete);
+        if (!monitor->callbacks[i])
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether nobody uses the tool id; -1 with an exception set. */
+static int is_free(struct cunei_monitor *monitor, int id)
+{
+    PyObject *owner = PyObject_CallMethod(monitor->module, "get_tool", "i", id);
+    if (!owner)
+        return -1;
+    int free = Py_IsNone(owner);
+    Py_DECREF(owner);
+    return free;
+}
+
+int cunei_monitor_count_others(struct cunei_monitor *monitor)
+{
+    int others = 0;
+
+    for (int id = 0; id < TOOL_COUNT; id++) {
+        int free = is_free(monitor, id);
+        if (free < 0)
+            return -1;
+        others += !free && id != monitor->tool && id != monitor->discovery;
+    }
+    return others;
+}
+
+/* A free id, taken; -1 without an exception: there is none, -2 with one. */
+static int take_id(struct cunei_monitor *monitor)
+{
+    for (size_t i = 0; i < sizeof(tool_ids) / sizeof(tool_ids[0]); i++) {
+        int free = is_free(monitor, tool_ids[i]);
+        if (free < 0)
+            return -2;
+        if (free)
+            return call(monitor, "use_tool_id", "(is)", tool_ids[i], "cunei") < 0
+                       ? -2
+                       : tool_ids[i];
+    }
+    return -1;
+}
+
+int cunei_monitor_take(struct cunei_monitor *monitor, bool selective)
+{
+    monitor->tool = take_id(monitor);
+    if (monitor->tool == -1)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "all tool ids of sys.monitoring that are for general use (3, 4 "
+                        "and 5) are taken by other tools");
+    if (monitor->tool < 0) {
+        monitor->tool = -1;
+        return -1;
+    }
+    if (!selective)
+        return 0;
+    monitor->discovery = take_id(monitor);
+    if (monitor->discovery != -2)
+        return 0;
+    monitor->discovery = -1;
+    return -1;
+}
+
+static int set_callback(struct cunei_monitor *monitor, int tool,
+                        enum cunei_monitor_event event, enum cunei_callback_kind kind)
+{
+    return call(monitor, "register_callback", "(ilO)", tool, monitor->events[event],
+                monitor->callbacks[kind]);
+}
+
+static int set_events(struct cunei_monitor *monitor, int tool, long events)
+{
+    return call(monitor, "set_events", "(il)", tool, events);
+}
+
+int cunei_monitor_await_main(struct cunei_monitor *monitor)
+{
+    if (set_callback(monitor, monitor->tool, CUNEI_MONITOR_START,
+                     CUNEI_CALLBACK_AWAIT_MAIN) < 0)
+        return -1;
+    return set_events(monitor, monitor->tool, monitor->events[CUNEI_MONITOR_START]);
+}
+
+static int set_record_callbacks(struct cunei_monitor *monitor, bool one_for_all)
+{
+    static const struct {
+        enum cunei_monitor_event event;
+        enum cunei_callback_kind kind;
+    } rows[] = {
+        {CUNEI_MONITOR_START, CUNEI_CALLBACK_ENTER},
+        {CUNEI_MONITOR_RESUME, CUNEI_CALLBACK_RESUME},
+        {CUNEI_MONITOR_RETURN, CUNEI_CALLBACK_LEAVE},
+        {CUNEI_MONITOR_YIELD, CUNEI_CALLBACK_YIELD},
+        {CUNEI_MONITOR_THROW, CUNEI_CALLBACK_RESUME},
+        {CUNEI_MONITOR_UNWIND, CUNEI_CALLBACK_UNWIND},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        enum cunei_callback_kind kind = rows[i].kind;
+        if (one_for_all && rows[i].event == CUNEI_MONITOR_START)
+            kind = CUNEI_CALLBACK_SELECT;
+        if (set_callback(monitor, monitor->tool, rows[i].event, kind) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static long add_events(const struct cunei_monitor *monitor, int first, int last)
+{
+    long events = 0;
+
+    for (int i = first; i <= last; i++)
+        events |= monitor->events[i];
+    return events;
+}
+
+int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
+{
+    bool one_for_all = selective && monitor->discovery < 0;
+
+    if (set_record_callbacks(monitor, one_for_all) < 0)
+        return -1;
+    if (!selective)
+        return set_events(
+            monitor, monitor->tool,
+            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_UNWIND));
+    if (one_for_all)
+        return set_events(monitor, monitor->tool, monitor->events[CUNEI_MONITOR_START]);
+
+    /* __main__ was awaited on this id: from now on its events are local. */
+    if (set_events(monitor, monitor->tool, 0) < 0 ||
+        set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
+                     CUNEI_CALLBACK_DISCOVER_ENTER) < 0 ||
+        set_callback(monitor, monitor->discovery, CUNEI_MONITOR_RESUME,
+                     CUNEI_CALLBACK_DISCOVER_RESUME) < 0)
+        return -1;
+    return set_events(monitor, monitor->discovery,
+                      add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
+}
+
+void cunei_monitor_pause(struct cunei_monitor *monitor)
+{
+    if (set_events(monitor, monitor->tool, 0) < 0)
+        PyErr_Clear();
+}
+
+void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code)
+{
+    bool one_for_all = monitor->discovery < 0;
+    long local = add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_YIELD);
+
+    if (one_for_all)
+        local &= ~monitor->events[CUNEI_MONITOR_START];
+    /* Some code cannot be instrumented, such as Cython's stand-ins. */
+    if (call(monitor, "set_local_events", "(iOl)", monitor->tool, code, local) < 0)
+        PyErr_Clear();
+    if (monitor->unwinds)
+        return;
+
+    /* These two are global before 3.15, and cost whenever an exception flies. */
+    monitor->unwinds = true;
+    long global = add_events(monitor, CUNEI_MONITOR_THROW, CUNEI_MONITOR_UNWIND);
+    if (one_for_all)
+        global |= monitor->events[CUNEI_MONITOR_START];
+    if (set_events(monitor, monitor->tool, global) < 0)
+        PyErr_Clear();
+}
+
+void cunei_monitor_deselect(struct cunei_monitor *monitor, PyCodeObject *code)
+{
+    if (call(monitor, "set_local_events", "(iOi)", monitor->tool, code, 0) < 0)
+        PyErr_Clear();
+}
+
+static void release_id(struct cunei_monitor *monitor, int *tool)
+{
+    if (*tool < 0)
+        return;
+    if (set_events(monitor, *tool, 0) < 0)
+        PyErr_Clear();
+    /* Before 3.14 a freed id keeps its callbacks. */
+    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+        if (call(monitor, "register_callback", "(ilO)", *tool, monitor->events[i],
+                 Py_None) < 0)
+            PyErr_Clear();
+    }
+    if (call(monitor, "free_tool_id", "(i)", *tool) < 0)
+        PyErr_Clear();
+    *tool = -1;
+}
+
+void cunei_monitor_release(struct cunei_monitor *monitor)
+{
+    release_id(monitor, &monitor->discovery);
+    release_id(monitor, &monitor->tool);
+    monitor->unwinds = false;
+}
+
+int cunei_monitor_traverse(struct cunei_monitor *monitor, visitproc visit, void *arg)
+{
+    Py_VISIT(monitor->module);
+    Py_VISIT(monitor->disable);
+    for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++)
+        Py_VISIT(monitor->callbacks[i]);
+    return 0;
+}
+
+void cunei_monitor_clear(struct cunei_monitor *monitor)
+{
+    Py_CLEAR(monitor->module);
+    Py_CLEAR(monitor->disable);
+    for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++)
+        Py_CLEAR(monitor->callbacks[i]);
+}

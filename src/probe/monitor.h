@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sys.monitoring: tool ids, events and callbacks.
+ *
+ *     cunei_monitor_init       once: look up the numbers, make the callbacks
+ *     cunei_monitor_take       get a tool id, or two
+ *     cunei_monitor_await_main events until __main__ begins, then …
+ *     cunei_monitor_record     … the events that are recorded
+ *     cunei_monitor_release    all off, the ids given back
+ *
+ * Without a selection, global events on one tool id.  With one: discovery (global
+ * PY_START and PY_RESUME, each switched off where it has been seen) on one id, local
+ * events on another for what is selected.  If only one id is free, PY_START on it does
+ * the discovery, too.
+ */
+#ifndef CUNEI_PROBE_MONITOR_H
+#define CUNEI_PROBE_MONITOR_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include "probe/callback.h"
+
+enum cunei_monitor_event {
+    CUNEI_MONITOR_START,
+    CUNEI_MONITOR_RESUME,
+    CUNEI_MONITOR_RETURN,
+    CUNEI_MONITOR_YIELD,
+    CUNEI_MONITOR_THROW,
+    CUNEI_MONITOR_UNWIND,
+    CUNEI_MONITOR_EVENTS,
+};
+
+struct cunei_monitor {
+    PyObject *module; /* sys.monitoring */
+    PyObject *disable;
+    PyObject *callbacks[CUNEI_CALLBACK_KINDS];
+    long events[CUNEI_MONITOR_EVENTS]; /* their bits in this Python */
+    int tool;                          /* -1: none */
+    int discovery;                     /* -1: none */
+    bool unwinds;                      /* PY_UNWIND and PY_THROW are on */
+};
+
+/* Each returns 0, or -1 with an exception set. */
+int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
+                       PyTypeObject *type, const struct cunei_callback_shared *shared);
+int cunei_monitor_take(struct cunei_monitor *monitor, bool selective);
+int cunei_monitor_await_main(struct cunei_monitor *monitor);
+int cunei_monitor_record(struct cunei_monitor *monitor, bool selective);
+
+/* Switch the global events off and keep the id; what fails is swallowed. */
+void cunei_monitor_pause(struct cunei_monitor *monitor);
+
+/* Switch the local events of a selected code object on; errors are swallowed. */
+void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code);
+void cunei_monitor_deselect(struct cunei_monitor *monitor, PyCodeObject *code);
+
+/* Off and gone; what fails is left as it is, without an exception. */
+void cunei_monitor_release(struct cunei_monitor *monitor);
+
+/* How many tools use sys.monitoring besides us; -1 with an exception set. */
+int cunei_monitor_count_others(struct cunei_monitor *monitor);
+
+int cunei_monitor_traverse(struct cunei_monitor *monitor, visitproc visit, void *arg);
+void cunei_monitor_clear(struct cunei_monitor *monitor);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Functions: each identity gets one id, and its definition is written before the id is
+ * given away.
+ *
+ * The table holds whole identities, not hashes of them: two functions must never share
+ * an id.  It lives as long as the recording; called with the recording's lock held.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/recording.h"
+#include "wire/event.h"
+
+struct entry {
+    uint64_t hash;
+    uint32_t id;
+    uint32_t size;
+    char *identity; /* owned */
+};
+
+static struct {
+    struct entry *entries; /* owned: open addressing, a power of two */
+    size_t capacity;
+    size_t count;
+    uint32_t next_id;
+    struct cunei_buffer identity; /* of the function looked up */
+    struct cunei_buffer text;     /* of its definition */
+} table;
+
+void cunei_define_reset(void)
+{
+    for (size_t i = 0; i < table.capacity; i++)
+        free(table.entries[i].identity);
+    free(table.entries);
+    cunei_buffer_fini(&table.identity);
+    cunei_buffer_fini(&table.text);
+    memset(&table, 0, sizeof(table));
+    table.next_id = CUNEI_FUNCTION_FIRST;
+}
+
+/* FNV-1a */
+static uint64_t hash_of(const char *bytes, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+/* The entry of this identity, or the empty one where it belongs. */
+static struct entry *find(struct entry *entries, size_t capacity, uint64_t hash,
+                          const char *identity, size_t size)
+{
+    size_t at = hash & (capacity - 1);
+
+    while (entries[at].identity &&
+           (entries[at].hash != hash || entries[at].size != size ||
+            memcmp(entries[at].identity, identity, size) != 0))
+        at = (at + 1) & (capacity - 1);
+    return &entries[at];
+}
+
+static bool grow(void)
+{
+    size_t capacity = table.capacity ? 2 * table.capacity : 1024;
+    struct entry *entries = calloc(capacity, sizeof(*entries));
+
+    if (!entries)
+        return false;
+    for (size_t i = 0; i < table.capacity; i++) {
+        struct entry *entry = &table.entries[i];
+        if (entry->identity)
+            *find(entries, capacity, entry->hash, entry->identity, entry->size) =
+                *entry;
+    }
+    free(table.entries);
+    table.entries = entries;
+    table.capacity = capacity;
+    return true;
+}
+
+/* Beyond the classes: an event in the definitions stream. */
+static bool write_event(struct cunei_recording *recording,
+                        const struct cunei_function *function)
+{
+    struct cunei_stream *stream = &recording->definitions;
+    uint64_t now = cunei_clock_read();
+
+    cunei_metadata_format_define(function, now, &table.text);
+    if (table.text.failed)
+        return false;
+    unsigned words = (unsigned)(table.text.size / 8);
+    if (!stream->slot) {
+        stream->slot = cunei_live_add_slot(recording, CUNEI_STREAM_DEFINITIONS);
+        if (!stream->slot)
+            return false;
+        stream->vtid = (uint32_t)recording->pid;
+        cunei_packet_begin(recording, stream, now);
+    } else if (!cunei_stream_has_room(stream, now, words)) {
+        if (cunei_packet_close(recording, stream, CUNEI_CLOSE_KEEP, false) < 0)
+            return false;
+        cunei_packet_begin(recording, stream, now);
+    }
+    for (unsigned i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, table.text.data + 8 * (size_t)i, sizeof(word));
+        cunei_stream_store(stream, i, word);
+    }
+    cunei_stream_publish(stream, now, words);
+    return true;
+}
+
+static bool write_definition(struct cunei_recording *recording,
+                             const struct cunei_function *function)
+{
+    cunei_buffer_clear(&table.text);
+    if (function->id >= CUNEI_FUNCTION_CLASS_END)
+        return write_event(recording, function);
+    cunei_metadata_format_function(function, &table.text);
+    return !table.text.failed && cunei_folder_append_metadata(
+                                     &recording->folder, table.text.data,
+                                     table.text.size, &recording->metadata_length) == 0;
+}
+
+uint32_t cunei_define(struct cunei_recording *recording,
+                      const struct cunei_function *function)
+{
+    const char *const parts[] = {function->module, function->qualname, function->file};
+
+    cunei_buffer_clear(&table.identity);
+    for (size_t i = 0; i < 3; i++)
+        cunei_buffer_append(&table.identity, parts[i], strlen(parts[i]) + 1);
+    cunei_buffer_append(&table.identity, &function->line, sizeof(function->line));
+    if (table.identity.failed || (2 * table.count >= table.capacity && !grow()))
+        return 0;
+
+    const char *identity = table.identity.data;
+    size_t size = table.identity.size;
+    uint64_t hash = hash_of(identity, size);
+    struct entry *entry = find(table.entries, table.capacity, hash, identity, size);
+    if (entry->identity)
+        return entry->id;
+    if (table.next_id >= CUNEI_FUNCTION_END)
+        return 0;
+
+    struct cunei_function defined = *function;
+    defined.id = table.next_id;
+    char *copy = malloc(size);
+    if (!copy || !write_definition(recording, &defined)) {
+        free(copy);
+        return 0;
+    }
+    memcpy(copy, identity, size);
+    *entry = (struct entry){
+        .hash = hash, .id = table.next_id++, .size = (uint32_t)size, .identity = copy};
+    table.count++;
+    return entry->id;
+}

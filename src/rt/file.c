@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "rt/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wire/metadata.h"
+
+#define FILE_MODE   0600
+#define FOLDER_MODE 0700
+
+/*
+ * Descriptors are held at high numbers: the program's own open() then gives the same
+ * numbers as without us.
+ */
+static int move_up(int fd)
+{
+    struct rlimit limit;
+
+    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return fd;
+    rlim_t highest = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)(highest - highest / 8));
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
+static void hold(struct cunei_held *held, int fd)
+{
+    struct stat stat;
+
+    held->fd = move_up(fd);
+    if (held->fd < 0 || fstat(held->fd, &stat) < 0) {
+        held->fd = -1;
+        return;
+    }
+    held->device = stat.st_dev;
+    held->inode = stat.st_ino;
+}
+
+/* Whether the program has left the descriptor as it was. */
+static int is_ours(const struct cunei_held *held)
+{
+    struct stat stat;
+
+    return held->fd >= 0 && fstat(held->fd, &stat) == 0 &&
+           stat.st_dev == held->device && stat.st_ino == held->inode;
+}
+
+static void drop(struct cunei_held *held)
+{
+    if (is_ours(held))
+        close(held->fd);
+    held->fd = -1;
+}
+
+static void clean_host_name(char *name, size_t size)
+{
+    if (gethostname(name, size) < 0 || name[0] == '\0')
+        (void)snprintf(name, size, "localhost");
+    name[size - 1] = '\0';
+    for (char *c = name; *c; c++) {
+        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_')
+            *c = '-';
+    }
+    if (name[0] == '.')
+        name[0] = '-'; /* a hidden folder would not be found */
+}
+
+int cunei_folder_open(struct cunei_folder *folder, const char *parent)
+{
+    char host[65];
+    char *path = NULL;
+    int rc = 0;
+
+    *folder = (struct cunei_folder){.held.fd = -1, .metadata.fd = -1};
+    if (mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST)
+        return -errno;
+    clean_host_name(host, sizeof(host));
+    for (unsigned n = 0;; n++) {
+        if (asprintf(&path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
+            return -ENOMEM;
+        if (mkdir(path, FOLDER_MODE) == 0)
+            break;
+        rc = -errno;
+        free(path);
+        if (rc != -EEXIST)
+            return rc;
+    }
+    folder->path = path;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        rc = -errno;
+        (void)rmdir(path);
+        cunei_folder_close(folder);
+        return rc;
+    }
+    hold(&folder->held, fd);
+    return 0;
+}
+
+void cunei_folder_close(struct cunei_folder *folder)
+{
+    drop(&folder->metadata);
+    drop(&folder->held);
+    free(folder->path);
+    folder->path = NULL;
+}
+
+/* The folder's descriptor, reopened by its path if the program took it away. */
+static int folder_fd(struct cunei_folder *folder)
+{
+    if (!is_ours(&folder->held)) {
+        int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            return -errno;
+        hold(&folder->held, fd);
+    }
+    return folder->held.fd;
+}
+
+int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags)
+{
+    int directory = folder_fd(folder);
+    if (directory < 0)
+        return directory;
+
+    flags |= O_CLOEXEC | O_NOFOLLOW;
+    int fd = openat(directory, name, flags, FILE_MODE);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && folder->metadata.fd >= 0) {
+        /* The program uses all it may have: lend the place the metadata holds. */
+        drop(&folder->metadata);
+        fd = openat(directory, name, flags, FILE_MODE);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+int cunei_folder_remove(struct cunei_folder *folder, const char *name)
+{
+    int directory = folder_fd(folder);
+    if (directory < 0)
+        return directory;
+    return unlinkat(directory, name, 0) < 0 ? -errno : 0;
+}
+
+/* Asked first: passing the limit raises SIGXFSZ, which may end the program. */
+int cunei_file_check_limit(uint64_t size)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size > limit.rlim_cur)
+        return -EFBIG;
+    return 0;
+}
+
+static int write_all(int fd, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? -errno : -ENOSPC;
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+static int append(int fd, const void *bytes, size_t size, uint64_t *length)
+{
+    int rc = cunei_file_check_limit(*length + size);
+    if (rc == 0)
+        rc = write_all(fd, bytes, size);
+    if (rc == 0)
+        *length += size;
+    else
+        (void)!ftruncate(fd, (off_t)*length);
+    return rc;
+}
+
+int cunei_folder_append(struct cunei_folder *folder, const char *name,
+                        const void *bytes, size_t size, uint64_t *length)
+{
+    int fd = cunei_folder_open_file(folder, name, O_WRONLY | O_APPEND | O_CREAT);
+    if (fd < 0)
+        return fd;
+    int rc = append(fd, bytes, size, length);
+    close(fd);
+    return rc;
+}
+
+static int metadata_fd(struct cunei_folder *folder)
+{
+    if (!is_ours(&folder->metadata)) {
+        int fd =
+            cunei_folder_open_file(folder, CUNEI_METADATA_NAME, O_WRONLY | O_APPEND);
+        if (fd < 0)
+            return fd;
+        hold(&folder->metadata, fd);
+    }
+    return folder->metadata.fd;
+}
+
+int cunei_folder_append_metadata(struct cunei_folder *folder, const void *bytes,
+                                 size_t size, uint64_t *length)
+{
+    int fd = metadata_fd(folder);
+    return fd < 0 ? fd : append(fd, bytes, size, length);
+}
+
+int cunei_folder_patch_metadata(struct cunei_folder *folder, const void *bytes,
+                                size_t size, uint64_t offset)
+{
+    /* Not through the held descriptor: O_APPEND would send the bytes to the end. */
+    int fd = cunei_folder_open_file(folder, CUNEI_METADATA_NAME, O_WRONLY);
+    if (fd < 0)
+        return fd;
+    ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
+    int rc = written == (ssize_t)size ? 0 : written < 0 ? -errno : -EIO;
+    close(fd);
+    return rc;
+}
+
+int cunei_folder_replace(struct cunei_folder *folder, const char *name,
+                         const void *bytes, size_t size)
+{
+    char temporary[64];
+    uint64_t length = 0;
+
+    (void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
+    int fd = cunei_folder_open_file(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (fd < 0)
+        return fd;
+    int rc = append(fd, bytes, size, &length);
+    close(fd);
+    if (rc == 0 && renameat(folder->held.fd, temporary, folder->held.fd, name) < 0)
+        rc = -errno;
+    if (rc < 0)
+        (void)cunei_folder_remove(folder, temporary);
+    return rc;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Writing into the folder of a trace from inside somebody else's program.
+ *
+ * The program may close, reuse or run out of file descriptors, change its directory or
+ * its root.  So at most two descriptors are held, the folder's and the metadata's, each
+ * is checked to be still ours before it is used, and a stream file is open only while a
+ * packet is written to it.
+ */
+#ifndef CUNEI_RT_FILE_H
+#define CUNEI_RT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cunei_held {
+    int fd; /* -1: none */
+    dev_t device;
+    ino_t inode;
+};
+
+struct cunei_folder {
+    char *path; /* owned */
+    struct cunei_held held;
+    struct cunei_held metadata;
+};
+
+/*
+ * Make the folder `<parent>/<host>-<pid>-<n>` with the first n that is free, 0700.  The
+ * parent is made if only its last part is missing.
+ */
+int cunei_folder_open(struct cunei_folder *folder, const char *parent);
+void cunei_folder_close(struct cunei_folder *folder);
+
+/* Write a file whole and put it in place by rename. */
+int cunei_folder_replace(struct cunei_folder *folder, const char *name,
+                         const void *bytes, size_t size);
+
+/*
+ * Append bytes to a file, which is made 0600 where it does not exist; `*length` is its
+ * length before, and after.  Either all of it is written or the file is as before.
+ */
+int cunei_folder_append(struct cunei_folder *folder, const char *name,
+                        const void *bytes, size_t size, uint64_t *length);
+
+/* The same for the metadata, through the descriptor that is held. */
+int cunei_folder_append_metadata(struct cunei_folder *folder, const void *bytes,
+                                 size_t size, uint64_t *length);
+
+/* Overwrite bytes of the metadata in place. */
+int cunei_folder_patch_metadata(struct cunei_folder *folder, const void *bytes,
+                                size_t size, uint64_t offset);
+
+/* -EFBIG where the process may not make a file of that size (RLIMIT_FSIZE). */
+int cunei_file_check_limit(uint64_t size);
+
+/* openat(2) in the folder, on a descriptor that is ours for certain. */
+int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags);
+int cunei_folder_remove(struct cunei_folder *folder, const char *name);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The live file: made, grown by a slot per stream, and removed.
+ *
+ * It is allocated before it is mapped, so that no store into it can fail on a full
+ * disk.  Where the trace directory's file system cannot map files, it lies in /dev/shm
+ * and the folder holds a link to it.
+ */
+#include "wire/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rt/recording.h"
+
+#define PRIVATE_MODE 0700
+
+/* A directory for this user alone, made if need be. */
+static bool is_private(const char *path)
+{
+    struct stat stat;
+
+    if (mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST)
+        return false;
+    return lstat(path, &stat) == 0 && S_ISDIR(stat.st_mode) &&
+           stat.st_uid == geteuid() && (stat.st_mode & 077) == 0;
+}
+
+/* Where this user's live files are pointed to; NULL where there is no such place. */
+static char *runtime_directory(void)
+{
+    const char *base = getenv("XDG_RUNTIME_DIR");
+    char *path = NULL;
+
+    if (base && base[0] == '/') {
+        if (asprintf(&path, "%s/cunei", base) >= 0) {
+            if (is_private(path))
+                return path;
+            free(path);
+        }
+    }
+    if (asprintf(&path, "/dev/shm/cunei-%u", (unsigned)geteuid()) < 0)
+        return NULL;
+    if (is_private(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *pointer_path(pid_t pid)
+{
+    char *path = NULL;
+    char *directory = runtime_directory();
+
+    if (directory && asprintf(&path, "%s/%d", directory, (int)pid) < 0)
+        path = NULL;
+    free(directory);
+    return path;
+}
+
+/* Let others find the live file by the process's number; it is no loss if not. */
+static void point_to(const struct cunei_recording *recording)
+{
+    char *target = NULL;
+    char *pointer = pointer_path(recording->pid);
+
+    if (pointer &&
+        asprintf(&target, "%s/%s", recording->folder.path, CUNEI_LIVE_NAME) >= 0) {
+        (void)unlink(pointer);
+        (void)!symlink(target, pointer);
+        free(target);
+    }
+    free(pointer);
+}
+
+/* Make sure that the file has `size` bytes that can be stored to. */
+static int allocate(int fd, uint64_t size)
+{
+    int rc = cunei_file_check_limit(size);
+    return rc < 0 ? rc : -posix_fallocate(fd, 0, (off_t)size);
+}
+
+static int map(int fd, uint64_t offset, size_t size, void **memory)
+{
+    void *mapped =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    if (mapped == MAP_FAILED)
+        return -errno;
+    *memory = mapped;
+    return 0;
+}
+
+/* A live file in memory, and a link to it in the folder. */
+static int open_in_memory(struct cunei_recording *recording)
+{
+    char *path = NULL;
+    char *directory = runtime_directory();
+    int rc = directory ? 0 : -ENOENT;
+
+    if (rc == 0 &&
+        asprintf(&path, "/dev/shm/cunei-%u/live-%d-%llx", (unsigned)geteuid(),
+                 (int)recording->pid, (unsigned long long)recording->start.tick) < 0)
+        rc = -ENOMEM;
+    free(directory);
+    if (rc < 0)
+        return rc;
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        rc = -errno;
+    else if (symlinkat(path, recording->folder.held.fd, CUNEI_LIVE_NAME) < 0) {
+        rc = -errno;
+        (void)unlink(path);
+        close(fd);
+    }
+    free(path);
+    return rc < 0 ? rc : fd;
+}
+
+static int open_live(struct cunei_recording *recording, int flags)
+{
+    int fd = cunei_folder_open_file(&recording->folder, CUNEI_LIVE_NAME, flags);
+    if (fd != -ELOOP)
+        return fd;
+    /* Our own link into /dev/shm: the folder is ours alone. */
+    fd = openat(recording->folder.held.fd, CUNEI_LIVE_NAME, O_RDWR | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int map_head(int fd, void **memory)
+{
+    int rc = allocate(fd, CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE);
+    return rc < 0 ? rc : map(fd, 0, CUNEI_LIVE_HEAD_SIZE, memory);
+}
+
+static void read_boot_id(uint8_t id[16])
+{
+    char text[37] = "";
+    size_t digits = 0;
+
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (read(fd, text, sizeof(text) - 1) < 0)
+        text[0] = '\0';
+    close(fd);
+    for (const char *c = text; *c && digits < 32; c++) {
+        char digit[2] = {*c, '\0'};
+        char *end = NULL;
+        unsigned long value = strtoul(digit, &end, 16);
+        if (end == digit)
+            continue;
+        id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | value);
+        digits++;
+    }
+}
+
+int cunei_live_create(struct cunei_recording *recording)
+{
+    void *memory = NULL;
+
+    int fd = open_live(recording, O_RDWR | O_CREAT | O_EXCL);
+    if (fd < 0)
+        return fd;
+    int rc = map_head(fd, &memory);
+    if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
+        close(fd);
+        (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+        fd = open_in_memory(recording);
+        if (fd < 0)
+            return fd;
+        rc = map_head(fd, &memory);
+    }
+    close(fd);
+    if (rc < 0) {
+        (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+        return rc;
+    }
+
+    struct cunei_live *live = memory;
+    live->version = CUNEI_WIRE_VERSION;
+    live->packet_size = CUNEI_PACKET_SIZE;
+    live->pid = (uint32_t)recording->pid;
+    memcpy(live->uuid, recording->metadata.uuid, sizeof(live->uuid));
+    read_boot_id(live->boot_id);
+    atomic_store_explicit(&live->state, CUNEI_LIVE_RECORDING, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    live->magic = CUNEI_LIVE_MAGIC;
+    recording->live = live;
+    point_to(recording);
+    return 0;
+}
+
+struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
+                                       enum cunei_stream_class stream_class)
+{
+    struct cunei_live *live = recording->live;
+    uint32_t number = atomic_load_explicit(&live->stream_count, memory_order_relaxed);
+    uint64_t offset = CUNEI_LIVE_HEAD_SIZE + (uint64_t)number * CUNEI_LIVE_STREAM_SIZE;
+    void *memory = NULL;
+
+    if (number >= CUNEI_LIVE_STREAMS_MAX)
+        return NULL;
+    struct cunei_slot *slot = calloc(1, sizeof(*slot));
+    int fd = slot ? open_live(recording, O_RDWR) : -ENOMEM;
+    int rc = fd < 0 ? fd : allocate(fd, offset + CUNEI_LIVE_STREAM_SIZE);
+    if (rc == 0)
+        rc = map(fd, offset, CUNEI_LIVE_STREAM_SIZE, &memory);
+    if (fd >= 0)
+        close(fd);
+    if (rc < 0) {
+        free(slot);
+        return NULL;
+    }
+
+    slot->number = number;
+    slot->buffers = memory;
+    live->streams[number].stream_class = stream_class;
+    /* Pairs with the acquire in the reader: the slot is there before it is counted. */
+    atomic_store_explicit(&live->stream_count, number + 1, memory_order_release);
+    recording->slots[number] = slot;
+    return slot;
+}
+
+void cunei_live_forget(struct cunei_recording *recording)
+{
+    for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording->slots[i]; i++) {
+        munmap(recording->slots[i]->buffers, CUNEI_LIVE_STREAM_SIZE);
+        free(recording->slots[i]);
+        recording->slots[i] = NULL;
+    }
+    recording->free_slots = NULL;
+    if (recording->live)
+        munmap(recording->live, CUNEI_LIVE_HEAD_SIZE);
+    recording->live = NULL;
+}
+
+void cunei_live_remove(struct cunei_recording *recording)
+{
+    char target[256];
+    ssize_t length = readlinkat(recording->folder.held.fd, CUNEI_LIVE_NAME, target,
+                                sizeof(target) - 1);
+    if (length > 0) {
+        target[length] = '\0';
+        (void)unlink(target);
+    }
+    (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+
+    char *pointer = pointer_path(recording->pid);
+    if (pointer)
+        (void)unlink(pointer);
+    free(pointer);
+}

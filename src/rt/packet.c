@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Packets: begun in one of the slot's two buffers, closed into the stream file.
+ *
+ * A buffer is a valid packet or says so by a magic of 0, at every instant, for readers
+ * that look in from outside and for recovery after a kill.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rt/recording.h"
+#include "wire/event.h"
+
+#define HEAD_WORDS (sizeof(struct cunei_packet) / sizeof(uint64_t))
+
+static struct cunei_packet *buffer_of(const struct cunei_slot *slot)
+{
+    return (void *)((char *)slot->buffers + (size_t)slot->current * CUNEI_PACKET_SIZE);
+}
+
+/* Copy into the mapping; word by word and atomically, because others may look. */
+static void store_words(void *to, const void *from, size_t count)
+{
+    const uint64_t *source = from;
+    _Atomic uint64_t *target = to;
+
+    for (size_t i = 0; i < count; i++)
+        atomic_store_explicit(&target[i], source[i], memory_order_relaxed);
+}
+
+static void invalidate(struct cunei_packet *packet)
+{
+    atomic_store_explicit(&packet->magic, 0, memory_order_relaxed);
+    /* Pairs with the reader's second look at the magic, after its copy. */
+    atomic_thread_fence(memory_order_release);
+}
+
+void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,
+                        uint64_t now)
+{
+    struct cunei_slot *slot = stream->slot;
+    struct cunei_packet *packet = buffer_of(slot);
+    uint64_t begin = now - recording->base;
+    uint64_t cpu_ns = stream->thread ? cunei_clock_ns(stream->cpu_clock) : 0;
+    struct cunei_packet head = {
+        .stream_class = recording->live->streams[slot->number].stream_class,
+        .stream = slot->number,
+        .vpid = (uint32_t)recording->pid,
+        .vtid = stream->vtid,
+        .timestamp_begin = begin,
+        .timestamp_end = begin + CUNEI_PACKET_OPEN_SPAN,
+        .content_bits = 8 * sizeof(head),
+        .packet_bits = CUNEI_PACKET_BITS,
+        .sequence = slot->sequence,
+        .events_discarded = slot->discarded,
+        .monotonic_ns = cunei_clock_ns(CLOCK_MONOTONIC),
+        .cpu_begin_ns = cpu_ns,
+        .cpu_end_ns = cpu_ns,
+        .thread = stream->thread,
+    };
+    memcpy(head.uuid, recording->metadata.uuid, sizeof(head.uuid));
+    memcpy(head.thread_name, stream->name, sizeof(head.thread_name));
+
+    invalidate(packet);
+    store_words(packet, &head, HEAD_WORDS);
+    /* Pairs with the acquire of the magic in the reader: the head is whole. */
+    atomic_store_explicit(&packet->magic, CUNEI_PACKET_MAGIC, memory_order_release);
+
+    stream->packet = packet;
+    stream->content_bits = 8 * sizeof(head);
+    stream->last = now;
+    stream->deadline = now + CUNEI_SPAN_MAX;
+}
+
+void cunei_packet_put_stack(struct cunei_recording *recording,
+                            struct cunei_stream *stream, uint64_t now, bool top_is_open)
+{
+    uint32_t functions[CUNEI_RECORDER_STACK_MAX + 1];
+    bool omitted = false;
+    size_t count = 0;
+
+    if (recording->hooks.stack)
+        count = recording->hooks.stack(top_is_open, functions, CUNEI_RECORDER_STACK_MAX,
+                                       &omitted);
+    if (count % 2 == 1)
+        functions[count++] = 0;
+
+    /* They came innermost first, so what pads them is in front now. */
+    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_STACK, 0));
+    cunei_stream_store(stream, 1, (omitted ? 1 : 0) | (uint64_t)count << 32);
+    for (size_t i = 0; i < count; i += 2)
+        cunei_stream_store(stream, (unsigned)(2 + i / 2),
+                           functions[count - 1 - i] | (uint64_t)functions[count - 2 - i]
+                                                          << 32);
+    cunei_stream_publish(stream, now, (unsigned)(2 + count / 2));
+}
+
+/* Events of the program in a packet: all but the stack. */
+static uint64_t count_events(const struct cunei_stream *stream)
+{
+    const uint64_t *words = (const void *)stream->packet;
+    uint64_t end = stream->content_bits / 64, count = 0;
+
+    for (uint64_t at = HEAD_WORDS; at < end; at++) {
+        uint32_t class = cunei_record_class(words[at]);
+        count += class != CUNEI_CLASS_STACK;
+        if (class == CUNEI_CLASS_STACK)
+            at += 1 + (words[at + 1] >> 32) / 2;
+        else if (class == CUNEI_CLASS_DEFINE)
+            at += 3 + (words[at + 3] >> 32) / 8;
+        else if (class < CUNEI_FUNCTION_FIRST)
+            at += 1;
+    }
+    return count;
+}
+
+/* What the packet holds cannot be kept: count it, and let nobody find it. */
+static void discard(struct cunei_recording *recording, struct cunei_stream *stream,
+                    int error)
+{
+    struct cunei_slot *slot = stream->slot;
+    uint64_t count = count_events(stream);
+
+    slot->discarded += count;
+    atomic_store_explicit(&recording->live->streams[slot->number].discarded,
+                          slot->discarded, memory_order_relaxed);
+    cunei_recording_count(recording, CUNEI_LIVE_LOST, count);
+    cunei_recording_count(recording, CUNEI_LIVE_LOST_NO_SPACE, count);
+    invalidate(stream->packet);
+    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG) {
+        recording->live->stop_errno = (uint32_t)-error;
+        atomic_store_explicit(&recording->live->state, CUNEI_LIVE_FULL,
+                              memory_order_relaxed);
+    }
+}
+
+static int write_packet(struct cunei_recording *recording, struct cunei_stream *stream)
+{
+    struct cunei_slot *slot = stream->slot;
+    size_t size = (size_t)(stream->content_bits / 8);
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "s%u", slot->number);
+    uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+    int rc = cunei_folder_append(&recording->folder, name, stream->packet, size,
+                                 &slot->length);
+    cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
+                          cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
+    if (rc == 0)
+        cunei_recording_count(recording, CUNEI_LIVE_WRITTEN, size);
+    return rc;
+}
+
+int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
+                       enum cunei_close why, bool last)
+{
+    struct cunei_slot *slot = stream->slot;
+    struct cunei_packet head;
+    bool full = atomic_load_explicit(&recording->live->state, memory_order_relaxed) ==
+                CUNEI_LIVE_FULL;
+    int rc = 0;
+
+    memcpy(&head, stream->packet, sizeof(head));
+    head.timestamp_end = stream->last - recording->base;
+    head.packet_bits = stream->content_bits;
+    if (stream->thread)
+        head.cpu_end_ns = cunei_clock_ns(stream->cpu_clock);
+    head.flags = last ? CUNEI_PACKET_LAST : 0;
+    store_words(stream->packet, &head, HEAD_WORDS);
+
+    if (why != CUNEI_CLOSE_KEEP)
+        rc = full ? -ENOSPC
+                  : cunei_space_take(&recording->space, recording->folder.held.fd,
+                                     stream->content_bits / 8);
+    if (rc == 0)
+        rc = write_packet(recording, stream);
+    if (rc < 0 && why == CUNEI_CLOSE_KEEP)
+        return rc;
+    if (rc < 0)
+        discard(recording, stream, full ? 0 : rc);
+
+    slot->sequence++;
+    slot->current ^= 1;
+    stream->content_bits = CUNEI_PACKET_BITS;
+    return rc;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The recording of this process: at most one at a time, for all its threads.
+ *
+ * Knows nothing of Python.  Who feeds it (the probe, the native API) starts it, defines
+ * functions, and writes events through rt/stream.h.  Start, stop and the hot path are
+ * kept apart by the caller: under CPython's GIL, or with the world stopped.
+ */
+#ifndef CUNEI_RT_RECORDER_H
+#define CUNEI_RT_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rt/stream.h"
+#include "wire/live.h"
+#include "wire/metadata.h"
+#include "wire/process.h"
+
+#define CUNEI_RECORDER_STACK_MAX 4096
+
+/* What the recorder asks about the calling thread; each may be NULL. */
+struct cunei_recorder_hooks {
+    /*
+     * The ids of the functions that are open, innermost first, at most `max`.  The top
+     * frame counts only if `top_is_open`.  `*omitted`: there were more.
+     */
+    size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, bool *omitted);
+    /* Its name, as people know it; left alone where there is none. */
+    void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
+    /* A process forked: its child does not record; called in the child. */
+    void (*forked)(void);
+};
+
+struct cunei_recorder_options {
+    const char *directory; /* of the trace; the process's folder is made in it */
+    uint64_t frequency;    /* ticks per second; 0: measure */
+    uint64_t max_bytes;    /* of the whole trace; 0: no limit */
+    struct cunei_recorder_hooks hooks;
+};
+
+/*
+ * Start recording.  Takes the texts and lists out of `process`, whose numbers it fills
+ * in.  -EALREADY: a recording is on; other errors: nothing was started.
+ */
+int cunei_recorder_start(const struct cunei_recorder_options *options,
+                         struct cunei_process *process);
+
+/* End it: write what is open, and what there is to say.  -ENOENT: none was on. */
+int cunei_recorder_stop(void);
+
+bool cunei_recorder_is_on(void);
+
+/* The folder of this process in the trace, while recording. */
+const char *cunei_recorder_folder(void);
+
+/*
+ * The calling thread's stream with room for `words` words at `*now`, which is moved
+ * forward if the clock stepped back.  NULL: not recording, or there is no room to be
+ * had, which is counted.
+ */
+struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
+                                         bool top_is_open);
+
+/*
+ * The id of a function: a new one, with its definition on disk, or that of the function
+ * with the same identity.  0: it cannot be had.  `function->id` is not looked at.
+ */
+uint32_t cunei_recorder_define(const struct cunei_function *function);
+
+/* Count an event of the calling thread that was not recorded. */
+void cunei_recorder_lose(enum cunei_live_counter reason);
+
+/* Leave word in the trace directory that this process could not record, and why. */
+void cunei_recorder_refuse(const char *directory, int error);
+#define CUNEI_RECORDER_REFUSED ".refused-" /* then PID-ERRNO */
+
+#endif

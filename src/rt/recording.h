@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the parts of the recorder share; private to rt/.
+ *
+ * `lock` guards the list of slots, the list of streams and the definitions.  It is
+ * taken for a thread's first event, its end, a new function, start, stop and fork.
+ */
+#ifndef CUNEI_RT_RECORDING_H
+#define CUNEI_RT_RECORDING_H
+
+#include <pthread.h>
+
+#include "base/buffer.h"
+#include "rt/clock.h"
+#include "rt/file.h"
+#include "rt/recorder.h"
+#include "rt/space.h"
+
+/* A place in the live file and the file behind it; handed from thread to thread. */
+struct cunei_slot {
+    uint32_t number;
+    struct cunei_packet *buffers; /* two, mapped */
+    unsigned current;             /* which of them is in use */
+    uint64_t sequence;            /* of the next packet */
+    uint64_t discarded;           /* events so far */
+    uint64_t length;              /* of the stream file */
+    struct cunei_slot *next_free;
+};
+
+struct cunei_recording {
+    bool on;
+    pid_t pid;
+    pthread_mutex_t lock;
+    struct cunei_recorder_hooks hooks;
+    struct cunei_folder folder;
+    struct cunei_live *live; /* mapped */
+    struct cunei_space space;
+    struct cunei_clock_pair start;
+    uint64_t base; /* tick 0 of the trace: a multiple of 2⁴⁰ */
+    struct cunei_metadata metadata;
+    uint64_t metadata_length;
+    struct cunei_process process;
+    struct cunei_slot *slots[CUNEI_LIVE_STREAMS_MAX]; /* owned */
+    struct cunei_slot *free_slots;
+    struct cunei_stream *streams; /* of all threads */
+    uint32_t thread_count;
+    struct cunei_stream definitions; /* the stream of functions beyond the classes */
+};
+
+/* What to do with a packet for which there is no space. */
+enum cunei_close {
+    CUNEI_CLOSE_DISCARD, /* count its events as lost and go on */
+    /*
+     * Try all the same, and leave it in the live file if that fails: for definitions,
+     * and for a recording's last packets, which carry the count of what was lost.
+     */
+    CUNEI_CLOSE_KEEP,
+};
+
+/* rt/packet.c: packets in a stream's slot. */
+void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,
+                        uint64_t now);
+int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
+                       enum cunei_close why, bool last);
+void cunei_packet_put_stack(struct cunei_recording *recording,
+                            struct cunei_stream *stream, uint64_t now,
+                            bool top_is_open);
+
+/* rt/live.c: the live file. */
+int cunei_live_create(struct cunei_recording *recording);
+struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
+                                       enum cunei_stream_class stream_class);
+void cunei_live_forget(struct cunei_recording *recording);
+void cunei_live_remove(struct cunei_recording *recording);
+
+/* rt/define.c: functions. */
+void cunei_define_reset(void);
+uint32_t cunei_define(struct cunei_recording *recording,
+                      const struct cunei_function *function);
+
+static inline void cunei_recording_count(struct cunei_recording *recording,
+                                         enum cunei_live_counter counter,
+                                         uint64_t count)
+{
+    atomic_fetch_add_explicit(&recording->live->counters[counter], count,
+                              memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whether there is still space to record: the program's own writes must never fail
+ * because of us.
+ *
+ * Recording stops when the file system has less than 1 GiB or 5 % free, or when the
+ * trace has reached its limit.  The bytes of all processes of a trace are added up in
+ * a hidden file of the trace directory that each of them maps.
+ */
+#ifndef CUNEI_RT_SPACE_H
+#define CUNEI_RT_SPACE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define CUNEI_SPACE_NAME ".size"
+
+struct cunei_space {
+    uint64_t max_bytes;     /* 0: no limit */
+    _Atomic uint64_t *used; /* in `mapped`, or `own` */
+    void *mapped;
+    _Atomic uint64_t own;
+};
+
+/* Never fails: without the file, the process counts for itself alone. */
+void cunei_space_open(struct cunei_space *space, const char *directory,
+                      uint64_t max_bytes);
+void cunei_space_close(struct cunei_space *space);
+
+/* 0: `size` bytes may be written in the folder; -EDQUOT: the trace's limit is reached;
+ * -ENOSPC: the file system is nearly full. */
+int cunei_space_take(struct cunei_space *space, int folder_fd, uint64_t size);
+
+#endif

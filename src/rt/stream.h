@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A thread's stream of events, as the thread that owns it sees it.
+ *
+ * The hot path: the owner asks whether there is room at this time, stores the record,
+ * and publishes it by storing the packet's content size.  No lock, no system call, no
+ * shared line.  Everything else, from the thread's first event to a full packet, goes
+ * through cunei_recorder_room.
+ *
+ *     struct cunei_stream *stream = cunei_stream_own;
+ *     uint64_t now = cunei_clock_counter();
+ *     if (!cunei_stream_has_room(stream, now, 1))
+ *         stream = cunei_recorder_room(&now, 1, …);
+ *     if (stream)
+ *         cunei_stream_put(stream, now, record);
+ */
+#ifndef CUNEI_RT_STREAM_H
+#define CUNEI_RT_STREAM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "wire/packet.h"
+
+#define CUNEI_PACKET_BITS (8u * CUNEI_PACKET_SIZE)
+
+struct cunei_slot;
+
+struct cunei_stream {
+    /* The hot half: one cache line. */
+    uint64_t content_bits; /* what is published; CUNEI_PACKET_BITS: no room */
+    uint64_t last;         /* tick of the last event */
+    uint64_t deadline;     /* tick at which the packet has spanned enough */
+    struct cunei_packet *packet;
+    /* The cold half. */
+    struct cunei_slot *slot; /* borrowed from the recording; NULL: none */
+    uint32_t vtid;
+    uint32_t thread; /* serial number */
+    clockid_t cpu_clock;
+    char name[CUNEI_PACKET_THREAD_NAME];
+    struct cunei_stream *next, *previous; /* all of the process's */
+};
+
+/*
+ * The calling thread's stream, or NULL before its first event.  In the static part of
+ * the thread-local storage: two loads in a library that is loaded at run time.
+ */
+extern __attribute__((
+    visibility("default"),
+    tls_model("initial-exec"))) _Thread_local struct cunei_stream *cunei_stream_own;
+
+/* Whether `words` more words fit at tick `now`.  Clock steps back say no, too. */
+static inline bool cunei_stream_has_room(const struct cunei_stream *stream,
+                                         uint64_t now, unsigned words)
+{
+    /* One comparison finds now < last and now >= deadline: both differences wrap. */
+    return stream && stream->content_bits <= CUNEI_PACKET_BITS - 64 * words &&
+           now - stream->last < stream->deadline - stream->last;
+}
+
+/* Store one word without publishing it. */
+static inline void cunei_stream_store(struct cunei_stream *stream, unsigned index,
+                                      uint64_t word)
+{
+    uint64_t *words =
+        (uint64_t *)(void *)((char *)stream->packet + stream->content_bits / 8);
+    /* Atomic, because a reader may look at the mapping at any time. */
+    atomic_store_explicit((_Atomic uint64_t *)(void *)(words + index), word,
+                          memory_order_relaxed);
+}
+
+/* Publish `words` stored words as of `now`. */
+static inline void cunei_stream_publish(struct cunei_stream *stream, uint64_t now,
+                                        unsigned words)
+{
+    stream->last = now;
+    stream->content_bits += 64 * words;
+    /* Pairs with the acquire in the reader's copy of a live packet. */
+    atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
+                          memory_order_release);
+}
+
+static inline void cunei_stream_put(struct cunei_stream *stream, uint64_t now,
+                                    uint64_t record)
+{
+    cunei_stream_store(stream, 0, record);
+    cunei_stream_publish(stream, now, 1);
+}
+
+#endif
