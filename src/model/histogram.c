@@ -72,11 +72,14 @@ uint64_t cunei_histogram_quantile(const struct cunei_histogram *histogram,
                                   double fraction)
 {
     uint64_t count = cunei_histogram_count(histogram);
-    uint64_t rank = (uint64_t)((double)count * fraction);
+    double wanted = (double)count * fraction;
+    uint64_t rank = (uint64_t)wanted; /* how many lie before the one we look for */
     uint64_t before = 0;
 
     if (count == 0)
         return 0;
+    if (rank > 0 && (double)rank >= wanted)
+        rank--;
     if (rank >= count)
         rank = count - 1;
     for (uint32_t i = 0; i < histogram->span; i++) {

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/* However a stream is cut into pieces, the facts are those of one pass. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/edges.h"
+#include "model/profile.h"
+#include "model/tree.h"
+#include "packets.h"
+
+#define ROUNDS 400
+
+static const struct cunei_profile_options options = {
+    .function_count = FUNCTION_COUNT,
+    .frequency = 2500000000,
+    .tree = true,
+    .edges = true,
+};
+
+static uint64_t seed;
+
+static uint32_t dice(uint32_t sides)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 33) % sides;
+}
+
+/* One event of a program that calls, yields, raises, and now and then goes astray. */
+static void put_event(struct tape *tape, uint64_t time)
+{
+    uint32_t function = F + dice(FUNCTION_COUNT);
+    uint32_t top = tape->depth ? tape->open[tape->depth - 1] : 0;
+
+    switch (dice(16)) {
+    case 0:
+        tape_leave(tape, function, time);
+        break;
+    case 1:
+        tape_unwind(tape, dice(4), time);
+        tape_leave(tape, dice(2) && top ? top : function, time);
+        break;
+    case 2:
+    case 3:
+        if (top)
+            tape_event(tape, top, CUNEI_PHASE_YIELD, time);
+        break;
+    case 4:
+        tape_event(tape, function, CUNEI_PHASE_RESUME, time);
+        break;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+        if (top)
+            tape_leave(tape, top, time);
+        break;
+    default:
+        if (tape->depth < 40)
+            tape_enter(tape, dice(3) ? function : top ? top : function, time);
+        break;
+    }
+}
+
+static void write_tape(struct tape *tape)
+{
+    uint32_t thread = 1, packets = 1 + dice(24);
+    uint64_t time = dice(1000);
+
+    for (uint32_t i = 0; i < packets; i++) {
+        if (dice(8) == 0) {
+            thread++;
+            tape->depth = dice(3);
+            for (uint32_t j = 0; j < tape->depth; j++)
+                tape->open[j] = F + dice(FUNCTION_COUNT);
+        }
+        if (dice(6) == 0) {
+            tape->sequence += dice(2);
+            tape->discarded += dice(2);
+            tape->depth -= tape->depth ? dice(tape->depth) : 0;
+        }
+        tape_packet(tape, thread, time += dice(50));
+        for (uint32_t j = dice(30); j > 0; j--)
+            put_event(tape, time += dice(50));
+    }
+}
+
+static void read_packets(struct cunei_profile *profile, struct cunei_span *span,
+                         const struct tape *tape, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        assert_int_equal(cunei_profile_read(profile, span, &tape->packets[i]->head,
+                                            tape->packets[i]->words,
+                                            tape->packets[i]->count),
+                         0);
+    assert_int_equal(cunei_profile_seal(profile, span), 0);
+}
+
+/* Pieces of random lengths, into two profiles by turns, joined in a random order. */
+static void read_in_pieces(struct cunei_profile *profile, struct cunei_span *whole,
+                           const struct tape *tape)
+{
+    struct cunei_span pieces[TAPE_PACKETS] = {0};
+    struct cunei_profile other;
+    size_t count = 0;
+
+    assert_int_equal(cunei_profile_init(&other, &options), 0);
+    for (size_t begin = 0; begin < tape->count;) {
+        size_t end = begin + 1 + dice(5);
+        end = end < tape->count ? end : tape->count;
+        read_packets(dice(2) ? profile : &other, &pieces[count++], tape, begin, end);
+        begin = end;
+    }
+    assert_int_equal(cunei_profile_add(profile, &other), 0);
+    cunei_profile_fini(&other);
+
+    for (; count > 1; count--) {
+        size_t at = dice((uint32_t)count - 1);
+        assert_int_equal(cunei_profile_join(profile, &pieces[at], &pieces[at + 1]), 0);
+        memmove(&pieces[at + 1], &pieces[at + 2], (count - at - 2) * sizeof(pieces[0]));
+    }
+    *whole = pieces[0];
+}
+
+static void compare_functions(const struct cunei_profile *a,
+                              const struct cunei_profile *b)
+{
+    for (uint32_t i = 0; i < a->slot_count; i++) {
+        const struct cunei_facts *one = &a->functions[i], *two = &b->functions[i];
+        if (i > 0)
+            assert_int_equal(one->total, two->total);
+        assert_int_equal(one->calls, two->calls);
+        assert_int_equal(one->resumes, two->resumes);
+        assert_int_equal(one->self, two->self);
+        assert_int_equal(one->recursive, two->recursive);
+        assert_int_equal(one->raised, two->raised);
+        assert_int_equal(one->max_ns, two->max_ns);
+        assert_int_equal(one->histogram.first, two->histogram.first);
+        assert_int_equal(one->histogram.span, two->histogram.span);
+        if (one->histogram.span > 0)
+            assert_memory_equal(one->histogram.counts, two->histogram.counts,
+                                one->histogram.span * sizeof(uint64_t));
+    }
+    assert_int_equal(a->events, b->events);
+    assert_int_equal(a->orphans, b->orphans);
+    assert_int_equal(a->unclosed, b->unclosed);
+    assert_int_equal(a->appeared, b->appeared);
+    assert_int_equal(a->gaps, b->gaps);
+}
+
+static void compare_edges(struct cunei_profile *a, struct cunei_profile *b)
+{
+    for (uint32_t i = 1; i < a->edges->count; i++) {
+        const struct cunei_edge *one = &a->edges->items[i];
+        const struct cunei_edge *two =
+            &b->edges->items[cunei_edges_find(b->edges, one->caller, one->callee)];
+        assert_int_equal(one->calls, two->calls);
+        assert_int_equal(one->resumes, two->resumes);
+        assert_int_equal(one->total, two->total);
+    }
+}
+
+static void compare_trees(struct cunei_tree *a, uint32_t node, struct cunei_tree *b,
+                          uint32_t other)
+{
+    assert_int_equal(a->nodes[node].self, b->nodes[other].self);
+    assert_int_equal(a->nodes[node].gap, b->nodes[other].gap);
+    assert_int_equal(a->nodes[node].calls, b->nodes[other].calls);
+    assert_int_equal(a->nodes[node].resumes, b->nodes[other].resumes);
+    assert_int_equal(a->nodes[node].recursive, b->nodes[other].recursive);
+    for (uint32_t i = node + 1; i < a->count; i++) {
+        if (a->nodes[i].parent == node)
+            compare_trees(a, i, b, cunei_tree_child(b, other, a->nodes[i].slot));
+    }
+}
+
+static void compare_threads(const struct cunei_span *a, const struct cunei_span *b)
+{
+    assert_int_equal(a->thread_count, b->thread_count);
+    assert_int_equal(a->packets, b->packets);
+    assert_int_equal(a->missing, b->missing);
+    assert_int_equal(a->discarded, b->discarded);
+    for (size_t i = 0; i < a->thread_count; i++) {
+        const struct cunei_thread *one = &a->threads[i], *two = &b->threads[i];
+        assert_int_equal(one->serial, two->serial);
+        assert_int_equal(one->begin, two->begin);
+        assert_int_equal(one->end, two->end);
+        assert_int_equal(one->events, two->events);
+        assert_int_equal(one->calls, two->calls);
+        assert_int_equal(one->open_depth, two->open_depth);
+        assert_int_equal(one->open_count, two->open_count);
+        if (one->open_count > 0)
+            assert_memory_equal(one->open, two->open,
+                                one->open_count * sizeof(*one->open));
+    }
+}
+
+static void any_split_gives_the_facts_of_one_pass(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct tape tape = {0};
+        struct cunei_profile whole, split;
+        struct cunei_span one = {0}, many = {0};
+        seed = round;
+        write_tape(&tape);
+        assert_int_equal(cunei_profile_init(&whole, &options), 0);
+        assert_int_equal(cunei_profile_init(&split, &options), 0);
+
+        read_packets(&whole, &one, &tape, 0, tape.count);
+        read_in_pieces(&split, &many, &tape);
+        assert_int_equal(cunei_span_finish(&one), 0);
+        assert_int_equal(cunei_span_finish(&many), 0);
+
+        compare_functions(&whole, &split);
+        compare_edges(&whole, &split);
+        compare_trees(whole.tree, 0, split.tree, 0);
+        compare_threads(&one, &many);
+        cunei_span_fini(&one);
+        cunei_span_fini(&many);
+        cunei_profile_fini(&whole);
+        cunei_profile_fini(&split);
+        tape_fini(&tape);
+    }
+}
+
+static void self_times_add_up_to_the_time_of_all_threads(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct tape tape = {0};
+        struct cunei_profile profile;
+        struct cunei_span span = {0};
+        uint64_t self = 0, wall = 0, gap = 0;
+        seed = ~round;
+        write_tape(&tape);
+        assert_int_equal(cunei_profile_init(&profile, &options), 0);
+
+        read_packets(&profile, &span, &tape, 0, tape.count);
+        for (uint32_t i = 0; i < profile.slot_count; i++)
+            self += profile.functions[i].self;
+        for (uint32_t i = 0; i < profile.tree->count; i++)
+            gap += profile.tree->nodes[i].gap;
+        for (size_t i = 0; i < span.thread_count; i++)
+            wall += span.threads[i].end - span.threads[i].begin;
+
+        assert_int_equal(self + gap, wall);
+        cunei_span_fini(&span);
+        cunei_profile_fini(&profile);
+        tape_fini(&tape);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_split_gives_the_facts_of_one_pass),
+        cmocka_unit_test(self_times_add_up_to_the_time_of_all_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
