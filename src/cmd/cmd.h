@@ -37,6 +37,7 @@ struct cunei_cmd {
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit status */
 };
 
+extern const struct cunei_cmd cunei_cmd_record;
 extern const struct cunei_cmd cunei_cmd_doctor;
 
 /*

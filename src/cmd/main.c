@@ -13,6 +13,7 @@
 #include "cmd/options.h"
 
 static const struct cunei_cmd *const commands[] = {
+    &cunei_cmd_record,
     &cunei_cmd_doctor,
 };
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which Python runs a program, and whether it can record: found out by asking it, once,
+ * before the program starts.
+ *
+ *     struct cunei_interpreter python = {0};
+ *     int rc = cunei_interpreter_ask(&python, "/usr/bin/python3", "-I");
+ *     if (rc == 0 && !cunei_interpreter_can_record(&python, &reason))
+ *         …
+ *     cunei_interpreter_fini(&python);
+ */
+#ifndef CUNEI_CMD_INTERPRETER_H
+#define CUNEI_CMD_INTERPRETER_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+
+enum {
+    CUNEI_INTERPRETER_MAJOR = 3, /* the oldest version that can record */
+    CUNEI_INTERPRETER_MINOR = 12
+};
+
+/* What a Python said of itself; texts are "" where it said nothing. */
+struct cunei_interpreter {
+    char *path;           /* owned, as all that follow: as it was asked for */
+    char *implementation; /* "cpython" */
+    char *version;        /* "3.13.0" */
+    char *executable;     /* its own idea of where it is */
+    char *gil;            /* "yes", or "no" where it runs without one */
+    char *tools;          /* ids of sys.monitoring in use, as "0 2" */
+    char *cunei;          /* the version of cunei installed in it */
+    char *package;        /* where that is */
+    char *boot;           /* "yes" where cunei's bootstrap ran, else "no" */
+    char *error;          /* why cunei could not be loaded */
+    int major;
+    int minor;
+};
+
+/* A file to execute: `name` itself if it has a slash, else by PATH; NULL: none. */
+char *cunei_interpreter_in_path(const char *name);
+
+/* The Python beside our own executable, or NULL. */
+char *cunei_interpreter_beside_us(void);
+
+/*
+ * Run the Python with a few lines of ours.  `flags` is one word or "".  -ENOENT and
+ * other errors of execve; -EPROTO: it ran and gave no answer.
+ */
+int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
+                          const char *flags);
+
+/* Whether it can record; if not `reason` gets the sentence why, and what to do. */
+bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
+                                  struct cunei_buffer *reason);
+void cunei_interpreter_fini(struct cunei_interpreter *python);
+
+#endif

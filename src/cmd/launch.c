@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/program.h"
+#include "wire/session.h"
+
+/* What we found when we were started, and what the program shall find. */
+struct inherited {
+    sigset_t mask;
+    struct sigaction child; /* ignored, children would vanish before we ask for them */
+};
+
+struct watch {
+    pid_t pid;
+    bool stopped;       /* the program is */
+    bool asked_to_stop; /* we are, by the terminal or by somebody */
+};
+
+static void take_signals(struct inherited *inherited)
+{
+    sigset_t all;
+
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &inherited->mask);
+    (void)sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
+                    &inherited->child);
+}
+
+static void give_signals_back(const struct inherited *inherited)
+{
+    (void)sigaction(SIGCHLD, &inherited->child, NULL);
+    (void)sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
+}
+
+/* In the child.  A failure to execute goes up the pipe, which closes on success. */
+__attribute__((noreturn)) static void become(const struct cunei_program *program,
+                                             const char *session,
+                                             const struct inherited *inherited,
+                                             int report)
+{
+    int error = 0;
+
+    if (setenv(CUNEI_SESSION_VARIABLE, session, 1) < 0)
+        error = errno;
+    if (!error) {
+        give_signals_back(inherited);
+        /* As a shell does, execvp gives a file of no known format to /bin/sh. */
+        (void)execvp(program->path, program->words);
+        error = errno;
+    }
+    ssize_t written = write(report, &error, sizeof(error));
+    _exit(written == (ssize_t)sizeof(error) ? 126 : 127);
+}
+
+static int start(const struct cunei_program *program, const char *session,
+                 const struct inherited *inherited, pid_t *pid)
+{
+    int ends[2] = {-1, -1};
+    int error = 0;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    *pid = fork();
+    if (*pid == 0)
+        become(program, session, inherited, ends[1]);
+    if (*pid < 0)
+        error = errno;
+    close(ends[1]);
+    if (!error && read(ends[0], &error, sizeof(error)) != (ssize_t)sizeof(error))
+        error = 0;
+    close(ends[0]);
+    if (error && *pid > 0)
+        (void)waitpid(*pid, NULL, 0);
+    return -error;
+}
+
+/*
+ * A process sent it to us, rather than the terminal to the whole group.  What the
+ * program itself sends to its group has reached it already.
+ */
+static bool was_sent(const siginfo_t *info, pid_t pid)
+{
+    return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+            info->si_code == SI_TKILL) &&
+           info->si_pid != pid;
+}
+
+static void pass_on(const siginfo_t *info, pid_t pid)
+{
+    if (info->si_code == SI_QUEUE)
+        (void)sigqueue(pid, info->si_signo, info->si_value);
+    else
+        (void)kill(pid, info->si_signo);
+}
+
+static bool is_stop(int number)
+{
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+static void take_signal(struct watch *watch)
+{
+    siginfo_t info;
+    sigset_t all;
+
+    (void)sigfillset(&all);
+    int number = sigwaitinfo(&all, &info);
+    if (number < 0 || number == SIGCHLD)
+        return;
+    if (is_stop(number))
+        watch->asked_to_stop = true;
+    if (number == SIGCONT)
+        watch->asked_to_stop = false;
+    if (was_sent(&info, watch->pid))
+        pass_on(&info, watch->pid);
+}
+
+/*
+ * The program stopped: so must we, or the shell would not notice.  But only when we
+ * were asked as well; who stops and continues the program alone would forget us.
+ */
+static void stop_with_it(struct watch *watch)
+{
+    (void)raise(SIGSTOP);
+    (void)kill(watch->pid, SIGCONT);
+    watch->stopped = false;
+    watch->asked_to_stop = false;
+}
+
+static int wait_for_end(pid_t pid)
+{
+    struct watch watch = {.pid = pid};
+    int status = 0;
+
+    for (;;) {
+        pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
+        if (changed == pid && (WIFEXITED(status) || WIFSIGNALED(status)))
+            return status;
+        if (changed < 0)
+            return 0; /* cannot happen: nobody else waits for our child */
+        if (changed == pid)
+            watch.stopped = WIFSTOPPED(status) && is_stop(WSTOPSIG(status));
+        else if (watch.stopped && watch.asked_to_stop)
+            stop_with_it(&watch);
+        else
+            take_signal(&watch);
+    }
+}
+
+/* What came for the program shall not hit us now that it is gone. */
+static void forget_pending(void)
+{
+    struct timespec at_once = {0};
+    sigset_t all;
+
+    (void)sigfillset(&all);
+    while (sigtimedwait(&all, NULL, &at_once) > 0)
+        ;
+}
+
+int cunei_launch(const struct cunei_program *program, const char *session,
+                 int *wait_status)
+{
+    struct inherited inherited;
+    pid_t pid = 0;
+
+    (void)fflush(NULL);
+    take_signals(&inherited);
+    int rc = start(program, session, &inherited, &pid);
+    if (rc == 0) {
+        *wait_status = wait_for_end(pid);
+        forget_pending();
+    }
+    give_signals_back(&inherited);
+    return rc;
+}
+
+int cunei_launch_leave(int wait_status)
+{
+    sigset_t one;
+
+    if (!WIFSIGNALED(wait_status))
+        return WEXITSTATUS(wait_status);
+
+    /* The program's core is the one that matters. */
+    int number = WTERMSIG(wait_status);
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    (void)fflush(NULL);
+    (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+    (void)raise(number);
+    return 128 + number;
+}

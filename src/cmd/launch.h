@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Running a program as if nobody stood between it and the shell: same input and
+ * output, terminal, process group, signal mask and dispositions.
+ *
+ * While it runs, signals typed at the terminal reach it by themselves, once; a signal
+ * that somebody sent to us is passed on to it, and when the terminal stops it we stop
+ * too.
+ */
+#ifndef CUNEI_CMD_LAUNCH_H
+#define CUNEI_CMD_LAUNCH_H
+
+struct cunei_program;
+
+/*
+ * Run the program with CUNEI_RECORD set to `session`, and wait for its end, which
+ * `*wait_status` tells as waitpid does.  Negative errno where it could not be executed.
+ */
+int cunei_launch(const struct cunei_program *program, const char *session,
+                 int *wait_status);
+
+/* Leave as the program did: its exit status to return, or death by the same signal. */
+int cunei_launch_leave(int wait_status);
+
+#endif

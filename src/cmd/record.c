@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/* `cunei record`: run a program and keep every call of it. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/directory.h"
+#include "cmd/launch.h"
+#include "cmd/options.h"
+#include "cmd/recording.h"
+#include "cmd/summary.h"
+
+struct values {
+    struct cunei_recording_values recording;
+    const char *directory;
+};
+
+static const struct cunei_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "DIR",
+     .help = "the directory to make; else cunei-PROGRAM-PID",
+     .offset = offsetof(struct values, directory)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_recording_options,
+     .offset = offsetof(struct values, recording)},
+    {0},
+};
+
+/* Make the directory; the exit status, as in recording.h. */
+static int make_directory(struct cunei_recording *recording,
+                          const struct values *values)
+{
+    struct cunei_buffer path = {0}, reason = {0};
+
+    if (values->directory)
+        cunei_buffer_append_text(&path, values->directory);
+    else
+        cunei_buffer_format(&path, "cunei-%s-%d", recording->program.name,
+                            (int)getpid());
+    if (path.size)
+        recording->directory =
+            cunei_directory_make(path.data, values->recording.force, &reason);
+    else
+        cunei_buffer_append_text(&reason, "the directory of -o has no name");
+    int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
+    cunei_buffer_fini(&path);
+    cunei_buffer_fini(&reason);
+    return status;
+}
+
+static int record(struct cunei_recording *recording, const struct values *values)
+{
+    int status = make_directory(recording, values);
+    if (status == EXIT_SUCCESS) {
+        status = cunei_recording_run(recording, &values->recording);
+        if (status != EXIT_SUCCESS)
+            (void)cunei_directory_remove(recording->directory);
+    }
+    if (status != EXIT_SUCCESS)
+        return status;
+    cunei_summary_say(recording, values->recording.quiet);
+    return cunei_launch_leave(recording->wait_status);
+}
+
+static int run_record(int argc, char **argv)
+{
+    struct values values = {0};
+    struct cunei_recording recording = {0};
+
+    int status = cunei_options_parse(&cunei_cmd_record, &argc, argv, &values);
+    if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
+        status = cunei_cmd_usage("record wants a program: cunei record app.py");
+    if (status == CUNEI_OPTIONS_GO_ON) {
+        status =
+            cunei_recording_prepare(&recording, &values.recording, argc - 1, argv + 1);
+        if (status == EXIT_SUCCESS)
+            status = record(&recording, &values);
+    }
+    cunei_recording_fini(&recording);
+    cunei_recording_values_fini(&values.recording);
+    return status;
+}
+
+const struct cunei_cmd cunei_cmd_record = {
+    .name = "record",
+    .args = "[-o DIR] [options] PROGRAM …",
+    .summary = "run a program and keep every call of it in a directory",
+    .help =
+        "Run PROGRAM as if cunei were not there, and record every call of every Python\n"
+        "function in it and in the Pythons it starts.  The directory is a CTF trace:\n"
+        "'cunei report DIR' shows where the time went, babeltrace2 and Trace Compass\n"
+        "open it too.  The exit status is the program's.\n"
+        "\n"
+        "PROGRAM is a Python program, or any command that starts some:\n"
+        "\n"
+        "  cunei record app.py --port 8000      with the Python beside cunei, or python3\n"
+        "  cunei record -m http.server          as python3 -m http.server\n"
+        "  cunei record -c 'print(1)'           as python3 -c\n"
+        "  cunei record python3.13 -X dev x.py  with that Python and its options\n"
+        "  cunei record -o trace pytest -k x    a command, with every Python below it\n"
+        "  cunei record -- ./run.sh             -- where a word looks like an option\n"
+        "\n"
+        "  cunei record --exclude 'importlib.*' app.py    all but these modules\n"
+        "  cunei record --include app --max-size 2G app.py",
+    .options = options,
+    .takes_program = true,
+    .run = run_record,
+};

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/interpreter.h"
+#include "cmd/launch.h"
+#include "rt/clock.h"
+#include "wire/session.h"
+
+enum {
+    CALIBRATION_US = 10000 /* good to 2 ppm */
+};
+
+#define VALUE(field) .offset = offsetof(struct cunei_recording_values, field)
+
+const struct cunei_option cunei_recording_options[] = {
+    {.name = "include",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record these functions: a module, module:qualname, a file, or re:…;\n"
+             "the last --include or --exclude that matches decides",
+     VALUE(patterns)},
+    {.name = "exclude",
+     .kind = CUNEI_OPTION_EXCLUDE,
+     .value = "PATTERN",
+     .help = "leave these functions out: they cost nothing",
+     VALUE(patterns)},
+    {.name = "max-size",
+     .kind = CUNEI_OPTION_SIZE,
+     .value = "SIZE",
+     .help = "stop recording when this much is written, as 500M or 2G",
+     VALUE(max_bytes)},
+    {.name = "startup",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "begin as early as Python can, not at the program's first line",
+     VALUE(startup)},
+    {.name = "python",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "PYTHON",
+     .help = "the Python that runs the program, by name or path",
+     VALUE(python)},
+    {.name = "force",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "overwrite a trace that is there",
+     VALUE(force)},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "say nothing at the end",
+     VALUE(quiet)},
+    {0},
+};
+
+void cunei_recording_values_fini(struct cunei_recording_values *values)
+{
+    cunei_patterns_fini(&values->patterns);
+}
+
+/* Ask the Python that will run the program; what is wrong with it goes to `reason`. */
+static void check_python(const struct cunei_program *program,
+                         struct cunei_buffer *reason)
+{
+    struct cunei_interpreter python = {0};
+
+    int rc = cunei_interpreter_ask(&python, program->python, program->flags);
+    if (rc == -EPROTO)
+        cunei_buffer_format(reason,
+                            "'%s' does not answer as a Python does; name one "
+                            "with --python",
+                            program->python);
+    else if (rc < 0)
+        cunei_buffer_format(reason, "cannot run the Python '%s': %s", program->python,
+                            strerror(-rc));
+    else if (program->no_site && python.major == CUNEI_INTERPRETER_MAJOR &&
+             python.minor >= CUNEI_INTERPRETER_MINOR)
+        cunei_buffer_append_text(reason,
+                                 "with -S Python does not look into site-packages, "
+                                 "where what records is installed; leave -S out");
+    else
+        (void)cunei_interpreter_can_record(&python, reason);
+    cunei_interpreter_fini(&python);
+}
+
+/* Ticks per second since `first`, over as much more time as that takes. */
+static uint64_t frequency_since(const struct cunei_clock_pair *first)
+{
+    struct cunei_clock_pair now = cunei_clock_pair();
+    uint64_t passed_us = (now.monotonic_ns - first->monotonic_ns) / 1000;
+
+    if (passed_us >= CALIBRATION_US)
+        return cunei_clock_frequency(first, &now);
+    unsigned rest_us = CALIBRATION_US - (unsigned)passed_us;
+    (void)cunei_clock_calibrate(rest_us);
+    now = cunei_clock_pair();
+    return cunei_clock_frequency(first, &now);
+}
+
+int cunei_recording_prepare(struct cunei_recording *recording,
+                            const struct cunei_recording_values *values, int argc,
+                            char **argv)
+{
+    struct cunei_buffer reason = {0};
+
+    /* The Python is asked while the clock is measured: both take about as long. */
+    struct cunei_clock_pair first = cunei_clock_pair();
+    if (cunei_program_find(&recording->program, argc, argv, values->python, &reason) &&
+        recording->program.python)
+        check_python(&recording->program, &reason);
+    if (!reason.size)
+        recording->frequency = frequency_since(&first);
+    int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
+    cunei_buffer_fini(&reason);
+    return status;
+}
+
+int cunei_recording_run(struct cunei_recording *recording,
+                        const struct cunei_recording_values *values)
+{
+    struct cunei_buffer text = {0};
+    int status = EXIT_SUCCESS;
+
+    struct cunei_session session = {.directory = recording->directory,
+                                    .frequency = recording->frequency,
+                                    .max_bytes = values->max_bytes,
+                                    .startup = values->startup,
+                                    .patterns = values->patterns};
+    cunei_session_format(&session, &text);
+    int rc = text.failed ? -ENOMEM
+                         : cunei_launch(&recording->program, text.data,
+                                        &recording->wait_status);
+    if (rc < 0)
+        status = cunei_cmd_fail(rc, "cannot run '%s'", recording->program.path);
+    cunei_buffer_fini(&text);
+    return status;
+}
+
+void cunei_recording_fini(struct cunei_recording *recording)
+{
+    cunei_program_fini(&recording->program);
+    free(recording->directory);
+    *recording = (struct cunei_recording){0};
+}

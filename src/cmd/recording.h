@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What `cunei record` and `cunei run` share: the options of a recording, and a program
+ * run with them.
+ *
+ *     struct cunei_recording_values values = {0};
+ *     struct cunei_recording recording = {0};
+ *     int status = cunei_recording_prepare(&recording, &values, argc, argv);
+ *     if (status == 0)
+ *         recording.directory = …;
+ *         status = cunei_recording_run(&recording, &values);
+ *     …
+ *     cunei_recording_fini(&recording);
+ *     cunei_recording_values_fini(&values);
+ */
+#ifndef CUNEI_CMD_RECORDING_H
+#define CUNEI_CMD_RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pattern.h"
+#include "cmd/options.h"
+#include "cmd/program.h"
+
+struct cunei_recording_values {
+    const char *python; /* borrowed: or NULL */
+    uint64_t max_bytes; /* 0: no limit */
+    struct cunei_patterns patterns;
+    bool startup;
+    bool force;
+    bool quiet;
+};
+
+extern const struct cunei_option cunei_recording_options[];
+void cunei_recording_values_fini(struct cunei_recording_values *values);
+
+struct cunei_recording {
+    struct cunei_program program;
+    uint64_t frequency; /* of the clock */
+    char *directory;    /* owned: absolute */
+    int wait_status;    /* how the program ended */
+};
+
+/*
+ * Find out, before anything is made or started, whether the program can be recorded,
+ * and measure the clock meanwhile.  Returns 0, or the exit status: why not was said.
+ */
+int cunei_recording_prepare(struct cunei_recording *recording,
+                            const struct cunei_recording_values *values, int argc,
+                            char **argv);
+
+/* Run it, recording to `directory`.  Returns 0, or the exit status, as above. */
+int cunei_recording_run(struct cunei_recording *recording,
+                        const struct cunei_recording_values *values);
+void cunei_recording_fini(struct cunei_recording *recording);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/summary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/directory.h"
+#include "cmd/recording.h"
+#include "model/count.h"
+#include "rt/recorder.h"
+#include "trace/recover.h"
+#include "trace/trace.h"
+#include "wire/session.h"
+
+struct summary {
+    struct cunei_count count;
+    uint64_t lost;
+    uint64_t lost_no_stream;
+    uint64_t lost_no_function;
+    uint64_t bytes;
+    uint64_t damaged; /* streams that could be read in part only */
+    bool full;
+    int full_errno; /* why; 0: --max-size */
+};
+
+static uint64_t file_size(const char *folder, const char *name)
+{
+    struct stat status;
+    char *path = NULL;
+    uint64_t size = 0;
+
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return 0;
+    if (stat(path, &status) == 0)
+        size = (uint64_t)status.st_size;
+    free(path);
+    return size;
+}
+
+static void count_stream(struct summary *summary,
+                         const struct cunei_trace_process *process,
+                         const struct cunei_trace_stream *stream)
+{
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+
+    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
+    if (rc == 0) {
+        while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
+            cunei_count_words(&summary->count, packet.words, packet.word_count);
+        cunei_trace_reader_close(&reader);
+    }
+    summary->damaged += rc < 0;
+    summary->bytes += stream->size;
+}
+
+static void count_process(struct summary *summary,
+                          const struct cunei_trace_process *process)
+{
+    const struct cunei_process *told = &process->description;
+
+    for (size_t i = 0; i < process->stream_count; i++)
+        count_stream(summary, process, &process->streams[i]);
+    summary->bytes += file_size(process->path, "metadata");
+    summary->lost += told->lost;
+    summary->lost_no_stream += told->lost_no_stream;
+    summary->lost_no_function += told->lost_no_function;
+    if (told->full && (!summary->full || told->stop_errno)) {
+        summary->full = true;
+        summary->full_errno = (int)told->stop_errno;
+    }
+}
+
+/* Open the trace with what killed processes left in their live files folded in. */
+static int open_whole(struct cunei_trace *trace, const char *directory,
+                      struct cunei_trace_error *error)
+{
+    const struct cunei_trace_recover_options options = {0};
+    bool again = false;
+
+    int rc = cunei_trace_open(trace, directory, error);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct cunei_trace_recovery recovery;
+        if (trace->processes[i].state == CUNEI_TRACE_KILLED &&
+            cunei_trace_recover(trace->processes[i].path, &options, &recovery, error) ==
+                0)
+            again = true;
+    }
+    if (!again)
+        return 0;
+    cunei_trace_close(trace);
+    return cunei_trace_open(trace, directory, error);
+}
+
+/* Processes that could not record left word of it; returns how many, and one's why. */
+static unsigned find_refusals(const char *directory, int *error)
+{
+    const size_t prefix = strlen(CUNEI_RECORDER_REFUSED);
+    unsigned count = 0;
+
+    DIR *folder = opendir(directory);
+    if (!folder)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        const char *dash = strrchr(entry->d_name, '-');
+        if (strncmp(entry->d_name, CUNEI_RECORDER_REFUSED, prefix) == 0 && dash) {
+            *error = (int)strtol(dash + 1, NULL, 10);
+            count++;
+        }
+    }
+    (void)closedir(folder);
+    return count;
+}
+
+/* Why something is missing, in a clause; nothing where nothing is. */
+static void explain(const struct summary *summary, struct cunei_buffer *why)
+{
+    if (summary->full && summary->full_errno == ENOSPC)
+        cunei_buffer_append_text(why, "recording stopped: the file system has less "
+                                      "than 1 GiB or 5 % free");
+    else if (summary->full && summary->full_errno == EFBIG)
+        cunei_buffer_append_text(why, "recording stopped: a file reached the size that "
+                                      "'ulimit -f' allows");
+    else if (summary->full && summary->full_errno)
+        cunei_buffer_format(why, "recording stopped: %s",
+                            strerror(summary->full_errno));
+    else if (summary->full)
+        cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
+    else if (summary->lost_no_stream)
+        cunei_buffer_append_text(why, "events were lost: there was no room to record "
+                                      "more threads at once");
+    else if (summary->lost_no_function)
+        cunei_buffer_append_text(why, "events were lost: there was no room to define "
+                                      "more functions");
+    else if (summary->lost)
+        cunei_buffer_append_text(why, "events were lost: they could not be written");
+    else if (summary->damaged)
+        cunei_buffer_append_text(why, "some of it cannot be read back");
+}
+
+static void say_nothing_recorded(const struct cunei_recording *recording, int error,
+                                 unsigned refusals)
+{
+    const char *name = recording->program.name;
+
+    if (refusals)
+        cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
+                       recording->directory, strerror(error));
+    else if (recording->program.python)
+        cunei_cmd_note("nothing was recorded: '%s' ended before its first line, or "
+                       "removed " CUNEI_SESSION_VARIABLE " from its environment",
+                       name);
+    else
+        cunei_cmd_note("nothing was recorded: '%s' started no Python that has cunei",
+                       name);
+}
+
+static void say_counts(const struct cunei_recording *recording,
+                       const struct summary *summary)
+{
+    struct cunei_buffer why = {0};
+
+    cunei_cmd_note("%" PRIu64 " events, %" PRIu64 " calls, %" PRIu64 " lost, %" PRIu64
+                   " bytes in %s",
+                   summary->count.events, summary->count.calls, summary->lost,
+                   summary->bytes, recording->directory);
+    explain(summary, &why);
+    if (why.size)
+        cunei_cmd_note("%s", why.data);
+    cunei_buffer_fini(&why);
+}
+
+void cunei_summary_say(const struct cunei_recording *recording, bool quiet)
+{
+    struct cunei_trace trace;
+    struct cunei_trace_error error;
+    struct summary summary = {0};
+    int refused = 0;
+
+    int rc = open_whole(&trace, recording->directory, &error);
+    unsigned refusals = find_refusals(recording->directory, &refused);
+    if (rc == 0 && !quiet) {
+        for (size_t i = 0; i < trace.process_count; i++)
+            count_process(&summary, &trace.processes[i]);
+        say_counts(recording, &summary);
+        if (refusals)
+            cunei_cmd_note("%u processes could not record: %s", refusals,
+                           strerror(refused));
+    }
+    if (rc == -ENODATA && !quiet)
+        say_nothing_recorded(recording, refused, refusals);
+    else if (rc < 0 && !quiet)
+        (void)cunei_cmd_fail(0, "cannot read the trace back: %s", error.text);
+    if (rc == 0)
+        cunei_trace_close(&trace);
+    if (rc == -ENODATA)
+        (void)cunei_directory_remove(recording->directory);
+}
