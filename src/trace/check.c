@@ -127,45 +127,48 @@ static size_t run_length(const uint64_t *words, size_t room, uint64_t begin,
     return i;
 }
 
+/* How many functions, from the first on, may be plain records in this stream. */
+static uint32_t plain_functions(const struct cunei_trace_process *process,
+                                const struct cunei_packet *head)
+{
+    uint32_t classes = CUNEI_FUNCTION_CLASS_END - CUNEI_FUNCTION_FIRST;
+
+    if (head->stream_class != CUNEI_STREAM_EVENTS)
+        return 0;
+    return process->dense_count < classes ? process->dense_count : classes;
+}
+
 struct cunei_trace_events cunei_trace_check_events(
     const struct cunei_trace_process *process, const struct cunei_packet *head,
     const uint64_t *words, size_t word_count)
 {
-    uint64_t begin = head->timestamp_begin;
-    uint64_t last = 0;
-    uint32_t dense =
-        head->stream_class == CUNEI_STREAM_EVENTS ? process->dense_count : 0;
-    struct cunei_trace_events events = {0};
-    size_t at = 0;
+    uint64_t begin = head->timestamp_begin, last = 0;
+    uint32_t dense = plain_functions(process, head);
+    struct cunei_trace_events events = {.last_time = begin};
 
-    if (dense > CUNEI_FUNCTION_CLASS_END - CUNEI_FUNCTION_FIRST)
-        dense = CUNEI_FUNCTION_CLASS_END - CUNEI_FUNCTION_FIRST;
     if (word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
         cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
         events.wrong = "its first event is no stack";
-    while (!events.wrong) {
-        uint64_t before = last;
-        at += run_length(words + at, word_count - at, begin, dense, &last);
-        if (last >= CUNEI_SPAN_MAX) {
-            /* The run is left out whole: its times cannot be told apart. */
-            last = before;
-            events.wrong = "a time is impossible";
-            break;
+    while (!events.wrong && events.word_count < word_count) {
+        const uint64_t *at = words + events.word_count;
+        size_t room = word_count - events.word_count;
+        size_t count = run_length(at, room, begin, dense, &last);
+        size_t size = count;
+        if (count == 0) {
+            last = (at[0] - begin) & CUNEI_TIME_MASK;
+            events.wrong = begin + last < events.last_time
+                               ? "a time goes back"
+                               : check_event(process, head->stream_class, at, room);
+            count = 1;
+            size = events.wrong ? 0 : cunei_trace_event_words(at);
         }
-        events.word_count = at;
-        if (at == word_count)
-            break;
-        uint64_t time = (words[at] - begin) & CUNEI_TIME_MASK;
-        events.wrong =
-            time < last || time >= CUNEI_SPAN_MAX
-                ? "a time goes back"
-                : check_event(process, head->stream_class, words + at, word_count - at);
+        if (!events.wrong && last >= CUNEI_SPAN_MAX)
+            events.wrong = "a time goes back, or too far ahead";
         if (!events.wrong) {
-            last = time;
-            at += cunei_trace_event_words(words + at);
-            events.word_count = at;
+            events.word_count += size;
+            events.event_count += count;
+            events.last_time = begin + last;
         }
     }
-    events.last_time = begin + last;
     return events;
 }

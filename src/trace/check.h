@@ -22,7 +22,8 @@ const char *cunei_trace_check_head(const struct cunei_packet *head,
 
 /* What the check of events found out. */
 struct cunei_trace_events {
-    size_t word_count;  /* words of the events that are in order */
+    size_t word_count; /* words of the events that are in order */
+    size_t event_count;
     uint64_t last_time; /* of the last of them; the packet's begin if there is none */
     const char *wrong;  /* NULL, or what is wrong with the event behind them */
 };

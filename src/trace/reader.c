@@ -88,10 +88,11 @@ static int take(struct cunei_trace_reader *reader, const struct cunei_packet *he
     const uint64_t *words = (const uint64_t *)(const void *)head;
     size_t word_count = (size_t)(head->content_bits / 64) - CUNEI_PACKET_WORDS;
     const char *wrong = check_order(reader, head);
+    struct cunei_trace_events events = {0};
 
     if (!wrong) {
-        struct cunei_trace_events events = cunei_trace_check_events(
-            reader->process, head, words + CUNEI_PACKET_WORDS, word_count);
+        events = cunei_trace_check_events(reader->process, head,
+                                          words + CUNEI_PACKET_WORDS, word_count);
         wrong = events.wrong;
         if (!wrong && events.last_time > head->timestamp_end)
             wrong = "an event lies behind the end of its packet";
@@ -104,6 +105,7 @@ static int take(struct cunei_trace_reader *reader, const struct cunei_packet *he
     *packet = (struct cunei_trace_packet){.head = head,
                                           .words = words + CUNEI_PACKET_WORDS,
                                           .word_count = word_count,
+                                          .event_count = events.event_count,
                                           .offset = offset};
     return 1;
 }

@@ -89,6 +89,7 @@ struct cunei_trace_packet {
     const struct cunei_packet *head;
     const uint64_t *words; /* its events: classes, lengths, ids, times are checked */
     size_t word_count;
+    size_t event_count;
     uint64_t offset; /* in the stream file; UINT64_MAX: from the live file */
 };
 

@@ -291,6 +291,13 @@ static bool format_name(const struct cunei_function *function,
     return escaped;
 }
 
+void cunei_metadata_format_name(const struct cunei_function *function,
+                                struct cunei_buffer *out)
+{
+    size_t lengths[3];
+    (void)format_name(function, out, lengths);
+}
+
 /* The reverse, in place: parts of these lengths within `name`. */
 static int parse_name(struct cunei_function *function, char *name, size_t size,
                       const uint64_t lengths[3], bool escaped)

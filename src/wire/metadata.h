@@ -70,6 +70,10 @@ int cunei_metadata_find_clock(const char *text, size_t size, size_t *offset);
 void cunei_metadata_format_clock(const struct cunei_metadata *metadata,
                                  char text[CUNEI_METADATA_CLOCK_SIZE + 1]);
 
+/* The name of a function's event, as any CTF reader shows it. */
+void cunei_metadata_format_name(const struct cunei_function *function,
+                                struct cunei_buffer *out);
+
 /* One line, for a function below CUNEI_FUNCTION_CLASS_END. */
 void cunei_metadata_format_function(const struct cunei_function *function,
                                     struct cunei_buffer *out);
