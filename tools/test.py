@@ -6,13 +6,13 @@ the end-to-end tests on each Python found, with cunei installed in an environmen
 its own: all of them on the newest Python, those marked `core` on the others.
 """
 
-import shutil
 import subprocess
 import sys
 
 import builds
+import environments
 import lint
-from builds import BUILD, ROOT, Failed, run
+from builds import BUILD, Failed, run
 from steps import Steps, count_junit
 
 
@@ -49,36 +49,13 @@ def thread_tests():
     return meson_test("threads", "--suite", "threads", *options)
 
 
-def pythons():
-    """(version, path) of every Python that cunei can be installed for, newest first."""
-    lines = run("tools/python.sh").splitlines()
-    rows = (line.split(maxsplit=2) for line in lines)
-    return [(version, path) for version, state, path in rows if state == "ready"]
-
-
 def install(version, path):
-    """Install cunei for that Python as a user would: for real, from the sources."""
-    folder = environment(version)
-    python = folder / "bin" / "python"
-    wanted = (ROOT / "tools" / "e2e.txt").read_text() + path
-    stamp = folder / "settings"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        shutil.rmtree(folder, ignore_errors=True)
-        run(path, "-m", "venv", folder)
-        pip = [python, "-m", "pip", "install", "--quiet"]
-        run(*pip, "--upgrade", "pip", "-r", "tools/e2e.txt")
-        stamp.write_text(wanted)
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-build-isolation"]
-    run(*pip, "--no-deps", f"-Cbuild-dir={BUILD / f'install-{version}'}", ".")
-
-
-def environment(version):
-    return BUILD / f"python-{version}"
+    environments.install("e2e", version, path)
 
 
 def end_to_end(version, only):
     report = BUILD / f"e2e-{version}.xml"
-    python = environment(version) / "bin" / "python"
+    python = BUILD / f"e2e-{version}" / "bin" / "python"
     marker = ["-m", only]
     command = [python, "-m", "pytest", "tests", f"--junitxml={report}", *marker]
     return counted(report, *command, timeout=1800)
@@ -94,7 +71,7 @@ def main():
     if steps.run("build: clang, TSan", compile, "threads"):
         steps.run("unit tests: TSan", thread_tests)
     only = "not soak"
-    for version, path in pythons():
+    for version, path in environments.pythons():
         if steps.run(f"install: Python {version}", install, version, path):
             steps.run(f"end to end: Python {version}", end_to_end, version, only)
         only = "core and not soak"

@@ -1,0 +1,109 @@
+"""The figures of a run as tables, each bar of the project beside what was found."""
+
+ORDER = ("floor", "not written", "recorded", "VizTracer", "cProfile")
+TITLES = {
+    "floor": "no-op callback + clock (floor)",
+    "not written": "cunei, packets not written",
+    "recorded": "cunei, to disk",
+    "VizTracer": "VizTracer, Python only, memory",
+    "cProfile": "cProfile",
+}
+
+
+def show(figures):
+    print(f"\nPython {figures['python']}: nanoseconds added to a call, × floor\n")
+    show_calls(figures["calls"])
+    print()
+    for title, limit, value, holds in bars(figures):
+        print(f"  {title:<46}{limit:>14}{value:>16}   {'holds' if holds else 'MISSED'}")
+    if "reader" in figures:
+        show_reader(figures["reader"])
+    print(flush=True)
+
+
+def show_calls(calls):
+    table = calls["ns_per_call"]
+    print(f"  {'':<32}" + "".join(f"{name:>16}" for name in table))
+    plain = "".join(f"{row['plain']:>10.1f}{'':6}" for row in table.values())
+    print(f"  {'a plain call takes':<32}{plain}")
+    for variant in ORDER:
+        cells = ""
+        for row in table.values():
+            if variant in row:
+                cells += f"{added(row, variant):>+10.1f} {times_floor(row, variant):>5}"
+            else:
+                cells += f"{'–':>10}{'':6}"
+        print(f"  {TITLES[variant]:<32}{cells}")
+    for variant, reason in calls["missing"].items():
+        print(f"  {TITLES[variant]} was not measured: {reason}")
+
+
+def added(row, variant):
+    return row[variant] - row["plain"]
+
+
+def times_floor(row, variant):
+    return f"×{added(row, variant) / added(row, 'floor'):.2f}"
+
+
+def bars(figures):
+    """(what, bar, found, whether it holds), for what was measured."""
+    for workload, row in figures["calls"]["ns_per_call"].items():
+        if "recorded" in row:
+            yield from call_bars(workload, row)
+    first = figures["first sight"]["ns_per_function"]
+    sight_us = (first["recorded"] - first["plain"]) / 1000
+    yield at_most("first sight of a function", 6, sight_us, "{:.1f} µs")
+    grown = figures["churn"]["definition_bytes_grown"]
+    yield at_most(
+        "definitions grown by 20 000 like functions", 0, grown, "{:.0f} bytes"
+    )
+    size = figures["size"]["bytes_per_call"]
+    yield at_most("disk space of a call", 16.3, size, "{:.2f} bytes")
+    alone = figures["alone"]
+    excluded = alone["excluded"] / alone["alone"]
+    yield at_most("excluded code", 1.02, excluded, "×{:.3f}")
+    loaded = alone["loaded"] / alone["alone"]
+    yield at_most("probe loaded, recording off", 1.005, loaded, "×{:.3f}")
+    startup = figures["startup"]
+    record_ms = (startup["record"] - startup["plain"]) * 1000
+    yield at_most("cunei record -c pass, over python", 80, record_ms, "{:.1f} ms")
+    import_ms = (startup["import"] - startup["plain"]) * 1000
+    yield at_most("import cunei", 1, import_ms, "{:.2f} ms")
+    if reader := figures.get("reader"):
+        yield at_least(
+            "decoding, one core", 200, per_us(reader["decode"]), "{:.0f} M/s"
+        )
+        yield at_least("report, one core", 60, per_us(reader["report"]), "{:.0f} M/s")
+
+
+def call_bars(workload, row):
+    recorded = added(row, "recorded")
+    ratio = recorded / added(row, "floor")
+    yield at_most(f"{workload}: recorded / floor", 1.35, ratio, "×{:.2f}")
+    if "not written" in row:
+        writing = recorded - added(row, "not written")
+        yield at_most(f"{workload}: writing a call", 4, writing, "{:.1f} ns")
+    for rival, bar in (("cProfile", 2.8), ("VizTracer", 1.6)):
+        if rival in row:
+            ratio = added(row, rival) / recorded
+            yield at_least(f"{workload}: {rival} / recorded", bar, ratio, "×{:.2f}")
+
+
+def at_most(what, bar, value, form):
+    return what, "≤ " + form.format(bar), form.format(value), value <= bar
+
+
+def at_least(what, bar, value, form):
+    return what, "≥ " + form.format(bar), form.format(value), value >= bar
+
+
+def per_us(figure):
+    return figure["records_per_s"] / 1e6
+
+
+def show_reader(reader):
+    print(f"\n  {'reading':<32}{'M records/s':>16}{'memory, MiB':>16}")
+    for name, figure in reader.items():
+        memory = figure["memory_bytes"] / 2**20
+        print(f"  {name:<32}{per_us(figure):>16.1f}{memory:>16.1f}")
