@@ -173,8 +173,8 @@ COLD_CALLBACK(await_main)
  * clock, the record, the content size.  Anything else is left to the cold half.
  */
 static inline __attribute__((always_inline)) PyObject *record_hot(
-    PyObject *self, PyObject *const *args, size_t count, PyObject *names,
-    enum cunei_phase phase, bool counter, bool is_inline)
+    PyObject *self, PyObject *const *args, size_t count, enum cunei_phase phase,
+    bool counter, bool is_inline)
 {
     if (LIKELY(PyVectorcall_NARGS(count) > 0 && Py_IS_TYPE(args[0], &PyCode_Type))) {
         PyCodeObject *code = (PyCodeObject *)args[0];
@@ -186,20 +186,23 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
         struct cunei_stream *stream = cunei_stream_own;
 
         if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
-            uint64_t record = (word & ~CUNEI_TIME_MASK) | (now & CUNEI_TIME_MASK) |
-                              (uint64_t)phase << CUNEI_PHASE_SHIFT;
-            cunei_stream_put(stream, now, record);
+            /* The word's upper bits and the time's lower ones, without two masks. */
+            uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+            cunei_stream_put(stream, now,
+                             record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
             Py_RETURN_NONE;
         }
+        count = 1; /* nothing the cold half wants to know is kept alive across rdtsc */
     }
-    return ((struct callback *)self)->cold(self, args, count, names);
+    return ((struct callback *)self)->cold(self, args, count, NULL);
 }
 
-#define HOT_CALLBACK(name, phase, counter, is_inline)                           \
-    static PyObject *name(PyObject *self, PyObject *const *args, size_t count,  \
-                          PyObject *names)                                      \
-    {                                                                           \
-        return record_hot(self, args, count, names, phase, counter, is_inline); \
+#define HOT_CALLBACK(name, phase, counter, is_inline)                          \
+    static PyObject *name(PyObject *self, PyObject *const *args, size_t count, \
+                          PyObject *names)                                     \
+    {                                                                          \
+        (void)names;                                                           \
+        return record_hot(self, args, count, phase, counter, is_inline);       \
     }
 
 #define HOT_CALLBACKS(suffix, counter, is_inline)                                 \

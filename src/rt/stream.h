@@ -56,9 +56,12 @@ extern __attribute__((
 static inline bool cunei_stream_has_room(const struct cunei_stream *stream,
                                          uint64_t now, unsigned words)
 {
+    if (!stream)
+        return false;
     /* One comparison finds now < last and now >= deadline: both differences wrap. */
-    return stream && stream->content_bits <= CUNEI_PACKET_BITS - 64 * words &&
-           now - stream->last < stream->deadline - stream->last;
+    uint64_t last = stream->last;
+    return stream->content_bits <= CUNEI_PACKET_BITS - 64 * words &&
+           now - last < stream->deadline - last;
 }
 
 /* Store one word without publishing it. */
@@ -83,11 +86,23 @@ static inline void cunei_stream_publish(struct cunei_stream *stream, uint64_t no
                           memory_order_release);
 }
 
+/*
+ * Both at once for a lone record.  Fields are read before anything is stored: the
+ * compiler must take each store for one that may change them.
+ */
 static inline void cunei_stream_put(struct cunei_stream *stream, uint64_t now,
                                     uint64_t record)
 {
-    cunei_stream_store(stream, 0, record);
-    cunei_stream_publish(stream, now, 1);
+    struct cunei_packet *packet = stream->packet;
+    uint64_t content_bits = stream->content_bits;
+    void *word = (char *)packet + content_bits / 8;
+
+    content_bits += 64;
+    atomic_store_explicit((_Atomic uint64_t *)word, record, memory_order_relaxed);
+    stream->last = now;
+    stream->content_bits = content_bits;
+    /* Pairs with the acquire in the reader's copy of a live packet. */
+    atomic_store_explicit(&packet->content_bits, content_bits, memory_order_release);
 }
 
 #endif
