@@ -55,6 +55,6 @@ clean:
 # A real install.  The build folder is kept, so that the next one compiles only changes.
 .venv/installed: .venv/build $(sources)
 	@echo 'building cunei'
-	@.venv/bin/python -m pip install --quiet --no-build-isolation --no-deps \
-		-Cbuild-dir=build/run .
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" python -m pip install --quiet --no-deps \
+		--no-build-isolation -Cbuild-dir=build/run .
 	@touch $@

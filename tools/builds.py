@@ -26,10 +26,13 @@ class Failed(Exception):
     """A command that went wrong; the text is what it printed."""
 
 
+def path_with(folder):
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
 def run(*command, timeout=1200, **variables):
     """Run a command in the project's folder and return what it printed."""
-    environment = os.environ | variables
-    environment["PATH"] = f"{BIN}{os.pathsep}{environment['PATH']}"
+    environment = os.environ | {"PATH": path_with(BIN)} | variables
     process = subprocess.Popen(
         [str(word) for word in command],
         cwd=ROOT,

@@ -2,7 +2,7 @@
 
 import shutil
 
-from builds import BUILD, ROOT, run
+from builds import BUILD, ROOT, path_with, run
 
 
 def pythons():
@@ -29,5 +29,6 @@ def install(purpose, version, path):
         run(*pip, "pip", "-r", names)
         stamp.write_text(wanted)
     pip = [python, "-m", "pip", "install", "--quiet", "--no-build-isolation"]
-    run(*pip, "--no-deps", f"-Cbuild-dir={BUILD / f'install-{version}'}", ".")
+    build = f"-Cbuild-dir={BUILD / f'install-{version}'}"
+    run(*pip, "--no-deps", build, ".", PATH=path_with(python.parent))
     return python

@@ -1,0 +1,59 @@
+"""The tests that take long: many crashes, many hostile traces.
+
+    make soak                      1000 crashes, 10⁶ executions of each fuzz target
+    make soak ARGS="--rounds 100 --runs 10000"
+
+Crash tests read the number of rounds from CUNEI_ROUNDS.  What the fuzzer finds worth
+keeping goes to build/soak; what breaks is left there as crash-* and belongs, once it is
+mended, in the corpus.
+"""
+
+import argparse
+import sys
+
+import builds
+import environments
+from builds import BUILD, ROOT, run
+from steps import Steps
+from test import counted
+
+HOUR = 3600
+
+
+def crash_tests(version, rounds):
+    report = BUILD / f"soak-{version}.xml"
+    python = BUILD / f"e2e-{version}" / "bin" / "python"
+    words = [python, "-m", "pytest", "tests", f"--junitxml={report}"]
+    chosen = ["-m", "crash or soak"]
+    return counted(report, *words, *chosen, timeout=HOUR, CUNEI_ROUNDS=str(rounds))
+
+
+def fuzz(target, runs):
+    found = BUILD / "soak" / target.name
+    found.mkdir(parents=True, exist_ok=True)
+    corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name.removeprefix("fuzz_")
+    limits = [f"-runs={runs}", "-timeout=10", "-rss_limit_mb=1024"]
+    run(target, *limits, f"-artifact_prefix={found}/", found, corpus, timeout=HOUR)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="make soak ARGS=", add_help=False)
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=1_000_000)
+    options = parser.parse_args()
+
+    steps = Steps()
+    version, path = environments.pythons()[0]
+    if steps.run(
+        f"install: Python {version}", environments.install, "e2e", version, path
+    ):
+        steps.run(f"crashes: Python {version}", crash_tests, version, options.rounds)
+    if steps.run("build: clang, ASan and UBSan", builds.compile, "clang"):
+        targets = (BUILD / "clang" / "tests" / "fuzz").glob("fuzz_*")
+        for target in sorted(target for target in targets if target.is_file()):
+            steps.run(f"fuzz: {target.name}", fuzz, target, options.runs)
+    return steps.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
