@@ -1,27 +1,409 @@
 // SPDX-License-Identifier: MIT
-/* `cunei doctor`: what this machine and this Python support. */
+/* `cunei doctor`: what this machine and this Python support, a row for each. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/interpreter.h"
 #include "cmd/options.h"
+#include "cmd/program.h"
+#include "rt/clock.h"
+
+struct values {
+    const char *python;
+    bool json;
+};
+
+enum state {
+    STATE_OK,
+    STATE_NOTE,    /* works, with something to know */
+    STATE_MISSING, /* an optional part */
+    STATE_BAD,     /* nothing can be recorded */
+};
+
+static const char *const state_names[] = {"ok", "note", "missing", "bad"};
+
+/* A row: what was found, and what to do about it where there is something to do. */
+struct finding {
+    enum state state;
+    struct cunei_buffer text;
+    struct cunei_buffer advice;
+};
+
+struct patient {
+    const char *wanted; /* by --python, or NULL */
+    struct cunei_interpreter python;
+    int python_rc; /* of asking it; -ENOENT: there is none */
+};
+
+static void say(struct finding *finding, enum state state, const char *text)
+{
+    finding->state = state;
+    cunei_buffer_append_text(&finding->text, text);
+}
+
+static void check_kernel(const struct patient *patient, struct finding *finding)
+{
+    struct utsname name;
+    (void)patient;
+
+    if (uname(&name) == 0)
+        cunei_buffer_format(&finding->text, "%s %s, %s", name.sysname, name.release,
+                            name.machine);
+}
+
+static void check_clock(const struct patient *patient, struct finding *finding)
+{
+    const char *why = "";
+    (void)patient;
+
+    if (cunei_clock_has_counter(&why)) {
+        cunei_buffer_format(&finding->text,
+                            "the processor's counter, at one rate everywhere, "
+                            "%.6f GHz",
+                            (double)cunei_clock_calibrate(10000) / 1e9);
+        return;
+    }
+    finding->state = STATE_NOTE;
+    cunei_buffer_format(&finding->text, "clock_gettime, for %s", why);
+    cunei_buffer_append_text(&finding->advice, "each event costs some 20 ns more");
+}
+
+static void check_python(const struct patient *patient, struct finding *finding)
+{
+    const struct cunei_interpreter *python = &patient->python;
+
+    if (patient->python_rc == 0)
+        cunei_buffer_format(&finding->text, "%s %s%s, %s", python->implementation,
+                            python->version,
+                            strcmp(python->gil, "no") == 0 ? " without GIL" : "",
+                            *python->executable ? python->executable : python->path);
+    else
+        cunei_buffer_format(&finding->text, "%s",
+                            patient->python_rc == -EPROTO
+                                ? "does not answer as a Python does"
+                                : strerror(-patient->python_rc));
+    if (patient->python_rc < 0) {
+        finding->state = STATE_BAD;
+        cunei_buffer_append_text(&finding->advice, "name a Python with --python");
+    }
+}
+
+static void check_package(const struct patient *patient, struct finding *finding)
+{
+    if (patient->python_rc < 0)
+        say(finding, STATE_BAD, "no Python to look into");
+    else if (!cunei_interpreter_can_record(&patient->python, &finding->advice))
+        say(finding, STATE_BAD, "cannot record");
+    else
+        cunei_buffer_format(&finding->text, "%s in %s, started by cunei.pth",
+                            patient->python.cunei, patient->python.package);
+}
+
+static void check_monitoring(const struct patient *patient, struct finding *finding)
+{
+    const char *tools = patient->python.tools;
+
+    if (patient->python_rc < 0) {
+        say(finding, STATE_BAD, "no Python to look into");
+        return;
+    }
+    if (patient->python.major < CUNEI_INTERPRETER_MAJOR ||
+        patient->python.minor < CUNEI_INTERPRETER_MINOR) {
+        say(finding, STATE_BAD, "no sys.monitoring before CPython 3.12");
+        return;
+    }
+    bool mine[] = {!strchr(tools, '3'), !strchr(tools, '4'), !strchr(tools, '5')};
+    int free_count = mine[0] + mine[1] + mine[2];
+    cunei_buffer_format(&finding->text, "sys.monitoring, %d of its tool ids 3 4 5 free",
+                        free_count);
+    finding->state = free_count == 0   ? STATE_BAD
+                     : free_count == 1 ? STATE_NOTE
+                                       : STATE_OK;
+    if (free_count < 2)
+        cunei_buffer_append_text(&finding->advice,
+                                 "another tool starts with that Python and holds them");
+}
+
+static const char *system_name(const char *path)
+{
+    static const struct {
+        unsigned long type;
+        const char *name;
+    } names[] = {
+        {EXT4_SUPER_MAGIC, "ext4"},   {XFS_SUPER_MAGIC, "xfs"},
+        {BTRFS_SUPER_MAGIC, "btrfs"}, {TMPFS_MAGIC, "tmpfs"},
+        {NFS_SUPER_MAGIC, "nfs"},     {OVERLAYFS_SUPER_MAGIC, "overlayfs"},
+        {0x0bd00bd0, "lustre"},       {0x65735546, "fuse"},
+        {0x01021997, "9p"},           {0x2fc12fc1, "zfs"},
+    };
+    struct statfs system;
+
+    if (statfs(path, &system) == 0) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            if ((unsigned long)system.f_type == names[i].type)
+                return names[i].name;
+        }
+    }
+    return "file system";
+}
+
+/* Whether files in `folder` can be written and mapped; negative errno where not. */
+static int try_mapping(const char *folder, size_t size)
+{
+    char path[256];
+    int rc = 0;
+
+    (void)snprintf(path, sizeof(path), "%s/.cunei-XXXXXX", folder);
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    (void)unlink(path);
+    rc = -posix_fallocate(fd, 0, (off_t)size);
+    if (rc == 0) {
+        void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (mapped == MAP_FAILED)
+            rc = -errno;
+        else
+            munmap(mapped, size);
+    }
+    close(fd);
+    return rc;
+}
+
+static void check_folder(const struct patient *patient, struct finding *finding)
+{
+    struct statvfs system;
+    (void)patient;
+
+    int rc = try_mapping(".", 4096);
+    if (rc == -EACCES || rc == -EROFS || rc == -EPERM) {
+        say(finding, STATE_NOTE, "cannot be written to");
+        cunei_buffer_append_text(&finding->advice, "name a directory with -o");
+        return;
+    }
+    cunei_buffer_format(&finding->text, "%s, %s", system_name("."),
+                        rc == 0 ? "maps files" : "does not map files");
+    if (rc < 0) {
+        finding->state = STATE_NOTE;
+        cunei_buffer_append_text(&finding->advice,
+                                 "what is being recorded lies in /dev/shm meanwhile");
+    }
+    if (statvfs(".", &system) < 0)
+        return;
+    uint64_t free_bytes = (uint64_t)system.f_bavail * system.f_frsize;
+    uint64_t all_bytes = (uint64_t)system.f_blocks * system.f_frsize;
+    cunei_buffer_format(&finding->text, ", %.1f GiB free of %.1f",
+                        (double)free_bytes / 0x1p30, (double)all_bytes / 0x1p30);
+    if (free_bytes < (UINT64_C(1) << 30) || free_bytes < all_bytes / 20) {
+        finding->state = STATE_BAD;
+        cunei_buffer_append_text(&finding->advice,
+                                 "less than 1 GiB or 5 % is free: nothing is recorded "
+                                 "here; make room, or name another place with -o");
+    }
+}
+
+static void check_shared_memory(const struct patient *patient, struct finding *finding)
+{
+    struct statvfs system;
+    (void)patient;
+
+    int rc = try_mapping("/dev/shm", 4096);
+    if (rc < 0) {
+        cunei_buffer_format(&finding->text, "cannot be used: %s", strerror(-rc));
+        cunei_buffer_append_text(&finding->advice,
+                                 "it is only needed where the trace's "
+                                 "file system does not map files");
+        finding->state = STATE_NOTE;
+    } else if (statvfs("/dev/shm", &system) == 0)
+        cunei_buffer_format(&finding->text, "%.1f MiB free",
+                            (double)system.f_bavail * (double)system.f_frsize / 0x1p20);
+}
+
+static void check_limits(const struct patient *patient, struct finding *finding)
+{
+    struct rlimit size, files;
+    (void)patient;
+
+    if (getrlimit(RLIMIT_FSIZE, &size) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return;
+    cunei_buffer_format(&finding->text, "%" PRIu64 " open files, ",
+                        (uint64_t)files.rlim_cur);
+    if (size.rlim_cur == RLIM_INFINITY) {
+        cunei_buffer_append_text(&finding->text, "files of any size");
+        return;
+    }
+    finding->state = STATE_NOTE;
+    cunei_buffer_format(&finding->text, "files up to %" PRIu64 " bytes",
+                        (uint64_t)size.rlim_cur);
+    cunei_buffer_append_text(&finding->advice,
+                             "recording stops there; 'ulimit -f' raises it");
+}
+
+/* `package`: what to install to have it; NULL: there is no reason to. */
+static void look_for(struct finding *finding, const char *command, const char *use,
+                     const char *package)
+{
+    char *path = cunei_interpreter_in_path(command);
+
+    finding->state = path ? STATE_OK : STATE_MISSING;
+    cunei_buffer_format(&finding->text, "%s; %s", path ? path : "not found", use);
+    if (!path && package)
+        cunei_buffer_format(&finding->advice, "apt-get install %s", package);
+    free(path);
+}
+
+static void check_babeltrace(const struct patient *patient, struct finding *finding)
+{
+    (void)patient;
+    look_for(finding, "babeltrace2", "optional, prints and converts traces",
+             "babeltrace2");
+}
+
+static void check_lttng(const struct patient *patient, struct finding *finding)
+{
+    (void)patient;
+    look_for(finding, "lttng", "this version does not use it", NULL);
+}
+
+static void check_otf2(const struct patient *patient, struct finding *finding)
+{
+    (void)patient;
+    look_for(finding, "otf2-config", "this version does not use it", NULL);
+}
+
+static void check_mpi(const struct patient *patient, struct finding *finding)
+{
+    (void)patient;
+    look_for(finding, "mpiexec", "its ranks record like any other process", NULL);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(const struct patient *patient, struct finding *finding);
+} checks[] = {
+    {"kernel", check_kernel},
+    {"clock", check_clock},
+    {"python", check_python},
+    {"cunei", check_package},
+    {"monitoring", check_monitoring},
+    {"directory", check_folder},
+    {"/dev/shm", check_shared_memory},
+    {"limits", check_limits},
+    {"babeltrace2", check_babeltrace},
+    {"lttng", check_lttng},
+    {"otf2", check_otf2},
+    {"mpi", check_mpi},
+};
+#define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
+
+static void print_row(const char *name, const struct finding *finding)
+{
+    printf("%-12s %-8s %s\n", name, state_names[finding->state],
+           finding->text.data ? finding->text.data : "");
+    if (finding->advice.size)
+        printf("%-21s → %s\n", "", finding->advice.data);
+}
+
+static void add_json(struct cunei_buffer *json, const char *name,
+                     const struct finding *finding)
+{
+    const struct cunei_buffer *texts[] = {&finding->text, &finding->advice};
+    static const char *const keys[] = {"text", "advice"};
+
+    cunei_buffer_format(json, "%s{\"name\":\"%s\",\"state\":\"%s\"",
+                        json->data[json->size - 1] == '[' ? "" : ",", name,
+                        state_names[finding->state]);
+    for (size_t i = 0; i < 2; i++) {
+        cunei_buffer_format(json, ",\"%s\":", keys[i]);
+        cunei_text_json(json, texts[i]->data ? texts[i]->data : "", texts[i]->size);
+    }
+    cunei_buffer_append_text(json, "}");
+}
+
+static int examine(const struct patient *patient, bool as_json)
+{
+    struct cunei_buffer json = {0};
+    bool bad = false;
+
+    cunei_buffer_format(&json, "{\"version\":1,\"cunei\":\"%s\",\"checks\":[",
+                        CUNEI_VERSION);
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        struct finding finding = {0};
+        checks[i].run(patient, &finding);
+        bad |= finding.state == STATE_BAD;
+        if (as_json && !json.failed)
+            add_json(&json, checks[i].name, &finding);
+        else if (!as_json)
+            print_row(checks[i].name, &finding);
+        cunei_buffer_fini(&finding.text);
+        cunei_buffer_fini(&finding.advice);
+    }
+    cunei_buffer_format(&json, "],\"can_record\":%s}", bad ? "false" : "true");
+    if (as_json)
+        puts(json.data ? json.data : "{}");
+    cunei_buffer_fini(&json);
+    return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
 
 static int run_doctor(int argc, char **argv)
 {
-    struct utsname name;
+    struct values values = {0};
+    struct patient patient = {.python_rc = -ENOENT};
 
-    int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, NULL);
+    int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
-    if (uname(&name) == 0)
-        printf("kernel   %s %s\n", name.sysname, name.release);
-    return EXIT_SUCCESS;
+    if (argc > 1)
+        return cunei_cmd_usage("doctor takes no '%s'; cunei doctor %s", argv[1],
+                               cunei_cmd_doctor.args);
+    char *path = values.python ? cunei_interpreter_in_path(values.python)
+                               : cunei_program_default_python();
+    if (path)
+        patient.python_rc = cunei_interpreter_ask(&patient.python, path, "");
+    status = examine(&patient, values.json);
+    cunei_interpreter_fini(&patient.python);
+    free(path);
+    return status;
 }
+
+static const struct cunei_option options[] = {
+    {.name = "python",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "PYTHON",
+     .help = "look into this Python",
+     .offset = offsetof(struct values, python)},
+    {.name = "json",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "print one JSON object",
+     .offset = offsetof(struct values, json)},
+    {0},
+};
 
 const struct cunei_cmd cunei_cmd_doctor = {
     .name = "doctor",
-    .args = "[options]",
+    .args = "[--python PYTHON] [--json]",
     .summary = "say what this machine and this Python support",
+    .help =
+        "Look at the clock, the Python, the working directory and the limits, and say\n"
+        "what to do where something is missing.  Fails where nothing can be recorded.\n"
+        "\n"
+        "  cunei doctor\n"
+        "  cunei doctor --python python3.13",
+    .options = options,
     .run = run_doctor,
 };

@@ -48,7 +48,7 @@ static int make_directory(struct cunei_recording *recording,
     else
         cunei_buffer_append_text(&reason, "the directory of -o has no name");
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
-    cunei_buffer_fini(&path);
+    recording->shown = path.data; /* moved */
     cunei_buffer_fini(&reason);
     return status;
 }

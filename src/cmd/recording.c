@@ -143,5 +143,6 @@ void cunei_recording_fini(struct cunei_recording *recording)
 {
     cunei_program_fini(&recording->program);
     free(recording->directory);
+    free(recording->shown);
     *recording = (struct cunei_recording){0};
 }

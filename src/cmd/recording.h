@@ -39,6 +39,7 @@ struct cunei_recording {
     struct cunei_program program;
     uint64_t frequency; /* of the clock */
     char *directory;    /* owned: absolute */
+    char *shown;        /* owned: the directory as people named it */
     int wait_status;    /* how the program ended */
 };
 

@@ -155,7 +155,7 @@ static void say_nothing_recorded(const struct cunei_recording *recording, int er
 
     if (refusals)
         cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
-                       recording->directory, strerror(error));
+                       recording->shown, strerror(error));
     else if (recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' ended before its first line, or "
                        "removed " CUNEI_SESSION_VARIABLE " from its environment",
@@ -173,7 +173,7 @@ static void say_counts(const struct cunei_recording *recording,
     cunei_cmd_note("%" PRIu64 " events, %" PRIu64 " calls, %" PRIu64 " lost, %" PRIu64
                    " bytes in %s",
                    summary->count.events, summary->count.calls, summary->lost,
-                   summary->bytes, recording->directory);
+                   summary->bytes, recording->shown);
     explain(summary, &why);
     if (why.size)
         cunei_cmd_note("%s", why.data);
