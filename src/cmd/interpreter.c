@@ -208,8 +208,11 @@ static int take_answer(struct cunei_interpreter *python, char *text)
         if (!*slot && !(*slot = strdup("")))
             return -ENOMEM;
     }
-    if (sscanf(python->version, "%d.%d", &python->major, &python->minor) != 2)
+    char *dot = NULL;
+    python->major = (int)strtol(python->version, &dot, 10);
+    if (!*python->version || *dot != '.')
         return -EPROTO;
+    python->minor = (int)strtol(dot + 1, NULL, 10);
     return 0;
 }
 
