@@ -34,7 +34,7 @@ struct cunei_trace_recovery {
 
 struct cunei_trace_recover_options {
     bool elsewhere;          /* take it that processes of other machines do not run */
-    const char *pointers[2]; /* folders with links to live files, by pid; or NULL */
+    char *pointers[2]; /* folders with links to live files, by pid; or NULL */
 };
 
 /*

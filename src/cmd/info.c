@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+/* `cunei info`: what a trace holds, process by process. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "cmd/inventory.h"
+#include "cmd/open.h"
+#include "cmd/options.h"
+#include "trace/trace.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+struct values {
+    bool json;
+};
+
+static const char *const states[] = {"ended", "running", "killed"};
+
+/* Digits in groups of three, with a space that no line breaks at. */
+static void put_count(struct cunei_buffer *out, uint64_t number)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            cunei_buffer_append_text(out, "\u00a0");
+        cunei_buffer_append(out, &digits[i], 1);
+    }
+}
+
+static void put_counted(struct cunei_buffer *out, uint64_t number, const char *what)
+{
+    put_count(out, number);
+    cunei_buffer_format(out, " %s%s", what, number == 1 ? "" : "s");
+}
+
+static void put_size(struct cunei_buffer *out, uint64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    double size = (double)bytes / 1000;
+    size_t unit = 0;
+
+    if (bytes < 1000) {
+        put_counted(out, bytes, "byte");
+        return;
+    }
+    for (; size >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+        size /= 1000;
+    cunei_buffer_format(out, "%.*f %s", size < 100 ? 1 : 0, size, units[unit]);
+}
+
+static void put_duration(struct cunei_buffer *out, uint64_t ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{NS_PER_S, "s"}, {1000000, "ms"}, {1000, "µs"}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        double amount = (double)ns / (double)units[i].ns;
+        if (amount >= 1) {
+            cunei_buffer_format(out, "%.*f %s",
+                                amount < 10    ? 2
+                                : amount < 100 ? 1
+                                               : 0,
+                                amount, units[i].name);
+            return;
+        }
+    }
+    cunei_buffer_format(out, "%" PRIu64 " ns", ns);
+}
+
+static void put_start(struct cunei_buffer *out, uint64_t wall_ns)
+{
+    char text[64] = "";
+    struct tm local = {0};
+    time_t seconds = (time_t)(wall_ns / NS_PER_S);
+
+    (void)localtime_r(&seconds, &local);
+    if (strftime(text, sizeof(text), "%F %T", &local) > 0)
+        cunei_buffer_append_text(out, text);
+}
+
+/* What was run, as it was typed. */
+static void put_program(struct cunei_buffer *out, const struct cunei_process *process)
+{
+    if (process->argument_count == 0)
+        cunei_buffer_append_text(out, "(unknown program)");
+    for (size_t i = 0; i < process->argument_count; i++) {
+        cunei_buffer_append_text(out, i ? " " : "");
+        cunei_text_escape(out, process->arguments[i], strlen(process->arguments[i]));
+    }
+}
+
+static uint64_t start_ns(const struct cunei_trace_process *process,
+                         const struct cunei_inventory *inventory)
+{
+    return process->description.start_ns
+               ? process->description.start_ns
+               : cunei_metadata_wall_ns(&process->metadata, inventory->begin);
+}
+
+static void put_lost(struct cunei_buffer *out, const struct cunei_process *process)
+{
+    const struct {
+        uint64_t count;
+        const char *why;
+    } reasons[] = {
+        {process->lost_no_space,
+         process->stop_errno ? strerror((int)process->stop_errno) : "of --max-size"},
+        {process->lost_no_stream, "no stream could be made for their thread"},
+        {process->lost_no_function, "their function could not be defined"},
+    };
+
+    put_counted(out, process->lost, "event");
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (reasons[i].count == 0)
+            continue;
+        cunei_buffer_append_text(out, ", ");
+        put_count(out, reasons[i].count);
+        cunei_buffer_format(out, " because %s", reasons[i].why);
+    }
+}
+
+static void put_row(struct cunei_buffer *out, const char *name)
+{
+    cunei_buffer_format(out, "\n  %-10s", name);
+}
+
+static void put_process(struct cunei_buffer *out,
+                        const struct cunei_trace_process *process,
+                        const struct cunei_inventory *inventory)
+{
+    const struct cunei_process *told = &process->description;
+
+    put_program(out, told);
+    put_row(out, "process");
+    cunei_buffer_format(out, "%" PRIu32 " on %s, %s", process->metadata.pid,
+                        process->metadata.host, states[process->state]);
+    if (told->python) {
+        put_row(out, "python");
+        cunei_buffer_append_text(out, told->python);
+        if (told->executable)
+            cunei_buffer_format(out, ", %s", told->executable);
+    }
+    put_row(out, "started");
+    put_start(out, start_ns(process, inventory));
+    cunei_buffer_append_text(out, ", ");
+    put_duration(out, cunei_inventory_duration_ns(inventory, process));
+    cunei_buffer_append_text(out, " from the first event to the last");
+    put_row(out, "events");
+    put_counted(out, inventory->events, "event");
+    cunei_buffer_append_text(out, " of ");
+    put_counted(out, inventory->functions, "function");
+    cunei_buffer_append_text(out, " in ");
+    put_counted(out, inventory->threads, "thread");
+    put_row(out, "size");
+    put_size(out, inventory->bytes);
+    cunei_buffer_append_text(out, ": ");
+    put_counted(out, inventory->packets, "packet");
+    cunei_buffer_append_text(out, " in ");
+    put_counted(out, inventory->streams, "stream");
+    put_row(out, "lost");
+    put_lost(out, told);
+    if (told->clamped) {
+        put_row(out, "clock");
+        put_count(out, told->clamped);
+        cunei_buffer_append_text(out, " times stepped back and were held");
+    }
+    put_row(out, "folder");
+    cunei_text_escape(out, process->path, strlen(process->path));
+    cunei_buffer_append_text(out, "\n");
+}
+
+static void put_json_text(struct cunei_buffer *out, const char *key, const char *text)
+{
+    cunei_buffer_format(out, ",\"%s\":", key);
+    if (text)
+        cunei_text_json(out, text, strlen(text));
+    else
+        cunei_buffer_append_text(out, "null");
+}
+
+static void put_json_list(struct cunei_buffer *out, const char *key, char *const *list,
+                          size_t count)
+{
+    cunei_buffer_format(out, ",\"%s\":[", key);
+    for (size_t i = 0; i < count; i++) {
+        cunei_buffer_append_text(out, i ? "," : "");
+        cunei_text_json(out, list[i], strlen(list[i]));
+    }
+    cunei_buffer_append_text(out, "]");
+}
+
+static void put_json_process(struct cunei_buffer *out,
+                             const struct cunei_trace_process *process,
+                             const struct cunei_inventory *inventory)
+{
+    const struct cunei_process *told = &process->description;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        {"parent", told->parent},
+        {"start_ns", start_ns(process, inventory)},
+        {"duration_ns", cunei_inventory_duration_ns(inventory, process)},
+        {"threads", inventory->threads},
+        {"streams", inventory->streams},
+        {"packets", inventory->packets},
+        {"events", inventory->events},
+        {"functions", inventory->functions},
+        {"bytes", inventory->bytes},
+        {"lost", told->lost},
+        {"lost_no_stream", told->lost_no_stream},
+        {"lost_no_space", told->lost_no_space},
+        {"lost_no_function", told->lost_no_function},
+        {"clamped", told->clamped},
+        {"write_ns", told->write_ns},
+        {"stop_errno", told->stop_errno},
+    };
+
+    cunei_buffer_format(out, "{\"pid\":%" PRIu32, process->metadata.pid);
+    put_json_text(out, "state", states[process->state]);
+    put_json_text(out, "host", process->metadata.host);
+    put_json_text(out, "python", told->python);
+    put_json_text(out, "executable", told->executable);
+    put_json_text(out, "directory", told->directory);
+    put_json_text(out, "folder", process->path);
+    put_json_list(out, "arguments", told->arguments, told->argument_count);
+    put_json_list(out, "patterns", told->patterns, told->pattern_count);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        cunei_buffer_format(out, ",\"%s\":%" PRIu64, numbers[i].key, numbers[i].value);
+    cunei_buffer_format(out, ",\"full\":%s,\"damaged\":%s}",
+                        told->full ? "true" : "false",
+                        inventory->rc < 0 ? "true" : "false");
+}
+
+static int show(const struct cunei_trace *trace, const struct values *values)
+{
+    struct cunei_buffer out = {0};
+    struct cunei_trace_error error;
+    int rc = 0;
+
+    if (values->json)
+        cunei_buffer_append_text(&out, "{\"version\":1,\"processes\":[");
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct cunei_inventory inventory;
+        cunei_inventory_take(&inventory, &trace->processes[i]);
+        if (rc == 0) {
+            rc = inventory.rc;
+            error = inventory.error;
+        }
+        cunei_buffer_append_text(&out, i == 0 ? "" : values->json ? "," : "\n");
+        if (values->json)
+            put_json_process(&out, &trace->processes[i], &inventory);
+        else
+            put_process(&out, &trace->processes[i], &inventory);
+    }
+    if (values->json)
+        cunei_buffer_append_text(&out, "]}\n");
+    if (!out.failed)
+        (void)fwrite(out.data, 1, out.size, stdout);
+    cunei_buffer_fini(&out);
+    if (rc < 0)
+        return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; what is whole was counted",
+                              error.text);
+    return EXIT_SUCCESS;
+}
+
+static int run_info(int argc, char **argv)
+{
+    struct values values = {0};
+    struct cunei_trace trace;
+
+    int status = cunei_options_parse(&cunei_cmd_info, &argc, argv, &values);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
+    if (argc != 2)
+        return cunei_cmd_usage("say which trace to look at: cunei info DIR");
+    status = cunei_cmd_open_trace(argv[1], &trace);
+    if (status != 0)
+        return status;
+    status = show(&trace, &values);
+    cunei_trace_close(&trace);
+    return status;
+}
+
+static const struct cunei_option options[] = {
+    {.name = "json",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "one JSON object",
+     .offset = offsetof(struct values, json)},
+    {0},
+};
+
+const struct cunei_cmd cunei_cmd_info = {
+    .name = "info",
+    .args = "DIR",
+    .summary = "show what a trace holds",
+    .help =
+        "Shows each process of the trace: its program, its Python, whether it ended, "
+        "runs or was\nkilled, when and how long, how many threads, functions, events "
+        "and bytes, and what\nwas lost and why.\n"
+        "\n"
+        "  cunei info DIR",
+    .options = options,
+    .run = run_info,
+};

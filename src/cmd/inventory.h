@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/* What a process's part of a trace holds, counted by reading all of it. */
+#ifndef CUNEI_CMD_INVENTORY_H
+#define CUNEI_CMD_INVENTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+struct cunei_inventory {
+    size_t threads;
+    size_t streams; /* with anything in them */
+    uint64_t packets;
+    uint64_t events;
+    uint64_t functions;
+    uint64_t bytes; /* of stream files and metadata, and what is only live */
+    uint64_t begin; /* ticks of the first and the last event */
+    uint64_t end;
+    int rc; /* of the first stream that could not be read to its end; 0: none */
+    struct cunei_trace_error error;
+};
+
+void cunei_inventory_take(struct cunei_inventory *inventory,
+                          const struct cunei_trace_process *process);
+
+/* Nanoseconds from the first event to the last. */
+uint64_t cunei_inventory_duration_ns(const struct cunei_inventory *inventory,
+                                     const struct cunei_trace_process *process);
+
+#endif

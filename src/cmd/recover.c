@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/* `cunei recover`: make a trace whole again whose processes were killed. */
+#include "trace/recover.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/options.h"
+#include "trace/trace.h"
+
+struct values {
+    bool force;
+};
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_mended(const struct cunei_trace_recovery *recovery)
+{
+    printf("%" PRIu64 " packet%s (%" PRIu64 " bytes) appended", recovery->packets,
+           plural(recovery->packets), recovery->bytes);
+    if (recovery->cut_bytes)
+        printf(", %" PRIu64 " torn byte%s cut off", recovery->cut_bytes,
+               plural(recovery->cut_bytes));
+    if (recovery->damaged)
+        printf(", %" PRIu64 " damaged packet%s kept in part", recovery->damaged,
+               plural(recovery->damaged));
+    if (recovery->is_clock_changed)
+        printf(", clock corrected");
+    printf("\n");
+}
+
+static void print_outcome(const struct cunei_trace_process *process,
+                          const struct cunei_trace_recovery *recovery)
+{
+    printf("%s: ", process->path);
+    switch (recovery->outcome) {
+    case CUNEI_RECOVER_NOTHING:
+        printf("whole, nothing to do\n");
+        break;
+    case CUNEI_RECOVER_RUNNING:
+        printf("still running, left alone\n");
+        break;
+    case CUNEI_RECOVER_ELSEWHERE:
+        printf(
+            "recorded on %s, where it may still run, left alone; --force recovers it "
+            "all the same\n",
+            process->metadata.host);
+        break;
+    case CUNEI_RECOVER_DONE:
+        print_mended(recovery);
+        break;
+    }
+}
+
+/* What stands in the way is said of each process; the others are recovered. */
+static int recover_all(const struct cunei_trace *trace, const struct values *values)
+{
+    struct cunei_trace_recover_options options;
+    int status = EXIT_SUCCESS;
+
+    cunei_cmd_recover_options_init(&options);
+    options.elsewhere = values->force;
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct cunei_trace_recovery recovery;
+        struct cunei_trace_error error;
+        int rc =
+            cunei_trace_recover(trace->processes[i].path, &options, &recovery, &error);
+        if (rc == 0)
+            print_outcome(&trace->processes[i], &recovery);
+        else
+            status =
+                cunei_cmd_fail(0,
+                               "cannot recover '%s', because %s: %s; other "
+                               "commands read it as it is",
+                               trace->processes[i].path, error.text, strerror(-rc));
+    }
+    cunei_cmd_recover_options_fini(&options);
+    return status;
+}
+
+static int run_recover(int argc, char **argv)
+{
+    struct values values = {0};
+    struct cunei_trace trace;
+    struct cunei_trace_error error;
+
+    int status = cunei_options_parse(&cunei_cmd_recover, &argc, argv, &values);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
+    if (argc != 2)
+        return cunei_cmd_usage("say which trace to recover: cunei recover DIR");
+    int rc = cunei_trace_open(&trace, argv[1], &error);
+    if (rc < 0)
+        return cunei_cmd_fail_to_open(rc, argv[1], &error);
+    status = recover_all(&trace, &values);
+    cunei_trace_close(&trace);
+    return status;
+}
+
+static const struct cunei_option options[] = {
+    {.name = "force",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "also processes of another machine, which must not run any more",
+     .offset = offsetof(struct values, force)},
+    {0},
+};
+
+const struct cunei_cmd cunei_cmd_recover = {
+    .name = "recover",
+    .args = "DIR",
+    .summary = "append what a crash left in the live file",
+    .help =
+        "Makes a trace whole again whose processes were killed: appends to the files "
+        "what was\nrecorded and not written yet, and cuts off what was written in "
+        "part. The other commands\ndo this by themselves; babeltrace2 and Trace "
+        "Compass need it. Processes that still run\nare left alone.\n"
+        "\n"
+        "  cunei recover DIR && babeltrace2 DIR",
+    .options = options,
+    .run = run_recover,
+};
