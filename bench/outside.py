@@ -5,14 +5,14 @@ import shutil
 import subprocess
 import time
 
-ROUNDS = 15
+ROUNDS = 25
 DEVNULL = subprocess.DEVNULL
 
 
 def measure_alone(python):
     """Code that is not recorded, each kind in processes of its own, taking turns."""
     best = {}
-    for _ in range(5):
+    for _ in range(9):
         for part in ("alone", "loaded", "excluded"):
             took = python.measure(part, CUNEI_BENCH_ROUNDS="10")["ns_per_call"]
             best[part] = min(best.get(part, took), took)

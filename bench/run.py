@@ -13,6 +13,7 @@ import json
 import pathlib
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -20,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools")
 
 import outside
 import tables
-from builds import BUILD, ROOT, run
+from builds import BUILD, ROOT, Failed, run
 from environments import install, pythons
 
 FOLDER = BUILD / "bench"
@@ -68,16 +69,26 @@ class Python:
         return json.loads(output)
 
 
-def measure(python, with_reader):
-    figures = {"python": python.version}
+def parts(python):
+    """What is measured, by name."""
     preload = str(python.folder / "discard.so")
-    figures["calls"] = python.measure("calls", LD_PRELOAD=preload)
-    for part in ("size", "first sight", "churn"):
-        figures[part] = python.measure(part)
-    figures["alone"] = outside.measure_alone(python)
-    figures["startup"] = outside.measure_startup(python, FOLDER)
-    if with_reader:
-        figures["reader"] = outside.measure_reader(python, FOLDER)
+    yield "calls", lambda: python.measure("calls", LD_PRELOAD=preload)
+    for part in ("first sight", "churn", "size"):
+        yield part, lambda part=part: python.measure(part)
+    yield "alone", lambda: outside.measure_alone(python)
+    yield "startup", lambda: outside.measure_startup(python, FOLDER)
+    yield "reader", lambda: outside.measure_reader(python, FOLDER)
+
+
+def measure(python, with_reader):
+    figures = {"python": python.version, "failed": {}}
+    for name, part in parts(python):
+        if name == "reader" and not with_reader:
+            continue
+        try:
+            figures[name] = part()
+        except (Failed, subprocess.SubprocessError) as error:
+            figures["failed"][name] = str(error).strip()
     return figures
 
 

@@ -11,18 +11,25 @@ TITLES = {
 
 
 def show(figures):
-    print(f"\nPython {figures['python']}: nanoseconds added to a call, × floor\n")
-    show_calls(figures["calls"])
-    print()
-    for title, limit, value, holds in bars(figures):
-        print(f"  {title:<46}{limit:>14}{value:>16}   {'holds' if holds else 'MISSED'}")
+    print(f"\nPython {figures['python']}")
+    if "calls" in figures:
+        show_calls(figures["calls"])
+    print(f"\n  {'':<46}{'bar':>14}{'found':>16}")
+    for part, rows in BARS.items():
+        if part in figures:
+            for title, limit, value, holds in rows(figures[part]):
+                verdict = "holds" if holds else "MISSED"
+                print(f"  {title:<46}{limit:>14}{value:>16}   {verdict}")
     if "reader" in figures:
         show_reader(figures["reader"])
+    for part, reason in figures["failed"].items():
+        print(f"\n  {part} was not measured: {reason}")
     print(flush=True)
 
 
 def show_calls(calls):
     table = calls["ns_per_call"]
+    print("\n  nanoseconds added to a call, × floor")
     print(f"  {'':<32}" + "".join(f"{name:>16}" for name in table))
     plain = "".join(f"{row['plain']:>10.1f}{'':6}" for row in table.values())
     print(f"  {'a plain call takes':<32}{plain}")
@@ -46,35 +53,10 @@ def times_floor(row, variant):
     return f"×{added(row, variant) / added(row, 'floor'):.2f}"
 
 
-def bars(figures):
-    """(what, bar, found, whether it holds), for what was measured."""
-    for workload, row in figures["calls"]["ns_per_call"].items():
+def calls_bars(calls):
+    for workload, row in calls["ns_per_call"].items():
         if "recorded" in row:
             yield from call_bars(workload, row)
-    first = figures["first sight"]["ns_per_function"]
-    sight_us = (first["recorded"] - first["plain"]) / 1000
-    yield at_most("first sight of a function", 6, sight_us, "{:.1f} µs")
-    grown = figures["churn"]["definition_bytes_grown"]
-    yield at_most(
-        "definitions grown by 20 000 like functions", 0, grown, "{:.0f} bytes"
-    )
-    size = figures["size"]["bytes_per_call"]
-    yield at_most("disk space of a call", 16.3, size, "{:.2f} bytes")
-    alone = figures["alone"]
-    excluded = alone["excluded"] / alone["alone"]
-    yield at_most("excluded code", 1.02, excluded, "×{:.3f}")
-    loaded = alone["loaded"] / alone["alone"]
-    yield at_most("probe loaded, recording off", 1.005, loaded, "×{:.3f}")
-    startup = figures["startup"]
-    record_ms = (startup["record"] - startup["plain"]) * 1000
-    yield at_most("cunei record -c pass, over python", 80, record_ms, "{:.1f} ms")
-    import_ms = (startup["import"] - startup["plain"]) * 1000
-    yield at_most("import cunei", 1, import_ms, "{:.2f} ms")
-    if reader := figures.get("reader"):
-        yield at_least(
-            "decoding, one core", 200, per_us(reader["decode"]), "{:.0f} M/s"
-        )
-        yield at_least("report, one core", 60, per_us(reader["report"]), "{:.0f} M/s")
 
 
 def call_bars(workload, row):
@@ -100,6 +82,54 @@ def at_least(what, bar, value, form):
 
 def per_us(figure):
     return figure["records_per_s"] / 1e6
+
+
+def first_sight_bars(first):
+    best = first["ns_per_function"]
+    added_us = (best["recorded"] - best["plain"]) / 1000
+    yield at_most("first sight of a function", 6, added_us, "{:.1f} µs")
+
+
+def churn_bars(churn):
+    grown = churn["definition_bytes_grown"]
+    yield at_most(
+        "definitions grown by 20 000 like functions", 0, grown, "{:.0f} bytes"
+    )
+
+
+def size_bars(size):
+    found = size["bytes_per_call"]
+    yield at_most("disk space of a call", 16.3, found, "{:.2f} bytes")
+
+
+def alone_bars(alone):
+    excluded = alone["excluded"] / alone["alone"]
+    yield at_most("excluded code", 1.02, excluded, "×{:.3f}")
+    loaded = alone["loaded"] / alone["alone"]
+    yield at_most("probe loaded, recording off", 1.005, loaded, "×{:.3f}")
+
+
+def startup_bars(startup):
+    record_ms = (startup["record"] - startup["plain"]) * 1000
+    yield at_most("cunei record -c pass, over python", 80, record_ms, "{:.1f} ms")
+    import_ms = (startup["import"] - startup["plain"]) * 1000
+    yield at_most("import cunei", 1, import_ms, "{:.2f} ms")
+
+
+def reader_bars(reader):
+    yield at_least("decoding, one core", 200, per_us(reader["decode"]), "{:.0f} M/s")
+    yield at_least("report, one core", 60, per_us(reader["report"]), "{:.0f} M/s")
+
+
+BARS = {
+    "calls": calls_bars,
+    "first sight": first_sight_bars,
+    "churn": churn_bars,
+    "size": size_bars,
+    "alone": alone_bars,
+    "startup": startup_bars,
+    "reader": reader_bars,
+}
 
 
 def show_reader(reader):
