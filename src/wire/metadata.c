@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wire/metadata.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -179,14 +180,11 @@ static int parse_number(const char *text, char end, uint64_t max, uint64_t *numb
 static int parse_uuid(const char *text, uint8_t uuid[16])
 {
     for (int i = 0; i < 16; i++) {
-        char digits[3] = {0};
-        char *end = NULL;
-
         text += *text == '-';
-        memcpy(digits, text, 2);
-        uuid[i] = (uint8_t)strtoul(digits, &end, 16);
-        if (end != digits + 2)
+        if (!isxdigit((unsigned char)text[0]) || !isxdigit((unsigned char)text[1]))
             return -EINVAL;
+        const char digits[] = {text[0], text[1], '\0'};
+        uuid[i] = (uint8_t)strtoul(digits, NULL, 16);
         text += 2;
     }
     return *text == '"' ? 0 : -EINVAL;

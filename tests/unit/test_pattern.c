@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/pattern.h"
+
+static const struct {
+    const char *pattern;
+    const char *module, *qualname, *file;
+    bool matches;
+} rows[] = {
+    {"json", "json", "loads", "/lib/json/__init__.py", true},
+    {"json", "json.decoder", "scan", "/lib/json/decoder.py", true},
+    {"json", "jsonschema", "f", "/lib/jsonschema.py", false},
+    {"json", "app.json", "f", "/app/json.py", false},
+    {"js*", "jsonschema", "f", "/lib/jsonschema.py", true},
+    {"json.decoder", "json", "loads", "/lib/json/__init__.py", false},
+    {"app:main", "app", "main", "/app.py", true},
+    {"app:main", "app", "main.<locals>.f", "/app.py", false},
+    {"app:main*", "app", "main.<locals>.f", "/app.py", true},
+    {":main", "app", "main", "/app.py", true},
+    {"app:", "app", "anything", "/app.py", true},
+    {"app:", "app.sub", "anything", "/app.py", false},
+    {"/usr/lib/*", "os", "walk", "/usr/lib/python3/os.py", true},
+    {"/usr/lib/*", "os", "walk", "/home/usr/lib/os.py", false},
+    {"app.py", "x", "f", "/home/a/app.py", true},
+    {"app.py", "x", "f", "/home/a/myapp.py", false},
+    {"a/app.py", "x", "f", "/home/a/app.py", true},
+    {"tests/*", "x", "f", "/home/tests/test_a.py", true},
+    {"re:^_", "app", "_private", "/app.py", false},
+    {"re::_", "app", "_private", "/app.py", true},
+    {"re:a(b|c)$", "m", "ac", "/x.py", true},
+    {"re:site-packages/", "m", "f", "/v/site-packages/m.py", true},
+};
+
+static void a_pattern_matches_what_its_form_says(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cunei_patterns patterns = {0};
+        assert_int_equal(cunei_patterns_add(&patterns, true, rows[i].pattern, NULL, 0),
+                         0);
+        bool matches = cunei_patterns_include(&patterns, rows[i].module,
+                                              rows[i].qualname, rows[i].file);
+        if (matches != rows[i].matches)
+            print_error("'%s' and %s:%s in %s: got %d\n", rows[i].pattern,
+                        rows[i].module, rows[i].qualname, rows[i].file, matches);
+        assert_int_equal(matches, rows[i].matches);
+        cunei_patterns_fini(&patterns);
+    }
+}
+
+static void without_patterns_everything_is_included(void **state)
+{
+    (void)state;
+    const struct cunei_patterns patterns = {0};
+    assert_true(cunei_patterns_include(&patterns, "m", "f", "/m.py"));
+}
+
+static void after_an_exclude_the_rest_is_included(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    assert_int_equal(cunei_patterns_add(&patterns, false, "json", NULL, 0), 0);
+
+    assert_false(cunei_patterns_include(&patterns, "json", "f", "/j.py"));
+    assert_true(cunei_patterns_include(&patterns, "app", "f", "/a.py"));
+    cunei_patterns_fini(&patterns);
+}
+
+static void the_last_pattern_that_matches_decides(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    assert_int_equal(cunei_patterns_add(&patterns, true, "app", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&patterns, false, "app.slow", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&patterns, true, "app.slow:main", NULL, 0), 0);
+
+    assert_true(cunei_patterns_include(&patterns, "app.fast", "f", "/f.py"));
+    assert_false(cunei_patterns_include(&patterns, "app.slow", "f", "/s.py"));
+    assert_true(cunei_patterns_include(&patterns, "app.slow", "main", "/s.py"));
+    assert_false(cunei_patterns_include(&patterns, "json", "loads", "/j.py"));
+    cunei_patterns_fini(&patterns);
+}
+
+static void a_bad_expression_is_refused_with_its_reason(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    char error[128] = "";
+
+    assert_int_equal(
+        cunei_patterns_add(&patterns, true, "re:a(b", error, sizeof(error)), -EINVAL);
+    assert_true(strlen(error) > 0);
+    assert_int_equal(cunei_patterns_add(&patterns, true, "re:[", NULL, 0), -EINVAL);
+    assert_int_equal(patterns.count, 0);
+    cunei_patterns_fini(&patterns);
+}
+
+static void patterns_are_told_as_they_were_given(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    bool include = true;
+    assert_int_equal(cunei_patterns_add(&patterns, false, "re:^x", NULL, 0), 0);
+
+    assert_string_equal(cunei_patterns_text(&patterns, 0, &include), "re:^x");
+    assert_false(include);
+    cunei_patterns_fini(&patterns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pattern_matches_what_its_form_says),
+        cmocka_unit_test(without_patterns_everything_is_included),
+        cmocka_unit_test(after_an_exclude_the_rest_is_included),
+        cmocka_unit_test(the_last_pattern_that_matches_decides),
+        cmocka_unit_test(a_bad_expression_is_refused_with_its_reason),
+        cmocka_unit_test(patterns_are_told_as_they_were_given),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

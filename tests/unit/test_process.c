@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "wire/process.h"
+
+static void what_is_formatted_is_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_process parsed;
+    struct cunei_process process = {
+        .pid = 4711,
+        .parent = 1,
+        .ended = true,
+        .start_ns = 5,
+        .end_ns = UINT64_MAX,
+        .lost = 3,
+        .full = true,
+        .stop_errno = ENOSPC,
+        .host = strdup("a host"),
+        .executable = strdup("/usr/bin/python 3\n"),
+    };
+    assert_int_equal(
+        cunei_process_add(&process.arguments, &process.argument_count, "app.py"), 0);
+    assert_int_equal(cunei_process_add(&process.arguments, &process.argument_count, ""),
+                     0);
+    assert_int_equal(
+        cunei_process_add(&process.patterns, &process.pattern_count, "+re:^a"), 0);
+
+    cunei_process_format(&process, &text);
+    assert_int_equal(cunei_process_parse(&parsed, text.data, text.size), 0);
+
+    assert_int_equal(parsed.pid, 4711);
+    assert_int_equal(parsed.parent, 1);
+    assert_true(parsed.ended);
+    assert_true(parsed.end_ns == UINT64_MAX);
+    assert_int_equal(parsed.lost, 3);
+    assert_true(parsed.full);
+    assert_int_equal(parsed.stop_errno, ENOSPC);
+    assert_string_equal(parsed.host, "a host");
+    assert_string_equal(parsed.executable, "/usr/bin/python 3\n");
+    assert_null(parsed.python);
+    assert_int_equal(parsed.argument_count, 2);
+    assert_string_equal(parsed.arguments[0], "app.py");
+    assert_string_equal(parsed.arguments[1], "");
+    assert_int_equal(parsed.pattern_count, 1);
+    assert_string_equal(parsed.patterns[0], "+re:^a");
+    cunei_process_fini(&process);
+    cunei_process_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+static void keys_of_a_later_build_are_of_no_concern(void **state)
+{
+    (void)state;
+    struct cunei_process process;
+    static const char text[] = "cunei 1\npid 7\ncolour red\n";
+
+    assert_int_equal(cunei_process_parse(&process, text, strlen(text)), 0);
+    assert_int_equal(process.pid, 7);
+    cunei_process_fini(&process);
+}
+
+static const struct {
+    const char *text;
+    int rc;
+} refused[] = {
+    {"", -EINVAL},
+    {"python 1\n", -EINVAL},
+    {"cunei\n", -EINVAL},
+    {"cunei one\n", -EINVAL},
+    {"cunei 99\npid 1\n", -EPROTO},
+    {"cunei 1\npid\n", -EINVAL},
+    {"cunei 1\npid x\n", -EINVAL},
+    {"cunei 1\npid 1x\n", -EINVAL},
+    {"cunei 1\nhost a\npid 99999999999999999999999\n", -EINVAL},
+};
+
+static void anything_else_is_refused_and_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct cunei_process process;
+        assert_int_equal(
+            cunei_process_parse(&process, refused[i].text, strlen(refused[i].text)),
+            refused[i].rc);
+        assert_null(process.host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(keys_of_a_later_build_are_of_no_concern),
+        cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "wire/session.h"
+
+static void what_is_formatted_is_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_session parsed;
+    bool include = false;
+    struct cunei_session session = {.directory = strdup("/tmp/a trace=100%"),
+                                    .frequency = 2794750000,
+                                    .max_bytes = 1 << 30,
+                                    .startup = true};
+    assert_int_equal(cunei_patterns_add(&session.patterns, true, "re:^a b", NULL, 0),
+                     0);
+    assert_int_equal(cunei_patterns_add(&session.patterns, false, "json", NULL, 0), 0);
+
+    cunei_session_format(&session, &text);
+    assert_int_equal(cunei_session_parse(&parsed, text.data), 0);
+
+    assert_string_equal(parsed.directory, "/tmp/a trace=100%");
+    assert_int_equal(parsed.frequency, 2794750000);
+    assert_int_equal(parsed.max_bytes, 1 << 30);
+    assert_true(parsed.startup);
+    assert_int_equal(parsed.patterns.count, 2);
+    assert_string_equal(cunei_patterns_text(&parsed.patterns, 0, &include), "re:^a b");
+    assert_true(include);
+    assert_string_equal(cunei_patterns_text(&parsed.patterns, 1, &include), "json");
+    assert_false(include);
+    cunei_session_fini(&session);
+    cunei_session_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+static void a_bare_path_records_everything_there(void **state)
+{
+    (void)state;
+    struct cunei_session session;
+
+    assert_int_equal(cunei_session_parse(&session, "/tmp/a%20b c"), 0);
+
+    assert_string_equal(session.directory, "/tmp/a%20b c");
+    assert_int_equal(session.patterns.count, 0);
+    assert_false(session.startup);
+    cunei_session_fini(&session);
+}
+
+static const char *const refused[] = {
+    "",
+    "relative/path",
+    "v=1",
+    "v=2 dir=/tmp/x",
+    "v=1 dir=relative",
+    "v=1 dir=/a dir=/b",
+    "v=1 dir=/a freq=fast",
+    "v=1 dir=/a freq=-1",
+    "v=1 dir=/a freq=99999999999999999999999",
+    "v=1 dir=/a colour=red",
+    "v=1 dir=/a word",
+    "v=1 dir=/a include=re:(",
+};
+
+static void anything_else_is_refused_and_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct cunei_session session;
+        assert_int_equal(cunei_session_parse(&session, refused[i]), -EINVAL);
+        assert_null(session.directory);
+        assert_null(session.patterns.items);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(a_bare_path_records_everything_there),
+        cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+/* What a quoting function makes of text; the caller frees it by the buffer. */
+static const char *made(struct cunei_buffer *out,
+                        void (*quote)(struct cunei_buffer *, const char *, size_t),
+                        const char *text)
+{
+    cunei_buffer_clear(out);
+    quote(out, text, strlen(text));
+    assert_false(out->failed);
+    return out->data;
+}
+
+static void quoting_leaves_no_space_or_control_character(void **state)
+{
+    (void)state;
+    struct cunei_buffer out = {0};
+
+    assert_string_equal(made(&out, cunei_text_quote,
+                             "a b\n%\x7f"
+                             "c"),
+                        "a%20b%0A%25%7Fc");
+    cunei_buffer_fini(&out);
+}
+
+static void quoted_text_comes_back_unchanged(void **state)
+{
+    (void)state;
+    struct cunei_buffer out = {0};
+    static const char text[] = "100 %\t\"ä\" /tmp/x%41";
+
+    made(&out, cunei_text_quote, text);
+    size_t size = cunei_text_unquote(out.data, out.size);
+
+    assert_int_equal(size, sizeof(text) - 1);
+    assert_memory_equal(out.data, text, size);
+    cunei_buffer_fini(&out);
+}
+
+static void a_bad_escape_stays_as_it_is(void **state)
+{
+    (void)state;
+    char text[] = "50% of %zz%4";
+
+    size_t size = cunei_text_unquote(text, strlen(text));
+
+    assert_int_equal(size, strlen("50% of %zz%4"));
+    assert_string_equal(text, "50% of %zz%4");
+}
+
+static void escaping_makes_control_characters_visible(void **state)
+{
+    (void)state;
+    struct cunei_buffer out = {0};
+
+    assert_string_equal(made(&out, cunei_text_escape, "a\\b\n\t\x01\xc2\x85"),
+                        "a\\\\b\\n\\t\\x01\\xc2\\x85");
+    cunei_buffer_fini(&out);
+}
+
+static void escaped_text_comes_back_unchanged(void **state)
+{
+    (void)state;
+    struct cunei_buffer out = {0};
+    static const char text[] = "\\n is no \n, \\x41 no A, \xc2\x9f\x1b[0m";
+
+    made(&out, cunei_text_escape, text);
+    size_t size = cunei_text_unescape(out.data, out.size);
+
+    assert_int_equal(size, sizeof(text) - 1);
+    assert_memory_equal(out.data, text, size);
+    cunei_buffer_fini(&out);
+}
+
+static void a_backslash_at_the_end_stays(void **state)
+{
+    (void)state;
+    char text[] = "a\\";
+    assert_int_equal(cunei_text_unescape(text, 2), 2);
+    assert_string_equal(text, "a\\");
+}
+
+static const struct {
+    const char *text;
+    bool has;
+} controls[] = {
+    {"", false},    {"plain", false},         {"a\nb", true},
+    {"\x7f", true}, {"\xc2\x85", true},       {"\xc2\xa0", false},
+    {"ä", false},   {"cut short\xc2", false}, {"\x1b[0m", true},
+};
+
+static void control_characters_are_found_in_any_plane(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+        assert_int_equal(
+            cunei_text_has_controls(controls[i].text, strlen(controls[i].text)),
+            controls[i].has);
+}
+
+static const struct {
+    const char *text;
+    const char *json;
+} strings[] = {
+    {"", "\"\""},
+    {"a\"b\\", "\"a\\\"b\\\\\""},
+    {"\n\x7f", "\"\\u000a\\u007f\""},
+    {"ä€😀", "\"ä€😀\""},
+    {"\xff\xe4", "\"\\udcff\\udce4\""},
+    {"\xed\xa0\x80", "\"\\udced\\udca0\\udc80\""}, /* a surrogate is no character */
+    {"\xc0\x80", "\"\\udcc0\\udc80\""},            /* nor is an overlong form */
+    {"\xf5\x80\x80\x80", "\"\\udcf5\\udc80\\udc80\\udc80\""},
+    {"\xe2\x82", "\"\\udce2\\udc82\""},
+};
+
+static void json_strings_are_valid_whatever_the_bytes(void **state)
+{
+    (void)state;
+    struct cunei_buffer out = {0};
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+        assert_string_equal(made(&out, cunei_text_json, strings[i].text),
+                            strings[i].json);
+    cunei_buffer_fini(&out);
+}
+
+static void cutting_spares_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(cunei_text_cut("aäb", 4, 4), 4);
+    assert_int_equal(cunei_text_cut("aäb", 4, 3), 3);
+    assert_int_equal(cunei_text_cut("aäb", 4, 2), 1);
+    assert_int_equal(cunei_text_cut("ä", 2, 1), 0);
+}
+
+static void a_buffer_grows_and_stays_terminated(void **state)
+{
+    (void)state;
+    struct cunei_buffer buffer = {0};
+
+    for (int i = 0; i < 1000; i++)
+        cunei_buffer_format(&buffer, "%03d", i);
+
+    assert_int_equal(buffer.size, 3000);
+    assert_int_equal(strlen(buffer.data), 3000);
+    assert_memory_equal(buffer.data + 2997, "999", 3);
+    cunei_buffer_fini(&buffer);
+}
+
+static void a_failed_buffer_ignores_what_follows(void **state)
+{
+    (void)state;
+    struct cunei_buffer buffer = {0};
+    cunei_buffer_append_text(&buffer, "a");
+
+    cunei_buffer_append(&buffer, "b", SIZE_MAX / 2 + 1);
+    cunei_buffer_append_text(&buffer, "c");
+
+    assert_true(buffer.failed);
+    assert_string_equal(buffer.data, "a");
+    cunei_buffer_fini(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quoting_leaves_no_space_or_control_character),
+        cmocka_unit_test(quoted_text_comes_back_unchanged),
+        cmocka_unit_test(a_bad_escape_stays_as_it_is),
+        cmocka_unit_test(escaping_makes_control_characters_visible),
+        cmocka_unit_test(escaped_text_comes_back_unchanged),
+        cmocka_unit_test(a_backslash_at_the_end_stays),
+        cmocka_unit_test(control_characters_are_found_in_any_plane),
+        cmocka_unit_test(json_strings_are_valid_whatever_the_bytes),
+        cmocka_unit_test(cutting_spares_characters),
+        cmocka_unit_test(a_buffer_grows_and_stays_terminated),
+        cmocka_unit_test(a_failed_buffer_ignores_what_follows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
