@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Functions: each identity gets one id, and its definition is written before the id is
- * given away.
+ * given away: into the live file, and from there into the metadata file before the next
+ * packet is.
  *
  * The table holds whole identities, not hashes of them: two functions must never share
  * an id.  It lives as long as the recording; called with the recording's lock held.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,13 @@ static struct {
     struct cunei_buffer text;     /* of its definition */
 } table;
 
+/*
+ * The tail is filled with the recording's lock held, but flushed by any thread that
+ * writes a packet: it has a lock of its own.
+ */
+static pthread_mutex_t tail_lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t tail_length; /* the mapping holds a copy, which is not believed */
+
 void cunei_define_reset(void)
 {
     for (size_t i = 0; i < table.capacity; i++)
@@ -37,6 +46,7 @@ void cunei_define_reset(void)
     cunei_buffer_fini(&table.text);
     memset(&table, 0, sizeof(table));
     table.next_id = CUNEI_FUNCTION_FIRST;
+    tail_length = 0;
 }
 
 /* FNV-1a */
@@ -112,6 +122,64 @@ static bool write_event(struct cunei_recording *recording,
     return true;
 }
 
+static struct cunei_live_tail *tail_of(struct cunei_recording *recording)
+{
+    return (void *)((char *)recording->live + CUNEI_LIVE_TAIL_OFFSET);
+}
+
+void cunei_define_lock(void)
+{
+    (void)pthread_mutex_lock(&tail_lock);
+}
+
+void cunei_define_unlock(void)
+{
+    (void)pthread_mutex_unlock(&tail_lock);
+}
+
+/* Write the tail to the metadata file and begin anew; tail lock held. */
+static int flush(struct cunei_recording *recording)
+{
+    struct cunei_live_tail *tail = tail_of(recording);
+
+    if (tail_length == 0)
+        return 0;
+    int rc = cunei_folder_append(&recording->folder, CUNEI_METADATA_NAME, tail->text,
+                                 tail_length, &recording->metadata_length);
+    if (rc < 0)
+        return rc;
+    tail_length = 0;
+    /* Pairs with the reader's second look at `flushed`, after its copy. */
+    atomic_fetch_add_explicit(&tail->flushed, 1, memory_order_acq_rel);
+    atomic_store_explicit(&tail->length, 0, memory_order_release);
+    return 0;
+}
+
+int cunei_define_flush(struct cunei_recording *recording)
+{
+    cunei_define_lock();
+    int rc = flush(recording);
+    cunei_define_unlock();
+    return rc;
+}
+
+/* Add a whole line; tail lock held. */
+static int append_line(struct cunei_recording *recording, const char *line, size_t size)
+{
+    struct cunei_live_tail *tail = tail_of(recording);
+    int rc = 0;
+
+    if (size > sizeof(tail->text) - tail_length)
+        rc = flush(recording);
+    if (rc < 0 || size > sizeof(tail->text))
+        return rc < 0 ? rc : -ENAMETOOLONG;
+    memcpy(tail->text + tail_length, line, size);
+    tail_length += size;
+    /* Pairs with the acquire in the reader: the line is there before it counts. */
+    atomic_store_explicit(&tail->length, tail_length, memory_order_release);
+    return 0;
+}
+
 static bool write_definition(struct cunei_recording *recording,
                              const struct cunei_function *function)
 {
@@ -119,9 +187,12 @@ static bool write_definition(struct cunei_recording *recording,
     if (function->id >= CUNEI_FUNCTION_CLASS_END)
         return write_event(recording, function);
     cunei_metadata_format_function(function, &table.text);
-    return !table.text.failed && cunei_folder_append_metadata(
-                                     &recording->folder, table.text.data,
-                                     table.text.size, &recording->metadata_length) == 0;
+    if (table.text.failed)
+        return false;
+    cunei_define_lock();
+    int rc = append_line(recording, table.text.data, table.text.size);
+    cunei_define_unlock();
+    return rc == 0;
 }
 
 uint32_t cunei_define(struct cunei_recording *recording,

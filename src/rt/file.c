@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wire/metadata.h"
-
 #define FILE_MODE   0600
 #define FOLDER_MODE 0700
 
@@ -34,33 +32,33 @@ static int move_up(int fd)
     return moved;
 }
 
-static void hold(struct cunei_held *held, int fd)
+static void hold(struct cunei_folder *folder, int fd)
 {
     struct stat stat;
 
-    held->fd = move_up(fd);
-    if (held->fd < 0 || fstat(held->fd, &stat) < 0) {
-        held->fd = -1;
+    folder->fd = move_up(fd);
+    if (folder->fd < 0 || fstat(folder->fd, &stat) < 0) {
+        folder->fd = -1;
         return;
     }
-    held->device = stat.st_dev;
-    held->inode = stat.st_ino;
+    folder->device = stat.st_dev;
+    folder->inode = stat.st_ino;
 }
 
 /* Whether the program has left the descriptor as it was. */
-static int is_ours(const struct cunei_held *held)
+static int is_ours(const struct cunei_folder *folder)
 {
     struct stat stat;
 
-    return held->fd >= 0 && fstat(held->fd, &stat) == 0 &&
-           stat.st_dev == held->device && stat.st_ino == held->inode;
+    return folder->fd >= 0 && fstat(folder->fd, &stat) == 0 &&
+           stat.st_dev == folder->device && stat.st_ino == folder->inode;
 }
 
-static void drop(struct cunei_held *held)
+static void drop(struct cunei_folder *folder)
 {
-    if (is_ours(held))
-        close(held->fd);
-    held->fd = -1;
+    if (is_ours(folder))
+        close(folder->fd);
+    folder->fd = -1;
 }
 
 static void clean_host_name(char *name, size_t size)
@@ -82,7 +80,7 @@ int cunei_folder_open(struct cunei_folder *folder, const char *parent)
     char *path = NULL;
     int rc = 0;
 
-    *folder = (struct cunei_folder){.held.fd = -1, .metadata.fd = -1};
+    *folder = (struct cunei_folder){.fd = -1};
     if (mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST)
         return -errno;
     clean_host_name(host, sizeof(host));
@@ -104,49 +102,57 @@ int cunei_folder_open(struct cunei_folder *folder, const char *parent)
         cunei_folder_close(folder);
         return rc;
     }
-    hold(&folder->held, fd);
+    hold(folder, fd);
     return 0;
 }
 
 void cunei_folder_close(struct cunei_folder *folder)
 {
-    drop(&folder->metadata);
-    drop(&folder->held);
+    drop(folder);
     free(folder->path);
     folder->path = NULL;
 }
 
-/* The folder's descriptor, reopened by its path if the program took it away. */
-static int folder_fd(struct cunei_folder *folder)
+int cunei_folder_fd(struct cunei_folder *folder)
 {
-    if (!is_ours(&folder->held)) {
+    if (!is_ours(folder)) {
         int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
             return -errno;
-        hold(&folder->held, fd);
+        hold(folder, fd);
     }
-    return folder->held.fd;
+    return folder->fd;
+}
+
+/* The program uses all the descriptors it may have: lend it ours for a moment. */
+static int open_without_folder(struct cunei_folder *folder, const char *name, int flags)
+{
+    char *path = NULL;
+
+    if (asprintf(&path, "%s/%s", folder->path, name) < 0)
+        return -ENOMEM;
+    drop(folder);
+    int fd = open(path, flags, FILE_MODE);
+    int rc = fd < 0 ? -errno : fd;
+    free(path);
+    return rc;
 }
 
 int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags)
 {
-    int directory = folder_fd(folder);
-    if (directory < 0)
-        return directory;
+    int directory = cunei_folder_fd(folder);
 
     flags |= O_CLOEXEC | O_NOFOLLOW;
-    int fd = openat(directory, name, flags, FILE_MODE);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && folder->metadata.fd >= 0) {
-        /* The program uses all it may have: lend the place the metadata holds. */
-        drop(&folder->metadata);
-        fd = openat(directory, name, flags, FILE_MODE);
-    }
-    return fd < 0 ? -errno : fd;
+    int fd = directory < 0 ? directory : openat(directory, name, flags, FILE_MODE);
+    if (directory >= 0 && fd < 0)
+        fd = -errno;
+    return fd == -EMFILE || fd == -ENFILE ? open_without_folder(folder, name, flags)
+                                          : fd;
 }
 
 int cunei_folder_remove(struct cunei_folder *folder, const char *name)
 {
-    int directory = folder_fd(folder);
+    int directory = cunei_folder_fd(folder);
     if (directory < 0)
         return directory;
     return unlinkat(directory, name, 0) < 0 ? -errno : 0;
@@ -202,30 +208,10 @@ int cunei_folder_append(struct cunei_folder *folder, const char *name,
     return rc;
 }
 
-static int metadata_fd(struct cunei_folder *folder)
+int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
+                       size_t size, uint64_t offset)
 {
-    if (!is_ours(&folder->metadata)) {
-        int fd =
-            cunei_folder_open_file(folder, CUNEI_METADATA_NAME, O_WRONLY | O_APPEND);
-        if (fd < 0)
-            return fd;
-        hold(&folder->metadata, fd);
-    }
-    return folder->metadata.fd;
-}
-
-int cunei_folder_append_metadata(struct cunei_folder *folder, const void *bytes,
-                                 size_t size, uint64_t *length)
-{
-    int fd = metadata_fd(folder);
-    return fd < 0 ? fd : append(fd, bytes, size, length);
-}
-
-int cunei_folder_patch_metadata(struct cunei_folder *folder, const void *bytes,
-                                size_t size, uint64_t offset)
-{
-    /* Not through the held descriptor: O_APPEND would send the bytes to the end. */
-    int fd = cunei_folder_open_file(folder, CUNEI_METADATA_NAME, O_WRONLY);
+    int fd = cunei_folder_open_file(folder, name, O_WRONLY);
     if (fd < 0)
         return fd;
     ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
@@ -246,7 +232,10 @@ int cunei_folder_replace(struct cunei_folder *folder, const char *name,
         return fd;
     int rc = append(fd, bytes, size, &length);
     close(fd);
-    if (rc == 0 && renameat(folder->held.fd, temporary, folder->held.fd, name) < 0)
+    int directory = rc < 0 ? rc : cunei_folder_fd(folder);
+    if (directory < 0)
+        rc = directory;
+    else if (renameat(directory, temporary, directory, name) < 0)
         rc = -errno;
     if (rc < 0)
         (void)cunei_folder_remove(folder, temporary);

@@ -3,9 +3,8 @@
  * Writing into the folder of a trace from inside somebody else's program.
  *
  * The program may close, reuse or run out of file descriptors, change its directory or
- * its root.  So at most two descriptors are held, the folder's and the metadata's, each
- * is checked to be still ours before it is used, and a stream file is open only while a
- * packet is written to it.
+ * its root.  So one descriptor is held, the folder's, and checked to be still ours
+ * before it is used; a file is open only while something is written to it.
  */
 #ifndef CUNEI_RT_FILE_H
 #define CUNEI_RT_FILE_H
@@ -14,16 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct cunei_held {
-    int fd; /* -1: none */
-    dev_t device;
-    ino_t inode;
-};
-
 struct cunei_folder {
     char *path; /* owned */
-    struct cunei_held held;
-    struct cunei_held metadata;
+    int fd;     /* -1: none */
+    dev_t device;
+    ino_t inode;
 };
 
 /*
@@ -44,16 +38,15 @@ int cunei_folder_replace(struct cunei_folder *folder, const char *name,
 int cunei_folder_append(struct cunei_folder *folder, const char *name,
                         const void *bytes, size_t size, uint64_t *length);
 
-/* The same for the metadata, through the descriptor that is held. */
-int cunei_folder_append_metadata(struct cunei_folder *folder, const void *bytes,
-                                 size_t size, uint64_t *length);
-
-/* Overwrite bytes of the metadata in place. */
-int cunei_folder_patch_metadata(struct cunei_folder *folder, const void *bytes,
-                                size_t size, uint64_t offset);
+/* Overwrite bytes of a file in place. */
+int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
+                       size_t size, uint64_t offset);
 
 /* -EFBIG where the process may not make a file of that size (RLIMIT_FSIZE). */
 int cunei_file_check_limit(uint64_t size);
+
+/* The folder's descriptor, reopened by its path if the program took it away. */
+int cunei_folder_fd(struct cunei_folder *folder);
 
 /* openat(2) in the folder, on a descriptor that is ours for certain. */
 int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags);

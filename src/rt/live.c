@@ -113,7 +113,8 @@ static int open_in_memory(struct cunei_recording *recording)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         rc = -errno;
-    else if (symlinkat(path, recording->folder.held.fd, CUNEI_LIVE_NAME) < 0) {
+    else if (symlinkat(path, cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME) <
+             0) {
         rc = -errno;
         (void)unlink(path);
         close(fd);
@@ -128,7 +129,8 @@ static int open_live(struct cunei_recording *recording, int flags)
     if (fd != -ELOOP)
         return fd;
     /* Our own link into /dev/shm: the folder is ours alone. */
-    fd = openat(recording->folder.held.fd, CUNEI_LIVE_NAME, O_RDWR | O_CLOEXEC);
+    fd = openat(cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME,
+                O_RDWR | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
@@ -243,8 +245,8 @@ void cunei_live_forget(struct cunei_recording *recording)
 void cunei_live_remove(struct cunei_recording *recording)
 {
     char target[256];
-    ssize_t length = readlinkat(recording->folder.held.fd, CUNEI_LIVE_NAME, target,
-                                sizeof(target) - 1);
+    ssize_t length = readlinkat(cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME,
+                                target, sizeof(target) - 1);
     if (length > 0) {
         target[length] = '\0';
         (void)unlink(target);

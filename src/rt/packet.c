@@ -171,8 +171,12 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
 
     if (why != CUNEI_CLOSE_KEEP)
         rc = full ? -ENOSPC
-                  : cunei_space_take(&recording->space, recording->folder.held.fd,
+                  : cunei_space_take(&recording->space,
+                                     cunei_folder_fd(&recording->folder),
                                      stream->content_bits / 8);
+    /* Definitions first: the files alone must be a valid trace. */
+    if (rc == 0)
+        rc = cunei_define_flush(recording);
     if (rc == 0)
         rc = write_packet(recording, stream);
     if (rc < 0 && why == CUNEI_CLOSE_KEEP)

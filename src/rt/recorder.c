@@ -66,10 +66,12 @@ static void end_thread(void *own)
 static void before_fork(void)
 {
     (void)pthread_mutex_lock(&recording.lock);
+    cunei_define_lock();
 }
 
 static void after_fork_in_parent(void)
 {
+    cunei_define_unlock();
     (void)pthread_mutex_unlock(&recording.lock);
 }
 
@@ -87,7 +89,7 @@ static void end_recording(void)
 /* The child has one thread and no business with its parent's mapping or files. */
 static void after_fork_in_child(void)
 {
-    (void)pthread_mutex_init(&recording.lock, NULL);
+    after_fork_in_parent(); /* whoever forks holds the locks, on either side */
     for (struct cunei_stream *stream = recording.streams, *next; stream;
          stream = next) {
         next = stream->next;
@@ -240,8 +242,8 @@ static void correct_clock(const struct cunei_clock_pair *end)
     cunei_metadata_format_clock(&recording.metadata, text);
     if (!preamble.failed &&
         cunei_metadata_find_clock(preamble.data, preamble.size, &offset) == 0)
-        (void)cunei_folder_patch_metadata(&recording.folder, text,
-                                          CUNEI_METADATA_CLOCK_SIZE, offset);
+        (void)cunei_folder_patch(&recording.folder, CUNEI_METADATA_NAME, text,
+                                 CUNEI_METADATA_CLOCK_SIZE, offset);
     cunei_buffer_fini(&preamble);
 }
 
@@ -280,10 +282,12 @@ int cunei_recorder_stop(void)
 
     (void)pthread_mutex_lock(&recording.lock);
     struct cunei_clock_pair end = cunei_clock_pair();
-    int rc = close_stream(&recording.definitions);
+    int rc = cunei_define_flush(&recording);
+    int failed = close_stream(&recording.definitions);
+    rc = rc < 0 ? rc : failed;
     for (struct cunei_stream *stream = recording.streams; stream;
          stream = stream->next) {
-        int failed = close_stream(stream);
+        failed = close_stream(stream);
         rc = rc < 0 ? rc : failed;
     }
     correct_clock(&end);

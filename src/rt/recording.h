@@ -4,6 +4,7 @@
  *
  * `lock` guards the list of slots, the list of streams and the definitions.  It is
  * taken for a thread's first event, its end, a new function, start, stop and fork.
+ * Inside it, or alone when a packet is written, the lock of the metadata's tail.
  */
 #ifndef CUNEI_RT_RECORDING_H
 #define CUNEI_RT_RECORDING_H
@@ -75,6 +76,9 @@ void cunei_live_remove(struct cunei_recording *recording);
 
 /* rt/define.c: functions. */
 void cunei_define_reset(void);
+void cunei_define_lock(void);
+void cunei_define_unlock(void);
+int cunei_define_flush(struct cunei_recording *recording);
 uint32_t cunei_define(struct cunei_recording *recording,
                       const struct cunei_function *function);
 

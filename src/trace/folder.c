@@ -296,7 +296,7 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     if (rc == 0)
         rc = measure_streams(process, error);
     if (rc == 0)
-        rc = cunei_trace_functions_load(process, error);
+        rc = cunei_trace_functions_load(process, live, error);
     if (rc == 0)
         close_packets(process);
     return rc;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/file.h"
+#include "trace/live.h"
 #include "trace/trace.h"
 
 /* Names of 20 000 functions: far beyond anything we write. */
@@ -173,12 +174,33 @@ static int index_functions(struct cunei_trace_process *process, const struct lis
     return 0;
 }
 
+/* Take over what is in order of the live file's lines. */
+static int load_tail(struct cunei_trace_process *process,
+                     const struct cunei_trace_live *live, struct list *list)
+{
+    struct cunei_trace_error ignored;
+    size_t size = 0;
+    char *text = NULL;
+
+    int rc = cunei_trace_live_tail(live, &text, &size);
+    if (rc == 0)
+        rc = keep(process, text);
+    if (rc == 0)
+        rc = parse_lines(list, text, size, "", &ignored);
+    /* A line that makes no sense ends it; events that miss their function say so. */
+    return rc == -EBADMSG || rc == -EAGAIN ? 0 : rc;
+}
+
 int cunei_trace_functions_load(struct cunei_trace_process *process,
+                               const struct cunei_trace_live *live,
                                struct cunei_trace_error *error)
 {
     struct list list = {0};
 
-    int rc = load_lines(process, &list, error);
+    /* First: a line that moves to the file in between is then read twice. */
+    int rc = load_tail(process, live, &list);
+    if (rc == 0)
+        rc = load_lines(process, &list, error);
     for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_DEFINITIONS)
             rc = load_definitions(process, &process->streams[i], &list, error);

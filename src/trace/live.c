@@ -223,6 +223,56 @@ int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
     return 0;
 }
 
+/* Copy the tail once; -EAGAIN: it was flushed meanwhile. */
+static int copy_tail(const struct cunei_trace_live *live, char *text, size_t *size)
+{
+    const uint64_t text_offset =
+        CUNEI_LIVE_TAIL_OFFSET + offsetof(struct cunei_live_tail, text);
+    const size_t max = sizeof(((struct cunei_live_tail *)0)->text);
+    uint64_t before[2] = {0}, after[2] = {0}; /* flushed and length */
+
+    int64_t count =
+        cunei_trace_file_read(live->fd, before, sizeof(before), CUNEI_LIVE_TAIL_OFFSET);
+    if (count < (int64_t)sizeof(before))
+        return count < 0 ? (int)count : 0;
+    /* Pairs with the release of the length in the writer: the lines are there. */
+    atomic_thread_fence(memory_order_acquire);
+    count = cunei_trace_file_read(live->fd, text, before[1] < max ? before[1] : max,
+                                  text_offset);
+    if (count < 0)
+        return (int)count;
+    /* Pairs with the writer's count of flushes, before it fills the tail anew. */
+    atomic_thread_fence(memory_order_acquire);
+    int64_t again =
+        cunei_trace_file_read(live->fd, after, sizeof(after), CUNEI_LIVE_TAIL_OFFSET);
+    if (again < (int64_t)sizeof(after))
+        return again < 0 ? (int)again : 0;
+    *size = (size_t)count;
+    return before[0] == after[0] ? 0 : -EAGAIN;
+}
+
+int cunei_trace_live_tail(const struct cunei_trace_live *live, char **text,
+                          size_t *size)
+{
+    char *copy = calloc(1, CUNEI_LIVE_TAIL_SIZE);
+    size_t length = 0;
+    int rc = copy ? 0 : -ENOMEM;
+
+    if (rc == 0 && live->is_whole) {
+        rc = -EAGAIN;
+        for (int i = 0; i < COPY_TRIES && rc == -EAGAIN; i++)
+            rc = copy_tail(live, copy, &length);
+    }
+    if (rc < 0) {
+        free(copy);
+        return rc;
+    }
+    copy[length] = '\0';
+    *text = copy;
+    *size = length;
+    return 0;
+}
+
 void cunei_trace_live_count(const struct cunei_trace_live *live,
                             struct cunei_process *process)
 {

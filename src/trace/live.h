@@ -54,6 +54,13 @@ int cunei_trace_live_class(const struct cunei_trace_live *live, uint32_t number,
 int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
                           struct cunei_packet *packets[2]);
 
+/*
+ * Copy the definitions that may not have reached the metadata file yet: whole lines,
+ * unchecked, NUL-terminated.  The text is the caller's; it may be empty.
+ */
+int cunei_trace_live_tail(const struct cunei_trace_live *live, char **text,
+                          size_t *size);
+
 /* Take over the counters. */
 void cunei_trace_live_count(const struct cunei_trace_live *live,
                             struct cunei_process *process);

@@ -117,16 +117,65 @@ static size_t end_of_lines(const char *text, size_t size)
     return end ? (size_t)(end - text) + 1 : size;
 }
 
+/* The id that a line defines, or 0. */
+static uint32_t defined_by(const char *line, size_t size)
+{
+    struct cunei_function function = {0};
+    char *copy = strndup(line, size);
+
+    if (copy && cunei_metadata_parse_function(&function, copy, size) < 0)
+        function.id = 0;
+    free(copy);
+    return function.id;
+}
+
+/* The length of the line at `text`, its end included; 0: it has none. */
+static size_t line_length(const char *text, size_t size)
+{
+    const char *end = memchr(text, '\n', size);
+    return end ? (size_t)(end - text) + 1 : 0;
+}
+
+/* Append the lines of the live file that define what the file does not. */
+static int append_tail(struct work *work, int fd, const char *text, size_t end)
+{
+    const char *last = end > 1 ? memrchr(text, '\n', end - 1) : NULL;
+    uint32_t newest = last ? defined_by(last + 1, end - (size_t)(last + 1 - text)) : 0;
+    size_t size = 0, skipped = 0, kept = 0, length = 0;
+    char *tail = NULL;
+
+    int rc = cunei_trace_live_tail(&work->live, &tail, &size);
+    if (rc < 0)
+        return rc;
+    while ((length = line_length(tail + skipped + kept, size - skipped - kept)) > 0) {
+        uint32_t id = defined_by(tail + skipped + kept, length);
+        if (id == 0)
+            break;
+        if (id <= newest)
+            skipped += length;
+        else
+            kept += length;
+    }
+    if (kept > 0)
+        rc = cunei_trace_file_write(fd, tail + skipped, kept, end);
+    if (rc < 0)
+        (void)!ftruncate(fd, (off_t)end);
+    else
+        work->recovery->bytes += kept;
+    free(tail);
+    return rc;
+}
+
 static int mend_lines(struct work *work, int fd, const char *text, size_t size)
 {
     size_t end = end_of_lines(text, size);
 
-    if (end == size)
-        return 0;
-    if (ftruncate(fd, (off_t)end) < 0)
-        return -errno;
-    work->recovery->cut_bytes += size - end;
-    return 0;
+    if (end < size) {
+        if (ftruncate(fd, (off_t)end) < 0)
+            return -errno;
+        work->recovery->cut_bytes += size - end;
+    }
+    return append_tail(work, fd, text, end);
 }
 
 /* One write of a fixed width: no reader ever sees half of it. */
@@ -303,9 +352,9 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
         return 0;
     }
     recovery->outcome = CUNEI_RECOVER_DONE;
-    int rc = mend_streams(work);
+    int rc = mend_metadata(work);
     if (rc == 0)
-        rc = mend_metadata(work);
+        rc = mend_streams(work);
     if (rc == 0 && work->live.is_whole)
         rc = write_description(work);
     if (rc < 0)

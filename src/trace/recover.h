@@ -33,7 +33,7 @@ struct cunei_trace_recovery {
 };
 
 struct cunei_trace_recover_options {
-    bool elsewhere;          /* take it that processes of other machines do not run */
+    bool elsewhere;    /* take it that processes of other machines do not run */
     char *pointers[2]; /* folders with links to live files, by pid; or NULL */
 };
 

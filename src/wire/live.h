@@ -3,13 +3,16 @@
  * The live file: the packets a process is writing, and its state.
  *
  *     0          struct cunei_live, then one struct cunei_live_stream per stream
+ *     192 KiB    struct cunei_live_tail: lines that the metadata file does not have yet
  *     256 KiB    stream 0: two packet buffers of 256 KiB
  *     768 KiB    stream 1: two packet buffers …
  *
  * The traced process maps it writable; readers map or read it, and believe nothing in
  * it.  It is named CUNEI_LIVE_NAME in the folder of its process and is gone after a
  * clean end.  What lies in its buffers and not yet in the stream files is found by the
- * packets' sequence numbers.
+ * packets' sequence numbers; which lines of the tail are not in the metadata file, by
+ * the functions' ids, which grow from line to line.  A packet is written only after the
+ * tail: the files alone are a valid trace at any time.
  *
  * A change in this file is a change of CUNEI_WIRE_VERSION.
  */
@@ -27,6 +30,8 @@
 #define CUNEI_LIVE_MAGIC       UINT64_C(0x65766c69656e7563) /* "cuneilve" */
 #define CUNEI_LIVE_HEAD_SIZE   (256u * 1024)
 #define CUNEI_LIVE_STREAM_SIZE (2u * CUNEI_PACKET_SIZE)
+#define CUNEI_LIVE_TAIL_SIZE   (64u * 1024)
+#define CUNEI_LIVE_TAIL_OFFSET (CUNEI_LIVE_HEAD_SIZE - CUNEI_LIVE_TAIL_SIZE)
 
 enum cunei_live_state {
     CUNEI_LIVE_RECORDING = 1,
@@ -70,11 +75,23 @@ struct cunei_live {
     struct cunei_live_stream streams[];
 };
 
-#define CUNEI_LIVE_STREAMS_MAX                            \
-    ((CUNEI_LIVE_HEAD_SIZE - sizeof(struct cunei_live)) / \
+/*
+ * Definitions on their way into the metadata file: a line costs a copy here, not a
+ * system call.  A reader that finds another `flushed` after its copy copies again.
+ */
+struct cunei_live_tail {
+    _Atomic uint64_t flushed; /* how often it went to the file and began anew */
+    _Atomic uint64_t length;  /* of the whole lines in it */
+    char text[CUNEI_LIVE_TAIL_SIZE - 2 * sizeof(uint64_t)];
+};
+
+#define CUNEI_LIVE_STREAMS_MAX                              \
+    ((CUNEI_LIVE_TAIL_OFFSET - sizeof(struct cunei_live)) / \
      sizeof(struct cunei_live_stream))
 
 static_assert(sizeof(struct cunei_live) == 256, "the wire layout moved");
 static_assert(sizeof(struct cunei_live_stream) == 64, "the wire layout moved");
+static_assert(sizeof(struct cunei_live_tail) == CUNEI_LIVE_TAIL_SIZE,
+              "the wire layout moved");
 
 #endif
