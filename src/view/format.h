@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* Numbers and names as people read them; the same in every view. */
+#ifndef CUNEI_VIEW_FORMAT_H
+#define CUNEI_VIEW_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cunei_buffer;
+struct cunei_process;
+
+/* Each appends to `out`. */
+void cunei_format_count(struct cunei_buffer *out, uint64_t count); /* 832 040 */
+void cunei_format_duration(struct cunei_buffer *out, uint64_t ns); /* 1.02 s */
+void cunei_format_percent(struct cunei_buffer *out, uint64_t part, uint64_t whole);
+void cunei_format_size(struct cunei_buffer *out, uint64_t bytes); /* 1.2 GB */
+
+/* "1 call", "2 calls": `one` gets an s. */
+void cunei_format_several(struct cunei_buffer *out, uint64_t count, const char *one);
+
+/*
+ * A source file as it is recognised: relative to `directory` (or NULL), or to the
+ * library or site-packages it lies in.
+ */
+const char *cunei_format_file(const char *file, const char *directory);
+
+/* What a process ran, as its user would call it: app.py, -m http.server, -c. */
+void cunei_format_program(struct cunei_buffer *out,
+                          const struct cunei_process *process);
+
+/* The columns that a text takes on a terminal. */
+size_t cunei_format_width(const char *text);
+
+/*
+ * Append `text` so that it takes at most `width` columns, shortened in its middle, and
+ * with control characters made visible: nothing in a trace reaches a terminal as is.
+ */
+void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "view/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define FLUSH_SIZE (64u * 1024)
+
+static void flush(struct cunei_json *json)
+{
+    json->failed |= json->text.failed;
+    if (json->text.size > 0)
+        (void)fwrite(json->text.data, 1, json->text.size, json->out);
+    cunei_buffer_clear(&json->text);
+}
+
+static void begin_value(struct cunei_json *json, const char *key)
+{
+    if (json->text.size > FLUSH_SIZE)
+        flush(json);
+    if (json->begun)
+        cunei_buffer_append_text(&json->text, ",");
+    /* What stands in the outermost lists gets a line of its own. */
+    if (json->depth == 1 || (json->depth == 2 && !key))
+        cunei_buffer_append_text(&json->text, "\n");
+    if (key) {
+        cunei_text_json(&json->text, key, strlen(key));
+        cunei_buffer_append_text(&json->text, ":");
+    }
+    json->begun = true;
+}
+
+void cunei_json_open(struct cunei_json *json, const char *key, char bracket)
+{
+    begin_value(json, key);
+    cunei_buffer_append(&json->text, &bracket, 1);
+    json->begun = false;
+    json->depth++;
+}
+
+void cunei_json_close(struct cunei_json *json, char bracket)
+{
+    json->depth--;
+    if (json->depth == 0)
+        cunei_buffer_append_text(&json->text, "\n");
+    cunei_buffer_append(&json->text, &bracket, 1);
+    json->begun = true;
+}
+
+void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value)
+{
+    begin_value(json, key);
+    cunei_buffer_format(&json->text, "%" PRIu64, value);
+}
+
+void cunei_json_flag(struct cunei_json *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    cunei_buffer_append_text(&json->text, value ? "true" : "false");
+}
+
+void cunei_json_text(struct cunei_json *json, const char *key, const char *value)
+{
+    begin_value(json, key);
+    if (value)
+        cunei_text_json(&json->text, value, strlen(value));
+    else
+        cunei_buffer_append_text(&json->text, "null");
+}
+
+int cunei_json_end(struct cunei_json *json)
+{
+    cunei_buffer_append_text(&json->text, "\n");
+    flush(json);
+    cunei_buffer_fini(&json->text);
+    return json->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "view/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/format.h"
+#include "view/section.h"
+#include "view/table.h"
+
+/* Shares of the wall time from which on a number is coloured. */
+#define HOT_SHARE  5  /* one fifth */
+#define WARM_SHARE 20 /* one twentieth */
+
+enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
+{
+    if (ns == 0)
+        return CUNEI_INK_PLAIN;
+    return ns >= report->duration_ns / HOT_SHARE    ? CUNEI_INK_HOT
+           : ns >= report->duration_ns / WARM_SHARE ? CUNEI_INK_WARM
+                                                    : CUNEI_INK_PLAIN;
+}
+
+void cunei_report_name(const struct cunei_report *report, uint32_t function,
+                       struct cunei_buffer *out)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+
+    cunei_buffer_append_text(
+        out, function < functions->count ? functions->items[function].qualname : "?");
+}
+
+void cunei_report_place(const struct cunei_report *report, uint32_t function,
+                        struct cunei_buffer *out)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+
+    if (function >= functions->count)
+        return;
+    const struct cunei_function *names = &functions->items[function];
+    cunei_buffer_format(out, "%s:%" PRIu32,
+                        cunei_format_file(names->file, report->home), names->line);
+}
+
+void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
+                         enum cunei_ink ink, const char *words)
+{
+    size_t width = cunei_format_width(words);
+    size_t gap = cunei_format_width(before);
+    struct cunei_buffer *text = &paragraph->text;
+
+    if (paragraph->column > paragraph->indent && paragraph->style->width > 0 &&
+        paragraph->column + gap + width > paragraph->style->width) {
+        cunei_buffer_format(text, "\n%*s", (int)paragraph->indent, "");
+        paragraph->column = paragraph->indent;
+    } else if (paragraph->column > 0) {
+        cunei_style_put(paragraph->style, text, CUNEI_INK_DIM, before);
+        paragraph->column += gap;
+    }
+    cunei_style_put(paragraph->style, text, ink, words);
+    paragraph->column += width;
+}
+
+int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out)
+{
+    bool failed = paragraph->text.failed;
+
+    cunei_buffer_append_text(&paragraph->text, "\n");
+    if (!failed)
+        (void)fwrite(paragraph->text.data, 1, paragraph->text.size, out);
+    cunei_buffer_fini(&paragraph->text);
+    return failed ? -ENOMEM : 0;
+}
+
+static const struct cunei_column columns[] = {
+    {"self", 0, 0},  {"%", 1, 0},       {"total", 2, 0},     {"%tree", 5, 0},
+    {"calls", 0, 0}, {"resumes", 8, 0}, {"mean", 6, 0},      {"≈p50", 9, 0},
+    {"≈p99", 7, 0},  {"max", 4, 0},     {"function", 0, 12}, {"", 3, 14},
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+static void add_row(const struct cunei_report *report, struct cunei_table *table,
+                    uint32_t index)
+{
+    const struct cunei_survey_function *facts = &report->survey->facts[index];
+    uint64_t wall_ns = report->duration_ns;
+    enum cunei_ink heat = cunei_report_heat(report, facts->self_ns);
+
+    cunei_format_duration(cunei_table_cell(table, heat), facts->self_ns);
+    cunei_format_percent(cunei_table_cell(table, heat), facts->self_ns, wall_ns);
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->total_ns);
+    cunei_format_percent(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->total_ns,
+                         wall_ns);
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->calls);
+    struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (facts->resumes > 0)
+        cunei_format_count(resumes, facts->resumes);
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
+                          cunei_report_mean_ns(facts));
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
+                          cunei_report_quantile_ns(facts, 0.5));
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
+                          cunei_report_quantile_ns(facts, 0.99));
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->max_ns);
+    cunei_report_name(report, index, cunei_table_cell(table, CUNEI_INK_STRONG));
+    cunei_report_place(report, index, cunei_table_cell(table, CUNEI_INK_DIM));
+}
+
+int cunei_report_functions(const struct cunei_report *report)
+{
+    struct cunei_ranking ranking;
+    struct cunei_table table;
+
+    int rc = cunei_ranking_init(&ranking, report);
+    if (rc < 0)
+        return rc;
+    uint64_t limit = report->options->limit;
+    uint32_t shown =
+        limit > 0 && limit < ranking.count ? (uint32_t)limit : ranking.count;
+    cunei_table_init(&table, columns, COLUMN_COUNT);
+    for (uint32_t i = 0; i < shown; i++)
+        add_row(report, &table, ranking.indices[i]);
+    if (shown > 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    cunei_table_fini(&table);
+    if (rc == 0)
+        rc = cunei_report_notes(report, shown, ranking.count);
+    cunei_ranking_fini(&ranking);
+    return rc;
+}
+
+static int print_text(const struct cunei_report *report)
+{
+    const struct cunei_report_options *options = report->options;
+    int rc = cunei_report_title(report);
+
+    if (rc < 0)
+        return rc;
+    (void)fputc('\n', report->out);
+    if (options->callers)
+        return cunei_report_callers(report);
+    if (options->tree)
+        return cunei_report_tree(report);
+    if (options->threads)
+        return cunei_report_threads(report);
+    return cunei_report_functions(report);
+}
+
+int cunei_report_print(const struct cunei_trace *trace,
+                       const struct cunei_report_options *options, FILE *out)
+{
+    const struct cunei_survey_options wanted = {
+        .pid = options->pid,
+        .tree = options->tree,
+        .edges = options->callers != NULL,
+        .progress = options->progress,
+        .progress_context = options->progress_context,
+    };
+    struct cunei_survey survey;
+
+    int rc = cunei_survey_init(&survey, trace, &wanted);
+    if (rc < 0)
+        return rc;
+    struct cunei_report report = {
+        .trace = trace,
+        .options = options,
+        .survey = &survey,
+        .duration_ns = cunei_survey_duration_ns(&survey),
+        .home = survey.process_count > 0
+                    ? survey.processes[0].process->description.directory
+                    : NULL,
+        .out = out,
+    };
+    rc = options->json ? cunei_report_json(&report) : print_text(&report);
+    cunei_survey_fini(&survey);
+    return rc;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a trace says, on one screen or as one JSON object.
+ *
+ *     struct cunei_report_options options = CUNEI_REPORT_DEFAULTS;
+ *     int rc = cunei_report_print(&trace, &options, stdout);
+ *
+ * Percentages are shares of the wall time between the first and the last event; threads
+ * that run side by side may take more than all of it together.
+ */
+#ifndef CUNEI_VIEW_REPORT_H
+#define CUNEI_VIEW_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/pattern.h"
+#include "trace/trace.h"
+#include "view/style.h"
+
+enum cunei_report_sort {
+    CUNEI_SORT_SELF,
+    CUNEI_SORT_TOTAL,
+    CUNEI_SORT_CALLS,
+    CUNEI_SORT_MEAN,
+    CUNEI_SORT_P50,
+    CUNEI_SORT_P99,
+    CUNEI_SORT_MAX,
+    CUNEI_SORT_NAME,
+};
+
+struct cunei_report_options {
+    int sort;         /* enum cunei_report_sort */
+    uint64_t limit;   /* functions in a table; 0: all */
+    bool tree;        /* the call tree … */
+    uint64_t depth;   /* … so many levels of it; 0: all … */
+    double min_share; /* … and what took at least so much of the wall time, 0 to 1 */
+    const char *callers; /* who called this function; NULL: not asked for */
+    bool threads;
+    uint64_t pid; /* only this process; 0: all */
+    struct cunei_patterns patterns;
+    bool json;
+    const char *directory; /* the trace, in what to type next; NULL: it goes away */
+    struct cunei_style style;
+    /* As in struct cunei_survey_options. */
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *progress_context;
+};
+
+#define CUNEI_REPORT_DEFAULTS                       \
+    {                                               \
+        .limit = 25, .depth = 16, .min_share = 0.01 \
+    }
+
+/*
+ * Print the report.  -ESRCH: no process `pid`; -ENOENT: no function like `callers`;
+ * -EINVAL: `callers` is no expression; -ENOMEM.
+ */
+int cunei_report_print(const struct cunei_trace *trace,
+                       const struct cunei_report_options *options, FILE *out);
+
+#endif

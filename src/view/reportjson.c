@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/* The report for programs: one object, always whole. */
+#include <inttypes.h>
+
+#include "view/json.h"
+#include "view/section.h"
+
+static const char *const state_names[] = {
+    [CUNEI_TRACE_ENDED] = "ended",
+    [CUNEI_TRACE_RUNNING] = "recording",
+    [CUNEI_TRACE_KILLED] = "killed",
+};
+
+static void put_words(struct cunei_json *json, const char *key, char *const *words,
+                      size_t count)
+{
+    cunei_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        cunei_json_text(json, NULL, words[i]);
+    cunei_json_close(json, ']');
+}
+
+static void put_process(struct cunei_json *json,
+                        const struct cunei_survey_process *process)
+{
+    const struct cunei_trace_process *trace = process->process;
+    const struct cunei_process *description = &trace->description;
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_number(json, "pid", trace->metadata.pid);
+    cunei_json_number(json, "parent", description->parent);
+    cunei_json_text(json, "host", trace->metadata.host);
+    cunei_json_text(json, "state", state_names[trace->state]);
+    cunei_json_text(json, "python", description->python);
+    cunei_json_text(json, "executable", description->executable);
+    cunei_json_text(json, "directory", description->directory);
+    put_words(json, "arguments", description->arguments, description->argument_count);
+    put_words(json, "patterns", description->patterns, description->pattern_count);
+    cunei_json_number(json, "begin_ns", process->begin_ns);
+    cunei_json_number(json, "end_ns", process->end_ns);
+    cunei_json_number(json, "events", process->events);
+    cunei_json_number(json, "calls", process->calls);
+    cunei_json_number(json, "lost", process->lost);
+    cunei_json_number(json, "missing_packets", process->missing_packets);
+    cunei_json_number(json, "clamped", description->clamped);
+    cunei_json_number(json, "size_bytes", process->size_bytes);
+    cunei_json_number(json, "cost_ns", process->cost_ns);
+    cunei_json_close(json, '}');
+}
+
+static void put_thread(const struct cunei_report *report, struct cunei_json *json,
+                       const struct cunei_survey_thread *thread)
+{
+    const struct cunei_survey *survey = report->survey;
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_number(json, "pid",
+                      survey->processes[thread->process].process->metadata.pid);
+    cunei_json_number(json, "tid", thread->tid);
+    cunei_json_text(json, "name", thread->name);
+    cunei_json_number(json, "serial", thread->serial);
+    cunei_json_number(json, "begin_ns", thread->begin_ns);
+    cunei_json_number(json, "end_ns", thread->end_ns);
+    cunei_json_number(json, "wall_ns", thread->end_ns - thread->begin_ns);
+    if (thread->has_cpu) {
+        cunei_json_number(json, "cpu_ns", thread->cpu_ns);
+        cunei_json_number(json, "waiting_ns", thread->waiting_ns);
+    } else {
+        cunei_json_text(json, "cpu_ns", NULL);
+        cunei_json_text(json, "waiting_ns", NULL);
+    }
+    cunei_json_number(json, "events", thread->events);
+    cunei_json_number(json, "calls", thread->calls);
+    cunei_json_flag(json, "ended", thread->ended);
+    cunei_json_number(json, "open_depth", thread->open_depth);
+    cunei_json_open(json, "open", '[');
+    for (uint32_t i = 0; i < thread->open_count; i++)
+        cunei_json_text(json, NULL,
+                        thread->open[i] < survey->functions.count
+                            ? survey->functions.items[thread->open[i]].qualname
+                            : NULL);
+    cunei_json_close(json, ']');
+    cunei_json_close(json, '}');
+}
+
+static void put_function(const struct cunei_report *report, struct cunei_json *json,
+                         uint32_t index)
+{
+    const struct cunei_function *names = &report->survey->functions.items[index];
+    const struct cunei_survey_function *facts = &report->survey->facts[index];
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "module", names->module);
+    cunei_json_text(json, "qualname", names->qualname);
+    cunei_json_text(json, "file", names->file);
+    cunei_json_number(json, "line", names->line);
+    cunei_json_number(json, "calls", facts->calls);
+    cunei_json_number(json, "resumes", facts->resumes);
+    cunei_json_number(json, "total_ns", facts->total_ns);
+    cunei_json_number(json, "self_ns", facts->self_ns);
+    cunei_json_number(json, "mean_ns", cunei_report_mean_ns(facts));
+    cunei_json_number(json, "p50_ns", cunei_report_quantile_ns(facts, 0.5));
+    cunei_json_number(json, "p99_ns", cunei_report_quantile_ns(facts, 0.99));
+    cunei_json_number(json, "max_ns", facts->max_ns);
+    cunei_json_number(json, "recursive", facts->recursive);
+    cunei_json_number(json, "raised", facts->raised);
+    cunei_json_close(json, '}');
+}
+
+static void put_head(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_survey *survey = report->survey;
+
+    cunei_json_number(json, "version", 1);
+    cunei_json_number(json, "events", survey->events);
+    cunei_json_number(json, "lost", survey->lost);
+    cunei_json_number(json, "duration_ns", report->duration_ns);
+    cunei_json_number(json, "begin_ns", survey->begin_ns);
+    cunei_json_number(json, "calls", survey->calls);
+    cunei_json_number(json, "resumes", survey->resumes);
+    cunei_json_number(json, "raised", survey->raised);
+    cunei_json_number(json, "cost_ns", survey->cost_ns);
+    cunei_json_number(json, "orphans", survey->orphans);
+    cunei_json_number(json, "unclosed", survey->unclosed);
+    cunei_json_number(json, "appeared", survey->appeared);
+    cunei_json_number(json, "missing_packets", survey->missing_packets);
+    cunei_json_open(json, "damaged", '[');
+    for (size_t i = 0; i < survey->damage_count && i < CUNEI_SURVEY_DAMAGES_MAX; i++)
+        cunei_json_text(json, NULL, survey->damages[i].text);
+    cunei_json_close(json, ']');
+}
+
+int cunei_report_json(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_json json = {.out = report->out};
+    struct cunei_ranking ranking;
+
+    int rc = cunei_ranking_init(&ranking, report);
+    if (rc < 0)
+        return rc;
+    cunei_json_open(&json, NULL, '{');
+    put_head(report, &json);
+    cunei_json_open(&json, "processes", '[');
+    for (size_t i = 0; i < survey->process_count; i++)
+        put_process(&json, &survey->processes[i]);
+    cunei_json_close(&json, ']');
+    cunei_json_open(&json, "threads", '[');
+    for (size_t i = 0; i < survey->thread_count; i++)
+        put_thread(report, &json, &survey->threads[i]);
+    cunei_json_close(&json, ']');
+    cunei_json_open(&json, "functions", '[');
+    for (uint32_t i = 0; i < ranking.count; i++)
+        put_function(report, &json, ranking.indices[i]);
+    cunei_json_close(&json, ']');
+    if (survey->tree)
+        rc = cunei_report_tree_json(report, &json);
+    if (rc == 0 && survey->edges)
+        rc = cunei_report_callers_json(report, &json);
+    cunei_json_close(&json, '}');
+    cunei_ranking_fini(&ranking);
+    int end_rc = cunei_json_end(&json);
+    return rc < 0 ? rc : end_rc;
+}

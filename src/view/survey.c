@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "view/survey.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/edges.h"
+#include "model/tree.h"
+#include "view/pool.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Add up the pieces of each stream; what is left in its first one is all of it. */
+static int join_pieces(struct cunei_pool *pool, struct cunei_pool_process *process)
+{
+    struct cunei_piece *first = NULL;
+
+    for (size_t i = 0; i < process->piece_count; i++) {
+        struct cunei_piece *piece = &pool->pieces[process->first_piece + i];
+        if (first && first->stream == piece->stream) {
+            int rc = cunei_profile_join(&process->profile, &first->span, &piece->span);
+            if (rc < 0)
+                return rc;
+            continue;
+        }
+        first = piece;
+    }
+    for (size_t i = 0; i < process->piece_count; i++) {
+        int rc = cunei_span_finish(&pool->pieces[process->first_piece + i].span);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Where each slot of a process goes: slot 0 stays, others are an index plus one. */
+static uint32_t *map_functions(struct cunei_survey *survey,
+                               const struct cunei_pool_process *process)
+{
+    const struct cunei_trace_process *trace = process->process;
+    const struct cunei_profile *profile = &process->profile;
+    uint32_t before = survey->functions.count;
+    uint32_t *map = calloc(profile->slot_count, sizeof(*map));
+    if (!map)
+        return NULL;
+
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_function *function =
+            cunei_trace_function(trace, cunei_slot_function(slot));
+        const struct cunei_facts *facts = &profile->functions[slot];
+        if (!function || !(facts->calls || facts->resumes || facts->total))
+            continue;
+        int index = cunei_functions_add(&survey->functions, function);
+        if (index < 0) {
+            survey->functions.count = before;
+            free(map);
+            return NULL;
+        }
+        map[slot] = (uint32_t)index + 1;
+    }
+    if (survey->functions.count == before)
+        return map;
+    struct cunei_survey_function *facts =
+        realloc(survey->facts, survey->functions.count * sizeof(*facts));
+    if (!facts) {
+        survey->functions.count = before; /* as many as have facts */
+        free(map);
+        return NULL;
+    }
+    memset(facts + before, 0, (survey->functions.count - before) * sizeof(*facts));
+    survey->facts = facts;
+    return map;
+}
+
+static int add_functions(struct cunei_survey *survey,
+                         const struct cunei_profile *profile, const uint32_t *map)
+{
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_facts *from = &profile->functions[slot];
+        if (map[slot] == 0)
+            continue;
+        struct cunei_survey_function *to = &survey->facts[map[slot] - 1];
+        to->calls += from->calls;
+        to->resumes += from->resumes;
+        to->recursive += from->recursive;
+        to->raised += from->raised;
+        to->self_ns += cunei_profile_ns(profile, from->self);
+        to->total_ns += cunei_profile_ns(profile, from->total);
+        to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+        survey->resumes += from->resumes;
+        survey->raised += from->raised;
+        int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int add_thread(struct cunei_survey *survey,
+                      const struct cunei_pool_process *process, size_t index,
+                      const struct cunei_thread *thread, const uint32_t *map)
+{
+    const struct cunei_metadata *metadata = &process->process->metadata;
+    struct cunei_survey_thread *threads =
+        realloc(survey->threads, (survey->thread_count + 1) * sizeof(*threads));
+    if (!threads)
+        return -ENOMEM;
+    survey->threads = threads;
+    struct cunei_survey_thread *to = &threads[survey->thread_count++];
+    *to = (struct cunei_survey_thread){
+        .process = index,
+        .serial = thread->serial,
+        .tid = thread->vtid,
+        .ended = thread->ended,
+        .begin_ns = cunei_metadata_wall_ns(metadata, thread->begin),
+        .end_ns = cunei_metadata_wall_ns(metadata, thread->end),
+        .events = thread->events,
+        .calls = thread->calls,
+        .open_depth = thread->open_depth,
+    };
+    memcpy(to->name, thread->name, sizeof(to->name));
+    if (thread->cpu_end > thread->begin && thread->cpu_end_ns > thread->cpu_begin_ns) {
+        uint64_t wall_ns =
+            cunei_profile_ns(&process->profile, thread->cpu_end - thread->begin);
+        to->has_cpu = true;
+        to->cpu_ns = thread->cpu_end_ns - thread->cpu_begin_ns;
+        to->waiting_ns = wall_ns > to->cpu_ns ? wall_ns - to->cpu_ns : 0;
+    }
+    if (thread->open_count == 0)
+        return 0;
+    to->open = malloc(thread->open_count * sizeof(*to->open));
+    if (!to->open)
+        return -ENOMEM;
+    to->open_count = thread->open_count;
+    for (uint32_t i = 0; i < thread->open_count; i++) {
+        uint32_t id = thread->open[i];
+        uint32_t slot =
+            id >= CUNEI_FUNCTION_FIRST ? id - (CUNEI_FUNCTION_FIRST - 1) : 0;
+        to->open[i] = slot < process->profile.slot_count ? map[slot] - 1 : UINT32_MAX;
+    }
+    return 0;
+}
+
+/* The threads of a process, and what they add to it. */
+static int add_threads(struct cunei_pool *pool,
+                       const struct cunei_pool_process *process, size_t index,
+                       const uint32_t *map)
+{
+    struct cunei_survey *survey = pool->survey;
+    struct cunei_survey_process *to = &survey->processes[index];
+    uint64_t discarded = 0;
+
+    for (size_t i = 0; i < process->piece_count; i++) {
+        const struct cunei_piece *piece = &pool->pieces[process->first_piece + i];
+        to->events += piece->definitions.events;
+        to->missing_packets += piece->span.missing;
+        discarded += piece->span.discarded;
+        for (size_t j = 0; j < piece->span.thread_count; j++) {
+            int rc = add_thread(survey, process, index, &piece->span.threads[j], map);
+            if (rc < 0)
+                return rc;
+            const struct cunei_survey_thread *thread =
+                &survey->threads[survey->thread_count - 1];
+            to->thread_count++;
+            to->calls += thread->calls;
+            if (to->begin_ns == 0 || thread->begin_ns < to->begin_ns)
+                to->begin_ns = thread->begin_ns;
+            if (thread->end_ns > to->end_ns)
+                to->end_ns = thread->end_ns;
+        }
+    }
+    if (discarded > to->lost)
+        to->lost = discarded;
+    return 0;
+}
+
+static uint64_t cost_of(const struct cunei_process *description, uint64_t events)
+{
+    unsigned __int128 cost_ps = (unsigned __int128)events * description->event_cost_ps;
+
+    if (description->event_cost_ps == 0)
+        return 0;
+    return (uint64_t)(cost_ps / 1000) + description->write_ns;
+}
+
+static void add_up(struct cunei_survey *survey, struct cunei_survey_process *process,
+                   const struct cunei_profile *profile)
+{
+    process->events += profile->events;
+    process->cost_ns = cost_of(&process->process->description, process->events);
+    for (size_t i = 0; i < process->process->stream_count; i++)
+        process->size_bytes += process->process->streams[i].size;
+    survey->events += process->events;
+    survey->calls += process->calls;
+    survey->lost += process->lost;
+    survey->missing_packets += process->missing_packets;
+    survey->cost_ns += process->cost_ns;
+    survey->orphans += profile->orphans;
+    survey->unclosed += profile->unclosed;
+    survey->appeared += profile->appeared;
+    survey->unknown += profile->unknown;
+    if (process->thread_count == 0)
+        return;
+    if (survey->begin_ns == 0 || process->begin_ns < survey->begin_ns)
+        survey->begin_ns = process->begin_ns;
+    if (process->end_ns > survey->end_ns)
+        survey->end_ns = process->end_ns;
+}
+
+static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *process)
+{
+    struct cunei_survey *survey = pool->survey;
+    struct cunei_profile *profile = &process->profile;
+    size_t index = (size_t)(process - pool->processes);
+    uint32_t *map = NULL;
+
+    int rc = join_pieces(pool, process);
+    if (rc < 0)
+        goto out;
+    map = map_functions(survey, process);
+    if (!map) {
+        rc = -ENOMEM;
+        goto out;
+    }
+    rc = add_functions(survey, profile, map);
+    if (rc == 0)
+        rc = add_threads(pool, process, index, map);
+    if (rc < 0)
+        goto out;
+    add_up(survey, &survey->processes[index], profile);
+    if (survey->tree)
+        cunei_tree_add(survey->tree, profile->tree, map, NS_PER_S, profile->frequency);
+    if (survey->edges)
+        cunei_edges_add(survey->edges, profile->edges, map, NS_PER_S,
+                        profile->frequency);
+out:
+    free(map);
+    for (size_t i = 0; i < process->piece_count; i++)
+        cunei_span_fini(&pool->pieces[process->first_piece + i].span);
+    cunei_profile_fini(profile);
+    process->has_profile = false;
+    return rc;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct cunei_survey_thread *one = a, *two = b;
+
+    if (one->process != two->process)
+        return one->process < two->process ? -1 : 1;
+    if (one->begin_ns != two->begin_ns)
+        return one->begin_ns < two->begin_ns ? -1 : 1;
+    return one->serial < two->serial ? -1 : one->serial > two->serial;
+}
+
+static int survey_pool(struct cunei_survey *survey, struct cunei_pool *pool,
+                       const struct cunei_trace *trace)
+{
+    int rc = cunei_pool_init(pool, trace);
+    if (rc < 0)
+        return rc;
+    if (pool->process_count == 0 && pool->options->pid != 0)
+        return -ESRCH;
+    survey->processes = calloc(pool->process_count + 1, sizeof(*survey->processes));
+    if (!survey->processes)
+        return -ENOMEM;
+    survey->process_count = pool->process_count;
+    for (size_t i = 0; i < pool->process_count; i++) {
+        struct cunei_survey_process *process = &survey->processes[i];
+        process->process = pool->processes[i].process;
+        process->lost = process->process->description.lost;
+        if (pool->processes[i].piece_count == 0)
+            survey->lost += process->lost;
+    }
+    if (pool->options->tree && !(survey->tree = cunei_tree_new()))
+        return -ENOMEM;
+    if (pool->options->edges && !(survey->edges = cunei_edges_new()))
+        return -ENOMEM;
+    return cunei_pool_run(pool);
+}
+
+int cunei_survey_init(struct cunei_survey *survey, const struct cunei_trace *trace,
+                      const struct cunei_survey_options *options)
+{
+    struct cunei_pool pool = {
+        .survey = survey,
+        .options = options,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .idle = PTHREAD_COND_INITIALIZER,
+        .finish = finish_process,
+    };
+
+    *survey = (struct cunei_survey){0};
+    int rc = survey_pool(survey, &pool, trace);
+    cunei_pool_fini(&pool);
+    if (rc < 0) {
+        cunei_survey_fini(survey);
+        return rc;
+    }
+    if (survey->thread_count > 0)
+        qsort(survey->threads, survey->thread_count, sizeof(*survey->threads),
+              compare_threads);
+    return 0;
+}
+
+void cunei_survey_fini(struct cunei_survey *survey)
+{
+    for (uint32_t i = 0; survey->facts && i < survey->functions.count; i++)
+        cunei_histogram_fini(&survey->facts[i].histogram);
+    free(survey->facts);
+    cunei_functions_fini(&survey->functions);
+    for (size_t i = 0; i < survey->thread_count; i++)
+        free(survey->threads[i].open);
+    free(survey->threads);
+    free(survey->processes);
+    cunei_tree_free(survey->tree);
+    cunei_edges_free(survey->edges);
+    *survey = (struct cunei_survey){0};
+}
+
+uint64_t cunei_survey_duration_ns(const struct cunei_survey *survey)
+{
+    return survey->end_ns > survey->begin_ns ? survey->end_ns - survey->begin_ns : 0;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A whole trace, read with all cores and added up: what reports are made of.
+ *
+ *     struct cunei_survey survey;
+ *     int rc = cunei_survey_init(&survey, &trace, &options);
+ *     …
+ *     cunei_survey_fini(&survey);
+ *
+ * Streams are cut into pieces that threads read in any order; each process is put
+ * together as soon as its last piece is read, and then only its facts stay.  Functions
+ * of several processes that have the same identity are one.  Damage ends a piece, not
+ * the survey.
+ */
+#ifndef CUNEI_VIEW_SURVEY_H
+#define CUNEI_VIEW_SURVEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/functions.h"
+#include "model/histogram.h"
+#include "model/profile.h"
+#include "trace/trace.h"
+
+#define CUNEI_SURVEY_DAMAGES_MAX 8u
+
+struct cunei_edges;
+struct cunei_tree;
+
+struct cunei_survey_options {
+    uint64_t pid; /* only this process; 0: all */
+    bool tree;
+    bool edges;
+    unsigned worker_count; /* 0: one for each core, as far as it is worth it */
+    /* Called from the calling thread, now and then. */
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *progress_context;
+};
+
+/* As struct cunei_facts, of all processes, in nanoseconds. */
+struct cunei_survey_function {
+    uint64_t calls, resumes, recursive, raised;
+    uint64_t self_ns, total_ns, max_ns;
+    struct cunei_histogram histogram;
+};
+
+struct cunei_survey_thread {
+    size_t process; /* index */
+    uint32_t serial, tid;
+    char name[CUNEI_PACKET_THREAD_NAME + 1];
+    bool ended;
+    uint64_t begin_ns, end_ns; /* wall clock, of its first and last event */
+    bool has_cpu;
+    uint64_t cpu_ns;
+    uint64_t waiting_ns; /* of the time that `cpu_ns` is known for */
+    uint64_t events, calls;
+    uint32_t
+        *open; /* owned: indices of functions, outermost first; UINT32_MAX unknown */
+    uint32_t open_count, open_depth;
+};
+
+struct cunei_survey_process {
+    const struct cunei_trace_process *process; /* borrowed */
+    uint64_t events, calls, lost, missing_packets, size_bytes;
+    uint64_t begin_ns, end_ns;
+    uint64_t cost_ns; /* what recording added; 0: unknown */
+    size_t thread_count;
+};
+
+struct cunei_survey {
+    struct cunei_functions functions;
+    struct cunei_survey_function *facts; /* owned, as all; by index of functions */
+    struct cunei_survey_thread *threads; /* by process and begin */
+    size_t thread_count;
+    struct cunei_survey_process *processes;
+    size_t process_count;
+    struct cunei_tree *tree;   /* slots are indices plus one, times ns */
+    struct cunei_edges *edges; /* the same */
+    uint64_t events, calls, resumes, raised, lost, missing_packets;
+    uint64_t orphans, unclosed, appeared, unknown;
+    uint64_t begin_ns, end_ns;
+    uint64_t cost_ns;
+    struct cunei_trace_error damages[CUNEI_SURVEY_DAMAGES_MAX];
+    size_t damage_count; /* may be more than are kept */
+};
+
+/* -ENOMEM; -ESRCH: no such process; or of pthread_create. */
+int cunei_survey_init(struct cunei_survey *survey, const struct cunei_trace *trace,
+                      const struct cunei_survey_options *options);
+void cunei_survey_fini(struct cunei_survey *survey);
+
+uint64_t cunei_survey_duration_ns(const struct cunei_survey *survey);
+
+#endif

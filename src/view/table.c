@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "view/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/format.h"
+
+#define GAP 2u
+
+/* How wide each column becomes; 0: it is left out. */
+struct layout {
+    size_t widths[CUNEI_TABLE_COLUMNS_MAX];
+    size_t total;
+};
+
+void cunei_table_init(struct cunei_table *table, const struct cunei_column *columns,
+                      size_t column_count)
+{
+    *table = (struct cunei_table){.columns = columns, .column_count = column_count};
+}
+
+void cunei_table_fini(struct cunei_table *table)
+{
+    cunei_buffer_fini(&table->text);
+    free(table->cells);
+    *table = (struct cunei_table){0};
+}
+
+/* The text before the next cell is whole: NUL-terminate it, as all of them are. */
+static void end_cell(struct cunei_table *table)
+{
+    if (table->cell_count == 0)
+        return;
+    struct cunei_cell *last = &table->cells[table->cell_count - 1];
+    if (last->end != SIZE_MAX)
+        return;
+    last->end = table->text.size;
+    cunei_buffer_append(&table->text, "", 1);
+}
+
+struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink)
+{
+    end_cell(table);
+    if (table->cell_count == table->cell_capacity) {
+        size_t capacity = table->cell_capacity ? 2 * table->cell_capacity : 256;
+        struct cunei_cell *cells = realloc(table->cells, capacity * sizeof(*cells));
+        if (!cells) {
+            table->text.failed = true;
+            return &table->text;
+        }
+        table->cells = cells;
+        table->cell_capacity = capacity;
+    }
+    table->cells[table->cell_count++] =
+        (struct cunei_cell){table->text.size, SIZE_MAX, ink};
+    return &table->text;
+}
+
+static const char *text_of(const struct cunei_table *table, size_t cell)
+{
+    return table->text.data + table->cells[cell].begin;
+}
+
+static void add_widths(struct layout *layout, size_t column_count)
+{
+    layout->total = 0;
+    for (size_t i = 0; i < column_count; i++) {
+        if (layout->widths[i] > 0)
+            layout->total += layout->widths[i] + (layout->total > 0 ? GAP : 0);
+    }
+}
+
+/* Take columns of what is too much from the texts, the widest first. */
+static void shorten(const struct cunei_table *table, struct layout *layout,
+                    size_t width)
+{
+    while (layout->total > width) {
+        size_t widest = SIZE_MAX;
+        for (size_t i = 0; i < table->column_count; i++) {
+            if (table->columns[i].min > 0 &&
+                layout->widths[i] > table->columns[i].min &&
+                (widest == SIZE_MAX || layout->widths[i] > layout->widths[widest]))
+                widest = i;
+        }
+        if (widest == SIZE_MAX)
+            return;
+        layout->widths[widest]--;
+        layout->total--;
+    }
+}
+
+/* The narrowest that it can become without leaving a column out. */
+static size_t narrowest(const struct cunei_table *table, const struct layout *layout)
+{
+    size_t total = layout->total;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t min = table->columns[i].min;
+        if (min > 0 && layout->widths[i] > min)
+            total -= layout->widths[i] - min;
+    }
+    return total;
+}
+
+static void leave_out(const struct cunei_table *table, struct layout *layout,
+                      size_t width)
+{
+    while (narrowest(table, layout) > width) {
+        size_t least = SIZE_MAX;
+        for (size_t i = 0; i < table->column_count; i++) {
+            if (layout->widths[i] > 0 && table->columns[i].rank > 0 &&
+                (least == SIZE_MAX ||
+                 table->columns[i].rank > table->columns[least].rank))
+                least = i;
+        }
+        if (least == SIZE_MAX)
+            return;
+        layout->widths[least] = 0;
+        add_widths(layout, table->column_count);
+    }
+}
+
+static struct layout lay_out(const struct cunei_table *table, size_t width)
+{
+    struct layout layout = {0};
+
+    for (size_t i = 0; i < table->column_count; i++)
+        layout.widths[i] = cunei_format_width(table->columns[i].head);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t *column = &layout.widths[i % table->column_count];
+        size_t cell = cunei_format_width(text_of(table, i));
+        *column = cell > *column ? cell : *column;
+    }
+    add_widths(&layout, table->column_count);
+    if (width > 0) {
+        leave_out(table, &layout, width);
+        shorten(table, &layout, width);
+    }
+    return layout;
+}
+
+static bool is_last(const struct layout *layout, size_t column, size_t column_count)
+{
+    for (size_t i = column + 1; i < column_count; i++) {
+        if (layout->widths[i] > 0)
+            return false;
+    }
+    return true;
+}
+
+static void pad(struct cunei_buffer *line, size_t count)
+{
+    cunei_buffer_format(line, "%*s", (int)count, "");
+}
+
+static void put_cell(const struct cunei_table *table, const struct layout *layout,
+                     size_t column, const char *text, enum cunei_ink ink,
+                     const struct cunei_style *style, struct cunei_buffer *line)
+{
+    struct cunei_buffer shown = {0};
+    size_t width = layout->widths[column];
+    bool is_text = table->columns[column].min > 0;
+
+    cunei_format_text(&shown, text, width);
+    size_t used = shown.data ? cunei_format_width(shown.data) : 0;
+    size_t missing = width > used ? width - used : 0;
+    if (!is_text)
+        pad(line, missing);
+    if (used > 0)
+        cunei_style_put(style, line, ink, shown.data);
+    if (is_text && !is_last(layout, column, table->column_count))
+        pad(line, missing);
+    line->failed |= shown.failed;
+    cunei_buffer_fini(&shown);
+}
+
+static void put_row(const struct cunei_table *table, const struct layout *layout,
+                    size_t first_cell, const struct cunei_style *style,
+                    struct cunei_buffer *line)
+{
+    bool begun = false;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        bool head = first_cell == SIZE_MAX;
+        if (layout->widths[i] == 0)
+            continue;
+        if (begun)
+            pad(line, GAP);
+        begun = true;
+        put_cell(table, layout, i,
+                 head ? table->columns[i].head : text_of(table, first_cell + i),
+                 head ? CUNEI_INK_DIM : table->cells[first_cell + i].ink, style, line);
+    }
+    while (line->size > 0 && line->data[line->size - 1] == ' ')
+        line->data[--line->size] = '\0';
+    cunei_buffer_append(line, "\n", 1);
+}
+
+int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,
+                      FILE *out)
+{
+    struct cunei_buffer line = {0};
+
+    end_cell(table);
+    if (table->text.failed)
+        return -ENOMEM;
+    struct layout layout = lay_out(table, style->width);
+    put_row(table, &layout, SIZE_MAX, style, &line);
+    for (size_t i = 0; i + table->column_count <= table->cell_count;
+         i += table->column_count) {
+        (void)fwrite(line.data, 1, line.size, out);
+        cunei_buffer_clear(&line);
+        put_row(table, &layout, i, style, &line);
+    }
+    (void)fwrite(line.data, 1, line.size, out);
+    bool failed = line.failed;
+    cunei_buffer_fini(&line);
+    return failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A table of text that fits the terminal.
+ *
+ *     struct cunei_table table;
+ *     cunei_table_init(&table, columns, column_count);
+ *     cunei_buffer_format(cunei_table_cell(&table, INK), "%d", 7);    (left to right)
+ *     …
+ *     cunei_table_print(&table, &style, out);
+ *     cunei_table_fini(&table);
+ *
+ * Where it is too wide, columns go, those with the highest `rank` first; then texts are
+ * shortened.  Columns stand two spaces apart.
+ */
+#ifndef CUNEI_VIEW_TABLE_H
+#define CUNEI_VIEW_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "view/style.h"
+
+#define CUNEI_TABLE_COLUMNS_MAX 16u
+
+struct cunei_column {
+    const char *head;
+    unsigned rank; /* 0: never left out */
+    unsigned min;  /* columns that a text keeps when it is shortened; 0: a number,
+                      which never is and stands at the right */
+};
+
+struct cunei_cell {
+    size_t begin, end; /* in `text` */
+    enum cunei_ink ink;
+};
+
+/* Private. */
+struct cunei_table {
+    const struct cunei_column *columns; /* borrowed */
+    size_t column_count;
+    struct cunei_buffer text;
+    struct cunei_cell *cells; /* owned */
+    size_t cell_count, cell_capacity;
+    bool failed;
+};
+
+void cunei_table_init(struct cunei_table *table, const struct cunei_column *columns,
+                      size_t column_count);
+void cunei_table_fini(struct cunei_table *table);
+
+/* The next cell's text, to be appended to. */
+struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink);
+
+/* -ENOMEM. */
+int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,
+                      FILE *out);
+
+#endif

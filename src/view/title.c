@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+/* The line above a report and the notes below it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/format.h"
+#include "view/section.h"
+
+#define DOT " · "
+
+/* How many functions a note names. */
+#define NAMES_MAX 4u
+/* How many threads with open functions it shows. */
+#define THREADS_MAX 4u
+
+static void format_processes(const struct cunei_report *report,
+                             struct cunei_buffer *out)
+{
+    const struct cunei_survey *survey = report->survey;
+
+    cunei_format_program(out, &survey->processes[0].process->description);
+    if (survey->process_count > 1) {
+        cunei_buffer_append_text(out, " and ");
+        cunei_format_several(out, survey->process_count - 1, "more process");
+    }
+}
+
+static size_t count_state(const struct cunei_survey *survey,
+                          enum cunei_trace_state state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < survey->process_count; i++)
+        count += survey->processes[i].process->state == state;
+    return count;
+}
+
+static void put_state(struct cunei_paragraph *title, const struct cunei_survey *survey,
+                      enum cunei_trace_state state, const char *word,
+                      enum cunei_ink ink)
+{
+    struct cunei_buffer text = {0};
+    size_t count = count_state(survey, state);
+
+    if (count == 0)
+        return;
+    if (survey->process_count > 1)
+        cunei_buffer_format(&text, "%zu ", count);
+    cunei_buffer_append_text(&text, word);
+    cunei_paragraph_put(title, DOT, ink, text.data ? text.data : word);
+    cunei_buffer_fini(&text);
+}
+
+static void format_times(const struct cunei_report *report, struct cunei_buffer *out)
+{
+    const struct cunei_survey *survey = report->survey;
+    uint64_t cpu_ns = 0;
+    bool has_cpu = false;
+
+    for (size_t i = 0; i < survey->thread_count; i++) {
+        has_cpu |= survey->threads[i].has_cpu;
+        cpu_ns += survey->threads[i].cpu_ns;
+    }
+    cunei_format_duration(out, report->duration_ns);
+    cunei_buffer_append_text(out, " wall");
+    if (has_cpu) {
+        cunei_buffer_append_text(out, ", ");
+        cunei_format_duration(out, cpu_ns);
+        cunei_buffer_append_text(out, " CPU");
+    }
+}
+
+static void format_calls(const struct cunei_report *report, struct cunei_buffer *out)
+{
+    cunei_format_several(out, report->survey->calls, "call");
+    cunei_buffer_append_text(out, ", ");
+    cunei_format_count(out, report->survey->lost);
+    cunei_buffer_append_text(out, " lost");
+}
+
+static void put(struct cunei_paragraph *title, struct cunei_buffer *text,
+                enum cunei_ink ink)
+{
+    if (text->size > 0)
+        cunei_paragraph_put(title, DOT, ink, text->data);
+    title->text.failed |= text->failed;
+    cunei_buffer_clear(text);
+}
+
+int cunei_report_title(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_paragraph title = {.style = &report->options->style, .indent = 2};
+    struct cunei_buffer text = {0};
+    struct cunei_buffer safe = {0};
+
+    if (survey->process_count == 0)
+        return 0;
+    format_processes(report, &text);
+    cunei_format_text(&safe, text.data ? text.data : "", 60);
+    put(&title, &safe, CUNEI_INK_HEAD);
+    cunei_buffer_clear(&text);
+    put_state(&title, survey, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
+    put_state(&title, survey, CUNEI_TRACE_KILLED, "killed", CUNEI_INK_BAD);
+    const char *python = survey->processes[0].process->description.python;
+    if (python) {
+        cunei_format_text(&safe, python, 40);
+        put(&title, &safe, CUNEI_INK_PLAIN);
+    }
+    format_times(report, &text);
+    put(&title, &text, CUNEI_INK_PLAIN);
+    cunei_format_several(&text, survey->thread_count, "thread");
+    put(&title, &text, CUNEI_INK_PLAIN);
+    format_calls(report, &text);
+    put(&title, &text, survey->lost > 0 ? CUNEI_INK_BAD : CUNEI_INK_PLAIN);
+    if (survey->cost_ns > 0) {
+        cunei_buffer_append_text(&text, "recording cost ≈ ");
+        cunei_format_duration(&text, survey->cost_ns);
+        put(&title, &text, CUNEI_INK_PLAIN);
+    }
+    cunei_buffer_fini(&text);
+    cunei_buffer_fini(&safe);
+    return cunei_paragraph_print(&title, report->out);
+}
+
+/* A note: what it is about, then words that may take several lines. */
+#define LABEL_WIDTH 11
+
+static void begin_note(struct cunei_paragraph *note, const struct cunei_report *report,
+                       const char *label, enum cunei_ink ink)
+{
+    *note = (struct cunei_paragraph){
+        .style = &report->options->style,
+        .column = LABEL_WIDTH,
+        .indent = LABEL_WIDTH,
+    };
+    cunei_style_begin(note->style, &note->text, ink);
+    cunei_buffer_format(&note->text, "%-*s", LABEL_WIDTH, label);
+    cunei_style_end(note->style, &note->text, ink);
+}
+
+static void put_words(struct cunei_paragraph *note, const char *before,
+                      struct cunei_buffer *words)
+{
+    cunei_paragraph_put(note, before, CUNEI_INK_PLAIN, words->data ? words->data : "");
+    note->text.failed |= words->failed;
+    cunei_buffer_clear(words);
+}
+
+static void format_safe_name(const struct cunei_report *report, uint32_t function,
+                             struct cunei_buffer *out)
+{
+    struct cunei_buffer name = {0};
+
+    cunei_report_name(report, function, &name);
+    cunei_format_text(out, name.data ? name.data : "", 40);
+    cunei_buffer_fini(&name);
+}
+
+/* The function that raised most after those named already, or UINT32_MAX. */
+static uint32_t next_raiser(const struct cunei_survey *survey, uint32_t last)
+{
+    uint64_t limit = last == UINT32_MAX ? UINT64_MAX : survey->facts[last].raised;
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        uint64_t raised = survey->facts[i].raised;
+        bool is_after = raised < limit || (raised == limit && i > last);
+        if (raised > 0 && is_after && i != last &&
+            (best == UINT32_MAX || raised > survey->facts[best].raised))
+            best = i;
+    }
+    return best;
+}
+
+static int note_raised(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_paragraph note;
+    struct cunei_buffer words = {0};
+    uint32_t function = UINT32_MAX;
+
+    if (survey->raised == 0)
+        return 0;
+    begin_note(&note, report, "raised", CUNEI_INK_DIM);
+    cunei_buffer_append_text(&words, "exceptions left functions ");
+    cunei_format_several(&words, survey->raised, "time");
+    cunei_buffer_append_text(&words, ":");
+    put_words(&note, "", &words);
+    for (unsigned i = 0; i < NAMES_MAX; i++) {
+        function = next_raiser(survey, function);
+        if (function == UINT32_MAX)
+            break;
+        format_safe_name(report, function, &words);
+        cunei_buffer_append_text(&words, " ");
+        cunei_format_count(&words, survey->facts[function].raised);
+        put_words(&note, i > 0 ? ", " : " ", &words);
+    }
+    if (next_raiser(survey, function) != UINT32_MAX && function != UINT32_MAX)
+        cunei_paragraph_put(&note, ", ", CUNEI_INK_PLAIN, "…");
+    cunei_buffer_fini(&words);
+    return cunei_paragraph_print(&note, report->out);
+}
+
+static int note_open_thread(const struct cunei_report *report,
+                            const struct cunei_survey_thread *thread, bool is_first)
+{
+    struct cunei_paragraph note;
+    struct cunei_buffer words = {0};
+
+    begin_note(&note, report, is_first ? "open" : "", CUNEI_INK_DIM);
+    cunei_format_text(&words, thread->name[0] ? thread->name : "thread", 24);
+    if (!thread->name[0])
+        cunei_buffer_format(&words, " %" PRIu32, thread->tid);
+    cunei_buffer_append_text(&words, ":");
+    put_words(&note, "", &words);
+    uint32_t first =
+        thread->open_count > NAMES_MAX ? thread->open_count - NAMES_MAX : 0;
+    if (first > 0 || thread->open_depth > thread->open_count)
+        cunei_paragraph_put(&note, " ", CUNEI_INK_DIM, "…");
+    for (uint32_t i = first; i < thread->open_count; i++) {
+        format_safe_name(report, thread->open[i], &words);
+        put_words(&note, i == 0 ? " " : " › ", &words);
+    }
+    cunei_buffer_fini(&words);
+    return cunei_paragraph_print(&note, report->out);
+}
+
+static int note_open(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    unsigned shown = 0, count = 0;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < survey->thread_count; i++) {
+        if (survey->threads[i].open_depth == 0)
+            continue;
+        if (count++ < THREADS_MAX) {
+            rc = note_open_thread(report, &survey->threads[i], shown == 0);
+            shown++;
+        }
+    }
+    if (count > shown)
+        (void)fprintf(report->out, "%*s… and in %u more threads\n", LABEL_WIDTH, "",
+                      count - shown);
+    return rc;
+}
+
+static int note_sentence(const struct cunei_report *report, const char *label,
+                         struct cunei_buffer *words)
+{
+    struct cunei_paragraph note;
+
+    begin_note(&note, report, label, CUNEI_INK_BAD);
+    put_words(&note, "", words);
+    cunei_buffer_fini(words);
+    return cunei_paragraph_print(&note, report->out);
+}
+
+static const char *loss_reason(const struct cunei_process *process)
+{
+    if (process->lost_no_space > 0 && process->stop_errno != 0)
+        return strerror((int)(process->stop_errno & 0xff));
+    if (process->full)
+        return "the size limit or the free space that is left alone was reached";
+    if (process->lost_no_stream > 0)
+        return "no memory for a thread's stream";
+    if (process->lost_no_function > 0)
+        return "functions that could not be defined";
+    return NULL;
+}
+
+static int note_losses(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_buffer words = {0};
+    int rc = 0;
+
+    if (survey->lost > 0) {
+        const char *reason = NULL;
+        for (size_t i = 0; !reason && i < survey->process_count; i++)
+            reason = loss_reason(&survey->processes[i].process->description);
+        cunei_format_several(&words, survey->lost, "event");
+        cunei_buffer_format(&words, " not recorded%s%s", reason ? ": " : "",
+                            reason ? reason : "");
+        rc = note_sentence(report, "lost", &words);
+    }
+    if (rc == 0 && survey->missing_packets > 0) {
+        cunei_format_several(&words, survey->missing_packets, "packet");
+        cunei_buffer_append_text(&words, " not in the stream files");
+        rc = note_sentence(report, "missing", &words);
+    }
+    for (size_t i = 0;
+         rc == 0 && i < survey->damage_count && i < CUNEI_SURVEY_DAMAGES_MAX; i++) {
+        cunei_format_text(&words, survey->damages[i].text, SIZE_MAX);
+        rc = note_sentence(report, "damaged", &words);
+    }
+    if (rc == 0 && survey->orphans + survey->unclosed + survey->appeared > 0) {
+        cunei_format_several(&words, survey->orphans + survey->appeared, "end");
+        cunei_buffer_append_text(&words, " without a beginning, ");
+        cunei_format_several(&words, survey->unclosed, "beginning");
+        cunei_buffer_append_text(&words, " without an end");
+        rc = note_sentence(report, "unmatched", &words);
+    }
+    return rc;
+}
+
+/* A word for the shell. */
+static void format_word(const char *word, struct cunei_buffer *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./+,:@%";
+
+    if (word[0] && word[strspn(word, plain)] == '\0')
+        cunei_buffer_append_text(out, word);
+    else
+        cunei_buffer_format(out, "'%s'", word);
+}
+
+static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t count)
+{
+    const struct cunei_report_options *options = report->options;
+    struct cunei_paragraph note;
+    struct cunei_buffer words = {0};
+
+    begin_note(&note, report, "next", CUNEI_INK_DIM);
+    if (options->directory) {
+        cunei_buffer_append_text(&words, "cunei report ");
+        format_word(options->directory, &words);
+        put_words(&note, "", &words);
+        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "--tree");
+        cunei_paragraph_put(&note, " | ", CUNEI_INK_PLAIN, "--threads");
+        cunei_paragraph_put(&note, " | ", CUNEI_INK_PLAIN, "--callers NAME");
+        if (shown < count) {
+            cunei_buffer_append_text(&words, "--limit 0 (all ");
+            cunei_format_count(&words, count);
+            cunei_buffer_append_text(&words, ")");
+            put_words(&note, " | ", &words);
+        }
+    } else
+        cunei_paragraph_put(&note, "", CUNEI_INK_PLAIN,
+                            "keep the trace with --save DIR, then: cunei report DIR "
+                            "--tree | --threads | --callers NAME");
+    cunei_buffer_fini(&words);
+    return cunei_paragraph_print(&note, report->out);
+}
+
+int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
+                       uint32_t count)
+{
+    if (count == 0)
+        (void)fprintf(report->out, "%s\n",
+                      report->survey->functions.count > 0
+                          ? "No function that these patterns let through was called."
+                          : "No call was recorded.");
+    (void)fputc('\n', report->out);
+    int rc = note_raised(report);
+    if (rc == 0)
+        rc = note_open(report);
+    if (rc == 0)
+        rc = note_losses(report);
+    if (rc == 0)
+        rc = note_next(report, shown, count);
+    return rc;
+}
