@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+/* `cunei report`: where the time of a recorded program went. */
+#include "cmd/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "trace/trace.h"
+#include "view/report.h"
+
+/* What the options fill in. */
+struct values {
+    struct cunei_report_options report;
+    const char *min_percent;
+};
+
+static const char *const sort_names[] = {"self", "total", "calls", "mean", "p50",
+                                         "p99",  "max",   "name",  NULL};
+
+#define VALUE(name) offsetof(struct values, report.name)
+
+static const struct cunei_option options[] = {
+    {.name = "sort",
+     .letter = 's',
+     .kind = CUNEI_OPTION_CHOICE,
+     .value = "KEY",
+     .help = "order by self, total, calls, mean, p50, p99, max or name",
+     .offset = VALUE(sort),
+     .choices = sort_names},
+    {.name = "limit",
+     .letter = 'n',
+     .kind = CUNEI_OPTION_NUMBER,
+     .value = "N",
+     .help = "show the first N functions (default 25; 0: all)",
+     .offset = VALUE(limit)},
+    {.name = "tree",
+     .letter = 't',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show the call tree with inclusive times",
+     .offset = VALUE(tree)},
+    {.name = "depth",
+     .kind = CUNEI_OPTION_NUMBER,
+     .value = "N",
+     .help = "of the tree, show N levels (default 16; 0: all)",
+     .offset = VALUE(depth)},
+    {.name = "min-percent",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "P",
+     .help = "of the tree, show what took P % of the wall time (default 1)",
+     .offset = offsetof(struct values, min_percent)},
+    {.name = "callers",
+     .letter = 'c',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "NAME",
+     .help = "show who called a function: its name, a glob of it, or a pattern",
+     .offset = VALUE(callers)},
+    {.name = "threads",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show the threads: wall time, CPU time, waiting",
+     .offset = VALUE(threads)},
+    {.name = "include",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "show only functions that match: module, module:qualname, file,\n"
+             "re:expression; repeatable, the last match wins",
+     .offset = VALUE(patterns)},
+    {.name = "exclude",
+     .kind = CUNEI_OPTION_EXCLUDE,
+     .value = "PATTERN",
+     .help = "show no functions that match",
+     .offset = VALUE(patterns)},
+    {.name = "process",
+     .letter = 'p',
+     .kind = CUNEI_OPTION_NUMBER,
+     .value = "PID",
+     .help = "look at one process of several",
+     .offset = VALUE(pid)},
+    {.name = "json",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "print all of it as one JSON object",
+     .offset = VALUE(json)},
+    {0},
+};
+
+static bool parse_percent(const char *text, double *share)
+{
+    char *end = NULL;
+    double percent = strtod(text, &end);
+
+    if (end == text || (*end && !(end[0] == '%' && !end[1])) || !(percent >= 0) ||
+        percent > 100)
+        return false;
+    *share = percent / 100;
+    return true;
+}
+
+static int fail(int rc, const char *path, const struct cunei_report_options *wanted)
+{
+    switch (rc) {
+    case -ESRCH:
+        return cunei_cmd_fail(
+            0, "'%s' holds no process %" PRIu64 "; 'cunei info %s' lists what it holds",
+            path, wanted->pid, path);
+    case -ENOENT:
+        return cunei_cmd_fail(0,
+                              "'%s' holds no call of a function like '%s'; try a glob "
+                              "as '*%s*', or 'cunei report %s --limit 0 --sort name'",
+                              path, wanted->callers, wanted->callers, path);
+    case -EINVAL:
+        return cunei_cmd_usage("'%s' is no pattern: its regular expression does not "
+                               "compile",
+                               wanted->callers);
+    default:
+        return cunei_cmd_fail(rc, "cannot make a report of '%s'", path);
+    }
+}
+
+/* The whole report, owned by the caller: the progress bar is gone when it appears, and
+ * where it fails nothing does.  Returns the exit status. */
+static int render(const char *path, const struct cunei_report_options *wanted,
+                  char **text, size_t *size)
+{
+    struct cunei_progress progress = {.what = "reading"};
+    struct cunei_report_options copy = *wanted;
+    struct cunei_trace trace;
+
+    int status = cunei_cmd_open_trace(path, &trace);
+    if (status != 0)
+        return status;
+    FILE *whole = open_memstream(text, size);
+    copy.progress = cunei_progress_show;
+    copy.progress_context = &progress;
+    int rc = whole ? cunei_report_print(&trace, &copy, whole) : -ENOMEM;
+    if (whole && fclose(whole) != 0 && rc == 0)
+        rc = -ENOMEM;
+    cunei_progress_clear(&progress);
+    cunei_trace_close(&trace);
+    return rc < 0 ? fail(rc, path, wanted) : EXIT_SUCCESS;
+}
+
+int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
+                      FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    int status = render(path, wanted, &text, &size);
+    if (status == EXIT_SUCCESS)
+        (void)fwrite(text, 1, size, out);
+    free(text);
+    return status;
+}
+
+/* The same on stdout, through a pager where it is longer than the screen. */
+static int show_paged(const char *path, const struct cunei_report_options *wanted)
+{
+    struct cunei_output output;
+    char *text = NULL;
+    size_t size = 0, lines = 0;
+
+    int status = render(path, wanted, &text, &size);
+    if (status == EXIT_SUCCESS) {
+        for (size_t i = 0; i < size; i++)
+            lines += text[i] == '\n';
+        cunei_output_open(&output, stdout, lines);
+        (void)fwrite(text, 1, size, output.out);
+        int rc = cunei_output_close(&output);
+        if (rc < 0)
+            status = cunei_cmd_fail(rc, "cannot write the report");
+    }
+    free(text);
+    return status;
+}
+
+static int run_report(int argc, char **argv)
+{
+    struct values values = {.report = CUNEI_REPORT_DEFAULTS};
+    struct cunei_report_options *report = &values.report;
+
+    int status = cunei_options_parse(&cunei_cmd_report, &argc, argv, &values);
+    if (status == CUNEI_OPTIONS_GO_ON) {
+        report->directory = argv[1];
+        report->style = cunei_output_style(stdout);
+        if (argc != 2)
+            status = cunei_cmd_usage("usage: cunei report %s", cunei_cmd_report.args);
+        else if (values.min_percent &&
+                 !parse_percent(values.min_percent, &report->min_share))
+            status =
+                cunei_cmd_usage("--min-percent takes a number from 0 to 100, not '%s'",
+                                values.min_percent);
+        else if (report->json)
+            status = cunei_report_show(argv[1], report, stdout);
+        else
+            status = show_paged(argv[1], report);
+    }
+    cunei_patterns_fini(&report->patterns);
+    return status;
+}
+
+const struct cunei_cmd cunei_cmd_report = {
+    .name = "report",
+    .args = "[options] DIR",
+    .summary = "show where the time of a recorded program went",
+    .help =
+        "Shows the functions that took the most time, also while DIR is being recorded.\n"
+        "self is the time in a function itself, total that with all it called; a\n"
+        "recursion counts once. A generator counts each stretch from resume to yield.\n"
+        "Percentages are of the wall time: threads side by side can exceed 100. ≈p50\n"
+        "and ≈p99 are good to 3 %; the rest is exact.\n"
+        "\n"
+        "  cunei report DIR                      the 25 costliest functions\n"
+        "  cunei report DIR --sort calls -n 0    all of them, the most called first\n"
+        "  cunei report DIR --tree               who called whom\n"
+        "  cunei report DIR --callers parse      who called parse\n"
+        "  cunei report DIR --exclude 're:^importlib|^<frozen'",
+    .options = options,
+    .run = run_report,
+};
