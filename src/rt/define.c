@@ -145,7 +145,7 @@ static int flush(struct cunei_recording *recording)
     if (tail_length == 0)
         return 0;
     int rc = cunei_folder_append(&recording->folder, CUNEI_METADATA_NAME, tail->text,
-                                 tail_length, &recording->metadata_length);
+                                 tail_length, &recording->metadata_end);
     if (rc < 0)
         return rc;
     tail_length = 0;

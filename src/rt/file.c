@@ -14,6 +14,9 @@
 #define FILE_MODE   0600
 #define FOLDER_MODE 0700
 
+#define RESERVE_FROM (UINT64_C(1) << 20)
+#define RESERVE_MAX  (UINT64_C(1) << 24)
+
 /*
  * Descriptors are held at high numbers: the program's own open() then gives the same
  * numbers as without us.
@@ -185,27 +188,54 @@ static int write_all(int fd, const void *bytes, size_t size)
     return 0;
 }
 
-static int append(int fd, const void *bytes, size_t size, uint64_t *length)
+/* Places are reserved for as much again as there is, within these bounds. */
+static void reserve(int fd, size_t size, struct cunei_file_end *end)
 {
-    int rc = cunei_file_check_limit(*length + size);
-    if (rc == 0)
+    uint64_t more = end->length < RESERVE_MAX ? end->length : RESERVE_MAX;
+
+    if (end->length < RESERVE_FROM || end->length + size <= end->reserved)
+        return;
+    end->reserved =
+        fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)end->length, (off_t)more) == 0
+            ? end->length + more
+            : UINT64_MAX; /* not on this file system: do not ask again */
+}
+
+static int append(int fd, const void *bytes, size_t size, struct cunei_file_end *end)
+{
+    int rc = cunei_file_check_limit(end->length + size);
+    if (rc == 0) {
+        reserve(fd, size, end);
         rc = write_all(fd, bytes, size);
+    }
     if (rc == 0)
-        *length += size;
+        end->length += size;
     else
-        (void)!ftruncate(fd, (off_t)*length);
+        (void)!ftruncate(fd, (off_t)end->length);
     return rc;
 }
 
 int cunei_folder_append(struct cunei_folder *folder, const char *name,
-                        const void *bytes, size_t size, uint64_t *length)
+                        const void *bytes, size_t size, struct cunei_file_end *end)
 {
     int fd = cunei_folder_open_file(folder, name, O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0)
         return fd;
-    int rc = append(fd, bytes, size, length);
+    int rc = append(fd, bytes, size, end);
     close(fd);
     return rc;
+}
+
+void cunei_folder_trim(struct cunei_folder *folder, const char *name,
+                       struct cunei_file_end *end)
+{
+    if (end->reserved <= end->length || end->reserved == UINT64_MAX)
+        return;
+    int fd = cunei_folder_open_file(folder, name, O_WRONLY);
+    if (fd < 0)
+        return;
+    (void)!ftruncate(fd, (off_t)end->length);
+    close(fd);
 }
 
 int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
@@ -224,13 +254,13 @@ int cunei_folder_replace(struct cunei_folder *folder, const char *name,
                          const void *bytes, size_t size)
 {
     char temporary[64];
-    uint64_t length = 0;
+    struct cunei_file_end end = {0};
 
     (void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
     int fd = cunei_folder_open_file(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd < 0)
         return fd;
-    int rc = append(fd, bytes, size, &length);
+    int rc = append(fd, bytes, size, &end);
     close(fd);
     int directory = rc < 0 ? rc : cunei_folder_fd(folder);
     if (directory < 0)

@@ -135,16 +135,30 @@ static void discard(struct cunei_recording *recording, struct cunei_stream *stre
     }
 }
 
+/* A stream's file is named after its slot. */
+static void name_file(const struct cunei_slot *slot, char name[16])
+{
+    (void)snprintf(name, 16, "s%u", slot->number);
+}
+
+void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot *slot)
+{
+    char name[16];
+
+    name_file(slot, name);
+    cunei_folder_trim(&recording->folder, name, &slot->end);
+}
+
 static int write_packet(struct cunei_recording *recording, struct cunei_stream *stream)
 {
     struct cunei_slot *slot = stream->slot;
     size_t size = (size_t)(stream->content_bits / 8);
     char name[16];
 
-    (void)snprintf(name, sizeof(name), "s%u", slot->number);
+    name_file(slot, name);
     uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
-    int rc = cunei_folder_append(&recording->folder, name, stream->packet, size,
-                                 &slot->length);
+    int rc =
+        cunei_folder_append(&recording->folder, name, stream->packet, size, &slot->end);
     cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
                           cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
     if (rc == 0)

@@ -165,7 +165,7 @@ static int write_preamble(uint64_t frequency)
     int rc = text.failed ? -ENOMEM
                          : cunei_folder_replace(&recording.folder, CUNEI_METADATA_NAME,
                                                 text.data, text.size);
-    recording.metadata_length = text.size;
+    recording.metadata_end = (struct cunei_file_end){.length = text.size};
     cunei_buffer_fini(&text);
     return rc;
 }
@@ -290,6 +290,8 @@ int cunei_recorder_stop(void)
         failed = close_stream(stream);
         rc = rc < 0 ? rc : failed;
     }
+    for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording.slots[i]; i++)
+        cunei_packet_trim_file(&recording, recording.slots[i]);
     correct_clock(&end);
     describe_end(&end);
     if (rc == 0)

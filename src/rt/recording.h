@@ -24,7 +24,7 @@ struct cunei_slot {
     unsigned current;             /* which of them is in use */
     uint64_t sequence;            /* of the next packet */
     uint64_t discarded;           /* events so far */
-    uint64_t length;              /* of the stream file */
+    struct cunei_file_end end;    /* of the stream file */
     struct cunei_slot *next_free;
 };
 
@@ -39,7 +39,7 @@ struct cunei_recording {
     struct cunei_clock_pair start;
     uint64_t base; /* tick 0 of the trace: a multiple of 2⁴⁰ */
     struct cunei_metadata metadata;
-    uint64_t metadata_length;
+    struct cunei_file_end metadata_end;
     struct cunei_process process;
     struct cunei_slot *slots[CUNEI_LIVE_STREAMS_MAX]; /* owned */
     struct cunei_slot *free_slots;
@@ -63,6 +63,7 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
                         uint64_t now);
 int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
                        enum cunei_close why, bool last);
+void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot *slot);
 void cunei_packet_put_stack(struct cunei_recording *recording,
                             struct cunei_stream *stream, uint64_t now,
                             bool top_is_open);
