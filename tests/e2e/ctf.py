@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""A second reader of traces, written from the bytes that src/wire specifies.
+
+Tests that count events or follow stacks read with it, so that cunei's own reader is
+never its own witness.  It reads finished traces only and trusts them.
+"""
+
+import struct
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+HEAD = struct.Struct("<I16sIQII32s9QII")
+MAGIC = 0xC1FC1FC1
+LAST = 1
+
+STACK, CALL, UNWIND, DEFINE = 1, 2, 3, 4
+FIRST_FUNCTION = 1024
+CLASS_END = FIRST_FUNCTION + 20000
+ENTER, LEAVE, RESUME, YIELD = range(4)
+
+
+class Function(NamedTuple):
+    module: str
+    qualname: str
+    file: str
+    line: int
+
+
+class Event(NamedTuple):
+    time: int
+    kind: int  # STACK, UNWIND or DEFINE; CALL for the phases of any function
+    phase: int  # of a stack: whether frames are omitted
+    function: int  # of a call
+    value: object  # open functions of a stack, run of an unwind, bytes of a define
+
+
+@dataclass
+class Packet:
+    """A packet's head, and the words behind it."""
+
+    stream_class: int
+    stream: int
+    vpid: int
+    vtid: int
+    thread_name: str
+    begin: int
+    end: int
+    sequence: int
+    discarded: int
+    thread: int
+    flags: int
+    words: memoryview
+
+    def events(self) -> Iterator[Event]:
+        words, at = self.words, 0
+        while at < len(words):
+            word = words[at]
+            kind, phase = word >> 40 & 0x3FFFFF, word >> 62
+            time = self.begin + (word - self.begin & (1 << 40) - 1)
+            at += 1
+            if kind >= FIRST_FUNCTION:
+                yield Event(time, CALL, phase, kind, None)
+            elif kind == CALL:
+                yield Event(time, CALL, phase, words[at], None)
+                at += 1
+            elif kind == UNWIND:
+                yield Event(time, UNWIND, 0, 0, words[at])
+                at += 1
+            elif kind == STACK:
+                omitted, count = words[at] & 0xFFFFFFFF, words[at] >> 32
+                at += 1
+                pairs = words[at : at + count // 2]
+                at += count // 2
+                ids = [n for pair in pairs for n in (pair & 0xFFFFFFFF, pair >> 32)]
+                functions = ids[1:] if ids and ids[0] == 0 else ids
+                assert 0 not in functions
+                yield Event(time, STACK, omitted, 0, functions)
+            elif kind == DEFINE:
+                length = words[at + 2] >> 32
+                body = bytes(words[at : at + 3 + length // 8].cast("B"))
+                at += 3 + length // 8
+                yield Event(time, DEFINE, phase, 0, body)
+            else:
+                raise ValueError(f"class {kind} is not known")
+
+
+def split_packets(data: bytes) -> Iterator[Packet]:
+    at = 0
+    while at < len(data):
+        values = HEAD.unpack_from(data, at)
+        magic, _, stream_class, stream, vpid, vtid, name = values[:7]
+        begin, end, content, size, sequence, discarded = values[7:13]
+        thread, flags = values[16:]
+        assert magic == MAGIC and content == size and size % 64 == 0
+        yield Packet(
+            stream_class,
+            stream,
+            vpid,
+            vtid,
+            name.rstrip(b"\0").decode(errors="surrogateescape"),
+            begin,
+            end,
+            sequence,
+            discarded,
+            thread,
+            flags,
+            memoryview(data[at + HEAD.size : at + size // 8]).cast("Q"),
+        )
+        at += size // 8
+    assert at == len(data)
+
+
+def unescape(text: bytes) -> bytes:
+    return text.decode("unicode_escape").encode("latin-1") if b"\\" in text else text
+
+
+def split_name(name: bytes, lengths: list[int], escaped: bool) -> Function:
+    parts = []
+    for length, gap in zip(lengths, (b":", b" (", b":"), strict=True):
+        part, name = name[:length], name[length:]
+        assert name.startswith(gap)
+        name = name[len(gap) :]
+        part = unescape(part) if escaped else part
+        parts.append(part.decode(errors="surrogateescape"))
+    return Function(*parts, int(name.rstrip(b"\0)")))
+
+
+def parse_definitions(metadata: bytes) -> Iterator[tuple[int, Function]]:
+    _, _, lines = metadata.partition(b"/* functions */\n")
+    for line in lines.splitlines():
+        text, _, rest = line.removeprefix(b'event { name = "').rpartition(b'"; id = ')
+        number, _, comment = rest.partition(b";")
+        *lengths, _ = comment.partition(b"/* ")[2].replace(b"e */", b"*/").split()
+        name = text.replace(b'\\"', b'"').replace(b"\\\\", b"\\")
+        escaped = comment.endswith(b" e */")
+        yield int(number), split_name(name, [int(word) for word in lengths], escaped)
+
+
+def parse_define(event: Event) -> tuple[int, Function]:
+    head = struct.unpack_from("<6I", event.value)
+    return head[0], split_name(event.value[24:], list(head[2:5]), bool(event.phase))
+
+
+@dataclass
+class Replay:
+    """One thread's stack, followed from event to event, and what did not fit."""
+
+    stack: list[int] | None = None
+    orphans: int = 0  # exits of frames whose entry is missing
+    unclosed: int = 0  # entries whose exit is missing
+    mismatches: int = 0  # packets that began with another stack
+    deepest: int = 0
+
+    def leave(self, function: int, run: int | None) -> None:
+        stack = self.stack
+        same = 0
+        while same < len(stack) and stack[-1 - same] == function:
+            same += 1
+        if run is None and same == 0 and function in stack:
+            while stack[-1] != function:
+                stack.pop()
+                self.unclosed += 1
+            same = 1
+        if same == 0 or (run and same < run):
+            self.orphans += 1
+            return
+        for _ in range(same - run if run else 0):
+            stack.pop()
+            self.unclosed += 1
+        stack.pop()
+
+    def follow(self, events: Iterator[Event]) -> None:
+        run = None
+        for event in events:
+            if event.kind == STACK:
+                known = None if event.phase else self.stack
+                self.mismatches += known is not None and known != event.value
+                self.stack = list(event.value)
+            elif event.kind == UNWIND:
+                run = event.value
+            else:
+                if event.phase in (ENTER, RESUME):
+                    self.stack.append(event.function)
+                    self.deepest = max(self.deepest, len(self.stack))
+                else:
+                    self.leave(event.function, run)
+                run = None
+
+    def is_balanced(self) -> bool:
+        return self.orphans == self.unclosed == self.mismatches == 0
+
+
+@dataclass
+class Process:
+    """One folder of a trace."""
+
+    folder: Path
+    functions: dict[int, Function] = field(default_factory=dict)
+    packets: list[Packet] = field(default_factory=list)
+    definitions: list[Packet] = field(default_factory=list)
+    description: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        assert not (self.folder / ".live").exists(), "the recording has not ended"
+        metadata = (self.folder / "metadata").read_bytes()
+        self.functions = dict(parse_definitions(metadata))
+        for file in sorted(self.folder.glob("s*")):
+            for packet in split_packets(file.read_bytes()):
+                target = self.definitions if packet.stream_class else self.packets
+                target.append(packet)
+        for packet in self.definitions:
+            self.functions |= dict(parse_define(event) for event in packet.events())
+        for line in (self.folder / ".process").read_text().splitlines():
+            key, _, value = line.partition(" ")
+            self.description[key] = value
+
+    @property
+    def pid(self) -> int:
+        return int(self.folder.name.split("-")[-2])
+
+    def threads(self) -> dict[int, list[Packet]]:
+        """The packets of each thread, by its serial number, in order."""
+        found = defaultdict(list)
+        for packet in self.packets:
+            found[packet.thread].append(packet)
+        return dict(found)
+
+    def events(self) -> Iterator[Event]:
+        for packet in self.packets:
+            yield from packet.events()
+
+    def count(self, *phases: int) -> Counter[Function]:
+        """Events of these phases, by function."""
+        counts = Counter(
+            event.function
+            for event in self.events()
+            if event.kind == CALL and event.phase in phases
+        )
+        return Counter({self.functions[number]: n for number, n in counts.items()})
+
+    def replay(self) -> dict[int, Replay]:
+        """What became of each thread's stack."""
+        found = {}
+        for thread, packets in self.threads().items():
+            found[thread] = Replay()
+            for packet in packets:
+                found[thread].follow(packet.events())
+        return found
+
+    def is_balanced(self) -> bool:
+        return all(replay.is_balanced() for replay in self.replay().values())
+
+
+@dataclass
+class Trace:
+    """All folders of a trace directory, in the order in which they were begun."""
+
+    processes: list[Process]
+
+    def count(self, qualname: str, *phases: int) -> int:
+        """Events of one function, ENTER unless said otherwise, in all processes."""
+        return sum(
+            n
+            for process in self.processes
+            for function, n in process.count(*(phases or (ENTER,))).items()
+            if function.qualname == qualname
+        )
+
+    def is_balanced(self) -> bool:
+        return all(process.is_balanced() for process in self.processes)
+
+    def lost(self) -> int:
+        return sum(int(process.description["lost"]) for process in self.processes)
+
+
+def read(directory: Path) -> Trace:
+    processes = [Process(path.parent) for path in Path(directory).glob("*/metadata")]
+    return Trace(sorted(processes, key=lambda p: int(p.description["start_ns"])))
