@@ -30,58 +30,58 @@ has_header() {
 }
 
 # The packages that are missing, by their Debian names.
-missing() {
+missing_tools() {
     has gcc || echo gcc
     { has gcc && has_header gcc stdio.h; } || echo libc6-dev
-    tools/python.sh | {
-        newest=yes
-        while read -r version state path; do
-            [ "$level" = test ] || [ $newest = yes ] || break
-            newest=no
-            case "$state $path" in
-            "bare /usr/bin/"*) echo "python${version%.*}-dev python${version%.*}-venv" ;;
-            esac
-        done
-    }
     [ "$level" = test ] || return 0
     has clang || echo clang
     { ! has clang || compiles clang -fsanitize=fuzzer; } ||
         echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     has pkg-config || echo pkg-config
+    { has pkg-config && pkg-config --exists cmocka; } || echo libcmocka-dev
     has babeltrace2 || echo babeltrace2
     has valgrind || echo valgrind
-    { has pkg-config && pkg-config --exists cmocka; } || echo libcmocka-dev
-    [ -e /usr/share/doc/libc6-dbg ] || ! has dpkg || echo libc6-dbg
+    ! has dpkg || dpkg -s libc6-dbg >/dev/null 2>&1 || echo libc6-dbg
 }
 
+# What makes the distribution's own Python ready; tests want every one of them.
+missing_python() {
+    tools/python.sh | if [ "$level" = test ]; then cat; else head -n 1; fi |
+        while read -r version state path; do
+            case "$state $path" in
+            "bare /usr/bin/"*) echo "python${version%.*}-dev python${version%.*}-venv" ;;
+            esac
+        done
+}
+
+ready_python() {
+    tools/python.sh | awk '$2 == "ready" { print $3; exit }'
+}
+
+# Quiet unless it fails: the lists may be missing, or older than the mirror.
 install_packages() {
     export DEBIAN_FRONTEND=noninteractive
-    apt-get install -y --no-install-recommends "$@" ||
-        { apt-get update && apt-get install -y --no-install-recommends "$@"; }
+    install="apt-get install -qq -o Dpkg::Use-Pty=0 --no-install-recommends"
+    # shellcheck disable=SC2086
+    $install "$@" >/dev/null 2>&1 || { apt-get update -qq && $install "$@" >/dev/null; }
 }
 
-# Twice: which libclang-rt fits is known once clang is there.
-for round in 1 2; do
-    packages=$(missing | tr '\n' ' ')
-    [ -n "$packages" ] || break
-    if [ "$(id -u)" = 0 ] && has apt-get; then
+if [ "$(id -u)" = 0 ] && has apt-get; then
+    # Twice: which libclang-rt fits is known once clang is there.
+    for _ in 1 2; do
+        packages=$(echo $(missing_tools) $(missing_python))
+        [ -n "$packages" ] || break
         echo "installing $packages" >&2
         # shellcheck disable=SC2086
-        install_packages $packages >&2 || fail "apt-get could not install $packages"
-    elif has gcc && [ "$level" = build ]; then
-        break # a Python that is ready may do in place of the bare newest one
-    else
-        fail "please install (Debian names): $packages"
-    fi
-done
-
-python=$(tools/python.sh | awk '$2 == "ready" { print $3; exit }')
-if [ -z "$python" ]; then
-    packages=$(missing | tr '\n' ' ')
-    [ -z "$packages" ] || fail "please install (Debian names): $packages"
-    fail "no CPython 3.12 or newer with headers in PATH or pyenv: install one, or name" \
-        "it: make PYTHON=/path/to/python3"
+        install_packages $packages || fail "apt-get could not install $packages"
+    done
 fi
+
+python=$(ready_python)
+packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))
+[ -z "$packages" ] || fail "please install (Debian names): $packages"
+[ -n "$python" ] || fail "no CPython 3.12 or newer with headers in PATH or pyenv:" \
+    "install one, or name it: make PYTHON=/path/to/python3"
 
 # A virtual environment whose Python has gone, or is no longer the one chosen, is old.
 if [ "$(.venv/bin/python -c 'import os, sys; print(os.path.realpath(sys.executable))' \
