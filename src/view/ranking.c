@@ -18,10 +18,13 @@ uint64_t cunei_report_mean_ns(const struct cunei_survey_function *facts)
     return count ? facts->total_ns / count : 0;
 }
 
-/* A bucket of the histogram may reach beyond the longest. */
+/* A bucket of the histogram may reach beyond the longest, which is known exactly. */
 uint64_t cunei_report_quantile_ns(const struct cunei_survey_function *facts,
                                   double fraction)
 {
+    double count = (double)cunei_histogram_count(&facts->histogram);
+    if (count * fraction > count - 1)
+        return facts->max_ns;
     uint64_t ns = cunei_histogram_quantile(&facts->histogram, fraction);
     return ns < facts->max_ns ? ns : facts->max_ns;
 }

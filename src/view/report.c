@@ -76,10 +76,22 @@ int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out)
 static const struct cunei_column columns[] = {
     {"self", 0, 0},  {"%", 1, 0},       {"total", 2, 0},     {"%tree", 5, 0},
     {"calls", 0, 0}, {"resumes", 8, 0}, {"mean", 6, 0},      {"≈p50", 9, 0},
-    {"≈p99", 7, 0},  {"max", 4, 0},     {"function", 0, 12}, {"", 3, 14},
+    {"≈p99", 7, 0},  {"max", 4, 0},     {"function", 0, 22}, {"", 3, 16},
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+/* What is known of single activations, if one was seen from its begin to its end. */
+static void add_activation(struct cunei_table *table,
+                           const struct cunei_survey_function *facts, uint64_t ns)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+
+    if (facts->histogram.span > 0)
+        cunei_format_duration(cell, ns);
+    else
+        cunei_buffer_append_text(cell, "–");
+}
 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     uint32_t index)
@@ -99,11 +111,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_format_count(resumes, facts->resumes);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
                           cunei_report_mean_ns(facts));
-    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                          cunei_report_quantile_ns(facts, 0.5));
-    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                          cunei_report_quantile_ns(facts, 0.99));
-    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->max_ns);
+    add_activation(table, facts, cunei_report_quantile_ns(facts, 0.5));
+    add_activation(table, facts, cunei_report_quantile_ns(facts, 0.99));
+    add_activation(table, facts, facts->max_ns);
     cunei_report_name(report, index, cunei_table_cell(table, CUNEI_INK_STRONG));
     cunei_report_place(report, index, cunei_table_cell(table, CUNEI_INK_DIM));
 }

@@ -8,6 +8,8 @@
 #include "view/format.h"
 
 #define GAP 2u
+/* Where all that may go is gone and it is still too wide. */
+#define NARROWEST_TEXT 8u
 
 /* How wide each column becomes; 0: it is left out. */
 struct layout {
@@ -72,15 +74,15 @@ static void add_widths(struct layout *layout, size_t column_count)
     }
 }
 
-/* Take columns of what is too much from the texts, the widest first. */
+/* Take what is too much from the texts, the widest first, down to `least` columns. */
 static void shorten(const struct cunei_table *table, struct layout *layout,
-                    size_t width)
+                    size_t width, size_t least)
 {
     while (layout->total > width) {
         size_t widest = SIZE_MAX;
         for (size_t i = 0; i < table->column_count; i++) {
-            if (table->columns[i].min > 0 &&
-                layout->widths[i] > table->columns[i].min &&
+            size_t min = table->columns[i].min;
+            if (min > 0 && layout->widths[i] > (min < least ? min : least) &&
                 (widest == SIZE_MAX || layout->widths[i] > layout->widths[widest]))
                 widest = i;
         }
@@ -126,17 +128,21 @@ static struct layout lay_out(const struct cunei_table *table, size_t width)
 {
     struct layout layout = {0};
 
-    for (size_t i = 0; i < table->column_count; i++)
-        layout.widths[i] = cunei_format_width(table->columns[i].head);
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t *column = &layout.widths[i % table->column_count];
         size_t cell = cunei_format_width(text_of(table, i));
         *column = cell > *column ? cell : *column;
     }
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t head = cunei_format_width(table->columns[i].head);
+        if (layout.widths[i] > 0 && layout.widths[i] < head)
+            layout.widths[i] = head;
+    }
     add_widths(&layout, table->column_count);
     if (width > 0) {
         leave_out(table, &layout, width);
-        shorten(table, &layout, width);
+        shorten(table, &layout, width, SIZE_MAX);
+        shorten(table, &layout, width, NARROWEST_TEXT);
     }
     return layout;
 }

@@ -10,7 +10,7 @@
  *     cunei_table_fini(&table);
  *
  * Where it is too wide, columns go, those with the highest `rank` first; then texts are
- * shortened.  Columns stand two spaces apart.
+ * shortened.  A column with nothing in it is left out.  Columns stand two spaces apart.
  */
 #ifndef CUNEI_VIEW_TABLE_H
 #define CUNEI_VIEW_TABLE_H

@@ -19,8 +19,10 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     uint64_t wall_ns = thread->end_ns - thread->begin_ns;
 
     cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_STRONG), thread->name);
-    cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
-                        survey->processes[thread->process].process->metadata.pid);
+    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (survey->process_count > 1)
+        cunei_buffer_format(pid, "%" PRIu32,
+                            survey->processes[thread->process].process->metadata.pid);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         thread->tid);
     struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);

@@ -297,10 +297,16 @@ static int note_losses(const struct cunei_report *report)
         rc = note_sentence(report, "damaged", &words);
     }
     if (rc == 0 && survey->orphans + survey->unclosed + survey->appeared > 0) {
-        cunei_format_several(&words, survey->orphans + survey->appeared, "end");
-        cunei_buffer_append_text(&words, " without a beginning, ");
-        cunei_format_several(&words, survey->unclosed, "beginning");
-        cunei_buffer_append_text(&words, " without an end");
+        uint64_t ends = survey->orphans + survey->appeared;
+        if (ends > 0) {
+            cunei_format_several(&words, ends, "end");
+            cunei_buffer_format(&words, " of calls without a beginning%s",
+                                survey->unclosed > 0 ? ", " : "");
+        }
+        if (survey->unclosed > 0) {
+            cunei_format_several(&words, survey->unclosed, "beginning");
+            cunei_buffer_append_text(&words, " without an end");
+        }
         rc = note_sentence(report, "unmatched", &words);
     }
     return rc;
