@@ -4,7 +4,6 @@
 SCRIPT = examples/tour.py
 ARGS =
 PYTHON =
-export PYTHON
 
 sources := $(shell find src include python -type f -not -name '*.pyc' 2>/dev/null) \
 	$(wildcard meson.build meson.options pyproject.toml)
@@ -43,7 +42,7 @@ fresh:
 	@tools/fresh.sh
 
 clean:
-	rm -rf .venv build
+	rm -rf .venv build .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/build: $(setup)

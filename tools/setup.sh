@@ -83,10 +83,10 @@ packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))
 [ -n "$python" ] || fail "no CPython 3.12 or newer with headers in PATH or pyenv:" \
     "install one, or name it: make PYTHON=/path/to/python3"
 
-# A virtual environment whose Python has gone, or is no longer the one chosen, is old.
+# An environment whose Python has gone, or is no longer the one chosen, is made anew.
 if [ "$(.venv/bin/python -c 'import os, sys; print(os.path.realpath(sys.executable))' \
     2>/dev/null)" != "$python" ]; then
-    rm -rf .venv
+    rm -rf .venv build/run
     "$python" -m venv .venv || fail "$python could not make a virtual environment"
 fi
 .venv/bin/python -m pip install --quiet --upgrade pip -r "tools/$level.txt" ||
