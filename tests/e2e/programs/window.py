@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Measure one workload with cunei and cProfile at once, in one process.
+
+    window.py WORKLOAD DIRECTORY [TAKEN [SIGN PATTERN]...]
+
+Both are switched on and off in every order that makes sense, one recording for each.
+Nothing but functions of C stands between the switches, so that no Python function is
+seen by one of the two alone.  Prints a JSON list: cProfile's counts, one row for each
+order, as [file, line, qualname, count].  TAKEN is a list of tool ids for others.
+"""
+
+import cProfile
+import gc
+import json
+import sys
+from collections import Counter
+
+import workloads
+
+from cunei import _probe
+
+BOTH_WAYS = ("cunei first", "cunei last")
+
+
+def count_calls(profile):
+    counts = Counter()
+    for entry in profile.getstats():
+        if not isinstance(entry.code, str):
+            code = entry.code
+            key = (code.co_filename, code.co_firstlineno, code.co_qualname)
+            counts[key] += entry.callcount
+    return [[*key, count] for key, count in counts.items()]
+
+
+def measure(run, directory, patterns, on, off):
+    profile = cProfile.Profile()
+    gc.collect()
+    gc.disable()  # a collection at the edge would be seen by one of them alone
+    if on == "cunei first":
+        _probe.start(directory, patterns, 0)
+        profile.enable()
+    else:
+        profile.enable()
+        _probe.start(directory, patterns, 0)
+    gc.enable()
+    run()
+    gc.disable()
+    if off == "cunei first":
+        _probe.stop()
+        profile.disable()
+    else:
+        profile.disable()
+        _probe.stop()
+    gc.enable()
+    return count_calls(profile)
+
+
+def main(name, directory, taken="", *words):
+    patterns = [
+        (sign == "+", text) for sign, text in zip(words[::2], words[1::2], strict=True)
+    ]
+    for tool in taken:
+        sys.monitoring.use_tool_id(int(tool), "other")
+    run = workloads.WORKLOADS[name]
+    rows = [
+        measure(run, directory, patterns, on, off)
+        for on in BOTH_WAYS
+        for off in BOTH_WAYS
+    ]
+    json.dump(rows, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

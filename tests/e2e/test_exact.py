@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Calls and resumes of every Python function are exactly those that cProfile counts.
+
+Both measure the same window of the same process (programs/window.py).  cProfile counts
+for all threads together, so times are not compared.  Counts that share a key are added
+on both sides: cProfile counts by code object, cunei by identity.
+"""
+
+import ast
+import json
+from collections import Counter
+from pathlib import Path
+
+import ctf
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+ORDERS = 4
+
+# Enough of them for every Python; the rest runs on one.
+CORE = {"asyncio", "exceptions", "futures", "generators", "imports", "recursion"}
+
+
+def workload_names():
+    tree = ast.parse((PROGRAMS / "workloads.py").read_text())
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [name.removeprefix("run_") for name in names if name.startswith("run_")]
+
+
+def measure(cunei, *words):
+    """cProfile's counts and cunei's process for each of the orders."""
+    done = cunei.run(cunei.python, PROGRAMS / "window.py", *words)
+    assert done.returncode == 0, done.stderr
+    profiles = [
+        Counter({(file, line, name): count for file, line, name, count in rows})
+        for rows in json.loads(done.stdout.splitlines()[-1])
+    ]
+    processes = ctf.read(cunei.folder / "trace").processes
+    assert len(processes) == len(profiles) == ORDERS
+    return list(zip(profiles, processes, strict=True))
+
+
+def entries(process):
+    counts = Counter()
+    for function, count in process.count(ctf.ENTER, ctf.RESUME).items():
+        counts[function.file, function.line, function.qualname] += count
+    return counts
+
+
+def differences(got, wanted):
+    keys = sorted(got.keys() | wanted.keys())
+    return {key: (got[key], wanted[key]) for key in keys if got[key] != wanted[key]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.core if name in CORE else [])
+        for name in workload_names()
+    ],
+)
+def test_every_function_is_entered_as_often_as_cprofile_says(cunei, name):
+    for profile, process in measure(cunei, name, "trace"):
+        assert sum(profile.values()) > 100
+        assert differences(entries(process), profile) == {}
+        assert process.description["lost"] == "0"
+        assert process.is_balanced(), process.replay()
+
+
+def test_at_least_ten_programs_are_compared():
+    assert len(workload_names()) >= 10
+
+
+def test_the_report_has_the_same_counts(cunei):
+    for (profile, process), *_ in [measure(cunei, "asyncio", "trace")]:
+        shown = cunei("report", process.folder, "--json")
+        assert shown.returncode == 0, shown.stderr
+        report = json.loads(shown.stdout)
+
+        got = Counter()
+        for row in report["functions"]:
+            got[row["file"], row["line"], row["qualname"]] += (
+                row["calls"] + row["resumes"]
+            )
+        assert differences(got, profile) == {}
+        assert report["lost"] == 0
+
+
+# Tool ids that others have taken: three, two or one are left.
+TAKEN = ["", "3", "35"]
+
+SELECTIONS = {
+    "a package": ("asyncio", ["+", "asyncio"], lambda key: "/asyncio/" in key[0]),
+    "all but one": ("asyncio", ["-", "asyncio"], lambda key: "/asyncio/" not in key[0]),
+    "a function": (
+        "generators",
+        ["+", "workloads:run_generators.<locals>.e*"],
+        lambda key: key[2] == "run_generators.<locals>.echo",
+    ),
+    "a function of any module": (
+        "generators",
+        ["+", ":*.delegate"],
+        lambda key: key[2].endswith(".delegate"),
+    ),
+    "all but a file": (
+        "exceptions",
+        ["-", "contextlib.py"],
+        lambda key: not key[0].endswith("/contextlib.py"),
+    ),
+    "files, but not some functions": (
+        "contexts",
+        ["+", "*/functools.py", "+", "workloads.py", "-", "workloads:*.manage"],
+        lambda key: (
+            key[0].endswith(("/functools.py", "/workloads.py"))
+            and not key[2].endswith(".manage")
+        ),
+    ),
+    "an expression": (
+        "imports",
+        ["+", "re:^importlib.*:_(find|load)"],
+        lambda key: (
+            key[0].startswith("<frozen importlib")
+            and key[2].startswith(("_find", "_load"))
+        ),
+    ),
+    "threads": ("futures", ["+", "threading"], lambda key: "threading.py" in key[0]),
+}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("taken", TAKEN, ids=["three free", "two free", "one free"])
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_a_selection_is_counted_exactly(cunei, selection, taken):
+    name, words, is_selected = SELECTIONS[selection]
+
+    for profile, process in measure(cunei, name, "trace", taken, *words):
+        wanted = Counter({key: n for key, n in profile.items() if is_selected(key)})
+        assert wanted
+        assert differences(entries(process), wanted) == {}
+        assert process.is_balanced(), process.replay()
