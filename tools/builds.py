@@ -11,14 +11,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 BIN = pathlib.Path(sys.executable).parent
 
-SANITIZE = ["-Dbuildtype=debugoptimized", "-Db_lundef=false"]
+TESTED = ["-Dtests=true"]
+SANITIZED = [*TESTED, "-Dbuildtype=debugoptimized", "-Db_lundef=false"]
 BUILDS = {
-    "gcc": ("gcc", ["-Dtests=true"]),
-    "clang": (
-        "clang",
-        ["-Dtests=true", "-Dfuzz=true", "-Db_sanitize=address,undefined", *SANITIZE],
-    ),
-    "threads": ("clang", ["-Dtests=true", "-Db_sanitize=thread", *SANITIZE]),
+    "gcc": ("gcc", TESTED),
+    "clang": ("clang", [*SANITIZED, "-Db_sanitize=address,undefined"]),
+    "tsan": ("clang", [*SANITIZED, "-Db_sanitize=thread"]),
+    "fuzz": ("clang", [*SANITIZED, "-Dfuzz=true"]),
 }
 
 

@@ -43,6 +43,7 @@ def check_format():
 def check_tidy():
     folder = builds.configure("clang")
     commands = json.loads((folder / "compile_commands.json").read_text())
+    once = {entry["file"]: entry for entry in commands}
     REMEMBERED.mkdir(exist_ok=True)
     settings = (ROOT / ".clang-tidy").read_text() + run("clang-tidy", "--version")
     resources = run("clang", "-print-resource-dir").strip()
@@ -60,7 +61,7 @@ def check_tidy():
         clean.touch()
         return None
 
-    in_parallel(tidy, commands)
+    in_parallel(tidy, once.values())
 
 
 def fingerprint(entry, settings):

@@ -11,11 +11,10 @@ mended, in the corpus.
 import argparse
 import sys
 
-import builds
 import environments
 from builds import BUILD, ROOT, run
 from steps import Steps
-from test import counted
+from test import compile, counted, install
 
 HOUR = 3600
 
@@ -48,8 +47,8 @@ def main():
         f"install: Python {version}", environments.install, "e2e", version, path
     ):
         steps.run(f"crashes: Python {version}", crash_tests, version, options.rounds)
-    if steps.run("build: clang, ASan and UBSan", builds.compile, "clang"):
-        targets = (BUILD / "clang" / "tests" / "fuzz").glob("fuzz_*")
+    if steps.run("build: fuzz targets", compile, "fuzz"):
+        targets = (BUILD / "fuzz" / "tests" / "fuzz").glob("fuzz_*")
         for target in sorted(target for target in targets if target.is_file()):
             steps.run(f"fuzz: {target.name}", fuzz, target, options.runs)
     return steps.finish()

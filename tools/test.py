@@ -1,8 +1,8 @@
 """Every check and test, with `N passed, N failed` as the last line.
 
 Lint; gcc and clang builds with -Werror; unit tests, golden tests and fuzz corpora in
-both, under ASan and UBSan in the second; the tests of shared streams under TSan; then
-the end-to-end tests on each Python found, with cunei installed in an environment of
+both, under ASan and UBSan in the second; the unit tests again under TSan; then the
+end-to-end tests on each Python found, with cunei installed in an environment of
 its own: all of them on the newest Python, those marked `core` on the others.
 """
 
@@ -46,7 +46,7 @@ def thread_tests():
     fixed = ["setarch", "-R"]
     works = subprocess.run([*fixed, "true"], stderr=subprocess.DEVNULL).returncode == 0
     options = ["--wrapper", " ".join(fixed)] if works else []
-    return meson_test("threads", "--suite", "threads", *options)
+    return meson_test("tsan", "--suite", "unit", *options)
 
 
 def install(version, path):
@@ -68,7 +68,7 @@ def main():
     for name, title in (("gcc", "gcc"), ("clang", "clang, ASan and UBSan")):
         if steps.run(f"build: {title}", compile, name):
             steps.run(f"unit tests: {title}", meson_test, name)
-    if steps.run("build: clang, TSan", compile, "threads"):
+    if steps.run("build: clang, TSan", compile, "tsan"):
         steps.run("unit tests: TSan", thread_tests)
     only = "not soak"
     for version, path in environments.pythons():
