@@ -162,8 +162,9 @@ static int list_files(struct cunei_trace_process *process,
             rc = add_stream(process, (uint64_t)number);
     }
     closedir(folder);
-    qsort(process->streams, process->stream_count, sizeof(process->streams[0]),
-          compare_streams);
+    if (process->stream_count > 0)
+        qsort(process->streams, process->stream_count, sizeof(process->streams[0]),
+              compare_streams);
     return rc;
 }
 

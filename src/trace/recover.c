@@ -121,10 +121,13 @@ static size_t end_of_lines(const char *text, size_t size)
 static uint32_t defined_by(const char *line, size_t size)
 {
     struct cunei_function function = {0};
-    char *copy = strndup(line, size);
+    char *copy = malloc(size);
 
-    if (copy && cunei_metadata_parse_function(&function, copy, size) < 0)
-        function.id = 0;
+    if (copy) {
+        memcpy(copy, line, size);
+        if (cunei_metadata_parse_function(&function, copy, size) < 0)
+            function.id = 0;
+    }
     free(copy);
     return function.id;
 }
@@ -136,32 +139,32 @@ static size_t line_length(const char *text, size_t size)
     return end ? (size_t)(end - text) + 1 : 0;
 }
 
-/* Append the lines of the live file that define what the file does not. */
+/* Append the lines of the live file that define what the file does not: ids grow. */
 static int append_tail(struct work *work, int fd, const char *text, size_t end)
 {
     const char *last = end > 1 ? memrchr(text, '\n', end - 1) : NULL;
     uint32_t newest = last ? defined_by(last + 1, end - (size_t)(last + 1 - text)) : 0;
-    size_t size = 0, skipped = 0, kept = 0, length = 0;
+    size_t size = 0, begin = 0, at = 0, length = 0;
     char *tail = NULL;
 
     int rc = cunei_trace_live_tail(&work->live, &tail, &size);
     if (rc < 0)
         return rc;
-    while ((length = line_length(tail + skipped + kept, size - skipped - kept)) > 0) {
-        uint32_t id = defined_by(tail + skipped + kept, length);
-        if (id == 0)
+    for (; (length = line_length(tail + at, size - at)) > 0; at += length) {
+        uint32_t id = defined_by(tail + at, length);
+        if (id == 0 || (id <= newest && at > begin))
             break;
         if (id <= newest)
-            skipped += length;
+            begin = at + length;
         else
-            kept += length;
+            newest = id;
     }
-    if (kept > 0)
-        rc = cunei_trace_file_write(fd, tail + skipped, kept, end);
+    if (at > begin)
+        rc = cunei_trace_file_write(fd, tail + begin, at - begin, end);
     if (rc < 0)
         (void)!ftruncate(fd, (off_t)end);
     else
-        work->recovery->bytes += kept;
+        work->recovery->bytes += at - begin;
     free(tail);
     return rc;
 }
@@ -197,24 +200,22 @@ static int mend_clock(struct work *work, int fd, const char *text, size_t size)
     return rc;
 }
 
-static int mend_metadata(struct work *work)
+/* Do one of the two above. */
+static int mend_metadata(struct work *work,
+                         int (*mend)(struct work *, int, const char *, size_t))
 {
     size_t size = 0;
     char *text = NULL;
+    int fd = -1;
 
     char *path = cunei_trace_path(work->process.path, CUNEI_METADATA_NAME);
     if (!path)
         return -ENOMEM;
-    int fd = -1;
     int rc = cunei_trace_file_load(path, SIZE_MAX / 2, &text, &size);
     if (rc == 0) {
         fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-        rc = fd < 0 ? -errno : 0;
+        rc = fd < 0 ? -errno : mend(work, fd, text, size);
     }
-    if (rc == 0)
-        rc = mend_lines(work, fd, text, size);
-    if (rc == 0 && work->process.state == CUNEI_TRACE_KILLED)
-        rc = mend_clock(work, fd, text, size);
     if (rc < 0)
         (void)cannot_write(work, rc, path);
     if (fd >= 0)
@@ -352,9 +353,12 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
         return 0;
     }
     recovery->outcome = CUNEI_RECOVER_DONE;
-    int rc = mend_metadata(work);
+    /* A packet may need a function of the tail, the clock wants all packets. */
+    int rc = mend_metadata(work, mend_lines);
     if (rc == 0)
         rc = mend_streams(work);
+    if (rc == 0 && work->process.state == CUNEI_TRACE_KILLED)
+        rc = mend_metadata(work, mend_clock);
     if (rc == 0 && work->live.is_whole)
         rc = write_description(work);
     if (rc < 0)

@@ -49,7 +49,7 @@ static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *err
 
     DIR *folder = opendir(trace->path);
     if (!folder)
-        return cunei_trace_fail(error, -errno, "'%s' cannot be listed", trace->path);
+        return cunei_trace_fail(error, -errno, "'%s' cannot be opened", trace->path);
     for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;

@@ -353,7 +353,8 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
 
     if (size > 0 && line[size - 1] == '\n')
         size--;
-    if (size < sizeof(before) || memcmp(line, before, sizeof(before) - 1) != 0)
+    if (size < sizeof(before) || memcmp(line, before, sizeof(before) - 1) != 0 ||
+        memchr(line, '\0', size))
         return -EINVAL;
 
     char *name = line + at;

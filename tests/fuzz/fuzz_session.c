@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/* The environment variable that arms a Python. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "fuzz.h"
+#include "wire/session.h"
+
+/*
+ * Nested repetitions in an expression (a{999}{999}) cost the C library memory without
+ * bound.  Who sets the variable runs the program, so that they harm themselves only;
+ * here they would hide everything else.
+ */
+static bool is_costly(const char *text)
+{
+    return strstr(text, "{") || strstr(text, "%7") || strstr(text, "(") ||
+           strstr(text, "%2") || strstr(text, "+") || strstr(text, "*");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cunei_session session, again;
+    char *text = fuzz_copy(data, size);
+
+    if (!is_costly(text) && cunei_session_parse(&session, text) == 0) {
+        struct cunei_buffer formatted = {0};
+        FUZZ_CHECK(session.directory && session.directory[0] == '/');
+        cunei_session_format(&session, &formatted);
+        FUZZ_CHECK(!formatted.failed);
+        FUZZ_CHECK(cunei_session_parse(&again, formatted.data) == 0);
+        FUZZ_CHECK(strcmp(again.directory, session.directory) == 0);
+        FUZZ_CHECK(again.patterns.count == session.patterns.count);
+        (void)cunei_patterns_include(&session.patterns, "a.b", "f", "/x/a.py");
+        cunei_session_fini(&again);
+        cunei_session_fini(&session);
+        cunei_buffer_fini(&formatted);
+    }
+    free(text);
+    return 0;
+}

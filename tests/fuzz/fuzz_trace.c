@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A whole trace: stream files, definitions and a live file, read, merged, recovered and
+ * read again.
+ *
+ * An input is a row of pieces: a byte that says where the piece goes, two bytes of its
+ * length, its bytes.  Files are put together from them behind a preamble that is always
+ * the same, so that the inputs stay small.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "fuzz.h"
+#include "trace/merge.h"
+#include "trace/recover.h"
+#include "trace/trace.h"
+
+enum place {
+    PLACE_METADATA,
+    PLACE_EVENTS,      /* s0 */
+    PLACE_DEFINITIONS, /* s1 */
+    PLACE_LIVE,        /* its head and slots */
+    PLACE_TAIL,
+    PLACE_BUFFERS, /* four places: two of stream 0, two of stream 1 */
+    PLACE_COUNT = PLACE_BUFFERS + 4,
+};
+
+static struct fixture fixture;
+static uint64_t preamble_size;
+
+static void prepare(void)
+{
+    if (fixture.packet) {
+        fixture_cut_file(fixture_path(&fixture, CUNEI_METADATA_NAME), preamble_size);
+        return;
+    }
+    if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 0);
+    fixture_init(&fixture);
+    preamble_size = fixture_file_size(fixture_path(&fixture, CUNEI_METADATA_NAME));
+}
+
+static void finish(void)
+{
+    fixture_fini(&fixture);
+}
+
+static void remove_files(void)
+{
+    static const char *const names[] = {"s0", "s1", CUNEI_LIVE_NAME};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        (void)unlink(fixture_path(&fixture, names[i]));
+}
+
+static void put_live(uint64_t offset, const uint8_t *data, size_t size)
+{
+    int fd = open(fixture_path(&fixture, CUNEI_LIVE_NAME),
+                  O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    FUZZ_CHECK(fd >= 0 && pwrite(fd, data, size, (off_t)offset) == (ssize_t)size);
+    close(fd);
+}
+
+static void put_piece(enum place place, const uint8_t *data, size_t size)
+{
+    switch (place) {
+    case PLACE_METADATA:
+        fixture_append_file(fixture_path(&fixture, CUNEI_METADATA_NAME), data, size);
+        break;
+    case PLACE_EVENTS:
+        fixture_append_file(fixture_path(&fixture, "s0"), data, size);
+        break;
+    case PLACE_DEFINITIONS:
+        fixture_append_file(fixture_path(&fixture, "s1"), data, size);
+        break;
+    case PLACE_LIVE:
+        put_live(0, data, size);
+        break;
+    case PLACE_TAIL:
+        put_live(CUNEI_LIVE_TAIL_OFFSET, data, size);
+        break;
+    default:
+        put_live(CUNEI_LIVE_HEAD_SIZE +
+                     (uint64_t)(place - PLACE_BUFFERS) * CUNEI_PACKET_SIZE,
+                 data, size);
+        /* A slot counts only if the file has room for it. */
+        put_live(CUNEI_LIVE_HEAD_SIZE + 4 * CUNEI_PACKET_SIZE - 1, (const uint8_t *)"",
+                 1);
+        break;
+    }
+}
+
+static void put_pieces(const uint8_t *data, size_t size)
+{
+    while (size >= 3) {
+        size_t length = data[1] | (size_t)data[2] << 8;
+        if (length > size - 3)
+            length = size - 3;
+        put_piece((enum place)(data[0] % PLACE_COUNT), data + 3, length);
+        data += 3 + length;
+        size -= 3 + length;
+    }
+}
+
+static uint64_t read_streams(const struct cunei_trace_process *process, bool *is_whole)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < process->stream_count; i++) {
+        struct cunei_trace_reader reader;
+        struct cunei_trace_packet packet;
+        int rc = cunei_trace_reader_open(&reader, process, &process->streams[i], 0,
+                                         UINT64_MAX);
+        while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+            size_t at = 0;
+            for (; at < packet.word_count; count++)
+                at += cunei_trace_event_words(&packet.words[at]);
+            FUZZ_CHECK(at == packet.word_count);
+            rc = 0;
+        }
+        FUZZ_CHECK(rc == 0 || reader.error.text[0]);
+        *is_whole &= rc == 0;
+        cunei_trace_reader_close(&reader);
+    }
+    return count;
+}
+
+static void split_streams(const struct cunei_trace_process *process)
+{
+    for (size_t i = 0; i < process->stream_count; i++) {
+        uint64_t *offsets = NULL;
+        size_t count = 0;
+        FUZZ_CHECK(
+            cunei_trace_split(process, &process->streams[i], 1, &offsets, &count) == 0);
+        free(offsets);
+    }
+}
+
+static uint64_t merge_streams(const struct cunei_trace *trace)
+{
+    struct cunei_trace_merge merge;
+    struct cunei_trace_event event;
+    uint64_t count = 0;
+
+    FUZZ_CHECK(cunei_trace_merge_open(&merge, trace, 0, 0) == 0);
+    while (cunei_trace_merge_next(&merge, &event) > 0) {
+        FUZZ_CHECK(event.class < CUNEI_FUNCTION_FIRST ||
+                   cunei_trace_function(event.process, event.class));
+        count++;
+    }
+    cunei_trace_merge_close(&merge);
+    return count;
+}
+
+/* All that can be done to a trace; its events, or -1 where it cannot be opened. */
+static int64_t read_trace(bool *is_whole)
+{
+    struct cunei_trace trace;
+    struct cunei_trace_error error;
+
+    *is_whole = true;
+    if (cunei_trace_open(&trace, fixture.directory, &error) < 0) {
+        FUZZ_CHECK(error.text[0]);
+        return -1;
+    }
+    uint64_t count = read_streams(&trace.processes[0], is_whole);
+    FUZZ_CHECK(merge_streams(&trace) == count);
+    split_streams(&trace.processes[0]);
+    cunei_trace_close(&trace);
+    return (int64_t)count;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cunei_trace_recovery recovery;
+    struct cunei_trace_recover_options options = {0};
+    struct cunei_trace_error error;
+    bool was_whole = false, is_whole = false;
+
+    bool is_first = !fixture.packet;
+    prepare();
+    if (is_first)
+        (void)atexit(finish);
+    fixture_describe(&fixture, size % 2 == 0);
+    put_pieces(data, size);
+
+    int64_t before = read_trace(&was_whole);
+    int rc = cunei_trace_recover(fixture.folder, &options, &recovery, &error);
+    FUZZ_CHECK(rc == 0 || error.text[0]);
+    int64_t after = read_trace(&is_whole);
+    if (before >= 0 && was_whole && rc == 0)
+        FUZZ_CHECK(after == before && is_whole);
+    remove_files();
+    return 0;
+}

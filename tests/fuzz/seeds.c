@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Writes the inputs that fuzzing starts from into <folder>/<target>/: what the library
+ * itself makes, so that fuzzers need not find out what a packet is.
+ */
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "fixture.h"
+#include "fuzz.h"
+#include "wire/session.h"
+
+static const char *folder;
+
+static void save(const char *target, const char *name, const struct cunei_buffer *text)
+{
+    char path[512];
+
+    FUZZ_CHECK(!text->failed);
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, target);
+    (void)mkdir(path, 0755);
+    (void)snprintf(path, sizeof(path), "%s/%s/%s", folder, target, name);
+    fixture_write_file(path, text->data, text->size);
+}
+
+static void put_file(struct cunei_buffer *out, const char *path, size_t max)
+{
+    char bytes[8192];
+
+    FILE *file = fopen(path, "rbe");
+    FUZZ_CHECK(file);
+    size_t size = fread(bytes, 1, max < sizeof(bytes) ? max : sizeof(bytes), file);
+    (void)fclose(file);
+    cunei_buffer_append(out, bytes, size);
+}
+
+static void put_piece(struct cunei_buffer *out, uint8_t place, const void *bytes,
+                      size_t size)
+{
+    const uint8_t head[] = {place, (uint8_t)size, (uint8_t)(size >> 8)};
+    cunei_buffer_append(out, head, sizeof(head));
+    cunei_buffer_append(out, bytes, size);
+}
+
+static void put_packet(struct cunei_buffer *out, uint8_t place, struct fixture *fixture,
+                       bool is_closed)
+{
+    struct cunei_packet *packet = fixture->packet;
+
+    if (is_closed) {
+        packet->timestamp_end = fixture->last;
+        packet->packet_bits = packet->content_bits;
+    }
+    put_piece(out, place, packet, (size_t)(packet->content_bits / 8));
+}
+
+static void put_live(struct cunei_buffer *out, const struct fixture *fixture)
+{
+    struct {
+        struct cunei_live head;
+        struct cunei_live_stream slots[2];
+    } live = {.head = {.magic = CUNEI_LIVE_MAGIC,
+                       .version = CUNEI_WIRE_VERSION,
+                       .packet_size = CUNEI_PACKET_SIZE,
+                       .pid = 4711,
+                       .state = CUNEI_LIVE_RECORDING,
+                       .stream_count = 2},
+              .slots = {{0}, {.stream_class = CUNEI_STREAM_DEFINITIONS}}};
+
+    memcpy(live.head.uuid, fixture->metadata.uuid, 16);
+    put_piece(out, 3, &live, sizeof(live));
+}
+
+static void put_line(struct cunei_buffer *out, uint32_t id)
+{
+    struct cunei_function function = {id, 3, "m", "C.late", "/x/m.py"};
+    cunei_metadata_format_function(&function, out);
+}
+
+static void put_tail(struct cunei_buffer *out)
+{
+    struct cunei_buffer lines = {0}, tail = {0};
+
+    put_line(&lines, 1026);
+    put_line(&lines, 1027);
+    const uint64_t head[] = {3, lines.size};
+    cunei_buffer_append(&tail, head, sizeof(head));
+    cunei_buffer_append(&tail, lines.data, lines.size);
+    put_piece(out, 4, tail.data, tail.size);
+    cunei_buffer_fini(&lines);
+    cunei_buffer_fini(&tail);
+}
+
+/* Two packets with every kind of event. */
+static void put_events(struct cunei_buffer *out, struct fixture *fixture)
+{
+    const uint64_t stack[] = {cunei_record(2000, CUNEI_CLASS_STACK, 0),
+                              UINT64_C(2) << 32, UINT64_C(1024) << 32};
+
+    fixture_packet_begin(fixture, 0, 0, 1000);
+    fixture_put(fixture, 1001, 1024, CUNEI_PHASE_ENTER);
+    fixture_put(fixture, 1002, 1025, CUNEI_PHASE_RESUME);
+    fixture_put(fixture, 1003, 1025, CUNEI_PHASE_YIELD);
+    put_packet(out, 1, fixture, true);
+    fixture_packet_begin(fixture, 0, 1, 2000);
+    fixture->packet->content_bits = 8 * sizeof(struct cunei_packet);
+    fixture_put_words(fixture, 2000, stack, 3);
+    fixture_put_call(fixture, 2001, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_ENTER);
+    fixture_put_unwind(fixture, 2002, 1);
+    fixture_put_call(fixture, 2002, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_LEAVE);
+    fixture_put(fixture, 2003, 1024, CUNEI_PHASE_LEAVE);
+    put_packet(out, 1, fixture, true);
+}
+
+static void put_definitions(struct cunei_buffer *out, struct fixture *fixture)
+{
+    fixture_packet_begin(fixture, 1, 0, 1000);
+    fixture_put_define(fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");
+    fixture_put_define(fixture, 1000, CUNEI_FUNCTION_CLASS_END + 1, "f\n");
+    put_packet(out, 2, fixture, true);
+}
+
+static void put_live_packets(struct cunei_buffer *out, struct fixture *fixture)
+{
+    fixture_packet_begin(fixture, 0, 3, 4000);
+    fixture_put(fixture, 4001, 1027, CUNEI_PHASE_ENTER);
+    put_packet(out, 5, fixture, false);
+    fixture_packet_begin(fixture, 0, 2, 3000);
+    fixture_put(fixture, 3001, 1024, CUNEI_PHASE_ENTER);
+    put_packet(out, 6, fixture, true);
+    fixture_packet_begin(fixture, 1, 1, 3000);
+    fixture_put_define(fixture, 3000, CUNEI_FUNCTION_CLASS_END + 2, "later");
+    put_packet(out, 7, fixture, false);
+}
+
+static void make_traces(struct fixture *fixture)
+{
+    struct cunei_buffer out = {0};
+
+    put_events(&out, fixture);
+    put_definitions(&out, fixture);
+    save("trace", "ended", &out);
+    put_live(&out, fixture);
+    put_live_packets(&out, fixture);
+    put_tail(&out);
+    save("trace", "killed", &out);
+    cunei_buffer_clear(&out);
+    put_live(&out, fixture);
+    put_live_packets(&out, fixture);
+    put_tail(&out);
+    save("trace", "live", &out);
+    cunei_buffer_fini(&out);
+}
+
+static void make_texts(struct fixture *fixture)
+{
+    struct cunei_buffer out = {0};
+    static const char session[] =
+        "v=1 dir=/tmp/a%09trace freq=2794750000 max=10 startup=1 include=json "
+        "exclude=re:^_ include=a:b exclude=x/y.py";
+
+    fixture_define(fixture, 1026, "a \"quoted\\\" \n name");
+    put_file(&out, fixture_path(fixture, CUNEI_METADATA_NAME), SIZE_MAX);
+    save("metadata", "whole", &out);
+    cunei_buffer_clear(&out);
+    put_line(&out, 1024);
+    put_line(&out, CUNEI_FUNCTION_CLASS_END - 1);
+    save("metadata", "lines", &out);
+    cunei_buffer_clear(&out);
+    put_file(&out, fixture_path(fixture, CUNEI_PROCESS_NAME), SIZE_MAX);
+    cunei_buffer_append_text(&out, "pattern +a\npattern -b\nlost 7\nfull 1\n");
+    save("process", "whole", &out);
+    cunei_buffer_clear(&out);
+    cunei_buffer_append_text(&out, session);
+    save("session", "words", &out);
+    cunei_buffer_clear(&out);
+    cunei_buffer_append_text(&out, "/tmp/a trace");
+    save("session", "path", &out);
+    cunei_buffer_clear(&out);
+    fixture_packet_begin(fixture, 1, 0, 1000);
+    fixture_put_define(fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");
+    fixture_put_define(fixture, 1000, CUNEI_FUNCTION_CLASS_END + 1, "f\n\"");
+    cunei_buffer_append(&out, fixture->packet + 1,
+                        (size_t)(fixture->packet->content_bits / 8) -
+                            sizeof(*fixture->packet));
+    save("define", "two", &out);
+    cunei_buffer_fini(&out);
+}
+
+int main(int argc, char **argv)
+{
+    struct fixture fixture;
+
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: seeds FOLDER\n");
+        return 2;
+    }
+    folder = argv[1];
+    (void)mkdir(folder, 0755);
+    fixture_init(&fixture);
+    make_traces(&fixture);
+    make_texts(&fixture);
+    fixture_fini(&fixture);
+    return 0;
+}
