@@ -39,6 +39,7 @@ struct cunei_cmd {
 
 extern const struct cunei_cmd cunei_cmd_record;
 extern const struct cunei_cmd cunei_cmd_report;
+extern const struct cunei_cmd cunei_cmd_replay;
 extern const struct cunei_cmd cunei_cmd_dump;
 extern const struct cunei_cmd cunei_cmd_info;
 extern const struct cunei_cmd cunei_cmd_recover;

@@ -15,6 +15,7 @@
 static const struct cunei_cmd *const commands[] = {
     &cunei_cmd_record,
     &cunei_cmd_report,
+    &cunei_cmd_replay,
     &cunei_cmd_dump,
     &cunei_cmd_info,
     &cunei_cmd_recover,

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A thread's story, step by step: what was entered and left when, in which depth.
+ *
+ *     struct cunei_walk walk = {.step = print_step, .context = …};
+ *     for each packet of a stream, in order:
+ *         cunei_walk_packet(&walk, packet, words, word_count);
+ *     cunei_walk_end(&walk);
+ *     cunei_walk_fini(&walk);
+ *
+ * The rules are those of the profile: a leave that does not match is an orphan, what is
+ * above a leave lost its own end, each packet says what is really open.  Memory grows
+ * with the depth of the stack, not with the trace.
+ */
+#ifndef CUNEI_MODEL_WALK_H
+#define CUNEI_MODEL_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+#include "wire/packet.h"
+
+enum cunei_walk_kind {
+    CUNEI_WALK_THREAD, /* another thread begins; what follows is its story */
+    CUNEI_WALK_FOUND,  /* a frame was open already */
+    CUNEI_WALK_ENTER,
+    CUNEI_WALK_LEAVE,
+    CUNEI_WALK_MISSED, /* a frame is not open any more; nobody saw its end */
+    CUNEI_WALK_ORPHAN, /* a function was left that is not known to be open */
+    CUNEI_WALK_LOST,   /* events were lost before this */
+    CUNEI_WALK_OPEN,   /* the story ends, and a frame is still open */
+};
+
+struct cunei_walk_frame {
+    uint32_t function;
+    bool is_known;   /* `entered` is */
+    bool is_resumed; /* by RESUME, not by ENTER */
+    bool mark;       /* the caller's; false at first */
+    uint32_t run;    /* private */
+    uint64_t entered;
+};
+
+struct cunei_walk_step {
+    enum cunei_walk_kind kind;
+    uint64_t time;
+    const struct cunei_packet *packet; /* NULL at the end */
+    struct cunei_walk_frame *frames;   /* all that are open, outermost first … */
+    uint32_t depth; /* … so many, the one that this is about being the last of them */
+    uint32_t function; /* of that one, or of the orphan */
+    bool is_yield;
+    bool is_raised;
+};
+
+struct cunei_walk {
+    /* Called for each step; what is not 0 ends the walk. */
+    int (*step)(void *context, const struct cunei_walk_step *step);
+    void *context;
+
+    /* Private. */
+    struct cunei_walk_frame *frames; /* owned */
+    uint32_t depth, capacity;
+    uint32_t *counts; /* owned: open frames of each function */
+    uint32_t count_capacity;
+    uint64_t beyond;
+    uint64_t last;
+    bool has_packet;
+    uint32_t thread, vtid;
+    uint64_t sequence, discarded;
+};
+
+/* 0, what `step` returned, or -ENOMEM. */
+int cunei_walk_packet(struct cunei_walk *walk, const struct cunei_packet *packet,
+                      const uint64_t *words, size_t word_count);
+
+/* Nothing follows: what is open stays so. */
+int cunei_walk_end(struct cunei_walk *walk);
+void cunei_walk_fini(struct cunei_walk *walk);
+
+#endif
