@@ -31,7 +31,7 @@ static inline uint64_t cunei_clock_counter(void)
 
 static inline uint64_t cunei_clock_ns(clockid_t clock)
 {
-    struct timespec now;
+    struct timespec now = {0}; /* and so it stays for the clock of a thread gone */
     (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * CUNEI_NS_PER_S + (uint64_t)now.tv_nsec;
 }

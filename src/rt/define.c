@@ -98,6 +98,9 @@ static bool write_event(struct cunei_recording *recording,
     struct cunei_stream *stream = &recording->definitions;
     uint64_t now = cunei_clock_read();
 
+    /* Whoever defined the one before may run on a processor whose clock is ahead. */
+    if (now < stream->last)
+        now = stream->last;
     cunei_metadata_format_define(function, now, &table.text);
     if (table.text.failed)
         return false;

@@ -200,6 +200,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
 
     slot->sequence++;
     slot->current ^= 1;
+    slot->last = stream->last;
     stream->content_bits = CUNEI_PACKET_BITS;
     return rc;
 }

@@ -86,6 +86,14 @@ static void end_recording(void)
     cunei_define_reset();
 }
 
+/* What the system knows the calling thread by. */
+static void identify(struct cunei_stream *stream)
+{
+    stream->vtid = (uint32_t)gettid();
+    if (pthread_getcpuclockid(pthread_self(), &stream->cpu_clock) != 0)
+        stream->cpu_clock = CLOCK_THREAD_CPUTIME_ID;
+}
+
 /* The child has one thread and no business with its parent's mapping or files. */
 static void after_fork_in_child(void)
 {
@@ -96,7 +104,7 @@ static void after_fork_in_child(void)
         if (stream == cunei_stream_own) {
             stream->slot = NULL;
             stream->content_bits = CUNEI_PACKET_BITS;
-            stream->vtid = (uint32_t)gettid();
+            identify(stream);
             stream->next = stream->previous = NULL;
         } else
             free(stream);
@@ -114,6 +122,12 @@ static void prepare_process(void)
     (void)pthread_key_create(&thread_end, end_thread);
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     cunei_define_reset();
+}
+
+/* A copy of the process that no fork handler has seen must not write, either. */
+static bool is_recording_here(void)
+{
+    return recording.on && getpid() == recording.pid;
 }
 
 bool cunei_recorder_is_on(void)
@@ -319,11 +333,9 @@ static struct cunei_stream *own_stream(void)
         return NULL;
     *stream = (struct cunei_stream){
         .content_bits = CUNEI_PACKET_BITS,
-        .vtid = (uint32_t)gettid(),
         .next = recording.streams,
     };
-    if (pthread_getcpuclockid(pthread_self(), &stream->cpu_clock) != 0)
-        stream->cpu_clock = CLOCK_THREAD_CPUTIME_ID;
+    identify(stream);
     if (pthread_setspecific(thread_end, stream) != 0) {
         free(stream);
         return NULL;
@@ -360,8 +372,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
 {
     struct cunei_stream *stream = cunei_stream_own;
 
-    /* A copy of the process that no fork handler has seen must not write, either. */
-    if (!recording.on || getpid() != recording.pid)
+    if (!is_recording_here())
         return NULL;
     if (stream && stream->slot) {
         if (*now < stream->last) {
@@ -381,6 +392,11 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
         }
         if (recording.hooks.name)
             recording.hooks.name(stream->name);
+        /* The slot's last owner may have read its clock after this thread did. */
+        if (*now < stream->slot->last) {
+            *now = stream->slot->last;
+            cunei_recording_count(&recording, CUNEI_LIVE_CLAMPED, 1);
+        }
     }
     cunei_packet_begin(&recording, stream, *now);
     cunei_packet_put_stack(&recording, stream, *now, top_is_open);
@@ -389,7 +405,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
 
 uint32_t cunei_recorder_define(const struct cunei_function *function)
 {
-    if (!recording.on)
+    if (!is_recording_here())
         return 0;
     (void)pthread_mutex_lock(&recording.lock);
     uint32_t id = cunei_define(&recording, function);
@@ -399,7 +415,7 @@ uint32_t cunei_recorder_define(const struct cunei_function *function)
 
 void cunei_recorder_lose(enum cunei_live_counter reason)
 {
-    if (!recording.on)
+    if (!is_recording_here())
         return;
     cunei_recording_count(&recording, CUNEI_LIVE_LOST, 1);
     cunei_recording_count(&recording, reason, 1);

@@ -24,6 +24,7 @@ struct cunei_slot {
     unsigned current;             /* which of them is in use */
     uint64_t sequence;            /* of the next packet */
     uint64_t discarded;           /* events so far */
+    uint64_t last;                /* tick at which its last packet ended */
     struct cunei_file_end end;    /* of the stream file */
     struct cunei_slot *next_free;
 };

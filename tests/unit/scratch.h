@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A recording without Python: a directory of its own, functions f0, f1, …, and events
+ * whose order tells whether one is missing.
+ *
+ * Event number i of a thread is one of function i % SCRATCH_FUNCTIONS, so that a reader
+ * knows what comes next.
+ */
+#ifndef CUNEI_TESTS_UNIT_SCRATCH_H
+#define CUNEI_TESTS_UNIT_SCRATCH_H
+
+#include <stdint.h>
+
+#include "trace/trace.h"
+#include "wire/event.h"
+
+#define SCRATCH_FUNCTIONS 251
+
+struct scratch {
+    char directory[64];
+    uint32_t first; /* the id of f0 */
+};
+
+/* Make the directory; start recording in it with all functions defined. */
+void scratch_make(struct scratch *scratch);
+void scratch_start(struct scratch *scratch);
+void scratch_remove(struct scratch *scratch);
+
+/* The id of a function by this name. */
+uint32_t scratch_define(const char *qualname);
+
+/* Write event number `i` of the calling thread. */
+void scratch_put(const struct scratch *scratch, uint64_t i);
+
+/* Open the trace, or fail with the reader's words. */
+void scratch_open(const struct scratch *scratch, struct cunei_trace *trace);
+
+/*
+ * Read everything: each thread's events must be there in order, from number 0, and
+ * nothing twice.  Returns how many there are; those of thread n are in counts[n].
+ */
+uint64_t scratch_count(const struct scratch *scratch, uint64_t *counts, size_t max);
+
+#endif
