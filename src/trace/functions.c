@@ -174,21 +174,61 @@ static int index_functions(struct cunei_trace_process *process, const struct lis
     return 0;
 }
 
-/* Take over what is in order of the live file's lines. */
-static int load_tail(struct cunei_trace_process *process,
-                     const struct cunei_trace_live *live, struct list *list)
+/* The id that a line defines, or 0. */
+static uint32_t defined_by(const char *line, size_t size)
+{
+    struct cunei_function function = {0};
+    char *copy = malloc(size);
+
+    if (copy) {
+        memcpy(copy, line, size);
+        if (cunei_metadata_parse_function(&function, copy, size) < 0)
+            function.id = 0;
+    }
+    free(copy);
+    return function.id;
+}
+
+/* The length of the line at `text`, its end included; 0: it has none. */
+static size_t line_length(const char *text, size_t size)
+{
+    const char *end = memchr(text, '\n', size);
+    return end ? (size_t)(end - text) + 1 : 0;
+}
+
+uint32_t cunei_trace_functions_last(const char *lines, size_t size)
+{
+    const char *end = size > 1 ? memrchr(lines, '\n', size - 1) : NULL;
+    return end ? defined_by(end + 1, size - (size_t)(end + 1 - lines)) : 0;
+}
+
+size_t cunei_trace_functions_newer(const char *lines, size_t size, uint32_t newest,
+                                   size_t *begin)
+{
+    size_t first = 0, at = 0, length = 0;
+
+    for (; (length = line_length(lines + at, size - at)) > 0; at += length) {
+        uint32_t id = defined_by(lines + at, length);
+        if (id == 0 || (id <= newest && at > first))
+            break;
+        if (id <= newest)
+            first = at + length;
+        else
+            newest = id;
+    }
+    *begin = first;
+    return at - first;
+}
+
+/* Take over the lines of the live file that `list`, from the metadata, lacks. */
+static int parse_tail(struct list *list, char *tail, size_t size)
 {
     struct cunei_trace_error ignored;
-    size_t size = 0;
-    char *text = NULL;
+    uint32_t newest = list->count ? list->items[list->count - 1].id : 0;
+    size_t begin = 0;
 
-    int rc = cunei_trace_live_tail(live, &text, &size);
-    if (rc == 0)
-        rc = keep(process, text);
-    if (rc == 0)
-        rc = parse_lines(list, text, size, "", &ignored);
-    /* A line that makes no sense ends it; events that miss their function say so. */
-    return rc == -EBADMSG || rc == -EAGAIN ? 0 : rc;
+    size_t length = cunei_trace_functions_newer(tail, size, newest, &begin);
+    return parse_lines(list, tail + begin, length, "", &ignored);
 }
 
 int cunei_trace_functions_load(struct cunei_trace_process *process,
@@ -196,11 +236,17 @@ int cunei_trace_functions_load(struct cunei_trace_process *process,
                                struct cunei_trace_error *error)
 {
     struct list list = {0};
+    size_t size = 0;
+    char *tail = NULL;
 
-    /* First: a line that moves to the file in between is then read twice. */
-    int rc = load_tail(process, live, &list);
+    /* Copied first: a line that moves to the file in between is then seen twice. */
+    int rc = cunei_trace_live_tail(live, &tail, &size);
+    if (rc == 0)
+        rc = keep(process, tail);
     if (rc == 0)
         rc = load_lines(process, &list, error);
+    if (rc == 0)
+        rc = parse_tail(&list, tail, size);
     for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_DEFINITIONS)
             rc = load_definitions(process, &process->streams[i], &list, error);

@@ -7,6 +7,9 @@
 #ifndef CUNEI_TRACE_FUNCTIONS_H
 #define CUNEI_TRACE_FUNCTIONS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct cunei_trace_error;
 struct cunei_trace_live;
 struct cunei_trace_process;
@@ -19,5 +22,16 @@ int cunei_trace_functions_load(struct cunei_trace_process *process,
                                const struct cunei_trace_live *live,
                                struct cunei_trace_error *error);
 void cunei_trace_functions_fini(struct cunei_trace_process *process);
+
+/* The id that the last of some whole lines defines, or 0. */
+uint32_t cunei_trace_functions_last(const char *lines, size_t size);
+
+/*
+ * Which of the live file's lines the metadata does not have yet, whose last line
+ * defines `newest`: ids grow from line to line.  Where they begin goes to `*begin`, how
+ * long they are is returned.  What is no line, or goes back, ends them.
+ */
+size_t cunei_trace_functions_newer(const char *lines, size_t size, uint32_t newest,
+                                   size_t *begin);
 
 #endif

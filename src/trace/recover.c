@@ -18,6 +18,7 @@
 #include "trace/clock.h"
 #include "trace/file.h"
 #include "trace/folder.h"
+#include "trace/functions.h"
 #include "trace/live.h"
 
 #define FILE_MODE 0600
@@ -117,54 +118,23 @@ static size_t end_of_lines(const char *text, size_t size)
     return end ? (size_t)(end - text) + 1 : size;
 }
 
-/* The id that a line defines, or 0. */
-static uint32_t defined_by(const char *line, size_t size)
-{
-    struct cunei_function function = {0};
-    char *copy = malloc(size);
-
-    if (copy) {
-        memcpy(copy, line, size);
-        if (cunei_metadata_parse_function(&function, copy, size) < 0)
-            function.id = 0;
-    }
-    free(copy);
-    return function.id;
-}
-
-/* The length of the line at `text`, its end included; 0: it has none. */
-static size_t line_length(const char *text, size_t size)
-{
-    const char *end = memchr(text, '\n', size);
-    return end ? (size_t)(end - text) + 1 : 0;
-}
-
-/* Append the lines of the live file that define what the file does not: ids grow. */
+/* Append the lines of the live file that define what the file does not. */
 static int append_tail(struct work *work, int fd, const char *text, size_t end)
 {
-    const char *last = end > 1 ? memrchr(text, '\n', end - 1) : NULL;
-    uint32_t newest = last ? defined_by(last + 1, end - (size_t)(last + 1 - text)) : 0;
-    size_t size = 0, begin = 0, at = 0, length = 0;
+    size_t size = 0, begin = 0;
     char *tail = NULL;
 
     int rc = cunei_trace_live_tail(&work->live, &tail, &size);
     if (rc < 0)
         return rc;
-    for (; (length = line_length(tail + at, size - at)) > 0; at += length) {
-        uint32_t id = defined_by(tail + at, length);
-        if (id == 0 || (id <= newest && at > begin))
-            break;
-        if (id <= newest)
-            begin = at + length;
-        else
-            newest = id;
-    }
-    if (at > begin)
-        rc = cunei_trace_file_write(fd, tail + begin, at - begin, end);
+    uint32_t newest = cunei_trace_functions_last(text, end);
+    size_t length = cunei_trace_functions_newer(tail, size, newest, &begin);
+    if (length > 0)
+        rc = cunei_trace_file_write(fd, tail + begin, length, end);
     if (rc < 0)
         (void)!ftruncate(fd, (off_t)end);
     else
-        work->recovery->bytes += at - begin;
+        work->recovery->bytes += length;
     free(tail);
     return rc;
 }
