@@ -38,6 +38,7 @@ struct cunei_cmd {
 };
 
 extern const struct cunei_cmd cunei_cmd_record;
+extern const struct cunei_cmd cunei_cmd_run;
 extern const struct cunei_cmd cunei_cmd_report;
 extern const struct cunei_cmd cunei_cmd_replay;
 extern const struct cunei_cmd cunei_cmd_dump;

@@ -184,6 +184,8 @@ int cunei_launch(const struct cunei_program *program, const char *session,
         forget_pending();
     }
     give_signals_back(&inherited);
+    /* Somebody who does not listen to us any more must not change how we end. */
+    (void)sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     return rc;
 }
 

@@ -9,17 +9,13 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/interpreter.h"
 #include "cmd/nearest.h"
 #include "cmd/options.h"
 
 static const struct cunei_cmd *const commands[] = {
-    &cunei_cmd_record,
-    &cunei_cmd_report,
-    &cunei_cmd_replay,
-    &cunei_cmd_dump,
-    &cunei_cmd_info,
-    &cunei_cmd_recover,
-    &cunei_cmd_doctor,
+    &cunei_cmd_run,  &cunei_cmd_record, &cunei_cmd_report,  &cunei_cmd_replay,
+    &cunei_cmd_dump, &cunei_cmd_info,   &cunei_cmd_recover, &cunei_cmd_doctor,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -128,6 +124,17 @@ static bool is_program(const char *word)
     return strncmp(word, "python", 6) == 0 || access(word, F_OK) == 0;
 }
 
+/* `python -m cunei app.py`: a program, or options of `cunei run`, for a command. */
+static bool means_run(const char *word)
+{
+    if (!python)
+        return false;
+    char *path = word[0] == '-' ? NULL : cunei_interpreter_in_path(word);
+    bool found = word[0] == '-' || path || is_program(word);
+    free(path);
+    return found;
+}
+
 static int unknown_command(const char *word)
 {
     struct cunei_nearest nearest = {.word = word};
@@ -178,7 +185,7 @@ static int run_command(int argc, char **argv)
     }
     const struct cunei_cmd *command = find_command(word);
     if (!command)
-        return unknown_command(word);
+        return means_run(word) ? cunei_cmd_run.run(argc, argv) : unknown_command(word);
     if (!command->takes_program)
         (void)sigaction(SIGPIPE, &(struct sigaction){.sa_handler = leave_quietly},
                         NULL);

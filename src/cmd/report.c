@@ -15,23 +15,17 @@
 #include "trace/trace.h"
 #include "view/report.h"
 
-/* What the options fill in. */
-struct values {
-    struct cunei_report_options report;
-    const char *min_percent;
-};
-
 static const char *const sort_names[] = {"self", "total", "calls", "mean", "p50",
                                          "p99",  "max",   "name",  NULL};
 
-#define VALUE(name) offsetof(struct values, report.name)
+#define VALUE(name) offsetof(struct cunei_report_values, report.name)
 
-static const struct cunei_option options[] = {
+const struct cunei_option cunei_report_view_options[] = {
     {.name = "sort",
      .letter = 's',
      .kind = CUNEI_OPTION_CHOICE,
      .value = "KEY",
-     .help = "order by self, total, calls, mean, p50, p99, max or name",
+     .help = "order by one of these",
      .offset = VALUE(sort),
      .choices = sort_names},
     {.name = "limit",
@@ -54,9 +48,8 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_TEXT,
      .value = "P",
      .help = "of the tree, show what took P % of the wall time (default 1)",
-     .offset = offsetof(struct values, min_percent)},
+     .offset = offsetof(struct cunei_report_values, min_percent)},
     {.name = "callers",
-     .letter = 'c',
      .kind = CUNEI_OPTION_TEXT,
      .value = "NAME",
      .help = "show who called a function: its name, a glob of it, or a pattern",
@@ -65,17 +58,6 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "show the threads: wall time, CPU time, waiting",
      .offset = VALUE(threads)},
-    {.name = "include",
-     .kind = CUNEI_OPTION_INCLUDE,
-     .value = "PATTERN",
-     .help = "show only functions that match: module, module:qualname, file,\n"
-             "re:expression; repeatable, the last match wins",
-     .offset = VALUE(patterns)},
-    {.name = "exclude",
-     .kind = CUNEI_OPTION_EXCLUDE,
-     .value = "PATTERN",
-     .help = "show no functions that match",
-     .offset = VALUE(patterns)},
     {.name = "process",
      .letter = 'p',
      .kind = CUNEI_OPTION_NUMBER,
@@ -89,6 +71,22 @@ static const struct cunei_option options[] = {
     {0},
 };
 
+static const struct cunei_option options[] = {
+    {.kind = CUNEI_OPTION_TABLE, .table = cunei_report_view_options},
+    {.name = "include",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "show only functions that match: module, module:qualname, file,\n"
+             "re:expression; repeatable, the last match wins",
+     .offset = VALUE(patterns)},
+    {.name = "exclude",
+     .kind = CUNEI_OPTION_EXCLUDE,
+     .value = "PATTERN",
+     .help = "show no functions that match",
+     .offset = VALUE(patterns)},
+    {0},
+};
+
 static bool parse_percent(const char *text, double *share)
 {
     char *end = NULL;
@@ -99,6 +97,15 @@ static bool parse_percent(const char *text, double *share)
         return false;
     *share = percent / 100;
     return true;
+}
+
+int cunei_report_settle(struct cunei_report_values *values)
+{
+    if (!values->min_percent ||
+        parse_percent(values->min_percent, &values->report.min_share))
+        return CUNEI_OPTIONS_GO_ON;
+    return cunei_cmd_usage("--min-percent takes a number from 0 to 100, not '%s'",
+                           values->min_percent);
 }
 
 static int fail(int rc, const char *path, const struct cunei_report_options *wanted)
@@ -181,24 +188,19 @@ static int show_paged(const char *path, const struct cunei_report_options *wante
 
 static int run_report(int argc, char **argv)
 {
-    struct values values = {.report = CUNEI_REPORT_DEFAULTS};
+    struct cunei_report_values values = CUNEI_REPORT_VALUES_DEFAULTS;
     struct cunei_report_options *report = &values.report;
 
     int status = cunei_options_parse(&cunei_cmd_report, &argc, argv, &values);
+    if (status == CUNEI_OPTIONS_GO_ON && argc != 2)
+        status = cunei_cmd_usage("usage: cunei report %s", cunei_cmd_report.args);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_report_settle(&values);
     if (status == CUNEI_OPTIONS_GO_ON) {
         report->directory = argv[1];
         report->style = cunei_output_style(stdout);
-        if (argc != 2)
-            status = cunei_cmd_usage("usage: cunei report %s", cunei_cmd_report.args);
-        else if (values.min_percent &&
-                 !parse_percent(values.min_percent, &report->min_share))
-            status =
-                cunei_cmd_usage("--min-percent takes a number from 0 to 100, not '%s'",
-                                values.min_percent);
-        else if (report->json)
-            status = cunei_report_show(argv[1], report, stdout);
-        else
-            status = show_paged(argv[1], report);
+        status = report->json ? cunei_report_show(argv[1], report, stdout)
+                              : show_paged(argv[1], report);
     }
     cunei_patterns_fini(&report->patterns);
     return status;

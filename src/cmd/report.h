@@ -5,7 +5,25 @@
 
 #include <stdio.h>
 
-struct cunei_report_options;
+#include "cmd/options.h"
+#include "view/report.h"
+
+/* What the options fill in; begins as CUNEI_REPORT_VALUES_DEFAULTS. */
+struct cunei_report_values {
+    struct cunei_report_options report;
+    const char *min_percent;
+};
+
+#define CUNEI_REPORT_VALUES_DEFAULTS    \
+    {                                   \
+        .report = CUNEI_REPORT_DEFAULTS \
+    }
+
+/* What to show and how, for the report and for run; not which functions. */
+extern const struct cunei_option cunei_report_view_options[];
+
+/* Read what the table could not.  As cunei_options_parse. */
+int cunei_report_settle(struct cunei_report_values *values);
 
 /*
  * Open the trace at `path`, recovered if need be, and print its report to `out`, as

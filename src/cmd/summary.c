@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +12,12 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/directory.h"
+#include "cmd/open.h"
 #include "cmd/recording.h"
 #include "model/count.h"
 #include "rt/recorder.h"
-#include "trace/recover.h"
 #include "trace/trace.h"
+#include "view/format.h"
 #include "wire/session.h"
 
 struct summary {
@@ -79,29 +79,6 @@ static void count_process(struct summary *summary,
     }
 }
 
-/* Open the trace with what killed processes left in their live files folded in. */
-static int open_whole(struct cunei_trace *trace, const char *directory,
-                      struct cunei_trace_error *error)
-{
-    const struct cunei_trace_recover_options options = {0};
-    bool again = false;
-
-    int rc = cunei_trace_open(trace, directory, error);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < trace->process_count; i++) {
-        struct cunei_trace_recovery recovery;
-        if (trace->processes[i].state == CUNEI_TRACE_KILLED &&
-            cunei_trace_recover(trace->processes[i].path, &options, &recovery, error) ==
-                0)
-            again = true;
-    }
-    if (!again)
-        return 0;
-    cunei_trace_close(trace);
-    return cunei_trace_open(trace, directory, error);
-}
-
 /* Processes that could not record left word of it; returns how many, and one's why. */
 static unsigned find_refusals(const char *directory, int *error)
 {
@@ -148,12 +125,12 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
         cunei_buffer_append_text(why, "some of it cannot be read back");
 }
 
-static void say_nothing_recorded(const struct cunei_recording *recording, int error,
-                                 unsigned refusals)
+static void say_nothing_recorded(const struct cunei_recording *recording)
 {
     const char *name = recording->program.name;
+    int error = 0;
 
-    if (refusals)
+    if (find_refusals(recording->directory, &error))
         cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
                        recording->shown, strerror(error));
     else if (recording->program.python)
@@ -168,41 +145,72 @@ static void say_nothing_recorded(const struct cunei_recording *recording, int er
 static void say_counts(const struct cunei_recording *recording,
                        const struct summary *summary)
 {
-    struct cunei_buffer why = {0};
+    struct cunei_buffer text = {0}, why = {0};
 
-    cunei_cmd_note("%" PRIu64 " events, %" PRIu64 " calls, %" PRIu64 " lost, %" PRIu64
-                   " bytes in %s",
-                   summary->count.events, summary->count.calls, summary->lost,
-                   summary->bytes, recording->shown);
+    cunei_format_several(&text, summary->count.events, "event");
+    cunei_buffer_append_text(&text, ", ");
+    cunei_format_several(&text, summary->count.calls, "call");
+    cunei_buffer_append_text(&text, ", ");
+    cunei_format_count(&text, summary->lost);
+    cunei_buffer_append_text(&text, " lost, ");
+    cunei_format_size(&text, summary->bytes);
+    if (!text.failed)
+        cunei_cmd_note("%s in %s", text.data, recording->shown);
     explain(summary, &why);
     if (why.size)
         cunei_cmd_note("%s", why.data);
+    cunei_buffer_fini(&text);
     cunei_buffer_fini(&why);
+}
+
+static void count_trace(const struct cunei_recording *recording,
+                        const struct cunei_trace *trace)
+{
+    struct summary summary = {0};
+    int error = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++)
+        count_process(&summary, &trace->processes[i]);
+    say_counts(recording, &summary);
+    unsigned refusals = find_refusals(recording->directory, &error);
+    if (refusals == 1)
+        cunei_cmd_note("one process could not record: %s", strerror(error));
+    else if (refusals)
+        cunei_cmd_note("%u processes could not record: %s", refusals, strerror(error));
+}
+
+static int load(const struct cunei_recording *recording, bool quiet,
+                struct cunei_trace *trace)
+{
+    struct cunei_trace_error error;
+
+    int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
+    if (rc == -ENODATA) {
+        if (!quiet)
+            say_nothing_recorded(recording);
+        (void)cunei_directory_remove(recording->directory);
+    } else if (rc < 0)
+        (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);
+    return rc;
 }
 
 void cunei_summary_say(const struct cunei_recording *recording, bool quiet)
 {
     struct cunei_trace trace;
-    struct cunei_trace_error error;
-    struct summary summary = {0};
-    int refused = 0;
 
-    int rc = open_whole(&trace, recording->directory, &error);
-    unsigned refusals = find_refusals(recording->directory, &refused);
-    if (rc == 0 && !quiet) {
-        for (size_t i = 0; i < trace.process_count; i++)
-            count_process(&summary, &trace.processes[i]);
-        say_counts(recording, &summary);
-        if (refusals)
-            cunei_cmd_note("%u processes could not record: %s", refusals,
-                           strerror(refused));
-    }
-    if (rc == -ENODATA && !quiet)
-        say_nothing_recorded(recording, refused, refusals);
-    else if (rc < 0 && !quiet)
-        (void)cunei_cmd_fail(0, "cannot read the trace back: %s", error.text);
-    if (rc == 0)
-        cunei_trace_close(&trace);
-    if (rc == -ENODATA)
-        (void)cunei_directory_remove(recording->directory);
+    if (load(recording, quiet, &trace) < 0)
+        return;
+    if (!quiet)
+        count_trace(recording, &trace);
+    cunei_trace_close(&trace);
+}
+
+bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet)
+{
+    struct cunei_trace trace;
+
+    if (load(recording, quiet, &trace) < 0)
+        return false;
+    cunei_trace_close(&trace);
+    return true;
 }

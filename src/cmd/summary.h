@@ -11,9 +11,15 @@
 struct cunei_recording;
 
 /*
- * Complete what killed processes left, count, and say it on stderr.  `quiet`: only what
- * is complete is made so.  An empty directory is removed.
+ * Complete what killed processes left, count, and say it on stderr, or with `quiet`
+ * only complete it.  As below where nothing was recorded.
  */
 void cunei_summary_say(const struct cunei_recording *recording, bool quiet);
+
+/*
+ * Whether anything was recorded; if not, the directory is removed, and why is said
+ * unless `quiet`.
+ */
+bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet);
 
 #endif

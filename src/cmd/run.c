@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/* `cunei run`: run a program, then show where its time went. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/directory.h"
+#include "cmd/launch.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/recording.h"
+#include "cmd/report.h"
+#include "cmd/summary.h"
+
+struct values {
+    struct cunei_recording_values recording;
+    struct cunei_report_values report;
+    const char *file;
+    const char *save;
+};
+
+static const struct cunei_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "FILE",
+     .help = "write the report there instead of to stderr",
+     .offset = offsetof(struct values, file)},
+    {.name = "save",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "DIR",
+     .help = "keep the trace in this directory",
+     .offset = offsetof(struct values, save)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_report_view_options,
+     .offset = offsetof(struct values, report)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_recording_options,
+     .offset = offsetof(struct values, recording)},
+    {0},
+};
+
+static int make_directory(struct cunei_recording *recording,
+                          const struct values *values)
+{
+    struct cunei_buffer reason = {0};
+
+    recording->directory =
+        values->save
+            ? cunei_directory_make(values->save, values->recording.force, &reason)
+            : cunei_directory_make_temporary(&reason);
+    if (recording->directory)
+        recording->shown = strdup(values->save ? values->save : recording->directory);
+    int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
+    cunei_buffer_fini(&reason);
+    return status;
+}
+
+/*
+ * Show the report in a process of its own: whatever ends it, Ctrl-C or a reader that
+ * goes away, the trace is removed behind it and the program's status is ours.
+ */
+static void report(const struct cunei_recording *recording, struct values *values,
+                   FILE *out)
+{
+    sigset_t all, mask;
+
+    values->report.report.directory = values->save;
+    values->report.report.style = cunei_output_style(out);
+    (void)fflush(NULL);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &mask);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+        int status =
+            cunei_report_show(recording->directory, &values->report.report, out);
+        if (fflush(out) != 0 && status == EXIT_SUCCESS && errno != EPIPE)
+            status = cunei_cmd_fail(-errno, "cannot write the report");
+        _exit(status);
+    }
+    if (pid < 0)
+        (void)cunei_cmd_fail(-errno, "cannot make the report");
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+static int run_and_report(struct cunei_recording *recording, struct values *values)
+{
+    FILE *out = values->file ? fopen(values->file, "we") : stderr;
+    if (!out)
+        return cunei_cmd_fail(-errno, "cannot write the report to '%s'", values->file);
+
+    int status = make_directory(recording, values);
+    if (status == EXIT_SUCCESS) {
+        status = cunei_recording_run(recording, &values->recording);
+        if (status == EXIT_SUCCESS &&
+            cunei_summary_exists(recording, values->recording.quiet))
+            report(recording, values, out);
+        if (status != EXIT_SUCCESS || !values->save)
+            (void)cunei_directory_remove(recording->directory);
+    }
+    if (out != stderr)
+        (void)fclose(out);
+    return status == EXIT_SUCCESS ? cunei_launch_leave(recording->wait_status) : status;
+}
+
+static int run_run(int argc, char **argv)
+{
+    struct values values = {.report = CUNEI_REPORT_VALUES_DEFAULTS};
+    struct cunei_recording recording = {0};
+
+    int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);
+    if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
+        status = cunei_cmd_usage("run wants a program: cunei run app.py");
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_report_settle(&values.report);
+    if (status == CUNEI_OPTIONS_GO_ON) {
+        status =
+            cunei_recording_prepare(&recording, &values.recording, argc - 1, argv + 1);
+        if (status == EXIT_SUCCESS)
+            status = run_and_report(&recording, &values);
+    }
+    cunei_recording_fini(&recording);
+    cunei_recording_values_fini(&values.recording);
+    return status;
+}
+
+const struct cunei_cmd cunei_cmd_run = {
+    .name = "run",
+    .args = "[options] PROGRAM …",
+    .summary = "run a program, then show where its time went",
+    .help =
+        "Run PROGRAM as if cunei were not there, record every call of every Python\n"
+        "function in it, and show on stderr what took the time.  stdout stays the\n"
+        "program's, and so does the exit status.  The trace is removed afterwards.\n"
+        "\n"
+        "  cunei run app.py --port 8000            also: python3 -m cunei app.py\n"
+        "  cunei run --tree -m mypackage           the call tree\n"
+        "  cunei run --sort calls -n 50 app.py     the 50 most called functions\n"
+        "  cunei run --save trace pytest -k x      keep the trace in 'trace'\n"
+        "  cunei run --json -o profile.json app.py\n"
+        "\n"
+        "'cunei help record' tells what PROGRAM can be.",
+    .options = options,
+    .takes_program = true,
+    .run = run_run,
+};
