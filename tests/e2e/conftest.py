@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""cunei as it is installed, and the Python it is installed in."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TIMEOUT_S = 60
+
+
+@dataclass(frozen=True)
+class Cunei:
+    """The installed executable, to be called with its words."""
+
+    python: str
+    executable: str
+    folder: Path
+    environment: dict[str, str]
+
+    def __call__(self, *words, **options):
+        return self.run(self.executable, *words, **options)
+
+    def run(self, *command, env=None, **options):
+        """Any command, in the test's folder, with its output as text."""
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("cwd", self.folder)
+        return subprocess.run(
+            [str(word) for word in command],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            env=self.environment | (env or {}),
+            **options,
+        )
+
+    def start(self, *words, **options):
+        """Start it and come back at once."""
+        options.setdefault("cwd", self.folder)
+        options.setdefault("env", self.environment)
+        return subprocess.Popen(
+            [self.executable, *(str(word) for word in words)], **options
+        )
+
+    def write(self, name, text, executable=False):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if executable:
+            path.chmod(0o755)
+        return path
+
+
+def test_python():
+    return os.environ.get("CUNEI_TEST_PYTHON") or sys.executable
+
+
+@pytest.fixture
+def cunei(tmp_path):
+    python = test_python()
+    executable = str(Path(python).parent / "cunei")
+    if not os.access(executable, os.X_OK):
+        pytest.fail(f"cunei is not installed beside {python}")
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("CUNEI_", "PYTHON", "COVERAGE"))
+    }
+    environment |= {"NO_COLOR": "1", "TMPDIR": str(tmp_path)}
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Cunei(python, executable, folder, environment)
