@@ -101,7 +101,10 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code)
     bool is_new = cunei_code_word(code) == 0;
     uint64_t word = word_of(code);
 
-    if (is_new && word && !(word & CUNEI_CODE_OFF))
+    /* What is not known yet has to be seen again. */
+    if (word == 0)
+        Py_RETURN_NONE;
+    if (is_new && !(word & CUNEI_CODE_OFF))
         write_event(word, self->phase);
     return Py_NewRef(self->disable);
 }
@@ -271,7 +274,8 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
         [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, true, on_record},
         [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, true, on_record},
         [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, false, on_unwind},
-        [CUNEI_CALLBACK_SELECT] = {CUNEI_PHASE_ENTER, true, on_select},
+        [CUNEI_CALLBACK_SELECT_ENTER] = {CUNEI_PHASE_ENTER, true, on_select},
+        [CUNEI_CALLBACK_SELECT_RESUME] = {CUNEI_PHASE_RESUME, true, on_select},
         [CUNEI_CALLBACK_DISCOVER_ENTER] = {CUNEI_PHASE_ENTER, false, on_discover},
         [CUNEI_CALLBACK_DISCOVER_RESUME] = {CUNEI_PHASE_RESUME, false, on_discover},
         [CUNEI_CALLBACK_AWAIT_MAIN] = {CUNEI_PHASE_ENTER, false, on_await_main},

@@ -19,7 +19,8 @@ enum cunei_callback_kind {
     CUNEI_CALLBACK_RESUME,
     CUNEI_CALLBACK_YIELD,
     CUNEI_CALLBACK_UNWIND,
-    CUNEI_CALLBACK_SELECT,          /* PY_START where one tool id must do it all */
+    CUNEI_CALLBACK_SELECT_ENTER,    /* PY_START where one tool id must do it all */
+    CUNEI_CALLBACK_SELECT_RESUME,   /* PY_RESUME there */
     CUNEI_CALLBACK_DISCOVER_ENTER,  /* PY_START on the discovery tool id */
     CUNEI_CALLBACK_DISCOVER_RESUME, /* PY_RESUME there */
     CUNEI_CALLBACK_AWAIT_MAIN,      /* PY_START until __main__ begins */

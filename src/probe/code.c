@@ -21,8 +21,9 @@ struct entry {
 static Py_ssize_t extra_index = -1;
 static struct entry *entries; /* owned; place n is entries[n - 1] */
 static uint32_t entry_count, entry_capacity, first_free;
-static const struct cunei_patterns *selection;
-static cunei_code_selected *when_selected;
+static const struct cunei_patterns everything;
+static const struct cunei_patterns *selection = &everything;
+static cunei_code_visitor *when_selected;
 
 static uint32_t place_of(uint64_t word)
 {
@@ -91,7 +92,7 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline)
 }
 
 void cunei_code_reset(const struct cunei_patterns *patterns,
-                      cunei_code_selected *selected)
+                      cunei_code_visitor *selected)
 {
     for (uint32_t i = 0; i < entry_count; i++) {
         if (entries[i].code && cunei_code_set_word(entries[i].code, 0) < 0)
@@ -101,10 +102,10 @@ void cunei_code_reset(const struct cunei_patterns *patterns,
     when_selected = selected;
 }
 
-void cunei_code_visit_selected(cunei_code_selected *visit)
+void cunei_code_visit(cunei_code_visitor *visit)
 {
     for (uint32_t i = 0; i < entry_count; i++) {
-        if (entries[i].code && entries[i].id)
+        if (entries[i].code)
             visit(entries[i].code);
     }
 }

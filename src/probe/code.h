@@ -32,18 +32,17 @@
  */
 int cunei_code_init(Py_ssize_t *index, bool *is_inline);
 
-/* Called once for each code object that is found to be selected. */
-typedef void cunei_code_selected(PyCodeObject *code);
+typedef void cunei_code_visitor(PyCodeObject *code);
 
 /*
  * Forget all words; `patterns` (borrowed) select what is recorded from now on, and
- * `selected` (may be NULL) hears of it.
+ * `selected` (may be NULL) is called once for each code object that is.
  */
 void cunei_code_reset(const struct cunei_patterns *patterns,
-                      cunei_code_selected *selected);
+                      cunei_code_visitor *selected);
 
-/* Call `visit` for each code object that is selected. */
-void cunei_code_visit_selected(cunei_code_selected *visit);
+/* Call `visit` for each code object that has a word, selected or not. */
+void cunei_code_visit(cunei_code_visitor *visit);
 
 /* The word of a code object; 0: not seen yet. */
 uint64_t cunei_code_word(PyCodeObject *code);

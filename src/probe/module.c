@@ -47,9 +47,9 @@ static void when_selected(PyCodeObject *code)
     cunei_monitor_select(&active->monitor, code);
 }
 
-static void deselect(PyCodeObject *code)
+static void forget_code(PyCodeObject *code)
 {
-    cunei_monitor_deselect(&active->monitor, code);
+    cunei_monitor_forget(&active->monitor, code);
 }
 
 static void when_forked(void)
@@ -65,8 +65,10 @@ static bool is_selective(const struct probe_state *state)
 /* Everything off, all ids given back; the recording itself has ended. */
 static void release(struct probe_state *state)
 {
-    if (is_selective(state))
-        cunei_code_visit_selected(deselect);
+    if (is_selective(state) && state->monitor.tool >= 0) {
+        cunei_monitor_pause(&state->monitor);
+        cunei_code_visit(forget_code);
+    }
     cunei_monitor_release(&state->monitor);
     cunei_code_reset(&state->session.patterns, NULL);
     cunei_session_fini(&state->session);
@@ -205,8 +207,10 @@ static int prepare(PyObject *module)
     active = state;
     if (cunei_monitor_take(&state->monitor, is_selective(state)) < 0)
         return -1;
-    state->event_cost_ps = cunei_cost_measure(&state->monitor);
-    return 0;
+    uint64_t cost_ps = cunei_cost_measure(&state->monitor);
+    if (cost_ps)
+        state->event_cost_ps = cost_ps;
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 /* Whether this is an interpreter, and a moment, to record in; else an exception. */

@@ -159,7 +159,9 @@ static int set_record_callbacks(struct cunei_monitor *monitor, bool one_for_all)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         enum cunei_callback_kind kind = rows[i].kind;
         if (one_for_all && rows[i].event == CUNEI_MONITOR_START)
-            kind = CUNEI_CALLBACK_SELECT;
+            kind = CUNEI_CALLBACK_SELECT_ENTER;
+        if (one_for_all && rows[i].event == CUNEI_MONITOR_RESUME)
+            kind = CUNEI_CALLBACK_SELECT_RESUME;
         if (set_callback(monitor, monitor->tool, rows[i].event, kind) < 0)
             return -1;
     }
@@ -175,6 +177,23 @@ static long add_events(const struct cunei_monitor *monitor, int first, int last)
     return events;
 }
 
+/*
+ * The global events of the tool id where something is selected.  PY_THROW and PY_UNWIND
+ * are global before 3.15.  The first may be how a suspended generator is discovered;
+ * the second costs whenever an exception flies, and stays off until something is
+ * selected.
+ */
+static long global_events(const struct cunei_monitor *monitor)
+{
+    long events = monitor->events[CUNEI_MONITOR_THROW];
+
+    if (monitor->unwinds)
+        events |= monitor->events[CUNEI_MONITOR_UNWIND];
+    if (monitor->discovery < 0)
+        events |= add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME);
+    return events;
+}
+
 int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
 {
     bool one_for_all = selective && monitor->discovery < 0;
@@ -185,12 +204,13 @@ int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
         return set_events(
             monitor, monitor->tool,
             add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_UNWIND));
-    if (one_for_all)
-        return set_events(monitor, monitor->tool, monitor->events[CUNEI_MONITOR_START]);
 
-    /* __main__ was awaited on this id: from now on its events are local. */
-    if (set_events(monitor, monitor->tool, 0) < 0 ||
-        set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
+    /* __main__ was awaited on this id: from now on its events are others. */
+    if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
+        return -1;
+    if (one_for_all)
+        return 0;
+    if (set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
                      CUNEI_CALLBACK_DISCOVER_ENTER) < 0 ||
         set_callback(monitor, monitor->discovery, CUNEI_MONITOR_RESUME,
                      CUNEI_CALLBACK_DISCOVER_RESUME) < 0)
@@ -203,34 +223,42 @@ void cunei_monitor_pause(struct cunei_monitor *monitor)
 {
     if (set_events(monitor, monitor->tool, 0) < 0)
         PyErr_Clear();
+    if (monitor->discovery >= 0 && set_events(monitor, monitor->discovery, 0) < 0)
+        PyErr_Clear();
+}
+
+/* Some code cannot be instrumented, such as Cython's stand-ins. */
+static void set_local_events(struct cunei_monitor *monitor, int tool,
+                             PyCodeObject *code, long events)
+{
+    if (call(monitor, "set_local_events", "(iOl)", tool, code, events) < 0)
+        PyErr_Clear();
 }
 
 void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code)
 {
-    bool one_for_all = monitor->discovery < 0;
-    long local = add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_YIELD);
+    int first = monitor->discovery < 0 ? CUNEI_MONITOR_RETURN : CUNEI_MONITOR_START;
+    long local = add_events(monitor, first, CUNEI_MONITOR_YIELD);
 
-    if (one_for_all)
-        local &= ~monitor->events[CUNEI_MONITOR_START];
-    /* Some code cannot be instrumented, such as Cython's stand-ins. */
-    if (call(monitor, "set_local_events", "(iOl)", monitor->tool, code, local) < 0)
-        PyErr_Clear();
+    set_local_events(monitor, monitor->tool, code, local);
     if (monitor->unwinds)
         return;
-
-    /* These two are global before 3.15, and cost whenever an exception flies. */
     monitor->unwinds = true;
-    long global = add_events(monitor, CUNEI_MONITOR_THROW, CUNEI_MONITOR_UNWIND);
-    if (one_for_all)
-        global |= monitor->events[CUNEI_MONITOR_START];
-    if (set_events(monitor, monitor->tool, global) < 0)
+    if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
         PyErr_Clear();
 }
 
-void cunei_monitor_deselect(struct cunei_monitor *monitor, PyCodeObject *code)
+void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code)
 {
-    if (call(monitor, "set_local_events", "(iOi)", monitor->tool, code, 0) < 0)
-        PyErr_Clear();
+    int discovery = monitor->discovery < 0 ? monitor->tool : monitor->discovery;
+
+    /* Events that are set and taken away again are on at the places where a callback
+     * had switched them off: nothing else brings them back for one tool alone. */
+    set_local_events(monitor, discovery, code,
+                     add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
+    set_local_events(monitor, discovery, code, 0);
+    if (discovery != monitor->tool)
+        set_local_events(monitor, monitor->tool, code, 0);
 }
 
 static void release_id(struct cunei_monitor *monitor, int *tool)

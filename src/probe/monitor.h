@@ -10,8 +10,8 @@
  *
  * Without a selection, global events on one tool id.  With one: discovery (global
  * PY_START and PY_RESUME, each switched off where it has been seen) on one id, local
- * events on another for what is selected.  If only one id is free, PY_START on it does
- * the discovery, too.
+ * events on another for what is selected.  If only one id is free, PY_START and
+ * PY_RESUME on it do the discovery, too.
  */
 #ifndef CUNEI_PROBE_MONITOR_H
 #define CUNEI_PROBE_MONITOR_H
@@ -54,7 +54,12 @@ void cunei_monitor_pause(struct cunei_monitor *monitor);
 
 /* Switch the local events of a selected code object on; errors are swallowed. */
 void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code);
-void cunei_monitor_deselect(struct cunei_monitor *monitor, PyCodeObject *code);
+
+/*
+ * Leave nothing behind on a code object that was seen, selected or not: another
+ * recording must be able to discover it.  Only while the global events are off.
+ */
+void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code);
 
 /* Off and gone; what fails is left as it is, without an exception. */
 void cunei_monitor_release(struct cunei_monitor *monitor);
