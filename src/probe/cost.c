@@ -3,6 +3,7 @@
 
 #include "probe/cost.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 #include "probe/code.h"
@@ -57,7 +58,7 @@ static uint64_t measure(struct cunei_monitor *monitor, PyObject *loop)
 
     if (scratch_init(&scratch) < 0)
         return 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < ROUNDS && !PyErr_Occurred(); i++) {
         uint64_t ns = time_loop(loop);
         plain_ns = ns && ns < plain_ns ? ns : plain_ns;
         scratch_begin(&scratch);
@@ -87,6 +88,29 @@ static int set_words(PyObject *loop, PyObject *leaf)
     return 0;
 }
 
+/*
+ * The same with signals kept for later: the loop is no place for their handlers, which
+ * may raise.
+ */
+static uint64_t measure_undisturbed(struct cunei_monitor *monitor, PyObject *loop)
+{
+    sigset_t all, before;
+
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+        return 0;
+    uint64_t cost_ps = measure(monitor, loop);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return cost_ps;
+}
+
+/* Whether other threads of the interpreter could get their turn in the loop. */
+static bool has_other_threads(void)
+{
+    PyThreadState *first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    return PyThreadState_Next(first) != NULL;
+}
+
 /* Whether sys.settrace or sys.setprofile is in use; an error counts as yes. */
 static bool is_traced(void)
 {
@@ -104,30 +128,32 @@ static bool is_traced(void)
 
 uint64_t cunei_cost_measure(struct cunei_monitor *monitor)
 {
+    /* No builtins in it: the program may have put others in their place. */
     static const char source[] = "def leaf(): pass\n"
                                  "def loop():\n"
-                                 "    for _ in range(1000): leaf()\n";
+                                 "    for _ in b'.' * 1000: leaf()\n";
     uint64_t cost_ps = 0;
 
-    /* They would see these calls among the program's. */
-    if (cunei_monitor_count_others(monitor) != 0 || is_traced()) {
+    /*
+     * Other tools would see these calls among the program's, and the events of other
+     * threads would come before there is a recording for them.
+     */
+    if (has_other_threads() || cunei_monitor_count_others(monitor) != 0 ||
+        is_traced()) {
         PyErr_Clear();
         return 0;
     }
     PyObject *globals = PyDict_New();
-    PyObject *builtins = PyEval_GetBuiltins(); /* borrowed */
     PyObject *code = Py_CompileString(source, "<cunei>", Py_file_input);
-    if (globals && builtins && code &&
-        PyDict_SetItemString(globals, "__builtins__", builtins) == 0) {
-        PyObject *done = PyEval_EvalCode(code, globals, globals);
-        PyObject *loop = PyDict_GetItemString(globals, "loop"); /* borrowed */
-        PyObject *leaf = PyDict_GetItemString(globals, "leaf"); /* borrowed */
-        if (done && set_words(loop, leaf) == 0)
-            cost_ps = measure(monitor, loop);
-        Py_XDECREF(done);
-    }
+    PyObject *done = globals && code ? PyEval_EvalCode(code, globals, globals) : NULL;
+    PyObject *loop = done ? PyDict_GetItemString(globals, "loop") : NULL; /* borrowed */
+    PyObject *leaf = done ? PyDict_GetItemString(globals, "leaf") : NULL; /* borrowed */
+    if (done && set_words(loop, leaf) == 0)
+        cost_ps = measure_undisturbed(monitor, loop);
+    else
+        PyErr_Clear();
+    Py_XDECREF(done);
     Py_XDECREF(code);
     Py_XDECREF(globals);
-    PyErr_Clear();
     return cost_ps;
 }
