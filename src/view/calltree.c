@@ -107,7 +107,7 @@ static bool is_worth_it(const struct branches *branches, uint32_t node)
 
 static const struct cunei_column columns[] = {
     {"total", 0, 0}, {"%", 1, 0},          {"self", 2, 0},
-    {"calls", 3, 0}, {"call tree", 0, 16}, {"", 4, 14},
+    {"calls", 3, 0}, {"call tree", 0, 40}, {"", 4, 16},
 };
 
 static void add_row(const struct branches *branches, struct cunei_table *table,
@@ -126,6 +126,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
                        node->calls + node->resumes);
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
     cunei_buffer_append_text(name, branch->data ? branch->data : "");
+    cunei_table_lead(table);
     cunei_report_name(report, node->slot ? node->slot - 1 : UINT32_MAX, name);
     if (node->recursive > 0)
         cunei_buffer_append_text(name, " ↻");
@@ -134,15 +135,23 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
         cunei_report_place(report, node->slot - 1, place);
 }
 
-static void add_rest(struct cunei_table *table, uint32_t count,
-                     const struct cunei_buffer *branch)
+/* The depth is too great: say that there is more. */
+static void add_rest(struct cunei_table *table, const struct cunei_buffer *branch)
 {
     for (unsigned i = 0; i < 4; i++)
         (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     struct cunei_buffer *text = cunei_table_cell(table, CUNEI_INK_DIM);
-    cunei_buffer_format(text, "%s… %" PRIu32 " more", branch->data ? branch->data : "",
-                        count);
+    cunei_buffer_append_text(text, branch->data ? branch->data : "");
+    cunei_table_lead(table);
+    cunei_buffer_append_text(text, "…");
     (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
+}
+
+static void cut(struct cunei_buffer *branch, size_t size)
+{
+    branch->size = size;
+    if (branch->data)
+        branch->data[size] = '\0';
 }
 
 /* The rows below a node.  `branch` holds the lines that run down beside them. */
@@ -151,40 +160,30 @@ static void add_children(const struct branches *branches, struct cunei_table *ta
 {
     const struct cunei_report_options *options = branches->report->options;
     uint32_t begin = branches->first[parent], end = branches->first[parent + 1];
-    uint32_t worth = begin, hidden = 0;
     size_t size = branch->size;
 
-    for (uint32_t i = begin; i < end; i++) {
-        if (is_worth_it(branches, branches->children[i]))
-            worth = i + 1;
-        else
-            hidden += branches->shown[branches->children[i]];
+    /* They stand in order of their totals: what is worth it comes first, but for what
+     * the patterns leave out. */
+    while (end > begin && !is_worth_it(branches, branches->children[end - 1]))
+        end--;
+    if (end > begin && options->depth > 0 && level >= options->depth) {
+        cunei_buffer_append_text(branch, "└ ");
+        add_rest(table, branch);
+        cut(branch, size);
+        return;
     }
-    bool too_deep = options->depth > 0 && level >= options->depth;
-    for (uint32_t i = begin; !too_deep && i < worth; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         uint32_t child = branches->children[i];
-        bool is_last = i + 1 == worth && hidden == 0;
         if (!is_worth_it(branches, child))
             continue;
         if (level > 0)
-            cunei_buffer_append_text(branch, is_last ? "└ " : "├ ");
+            cunei_buffer_append_text(branch, i + 1 == end ? "└ " : "├ ");
         add_row(branches, table, child, branch);
-        branch->size = size;
+        cut(branch, size);
         if (level > 0)
-            cunei_buffer_append_text(branch, is_last ? "  " : "│ ");
+            cunei_buffer_append_text(branch, i + 1 == end ? "  " : "│ ");
         add_children(branches, table, child, level + 1, branch);
-        branch->size = size;
-        if (branch->data)
-            branch->data[size] = '\0';
-    }
-    if (too_deep)
-        hidden = end - begin;
-    if (hidden > 0 && (worth > begin || too_deep)) {
-        cunei_buffer_append_text(branch, level > 0 ? "└ " : "");
-        add_rest(table, hidden, branch);
-        branch->size = size;
-        if (branch->data)
-            branch->data[size] = '\0';
+        cut(branch, size);
     }
 }
 
@@ -202,6 +201,11 @@ int cunei_report_tree(const struct cunei_report *report)
     uint32_t count = (uint32_t)(table.cell_count / table.column_count);
     if (count > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
+    if (rc == 0 && report->options->min_share > 0)
+        (void)fprintf(report->out,
+                      "\nWhat took less than %g %% of the wall time is left out: "
+                      "--min-percent 0 shows it.\n",
+                      100 * report->options->min_share);
     if (rc == 0 && report->survey->tree->folded > 0)
         (void)fprintf(report->out,
                       "\nThe tree has more branches than are kept; the rest counts to "

@@ -28,8 +28,10 @@ const char *cunei_format_file(const char *file, const char *directory);
 void cunei_format_program(struct cunei_buffer *out,
                           const struct cunei_process *process);
 
-/* The columns that a text takes on a terminal. */
+/* The columns that a text takes on a terminal, and its end that takes at most so many.
+ */
 size_t cunei_format_width(const char *text);
+const char *cunei_format_tail(const char *text, size_t width);
 
 /*
  * Append `text` so that it takes at most `width` columns, shortened in its middle, and

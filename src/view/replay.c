@@ -57,7 +57,9 @@ static int put_line(struct replay *replay)
 
     cunei_buffer_append_text(line, "\n");
     if (replay->title.size > 0)
-        (void)fwrite(replay->title.data, 1, replay->title.size, replay->out);
+        (void)fprintf(replay->out, "%s%s", replay->is_begun ? "\n" : "",
+                      replay->title.data);
+    replay->is_begun = true;
     cunei_buffer_clear(&replay->title);
     if (rc == 0 && fwrite(line->data, 1, line->size, replay->out) != line->size)
         rc = errno ? -errno : -EIO;
@@ -259,14 +261,12 @@ static int begin_thread(struct replay *replay, const struct cunei_packet *packet
     cunei_format_program(&text, &replay->process->description);
     cunei_buffer_format(&text, " · %s%s(process %" PRIu32 ", thread %" PRIu32 ")", name,
                         name[0] ? " " : "", packet->vpid, packet->vtid);
-    cunei_buffer_append_text(&replay->title, replay->is_begun ? "\n" : "");
     cunei_style_begin(style, &replay->title, CUNEI_INK_HEAD);
     cunei_format_text(&replay->title, text.data ? text.data : "", SIZE_MAX);
     cunei_style_end(style, &replay->title, CUNEI_INK_HEAD);
     cunei_buffer_append_text(&replay->title, "\n");
     replay->title.failed |= text.failed;
     cunei_buffer_fini(&text);
-    replay->is_begun = true;
     return 0;
 }
 
@@ -292,8 +292,7 @@ static int put_json(struct replay *replay, const struct cunei_walk_step *step)
         return 0;
     cunei_buffer_format(
         line, "{\"pid\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"depth\":%" PRIu32,
-        replay->process->metadata.pid, step->packet ? step->packet->vtid : 0,
-        step->depth - 1);
+        replay->process->metadata.pid, replay->tid, step->depth - 1);
     if (frame->is_known)
         cunei_buffer_format(line, ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64,
                             time_of(replay, begin), took_ns);

@@ -10,6 +10,8 @@
 #define GAP 2u
 /* Where all that may go is gone and it is still too wide. */
 #define NARROWEST_TEXT 8u
+/* What the text behind a lead keeps. */
+#define NARROWEST_LED 16u
 
 /* How wide each column becomes; 0: it is left out. */
 struct layout {
@@ -56,8 +58,16 @@ struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink 
         table->cell_capacity = capacity;
     }
     table->cells[table->cell_count++] =
-        (struct cunei_cell){table->text.size, SIZE_MAX, ink};
+        (struct cunei_cell){.begin = table->text.size, .end = SIZE_MAX, .ink = ink};
     return &table->text;
+}
+
+void cunei_table_lead(struct cunei_table *table)
+{
+    if (table->cell_count > 0) {
+        struct cunei_cell *last = &table->cells[table->cell_count - 1];
+        last->lead = table->text.size - last->begin;
+    }
 }
 
 static const char *text_of(const struct cunei_table *table, size_t cell)
@@ -161,21 +171,45 @@ static void pad(struct cunei_buffer *line, size_t count)
     cunei_buffer_format(line, "%*s", (int)count, "");
 }
 
+/* Lead and text in `width` columns; a lead that leaves no room loses its begin. */
+static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
+                       size_t width)
+{
+    struct cunei_buffer head = {0};
+
+    cunei_buffer_append(&head, text, lead);
+    size_t led = cunei_format_width(text + lead);
+    size_t least = led < NARROWEST_LED ? led : NARROWEST_LED;
+    size_t taken = head.data ? cunei_format_width(head.data) : 0;
+    if (least < width && taken + least > width) {
+        cunei_buffer_append_text(out, "…");
+        cunei_buffer_append_text(out, cunei_format_tail(head.data, width - least - 1));
+        taken = width - least;
+    } else
+        cunei_buffer_append_text(out, head.data ? head.data : "");
+    cunei_format_text(out, text + lead, width > taken ? width - taken : 0);
+    out->failed |= head.failed;
+    cunei_buffer_fini(&head);
+}
+
 static void put_cell(const struct cunei_table *table, const struct layout *layout,
-                     size_t column, const char *text, enum cunei_ink ink,
+                     size_t column, const char *text, const struct cunei_cell *cell,
                      const struct cunei_style *style, struct cunei_buffer *line)
 {
     struct cunei_buffer shown = {0};
     size_t width = layout->widths[column];
     bool is_text = table->columns[column].min > 0;
 
-    cunei_format_text(&shown, text, width);
+    if (cell->lead > 0)
+        format_led(&shown, text, cell->lead, width);
+    else
+        cunei_format_text(&shown, text, width);
     size_t used = shown.data ? cunei_format_width(shown.data) : 0;
     size_t missing = width > used ? width - used : 0;
     if (!is_text)
         pad(line, missing);
     if (used > 0)
-        cunei_style_put(style, line, ink, shown.data);
+        cunei_style_put(style, line, cell->ink, shown.data);
     if (is_text && !is_last(layout, column, table->column_count))
         pad(line, missing);
     line->failed |= shown.failed;
@@ -186,18 +220,19 @@ static void put_row(const struct cunei_table *table, const struct layout *layout
                     size_t first_cell, const struct cunei_style *style,
                     struct cunei_buffer *line)
 {
+    static const struct cunei_cell head = {.ink = CUNEI_INK_DIM};
     bool begun = false;
 
     for (size_t i = 0; i < table->column_count; i++) {
-        bool head = first_cell == SIZE_MAX;
+        bool is_head = first_cell == SIZE_MAX;
         if (layout->widths[i] == 0)
             continue;
         if (begun)
             pad(line, GAP);
         begun = true;
         put_cell(table, layout, i,
-                 head ? table->columns[i].head : text_of(table, first_cell + i),
-                 head ? CUNEI_INK_DIM : table->cells[first_cell + i].ink, style, line);
+                 is_head ? table->columns[i].head : text_of(table, first_cell + i),
+                 is_head ? &head : &table->cells[first_cell + i], style, line);
     }
     while (line->size > 0 && line->data[line->size - 1] == ' ')
         line->data[--line->size] = '\0';

@@ -33,6 +33,7 @@ struct cunei_column {
 
 struct cunei_cell {
     size_t begin, end; /* in `text` */
+    size_t lead;       /* bytes at its begin that are not shortened with the rest */
     enum cunei_ink ink;
 };
 
@@ -52,6 +53,9 @@ void cunei_table_fini(struct cunei_table *table);
 
 /* The next cell's text, to be appended to. */
 struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink);
+
+/* What the last cell holds so far leads to its text: only that is shortened. */
+void cunei_table_lead(struct cunei_table *table);
 
 /* -ENOMEM. */
 int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,

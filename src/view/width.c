@@ -67,8 +67,7 @@ static size_t fit_head(const char *text, size_t width)
     return at;
 }
 
-/* Where the longest such end begins. */
-static size_t fit_tail(const char *text, size_t width)
+const char *cunei_format_tail(const char *text, size_t width)
 {
     size_t left = cunei_format_width(text), at = 0;
     uint32_t character = 0;
@@ -77,7 +76,7 @@ static size_t fit_tail(const char *text, size_t width)
         at += decode(text + at, &character);
         left -= width_of(character);
     }
-    return at;
+    return text + at;
 }
 
 void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
@@ -95,7 +94,7 @@ void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
         size_t tail = (width - 1) / 2, head = width - 1 - tail;
         cunei_buffer_append(out, shown, fit_head(shown, head));
         cunei_buffer_append_text(out, "…");
-        cunei_buffer_append_text(out, shown + fit_tail(shown, tail));
+        cunei_buffer_append_text(out, cunei_format_tail(shown, tail));
     }
     out->failed |= visible.failed;
     cunei_buffer_fini(&visible);
