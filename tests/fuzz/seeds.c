@@ -44,6 +44,9 @@ static void put_piece(struct cunei_buffer *out, uint8_t place, const void *bytes
     cunei_buffer_append(out, bytes, size);
 }
 
+/* Packets in a row, as they are in a file, besides the pieces they are put into. */
+static struct cunei_buffer packets;
+
 static void put_packet(struct cunei_buffer *out, uint8_t place, struct fixture *fixture,
                        bool is_closed)
 {
@@ -54,6 +57,8 @@ static void put_packet(struct cunei_buffer *out, uint8_t place, struct fixture *
         packet->packet_bits = packet->content_bits;
     }
     put_piece(out, place, packet, (size_t)(packet->content_bits / 8));
+    if (is_closed && packet->stream == 0)
+        cunei_buffer_append(&packets, packet, (size_t)(packet->content_bits / 8));
 }
 
 static void put_live(struct cunei_buffer *out, const struct fixture *fixture)
@@ -142,6 +147,8 @@ static void make_traces(struct fixture *fixture)
     put_events(&out, fixture);
     put_definitions(&out, fixture);
     save("trace", "ended", &out);
+    save("packet", "two", &packets);
+    cunei_buffer_fini(&packets);
     put_live(&out, fixture);
     put_live_packets(&out, fixture);
     put_tail(&out);
@@ -151,6 +158,7 @@ static void make_traces(struct fixture *fixture)
     put_live_packets(&out, fixture);
     put_tail(&out);
     save("trace", "live", &out);
+    cunei_buffer_fini(&packets);
     cunei_buffer_fini(&out);
 }
 
