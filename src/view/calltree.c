@@ -201,15 +201,6 @@ int cunei_report_tree(const struct cunei_report *report)
     uint32_t count = (uint32_t)(table.cell_count / table.column_count);
     if (count > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
-    if (rc == 0 && report->options->min_share > 0)
-        (void)fprintf(report->out,
-                      "\nWhat took less than %g %% of the wall time is left out: "
-                      "--min-percent 0 shows it.\n",
-                      100 * report->options->min_share);
-    if (rc == 0 && report->survey->tree->folded > 0)
-        (void)fprintf(report->out,
-                      "\nThe tree has more branches than are kept; the rest counts to "
-                      "their last common caller.\n");
     cunei_table_fini(&table);
     cunei_buffer_fini(&branch);
     branches_fini(&branches);

@@ -204,7 +204,7 @@ static int close_frame(struct replay *replay, const struct cunei_walk_step *step
     if (rc != 0 || !is_shown(replay, depth))
         return rc;
     begin_line(replay, frame->mark ? step->time : frame->entered,
-               frame->is_known ? &took_ns : NULL, depth);
+               frame->is_known && !replay->is_cut ? &took_ns : NULL, depth);
     if (frame->mark)
         put_word(replay, CUNEI_INK_PLAIN, "} ");
     else if (frame->is_resumed)

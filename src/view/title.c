@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "model/tree.h"
 #include "view/format.h"
 #include "view/section.h"
 
@@ -148,6 +149,21 @@ static void put_words(struct cunei_paragraph *note, const char *before,
     cunei_buffer_clear(words);
 }
 
+/* A sentence, which may be broken at its spaces. */
+static void put_sentence(struct cunei_paragraph *note, struct cunei_buffer *sentence)
+{
+    char *rest = NULL;
+    bool is_first = true;
+
+    for (char *word = sentence->data ? strtok_r(sentence->data, " ", &rest) : NULL;
+         word; word = strtok_r(NULL, " ", &rest)) {
+        cunei_paragraph_put(note, is_first ? "" : " ", CUNEI_INK_PLAIN, word);
+        is_first = false;
+    }
+    note->text.failed |= sentence->failed;
+    cunei_buffer_clear(sentence);
+}
+
 static void format_safe_name(const struct cunei_report *report, uint32_t function,
                              struct cunei_buffer *out)
 {
@@ -187,7 +203,7 @@ static int note_raised(const struct cunei_report *report)
     cunei_buffer_append_text(&words, "exceptions left functions ");
     cunei_format_several(&words, survey->raised, "time");
     cunei_buffer_append_text(&words, ":");
-    put_words(&note, "", &words);
+    put_sentence(&note, &words);
     for (unsigned i = 0; i < NAMES_MAX; i++) {
         function = next_raiser(survey, function);
         if (function == UINT32_MAX)
@@ -248,14 +264,38 @@ static int note_open(const struct cunei_report *report)
 }
 
 static int note_sentence(const struct cunei_report *report, const char *label,
-                         struct cunei_buffer *words)
+                         enum cunei_ink ink, struct cunei_buffer *words)
 {
     struct cunei_paragraph note;
 
-    begin_note(&note, report, label, CUNEI_INK_BAD);
-    put_words(&note, "", words);
+    begin_note(&note, report, label, ink);
+    put_sentence(&note, words);
     cunei_buffer_fini(words);
     return cunei_paragraph_print(&note, report->out);
+}
+
+static int note_left_out(const struct cunei_report *report)
+{
+    const struct cunei_report_options *options = report->options;
+    struct cunei_buffer words = {0};
+    int rc = 0;
+
+    if (!options->tree || options->callers)
+        return 0;
+    if (options->min_share > 0) {
+        cunei_buffer_format(&words,
+                            "what took less than %g %% of the wall time; "
+                            "--min-percent 0 shows it",
+                            100 * options->min_share);
+        rc = note_sentence(report, "left out", CUNEI_INK_DIM, &words);
+    }
+    if (rc == 0 && report->survey->tree->folded > 0) {
+        cunei_buffer_append_text(&words,
+                                 "more branches than are kept; their time counts "
+                                 "to their last common caller");
+        rc = note_sentence(report, "folded", CUNEI_INK_BAD, &words);
+    }
+    return rc;
 }
 
 static const char *loss_reason(const struct cunei_process *process)
@@ -284,17 +324,17 @@ static int note_losses(const struct cunei_report *report)
         cunei_format_several(&words, survey->lost, "event");
         cunei_buffer_format(&words, " not recorded%s%s", reason ? ": " : "",
                             reason ? reason : "");
-        rc = note_sentence(report, "lost", &words);
+        rc = note_sentence(report, "lost", CUNEI_INK_BAD, &words);
     }
     if (rc == 0 && survey->missing_packets > 0) {
         cunei_format_several(&words, survey->missing_packets, "packet");
         cunei_buffer_append_text(&words, " not in the stream files");
-        rc = note_sentence(report, "missing", &words);
+        rc = note_sentence(report, "missing", CUNEI_INK_BAD, &words);
     }
     for (size_t i = 0;
          rc == 0 && i < survey->damage_count && i < CUNEI_SURVEY_DAMAGES_MAX; i++) {
         cunei_format_text(&words, survey->damages[i].text, SIZE_MAX);
-        rc = note_sentence(report, "damaged", &words);
+        rc = note_sentence(report, "damaged", CUNEI_INK_BAD, &words);
     }
     if (rc == 0 && survey->orphans + survey->unclosed + survey->appeared > 0) {
         uint64_t ends = survey->orphans + survey->appeared;
@@ -307,7 +347,7 @@ static int note_losses(const struct cunei_report *report)
             cunei_format_several(&words, survey->unclosed, "beginning");
             cunei_buffer_append_text(&words, " without an end");
         }
-        rc = note_sentence(report, "unmatched", &words);
+        rc = note_sentence(report, "unmatched", CUNEI_INK_BAD, &words);
     }
     return rc;
 }
@@ -344,10 +384,12 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
             cunei_buffer_append_text(&words, ")");
             put_words(&note, " | ", &words);
         }
-    } else
-        cunei_paragraph_put(&note, "", CUNEI_INK_PLAIN,
-                            "keep the trace with --save DIR, then: cunei report DIR "
-                            "--tree | --threads | --callers NAME");
+    } else {
+        cunei_buffer_append_text(
+            &words, "keep the trace with --save DIR, then: cunei report DIR "
+                    "--tree | --threads | --callers NAME");
+        put_sentence(&note, &words);
+    }
     cunei_buffer_fini(&words);
     return cunei_paragraph_print(&note, report->out);
 }
@@ -361,7 +403,9 @@ int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
                           ? "No function that these patterns let through was called."
                           : "No call was recorded.");
     (void)fputc('\n', report->out);
-    int rc = note_raised(report);
+    int rc = note_left_out(report);
+    if (rc == 0)
+        rc = note_raised(report);
     if (rc == 0)
         rc = note_open(report);
     if (rc == 0)

@@ -1,0 +1,177 @@
+"""The programs whose traces the golden tests show."""
+
+from traces import RESUME, YIELD, Process, Thread
+
+HOME = "/home/user/tour"
+LIB = "/usr/lib/python3.12"
+
+FUNCTIONS = {
+    "module": ("__main__", "<module>", f"{HOME}/app.py", 1),
+    "main": ("__main__", "main", f"{HOME}/app.py", 30),
+    "fib": ("tour.numbers", "fib", f"{HOME}/tour/numbers.py", 8),
+    "parse": ("tour.parse", "Parser.parse", f"{HOME}/tour/parse.py", 41),
+    "token": ("tour.parse", "Parser.token", f"{HOME}/tour/parse.py", 60),
+    "lines": ("tour.pipeline", "lines", f"{HOME}/tour/pipeline.py", 12),
+    "retry": ("tour.retry", "retry", f"{HOME}/tour/retry.py", 5),
+    "fetch": ("tour.retry", "fetch", f"{HOME}/tour/retry.py", 19),
+    "boot": ("threading", "Thread._bootstrap", f"{LIB}/threading.py", 1012),
+    "run": ("threading", "Thread.run", f"{LIB}/threading.py", 991),
+    "worker": (
+        "tour.workers",
+        "make_worker.<locals>.a_worker_with_quite_a_long_name_for_a_function",
+        f"{HOME}/tour/workers.py",
+        22,
+    ),
+    "wide": ("tour.名前", "数を数える", f"{HOME}/tour/名前.py", 3),
+    "evil": ("evil", "clear\x1b[2J", f"{HOME}/evil.py", 1),
+}
+
+
+def fib(thread, n):
+    thread.enter("fib")
+    thread.work(700)
+    if n > 1:
+        fib(thread, n - 1)
+        fib(thread, n - 2)
+        thread.work(300)
+    thread.leave()
+
+
+def parse(thread, count):
+    thread.enter("parse")
+    for i in range(count):
+        thread.work(2_000)
+        thread.enter("token")
+        thread.work(5_000 + 1_000 * (i % 7))
+        thread.leave()
+    thread.leave()
+
+
+def pipeline(thread, count):
+    thread.enter("lines")
+    thread.work(4_000)
+    thread.leave(YIELD)
+    for _ in range(count):
+        thread.work(500)
+        thread.enter("lines", RESUME)
+        thread.work(3_000)
+        thread.leave(YIELD)
+    thread.enter("lines", RESUME)
+    thread.work(1_000)
+    thread.leave()
+
+
+def retries(thread):
+    thread.enter("retry")
+    for _ in range(3):
+        thread.work(1_000)
+        thread.enter("fetch")
+        thread.wait(400_000)
+        thread.raise_out()
+    thread.enter("fetch")
+    thread.wait(350_000)
+    thread.leave()
+    thread.leave()
+
+
+def worker(process, serial, stream, start_ns):
+    thread = Thread(process, serial, f"worker-{serial - 1}", stream, start_ns)
+    thread.enter("boot")
+    thread.work(10_000)
+    thread.enter("run")
+    thread.enter("worker")
+    for _ in range(3):
+        thread.work(250_000)
+        thread.wait(500_000)
+        fib(thread, 6)
+    thread.leave()
+    thread.leave()
+    thread.work(2_000)
+    thread.leave()
+    thread.flush(last=True)
+
+
+def tour():
+    process = Process(4242, FUNCTIONS, [f"{HOME}/app.py", "--fast"])
+    process.facts["end_ns"] = process.facts["start_ns"] + 12_000_000
+    thread = Thread(process, 1, "MainThread", 0, 1_000)
+    thread.enter("module")
+    thread.work(50_000)
+    thread.enter("main")
+    fib(thread, 12)
+    thread.flush()
+    parse(thread, 40)
+    pipeline(thread, 20)
+    retries(thread)
+    thread.enter("wide")
+    thread.work(33_000)
+    thread.leave()
+    thread.flush()
+    thread.wait(2_000_000)
+    thread.leave()
+    thread.work(5_000)
+    thread.leave()
+    thread.flush(last=True)
+    worker(process, 2, 1, 900_000)
+    worker(process, 3, 1, 4_000_000)
+    return [process]
+
+
+def killed():
+    """Killed in the middle of things, after losing some, with an orphan or two."""
+    process = Process(77, FUNCTIONS, ["python3", "-X", "dev", "-m", "tour", "x"])
+    process.facts.update(ended=0, end_ns=0, lost=12_345, full=1, lost_no_space=12_345)
+    thread = Thread(process, 1, "MainThread", 0)
+    thread.enter("module")
+    thread.work(100_000)
+    thread.orphan("fetch")
+    thread.enter("main")
+    thread.enter("evil")
+    thread.work(900_000)
+    thread.leave()
+    thread.flush()
+    thread.process.discarded = 12_345
+    thread.words.clear()
+    thread.wait(5_000_000)
+    thread.begin_packet()
+    fib(thread, 4)
+    thread.enter("parse")
+    thread.work(20_000)
+    thread.enter("token")
+    thread.work(5_000)
+    thread.flush(cpu=False)
+    return [process]
+
+
+def processes():
+    parent = tour()[0]
+    child = Process(4300, dict(reversed(FUNCTIONS.items())), [f"{HOME}/child.py"])
+    child.facts["parent"] = 4242
+    thread = Thread(child, 1, "MainThread", 0, 3_000_000)
+    thread.enter("module")
+    fib(thread, 9)
+    parse(thread, 5)
+    thread.leave()
+    thread.flush(last=True)
+    return [parent, child]
+
+
+def newer():
+    process = Process(1, FUNCTIONS, ["app.py"], version=2)
+    return [process]
+
+
+def empty():
+    process = Process(5, FUNCTIONS, ["app.py"])
+    thread = Thread(process, 1, "MainThread", 0)
+    thread.flush(last=True)
+    return [process]
+
+
+ALL = {
+    "tour": tour,
+    "killed": killed,
+    "processes": processes,
+    "newer": newer,
+    "empty": empty,
+}

@@ -1,0 +1,135 @@
+"""What the commands print, compared whole with what is in expected/.
+
+UPDATE_GOLDEN=1 writes it anew; the difference is for the reviewer.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+import stories
+
+HERE = pathlib.Path(__file__).parent
+CUNEI = os.environ.get("CUNEI_EXE") or shutil.which("cunei")
+
+# name: the words after `cunei`, and the width of the terminal that is not there
+CASES = {
+    "report": ("report tour", 100),
+    "report-narrow": ("report tour", 60),
+    "report-wide": ("report tour", 160),
+    "report-killed": ("report killed", 100),
+    "report-processes": ("report processes", 100),
+    "report-process": ("report processes --process 4300", 100),
+    "report-empty": ("report empty", 100),
+    "report-sorted": ("report --sort calls --limit 3 tour", 100),
+    "report-filtered": ("report tour --include tour --exclude tour.retry", 100),
+    "report-tree": ("report tour --tree", 100),
+    "report-tree-narrow": ("report tour --tree", 60),
+    "report-tree-all": ("report tour --tree --min-percent 0 --depth 3", 100),
+    "report-callers": ("report tour --callers fib", 100),
+    "report-callers-pattern": ("report tour -c tour.parse:*", 100),
+    "report-threads": ("report processes --threads", 120),
+    "report-json": ("report tour --json", 100),
+    "report-json-all": ("report killed --json --tree --callers fib", 100),
+    "report-damaged": ("report damaged", 100),
+    "replay": ("replay killed", 100),
+    "replay-long": ("replay tour --min-time 300us", 100),
+    "replay-window": ("replay tour --from 845us --until 0.000925 -t MainThread", 100),
+    "replay-depth": ("replay tour --depth 2 --thread worker-*", 100),
+    "replay-json": ("replay killed --json", 100),
+    "dump": ("dump killed", 100),
+    "info": ("info tour", 100),
+    "info-killed": ("info killed", 100),
+    "bad-missing": ("report nothing-here", 100),
+    "bad-file": ("report file", 100),
+    "bad-no-trace": ("report folder", 100),
+    "bad-version": ("report newer", 100),
+    "bad-metadata": ("report broken", 100),
+    "bad-process": ("report tour --process 1", 100),
+    "bad-function": ("report tour --callers nix", 100),
+    "bad-sort": ("report tour --sort wibble", 100),
+    "bad-option": ("report tour --tre", 100),
+    "bad-percent": ("report tour --tree --min-percent many", 100),
+    "bad-words": ("report", 100),
+    "bad-thread": ("replay tour --thread nobody", 100),
+    "bad-time": ("replay tour --from yesterday", 100),
+}
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("golden")
+    for name, story in stories.ALL.items():
+        for process in story():
+            process.write(directory / name)
+    shutil.copytree(directory / "tour", directory / "damaged")
+    with open(next((directory / "damaged").glob("*/s1")), "r+b") as stream:
+        stream.seek(152)
+        stream.write(b"\xff" * 8)
+    shutil.copytree(directory / "tour", directory / "broken")
+    next((directory / "broken").glob("*/metadata")).write_text("trace {};\n")
+    (directory / "file").write_text("not a trace\n")
+    (directory / "folder").mkdir()
+    return directory
+
+
+def run(traces, words, width):
+    environment = {"PATH": os.environ["PATH"], "TZ": "UTC", "COLUMNS": str(width)}
+    return subprocess.run(
+        [CUNEI, *words.split()],
+        cwd=traces,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_output_is_as_expected(traces, name):
+    result = run(traces, *CASES[name])
+    shown = f"$ cunei {CASES[name][0]}\n{result.stdout}"
+    if result.stderr:
+        shown += f"(stderr)\n{result.stderr}"
+    if result.returncode:
+        shown += f"(exit status {result.returncode})\n"
+
+    expected = HERE / "expected" / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        expected.parent.mkdir(exist_ok=True)
+        expected.write_text(shown, encoding="utf-8")
+    assert shown == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("words", ["report tour", "report tour --tree"])
+def test_no_line_is_wider_than_the_terminal(traces, words, width):
+    lines = run(traces, words, width).stdout.splitlines()
+
+    assert [line for line in lines if len(line) > width] == []
+
+
+def test_json_holds_what_babeltrace2_counts(traces):
+    if not shutil.which("babeltrace2"):
+        pytest.skip("no babeltrace2")
+    lines = subprocess.run(
+        ["babeltrace2", traces / "processes"], capture_output=True, check=True
+    ).stdout.splitlines()
+
+    report = json.loads(run(traces, "report processes --json", 100).stdout)
+
+    assert report["events"] == len(lines)
+
+
+def test_one_function_of_two_processes_is_one(traces):
+    report = json.loads(run(traces, "report processes --json", 100).stdout)
+
+    names = [(f["module"], f["qualname"], f["file"]) for f in report["functions"]]
+    assert len(names) == len(set(names))
+    calls = sum(function["calls"] for function in report["functions"])
+    assert calls == report["calls"] == sum(t["calls"] for t in report["threads"])

@@ -1,0 +1,240 @@
+"""Small traces with invented times, written byte by byte as src/wire specifies."""
+
+import pathlib
+import struct
+import uuid
+
+FREQUENCY = 2_500_000_000
+START_NS = 1_700_000_000_000_000_000
+FIRST_FUNCTION = 1024
+STACK, CALL, UNWIND = 1, 2, 3
+ENTER, LEAVE, RESUME, YIELD = range(4)
+CLASSES_MAX = 20_000
+
+CONTEXT = """  packet.context := struct {
+    uint32_t vpid;
+    uint32_t vtid;
+    text_t thread_name[32];
+    time_t timestamp_begin;
+    time_t timestamp_end;
+    uint64_t content_size;
+    uint64_t packet_size;
+    uint64_t packet_seq_num;
+    uint64_t events_discarded;
+    uint64_t monotonic_ns;
+    uint64_t cpu_begin_ns;
+    uint64_t cpu_end_ns;
+    uint32_t thread;
+    uint32_t flags;
+  };
+  event.header := struct {
+    integer {
+      size = 40; align = 1; signed = false; map = clock.cunei.value;
+    } timestamp;
+    integer { size = 22; align = 1; signed = false; } id;
+  } align(64);
+  event.context := struct { enum phase phase; };
+"""
+
+EVENTS = (
+    ("stack", 1, 0, "uint32_t omitted; uint32_t count; uint32_t functions[count];"),
+    ("call", 2, 0, "uint64_t function;"),
+    ("unwind", 3, 0, "uint64_t run;"),
+    (
+        "define",
+        4,
+        1,
+        "uint32_t function; uint32_t line; uint32_t module_length; "
+        "uint32_t qualname_length; uint32_t file_length; uint32_t length; "
+        "text_t text[length];",
+    ),
+)
+
+
+def integer(size, align, extra=""):
+    layout = f"size = {size}; align = {align}; signed = false;"
+    return f"typealias integer {{ {layout} {extra}}}"
+
+
+def preamble(identity, pid, version=1):
+    lines = [
+        "/* CTF 1.8 */",
+        f"/* cunei wire version {version} */",
+        integer(8, 8) + " := uint8_t;",
+        integer(32, 8) + " := uint32_t;",
+        integer(64, 8) + " := uint64_t;",
+        integer(8, 8, "encoding = UTF8; ") + " := text_t;",
+        integer(2, 1) + " := uint2_t;",
+        "enum phase : uint2_t { enter = 0, leave = 1, resume = 2, yield = 3 };",
+        "trace {\n  major = 1;\n  minor = 8;\n  byte_order = le;",
+        f'  uuid = "{identity}";\n  packet.header := struct {{',
+        "    uint32_t magic;\n    uint8_t uuid[16];\n    uint32_t stream_id;",
+        "    uint64_t stream_instance_id;\n  };\n};",
+        f'env {{\n  hostname = "golden";\n  vpid = {pid};\n  procname = "python";',
+        '  tracer_name = "cunei";\n  tracer_major = 1;\n};',
+        'clock {\n  name = "cunei";',
+        f"  freq = {FREQUENCY:<20};\n  offset_s = {START_NS // 10**9:<20};",
+        f"  offset = {0:<20};\n  absolute = true;\n}};",
+        integer(64, 8, "map = clock.cunei.value; ") + " := time_t;",
+    ]
+    text = "\n".join(lines) + "\n"
+    for number in range(2):
+        text += f"stream {{\n  id = {number};\n{CONTEXT}}};\n"
+    for name, number, stream, fields in EVENTS:
+        text += (
+            f'event {{ name = "{name}"; id = {number}; stream_id = {stream}; '
+            f"fields := struct {{ {fields} }}; }};\n"
+        )
+    return text + "/* functions */\n"
+
+
+def ticks(ns):
+    return ns * FREQUENCY // 10**9
+
+
+class Thread:
+    """One thread's story: calls with times in ns, cut into packets."""
+
+    def __init__(self, process, serial, name, stream, start_ns=0):
+        self.process, self.serial, self.name = process, serial, name
+        self.stream, self.now = stream, start_ns
+        self.cpu_ns = 0
+        self.open = []
+        self.words = []
+        self.begin = start_ns
+        self.cpu_begin = 0
+        self.begin_packet()
+
+    def begin_packet(self):
+        self.begin, self.cpu_begin = self.now, self.cpu_ns
+        functions = [self.process.ids[name] for name in self.open]
+        if len(functions) % 2:
+            functions.insert(0, 0)
+        self.record(STACK, 0)
+        self.words.append(len(functions) << 32)
+        for low, high in zip(functions[::2], functions[1::2], strict=True):
+            self.words.append(low | high << 32)
+
+    def record(self, number, phase):
+        time = ticks(self.now) & (1 << 40) - 1
+        self.words.append(time | number << 40 | phase << 62)
+
+    def work(self, ns):
+        """Time passes on the CPU."""
+        self.now += ns
+        self.cpu_ns += ns
+
+    def wait(self, ns):
+        self.now += ns
+
+    def event(self, name, phase):
+        number = self.process.ids[name]
+        if number < FIRST_FUNCTION + CLASSES_MAX:
+            self.record(number, phase)
+        else:
+            self.record(CALL, phase)
+            self.words.append(number)
+
+    def enter(self, name, phase=ENTER):
+        self.event(name, phase)
+        self.open.append(name)
+
+    def leave(self, phase=LEAVE):
+        self.event(self.open.pop(), phase)
+
+    def orphan(self, name):
+        self.event(name, LEAVE)
+
+    def raise_out(self, run=1):
+        self.record(UNWIND, 0)
+        self.words.append(run)
+        self.leave()
+
+    def flush(self, last=False, cpu=True):
+        size = 152 + 8 * len(self.words)
+        name = self.name.encode()[:32]
+        head = struct.pack(
+            "<I16sIQII32s9QII",
+            0xC1FC1FC1,
+            self.process.identity.bytes,
+            0,
+            self.stream,
+            self.process.pid,
+            self.process.pid + self.serial - 1,
+            name,
+            ticks(self.begin),
+            ticks(self.now),
+            8 * size,
+            8 * size,
+            self.process.sequences.get(self.stream, 0),
+            self.process.discarded,
+            self.begin,
+            self.cpu_begin,
+            self.cpu_ns if cpu else self.cpu_begin,
+            self.serial,
+            int(last),
+        )
+        body = struct.pack(f"<{len(self.words)}Q", *self.words)
+        self.process.streams.setdefault(self.stream, bytearray()).extend(head + body)
+        self.process.sequences[self.stream] = (
+            self.process.sequences.get(self.stream, 0) + 1
+        )
+        self.words = []
+        if not last:
+            self.begin_packet()
+
+
+class Process:
+    def __init__(self, pid, functions, arguments, python="CPython 3.12.1", version=1):
+        self.pid, self.version = pid, version
+        self.identity = uuid.uuid5(uuid.NAMESPACE_OID, f"cunei golden {pid}")
+        self.functions = functions
+        self.ids = {key: FIRST_FUNCTION + i for i, key in enumerate(functions)}
+        self.streams, self.sequences = {}, {}
+        self.discarded = 0
+        self.facts = {
+            "pid": pid,
+            "parent": 1,
+            "ended": 1,
+            "start_ns": START_NS,
+            "end_ns": START_NS + 10**9,
+            "lost": 0,
+            "write_ns": 40_000,
+            "event_cost_ps": 30_000,
+            "host": "golden",
+            "python": python,
+            "executable": "/usr/bin/python3.12",
+            "directory": "/home/user/tour",
+        }
+        self.arguments = arguments
+
+    def define(self, key):
+        module, qualname, file, line = self.functions[key]
+        parts = [module, qualname, file]
+        escaped = any(ord(character) < 32 for part in parts for character in part)
+        if escaped:
+            parts = [part.encode("unicode_escape").decode() for part in parts]
+        name = f"{parts[0]}:{parts[1]} ({parts[2]}:{line})".replace("\\", "\\\\")
+        lengths = " ".join(str(len(part.encode())) for part in parts)
+        return (
+            f'event {{ name = "{name}"; id = {self.ids[key]}; stream_id = 0; }}; '
+            f"/* {lengths}{' e' if escaped else ''} */\n"
+        )
+
+    def write(self, directory):
+        folder = pathlib.Path(directory) / f"golden-{self.pid}-0"
+        folder.mkdir(parents=True)
+        text = preamble(self.identity, self.pid, self.version)
+        text += "".join(self.define(key) for key in self.functions)
+        (folder / "metadata").write_text(text)
+        for number, data in self.streams.items():
+            (folder / f"s{number}").write_bytes(data)
+        lines = [f"cunei {self.version}"]
+        lines += [f"{key} {quote(str(value))}" for key, value in self.facts.items()]
+        lines += [f"argument {quote(word)}" for word in self.arguments]
+        (folder / ".process").write_text("\n".join(lines) + "\n")
+        return folder
+
+
+def quote(text):
+    return text.replace("%", "%25").replace(" ", "%20")
