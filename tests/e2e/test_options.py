@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Options read the same everywhere, and help comes from the same tables."""
+
+import json
+import re
+
+import pytest
+
+COMMANDS = ["run", "record", "report", "replay", "dump", "info", "recover", "doctor"]
+
+PROGRAM = """\
+import json
+
+def inner(): pass
+def outer(): inner()
+
+for _ in range(3):
+    outer()
+json.dumps([1])
+"""
+
+
+@pytest.fixture
+def trace(cunei):
+    cunei.write("app.py", PROGRAM)
+    cunei("record", "-q", "-o", "trace", "app.py")
+    return "trace"
+
+
+def functions(cunei, directory="trace"):
+    result = cunei("report", "--json", directory)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    return {f"{f['module']}:{f['qualname']}": f["calls"] for f in report["functions"]}
+
+
+def test_version(cunei):
+    for word in ("--version", "-V"):
+        result = cunei(word)
+        assert re.fullmatch(r"cunei \d+\.\d+\.\d+\n", result.stdout)
+        assert result.returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_every_command(cunei, command):
+    by_word = cunei("help", command)
+    by_option = cunei(command, "--help")
+
+    assert by_word.stdout == by_option.stdout
+    assert by_word.stdout.startswith(f"usage: cunei {command}")
+    assert f"  cunei {command}" in by_word.stdout, "help without an example"
+    assert by_word.returncode == by_option.returncode == 0
+    assert f"  {command}" in cunei("--help").stdout
+
+
+def test_options_stand_before_and_behind_the_directory(cunei, trace):
+    expected = cunei("report", "--sort", "calls", "--limit", "1", trace)
+
+    for words in (
+        [trace, "--sort", "calls", "--limit", "1"],
+        ["--sort=calls", trace, "--limit=1"],
+        ["-s", "calls", "-n1", "--", trace],
+        [trace, "-scalls", "-n", "1"],
+    ):
+        result = cunei("report", *words)
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.splitlines()[3:5] == expected.stdout.splitlines()[3:5]
+
+
+def test_what_stands_behind_the_program_is_the_programs(cunei):
+    cunei.write("app.py", "import sys; print(sys.argv[1:])")
+
+    result = cunei("record", "-o", "trace", "app.py", "-o", "x", "--force", "--help")
+
+    assert result.stdout == "['-o', 'x', '--force', '--help']\n"
+    assert (cunei.folder / "trace").is_dir()
+
+
+def test_the_directory_is_named_after_program_and_process(cunei):
+    cunei.write("app.py", "")
+
+    cunei("record", "app.py")
+    cunei("record", "-m", "this")
+
+    names = sorted(re.sub(r"\d+$", "N", p.name) for p in cunei.folder.iterdir())
+    assert names == ["app.py", "cunei-app.py-N", "cunei-this-N"]
+
+
+def test_an_empty_directory_is_taken(cunei):
+    (cunei.folder / "trace").mkdir()
+
+    assert cunei("record", "-o", "trace", "-c", "pass").returncode == 0
+
+
+def test_exclude_leaves_functions_out(cunei):
+    cunei.write("app.py", PROGRAM)
+
+    cunei("record", "-o", "trace", "--exclude", "json", "--exclude=:inner", "app.py")
+
+    seen = functions(cunei)
+    assert seen["__main__:outer"] == 3
+    assert not [name for name in seen if name.startswith("json") or "inner" in name]
+
+
+def test_include_and_exclude_keep_their_order(cunei):
+    cunei.write("app.py", PROGRAM)
+    words = ["--include", "__main__", "--exclude", "re:er$", "--include", ":outer"]
+
+    cunei("record", "-o", "trace", *words, "app.py")
+
+    seen = functions(cunei)
+    assert seen == {"__main__:<module>": 1, "__main__:outer": 3}
+
+
+def test_max_size_stops_the_recording_and_says_so(cunei):
+    code = "def f(): pass\nfor _ in range(300_000): f()\nprint('done')"
+
+    result = cunei("record", "-o", "trace", "--max-size", "1M", "-c", code)
+
+    assert result.stdout == "done\n"
+    line, why = result.stderr.splitlines()
+    assert " 0 lost" not in line
+    assert why == "cunei: recording stopped: --max-size was reached"
+
+
+def test_quiet_says_nothing(cunei):
+    result = cunei("record", "-q", "-o", "trace", "-c", "pass")
+
+    assert (result.stdout, result.stderr) == ("", "")
+
+
+def test_run_reports_on_stderr_and_leaves_nothing(cunei, tmp_path):
+    cunei.write("app.py", PROGRAM + "print('out')\n")
+
+    result = cunei("run", "--include", "__main__", "--sort", "calls", "app.py")
+
+    assert result.stdout == "out\n"
+    assert "app.py:3" in result.stderr and "inner" in result.stderr
+    assert sorted(path.name for path in cunei.folder.iterdir()) == ["app.py"]
+    assert not list(tmp_path.glob("cunei-*"))
+
+
+def test_run_writes_the_report_to_a_file_and_keeps_the_trace(cunei):
+    cunei.write("app.py", PROGRAM)
+
+    words = ["run", "--json", "-o", "report.json", "--save", "kept", "app.py"]
+    result = cunei(*words)
+
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    report = json.loads((cunei.folder / "report.json").read_text())
+    assert report["version"] == 1
+    assert functions(cunei, "kept")["__main__:inner"] == 3
+
+
+def test_run_ends_as_the_program_does(cunei):
+    assert cunei("run", "-c", "raise SystemExit(9)").returncode == 9
+    assert cunei("run", "-c", "import os; os.abort()").returncode == -6
+
+
+@pytest.mark.parametrize("words", [["app.py"], ["--tree", "app.py"], ["-c", "pass"]])
+def test_python_m_cunei_with_a_program_is_run(cunei, words):
+    cunei.write("app.py", PROGRAM)
+
+    result = cunei.run(cunei.python, "-m", "cunei", *words)
+
+    assert result.returncode == 0, result.stderr
+    assert "0 lost" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["help", "run"]])
+def test_python_m_cunei_is_cunei(cunei, words):
+    assert cunei.run(cunei.python, "-m", "cunei", *words).stdout == cunei(*words).stdout
