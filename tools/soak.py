@@ -43,9 +43,7 @@ def main():
 
     steps = Steps()
     version, path = environments.pythons()[0]
-    if steps.run(
-        f"install: Python {version}", environments.install, "e2e", version, path
-    ):
+    if steps.run(f"install: Python {version}", install, version, path):
         steps.run(f"crashes: Python {version}", crash_tests, version, options.rounds)
     if steps.run("build: fuzz targets", compile, "fuzz"):
         targets = (BUILD / "fuzz" / "tests" / "fuzz").glob("fuzz_*")
