@@ -57,7 +57,7 @@ def end_to_end(version, only):
     report = BUILD / f"e2e-{version}.xml"
     python = BUILD / f"e2e-{version}" / "bin" / "python"
     marker = ["-m", only]
-    command = [python, "-m", "pytest", "tests", f"--junitxml={report}", *marker]
+    command = [python, "-m", "pytest", "-q", "tests", f"--junitxml={report}", *marker]
     return counted(report, *command, timeout=1800)
 
 
