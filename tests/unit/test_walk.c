@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "model/walk.h"
+#include "packets.h"
+
+static struct tape tape;
+static char story[4096];
+
+static const char *const kinds[] = {
+    [CUNEI_WALK_THREAD] = "thread", [CUNEI_WALK_FOUND] = "found",
+    [CUNEI_WALK_ENTER] = "enter",   [CUNEI_WALK_LEAVE] = "leave",
+    [CUNEI_WALK_MISSED] = "missed", [CUNEI_WALK_ORPHAN] = "orphan",
+    [CUNEI_WALK_LOST] = "lost",     [CUNEI_WALK_OPEN] = "open",
+};
+
+static const char *name_of(uint32_t function)
+{
+    static const char *const names[] = {"F", "G", "H"};
+    return function >= F && function <= H ? names[function - F] : "?";
+}
+
+/* One word a step: kind, function, depth, and how it was left. */
+static int note_step(void *context, const struct cunei_walk_step *step)
+{
+    size_t size = strlen(story);
+    bool has_function =
+        step->kind != CUNEI_WALK_THREAD && step->kind != CUNEI_WALK_LOST;
+
+    (void)context;
+    (void)snprintf(story + size, sizeof(story) - size, "%s%s %s%s%u%s%s",
+                   size ? ", " : "", kinds[step->kind],
+                   has_function ? name_of(step->function) : "", has_function ? " " : "",
+                   step->depth, step->is_yield ? " yield" : "",
+                   step->is_raised ? " raised" : "");
+    return 0;
+}
+
+static const char *walk_tape(void)
+{
+    struct cunei_walk walk = {.step = note_step};
+
+    story[0] = '\0';
+    for (size_t i = 0; i < tape.count; i++)
+        assert_int_equal(cunei_walk_packet(&walk, &tape.packets[i]->head,
+                                           tape.packets[i]->words,
+                                           tape.packets[i]->count),
+                         0);
+    assert_int_equal(cunei_walk_end(&walk), 0);
+    cunei_walk_fini(&walk);
+    return story;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    tape = (struct tape){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tape_fini(&tape);
+    return 0;
+}
+
+static void calls_are_told_in_order(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape_enter(&tape, G, 20);
+    tape_leave(&tape, G, 30);
+    tape_leave(&tape, F, 40);
+
+    assert_string_equal(walk_tape(),
+                        "thread 0, enter F 1, enter G 2, leave G 2, leave F 1");
+}
+
+static void what_was_open_is_found_and_what_stays_open_is_told(void **state)
+{
+    (void)state;
+    tape.open[tape.depth++] = F;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, G, 20);
+
+    assert_string_equal(walk_tape(),
+                        "thread 0, found F 1, enter G 2, open G 2, open F 1");
+}
+
+static void a_second_packet_goes_on_where_the_first_ended(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape_packet(&tape, 1, 20);
+    tape_leave(&tape, F, 30);
+
+    assert_string_equal(walk_tape(), "thread 0, enter F 1, leave F 1");
+}
+
+static void a_gap_is_told_and_what_ended_in_it_is_missed(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape_enter(&tape, G, 20);
+    tape.depth = 1;
+    tape.discarded = 5;
+    tape_packet(&tape, 1, 50);
+    tape_leave(&tape, F, 60);
+
+    assert_string_equal(
+        walk_tape(), "thread 0, enter F 1, enter G 2, lost 2, missed G 2, leave F 1");
+}
+
+static void another_thread_ends_the_story_of_the_first(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape.depth = 0;
+    tape_packet(&tape, 2, 20);
+
+    assert_string_equal(walk_tape(), "thread 0, enter F 1, open F 1, thread 0");
+}
+
+static void orphans_and_missing_ends_are_told_apart(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape_leave(&tape, H, 20);
+    tape_enter(&tape, G, 30);
+    tape_leave(&tape, F, 40);
+
+    assert_string_equal(walk_tape(), "thread 0, enter F 1, orphan H 1, enter G 2, "
+                                     "missed G 2, leave F 1");
+}
+
+static void generators_and_exceptions_are_marked(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_event(&tape, G, CUNEI_PHASE_ENTER, 10);
+    tape_event(&tape, G, CUNEI_PHASE_YIELD, 20);
+    tape_event(&tape, G, CUNEI_PHASE_RESUME, 30);
+    tape_unwind(&tape, 1, 40);
+    tape_leave(&tape, G, 40);
+
+    assert_string_equal(
+        walk_tape(),
+        "thread 0, enter G 1, leave G 1 yield, enter G 1, leave G 1 raised");
+}
+
+static void an_exception_resynchronises_a_recursion(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 10);
+    tape_enter(&tape, F, 20);
+    tape_unwind(&tape, 3, 30);
+    tape_put(&tape, cunei_record(30, F, CUNEI_PHASE_LEAVE));
+    tape_unwind(&tape, 1, 40);
+    tape_leave(&tape, F, 40);
+
+    assert_string_equal(walk_tape(),
+                        "thread 0, enter F 1, enter F 2, orphan F 2 raised, "
+                        "missed F 2, leave F 1 raised");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(calls_are_told_in_order),
+        TEST(what_was_open_is_found_and_what_stays_open_is_told),
+        TEST(a_second_packet_goes_on_where_the_first_ended),
+        TEST(a_gap_is_told_and_what_ended_in_it_is_missed),
+        TEST(another_thread_ends_the_story_of_the_first),
+        TEST(orphans_and_missing_ends_are_told_apart),
+        TEST(generators_and_exceptions_are_marked),
+        TEST(an_exception_resynchronises_a_recursion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
