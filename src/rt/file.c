@@ -193,7 +193,8 @@ static void reserve(int fd, size_t size, struct cunei_file_end *end)
 {
     uint64_t more = end->length < RESERVE_MAX ? end->length : RESERVE_MAX;
 
-    if (end->length < RESERVE_FROM || end->length + size <= end->reserved)
+    if (end->length < RESERVE_FROM || end->length + size <= end->reserved ||
+        cunei_file_check_limit(end->length + more) < 0)
         return;
     end->reserved =
         fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)end->length, (off_t)more) == 0
@@ -241,11 +242,14 @@ void cunei_folder_trim(struct cunei_folder *folder, const char *name,
 int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
                        size_t size, uint64_t offset)
 {
+    int rc = cunei_file_check_limit(offset + size);
+    if (rc < 0)
+        return rc;
     int fd = cunei_folder_open_file(folder, name, O_WRONLY);
     if (fd < 0)
         return fd;
     ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
-    int rc = written == (ssize_t)size ? 0 : written < 0 ? -errno : -EIO;
+    rc = written == (ssize_t)size ? 0 : written < 0 ? -errno : -EIO;
     close(fd);
     return rc;
 }

@@ -115,9 +115,8 @@ static uint64_t count_events(const struct cunei_stream *stream)
     return count;
 }
 
-/* What the packet holds cannot be kept: count it, and let nobody find it. */
-static void discard(struct cunei_recording *recording, struct cunei_stream *stream,
-                    int error)
+/* Count what the packet holds as lost. */
+static void count_lost(struct cunei_recording *recording, struct cunei_stream *stream)
 {
     struct cunei_slot *slot = stream->slot;
     uint64_t count = count_events(stream);
@@ -127,12 +126,33 @@ static void discard(struct cunei_recording *recording, struct cunei_stream *stre
                           slot->discarded, memory_order_relaxed);
     cunei_recording_count(recording, CUNEI_LIVE_LOST, count);
     cunei_recording_count(recording, CUNEI_LIVE_LOST_NO_SPACE, count);
+}
+
+/* What the packet holds cannot be kept: count it, and let nobody find it. */
+static void discard(struct cunei_recording *recording, struct cunei_stream *stream,
+                    int error)
+{
+    count_lost(recording, stream);
     invalidate(stream->packet);
-    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG) {
-        recording->live->stop_errno = (uint32_t)-error;
+    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -E2BIG) {
+        recording->live->stop_errno = error == -E2BIG ? 0 : (uint32_t)-error;
         atomic_store_explicit(&recording->live->state, CUNEI_LIVE_FULL,
                               memory_order_relaxed);
     }
+}
+
+/*
+ * Recording had stopped for want of space: nothing of a thread's last packet is kept
+ * but its beginning, which carries the count of what was lost.
+ */
+static void empty(struct cunei_recording *recording, struct cunei_stream *stream)
+{
+    const uint64_t *words = (const void *)stream->packet;
+
+    count_lost(recording, stream);
+    stream->content_bits = 64 * (HEAD_WORDS + 2 + (words[HEAD_WORDS + 1] >> 32) / 2);
+    atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
+                          memory_order_release);
 }
 
 /* A stream's file is named after its slot. */
@@ -170,12 +190,16 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
                        enum cunei_close why, bool last)
 {
     struct cunei_slot *slot = stream->slot;
-    struct cunei_packet head;
+    struct cunei_packet open, head;
     bool full = atomic_load_explicit(&recording->live->state, memory_order_relaxed) ==
                 CUNEI_LIVE_FULL;
     int rc = 0;
 
-    memcpy(&head, stream->packet, sizeof(head));
+    if (full && last && why == CUNEI_CLOSE_KEEP && stream->thread)
+        empty(recording, stream);
+    memcpy(&open, stream->packet, sizeof(open));
+    open.events_discarded = slot->discarded;
+    memcpy(&head, &open, sizeof(head));
     head.timestamp_end = stream->last - recording->base;
     head.packet_bits = stream->content_bits;
     if (stream->thread)
@@ -193,8 +217,11 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
         rc = cunei_define_flush(recording);
     if (rc == 0)
         rc = write_packet(recording, stream);
-    if (rc < 0 && why == CUNEI_CLOSE_KEEP)
+    if (rc < 0 && why == CUNEI_CLOSE_KEEP) {
+        /* It goes on, or is found as it was. */
+        store_words(stream->packet, &open, HEAD_WORDS);
         return rc;
+    }
     if (rc < 0)
         discard(recording, stream, full ? 0 : rc);
 

@@ -308,13 +308,15 @@ int cunei_recorder_stop(void)
         cunei_packet_trim_file(&recording, recording.slots[i]);
     correct_clock(&end);
     describe_end(&end);
-    if (rc == 0)
-        rc = write_description();
+    failed = write_description();
+    rc = rc < 0 ? rc : failed;
     if (rc == 0)
         cunei_live_remove(&recording);
     else
         /* What could not be written stays in the live file, for readers to find. */
-        atomic_store_explicit(&recording.live->state, CUNEI_LIVE_ENDED,
+        atomic_store_explicit(&recording.live->state,
+                              recording.process.full ? CUNEI_LIVE_ENDED_FULL
+                                                     : CUNEI_LIVE_ENDED,
                               memory_order_relaxed);
     end_recording();
     (void)pthread_mutex_unlock(&recording.lock);

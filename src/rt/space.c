@@ -62,5 +62,5 @@ int cunei_space_take(struct cunei_space *space, int folder_fd, uint64_t size)
     }
     uint64_t used =
         atomic_fetch_add_explicit(space->used, size, memory_order_relaxed) + size;
-    return space->max_bytes && used > space->max_bytes ? -EDQUOT : 0;
+    return space->max_bytes && used > space->max_bytes ? -E2BIG : 0;
 }

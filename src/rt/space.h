@@ -27,7 +27,7 @@ void cunei_space_open(struct cunei_space *space, const char *directory,
                       uint64_t max_bytes);
 void cunei_space_close(struct cunei_space *space);
 
-/* 0: `size` bytes may be written in the folder; -EDQUOT: the trace's limit is reached;
+/* 0: `size` bytes may be written in the folder; -E2BIG: the trace's limit is reached;
  * -ENOSPC: the file system is nearly full. */
 int cunei_space_take(struct cunei_space *space, int folder_fd, uint64_t size);
 

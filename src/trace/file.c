@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,8 +68,13 @@ int64_t cunei_trace_file_read(int fd, void *bytes, size_t size, uint64_t offset)
 
 int cunei_trace_file_write(int fd, const void *bytes, size_t size, uint64_t offset)
 {
+    struct rlimit limit;
     size_t done = 0;
 
+    /* Asked first: passing the limit raises SIGXFSZ, which would end us. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        offset + size > limit.rlim_cur)
+        return -EFBIG;
     while (done < size) {
         ssize_t count =
             pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));

@@ -257,10 +257,28 @@ static void close_packets(struct cunei_trace_process *process)
     }
 }
 
-static enum cunei_trace_state state_of(const struct cunei_trace_process *process,
-                                       const struct cunei_trace_live *live)
+/*
+ * Open the live file and say whether somebody still writes it.  If not, what is read
+ * from here on is final; what was read while its writer was still alive is not.
+ */
+static int open_live(const struct cunei_trace_process *process,
+                     struct cunei_trace_live *live, bool *is_alive)
 {
-    if (cunei_trace_live_is_alive(live, &process->metadata))
+    int rc = cunei_trace_live_open(live, process->path, &process->metadata);
+    if (rc < 0)
+        return rc;
+    *is_alive = cunei_trace_live_is_alive(live, &process->metadata);
+    if (*is_alive)
+        return 0;
+    cunei_trace_live_close(live);
+    return cunei_trace_live_open(live, process->path, &process->metadata);
+}
+
+static enum cunei_trace_state state_of(const struct cunei_trace_process *process,
+                                       const struct cunei_trace_live *live,
+                                       bool is_alive)
+{
+    if (is_alive)
         return CUNEI_TRACE_RUNNING;
     /* Without a description nothing says that it was killed. */
     bool is_described = process->description.start_ns != 0;
@@ -280,7 +298,8 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     int rc = load_preamble(process, error);
     if (rc < 0)
         return rc;
-    rc = cunei_trace_live_open(live, process->path, &process->metadata);
+    bool is_alive = false;
+    rc = open_live(process, live, &is_alive);
     if (rc == 0)
         rc = load_live(process, live);
     if (rc < 0)
@@ -290,9 +309,10 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     if (rc < 0)
         return rc;
     process->has_live = live->is_there;
-    process->state = state_of(process, live);
-    if (live->is_whole)
+    /* Who could describe its end has counted all of it there. */
+    if (live->is_whole && !process->description.ended)
         cunei_trace_live_count(live, &process->description);
+    process->state = state_of(process, live, is_alive);
     rc = list_files(process, error);
     if (rc == 0)
         rc = measure_streams(process, error);

@@ -35,8 +35,9 @@
 
 enum cunei_live_state {
     CUNEI_LIVE_RECORDING = 1,
-    CUNEI_LIVE_FULL = 2,  /* no space, or enough of it used: packets are dropped */
-    CUNEI_LIVE_ENDED = 3, /* ended, and something could not be written */
+    CUNEI_LIVE_FULL = 2,       /* no space, or enough of it used: packets are dropped */
+    CUNEI_LIVE_ENDED = 3,      /* ended, and something could not be written */
+    CUNEI_LIVE_ENDED_FULL = 4, /* the same, after it was FULL */
 };
 
 /* What was lost or mended, in events unless said otherwise. */

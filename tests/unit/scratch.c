@@ -35,7 +35,8 @@ void scratch_start(struct scratch *scratch)
 {
     struct cunei_process process = {0};
     struct cunei_recorder_options options = {.directory = scratch->directory,
-                                             .frequency = NS_PER_S};
+                                             .frequency = NS_PER_S,
+                                             .max_bytes = scratch->max_bytes};
 
     assert_int_equal(cunei_recorder_start(&options, &process), 0);
     cunei_process_fini(&process);

@@ -18,7 +18,8 @@
 
 struct scratch {
     char directory[64];
-    uint32_t first; /* the id of f0 */
+    uint32_t first;     /* the id of f0 */
+    uint64_t max_bytes; /* as the recorder's option; 0 unless set */
 };
 
 /* Make the directory; start recording in it with all functions defined. */
