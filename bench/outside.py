@@ -1,6 +1,7 @@
 """What only shows from outside a process: start-up, reading, code left alone."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -19,19 +20,39 @@ def measure_alone(python):
     return best
 
 
-def timed(command, one_core=False):
-    """Run a command: seconds, and the most memory it held, in bytes."""
+def on_one_core(command):
+    core = min(os.sched_getaffinity(0))
+    return ["taskset", "-c", str(core), *command]
+
+
+def start(command):
     words = [str(word) for word in command]
-    if one_core:
-        words = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *words]
+    return subprocess.Popen(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
+
+
+def ended(process):
+    if process.wait():
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+
+
+def timed(command):
+    """The seconds that a command takes."""
     begin = time.perf_counter()
-    process = subprocess.Popen(words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    took = time.perf_counter() - begin
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, words)
-    return took, usage.ru_maxrss * 1024
+    ended(start(command))
+    return time.perf_counter() - begin
+
+
+def peak_memory(command):
+    """The most memory that a command holds, in bytes, as the kernel saw it last."""
+    peak = 0
+    process = start(command)
+    while process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as file:
+            found = re.search(r"VmHWM:\s+(\d+)", file.read())
+        peak = max(peak, int(found[1]) * 1024 if found else 0)
+        time.sleep(0.001)
+    ended(process)
+    return peak
 
 
 def measure_startup(python, scratch):
@@ -46,19 +67,16 @@ def measure_startup(python, scratch):
     best = {}
     for _ in range(ROUNDS):
         for name, command in commands.items():
-            took, _ = timed(command)
+            took = timed(command)
             best[name] = min(best.get(name, took), took)
     shutil.rmtree(trace)
     return best
 
 
-def best_rate(records, command, one_core=True, rounds=5):
+def best_rate(records, command, rounds=5):
     """Records per second at best, and the memory that took."""
-    results = [timed(command, one_core) for _ in range(rounds)]
-    return {
-        "records_per_s": records / min(took for took, _ in results),
-        "memory_bytes": max(memory for _, memory in results),
-    }
+    best = min(timed(command) for _ in range(rounds))
+    return {"records_per_s": records / best, "memory_bytes": peak_memory(command)}
 
 
 def measure_reader(python, scratch):
@@ -72,14 +90,14 @@ def measure_reader(python, scratch):
     small, few = traces["small trace"]
     report = [python.cunei, "report", "--json"]
     dummy = ["babeltrace2", small, "--component=sink.utils.dummy"]
-    figures = {
-        "decode": best_rate(records, [python.decode, big]),
-        "report": best_rate(records, [*report, big]),
-        "report, all cores": best_rate(records, [*report, big], one_core=False),
-        "report, small trace": best_rate(few, [*report, small]),
+    commands = {
+        "decode": (records, on_one_core([python.decode, big])),
+        "report": (records, on_one_core([*report, big])),
+        "report, all cores": (records, [*report, big]),
+        "report, small trace": (few, on_one_core([*report, small])),
+        "babeltrace2": (few, on_one_core(dummy)),
     }
-    if shutil.which("babeltrace2"):
-        figures["babeltrace2"] = best_rate(few, dummy, rounds=2)
+    figures = {name: best_rate(*command) for name, command in commands.items()}
     for folder, _ in traces.values():
         shutil.rmtree(folder)
     return figures

@@ -1,7 +1,7 @@
 """What recording and reading cost, beside cProfile, VizTracer and babeltrace2.
 
     make bench                            every Python found
-    make bench ARGS="--python 3.13 --json figures.json"
+    make bench ARGS="--python 3.13 --rounds 100 --json figures.json"
 
 Figures are ratios to what is measured in the same run; each bar of the project stands
 next to what was found.  A bar that does not hold fails nothing: look, and measure on a
@@ -10,6 +10,7 @@ quiet machine.
 
 import argparse
 import json
+import os
 import pathlib
 import platform
 import shutil
@@ -95,6 +96,7 @@ def measure(python, with_reader):
 def arguments():
     parser = argparse.ArgumentParser(prog="make bench ARGS=", add_help=False)
     parser.add_argument("--python", default="", help="only versions that begin so")
+    parser.add_argument("--rounds", help="turns of each variant; the default is 25")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures there")
     return parser.parse_args()
 
@@ -104,6 +106,8 @@ def main():
     chosen = [row for row in pythons() if row[0].startswith(options.python)]
     if not chosen:
         sys.exit(f"cunei: no Python {options.python} here")
+    if options.rounds:
+        os.environ["CUNEI_BENCH_ROUNDS"] = options.rounds
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     found = []
