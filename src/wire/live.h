@@ -28,9 +28,9 @@
 
 #define CUNEI_LIVE_NAME        ".live"
 #define CUNEI_LIVE_MAGIC       UINT64_C(0x65766c69656e7563) /* "cuneilve" */
-#define CUNEI_LIVE_HEAD_SIZE   (256u * 1024)
-#define CUNEI_LIVE_STREAM_SIZE (2u * CUNEI_PACKET_SIZE)
-#define CUNEI_LIVE_TAIL_SIZE   (64u * 1024)
+#define CUNEI_LIVE_HEAD_SIZE   (256u << 10)
+#define CUNEI_LIVE_STREAM_SIZE (CUNEI_PACKET_SIZE << 1)
+#define CUNEI_LIVE_TAIL_SIZE   (64u << 10)
 #define CUNEI_LIVE_TAIL_OFFSET (CUNEI_LIVE_HEAD_SIZE - CUNEI_LIVE_TAIL_SIZE)
 
 enum cunei_live_state {

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CUNEI_PACKET_MAGIC       0xC1FC1FC1u
-#define CUNEI_PACKET_SIZE        (256u * 1024)
+#define CUNEI_PACKET_SIZE        (256u << 10)
 #define CUNEI_PACKET_THREAD_NAME 32
 
 /* Added to timestamp_begin while a packet is open: babeltrace2 wants an end. */

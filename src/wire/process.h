@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define CUNEI_PROCESS_NAME ".process"
-#define CUNEI_PROCESS_MAX  (4u * 1024 * 1024) /* bytes a reader takes in */
+#define CUNEI_PROCESS_MAX  (4u << 20) /* bytes a reader takes in */
 
 struct cunei_buffer;
 
