@@ -23,7 +23,7 @@
 #include "trace/trace.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
-#define FLUSH_SIZE (256u * 1024)
+#define FLUSH_SIZE (256u << 10)
 
 struct values {
     uint64_t process;

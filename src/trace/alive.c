@@ -56,16 +56,17 @@ static const char *base_name(const char *path)
  */
 static bool is_mapping(char *line, const char *name, const struct stat *file)
 {
-    unsigned device_major = 0, device_minor = 0;
-    uint64_t inode = 0;
+    char range[64], rights[8], offset[32];
+    char device_major[16], device_minor[16], inode[32];
     int read = 0;
 
     line[strcspn(line, "\n")] = '\0';
-    if (sscanf(line, "%*x-%*x %*4s %*x %x:%x %" SCNu64 " %n", &device_major,
-               &device_minor, &inode, &read) < 3 ||
-        inode != file->st_ino)
+    if (sscanf(line, "%63s %7s %31s %15[0-9a-f]:%15[0-9a-f] %31s %n", range, rights,
+               offset, device_major, device_minor, inode, &read) < 6 ||
+        strtoull(inode, NULL, 10) != file->st_ino)
         return false;
-    if (makedev(device_major, device_minor) == file->st_dev)
+    if (makedev(strtoul(device_major, NULL, 16), strtoul(device_minor, NULL, 16)) ==
+        file->st_dev)
         return true;
     const char *mapped = base_name(line + read);
     size_t length = strlen(name);

@@ -19,7 +19,7 @@
 #include "trace/trace.h"
 
 /* More than a preamble of ours, of this or a later version, has. */
-#define PREAMBLE_MAX (64u * 1024)
+#define PREAMBLE_MAX (64u << 10)
 
 int cunei_trace_folder_is_one(const char *path)
 {

@@ -10,7 +10,7 @@
 #include "trace/trace.h"
 
 /* Names of 20 000 functions: far beyond anything we write. */
-#define METADATA_MAX (256u * 1024 * 1024)
+#define METADATA_MAX (256u << 20)
 
 /* Memory that the texts of functions lie in. */
 struct block {

@@ -186,7 +186,8 @@ static int copy_buffers(const struct cunei_trace_live *live, uint32_t number,
                         struct cunei_packet *packets[2])
 {
     for (unsigned i = 0; i < 2; i++) {
-        int rc = copy_buffer(live, number, slot_offset(number) + i * CUNEI_PACKET_SIZE,
+        int rc = copy_buffer(live, number,
+                             slot_offset(number) + (uint64_t)i * CUNEI_PACKET_SIZE,
                              &packets[i]);
         if (rc < 0)
             return rc;

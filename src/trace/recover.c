@@ -224,9 +224,9 @@ static int write_description(struct work *work)
 
 static bool is_same_file(const char *path, const struct stat *file)
 {
-    struct stat stat_;
-    return stat(path, &stat_) == 0 && stat_.st_dev == file->st_dev &&
-           stat_.st_ino == file->st_ino;
+    struct stat found;
+    return stat(path, &found) == 0 && found.st_dev == file->st_dev &&
+           found.st_ino == file->st_ino;
 }
 
 static void remove_pointers(const struct work *work,

@@ -18,7 +18,7 @@ int cunei_trace_scan_open(struct cunei_trace_scan *scan, const char *path,
 }
 
 /* What a machine may not have written back when it went down; more is damage. */
-#define UNWRITTEN_MAX (64u * 1024 * 1024)
+#define UNWRITTEN_MAX (64u << 20)
 
 /* A machine that went down leaves zeros where data never reached the disk. */
 static bool is_zero_from(int fd, uint64_t offset, uint64_t end)

@@ -86,8 +86,8 @@ static void put_piece(enum place place, const uint8_t *data, size_t size)
                      (uint64_t)(place - PLACE_BUFFERS) * CUNEI_PACKET_SIZE,
                  data, size);
         /* A slot counts only if the file has room for it. */
-        put_live(CUNEI_LIVE_HEAD_SIZE + 4 * CUNEI_PACKET_SIZE - 1, (const uint8_t *)"",
-                 1);
+        put_live(CUNEI_LIVE_HEAD_SIZE + UINT64_C(4) * CUNEI_PACKET_SIZE - 1,
+                 (const uint8_t *)"", 1);
         break;
     }
 }

@@ -63,19 +63,22 @@ static void put_packet(struct cunei_buffer *out, uint8_t place, struct fixture *
 
 static void put_live(struct cunei_buffer *out, const struct fixture *fixture)
 {
-    struct {
-        struct cunei_live head;
-        struct cunei_live_stream slots[2];
-    } live = {.head = {.magic = CUNEI_LIVE_MAGIC,
-                       .version = CUNEI_WIRE_VERSION,
-                       .packet_size = CUNEI_PACKET_SIZE,
-                       .pid = 4711,
-                       .state = CUNEI_LIVE_RECORDING,
-                       .stream_count = 2},
-              .slots = {{0}, {.stream_class = CUNEI_STREAM_DEFINITIONS}}};
+    struct cunei_buffer live = {0};
+    struct cunei_live head = {.magic = CUNEI_LIVE_MAGIC,
+                              .version = CUNEI_WIRE_VERSION,
+                              .packet_size = CUNEI_PACKET_SIZE,
+                              .pid = 4711,
+                              .state = CUNEI_LIVE_RECORDING,
+                              .stream_count = 2};
+    const struct cunei_live_stream slots[] = {
+        {.stream_class = CUNEI_STREAM_EVENTS},
+        {.stream_class = CUNEI_STREAM_DEFINITIONS}};
 
-    memcpy(live.head.uuid, fixture->metadata.uuid, 16);
-    put_piece(out, 3, &live, sizeof(live));
+    memcpy(head.uuid, fixture->metadata.uuid, 16);
+    cunei_buffer_append(&live, &head, sizeof(head));
+    cunei_buffer_append(&live, slots, sizeof(slots));
+    put_piece(out, 3, live.data, live.size);
+    cunei_buffer_fini(&live);
 }
 
 static void put_line(struct cunei_buffer *out, uint32_t id)

@@ -61,7 +61,7 @@ void fixture_put_words(struct fixture *fixture, uint64_t time, const uint64_t *w
                        size_t count);
 void fixture_put(struct fixture *fixture, uint64_t time, uint32_t class,
                  enum cunei_phase phase);
-void fixture_put_call(struct fixture *fixture, uint64_t time, uint32_t function,
+void fixture_put_call(struct fixture *fixture, uint64_t time, uint32_t called,
                       enum cunei_phase phase);
 void fixture_put_unwind(struct fixture *fixture, uint64_t time, uint64_t run);
 void fixture_put_define(struct fixture *fixture, uint64_t time, uint32_t id,

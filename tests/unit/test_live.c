@@ -296,9 +296,10 @@ static void a_process_of_another_machine_may_be_running(void **state)
     assert_int_equal(trace.processes[0].state, CUNEI_TRACE_RUNNING);
 }
 
-#define PACKETS     60
+#define PACKETS     UINT64_C(60)
 #define PER_PACKET  3000
 #define PACKET_STEP 100000
+#define EVENTS      (PACKETS * PER_PACKET)
 
 /* What the runtime library does, in short: two buffers in turn, each to the file. */
 static void *write_packets(void *memory)
@@ -306,7 +307,7 @@ static void *write_packets(void *memory)
     char *slot = (char *)memory + CUNEI_LIVE_HEAD_SIZE;
 
     for (uint64_t i = 0; i < PACKETS; i++) {
-        struct cunei_packet *packet = (void *)(slot + i % 2 * CUNEI_PACKET_SIZE);
+        struct cunei_packet *packet = (void *)(slot + (i % 2) * CUNEI_PACKET_SIZE);
         _Atomic uint64_t *words = (_Atomic uint64_t *)(void *)packet;
         uint64_t begin = 1 + i * PACKET_STEP;
         atomic_store_explicit(&packet->magic, 0, memory_order_relaxed);
@@ -343,7 +344,7 @@ static bool is_beginning(const uint64_t *times, size_t count)
 static void a_reader_beside_the_writer_misses_and_doubles_nothing(void **state)
 {
     (void)state;
-    static uint64_t times[PACKETS * PER_PACKET];
+    static uint64_t times[EVENTS];
     size_t size = CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE;
     size_t count = 0, before = 0, wrong = 0, reads = 0;
     pthread_t thread;
@@ -352,12 +353,10 @@ static void a_reader_beside_the_writer_misses_and_doubles_nothing(void **state)
     struct fixture reading = fixture; /* its paths are the writer's to change */
     assert_int_equal(pthread_create(&thread, NULL, write_packets, memory), 0);
 
-    for (; count < PACKETS * PER_PACKET; reads++) {
+    for (; count < EVENTS; reads++) {
         int rc = 0;
         assert_int_equal(cunei_trace_open(&trace, reading.directory, &error), 0);
-        count = trace.processes[0].stream_count
-                    ? read_times(times, PACKETS * PER_PACKET, &rc)
-                    : 0;
+        count = trace.processes[0].stream_count ? read_times(times, EVENTS, &rc) : 0;
         wrong += rc != 0 || count < before || !is_beginning(times, count) ||
                  trace.processes[0].state != CUNEI_TRACE_RUNNING;
         before = count;

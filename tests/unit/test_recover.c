@@ -280,7 +280,7 @@ static void put_tail(const char *text)
     struct cunei_live_tail *tail = calloc(1, sizeof(*tail));
     assert_non_null(tail);
     tail->length = strlen(text);
-    memcpy(tail->text, text, strlen(text));
+    memcpy(tail->text, text, tail->length);
     int fd = open(fixture_path(&fixture, CUNEI_LIVE_NAME), O_RDWR | O_CLOEXEC);
     assert_int_equal(pwrite(fd, tail, sizeof(*tail), CUNEI_LIVE_TAIL_OFFSET),
                      sizeof(*tail));
