@@ -48,10 +48,15 @@ static void write_event(uint64_t word, enum cunei_phase phase)
 
 /*
  * The frame of a callback's code is the one that runs, so its globals name the module.
+ * Without a word the event is lost.
  */
 static uint64_t word_of(PyCodeObject *code)
 {
-    return cunei_code_resolve(code, cunei_frames_globals());
+    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
+
+    if (word == 0)
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+    return word;
 }
 
 static PyObject *record_body(struct callback *self, PyCodeObject *code)
@@ -72,14 +77,20 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code)
     unsigned words = word & CUNEI_CODE_CALL ? 4 : 3;
     (void)self;
 
-    if (word == 0 || word & CUNEI_CODE_OFF)
+    if (word & CUNEI_CODE_OFF)
         Py_RETURN_NONE;
+    if (word == 0) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
+        Py_RETURN_NONE;
+    }
     uint32_t id = cunei_code_id(word);
     uint64_t run = cunei_frames_run(id);
     if (!cunei_stream_has_room(stream, now, words))
         stream = cunei_recorder_room(&now, words, true);
-    if (!stream)
+    if (!stream) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM); /* the second of the two */
         Py_RETURN_NONE;
+    }
     cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, 0));
     cunei_stream_store(stream, 1, run);
     if (words == 4) {

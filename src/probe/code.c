@@ -190,10 +190,8 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
         return word;
 
     word = make_word(code, globals);
-    if (word == 0) {
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+    if (word == 0)
         return 0;
-    }
     /* The id of a `call` function waits in the low bits for its entry. */
     uint32_t id = word & CUNEI_CODE_CALL ? (uint32_t)word : cunei_record_class(word);
     uint32_t place = add_entry(code, id);
@@ -201,7 +199,6 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     if (place == 0 || cunei_code_set_word(code, word) < 0) {
         PyErr_Clear();
         forget_word((void *)(uintptr_t)word);
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
         return 0;
     }
     if (when_selected && !(word & CUNEI_CODE_OFF))

@@ -49,8 +49,7 @@ uint64_t cunei_code_word(PyCodeObject *code);
 
 /*
  * Its word, made if it has none: finds the module in `globals`, which may be NULL, and
- * writes the definition.  0: it could not be had, now or ever, and the loss of this
- * event is counted.
+ * writes the definition.  0: it could not be had, now or ever.
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
 
