@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,12 @@
 
 #define RESERVE_FROM (UINT64_C(1) << 20)
 #define RESERVE_MAX  (UINT64_C(1) << 24)
+
+/*
+ * The descriptor of the folder changes hands when the program took it away or needs its
+ * place; threads that write packets at the same time must not use it meanwhile.
+ */
+static pthread_mutex_t descriptor_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
  * Descriptors are held at high numbers: the program's own open() then gives the same
@@ -116,7 +123,18 @@ void cunei_folder_close(struct cunei_folder *folder)
     folder->path = NULL;
 }
 
-int cunei_folder_fd(struct cunei_folder *folder)
+void cunei_folder_lock(void)
+{
+    (void)pthread_mutex_lock(&descriptor_lock);
+}
+
+void cunei_folder_unlock(void)
+{
+    (void)pthread_mutex_unlock(&descriptor_lock);
+}
+
+/* The folder's descriptor; lock held, for as long as it is used. */
+static int folder_fd(struct cunei_folder *folder)
 {
     if (!is_ours(folder)) {
         int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -127,7 +145,18 @@ int cunei_folder_fd(struct cunei_folder *folder)
     return folder->fd;
 }
 
-/* The program uses all the descriptors it may have: lend it ours for a moment. */
+int cunei_folder_fd(struct cunei_folder *folder)
+{
+    cunei_folder_lock();
+    int fd = folder_fd(folder);
+    cunei_folder_unlock();
+    return fd;
+}
+
+/*
+ * The program uses all the descriptors it may have: the folder's gives its place up,
+ * until the file is closed.
+ */
 static int open_without_folder(struct cunei_folder *folder, const char *name, int flags)
 {
     char *path = NULL;
@@ -143,14 +172,26 @@ static int open_without_folder(struct cunei_folder *folder, const char *name, in
 
 int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags)
 {
-    int directory = cunei_folder_fd(folder);
-
     flags |= O_CLOEXEC | O_NOFOLLOW;
+    cunei_folder_lock();
+    int directory = folder_fd(folder);
     int fd = directory < 0 ? directory : openat(directory, name, flags, FILE_MODE);
     if (directory >= 0 && fd < 0)
         fd = -errno;
-    return fd == -EMFILE || fd == -ENFILE ? open_without_folder(folder, name, flags)
-                                          : fd;
+    if (fd == -EMFILE || fd == -ENFILE)
+        fd = open_without_folder(folder, name, flags);
+    cunei_folder_unlock();
+    return fd;
+}
+
+void cunei_folder_close_file(struct cunei_folder *folder, int fd)
+{
+    cunei_folder_lock();
+    close(fd);
+    /* At once, before the program takes the place. */
+    if (folder->fd < 0)
+        (void)folder_fd(folder);
+    cunei_folder_unlock();
 }
 
 int cunei_folder_remove(struct cunei_folder *folder, const char *name)
@@ -223,7 +264,7 @@ int cunei_folder_append(struct cunei_folder *folder, const char *name,
     if (fd < 0)
         return fd;
     int rc = append(fd, bytes, size, end);
-    close(fd);
+    cunei_folder_close_file(folder, fd);
     return rc;
 }
 
@@ -236,7 +277,7 @@ void cunei_folder_trim(struct cunei_folder *folder, const char *name,
     if (fd < 0)
         return;
     (void)!ftruncate(fd, (off_t)end->length);
-    close(fd);
+    cunei_folder_close_file(folder, fd);
 }
 
 int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
@@ -250,7 +291,7 @@ int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void
         return fd;
     ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
     rc = written == (ssize_t)size ? 0 : written < 0 ? -errno : -EIO;
-    close(fd);
+    cunei_folder_close_file(folder, fd);
     return rc;
 }
 
@@ -265,7 +306,7 @@ int cunei_folder_replace(struct cunei_folder *folder, const char *name,
     if (fd < 0)
         return fd;
     int rc = append(fd, bytes, size, &end);
-    close(fd);
+    cunei_folder_close_file(folder, fd);
     int directory = rc < 0 ? rc : cunei_folder_fd(folder);
     if (directory < 0)
         rc = directory;

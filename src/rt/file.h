@@ -61,6 +61,12 @@ int cunei_folder_fd(struct cunei_folder *folder);
 
 /* openat(2) in the folder, on a descriptor that is ours for certain. */
 int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags);
+void cunei_folder_close_file(struct cunei_folder *folder, int fd);
+
+/* Held over a fork, so that the child does not find it taken. */
+void cunei_folder_lock(void);
+void cunei_folder_unlock(void);
+
 int cunei_folder_remove(struct cunei_folder *folder, const char *name);
 
 #endif

@@ -32,25 +32,31 @@ static bool is_private(const char *path)
            stat.st_uid == geteuid() && (stat.st_mode & 077) == 0;
 }
 
-/* Where this user's live files are pointed to; NULL where there is no such place. */
-static char *runtime_directory(void)
+/* This user's place in memory; NULL where there is none. */
+static char *memory_directory(void)
 {
-    const char *base = getenv("XDG_RUNTIME_DIR");
     char *path = NULL;
 
-    if (base && base[0] == '/') {
-        if (asprintf(&path, "%s/cunei", base) >= 0) {
-            if (is_private(path))
-                return path;
-            free(path);
-        }
-    }
     if (asprintf(&path, "/dev/shm/cunei-%u", (unsigned)geteuid()) < 0)
         return NULL;
     if (is_private(path))
         return path;
     free(path);
     return NULL;
+}
+
+/* Where this user's live files are pointed to; NULL where there is no such place. */
+static char *runtime_directory(void)
+{
+    const char *base = getenv("XDG_RUNTIME_DIR");
+    char *path = NULL;
+
+    if (base && base[0] == '/' && asprintf(&path, "%s/cunei", base) >= 0) {
+        if (is_private(path))
+            return path;
+        free(path);
+    }
+    return memory_directory();
 }
 
 static char *pointer_path(pid_t pid)
@@ -79,11 +85,14 @@ static void point_to(const struct cunei_recording *recording)
     free(pointer);
 }
 
-/* Make sure that the file has `size` bytes that can be stored to. */
-static int allocate(int fd, uint64_t size)
+/*
+ * Make sure that these bytes of the file can be stored to.  Not one that others store
+ * to already: where the file system cannot do it, the C library writes zeros.
+ */
+static int allocate(int fd, uint64_t offset, uint64_t size)
 {
-    int rc = cunei_file_check_limit(size);
-    return rc < 0 ? rc : -posix_fallocate(fd, 0, (off_t)size);
+    int rc = cunei_file_check_limit(offset + size);
+    return rc < 0 ? rc : -posix_fallocate(fd, (off_t)offset, (off_t)size);
 }
 
 static int map(int fd, uint64_t offset, size_t size, void **memory)
@@ -100,12 +109,11 @@ static int map(int fd, uint64_t offset, size_t size, void **memory)
 static int open_in_memory(struct cunei_recording *recording)
 {
     char *path = NULL;
-    char *directory = runtime_directory();
+    char *directory = memory_directory();
     int rc = directory ? 0 : -ENOENT;
 
-    if (rc == 0 &&
-        asprintf(&path, "/dev/shm/cunei-%u/live-%d-%llx", (unsigned)geteuid(),
-                 (int)recording->pid, (unsigned long long)recording->start.tick) < 0)
+    if (rc == 0 && asprintf(&path, "%s/live-%d-%llx", directory, (int)recording->pid,
+                            (unsigned long long)recording->start.tick) < 0)
         rc = -ENOMEM;
     free(directory);
     if (rc < 0)
@@ -136,7 +144,7 @@ static int open_live(struct cunei_recording *recording, int flags)
 
 static int map_head(int fd, void **memory)
 {
-    int rc = allocate(fd, CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE);
+    int rc = allocate(fd, 0, CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE);
     return rc < 0 ? rc : map(fd, 0, CUNEI_LIVE_HEAD_SIZE, memory);
 }
 
@@ -162,6 +170,19 @@ static void read_boot_id(uint8_t id[16])
     }
 }
 
+/* Remove it, and what it leads to where it is a link. */
+static void remove_live(struct cunei_recording *recording)
+{
+    char target[256];
+    ssize_t length = readlinkat(cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME,
+                                target, sizeof(target) - 1);
+    if (length > 0) {
+        target[length] = '\0';
+        (void)unlink(target);
+    }
+    (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+}
+
 int cunei_live_create(struct cunei_recording *recording)
 {
     void *memory = NULL;
@@ -171,16 +192,16 @@ int cunei_live_create(struct cunei_recording *recording)
         return fd;
     int rc = map_head(fd, &memory);
     if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
-        close(fd);
+        cunei_folder_close_file(&recording->folder, fd);
         (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
         fd = open_in_memory(recording);
         if (fd < 0)
             return fd;
         rc = map_head(fd, &memory);
     }
-    close(fd);
+    cunei_folder_close_file(&recording->folder, fd);
     if (rc < 0) {
-        (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+        remove_live(recording);
         return rc;
     }
 
@@ -210,11 +231,11 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
         return NULL;
     struct cunei_slot *slot = calloc(1, sizeof(*slot));
     int fd = slot ? open_live(recording, O_RDWR) : -ENOMEM;
-    int rc = fd < 0 ? fd : allocate(fd, offset + CUNEI_LIVE_STREAM_SIZE);
+    int rc = fd < 0 ? fd : allocate(fd, offset, CUNEI_LIVE_STREAM_SIZE);
     if (rc == 0)
         rc = map(fd, offset, CUNEI_LIVE_STREAM_SIZE, &memory);
     if (fd >= 0)
-        close(fd);
+        cunei_folder_close_file(&recording->folder, fd);
     if (rc < 0) {
         free(slot);
         return NULL;
@@ -244,14 +265,7 @@ void cunei_live_forget(struct cunei_recording *recording)
 
 void cunei_live_remove(struct cunei_recording *recording)
 {
-    char target[256];
-    ssize_t length = readlinkat(cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME,
-                                target, sizeof(target) - 1);
-    if (length > 0) {
-        target[length] = '\0';
-        (void)unlink(target);
-    }
-    (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+    remove_live(recording);
 
     char *pointer = pointer_path(recording->pid);
     if (pointer)

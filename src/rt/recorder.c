@@ -67,10 +67,12 @@ static void before_fork(void)
 {
     (void)pthread_mutex_lock(&recording.lock);
     cunei_define_lock();
+    cunei_folder_lock();
 }
 
 static void after_fork_in_parent(void)
 {
+    cunei_folder_unlock();
     cunei_define_unlock();
     (void)pthread_mutex_unlock(&recording.lock);
 }

@@ -4,7 +4,8 @@
  *
  * `lock` guards the list of slots, the list of streams and the definitions.  It is
  * taken for a thread's first event, its end, a new function, start, stop and fork.
- * Inside it, or alone when a packet is written, the lock of the metadata's tail.
+ * Inside it, or alone when a packet is written, the lock of the metadata's tail, and
+ * inside that the one of the folder's descriptor.
  */
 #ifndef CUNEI_RT_RECORDING_H
 #define CUNEI_RT_RECORDING_H
