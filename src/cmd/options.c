@@ -129,6 +129,7 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
     for (int i = 0; option->choices[i]; i++) {
         if (strcmp(option->choices[i], text) == 0) {
             *slot = i;
+            cunei_buffer_fini(&all);
             return CUNEI_OPTIONS_GO_ON;
         }
         cunei_nearest_offer(&nearest, option->choices[i]);
