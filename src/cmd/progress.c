@@ -25,7 +25,7 @@ static uint64_t now_ns(void)
 static void append_bar(struct cunei_buffer *text, uint64_t done, uint64_t total)
 {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    uint64_t eighths = total ? CELLS * 8 * (done / 8) / (total / 8 + 1) : 0;
+    uint64_t eighths = total ? (uint64_t)CELLS * 8 * (done / 8) / (total / 8 + 1) : 0;
     uint64_t cells = eighths / 8;
 
     for (uint64_t i = 0; i < cells; i++)

@@ -27,10 +27,10 @@ int cunei_report_settle(struct cunei_report_values *values);
 
 /*
  * Open the trace at `path`, recovered if need be, and print its report to `out`, as
- * options->style says (see cmd/output.h).  What goes wrong is said on stderr; returns
+ * wanted->style says (see cmd/output.h).  What goes wrong is said on stderr; returns
  * the exit status.
  */
-int cunei_report_show(const char *path, const struct cunei_report_options *options,
+int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
                       FILE *out);
 
 #endif

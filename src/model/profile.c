@@ -12,7 +12,7 @@
 #include "model/tree.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
-#define CACHE_LINE 64u
+#define CACHE_LINE ((size_t)64)
 
 static_assert(sizeof(struct cunei_facts) == 2 * CACHE_LINE, "facts straddle lines");
 static_assert(offsetof(struct cunei_facts, resumes) == CACHE_LINE,

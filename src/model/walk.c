@@ -19,19 +19,20 @@ static int say(struct cunei_walk *walk, const struct cunei_packet *packet,
     return walk->step(walk->context, &step);
 }
 
-static bool reserve(struct cunei_walk *walk)
+/* The place for one more frame; NULL: there is none to be had. */
+static struct cunei_walk_frame *reserve(struct cunei_walk *walk)
 {
     if (walk->depth < walk->capacity)
-        return true;
+        return &walk->frames[walk->depth];
     if (walk->capacity >= CUNEI_DEPTH_MAX)
-        return false;
+        return NULL;
     uint32_t capacity = walk->capacity ? 2 * walk->capacity : 256;
     struct cunei_walk_frame *frames = realloc(walk->frames, capacity * sizeof(*frames));
     if (!frames)
-        return false;
+        return NULL;
     walk->frames = frames;
     walk->capacity = capacity;
-    return true;
+    return &frames[walk->depth];
 }
 
 /* Room to count the frames of a function. */
@@ -41,7 +42,7 @@ static bool reserve_count(struct cunei_walk *walk, uint32_t function)
 
     while (capacity <= function)
         capacity *= 2;
-    if (capacity == walk->count_capacity)
+    if (walk->counts && capacity == walk->count_capacity)
         return true;
     uint32_t *counts = realloc(walk->counts, capacity * sizeof(*counts));
     if (!counts)
@@ -61,14 +62,16 @@ static bool is_open(const struct cunei_walk *walk, uint32_t function)
 /* Add a frame, or count it where there is no room. */
 static bool push(struct cunei_walk *walk, struct cunei_walk_frame frame)
 {
-    if (!reserve(walk) || !reserve_count(walk, frame.function)) {
+    struct cunei_walk_frame *place = reserve(walk);
+
+    if (!place || !reserve_count(walk, frame.function)) {
         walk->beyond++;
         return false;
     }
-    const struct cunei_walk_frame *below =
-        walk->depth > 0 ? &walk->frames[walk->depth - 1] : NULL;
+    const struct cunei_walk_frame *below = walk->depth > 0 ? place - 1 : NULL;
     frame.run = below && below->function == frame.function ? below->run + 1 : 1;
-    walk->frames[walk->depth++] = frame;
+    *place = frame;
+    walk->depth++;
     walk->counts[frame.function]++;
     return true;
 }

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-#define FLUSH_SIZE (64u * 1024)
+#define FLUSH_SIZE ((size_t)64 * 1024)
 
 static void flush(struct cunei_json *json)
 {

@@ -100,13 +100,14 @@ int cunei_pool_init(struct cunei_pool *pool, const struct cunei_trace *trace)
             pool->total_bytes += stream_bytes(&process->streams[j]);
     }
 
-    uint64_t target = pool->total_bytes / (8 * worker_count(pool));
+    uint64_t target = pool->total_bytes / ((uint64_t)8 * worker_count(pool));
     target = target < PIECE_MIN ? PIECE_MIN : target > PIECE_MAX ? PIECE_MAX : target;
     for (size_t i = 0; i < pool->process_count; i++) {
         struct cunei_pool_process *process = &pool->processes[i];
         process->first_piece = pool->piece_count;
-        for (size_t j = 0; j < process->process->stream_count; j++) {
-            int rc = add_pieces(pool, i, &process->process->streams[j], target);
+        const struct cunei_trace_process *read = process->process;
+        for (size_t j = 0; read && j < read->stream_count; j++) {
+            int rc = add_pieces(pool, i, &read->streams[j], target);
             if (rc < 0)
                 return rc;
         }

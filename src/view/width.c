@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "view/format.h"
 
+#define NESTED ".<locals>."
+
 /* The length of the UTF-8 character at `text`, and what it is; a bad byte is one. */
 static size_t decode(const char *text, uint32_t *character)
 {
@@ -79,14 +81,30 @@ const char *cunei_format_tail(const char *text, size_t width)
     return text + at;
 }
 
+/* `f.<locals>.g` says as much as `f…g`. */
+static void drop_nested(struct cunei_buffer *out, const char *text)
+{
+    const char *nested = NULL;
+
+    for (; (nested = strstr(text, NESTED)); text = nested + strlen(NESTED)) {
+        cunei_buffer_append(out, text, (size_t)(nested - text));
+        cunei_buffer_append_text(out, "…");
+    }
+    cunei_buffer_append_text(out, text);
+}
+
 void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
 {
-    struct cunei_buffer visible = {0};
+    struct cunei_buffer visible = {0}, outline = {0};
     const char *shown = text;
 
     if (cunei_text_has_controls(text, strlen(text))) {
         cunei_text_escape(&visible, text, strlen(text));
         shown = visible.data ? visible.data : "";
+    }
+    if (cunei_format_width(shown) > width && strstr(shown, NESTED)) {
+        drop_nested(&outline, shown);
+        shown = outline.data ? outline.data : "";
     }
     if (cunei_format_width(shown) <= width)
         cunei_buffer_append_text(out, shown);
@@ -96,6 +114,7 @@ void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
         cunei_buffer_append_text(out, "…");
         cunei_buffer_append_text(out, cunei_format_tail(shown, tail));
     }
-    out->failed |= visible.failed;
+    out->failed |= visible.failed || outline.failed;
     cunei_buffer_fini(&visible);
+    cunei_buffer_fini(&outline);
 }
