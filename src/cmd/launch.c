@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/program.h"
+#include "cmd/witness.h"
 #include "wire/session.h"
 
 /* What we found when we were started, and what the program shall find. */
@@ -24,6 +25,7 @@ struct inherited {
 
 struct watch {
     pid_t pid;
+    struct cunei_witness witness;
     bool stopped;       /* the program is */
     bool asked_to_stop; /* we are, by the terminal or by somebody */
 };
@@ -86,15 +88,19 @@ static int start(const struct cunei_program *program, const char *session,
     return -error;
 }
 
-/*
- * A process sent it to us, rather than the terminal to the whole group.  What the
- * program itself sends to its group has reached it already.
- */
-static bool was_sent(const siginfo_t *info, pid_t pid)
+/* A process sent it, rather than the terminal, which reaches the whole group. */
+static bool was_sent(const siginfo_t *info)
 {
-    return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
-            info->si_code == SI_TKILL) &&
-           info->si_pid != pid;
+    return info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+           info->si_code == SI_TKILL;
+}
+
+/* Whether the program has got it already, as a member of our group. */
+static bool has_reached(struct watch *watch, const siginfo_t *info)
+{
+    bool group = cunei_witness_saw(&watch->witness, info->si_signo);
+
+    return (group && getpgid(watch->pid) == getpgrp()) || info->si_pid == watch->pid;
 }
 
 static void pass_on(const siginfo_t *info, pid_t pid)
@@ -123,7 +129,8 @@ static void take_signal(struct watch *watch)
         watch->asked_to_stop = true;
     if (number == SIGCONT)
         watch->asked_to_stop = false;
-    if (was_sent(&info, watch->pid))
+    bool reached = has_reached(watch, &info);
+    if (was_sent(&info) && !reached)
         pass_on(&info, watch->pid);
 }
 
@@ -139,17 +146,31 @@ static void stop_with_it(struct watch *watch)
     watch->asked_to_stop = false;
 }
 
+/*
+ * The program's input and output are its own: whoever is at the other end shall see it
+ * when the program lets go of them.
+ */
+static void let_go(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)dup2(fd, STDIN_FILENO);
+    (void)dup2(fd, STDOUT_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 static int wait_for_end(pid_t pid)
 {
     struct watch watch = {.pid = pid};
     int status = 0;
 
+    cunei_witness_start(&watch.witness);
     for (;;) {
         pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
         if (changed == pid && (WIFEXITED(status) || WIFSIGNALED(status)))
-            return status;
-        if (changed < 0)
-            return 0; /* cannot happen: nobody else waits for our child */
+            break;
         if (changed == pid)
             watch.stopped = WIFSTOPPED(status) && is_stop(WSTOPSIG(status));
         else if (watch.stopped && watch.asked_to_stop)
@@ -157,6 +178,8 @@ static int wait_for_end(pid_t pid)
         else
             take_signal(&watch);
     }
+    cunei_witness_stop(&watch.witness);
+    return status;
 }
 
 /* What came for the program shall not hit us now that it is gone. */
@@ -180,6 +203,7 @@ int cunei_launch(const struct cunei_program *program, const char *session,
     take_signals(&inherited);
     int rc = start(program, session, &inherited, &pid);
     if (rc == 0) {
+        let_go();
         *wait_status = wait_for_end(pid);
         forget_pending();
     }

@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -130,10 +131,18 @@ def listener(cunei):
         text=True,
         start_new_session=True,
     )
+
+    def end():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    # A signal that never comes ends the wait for it.
+    watchdog = threading.Timer(DEADLINE_S, end)
+    watchdog.start()
     process.program = int(process.stdout.readline().split()[1])
     yield process
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    watchdog.cancel()
+    end()
     process.communicate(timeout=DEADLINE_S)
 
 
@@ -211,13 +220,32 @@ def test_a_signal_to_the_launcher_alone_is_passed_on(listener, name):
 
 
 def test_a_signal_to_the_whole_group_reaches_the_program_once(listener):
-    os.killpg(listener.pid, signal.SIGINT)
-    assert listener.stdout.readline() == "heard SIGINT\n"
+    for _ in range(20):
+        os.killpg(listener.pid, signal.SIGINT)
+        assert listener.stdout.readline() == "heard SIGINT\n"
+        listener.send_signal(signal.SIGUSR1)
+        assert listener.stdout.readline() == "heard SIGUSR1\n"
 
     os.kill(listener.program, signal.SIGTERM)
     rest, _ = listener.communicate(timeout=DEADLINE_S)
 
     assert rest == "heard SIGTERM\n"
+
+
+def test_output_ends_when_the_program_closes_it(cunei):
+    code = (
+        "import os, signal\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
+        "os.write(1, b'all')\n"
+        "os.close(1)\n"
+        "signal.sigwait([signal.SIGTERM])\n"
+    )
+    process = cunei.start("record", "-q", "-o", "t", "-c", code, stdout=subprocess.PIPE)
+
+    assert process.stdout.read() == b"all"
+
+    process.terminate()
+    assert process.wait(timeout=DEADLINE_S) == 0
 
 
 def test_what_the_program_sends_to_its_group_does_not_come_back(cunei):
