@@ -44,11 +44,12 @@ static bool reserve_count(struct cunei_walk *walk, uint32_t function)
         capacity *= 2;
     if (walk->counts && capacity == walk->count_capacity)
         return true;
-    uint32_t *counts = realloc(walk->counts, capacity * sizeof(*counts));
+    uint32_t *counts = calloc(capacity, sizeof(*counts));
     if (!counts)
         return false;
-    memset(counts + walk->count_capacity, 0,
-           (capacity - walk->count_capacity) * sizeof(*counts));
+    if (walk->counts)
+        memcpy(counts, walk->counts, walk->count_capacity * sizeof(*counts));
+    free(walk->counts);
     walk->counts = counts;
     walk->count_capacity = capacity;
     return true;
