@@ -281,7 +281,9 @@ static PyObject *probe_start(PyObject *module, PyObject *args)
     if (rc < 0) {
         PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
                      state->session.directory, strerror(-rc));
+        PyObject *error = PyErr_GetRaisedException();
         release(state);
+        PyErr_SetRaisedException(error);
         return NULL;
     }
     if (start_events(state) < 0) {
