@@ -102,6 +102,8 @@ int cunei_pool_init(struct cunei_pool *pool, const struct cunei_trace *trace)
 
     uint64_t target = pool->total_bytes / ((uint64_t)8 * worker_count(pool));
     target = target < PIECE_MIN ? PIECE_MIN : target > PIECE_MAX ? PIECE_MAX : target;
+    if (pool->options->piece_bytes > 0)
+        target = pool->options->piece_bytes;
     for (size_t i = 0; i < pool->process_count; i++) {
         struct cunei_pool_process *process = &pool->processes[i];
         process->first_piece = pool->piece_count;

@@ -34,6 +34,7 @@ struct cunei_survey_options {
     bool tree;
     bool edges;
     unsigned worker_count; /* 0: one for each core, as far as it is worth it */
+    uint64_t piece_bytes;  /* of a stream, read in one go; 0: by the trace's size */
     /* Called from the calling thread, now and then. */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_context;

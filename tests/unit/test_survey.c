@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "view/survey.h"
+
+#define PACKETS 64u
+#define CALLS   500u
+
+static struct fixture fixture;
+static struct cunei_trace trace;
+static struct cunei_survey survey;
+
+static int set_up(void **state)
+{
+    (void)state;
+    fixture_init(&fixture);
+    survey = (struct cunei_survey){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cunei_survey_fini(&survey);
+    cunei_trace_close(&trace);
+    fixture_fini(&fixture);
+    return 0;
+}
+
+static void write_calls(void)
+{
+    for (uint64_t i = 0; i < PACKETS; i++)
+        fixture_append_calls(&fixture, i, 1000 + i * 10 * CALLS, CALLS);
+    fixture_describe(&fixture, true);
+}
+
+static int make_survey(const struct cunei_survey_options *options)
+{
+    struct cunei_trace_error error = {0};
+
+    assert_int_equal(cunei_trace_open(&trace, fixture.directory, &error), 0);
+    return cunei_survey_init(&survey, &trace, options);
+}
+
+static void check_calls(uint64_t times)
+{
+    assert_int_equal(survey.functions.count, 1);
+    assert_string_equal(survey.functions.items[0].qualname, "f");
+    assert_int_equal(survey.facts[0].calls, times * PACKETS * CALLS);
+    assert_int_equal(survey.facts[0].total_ns, times * PACKETS * CALLS);
+    assert_int_equal(survey.facts[0].max_ns, 1);
+    assert_int_equal(survey.damage_count, 0);
+}
+
+static void one_worker_reads_it_all(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    write_calls();
+
+    assert_int_equal(make_survey(&options), 0);
+
+    check_calls(1);
+    assert_int_equal(survey.events, PACKETS * (1 + 2 * CALLS));
+    assert_int_equal(survey.thread_count, 1);
+}
+
+static void many_workers_read_the_same(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {
+        .worker_count = 4, .piece_bytes = 1, .tree = true, .edges = true};
+    write_calls();
+
+    assert_int_equal(make_survey(&options), 0);
+
+    check_calls(1);
+    assert_int_equal(survey.thread_count, 1);
+    assert_int_equal(survey.unclosed + survey.appeared + survey.orphans, 0);
+}
+
+static void processes_add_up(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 3, .piece_bytes = 1};
+    write_calls();
+    fixture_add_process(&fixture, 4712);
+    write_calls();
+
+    assert_int_equal(make_survey(&options), 0);
+
+    check_calls(2);
+    assert_int_equal(survey.process_count, 2);
+    assert_int_equal(survey.thread_count, 2);
+}
+
+static void one_process_can_be_chosen(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.pid = 4712};
+    write_calls();
+    fixture_add_process(&fixture, 4712);
+    write_calls();
+
+    assert_int_equal(make_survey(&options), 0);
+
+    check_calls(1);
+    assert_int_equal(survey.process_count, 1);
+}
+
+static void a_process_that_is_not_there_is_said(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.pid = 1};
+    write_calls();
+
+    assert_int_equal(make_survey(&options), -ESRCH);
+}
+
+static void damage_ends_a_stream_and_is_told(void **state)
+{
+    (void)state;
+    static const uint64_t nonsense = UINT64_MAX;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    write_calls();
+    fixture_packet_begin(&fixture, 0, PACKETS, 100 + PACKETS * 10 * CALLS + 1000);
+    fixture_put_words(&fixture, 100 + PACKETS * 10 * CALLS + 1001, &nonsense, 1);
+    fixture_append(&fixture);
+
+    assert_int_equal(make_survey(&options), 0);
+
+    assert_int_equal(survey.damage_count, 1);
+    assert_int_equal(survey.facts[0].calls, PACKETS * CALLS);
+}
+
+struct watch {
+    uint64_t last, total;
+    unsigned calls;
+};
+
+static void watch_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
+{
+    struct watch *watch = context;
+
+    assert_true(done_bytes >= watch->last);
+    watch->last = done_bytes;
+    watch->total = total_bytes;
+    watch->calls++;
+}
+
+static void progress_reaches_its_end(void **state)
+{
+    (void)state;
+    struct watch watch = {0};
+    const struct cunei_survey_options options = {
+        .worker_count = 1, .progress = watch_progress, .progress_context = &watch};
+    write_calls();
+
+    assert_int_equal(make_survey(&options), 0);
+
+    assert_int_equal(watch.calls, PACKETS);
+    assert_int_equal(watch.last, watch.total);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(one_worker_reads_it_all),
+        TEST(many_workers_read_the_same),
+        TEST(processes_add_up),
+        TEST(one_process_can_be_chosen),
+        TEST(a_process_that_is_not_there_is_said),
+        TEST(damage_ends_a_stream_and_is_told),
+        TEST(progress_reaches_its_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
