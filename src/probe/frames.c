@@ -39,20 +39,20 @@ static uint64_t word_of(PyFrameObject *frame)
 }
 
 size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
-                          bool *omitted)
+                          size_t *omitted)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     size_t count = 0;
 
     if (frame && !top_is_open)
         frame = step_back(frame);
-    for (; frame && count < max; frame = step_back(frame)) {
+    for (; frame; frame = step_back(frame)) {
         uint32_t id = cunei_code_id(word_of(frame));
-        if (id)
+        if (id && count < max)
             functions[count++] = id;
+        else if (id)
+            (*omitted)++;
     }
-    *omitted = frame != NULL;
-    Py_XDECREF(frame);
     return count;
 }
 

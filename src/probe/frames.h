@@ -13,7 +13,7 @@
 
 /* Hooks of the recorder: see rt/recorder.h. */
 size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
-                          bool *omitted);
+                          size_t *omitted);
 void cunei_frames_thread_name(char name[CUNEI_PACKET_THREAD_NAME]);
 
 /*

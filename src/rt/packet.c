@@ -77,8 +77,7 @@ void cunei_packet_put_stack(struct cunei_recording *recording,
                             struct cunei_stream *stream, uint64_t now, bool top_is_open)
 {
     uint32_t functions[CUNEI_RECORDER_STACK_MAX + 1];
-    bool omitted = false;
-    size_t count = 0;
+    size_t count = 0, omitted = 0;
 
     if (recording->hooks.stack)
         count = recording->hooks.stack(top_is_open, functions, CUNEI_RECORDER_STACK_MAX,
@@ -88,7 +87,7 @@ void cunei_packet_put_stack(struct cunei_recording *recording,
 
     /* They came innermost first, so what pads them is in front now. */
     cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_STACK, 0));
-    cunei_stream_store(stream, 1, (omitted ? 1 : 0) | (uint64_t)count << 32);
+    cunei_stream_store(stream, 1, (uint32_t)omitted | (uint64_t)count << 32);
     for (size_t i = 0; i < count; i += 2)
         cunei_stream_store(stream, (unsigned)(2 + i / 2),
                            functions[count - 1 - i] | (uint64_t)functions[count - 2 - i]

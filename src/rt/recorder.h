@@ -24,9 +24,9 @@
 struct cunei_recorder_hooks {
     /*
      * The ids of the functions that are open, innermost first, at most `max`.  The top
-     * frame counts only if `top_is_open`.  `*omitted`: there were more.
+     * frame counts only if `top_is_open`.  `*omitted`: how many more there are.
      */
-    size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, bool *omitted);
+    size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, size_t *omitted);
     /* Its name, as people know it; left alone where there is none. */
     void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
     /* A process forked: its child does not record; called in the child. */

@@ -32,7 +32,7 @@ class Function(NamedTuple):
 class Event(NamedTuple):
     time: int
     kind: int  # STACK, UNWIND or DEFINE; CALL for the phases of any function
-    phase: int  # of a stack: whether frames are omitted
+    phase: int  # of a stack: how many frames are omitted
     function: int  # of a call
     value: object  # open functions of a stack, run of an unwind, bytes of a define
 
@@ -155,16 +155,19 @@ class Replay:
     deepest: int = 0
 
     def leave(self, function: int, run: int | None) -> None:
+        """The rules of wire/event.h for a leave, after an unwind with this run."""
         stack = self.stack
-        same = 0
-        while same < len(stack) and stack[-1 - same] == function:
-            same += 1
-        if run is None and same == 0 and function in stack:
-            while stack[-1] != function:
-                stack.pop()
+        if run is None and function in stack[-1:]:
+            stack.pop()
+            return
+        if run is None and function in stack:
+            while stack.pop() != function:
                 self.unclosed += 1
-            same = 1
-        if same == 0 or (run and same < run):
+            return
+        same = 0
+        while same < len(stack) and stack[-1 - same] == function and run:
+            same += 1
+        if stack[-1:] != [function] or (run and same < run):
             self.orphans += 1
             return
         for _ in range(same - run if run else 0):
@@ -176,9 +179,12 @@ class Replay:
         run = None
         for event in events:
             if event.kind == STACK:
-                known = None if event.phase else self.stack
-                self.mismatches += known is not None and known != event.value
-                self.stack = list(event.value)
+                # Outer frames that are omitted stay as they are known.
+                omitted = [0] * event.phase
+                if self.stack is not None:
+                    omitted = self.stack[: event.phase]
+                    self.mismatches += self.stack != omitted + event.value
+                self.stack = omitted + event.value
             elif event.kind == UNWIND:
                 run = event.value
             else:

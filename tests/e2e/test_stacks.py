@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: MIT
+"""However frames begin and end, stacks stay balanced, or the imbalance is counted."""
+
+import itertools
+import json
+import signal
+
+import ctf
+import pytest
+
+pytestmark = pytest.mark.core
+
+
+def record(cunei, source, *options, status=0, output=None, recover=False):
+    """Record a program that behaves as it does without us, and read its trace."""
+    cunei.write("app.py", source)
+    plain = cunei.run(cunei.python, "app.py")
+    done = cunei("record", "-q", "-o", "trace", *options, "app.py")
+
+    assert done.returncode == plain.returncode == status, done.stderr
+    assert done.stdout == plain.stdout
+    assert output is None or done.stdout == output
+    assert done.stderr == plain.stderr
+    if recover:
+        recovered = cunei("recover", "trace")
+        assert recovered.returncode == 0, recovered.stderr
+    return ctf.read(cunei.folder / "trace")
+
+
+def report(cunei):
+    shown = cunei("report", "trace", "--json")
+    assert shown.returncode == 0, shown.stderr
+    return json.loads(shown.stdout)
+
+
+def calls(cunei):
+    """What the report says: calls and resumes by qualified name."""
+    return {
+        row["qualname"]: (row["calls"], row["resumes"])
+        for row in report(cunei)["functions"]
+    }
+
+
+GENERATORS = """\
+def generate():
+    try:
+        while True:
+            try:
+                yield 1
+            except KeyError:
+                yield 2
+    finally:
+        len("")
+
+def plain():
+    yield 1
+    yield 2
+
+closed, thrown, failed, dropped, kept = (generate() for _ in range(5))
+for generator in (closed, thrown, failed, dropped, kept):
+    next(generator)
+closed.close()
+assert thrown.throw(KeyError) == 2
+try:
+    failed.throw(ValueError)
+except ValueError:
+    pass
+del dropped, generator
+list(plain())
+unstarted = plain()
+unstarted.close()
+abandoned = plain()
+next(abandoned)
+"""
+
+
+def test_generators_closed_thrown_into_dropped_and_abandoned(cunei):
+    trace = record(cunei, GENERATORS)
+
+    # Entered five times; closed, thrown into twice, dropped; two more at exit.
+    assert trace.count("generate", ctf.ENTER) == 5
+    assert trace.count("generate", ctf.RESUME) >= 4
+    assert trace.count("plain", ctf.ENTER) == 2
+    assert trace.is_balanced()
+    for name in ("generate", "plain"):
+        enters = trace.count(name, ctf.ENTER, ctf.RESUME)
+        assert enters == trace.count(name, ctf.LEAVE, ctf.YIELD)
+    assert calls(cunei)["generate"] == (5, trace.count("generate", ctf.RESUME))
+
+
+def test_generators_and_frames_that_were_open_when_recording_began(cunei):
+    cunei.write(
+        "app.py",
+        """\
+import cunei
+
+def generate():
+    for i in range(100):
+        yield i
+
+def inner():
+    cunei.start("trace")
+    next(generator)
+
+def outer():
+    inner()
+
+generator = generate()
+next(generator)
+outer()
+for _ in range(3):
+    next(generator)
+generator.close()
+cunei.stop()
+""",
+    )
+    done = cunei.run(cunei.python, "app.py")
+    assert done.returncode == 0, done.stderr
+    trace = ctf.read(cunei.folder / "trace")
+
+    assert trace.count("inner") == trace.count("outer") == 0
+    assert trace.count("inner", ctf.LEAVE) == trace.count("outer", ctf.LEAVE) == 1
+    assert trace.count("generate", ctf.ENTER) == 0
+    assert trace.count("generate", ctf.RESUME) >= 4
+    assert trace.is_balanced()
+    (process,) = trace.processes
+    first = next(process.events())
+    names = [process.functions[number].qualname for number in first.value]
+    assert names == ["<module>", "outer", "inner", "start"]
+    shown = calls(cunei)
+    assert shown["outer"] == shown["inner"] == (0, 0)
+
+
+def test_exceptions_through_frames_of_c(cunei):
+    trace = record(
+        cunei,
+        """\
+import functools, re
+
+def fail(x):
+    raise ValueError(x)
+
+def through(n):
+    return sorted([n], key=fail if n == 0 else lambda x: through(x - 1))
+
+class Iterator:
+    def __iter__(self):
+        return self
+    def __next__(self):
+        fail(self)
+
+for call in (lambda: through(5), lambda: list(Iterator()),
+             lambda: re.sub("a", fail, "a"),
+             lambda: functools.reduce(lambda a, b: fail(a), "ab")):
+    try:
+        call()
+    except ValueError:
+        print("caught")
+""",
+        output="caught\n" * 4,
+    )
+
+    assert trace.count("fail") == 4
+    assert trace.count("through") == 6
+    assert trace.is_balanced()
+    # fail, through and its lambdas, __next__, the lambda of reduce, the four calls
+    assert len(unwound_in_main(trace)) == 4 + 6 + 5 + 1 + 1 + 4
+
+
+def unwound_in_main(trace):
+    """The functions of __main__ that exceptions ended."""
+    (process,) = trace.processes
+    events = list(process.events())
+    ended = [
+        process.functions[leave.function]
+        for unwind, leave in itertools.pairwise(events)
+        if unwind.kind == ctf.UNWIND
+    ]
+    return [function for function in ended if function.module == "__main__"]
+
+
+def test_recursion_to_the_limit_and_back(cunei):
+    trace = record(
+        cunei,
+        """\
+import sys
+
+depth = 0
+
+def down():
+    global depth
+    depth += 1
+    down()
+
+def through_c(n):
+    global depth
+    depth += 1
+    list(map(through_c, [n]))
+
+class Text:
+    def __repr__(self):
+        global depth
+        depth += 1
+        return repr(self)
+
+for limit in (sys.getrecursionlimit(), 200, 5000):
+    sys.setrecursionlimit(limit)
+    for call in (down, lambda: through_c(1), lambda: repr(Text())):
+        try:
+            call()
+        except RecursionError:
+            print(depth)
+""",
+    )
+
+    (process,) = trace.processes
+    counts = process.count(ctf.ENTER)
+    counted = sum(
+        count
+        for function, count in counts.items()
+        if function.qualname in ("down", "through_c", "Text.__repr__")
+    )
+    told = cunei.run(cunei.python, "app.py").stdout.split()
+    assert counted == int(told[-1])
+    assert trace.is_balanced(), process.replay()
+    assert process.replay()[1].deepest > 4900
+    assert len(process.replay()[1].stack) == 0
+
+
+def test_recursion_far_beyond_what_a_stack_event_holds(cunei):
+    trace = record(
+        cunei,
+        """\
+import sys
+
+def down(n):
+    return n and down(n - 1)
+
+sys.setrecursionlimit(30000)
+for _ in range(4):
+    down(20000)
+""",
+    )
+
+    assert trace.count("down") == trace.count("down", ctf.LEAVE) == 4 * 20001
+    (process,) = trace.processes
+    stacks = [event for event in process.events() if event.kind == ctf.STACK]
+    assert any(event.phase for event in stacks), "no stack was cut short"
+    assert process.is_balanced(), process.replay()
+    shown = report(cunei)
+    assert (shown["orphans"], shown["unclosed"]) == (0, 0)
+    (down,) = (row for row in shown["functions"] if row["qualname"] == "down")
+    assert (down["calls"], down["recursive"]) == (4 * 20001, 4 * 20000)
+
+
+def test_an_exit_from_deep_within(cunei):
+    trace = record(
+        cunei,
+        """\
+import atexit, sys
+
+def bye():
+    print("bye")
+
+def down(n):
+    if n == 0:
+        sys.exit(3)
+    down(n - 1)
+
+atexit.register(bye)
+down(10)
+""",
+        status=3,
+    )
+
+    assert trace.count("down") == trace.count("down", ctf.LEAVE) == 11
+    assert trace.count("bye") == 1
+    assert trace.is_balanced()
+
+
+def test_an_uncaught_exception(cunei):
+    trace = record(cunei, "def f():\n    1 / 0\nf()\n", status=1)
+
+    assert trace.count("f") == trace.count("f", ctf.LEAVE) == 1
+    assert trace.is_balanced()
+
+
+def test_the_end_without_any_clean_up(cunei):
+    trace = record(
+        cunei,
+        """\
+import os
+
+def down(n):
+    if n == 0:
+        os._exit(4)
+    down(n - 1)
+
+down(10)
+""",
+        status=4,
+        recover=True,
+    )
+
+    assert trace.count("down") == 11
+    assert trace.count("down", ctf.LEAVE) == 0
+    assert len(trace.processes[0].replay()[1].stack) == 12
+    assert calls(cunei)["down"] == (11, 0)
+
+
+def test_a_program_that_replaces_itself(cunei):
+    trace = record(
+        cunei,
+        """\
+import os, sys
+
+def before():
+    os.execv(sys.executable, [sys.executable, __file__, "again"])
+
+def after():
+    print("after")
+
+after() if sys.argv[1:] else before()
+""",
+        output="after\n",
+        recover=True,
+    )
+
+    first, second = trace.processes
+    assert first.pid == second.pid
+    assert [process.folder.name.split("-")[-1] for process in trace.processes] == [
+        "0",
+        "1",
+    ]
+    assert [f.qualname for f in first.count(ctf.ENTER)] == ["<module>", "before"]
+    assert [f.qualname for f in second.count(ctf.ENTER)] == ["<module>", "after"]
+    assert trace.is_balanced()
+
+
+def test_keyboard_interrupts(cunei):
+    cunei.write(
+        "app.py",
+        """\
+import os, signal
+
+def wait():
+    os.kill(os.getpid(), signal.SIGINT)
+    while True:
+        pass
+
+def try_it():
+    try:
+        wait()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+
+for _ in range(20):
+    try_it()
+wait()
+""",
+    )
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+    assert done.returncode == -signal.SIGINT
+    assert done.stdout == "interrupted\n" * 20
+    assert "KeyboardInterrupt" in done.stderr
+
+    trace = ctf.read(cunei.folder / "trace")
+    assert trace.count("wait") == trace.count("wait", ctf.LEAVE) == 21
+    assert trace.is_balanced()
+
+
+ASYNCHRONOUS = """\
+import ctypes, signal, sys, threading, time
+
+class Stop(BaseException):
+    pass
+
+rounds = 150
+caught = 0
+ready = False
+sys.setswitchinterval(1e-5)
+
+def leaf(n):
+    return n
+
+def recurse(n):
+    return recurse(n - 1) + leaf(n) if n else 0
+
+def generate(n):
+    for i in range(n):
+        yield leaf(i)
+
+def work():
+    recurse(30)
+    sum(generate(10))
+
+def run():
+    global caught, ready
+    while caught < rounds:
+        try:
+            ready = True
+            while True:
+                work()
+        except Stop:
+            caught += 1
+"""
+
+FROM_A_THREAD = """
+def throw(thread):
+    global ready
+    inject = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    while thread.is_alive():
+        if ready:
+            ready = False
+            inject(ctypes.c_ulong(thread.ident), ctypes.py_object(Stop))
+        time.sleep(0)
+
+thread = threading.Thread(target=run)
+thread.start()
+throw(thread)
+"""
+
+FROM_A_SIGNAL = """
+def throw(number, frame):
+    global ready
+    if ready:
+        ready = False
+        raise Stop
+
+signal.signal(signal.SIGALRM, throw)
+signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+run()
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+@pytest.mark.parametrize("source", [FROM_A_THREAD, FROM_A_SIGNAL])
+def test_exceptions_from_outside_at_any_moment(cunei, source):
+    """On 3.13 such an exception ends frames whose entry no tool was told of."""
+    cunei.write("app.py", ASYNCHRONOUS + source)
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    replays = process.replay().values()
+
+    for replay in replays:
+        assert (replay.mismatches, replay.unclosed, replay.stack) == (0, 0, [])
+    orphans = sum(replay.orphans for replay in replays)
+    enters = sum(process.count(ctf.ENTER, ctf.RESUME).values())
+    assert sum(process.count(ctf.LEAVE, ctf.YIELD).values()) == enters + orphans
+    shown = report(cunei)
+    assert (shown["orphans"], shown["unclosed"]) == (orphans, 0)
+
+
+def test_the_interpreter_ends_while_daemons_run(cunei):
+    trace = record(
+        cunei,
+        """\
+import threading
+
+def spin(started):
+    while True:
+        started.set()
+        leaf()
+
+def leaf():
+    sum(range(10_000))
+
+for _ in range(4):
+    started = threading.Event()
+    threading.Thread(target=spin, args=(started,), daemon=True).start()
+    started.wait()
+print("done")
+""",
+    )
+
+    assert trace.count("spin") == 4
+    assert trace.count("leaf") > 0
+    (process,) = trace.processes
+    assert process.is_balanced(), process.replay()
+    assert process.description["ended"] == "1"
