@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""What --include and --exclude select is recorded exactly, and nothing else pays."""
+
+import ctf
+import pytest
+
+pytestmark = pytest.mark.core
+
+TAKE = """\
+import sys
+import cunei
+
+for tool in {taken!r}:
+    sys.monitoring.use_tool_id(int(tool), "other")
+"""
+
+# Tool ids that others have taken: three, two or one are left.
+each_number_of_ids = pytest.mark.parametrize(
+    "taken", ["", "3", "35"], ids=["three free", "two free", "one free"]
+)
+
+
+def run(cunei, taken, source):
+    cunei.write("app.py", TAKE.format(taken=taken) + source)
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    return ctf.read(cunei.folder / "trace")
+
+
+SUSPENDED = """
+def generate():
+    try:
+        for i in range(100):
+            yield i
+    except KeyError:
+        yield "thrown"
+
+def other():
+    yield from range(100)
+
+generator, excluded = generate(), other()
+next(generator), next(excluded)
+cunei.start("trace", include=":generate")
+"""
+
+
+@each_number_of_ids
+def test_a_generator_that_was_suspended_is_resumed(cunei, taken):
+    trace = run(
+        cunei,
+        taken,
+        SUSPENDED
+        + "for _ in range(5): next(generator), next(excluded)\n"
+        + "cunei.stop()\n",
+    )
+
+    assert trace.count("generate", ctf.RESUME) == 5
+    assert trace.count("generate", ctf.YIELD) == 5
+    assert trace.count("generate", ctf.ENTER) == 0
+    assert list(trace.processes[0].count(*range(4))) == [
+        ("__main__", "generate", str(cunei.folder / "app.py"), 7)
+    ]
+    assert trace.is_balanced()
+
+
+@each_number_of_ids
+def test_a_throw_may_be_the_first_that_is_seen_of_a_generator(cunei, taken):
+    trace = run(
+        cunei,
+        taken,
+        SUSPENDED
+        + "assert generator.throw(KeyError) == 'thrown'\n"
+        + "assert next(generator, 'end') == 'end'\n"
+        + "cunei.stop()\n",
+    )
+
+    assert trace.count("generate", ctf.RESUME) == 2
+    assert trace.count("generate", ctf.YIELD) == 1
+    assert trace.count("generate", ctf.LEAVE) == 1
+    assert trace.is_balanced()
+
+
+@each_number_of_ids
+def test_another_selection_records_what_the_first_left_out(cunei, taken):
+    trace = run(
+        cunei,
+        taken,
+        "def one(): pass\n"
+        "def two(): yield; yield\n"
+        "def work():\n"
+        "    one()\n"
+        "    list(two())\n"
+        "for options in ({'include': ':one'}, {'include': ':two'}, {},\n"
+        "                {'exclude': ':one'}, {'include': ':one'}):\n"
+        "    cunei.start('trace', **options)\n"
+        "    work()\n"
+        "    cunei.stop()\n",
+    )
+
+    counts = [
+        {
+            function.qualname: count
+            for function, count in process.count(ctf.ENTER, ctf.RESUME).items()
+            if function.qualname in ("one", "two")
+        }
+        for process in trace.processes
+    ]
+    assert counts == [
+        {"one": 1},
+        {"two": 3},
+        {"one": 1, "two": 3},
+        {"two": 3},
+        {"one": 1},
+    ]
+    assert trace.is_balanced()
+
+
+@each_number_of_ids
+def test_only_selected_code_has_events_of_ours(cunei, taken):
+    run(
+        cunei,
+        taken,
+        """
+def included(): pass
+def excluded(): pass
+monitoring, events = sys.monitoring, sys.monitoring.events
+
+def local(function):
+    return [monitoring.get_local_events(tool, function.__code__) for tool in ours]
+
+cunei.start("trace", include=":included")
+included(), excluded()
+ours = [tool for tool in range(6) if monitoring.get_tool(tool) == "cunei"]
+recording = 4
+kept = monitoring.get_events(recording)
+assert recording in ours
+assert any(local(included)) and not any(local(excluded))
+assert kept & events.PY_UNWIND and kept & events.PY_THROW
+assert not kept & (events.PY_RETURN | events.PY_YIELD)
+assert bool(kept & events.PY_START) == (len(ours) == 1)
+
+cunei.stop()
+for tool in ours:
+    assert monitoring.get_tool(tool) is None
+    monitoring.use_tool_id(tool, "next")
+    assert monitoring.get_events(tool) == 0
+assert not any(local(included)) and not any(local(excluded))
+""",
+    )
+
+
+FRAMES = """\
+import sys
+
+def inner(n):
+    if n == 0:
+        raise ValueError
+    middle(n - 1)
+
+def middle(n):
+    inner(n)
+
+def outer():
+    try:
+        inner(5)
+    except ValueError:
+        pass
+
+for _ in range(3):
+    outer()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ([], {"<module>": 1, "outer": 3, "inner": 18, "middle": 15}),
+        (["--include", "__main__:inner"], {"inner": 18}),
+        (["--include", ":outer", "--include", ":middle"], {"outer": 3, "middle": 15}),
+        (["--exclude", "*:middle"], {"<module>": 1, "outer": 3, "inner": 18}),
+        (["--include", "app.py", "--exclude", "re:m.d.le$"], {"inner": 18, "outer": 3}),
+        (["--exclude", "__main__", "--include", ":outer"], {"outer": 3}),
+        (["--include", "*/work/*"], {"outer": 3, "inner": 18, "middle": 15}),
+        (["--include", "nothing"], {}),
+    ],
+)
+def test_exceptions_through_what_is_left_out(cunei, options, wanted):
+    cunei.write("app.py", FRAMES)
+
+    done = cunei("record", "-q", "-o", "trace", *options, "app.py")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+    trace = ctf.read(cunei.folder / "trace")
+    (process,) = trace.processes
+    got = {function.qualname: n for function, n in process.count(ctf.ENTER).items()}
+    got.pop("<module>", None)
+    assert got == {name: n for name, n in wanted.items() if name != "<module>"}
+    assert trace.is_balanced(), process.replay()
+
+
+def test_main_is_entered_once(cunei):
+    cunei.write("app.py", "import json\n")
+
+    cunei("record", "-q", "-o", "trace", "--include", "__main__", "app.py")
+
+    trace = ctf.read(cunei.folder / "trace")
+    assert trace.count("<module>") == trace.count("<module>", ctf.LEAVE) == 1
+    assert len(trace.processes[0].functions) == 1
