@@ -76,7 +76,7 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
 void cunei_packet_put_stack(struct cunei_recording *recording,
                             struct cunei_stream *stream, uint64_t now, bool top_is_open)
 {
-    uint32_t functions[CUNEI_RECORDER_STACK_MAX + 1];
+    uint32_t *functions = stream->slot->functions;
     size_t count = 0, omitted = 0;
 
     if (recording->hooks.stack)

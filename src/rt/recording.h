@@ -28,6 +28,8 @@ struct cunei_slot {
     uint64_t last;                /* tick at which its last packet ended */
     struct cunei_file_end end;    /* of the stream file */
     struct cunei_slot *next_free;
+    /* Scratch for its `stack` events: a thread's own stack may be small. */
+    uint32_t functions[CUNEI_RECORDER_STACK_MAX + 1];
 };
 
 struct cunei_recording {
