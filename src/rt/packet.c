@@ -224,9 +224,27 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
     if (rc < 0)
         discard(recording, stream, full ? 0 : rc);
 
+    if (rc == 0)
+        slot->told = head.events_discarded;
     slot->sequence++;
     slot->current ^= 1;
     slot->last = stream->last;
     stream->content_bits = CUNEI_PACKET_BITS;
     return rc;
+}
+
+int cunei_packet_tell(struct cunei_recording *recording, struct cunei_slot *slot)
+{
+    /* In the name of the last owner, whose clock is gone with it. */
+    struct cunei_stream stream = {
+        .slot = slot, .vtid = slot->vtid, .thread = slot->thread, .cpu_clock = -1};
+
+    if (slot->told == slot->discarded)
+        return 0;
+    memcpy(stream.name, slot->name, sizeof(stream.name));
+    cunei_packet_begin(recording, &stream, slot->last);
+    cunei_stream_store(&stream, 0, cunei_record(slot->last, CUNEI_CLASS_STACK, 0));
+    cunei_stream_store(&stream, 1, 0);
+    cunei_stream_publish(&stream, slot->last, 2);
+    return cunei_packet_close(recording, &stream, CUNEI_CLOSE_KEEP, true);
 }

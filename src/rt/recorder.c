@@ -34,6 +34,9 @@ static void give_slot_back(struct cunei_stream *stream)
     if (!slot)
         return;
     (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, true);
+    slot->vtid = stream->vtid;
+    slot->thread = stream->thread;
+    memcpy(slot->name, stream->name, sizeof(slot->name));
     stream->slot = NULL;
     recording.live->streams[slot->number].thread = 0;
     slot->next_free = recording.free_slots;
@@ -304,6 +307,10 @@ int cunei_recorder_stop(void)
     for (struct cunei_stream *stream = recording.streams; stream;
          stream = stream->next) {
         failed = close_stream(stream);
+        rc = rc < 0 ? rc : failed;
+    }
+    for (struct cunei_slot *slot = recording.free_slots; slot; slot = slot->next_free) {
+        failed = cunei_packet_tell(&recording, slot);
         rc = rc < 0 ? rc : failed;
     }
     for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording.slots[i]; i++)

@@ -25,8 +25,12 @@ struct cunei_slot {
     unsigned current;             /* which of them is in use */
     uint64_t sequence;            /* of the next packet */
     uint64_t discarded;           /* events so far */
-    uint64_t last;                /* tick at which its last packet ended */
-    struct cunei_file_end end;    /* of the stream file */
+    uint64_t told;                /* how many of them the stream file tells of */
+    uint32_t vtid;                /* of the thread that had it last */
+    uint32_t thread;              /* its serial number */
+    char name[CUNEI_PACKET_THREAD_NAME];
+    uint64_t last;             /* tick at which its last packet ended */
+    struct cunei_file_end end; /* of the stream file */
     struct cunei_slot *next_free;
     /* Scratch for its `stack` events: a thread's own stack may be small. */
     uint32_t functions[CUNEI_RECORDER_STACK_MAX + 1];
@@ -68,6 +72,8 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
 int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
                        enum cunei_close why, bool last);
 void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot *slot);
+/* A last packet for a slot without an owner, if its file does not tell all losses. */
+int cunei_packet_tell(struct cunei_recording *recording, struct cunei_slot *slot);
 void cunei_packet_put_stack(struct cunei_recording *recording,
                             struct cunei_stream *stream, uint64_t now,
                             bool top_is_open);

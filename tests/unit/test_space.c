@@ -2,6 +2,7 @@
 /* No space: what cannot be written is counted, exactly, and the rest is whole. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -171,6 +172,33 @@ static void the_stream_itself_says_how_much_was_lost(void **state)
     cunei_trace_close(&trace);
 }
 
+static void *put_events_of_thread(void *argument)
+{
+    put_events(argument, 0);
+    return NULL;
+}
+
+static void losses_of_threads_that_have_ended_are_told_as_well(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_trace trace;
+    pthread_t thread;
+
+    scratch->max_bytes = 300000;
+    scratch_start(scratch);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, put_events_of_thread, scratch),
+                         0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    assert_int_equal(cunei_recorder_stop(), 0);
+
+    const struct cunei_process *told = describe(scratch, &trace);
+    assert_int_equal(trace.processes[0].stream_count, 1);
+    assert_int_equal(last_discarded(&trace), told->lost);
+    cunei_trace_close(&trace);
+}
+
 static void a_limit_of_file_sizes_stops_recording_without_a_signal(void **state)
 {
     static uint64_t counts[THREADS_MAX];
@@ -269,6 +297,7 @@ int main(void)
         TEST(without_a_limit_nothing_is_left_in_the_directory),
         TEST(beyond_max_size_events_are_counted_and_not_written),
         TEST(the_stream_itself_says_how_much_was_lost),
+        TEST(losses_of_threads_that_have_ended_are_told_as_well),
         TEST(a_limit_of_file_sizes_stops_recording_without_a_signal),
         TEST(what_cannot_be_written_at_all_is_in_the_live_file),
         TEST(definitions_that_found_no_space_are_written_later),
