@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: MIT
+"""Stock babeltrace2 and `cunei dump` tell the same story, event by event."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import packets
+import pytest
+from proof import Recording, cunei, print_with_babeltrace, wait_for, write_program
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
+)
+
+TOLERANCE_NS = 2
+
+THEIRS = re.compile(
+    r"\[(?P<time>\d\d:\d\d:\d\d\.\d{9})\] \(\+\S+\) (?P<host>\S+):python:\(\d+\) "
+    r"(?P<name>.*): \{ vpid = (?P<pid>\d+), vtid = (?P<tid>\d+), "
+    r'thread_name = "(?P<thread>.*)", monotonic_ns = \d+, cpu_begin_ns = \d+, '
+    r"cpu_end_ns = \d+, thread = \d+, flags = \d+ \}, "
+    r'\{ phase = \( "(?P<phase>\w+)" : container = \d \) \}(?:, (?P<payload>\{.*\}))?',
+    re.DOTALL,
+)
+OURS = re.compile(
+    r"\[(?P<time>\d\d:\d\d:\d\d\.\d{9})\] (?P<pid>\d+) (?P<tid>\d+) "
+    r'"(?P<thread>(?:[^"\\]|\\.)*)" (?P<name>.*?): (?P<phase>enter|leave|resume|yield)'
+    r"(?:, (?P<payload>\{.*\})(?: (?P<function>.*))?)?",
+    re.DOTALL,
+)
+
+Event = collections.namedtuple("Event", "time pid tid thread name phase payload")
+
+
+def nanoseconds(time):
+    hours, minutes, seconds = time.split(":")
+    second, ns = seconds.split(".")
+    return ((int(hours) * 60 + int(minutes)) * 60 + int(second)) * 10**9 + int(ns)
+
+
+def parse(form, lines):
+    """Events by process and thread, each in order."""
+    threads = collections.defaultdict(list)
+    for line in lines:
+        match = form.fullmatch(line)
+        assert match, line
+        fields = match.groupdict()
+        event = Event(
+            nanoseconds(fields["time"]),
+            fields["pid"],
+            fields["tid"],
+            fields["thread"],
+            fields["name"],
+            fields["phase"],
+            fields["payload"],
+        )
+        threads[event.pid, event.tid, event.thread].append(event)
+    return threads
+
+
+def compare(directory, *, lost=0):
+    """Compare all events one by one; returns them by thread."""
+    theirs_lines, warnings = print_with_babeltrace(directory)
+    ours_lines = cunei("dump", directory).stdout.split("\n")[:-1]
+    report = json.loads(cunei("report", "--json", directory).stdout)
+
+    assert len(theirs_lines) == len(ours_lines) == report["events"]
+    discarded = sum(map(int, re.findall(r"Tracer discarded (\d+) event", warnings)))
+    assert (discarded, report["lost"]) == (lost, lost)
+    if not lost:
+        assert warnings == ""
+    theirs, ours = parse(THEIRS, theirs_lines), parse(OURS, ours_lines)
+    assert theirs.keys() == ours.keys()
+    for key, events in theirs.items():
+        assert len(events) == len(ours[key]), key
+        for their, our in zip(events, ours[key], strict=True):
+            assert abs(their.time - our.time) <= TOLERANCE_NS, (their, our)
+            assert their[1:] == our[1:]
+    return ours
+
+
+def record(tmp_path, text, *options, **more):
+    directory = tmp_path / "trace"
+    program = write_program(tmp_path, text)
+    done = cunei("record", "-q", *options, "-o", directory, program, **more)
+    assert done.stderr == ""
+    return directory
+
+
+@pytest.mark.core
+def test_every_kind_of_event_is_the_same(tmp_path):
+    directory = record(
+        tmp_path,
+        """
+        import asyncio, threading
+        def recurse(n):
+            return recurse(n - 1) if n else 0
+        def generate():
+            yield 1
+            yield 2
+        def fail(n):
+            if n:
+                fail(n - 1)
+            raise ValueError
+        async def task(n):
+            await asyncio.sleep(0)
+            return n
+        async def main():
+            await asyncio.gather(*(task(n) for n in range(10)))
+        def work():
+            recurse(50)
+            list(generate())
+            try:
+                fail(5)
+            except ValueError:
+                pass
+            generator = generate()
+            next(generator)
+            generator.close()
+        work()
+        asyncio.run(main())
+        threads = [threading.Thread(target=work, name=f"né {n}") for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for _ in range(6_000):
+            recurse(2)
+        """,
+    )
+
+    threads = compare(directory)
+
+    names = {thread for _, _, thread in threads}
+    assert names == {"MainThread", "né 0", "né 1", "né 2", "né 3"}
+    events = [event for events in threads.values() for event in events]
+    assert {event.phase for event in events} == {"enter", "leave", "resume", "yield"}
+    kinds = {event.name for event in events if not event.name.endswith(")")}
+    assert kinds == {"stack", "unwind"}
+    assert any(" [1] = " in event.payload for event in events if event.name == "stack")
+
+
+def test_several_processes_are_merged(tmp_path):
+    directory = record(
+        tmp_path,
+        """
+        import subprocess, sys
+        def parent():
+            pass
+        parent()
+        code = "def child():\\n    pass\\nchild()"
+        for _ in range(3):
+            subprocess.run([sys.executable, "-c", code], check=True)
+        parent()
+        """,
+    )
+
+    threads = compare(directory)
+
+    assert len({pid for pid, _, _ in threads}) == 4
+    everything = sorted(event for events in threads.values() for event in events)
+    named = [event.name.split(" ")[0] for event in everything if event.phase == "enter"]
+    told = [name for name in named if name in ("__main__:parent", "__main__:child")]
+    assert told == ["__main__:parent", *3 * ["__main__:child"], "__main__:parent"]
+
+
+ODD_NAMES = [
+    'quo"te',
+    "back\\slash",
+    'both\\"',
+    "trailing\\",
+    "new\nline",
+    "tab\tand\rreturn",
+    "\x1b[31mred",
+    "\x7f\x80\x85\u2028",
+    "*/ };",
+    "/* 1 2 3 */",
+    '"; id = 5; };',
+    "%s%n{}${x}",
+    ": { vpid = 1, vtid = 2",
+    " leading and trailing ",
+    "naïve.日本.🐍",
+    "a.<locals>.b.<locals>.<lambda>",
+    "x" * 5000,
+    "é" * 5000,
+    "\n" * 3000,
+    "\\" * 4000,
+]
+
+
+@pytest.mark.core
+def test_odd_names_are_the_same(tmp_path):
+    directory = record(
+        tmp_path,
+        f"""
+        names = {ODD_NAMES!r}
+        def f():
+            pass
+        for i, name in enumerate(names):
+            code = f.__code__.replace(co_name=name, co_qualname=name)
+            code = code.replace(co_firstlineno=i + 1)
+            exec(code, {{"__name__": "odd"}})
+            exec(code.replace(co_filename=name + ".py"), {{"__name__": name}})
+        """,
+    )
+
+    threads = compare(directory)
+
+    (events,) = threads.values()
+    names = [event.name for event in events if event.phase == "enter"]
+    assert len({name for name in names if re.search(r":\d+\)$", name)}) == (
+        2 * len(ODD_NAMES) + 1
+    )
+    functions = json.loads(cunei("report", "--json", directory).stdout)["functions"]
+    found = {function["qualname"] for function in functions}
+    assert {name for name in ODD_NAMES if len(name) < 1000} <= found
+
+
+def test_file_names_that_are_no_utf_8_are_the_same(tmp_path):
+    folder = os.fsencode(tmp_path / "odd")
+    os.mkdir(folder)
+    path = folder + b"/na\xefve\xff.py"
+    with open(path, "w") as file:
+        file.write("def f():\n    pass\nf()\n")
+    directory = tmp_path / "trace"
+
+    done = subprocess.run(
+        [sys.executable, "-m", "cunei", "record", "-q", "-o", directory, path],
+        capture_output=True,
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    threads = compare(directory)
+    (events,) = threads.values()
+    wanted = os.fsdecode(path)
+    assert [event.name for event in events][2] == f"__main__:f ({wanted}:1)"
+
+
+def test_thread_names_are_the_same(tmp_path):
+    names = [
+        'quo"te',
+        "back\\slash",
+        "new\nline",
+        "日本語" * 10,
+        "x" * 31,
+        "x" * 40,
+        "",
+    ]
+    directory = record(
+        tmp_path,
+        f"""
+        import threading
+        def f():
+            pass
+        for name in {names!r}:
+            thread = threading.Thread(target=f)
+            thread.name = name
+            thread.start()
+            thread.join()
+        """,
+    )
+
+    told = [
+        json.loads(line)["thread"]
+        for line in cunei("dump", "--json", directory).stdout.splitlines()
+    ]
+    lines, _ = print_with_babeltrace(directory)
+
+    report = json.loads(cunei("report", "--json", directory).stdout)
+    assert {thread["name"] for thread in report["threads"]} >= {
+        'quo"te',
+        "back\\slash",
+        "new\nline",
+        "x" * 31,
+        "x" * 32,
+    }
+    assert len(lines) == len(told)
+
+
+def test_more_functions_than_classes_are_the_same(tmp_path):
+    directory = record(
+        tmp_path,
+        """
+        def f():
+            pass
+        for n in range(20_300):
+            name = f"f{n}"
+            exec(f.__code__.replace(co_name=name, co_qualname=name))
+        def last(n):
+            if n:
+                last(n - 1)
+            raise ValueError
+        try:
+            last(3)
+        except ValueError:
+            pass
+        """,
+    )
+
+    threads = compare(directory)
+
+    events = [event for events in threads.values() for event in events]
+    kinds = collections.Counter(event.name.split(" ")[0] for event in events)
+    assert kinds["call"] > 600 and kinds["define"] > 300 and kinds["unwind"] >= 4
+    functions = json.loads(cunei("report", "--json", directory).stdout)["functions"]
+    calls = {function["qualname"]: function["calls"] for function in functions}
+    assert all(calls[f"f{n}"] == 1 for n in range(20_300))
+    assert calls["last"] == 4
+
+
+def test_ten_thousand_threads_are_the_same_in_few_files(tmp_path):
+    directory = record(
+        tmp_path,
+        """
+        import _thread
+        def f(lock):
+            lock.release()
+        for n in range(10_050):
+            lock = _thread.allocate_lock()
+            lock.acquire()
+            _thread.start_new_thread(f, (lock,))
+            lock.acquire()
+        """,
+    )
+
+    threads = compare(directory)
+
+    calls = sum(
+        event.name.startswith("__main__:f ") and event.phase == "enter"
+        for events in threads.values()
+        for event in events
+    )
+    assert calls == 10_050
+    (folder,) = packets.folders(directory)
+    serials = {packet.thread for packet in packets.packets(folder)}
+    assert len(serials) == 10_051
+    assert len(list(folder.glob("s*"))) < 50
+
+
+def test_a_recovered_trace_is_the_same(tmp_path):
+    directory = tmp_path / "trace"
+    ready = tmp_path / "ready"
+    program = write_program(
+        tmp_path,
+        f"""
+        import threading
+        def f():
+            pass
+        def loop():
+            for _ in range(6_000):
+                f()
+        threads = [threading.Thread(target=loop) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        loop()
+        open({str(ready)!r}, "w").close()
+        threading.Event().wait()
+        """,
+    )
+    recording = Recording(directory, program)
+    wait_for(ready.exists, recording.launcher)
+    recording.kill_program()
+    status, _, _ = recording.wait()
+
+    assert status == -signal.SIGKILL
+    threads = compare(directory)
+    assert len(threads) == 4
+
+
+@pytest.mark.core
+def test_lost_events_are_told(tmp_path):
+    directory = record(
+        tmp_path,
+        """
+        import threading
+        def f():
+            pass
+        def loop():
+            for _ in range(20_000):
+                f()
+        loop()
+        for _ in range(3):
+            thread = threading.Thread(target=loop)
+            thread.start()
+            thread.join()
+        loop()
+        """,
+        "--max-size",
+        "800K",
+    )
+    lost = json.loads(cunei("report", "--json", directory).stdout)["lost"]
+
+    assert lost > 100_000
+    compare(directory, lost=lost)
+
+
+@pytest.mark.core
+def test_times_are_those_of_the_wall_clock(tmp_path):
+    directory = record(
+        tmp_path,
+        f"""
+        import json, time
+        def f():
+            pass
+        times = []
+        begin = time.monotonic()
+        for n in range(150):
+            while time.monotonic() < begin + n / 100:
+                pass
+            before = time.time_ns()
+            f()
+            times.append((before, time.time_ns()))
+        with open({str(tmp_path / "times")!r}, "w") as file:
+            json.dump(times, file)
+        """,
+    )
+    lines, _ = print_with_babeltrace(directory, "--clock-seconds")
+
+    times = json.loads((tmp_path / "times").read_text())
+    seen = [
+        int(line[1 : line.index("]")].replace(".", ""))
+        for line in lines
+        if "__main__:f " in line and '"enter"' in line
+    ]
+    assert len(seen) == len(times)
+    slack_ns = 500_000
+    worst = max(
+        max(before - at, at - after, 0)
+        for at, (before, after) in zip(seen, times, strict=True)
+    )
+    assert worst < slack_ns, f"{worst} ns off"
