@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "trace/trace.h"
 #include "wire/live.h"
 #include "wire/process.h"
 
@@ -142,12 +144,30 @@ int cunei_directory_remove(const char *path)
     return rc;
 }
 
+/* A process that still records into the trace; 0: none does. */
+static uint64_t find_writer(const char *path)
+{
+    struct cunei_trace trace;
+    struct cunei_trace_error error;
+    uint64_t pid = 0;
+
+    if (cunei_trace_open(&trace, path, &error) < 0)
+        return 0;
+    for (size_t i = 0; i < trace.process_count; i++) {
+        if (trace.processes[i].state == CUNEI_TRACE_RUNNING)
+            pid = trace.processes[i].description.pid;
+    }
+    cunei_trace_close(&trace);
+    return pid;
+}
+
 /* The directory is there: it must be empty, or a trace that may go. */
 static bool take_over(const char *path, bool force, struct cunei_buffer *reason)
 {
     struct content content = {0};
 
     int rc = walk(path, false, &content);
+    uint64_t writer = rc == 0 && content.traces && force ? find_writer(path) : 0;
     if (rc < 0)
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(-rc));
     else if (content.traces && !force)
@@ -155,6 +175,12 @@ static bool take_over(const char *path, bool force, struct cunei_buffer *reason)
                             "'%s' already holds a trace; --force overwrites it, -o "
                             "names another directory",
                             path);
+    else if (writer)
+        cunei_buffer_format(reason,
+                            "process %" PRIu64
+                            " is recording to '%s'; -o names another "
+                            "directory",
+                            writer, path);
     else if (content.others && !content.traces)
         cunei_buffer_format(reason,
                             "cannot record to '%s': other files are in it; name a new "

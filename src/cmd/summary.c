@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/directory.h"
 #include "cmd/open.h"
+#include "cmd/progress.h"
 #include "cmd/recording.h"
 #include "model/count.h"
 #include "rt/recorder.h"
@@ -29,6 +30,9 @@ struct summary {
     uint64_t damaged; /* streams that could be read in part only */
     bool full;
     int full_errno; /* why; 0: --max-size */
+    struct cunei_progress progress;
+    uint64_t done_bytes; /* read of total_bytes */
+    uint64_t total_bytes;
 };
 
 static uint64_t file_size(const char *folder, const char *name)
@@ -54,8 +58,12 @@ static void count_stream(struct summary *summary,
 
     int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
     if (rc == 0) {
-        while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
+        while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
             cunei_count_words(&summary->count, packet.words, packet.word_count);
+            summary->done_bytes += packet.head->packet_bits / 8;
+            cunei_progress_show(&summary->progress, summary->done_bytes,
+                                summary->total_bytes);
+        }
         cunei_trace_reader_close(&reader);
     }
     summary->damaged += rc < 0;
@@ -166,11 +174,16 @@ static void say_counts(const struct cunei_recording *recording,
 static void count_trace(const struct cunei_recording *recording,
                         const struct cunei_trace *trace)
 {
-    struct summary summary = {0};
+    struct summary summary = {.progress = {.what = "counting"}};
     int error = 0;
 
+    for (size_t i = 0; i < trace->process_count; i++) {
+        for (size_t j = 0; j < trace->processes[i].stream_count; j++)
+            summary.total_bytes += trace->processes[i].streams[j].size;
+    }
     for (size_t i = 0; i < trace->process_count; i++)
         count_process(&summary, &trace->processes[i]);
+    cunei_progress_clear(&summary.progress);
     say_counts(recording, &summary);
     unsigned refusals = find_refusals(recording->directory, &error);
     if (refusals == 1)

@@ -294,6 +294,19 @@ def test_force_leaves_a_folder_with_other_files_in_it(cunei, trace):
     assert notes.read_text() == "mine"
 
 
+def test_force_does_not_overwrite_a_trace_that_is_being_recorded(cunei):
+    code = "print('ready', flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with cunei.start("record", "-q", "-o", "trace", "-c", code, **pipes) as running:
+        assert running.stdout.readline() == "ready\n"
+
+        result = cunei("record", "--force", "-o", "trace", "-c", "print(1)")
+        running.communicate("\n", timeout=60)
+
+    assert_said(result, 1, "is recording to 'trace'")
+    assert running.returncode == 0
+
+
 @pytest.mark.parametrize("command", ["dump", "replay", "report", "info"])
 def test_a_reader_that_goes_away_is_no_reason_to_complain(cunei, trace, command):
     reading, writing = os.pipe()
