@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "trace/trace.h"
+
+static struct fixture fixture;
+static struct cunei_trace trace;
+static struct cunei_trace_error error;
+
+static int set_up(void **state)
+{
+    (void)state;
+    fixture_init(&fixture);
+    trace = (struct cunei_trace){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cunei_trace_close(&trace);
+    fixture_fini(&fixture);
+    return 0;
+}
+
+static void open_trace(void)
+{
+    int rc = cunei_trace_open(&trace, fixture.directory, &error);
+    if (rc < 0)
+        print_error("%s\n", error.text);
+    assert_int_equal(rc, 0);
+}
+
+/* Read stream `index` of the first process to its end: its events, or an error. */
+static int read_stream(size_t index, uint64_t *events, uint64_t begin, uint64_t end)
+{
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+    int rc;
+
+    *events = 0;
+    assert_int_equal(cunei_trace_reader_open(&reader, &trace.processes[0],
+                                             &trace.processes[0].streams[index], begin,
+                                             end),
+                     0);
+    while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
+        *events += packet.event_count;
+    error = reader.error;
+    cunei_trace_reader_close(&reader);
+    return rc;
+}
+
+static void every_kind_of_event_passes_the_check(void **state)
+{
+    (void)state;
+    uint64_t events = 0;
+    const uint64_t stack[] = {cunei_record(1000, CUNEI_CLASS_STACK, 0),
+                              UINT64_C(4) << 32 | 7, UINT64_C(1024) << 32,
+                              UINT64_C(1025) << 32 | 1024};
+    fixture_packet_begin(&fixture, 1, 0, 1000);
+    fixture_put_define(&fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");
+    fixture_append(&fixture);
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    fixture.packet->content_bits = 8 * sizeof(struct cunei_packet);
+    fixture_put_words(&fixture, 1000, stack, 4);
+    fixture_put(&fixture, 1001, 1025, CUNEI_PHASE_LEAVE);
+    fixture_put_call(&fixture, 1001, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_ENTER);
+    fixture_put_unwind(&fixture, 1002, 1);
+    fixture_put_call(&fixture, 1002, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_LEAVE);
+    fixture_append(&fixture);
+
+    open_trace();
+
+    assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), 0);
+    assert_int_equal(events, 5);
+    assert_int_equal(read_stream(1, &events, 0, UINT64_MAX), 0);
+    assert_int_equal(events, 1);
+}
+
+static void times_may_span_the_wrap_of_their_bits(void **state)
+{
+    (void)state;
+    uint64_t events = 0;
+    uint64_t wrap = 3 * (CUNEI_TIME_MASK + 1);
+    fixture_packet_begin(&fixture, 0, 0, wrap - 10);
+    fixture_put(&fixture, wrap - 1, 1024, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, wrap + 1, 1024, CUNEI_PHASE_LEAVE);
+    fixture_put(&fixture, wrap - 11 + CUNEI_SPAN_MAX, 1024, CUNEI_PHASE_ENTER);
+    fixture_append(&fixture);
+
+    open_trace();
+
+    assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), 0);
+    assert_int_equal(events, 4);
+}
+
+/* Each makes one thing wrong in the packet under construction. */
+static void wrong_magic(void)
+{
+    fixture.packet->magic ^= 1;
+}
+static void wrong_uuid(void)
+{
+    fixture.packet->uuid[15] ^= 1;
+}
+static void wrong_stream(void)
+{
+    const char *path = fixture_path(&fixture, "s1");
+    fixture.packet->stream = 1;
+    fixture_write_file(path, "", 0);
+}
+static void wrong_class(void)
+{
+    fixture.packet->stream_class = 2;
+}
+static void odd_content(void)
+{
+    fixture.packet->content_bits += 8;
+}
+static void no_content(void)
+{
+    fixture.packet->content_bits = 0;
+}
+static void huge_content(void)
+{
+    fixture.packet->content_bits = UINT64_MAX & ~UINT64_C(63);
+}
+static void end_before_begin(void)
+{
+    fixture.last = 1;
+}
+static void event_behind_the_end(void)
+{
+    fixture_put(&fixture, 5000, 1024, CUNEI_PHASE_ENTER);
+    fixture.last = 4999;
+}
+static void time_goes_back(void)
+{
+    fixture_put(&fixture, 4000, 1024, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, 3999, 1024, CUNEI_PHASE_ENTER);
+    fixture.last = 4000;
+}
+static void time_far_ahead(void)
+{
+    fixture_put(&fixture, 3000 + CUNEI_SPAN_MAX, 1024, CUNEI_PHASE_ENTER);
+}
+static void unknown_function(void)
+{
+    fixture_put(&fixture, 4000, 1026, CUNEI_PHASE_ENTER);
+}
+static void function_beyond_the_classes(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_ENTER);
+}
+static void unknown_class(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_CLASS_MARK, CUNEI_PHASE_ENTER);
+}
+static void call_of_nothing(void)
+{
+    fixture_put_call(&fixture, 4000, 99, CUNEI_PHASE_ENTER);
+}
+static void call_cut_short(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_CLASS_CALL, CUNEI_PHASE_ENTER);
+}
+static void unwind_cut_short(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_CLASS_UNWIND, CUNEI_PHASE_ENTER);
+}
+static void definition_among_events(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_CLASS_DEFINE, CUNEI_PHASE_ENTER);
+}
+static void put_stack(uint32_t count, uint64_t functions)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_STACK, 0),
+                              (uint64_t)count << 32, functions};
+    fixture_put_words(&fixture, 4000, words, 3);
+}
+static void odd_stack(void)
+{
+    put_stack(1, 1024);
+}
+static void huge_stack(void)
+{
+    put_stack(UINT32_MAX - 1, 1024 | UINT64_C(1024) << 32);
+}
+static void stack_of_the_unknown(void)
+{
+    put_stack(2, 1024 | UINT64_C(5000) << 32);
+}
+static void stack_with_a_hole(void)
+{
+    put_stack(2, 1024);
+}
+static void no_stack(void)
+{
+    fixture.packet->content_bits = 8 * sizeof(struct cunei_packet);
+    fixture_put(&fixture, 4000, 1024, CUNEI_PHASE_ENTER);
+}
+static void number_goes_back(void)
+{
+    fixture.packet->sequence = 0;
+}
+static void begins_too_early(void)
+{
+    fixture.packet->timestamp_begin = 1000;
+    fixture_put(&fixture, 1000, 1024, CUNEI_PHASE_ENTER);
+}
+
+#define ROW(name)   \
+    {               \
+#name, name \
+    }
+static const struct {
+    const char *name;
+    void (*make_wrong)(void);
+} wrongs[] = {
+    ROW(wrong_magic),
+    ROW(wrong_uuid),
+    ROW(wrong_class),
+    ROW(odd_content),
+    ROW(no_content),
+    ROW(huge_content),
+    ROW(end_before_begin),
+    ROW(event_behind_the_end),
+    ROW(time_goes_back),
+    ROW(time_far_ahead),
+    ROW(unknown_function),
+    ROW(function_beyond_the_classes),
+    ROW(unknown_class),
+    ROW(call_of_nothing),
+    ROW(call_cut_short),
+    ROW(unwind_cut_short),
+    ROW(definition_among_events),
+    ROW(odd_stack),
+    ROW(huge_stack),
+    ROW(stack_of_the_unknown),
+    ROW(stack_with_a_hole),
+    ROW(no_stack),
+    ROW(number_goes_back),
+    ROW(begins_too_early),
+};
+
+/* The packet as it is, without the sizes that closing it would put right. */
+static void append_as_it_is(void)
+{
+    size_t size = 1024;
+    fixture.packet->timestamp_end = fixture.last;
+    fixture.packet->packet_bits = fixture.packet->content_bits;
+    fixture_append_file(fixture_path(&fixture, "s0"), fixture.packet, size);
+}
+
+static void a_wrong_packet_ends_the_stream_and_what_came_before_is_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+        uint64_t events = 0;
+        char expected[64];
+        fixture_write_file(fixture_path(&fixture, "s0"), "", 0);
+        fixture_append_calls(&fixture, 0, 1000, 3);
+        (void)snprintf(
+            expected, sizeof(expected), "s0' is damaged at byte %llu: ",
+            (unsigned long long)fixture_file_size(fixture_path(&fixture, "s0")));
+        fixture_packet_begin(&fixture, 0, 1, 3000);
+        wrongs[i].make_wrong();
+        append_as_it_is();
+
+        open_trace();
+        int rc = read_stream(0, &events, 0, UINT64_MAX);
+        cunei_trace_close(&trace);
+
+        if (rc != -EBADMSG || !strstr(error.text, expected))
+            print_error("%s: got %d, \"%s\"\n", wrongs[i].name, rc, error.text);
+        assert_int_equal(rc, -EBADMSG);
+        assert_int_equal(events, 7);
+        assert_non_null(strstr(error.text, expected));
+    }
+}
+
+static void a_packet_of_another_stream_is_refused(void **state)
+{
+    (void)state;
+    uint64_t events = 0;
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    wrong_stream();
+    append_as_it_is();
+
+    open_trace();
+
+    assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), -EBADMSG);
+}
+
+static void a_file_cut_short_says_so(void **state)
+{
+    (void)state;
+    uint64_t events = 0;
+    fixture_append_calls(&fixture, 0, 1000, 3);
+    fixture_append_calls(&fixture, 1, 2000, 3);
+    const char *path = fixture_path(&fixture, "s0");
+    uint64_t size = fixture_file_size(path);
+
+    for (uint64_t cut = size - 1; cut > size / 2; cut--) {
+        fixture_cut_file(path, cut);
+        open_trace();
+        int rc = read_stream(0, &events, 0, UINT64_MAX);
+        cunei_trace_close(&trace);
+
+        assert_int_equal(rc, -EBADMSG);
+        assert_int_equal(events, 7);
+        assert_non_null(strstr(error.text, "cut short"));
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_kind_of_event_passes_the_check),
+        TEST(times_may_span_the_wrap_of_their_bits),
+        TEST(a_wrong_packet_ends_the_stream_and_what_came_before_is_whole),
+        TEST(a_packet_of_another_stream_is_refused),
+        TEST(a_file_cut_short_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

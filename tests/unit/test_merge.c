@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "trace/merge.h"
+#include "trace/trace.h"
+
+static struct fixture fixture;
+static struct cunei_trace trace;
+static struct cunei_trace_error error;
+
+static int set_up(void **state)
+{
+    (void)state;
+    fixture_init(&fixture);
+    trace = (struct cunei_trace){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    cunei_trace_close(&trace);
+    fixture_fini(&fixture);
+    return 0;
+}
+
+static void open_trace(void)
+{
+    int rc = cunei_trace_open(&trace, fixture.directory, &error);
+    if (rc < 0)
+        print_error("%s\n", error.text);
+    assert_int_equal(rc, 0);
+}
+
+/* Read stream `index` of the first process to its end: its events, or an error. */
+static int read_stream(size_t index, uint64_t *events, uint64_t begin, uint64_t end)
+{
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+    int rc;
+
+    *events = 0;
+    assert_int_equal(cunei_trace_reader_open(&reader, &trace.processes[0],
+                                             &trace.processes[0].streams[index], begin,
+                                             end),
+                     0);
+    while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
+        *events += packet.event_count;
+    error = reader.error;
+    cunei_trace_reader_close(&reader);
+    return rc;
+}
+
+static void ranges_of_a_split_hold_every_packet_once(void **state)
+{
+    (void)state;
+    uint64_t *offsets = NULL, events = 0, sum = 0;
+    size_t count = 0;
+    for (uint64_t i = 0; i < 20; i++)
+        fixture_append_calls(&fixture, i, 1000 + 10000 * i, 100 + 10 * i);
+    open_trace();
+    const struct cunei_trace_stream *stream = &trace.processes[0].streams[0];
+
+    assert_int_equal(
+        cunei_trace_split(&trace.processes[0], stream, 10000, &offsets, &count), 0);
+
+    assert_in_range(count, 4, 10);
+    assert_int_equal(offsets[0], 0);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t end = i + 1 < count ? offsets[i + 1] : UINT64_MAX;
+        assert_int_equal(read_stream(0, &events, offsets[i], end), 0);
+        sum += events;
+    }
+    assert_int_equal(sum, 20 + 2 * (20 * 100 + 10 * 190));
+    free(offsets);
+}
+
+static void a_small_stream_is_one_range(void **state)
+{
+    (void)state;
+    uint64_t *offsets = NULL;
+    size_t count = 0;
+    fixture_append_calls(&fixture, 0, 1000, 3);
+    open_trace();
+
+    assert_int_equal(cunei_trace_split(&trace.processes[0],
+                                       &trace.processes[0].streams[0], 1 << 20,
+                                       &offsets, &count),
+                     0);
+
+    assert_int_equal(count, 1);
+    assert_int_equal(offsets[0], 0);
+    free(offsets);
+}
+
+static void a_merge_gives_all_events_in_order_of_time(void **state)
+{
+    (void)state;
+    struct cunei_trace_merge merge;
+    struct cunei_trace_event event;
+    uint64_t last = 0, count = 0;
+    fixture_append_calls(&fixture, 0, 1000, 3);
+    fixture_packet_begin(&fixture, 1, 0, 1001);
+    fixture_put(&fixture, 1004, 1025, CUNEI_PHASE_ENTER);
+    fixture_append(&fixture);
+    fixture_add_process(&fixture, 12);
+    fixture_append_calls(&fixture, 0, 1002, 5);
+    open_trace();
+
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, 0, 0), 0);
+    for (; cunei_trace_merge_next(&merge, &event) > 0; count++) {
+        assert_true(event.time_ns >= last);
+        last = event.time_ns;
+    }
+    assert_int_equal(cunei_trace_merge_next(&merge, &event), 0);
+    cunei_trace_merge_close(&merge);
+
+    assert_int_equal(count, 7 + 2 + 11);
+    assert_int_equal(last, FIXTURE_START_S * 1000000000 + 1011);
+}
+
+static uint64_t count_merged(uint64_t pid, uint64_t tid)
+{
+    struct cunei_trace_merge merge;
+    struct cunei_trace_event event;
+    uint64_t count = 0;
+
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, pid, tid), 0);
+    while (cunei_trace_merge_next(&merge, &event) > 0)
+        count++;
+    cunei_trace_merge_close(&merge);
+    return count;
+}
+
+static void a_merge_can_be_of_one_process_or_thread(void **state)
+{
+    (void)state;
+    fixture_append_calls(&fixture, 0, 1000, 3);
+    fixture_packet_begin(&fixture, 1, 0, 1001);
+    fixture_append(&fixture);
+    fixture_add_process(&fixture, 12);
+    fixture_append_calls(&fixture, 0, 1002, 5);
+    open_trace();
+
+    assert_int_equal(count_merged(12, 0), 11);
+    assert_int_equal(count_merged(4711, 0), 8);
+    assert_int_equal(count_merged(0, 4712), 1);
+    assert_int_equal(count_merged(13, 0), 0);
+}
+
+static void a_merge_goes_on_past_damage_and_says_it_at_the_end(void **state)
+{
+    (void)state;
+    struct cunei_trace_merge merge;
+    struct cunei_trace_event event;
+    uint64_t count = 0;
+    int rc;
+    fixture_append_calls(&fixture, 0, 1000, 3);
+    fixture_append_file(fixture_path(&fixture, "s0"), "junk", 4);
+    fixture_add_process(&fixture, 12);
+    fixture_append_calls(&fixture, 0, 5000, 5);
+    open_trace();
+
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, 0, 0), 0);
+    while ((rc = cunei_trace_merge_next(&merge, &event)) > 0)
+        count++;
+
+    assert_int_equal(rc, -EBADMSG);
+    assert_int_equal(count, 7 + 11);
+    assert_non_null(strstr(merge.error.text, "host-4711-0/s0"));
+    cunei_trace_merge_close(&merge);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ranges_of_a_split_hold_every_packet_once),
+        TEST(a_small_stream_is_one_range),
+        TEST(a_merge_gives_all_events_in_order_of_time),
+        TEST(a_merge_can_be_of_one_process_or_thread),
+        TEST(a_merge_goes_on_past_damage_and_says_it_at_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
