@@ -88,10 +88,12 @@ static void check_python(const struct patient *patient, struct finding *finding)
     const struct cunei_interpreter *python = &patient->python;
 
     if (patient->python_rc == 0)
-        cunei_buffer_format(&finding->text, "%s %s%s, %s", python->implementation,
-                            python->version,
-                            strcmp(python->gil, "no") == 0 ? " without GIL" : "",
-                            *python->executable ? python->executable : python->path);
+        cunei_buffer_format(
+            &finding->text, "%s %s%s, %s",
+            strcmp(python->implementation, "cpython") == 0 ? "CPython"
+                                                           : python->implementation,
+            python->version, strcmp(python->gil, "no") == 0 ? " without GIL" : "",
+            *python->executable ? python->executable : python->path);
     else
         cunei_buffer_format(&finding->text, "%s",
                             patient->python_rc == -EPROTO

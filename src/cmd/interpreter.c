@@ -225,8 +225,12 @@ int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
-    int rc = spawn(path, flags, ends[1], &pid);
+    /* Beyond the three that the Python gets, which may be closed here. */
+    int output = fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(ends[1]);
+    int rc = output < 0 ? -errno : spawn(path, flags, output, &pid);
+    if (output >= 0)
+        close(output);
     if (rc == 0) {
         read_answer(ends[0], &answer);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

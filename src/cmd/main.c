@@ -124,28 +124,32 @@ static bool is_program(const char *word)
     return strncmp(word, "python", 6) == 0 || access(word, F_OK) == 0;
 }
 
+static bool is_in_path(const char *word)
+{
+    char *path = word[0] == '-' ? NULL : cunei_interpreter_in_path(word);
+
+    bool found = path != NULL;
+    free(path);
+    return found;
+}
+
 /* `python -m cunei app.py`: a program, or options of `cunei run`, for a command. */
 static bool means_run(const char *word)
 {
-    if (!python)
-        return false;
-    char *path = word[0] == '-' ? NULL : cunei_interpreter_in_path(word);
-    bool found = word[0] == '-' || path || is_program(word);
-    free(path);
-    return found;
+    return python && (word[0] == '-' || is_program(word) || is_in_path(word));
 }
 
 static int unknown_command(const char *word)
 {
     struct cunei_nearest nearest = {.word = word};
 
-    if (is_program(word))
-        return cunei_cmd_usage("no command '%s'; to run it and see where its time "
-                               "goes: cunei run %s",
-                               word, word);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         cunei_nearest_offer(&nearest, commands[i]->name);
     cunei_nearest_offer(&nearest, "help");
+    if (is_program(word) || (!nearest.name && is_in_path(word)))
+        return cunei_cmd_usage("no command '%s'; to run it and see where its time "
+                               "goes: cunei run %s",
+                               word, word);
     if (nearest.name)
         return cunei_cmd_usage("no command '%s'; did you mean 'cunei %s'?", word,
                                nearest.name);

@@ -204,6 +204,7 @@ def test_an_old_python_is_asked_in_words_it_understands(cunei):
         (["frobnicate"], "see 'cunei --help'"),
         (["--frobnicate"], "see 'cunei --help'"),
         (["app.py"], "cunei run app.py"),
+        (["printf", "x"], "cunei run printf"),
         (["-m", "module"], "cunei run -m"),
         (["help", "reprot"], "did you mean 'cunei report'?"),
         (["report", "--sotr", "self", "x"], "did you mean '--sort'?"),

@@ -259,3 +259,15 @@ def test_environment_and_site_hooks_cost_nothing_when_off(cunei):
     # From 3.15 on a .start file names a function, so that its module is imported.
     wanted = "[]" if sys.version_info < (3, 15) else "['cunei', 'cunei._boot']"
     assert plain.stdout.strip() == wanted
+
+
+def test_closed_files_stay_closed(cunei):
+    code = "import os; print(os.path.exists('/proc/self/fd/0'))"
+    shell = 'exec "$0" "$@" <&-'
+
+    plain = cunei.run("sh", "-c", shell, cunei.python, "-c", code)
+    words = ["record", "-q", "-o", "trace", "-c", code]
+    recorded = cunei.run("sh", "-c", shell, cunei.executable, *words)
+
+    assert recorded.stdout == plain.stdout == "False\n"
+    assert recorded.returncode == 0, recorded.stderr
