@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
@@ -102,6 +103,8 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     else
         cunei_output_open(&output, stdout, SIZE_MAX);
     wanted->style = output.style;
+    if (!isatty(STDOUT_FILENO))
+        wanted->style.width = 0; /* for programs: nothing is shortened */
     int rc = cunei_replay_print(&trace, wanted, output.out, &error);
     bool is_paged = output.pager != 0;
     int close_rc = cunei_output_close(&output);

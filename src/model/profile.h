@@ -112,8 +112,6 @@ struct cunei_span {
     size_t thread_capacity;
     uint64_t first_sequence, last_sequence;
     uint64_t first_discarded;
-    bool lost;  /* something, before the packet that is being read */
-    bool begun; /* the last thread has said what it found open */
 
     /* What the first thread found open; slot 0 where it could not know. */
     uint32_t *inherited; /* owned */
@@ -128,6 +126,8 @@ struct cunei_span {
     uint32_t kept;   /* frames from the bottom that were inherited and never left */
     uint64_t beyond; /* frames above CUNEI_DEPTH_MAX */
     uint64_t last;   /* time of the last event */
+    bool lost;       /* something, before the packet that is being read */
+    bool begun;      /* the last thread has said what it found open */
 };
 
 struct cunei_profile_options {

@@ -19,6 +19,10 @@
 /* The columns before the names. */
 #define TIME_WIDTH     14
 #define DURATION_WIDTH 10
+#define DEPTH_WIDTH    6
+/* What names and places keep where a line is too long. */
+#define NAME_MIN  16u
+#define PLACE_MIN 12u
 
 enum {
     DONE = 1 /* from a step: what follows is not wanted */
@@ -32,6 +36,7 @@ struct replay {
     struct cunei_buffer line;
     struct cunei_buffer title; /* of the thread, until its first line */
     uint32_t tid;
+    size_t column;  /* of the line: how much of it is taken */
     bool is_wanted; /* the thread that is being told */
     bool is_begun;  /* something was printed */
     bool is_cut;    /* by the end of what is wanted */
@@ -74,6 +79,22 @@ static const char *name_of(const struct replay *replay, uint32_t function)
     return names ? names->qualname : "?";
 }
 
+static void put_word(struct replay *replay, enum cunei_ink ink, const char *word)
+{
+    cunei_style_put(&replay->options->style, &replay->line, ink, word);
+    replay->column += cunei_format_width(word);
+}
+
+/* The columns that are left of the line; 0: fewer than `least`. */
+static size_t room_for(const struct replay *replay, size_t least)
+{
+    unsigned width = replay->options->style.width;
+
+    if (width == 0)
+        return SIZE_MAX;
+    return replay->column + least <= width ? width - replay->column : 0;
+}
+
 static void put_place(struct replay *replay, uint32_t function)
 {
     const struct cunei_function *names =
@@ -86,10 +107,14 @@ static void put_place(struct replay *replay, uint32_t function)
         &place, "%s:%" PRIu32,
         cunei_format_file(names->file, replay->process->description.directory),
         names->line);
-    cunei_buffer_append_text(&replay->line, "  ");
-    cunei_style_begin(&replay->options->style, &replay->line, CUNEI_INK_DIM);
-    cunei_format_text(&replay->line, place.data ? place.data : "", 60);
-    cunei_style_end(&replay->options->style, &replay->line, CUNEI_INK_DIM);
+    size_t room = room_for(replay, 2 + PLACE_MIN);
+    if (room > 0) {
+        put_word(replay, CUNEI_INK_PLAIN, "  ");
+        cunei_style_begin(&replay->options->style, &replay->line, CUNEI_INK_DIM);
+        cunei_format_text(&replay->line, place.data ? place.data : "", room - 2);
+        cunei_style_end(&replay->options->style, &replay->line, CUNEI_INK_DIM);
+    }
+    replay->line.failed |= place.failed;
     cunei_buffer_fini(&place);
 }
 
@@ -121,20 +146,24 @@ static void begin_line(struct replay *replay, uint64_t tick, const uint64_t *too
     cunei_buffer_format(line, "  %*s", (int)indent, "");
     if (2 * depth > INDENT_MAX)
         cunei_buffer_format(line, "[%" PRIu32 "] ", depth);
+    replay->column = TIME_WIDTH + DURATION_WIDTH + 2 + indent +
+                     (2 * depth > INDENT_MAX ? DEPTH_WIDTH : 0);
     line->failed |= duration.failed;
     cunei_buffer_fini(&duration);
 }
 
 static void put_name(struct replay *replay, uint32_t function, enum cunei_ink ink)
 {
-    cunei_style_begin(&replay->options->style, &replay->line, ink);
-    cunei_format_text(&replay->line, name_of(replay, function), 80);
-    cunei_style_end(&replay->options->style, &replay->line, ink);
-}
+    const char *name = name_of(replay, function);
+    size_t room = room_for(replay, NAME_MIN);
+    size_t width = cunei_format_width(name);
 
-static void put_word(struct replay *replay, enum cunei_ink ink, const char *word)
-{
-    cunei_style_put(&replay->options->style, &replay->line, ink, word);
+    if (room < NAME_MIN)
+        room = NAME_MIN;
+    cunei_style_begin(&replay->options->style, &replay->line, ink);
+    cunei_format_text(&replay->line, name, room);
+    cunei_style_end(&replay->options->style, &replay->line, ink);
+    replay->column += width < room ? width : room;
 }
 
 static bool is_shown(const struct replay *replay, uint32_t depth)

@@ -11,6 +11,7 @@
 #include "view/format.h"
 
 #define NESTED ".<locals>."
+#define CUT    "…"
 
 /* The length of the UTF-8 character at `text`, and what it is; a bad byte is one. */
 static size_t decode(const char *text, uint32_t *character)
@@ -88,7 +89,7 @@ static void drop_nested(struct cunei_buffer *out, const char *text)
 
     for (; (nested = strstr(text, NESTED)); text = nested + strlen(NESTED)) {
         cunei_buffer_append(out, text, (size_t)(nested - text));
-        cunei_buffer_append_text(out, "…");
+        cunei_buffer_append_text(out, CUT);
     }
     cunei_buffer_append_text(out, text);
 }
@@ -109,10 +110,17 @@ void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
     if (cunei_format_width(shown) <= width)
         cunei_buffer_append_text(out, shown);
     else if (width > 0) {
-        size_t tail = (width - 1) / 2, head = width - 1 - tail;
-        cunei_buffer_append(out, shown, fit_head(shown, head));
-        cunei_buffer_append_text(out, "…");
-        cunei_buffer_append_text(out, cunei_format_tail(shown, tail));
+        const char *tail = cunei_format_tail(shown, (width - 1) / 2);
+        size_t head = fit_head(shown, width - 1 - (width - 1) / 2);
+        size_t mark = strlen(CUT);
+        /* Where it is cut beside a mark that is there already, one is enough. */
+        if (head >= mark && memcmp(shown + head - mark, CUT, mark) == 0)
+            head -= mark;
+        if (strncmp(tail, CUT, mark) == 0)
+            tail += mark;
+        cunei_buffer_append(out, shown, head);
+        cunei_buffer_append_text(out, CUT);
+        cunei_buffer_append_text(out, tail);
     }
     out->failed |= visible.failed || outline.failed;
     cunei_buffer_fini(&visible);

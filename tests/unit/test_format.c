@@ -82,6 +82,8 @@ static void texts_are_shortened_in_their_middle(void **state)
         {"clear\x1b[2J", 40, "clear\\x1b[2J"},
         {"f.<locals>.<genexpr>", 20, "f.<locals>.<genexpr>"},
         {"f.<locals>.g.<locals>.h", 20, "f…g…h"},
+        {"first.<locals>.second", 12, "first…second"},
+        {"first.<locals>.second", 11, "first…econd"},
         {"anything", 1, "…"},
         {"anything", 0, ""},
     };

@@ -11,6 +11,7 @@
 #include "model/edges.h"
 #include "model/profile.h"
 #include "model/tree.h"
+#include "model/walk.h"
 #include "packets.h"
 
 #define ROUNDS 400
@@ -255,11 +256,74 @@ static void self_times_add_up_to_the_time_of_all_threads(void **state)
     }
 }
 
+static int ignore_step(void *context, const struct cunei_walk_step *step)
+{
+    (void)context;
+    (void)step;
+    return 0;
+}
+
+/* Words that a checked packet could never hold, and some that it could. */
+static uint64_t any_word(void)
+{
+    uint64_t noise = (uint64_t)dice(UINT32_MAX) << 33 ^ (uint64_t)dice(UINT32_MAX)
+                                                            << 10;
+
+    switch (dice(4)) {
+    case 0:
+        return noise;
+    case 1:
+        return cunei_record(noise, CUNEI_CLASS_STACK + dice(4), dice(4));
+    case 2:
+        return dice(6) | (uint64_t)dice(12) << 32;
+    default:
+        return cunei_record(dice(1000), F + dice(FUNCTION_COUNT + 2), dice(4));
+    }
+}
+
+static void words_without_sense_do_no_harm(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct cunei_walk walk = {.step = ignore_step};
+        struct cunei_profile profile;
+        struct cunei_span left = {0}, right = {0};
+        uint64_t words[256];
+        seed = round;
+        assert_int_equal(cunei_profile_init(&profile, &options), 0);
+
+        for (uint64_t i = 0; i < 16; i++) {
+            struct cunei_packet head = {.thread = 1 + dice(2),
+                                        .sequence = i + dice(2),
+                                        .timestamp_begin = dice(3) ? i * 1000 : 0};
+            size_t count = dice(256);
+            for (size_t j = 0; j < count; j++)
+                words[j] = any_word();
+            if (i == 8)
+                assert_int_equal(cunei_profile_seal(&profile, &left), 0);
+            assert_int_equal(cunei_profile_read(&profile, i < 8 ? &left : &right, &head,
+                                                words, count),
+                             0);
+            assert_int_equal(cunei_walk_packet(&walk, &head, words, count), 0);
+        }
+        assert_int_equal(cunei_profile_seal(&profile, &right), 0);
+        assert_int_equal(cunei_profile_join(&profile, &left, &right), 0);
+        assert_int_equal(cunei_span_finish(&left), 0);
+        assert_int_equal(cunei_walk_end(&walk), 0);
+
+        cunei_span_fini(&left);
+        cunei_span_fini(&right);
+        cunei_profile_fini(&profile);
+        cunei_walk_fini(&walk);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_split_gives_the_facts_of_one_pass),
         cmocka_unit_test(self_times_add_up_to_the_time_of_all_threads),
+        cmocka_unit_test(words_without_sense_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
