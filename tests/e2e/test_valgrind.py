@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""valgrind finds no error and no definite leak of ours."""
+
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+from proof import CUNEI, write_program
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("valgrind"), reason="valgrind is not installed"
+)
+
+DEADLINE_S = 300
+
+PROGRAM = """
+import os, threading
+def recurse(n):
+    return recurse(n - 1) if n else 0
+def generate():
+    yield 1
+    yield 2
+def fail():
+    raise ValueError
+def work():
+    recurse(20)
+    list(generate())
+    try:
+        fail()
+    except ValueError:
+        pass
+    for n in range(20):
+        exec(f"def f{n}(): pass\\nf{n}()", {})
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for _ in range(20_000):
+    recurse(0)
+pid = os.fork()
+if pid == 0:
+    work()
+    os._exit(0)
+os.waitpid(pid, 0)
+"""
+
+# It records twice in one process, with and without a selection.
+PARTS = """
+import cunei, sys
+def f():
+    pass
+for options in ({}, {"include": "__main__"}, {"exclude": "re:x$"}):
+    cunei.start(sys.argv[1], **options)
+    f()
+    cunei.stop()
+"""
+
+
+def run(folder, *command, **more):
+    """Run a command; what valgrind says of it and of its forked children."""
+    reports = f"--xml-file={folder}/%p.xml"
+    words = ["valgrind", "--xml=yes", reports, "--leak-check=full"]
+    words += ["--show-leak-kinds=definite", "--num-callers=60", *command]
+    environment = os.environ | {"PYTHONMALLOC": "malloc"} | more
+    done = subprocess.run(
+        [str(word) for word in words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr
+    trees = [xml.etree.ElementTree.parse(path) for path in folder.glob("*.xml")]
+    assert trees
+    return [error for tree in trees for error in tree.iter("error")]
+
+
+def frames(error):
+    """(object, function) of the stack, innermost first."""
+    stack = error.find("stack")
+    return [
+        (os.path.basename(frame.findtext("obj") or ""), frame.findtext("fn") or "?")
+        for frame in stack.iter("frame")
+    ]
+
+
+def is_ours(error):
+    for file, function in frames(error):
+        if "cunei" in file or file.startswith("_probe"):
+            return True
+        # CPython keeps what its compiler interned, whoever asked for compilation.
+        if function.startswith("_PyPegen_"):
+            return False
+    return False
+
+
+def check(errors):
+    ours = [error for error in errors if is_ours(error)]
+    told = [(error.findtext("kind"), frames(error)) for error in ours]
+    assert not told, told
+
+
+def test_a_recorded_program_has_no_error_of_ours(tmp_path):
+    program = write_program(tmp_path, PROGRAM)
+    trace = tmp_path / "trace"
+
+    errors = run(tmp_path, sys.executable, program, CUNEI_RECORD=str(trace))
+
+    check(errors)
+    assert list(trace.glob("*/metadata"))
+
+
+def test_recording_parts_of_a_program_has_no_error_of_ours(tmp_path):
+    program = write_program(tmp_path, PARTS)
+    trace = tmp_path / "trace"
+
+    errors = run(tmp_path, sys.executable, program, trace)
+
+    check(errors)
+    assert len(list(trace.glob("*/metadata"))) == 3
+
+
+@pytest.mark.parametrize(
+    "words", [["report"], ["report", "--tree"], ["dump"], ["info"], ["recover"]]
+)
+def test_commands_have_no_error(tmp_path, words):
+    program = write_program(tmp_path, "def f():\n    pass\nf()\nimport os\nos._exit(0)")
+    trace = tmp_path / "trace"
+    subprocess.run([sys.executable, program], env={"CUNEI_RECORD": str(trace)})
+    assert list(trace.glob("*/.live"))
+
+    errors = run(tmp_path, CUNEI, *words, trace)
+
+    assert not [(error.findtext("kind"), frames(error)) for error in errors]
