@@ -86,6 +86,15 @@ class Packet:
             else:
                 raise ValueError(f"class {kind} is not known")
 
+    def count(self) -> Counter[tuple[int, int]]:
+        """How often each (function, phase) occurs."""
+        rest = self.words[2 + (self.words[1] >> 32) // 2 :]
+        found = Counter(word >> 40 for word in rest)
+        if all(key & 0x3FFFFF >= FIRST_FUNCTION for key in found):
+            return Counter({(key & 0x3FFFFF, key >> 22): n for key, n in found.items()})
+        calls = (event for event in self.events() if event.kind == CALL)
+        return Counter((event.function, event.phase) for event in calls)
+
 
 def split_packets(data: bytes) -> Iterator[Packet]:
     at = 0
@@ -240,12 +249,12 @@ class Process:
 
     def count(self, *phases: int) -> Counter[Function]:
         """Events of these phases, by function."""
-        counts = Counter(
-            event.function
-            for event in self.events()
-            if event.kind == CALL and event.phase in phases
-        )
-        return Counter({self.functions[number]: n for number, n in counts.items()})
+        counts = Counter()
+        for packet in self.packets:
+            for (function, phase), n in packet.count().items():
+                if phase in phases:
+                    counts[self.functions[function]] += n
+        return counts
 
     def replay(self) -> dict[int, Replay]:
         """What became of each thread's stack."""
