@@ -116,6 +116,7 @@ struct cunei_span {
     /* What the first thread found open; slot 0 where it could not know. */
     uint32_t *inherited; /* owned */
     uint32_t inherited_count;
+    uint32_t kept; /* of them, from the bottom, by the last thread: never left */
     struct cunei_closing *closings; /* owned */
     uint32_t closing_count, closing_capacity;
 
@@ -123,7 +124,6 @@ struct cunei_span {
     struct cunei_frame *frames; /* owned */
     uint32_t depth;             /* without the ground */
     uint32_t capacity;
-    uint32_t kept;   /* frames from the bottom that were inherited and never left */
     uint64_t beyond; /* frames above CUNEI_DEPTH_MAX */
     uint64_t last;   /* time of the last event */
     bool lost;       /* something, before the packet that is being read */

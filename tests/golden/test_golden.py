@@ -8,12 +8,14 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 import stories
 
 HERE = pathlib.Path(__file__).parent
-CUNEI = os.environ.get("CUNEI_EXE") or shutil.which("cunei")
+BESIDE = pathlib.Path(sys.executable).parent  # where the install under test put it
+CUNEI = os.environ.get("CUNEI_EXE") or shutil.which("cunei", path=str(BESIDE))
 
 # name: the words after `cunei`, and the width of the terminal that is not there
 CASES = {
@@ -30,7 +32,7 @@ CASES = {
     "report-tree-narrow": ("report tour --tree", 60),
     "report-tree-all": ("report tour --tree --min-percent 0 --depth 3", 100),
     "report-callers": ("report tour --callers fib", 100),
-    "report-callers-pattern": ("report tour -c tour.parse:*", 100),
+    "report-callers-pattern": ("report tour --callers tour.parse:*", 100),
     "report-threads": ("report processes --threads", 120),
     "report-json": ("report tour --json", 100),
     "report-json-all": ("report killed --json --tree --callers fib", 100),
