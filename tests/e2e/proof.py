@@ -80,6 +80,15 @@ counts = memoryview(mmap.mmap(_file.fileno(), 0)).cast("Q")
 """
 
 
+def is_gone(pid):
+    """Whether nothing but its number is left of a process."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return text.rsplit(")", 1)[1].split()[0] in "ZX"
+
+
 class Recording:
     """`cunei record` of a program, in a process group of its own."""
 
@@ -106,7 +115,10 @@ class Recording:
         os.kill(self.program_pid(), signal.SIGKILL)
 
     def kill_all(self):
+        """Kill launcher and program, and wait until there is nothing left of them."""
+        pids = [int(folder.name.split("-")[-2]) for folder in self._folders()]
         os.killpg(self.launcher.pid, signal.SIGKILL)
+        wait_for(lambda: all(map(is_gone, pids)))
 
     def wait(self):
         """Output and status of the launcher at its end."""

@@ -159,6 +159,27 @@ def test_a_kill_of_launcher_and_program_loses_no_call(tmp_path):
     in_rounds(tmp_path, max(5, ROUNDS // 4), FAST, 100_000, Recording.kill_all)
 
 
+@pytest.mark.crash
+@needs_babeltrace
+def test_a_kill_in_the_middle_of_recoveries_loses_no_call(tmp_path):
+    def kill_beside_recoveries(recording):
+        words = [CUNEI, "recover", recording.directory]
+        started = [
+            subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for _ in range(3)
+        ]
+        recording.kill_program()
+        started += [
+            subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for _ in range(2)
+        ]
+        for recovery in started:
+            _, said = recovery.communicate()
+            assert (recovery.returncode, said) == (0, b"")
+
+    in_rounds(tmp_path, ROUNDS, FAST, 20_000, kill_beside_recoveries)
+
+
 @needs_babeltrace
 def test_a_kill_loses_no_definition_beyond_the_classes(tmp_path):
     counters = Counters(tmp_path / "counts", SLOTS + 1)
@@ -234,7 +255,8 @@ def test_a_kill_during_the_start_leaves_nothing_harmful(tmp_path, stage):
         [
             sys.executable,
             "-c",
-            f"import cunei; cunei.start({str(directory)!r}); (lambda: 0)(); cunei.stop()",
+            "import cunei, sys; cunei.start(sys.argv[1]); (lambda: 0)(); cunei.stop()",
+            directory,
         ],
         check=True,
     )
@@ -306,6 +328,32 @@ def test_a_live_recording_is_read_and_not_touched(tmp_path):
     assert (status, "0 lost" in said) == (0, True)
     assert entered(directory)[0] == counters[0] == 90_000
     assert not list(directory.glob("*/.live"))
+    check_nothing_lost(directory, counters)
+
+
+def test_a_live_recording_in_a_container_is_not_touched(tmp_path):
+    wrap = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    probe = subprocess.run([*wrap, "true"], capture_output=True, text=True)
+    if probe.returncode:
+        pytest.skip(f"cannot make a process namespace: {probe.stderr.strip()}")
+    counters = Counters(tmp_path / "counts", SLOTS + 1)
+    directory = tmp_path / "trace"
+    program = write_program(tmp_path, WAITING)
+    words = [*wrap, CUNEI, "record", "-o", directory, program, tmp_path / "counts"]
+    launcher = subprocess.Popen(
+        [str(word) for word in words], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    wait_for(lambda: counters[FLAG], launcher)
+
+    before = sorted(digest(directory))
+    for words in READERS:
+        cunei(*words, directory)
+    after = sorted(digest(directory))
+    _, said = launcher.communicate(b"\n", timeout=60)
+
+    assert after == before
+    assert (launcher.returncode, b"0 lost" in said) == (0, True), said
+    assert entered(directory)[0] == counters[0] == 90_000
     check_nothing_lost(directory, counters)
 
 
