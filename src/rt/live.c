@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,10 +143,17 @@ static int open_live(struct cunei_recording *recording, int flags)
     return fd < 0 ? -errno : fd;
 }
 
+/*
+ * A mapping keeps the lock of the descriptor it was made with.  Recovery asks for it,
+ * too: a writer that it cannot see in /proc, in a container, is not taken for dead.
+ */
 static int map_head(int fd, void **memory)
 {
     int rc = allocate(fd, 0, CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE);
-    return rc < 0 ? rc : map(fd, 0, CUNEI_LIVE_HEAD_SIZE, memory);
+    if (rc < 0)
+        return rc;
+    (void)flock(fd, LOCK_SH | LOCK_NB);
+    return map(fd, 0, CUNEI_LIVE_HEAD_SIZE, memory);
 }
 
 static void read_boot_id(uint8_t id[16])
