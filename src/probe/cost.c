@@ -51,6 +51,22 @@ static uint64_t time_loop(PyObject *loop)
     return result ? elapsed_ns : 0;
 }
 
+/* The same with events on; 0: it failed. */
+static uint64_t time_traced(struct cunei_monitor *monitor, PyObject *loop,
+                            struct scratch *scratch)
+{
+    uint64_t ns = 0;
+
+    scratch_begin(scratch);
+    if (cunei_monitor_record(monitor, false) == 0)
+        ns = time_loop(loop);
+    scratch_end(scratch);
+    PyObject *error = PyErr_GetRaisedException();
+    cunei_monitor_pause(monitor);
+    PyErr_SetRaisedException(error);
+    return ns;
+}
+
 static uint64_t measure(struct cunei_monitor *monitor, PyObject *loop)
 {
     struct scratch scratch;
@@ -58,15 +74,11 @@ static uint64_t measure(struct cunei_monitor *monitor, PyObject *loop)
 
     if (scratch_init(&scratch) < 0)
         return 0;
-    for (int i = 0; i < ROUNDS && !PyErr_Occurred(); i++) {
+    for (int i = 0; i < ROUNDS && plain_ns && traced_ns; i++) {
         uint64_t ns = time_loop(loop);
-        plain_ns = ns && ns < plain_ns ? ns : plain_ns;
-        scratch_begin(&scratch);
-        if (cunei_monitor_record(monitor, false) == 0)
-            ns = time_loop(loop);
-        scratch_end(&scratch);
-        traced_ns = ns && ns < traced_ns ? ns : traced_ns;
-        cunei_monitor_pause(monitor);
+        plain_ns = ns < plain_ns ? ns : plain_ns;
+        ns = ns ? time_traced(monitor, loop, &scratch) : 0;
+        traced_ns = ns < traced_ns ? ns : traced_ns;
     }
     free(scratch.stream.packet);
     return traced_ns > plain_ns ? (traced_ns - plain_ns) * 1000 / (2 * CALLS) : 0;
@@ -148,10 +160,10 @@ uint64_t cunei_cost_measure(struct cunei_monitor *monitor)
     PyObject *done = globals && code ? PyEval_EvalCode(code, globals, globals) : NULL;
     PyObject *loop = done ? PyDict_GetItemString(globals, "loop") : NULL; /* borrowed */
     PyObject *leaf = done ? PyDict_GetItemString(globals, "leaf") : NULL; /* borrowed */
-    if (done && set_words(loop, leaf) == 0)
-        cost_ps = measure_undisturbed(monitor, loop);
-    else
+    if (!done || set_words(loop, leaf) < 0)
         PyErr_Clear();
+    else if (cunei_monitor_register(monitor, false) == 0)
+        cost_ps = measure_undisturbed(monitor, loop);
     Py_XDECREF(done);
     Py_XDECREF(code);
     Py_XDECREF(globals);

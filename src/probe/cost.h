@@ -15,7 +15,8 @@
  * Picoseconds per event, without what writing packets takes.  0: not measured, because
  * another tool would have seen the calls, or another thread have run between them.
  * Takes about half a millisecond; the tool id must have been taken, and no recording
- * may be on.  An exception is left where a handler of the program's raised it.
+ * may be on.  An exception is left where the program's own code raised it: a hook
+ * or a handler.
  */
 uint64_t cunei_cost_measure(struct cunei_monitor *monitor);
 

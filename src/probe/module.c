@@ -119,12 +119,13 @@ static void main_begins(void)
 {
     struct probe_state *state = active;
 
-    int rc = start_recorder(state, false);
+    int rc = cunei_monitor_register(&state->monitor, is_selective(state));
+    rc = rc < 0 ? -EBUSY : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
-        PyErr_Clear();
         (void)cunei_recorder_stop();
         rc = -EBUSY;
     }
+    PyErr_Clear();
     if (rc < 0) {
         cunei_recorder_refuse(state->session.directory, -rc);
         release(state);
@@ -210,7 +211,9 @@ static int prepare(PyObject *module)
     uint64_t cost_ps = cunei_cost_measure(&state->monitor);
     if (cost_ps)
         state->event_cost_ps = cost_ps;
-    return PyErr_Occurred() ? -1 : 0;
+    return PyErr_Occurred()
+               ? -1
+               : cunei_monitor_register(&state->monitor, is_selective(state));
 }
 
 /* Whether this is an interpreter, and a moment, to record in; else an exception. */

@@ -142,8 +142,9 @@ int cunei_monitor_await_main(struct cunei_monitor *monitor)
     return set_events(monitor, monitor->tool, monitor->events[CUNEI_MONITOR_START]);
 }
 
-static int set_record_callbacks(struct cunei_monitor *monitor, bool one_for_all)
+int cunei_monitor_register(struct cunei_monitor *monitor, bool selective)
 {
+    bool one_for_all = selective && monitor->discovery < 0;
     static const struct {
         enum cunei_monitor_event event;
         enum cunei_callback_kind kind;
@@ -165,7 +166,13 @@ static int set_record_callbacks(struct cunei_monitor *monitor, bool one_for_all)
         if (set_callback(monitor, monitor->tool, rows[i].event, kind) < 0)
             return -1;
     }
-    return 0;
+    if (monitor->discovery < 0)
+        return 0;
+    if (set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
+                     CUNEI_CALLBACK_DISCOVER_ENTER) < 0)
+        return -1;
+    return set_callback(monitor, monitor->discovery, CUNEI_MONITOR_RESUME,
+                        CUNEI_CALLBACK_DISCOVER_RESUME);
 }
 
 static long add_events(const struct cunei_monitor *monitor, int first, int last)
@@ -196,25 +203,15 @@ static long global_events(const struct cunei_monitor *monitor)
 
 int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
 {
-    bool one_for_all = selective && monitor->discovery < 0;
-
-    if (set_record_callbacks(monitor, one_for_all) < 0)
-        return -1;
     if (!selective)
         return set_events(
             monitor, monitor->tool,
             add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_UNWIND));
-
     /* __main__ was awaited on this id: from now on its events are others. */
     if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
         return -1;
-    if (one_for_all)
+    if (monitor->discovery < 0)
         return 0;
-    if (set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
-                     CUNEI_CALLBACK_DISCOVER_ENTER) < 0 ||
-        set_callback(monitor, monitor->discovery, CUNEI_MONITOR_RESUME,
-                     CUNEI_CALLBACK_DISCOVER_RESUME) < 0)
-        return -1;
     return set_events(monitor, monitor->discovery,
                       add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
 }

@@ -5,7 +5,8 @@
  *     cunei_monitor_init       once: look up the numbers, make the callbacks
  *     cunei_monitor_take       get a tool id, or two
  *     cunei_monitor_await_main events until __main__ begins, then …
- *     cunei_monitor_record     … the events that are recorded
+ *     cunei_monitor_register   … the callbacks for what is recorded: this may fail
+ *     cunei_monitor_record     and its events, once there is a recording
  *     cunei_monitor_release    all off, the ids given back
  *
  * Without a selection, global events on one tool id.  With one: discovery (global
@@ -47,6 +48,7 @@ int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
                        PyTypeObject *type, const struct cunei_callback_shared *shared);
 int cunei_monitor_take(struct cunei_monitor *monitor, bool selective);
 int cunei_monitor_await_main(struct cunei_monitor *monitor);
+int cunei_monitor_register(struct cunei_monitor *monitor, bool selective);
 int cunei_monitor_record(struct cunei_monitor *monitor, bool selective);
 
 /* Switch the global events off and keep the id; what fails is swallowed. */
