@@ -13,8 +13,7 @@ then ``cunei report trace``.  Importing starts nothing and costs nothing: what r
 is loaded when recording starts.
 """
 
-from __future__ import annotations
-
+# No `from __future__ import annotations`: the program would find __future__ imported.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
@@ -38,7 +37,7 @@ class Error(Exception):
 
 
 def _patterns(
-    include: str | Sequence[str], exclude: str | Sequence[str]
+    include: "str | Sequence[str]", exclude: "str | Sequence[str]"
 ) -> list[tuple[bool, str]]:
     """Both lists as the probe wants them: in order, included ones first."""
     pairs: list[tuple[bool, str]] = []
@@ -50,10 +49,10 @@ def _patterns(
 
 
 def start(
-    directory: str | os.PathLike[str],
+    directory: "str | os.PathLike[str]",
     *,
-    include: str | Sequence[str] = (),
-    exclude: str | Sequence[str] = (),
+    include: "str | Sequence[str]" = (),
+    exclude: "str | Sequence[str]" = (),
     max_size: int | None = None,
 ) -> None:
     """Record every call in this process, in all its threads, into ``directory``.
@@ -97,16 +96,16 @@ class recording:
 
     def __init__(
         self,
-        directory: str | os.PathLike[str],
+        directory: "str | os.PathLike[str]",
         *,
-        include: str | Sequence[str] = (),
-        exclude: str | Sequence[str] = (),
+        include: "str | Sequence[str]" = (),
+        exclude: "str | Sequence[str]" = (),
         max_size: int | None = None,
     ) -> None:
         self._directory = directory
         self._options = {"include": include, "exclude": exclude, "max_size": max_size}
 
-    def __enter__(self) -> recording:
+    def __enter__(self) -> "recording":
         start(self._directory, **self._options)
         return self
 
@@ -114,7 +113,7 @@ class recording:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        traceback: TracebackType | None,
+        traceback: "TracebackType | None",
     ) -> None:
         stop()
 
