@@ -154,9 +154,9 @@ def test_names_with_any_character(cunei):
         r"""
 import cunei
 
-files = ["a b.py", 'quo"te.py', "back\\slash.py", "new\nline.py", "tab\t.py", "größe.py",
-         "byte\udcff.py", "*/ event { };.py", "", "percent%s%n.py", "\x1b[31m.py",
-         "x" * 10_000, "\U0001f40d" * 2000]
+files = ["a b.py", 'quo"te.py', "back\\slash.py", "new\nline.py", "tab\t.py",
+         "größe.py", "byte\udcff.py", "*/ event { };.py", "", "percent%s%n.py",
+         "\x1b[31m.py", "x" * 10_000, "\U0001f40d" * 2000]
 cunei.start("trace")
 for file in files:
     eval(compile("(lambda: 0)()", file, "eval"), {"__name__": "m:" + file})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other tools of sys.monitoring, and tracing of old, work beside us and we beside them."""
+"""Other tools of sys.monitoring, and tracing of old, work beside us as we do."""
 
 import json
 from collections import Counter
@@ -54,10 +54,10 @@ for _ in range(3):
     assert tools() == before
 for tool in {ours}:
     sys.monitoring.use_tool_id(tool, "next")
-    events = [getattr(sys.monitoring.events, name) for name in dir(sys.monitoring.events)
-              if name.startswith("PY_")]
-    for event in events:
-        assert sys.monitoring.register_callback(tool, event, None) is None
+    for name in dir(sys.monitoring.events):
+        if name.startswith("PY_"):
+            event = getattr(sys.monitoring.events, name)
+            assert sys.monitoring.register_callback(tool, event, None) is None
 """,
     )
 

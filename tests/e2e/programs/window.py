@@ -16,7 +16,6 @@ import sys
 from collections import Counter
 
 import workloads
-
 from cunei import _probe
 
 BOTH_WAYS = ("cunei first", "cunei last")

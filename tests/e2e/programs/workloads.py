@@ -5,6 +5,7 @@ Each is a function without arguments that leaves no thread behind.  What a progr
 needs is imported before it runs, but for those that are about importing.
 """
 
+import _pydecimal
 import argparse
 import ast
 import asyncio
@@ -52,8 +53,6 @@ import urllib.parse
 import weakref
 import xml.etree.ElementTree
 import zipfile
-
-import _pydecimal
 
 
 def run_json():
