@@ -82,13 +82,38 @@ void cunei_format_several(struct cunei_buffer *out, uint64_t count, const char *
     cunei_buffer_format(out, " %s%s", one, count == 1 ? "" : sibilant ? "es" : "s");
 }
 
-const char *cunei_format_file(const char *file, const char *directory)
+/* What follows the directory of `size` bytes in `file`, or NULL. */
+static const char *below(const char *file, const char *directory, size_t size)
+{
+    if (size < 2 || strncmp(file, directory, size) != 0 || file[size] != '/')
+        return NULL;
+    return file + size + 1;
+}
+
+/* The file below the directories that its user has in mind, or NULL. */
+static const char *below_home(const char *file, const struct cunei_process *process)
+{
+    const char *script = process->argument_count > 0 ? process->arguments[0] : "";
+    const char *slash = strrchr(script, '/');
+    size_t size = slash ? (size_t)(slash - script) : 0;
+    const char *here = process->directory
+                           ? below(file, process->directory, strlen(process->directory))
+                           : NULL;
+
+    /* The script as it was typed: from the root, or from the working directory. */
+    const char *beside = script[0] == '/' ? below(file, script, size)
+                         : here           ? below(here, script, size)
+                                          : NULL;
+    return beside ? beside : here;
+}
+
+const char *cunei_format_file(const char *file, const struct cunei_process *process)
 {
     static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
-    size_t size = directory ? strlen(directory) : 0;
+    const char *home = process ? below_home(file, process) : NULL;
 
-    if (size > 1 && strncmp(file, directory, size) == 0 && file[size] == '/')
-        return file + size + 1;
+    if (home)
+        return home;
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
         const char *at = strstr(file, roots[i]);
         if (at)

@@ -19,10 +19,10 @@ void cunei_format_size(struct cunei_buffer *out, uint64_t bytes); /* 1.2 GB */
 void cunei_format_several(struct cunei_buffer *out, uint64_t count, const char *one);
 
 /*
- * A source file as it is recognised: relative to `directory` (or NULL), or to the
- * library or site-packages it lies in.
+ * A source file as it is recognised: relative to the program's own directory, to the
+ * one it ran in, or to the library or site-packages it lies in.  `process` may be NULL.
  */
-const char *cunei_format_file(const char *file, const char *directory);
+const char *cunei_format_file(const char *file, const struct cunei_process *process);
 
 /* What a process ran, as its user would call it: app.py, -m http.server, -c. */
 void cunei_format_program(struct cunei_buffer *out,

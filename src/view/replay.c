@@ -103,10 +103,9 @@ static void put_place(struct replay *replay, uint32_t function)
 
     if (!names)
         return;
-    cunei_buffer_format(
-        &place, "%s:%" PRIu32,
-        cunei_format_file(names->file, replay->process->description.directory),
-        names->line);
+    cunei_buffer_format(&place, "%s:%" PRIu32,
+                        cunei_format_file(names->file, &replay->process->description),
+                        names->line);
     size_t room = room_for(replay, 2 + PLACE_MIN);
     if (room > 0) {
         put_word(replay, CUNEI_INK_PLAIN, "  ");

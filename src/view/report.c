@@ -178,9 +178,8 @@ int cunei_report_print(const struct cunei_trace *trace,
         .options = options,
         .survey = &survey,
         .duration_ns = cunei_survey_duration_ns(&survey),
-        .home = survey.process_count > 0
-                    ? survey.processes[0].process->description.directory
-                    : NULL,
+        .home =
+            survey.process_count > 0 ? &survey.processes[0].process->description : NULL,
         .out = out,
     };
     rc = options->json ? cunei_report_json(&report) : print_text(&report);

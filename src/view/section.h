@@ -23,7 +23,7 @@ struct cunei_report {
     const struct cunei_report_options *options;
     const struct cunei_survey *survey;
     uint64_t duration_ns;
-    const char *home; /* files are shown relative to it; or NULL */
+    const struct cunei_process *home; /* files are shown as seen from it; or NULL */
     FILE *out;
 };
 

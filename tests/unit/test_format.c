@@ -107,20 +107,28 @@ static void bytes_that_are_no_text_take_a_column_each(void **state)
 static void files_are_told_from_where_they_are_known(void **state)
 {
     (void)state;
-    static const struct {
-        const char *file, *home, *shown;
+    static struct {
+        const char *file;
+        char *home, *script;
+        const char *shown;
     } rows[] = {
-        {"/home/u/app/tour/x.py", "/home/u/app", "tour/x.py"},
-        {"/home/u/application/x.py", "/home/u/app", "/home/u/application/x.py"},
-        {"/usr/lib/python3.12/json/decoder.py", NULL, "json/decoder.py"},
-        {"/v/lib/python3.13t/site-packages/a/b.py", NULL, "a/b.py"},
-        {"<frozen importlib._bootstrap>", NULL, "<frozen importlib._bootstrap>"},
-        {"app.py", "/", "app.py"},
+        {"/home/u/app/tour/x.py", "/home/u/app", "x.py", "tour/x.py"},
+        {"/home/u/app/tour/x.py", "/home/u", "app/x.py", "tour/x.py"},
+        {"/home/u/app/tour/x.py", "/tmp", "/home/u/app/x.py", "tour/x.py"},
+        {"/home/u/lib/x.py", "/home/u", "app/x.py", "lib/x.py"},
+        {"/home/u/application/x.py", "/home/u/app", "x.py", "/home/u/application/x.py"},
+        {"/usr/lib/python3.12/json/decoder.py", NULL, "", "json/decoder.py"},
+        {"/v/lib/python3.13t/site-packages/a/b.py", NULL, "", "a/b.py"},
+        {"<frozen importlib._bootstrap>", "/", "", "<frozen importlib._bootstrap>"},
+        {"app.py", "/", "app.py", "app.py"},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_string_equal(cunei_format_file(rows[i].file, rows[i].home),
-                            rows[i].shown);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cunei_process process = {.directory = rows[i].home,
+                                        .arguments = &rows[i].script,
+                                        .argument_count = 1};
+        assert_string_equal(cunei_format_file(rows[i].file, &process), rows[i].shown);
+    }
 }
 
 static void a_program_is_called_what_its_user_calls_it(void **state)
