@@ -77,7 +77,7 @@ static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
 {
     int rc = 0;
 
-    if (stream->torn == 0 && !stream->live[0])
+    if (stream->torn == 0 && !stream->live[0] && stream->size == 0)
         return 0;
     int fd = open(stream->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
     if (fd < 0)
@@ -88,6 +88,9 @@ static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
         work->recovery->cut_bytes += stream->torn;
     for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
         rc = append(work, fd, stream, stream->live[i]);
+    /* To the size that it has: gives back the place that was reserved behind it. */
+    if (rc == 0)
+        (void)!ftruncate(fd, (off_t)stream->size);
     close(fd);
     return rc < 0 ? cannot_write(work, rc, stream->path) : 0;
 }

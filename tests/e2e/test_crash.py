@@ -87,7 +87,12 @@ while True:
 """
 )
 
-PROGRAMS = {"fast": (FAST, 400_000), "new": (NEW, 6_000), "short": (SHORT, 1_500)}
+# What to run, how many calls at most before the kill, which share of the rounds.
+PROGRAMS = {
+    "fast": (FAST, 400_000, 0.52),
+    "new": (NEW, 6_000, 0.24),
+    "short": (SHORT, 1_500, 0.24),
+}
 
 
 def entered(directory):
@@ -123,7 +128,7 @@ def crash_round(tmp_path, seed, text, most, how):
     program = write_program(tmp_path, text)
     recording = Recording(directory, program, tmp_path / "counts")
 
-    calls = int(most * chance.random() ** 3)
+    calls = 1 + int(most * chance.random() ** 3)
     wait_for(lambda: counters.total() >= calls, recording.launcher)
     how(recording)
     status, _, _ = recording.wait()
@@ -148,15 +153,15 @@ def in_rounds(tmp_path, rounds, text, most, how):
 @needs_babeltrace
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_a_kill_loses_no_call(tmp_path, kind):
-    text, most = PROGRAMS[kind]
+    text, most, share = PROGRAMS[kind]
 
-    in_rounds(tmp_path, ROUNDS, text, most, Recording.kill_program)
+    in_rounds(tmp_path, round(ROUNDS * share), text, most, Recording.kill_program)
 
 
 @pytest.mark.crash
 @needs_babeltrace
 def test_a_kill_of_launcher_and_program_loses_no_call(tmp_path):
-    in_rounds(tmp_path, max(5, ROUNDS // 4), FAST, 100_000, Recording.kill_all)
+    in_rounds(tmp_path, max(6, ROUNDS // 4), FAST, 100_000, Recording.kill_all)
 
 
 @pytest.mark.crash
@@ -177,7 +182,7 @@ def test_a_kill_in_the_middle_of_recoveries_loses_no_call(tmp_path):
             _, said = recovery.communicate()
             assert (recovery.returncode, said) == (0, b"")
 
-    in_rounds(tmp_path, ROUNDS, FAST, 20_000, kill_beside_recoveries)
+    in_rounds(tmp_path, max(6, ROUNDS // 4), FAST, 20_000, kill_beside_recoveries)
 
 
 @needs_babeltrace
@@ -230,6 +235,28 @@ def test_an_end_without_farewell_loses_nothing(tmp_path, end):
     assert counters[0] == 50_000
     assert entered(directory)[0] == 50_000
     check_nothing_lost(directory, counters)
+
+
+def test_recovery_gives_back_the_place_that_was_reserved(tmp_path):
+    program = write_program(
+        tmp_path,
+        """
+        import os
+        def f():
+            pass
+        for _ in range(150_000):
+            f()
+        os._exit(0)
+        """,
+    )
+    directory = tmp_path / "trace"
+
+    cunei("record", "-o", directory, program)
+
+    (stream,) = directory.glob("*/s0")
+    status = stream.stat()
+    assert status.st_size > 2_400_000
+    assert status.st_blocks * 512 < status.st_size + 65536
 
 
 # What appears in a trace directory, in this order, before the first call is recorded.

@@ -92,8 +92,8 @@ def is_ours(error):
     for file, function in frames(error):
         if "cunei" in file or file.startswith("_probe"):
             return True
-        # CPython keeps what its compiler interned, whoever asked for compilation.
-        if function.startswith("_PyPegen_"):
+        # CPython keeps what it interned, whoever asked it to.
+        if function.startswith(("_PyPegen_", "PyUnicode_Intern")):
             return False
     return False
 
