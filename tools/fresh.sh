@@ -49,7 +49,7 @@ enter() {
         exec chroot "$tree" "$@"' sh "$tree" \
         env -i "${variables[@]}" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        sh -euc 'cd /root/cunei; exec "$@"' sh "$@"
+        sh -euc 'cd /home/cunei; exec "$@"' sh "$@"
 }
 
 [ "$(id -u)" = 0 ] || fail "make fresh builds a system to change root into: run it as root"
@@ -73,7 +73,7 @@ for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt /etc/pip.conf \
 done
 
 git diff --quiet HEAD || echo "what is not committed is not tested" >&2
-git clone --quiet --no-local . "$tree/root/cunei"
+git clone --quiet --no-local . "$tree/home/cunei"
 
 if [ $# -gt 0 ]; then
     enter "$@"

@@ -34,19 +34,18 @@ def compile(name):
     builds.compile(name)
 
 
-def meson_test(name, *options):
+def meson_test(name, *options, before=()):
     folder = BUILD / name
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--print-errorlogs"]
     report = folder / "meson-logs" / "testlog.junit.xml"
-    return counted(report, *command, *options)
+    return counted(report, *before, *command, *options)
 
 
 def thread_tests():
     # TSan of older compilers does not know every address space layout.
     fixed = ["setarch", "-R"]
     works = subprocess.run([*fixed, "true"], stderr=subprocess.DEVNULL).returncode == 0
-    options = ["--wrapper", " ".join(fixed)] if works else []
-    return meson_test("tsan", "--suite", "unit", *options)
+    return meson_test("tsan", "--suite", "unit", before=fixed if works else ())
 
 
 def install(version, path):
