@@ -208,7 +208,7 @@ int cunei_live_create(struct cunei_recording *recording)
         rc = map_head(fd, &memory);
     }
     cunei_folder_close_file(&recording->folder, fd);
-    if (rc < 0) {
+    if (rc < 0 || !memory) {
         remove_live(recording);
         return rc;
     }

@@ -25,7 +25,7 @@
 
 #include "wire/packet.h"
 
-#define CUNEI_PACKET_BITS (8u * CUNEI_PACKET_SIZE)
+#define CUNEI_PACKET_BITS (UINT64_C(8) * CUNEI_PACKET_SIZE)
 
 struct cunei_slot;
 
@@ -60,7 +60,7 @@ static inline bool cunei_stream_has_room(const struct cunei_stream *stream,
         return false;
     /* One comparison finds now < last and now >= deadline: both differences wrap. */
     uint64_t last = stream->last;
-    return stream->content_bits <= CUNEI_PACKET_BITS - 64 * words &&
+    return stream->content_bits <= CUNEI_PACKET_BITS - UINT64_C(64) * words &&
            now - last < stream->deadline - last;
 }
 
@@ -80,7 +80,7 @@ static inline void cunei_stream_publish(struct cunei_stream *stream, uint64_t no
                                         unsigned words)
 {
     stream->last = now;
-    stream->content_bits += 64 * words;
+    stream->content_bits += UINT64_C(64) * words;
     /* Pairs with the acquire in the reader's copy of a live packet. */
     atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
                           memory_order_release);
