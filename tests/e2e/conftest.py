@@ -28,11 +28,11 @@ class Cunei:
         """Any command, in the test's folder, with its output as text."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("cwd", self.folder)
+        options.setdefault("timeout", TIMEOUT_S)
         return subprocess.run(
             [str(word) for word in command],
             capture_output=True,
             text=True,
-            timeout=TIMEOUT_S,
             env=self.environment | (env or {}),
             **options,
         )

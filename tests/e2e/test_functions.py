@@ -7,8 +7,6 @@ import shutil
 import ctf
 import pytest
 
-pytestmark = pytest.mark.core
-
 
 def run(cunei, source):
     cunei.write("app.py", source)
@@ -57,6 +55,7 @@ cunei.stop()
     assert int(told) < 256 + 64  # what CPython's own arenas may take
 
 
+@pytest.mark.core
 def test_every_recording_numbers_its_functions_anew(cunei):
     _, trace = run(
         cunei,
@@ -148,6 +147,7 @@ def test_babeltrace_reads_functions_beyond_the_classes(cunei):
     )
 
 
+@pytest.mark.core
 def test_names_with_any_character(cunei):
     _, trace = run(
         cunei,

@@ -4,8 +4,6 @@
 import ctf
 import pytest
 
-pytestmark = pytest.mark.core
-
 
 def test_ten_thousand_threads_make_a_handful_of_files(cunei):
     cunei.write(
@@ -41,6 +39,7 @@ for i in range(0, 10_000, 4):
     assert all(packets[-1].flags & ctf.LAST for packets in threads.values())
 
 
+@pytest.mark.core
 def test_names_of_threads(cunei):
     cunei.write(
         "app.py",
@@ -91,6 +90,7 @@ done.wait()
     assert shown.returncode == 0, shown.stderr
 
 
+@pytest.mark.core
 def test_threads_from_outside_of_python(cunei):
     """A thread of C that calls into Python, twice, with another state each time."""
     cunei.write(
@@ -125,6 +125,7 @@ print("done")
     assert len(trace.processes[0].threads()) == 6
 
 
+@pytest.mark.core
 def test_threads_with_the_smallest_stack(cunei):
     cunei.write(
         "app.py",
@@ -147,6 +148,7 @@ thread.join()
     assert trace.count("deep") == trace.count("deep", ctf.LEAVE) == 201
 
 
+@pytest.mark.core
 def test_threads_that_run_while_recording_begins_and_ends(cunei):
     """Also measures with the smallest switch interval, where threads race most."""
     cunei.write(

@@ -10,8 +10,6 @@ import resource
 import ctf
 import pytest
 
-pytestmark = pytest.mark.core
-
 CALLS = 20_000
 
 WORK = f"""
@@ -103,6 +101,7 @@ work()
 """
 
 
+@pytest.mark.core
 def test_all_descriptors_are_in_use(cunei):
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -156,6 +155,7 @@ print("done")
     assert trace.is_balanced()
 
 
+@pytest.mark.core
 def test_an_audit_hook_that_raises_to_the_end(cunei):
     cunei.write(
         "app.py",
@@ -178,6 +178,7 @@ print("done")
     assert ctf.read(cunei.folder / "trace").count("leaf") == CALLS
 
 
+@pytest.mark.core
 def test_a_start_that_is_refused_harms_nothing(cunei):
     cunei.write(
         "app.py",
@@ -231,6 +232,7 @@ with tempfile.TemporaryFile() as file, socket.socket() as other:
     )
 
 
+@pytest.mark.core
 def test_what_the_program_sees_of_itself(cunei):
     """Threads, modules, hooks, limits and signals are those it has without us."""
     record(
@@ -254,6 +256,7 @@ print(sys.getrecursionlimit(), sys._getframe().f_back, leaf.__code__.co_code)
     )
 
 
+@pytest.mark.core
 def test_objects_live_as_long_as_without_us(cunei):
     record(
         cunei,
@@ -336,6 +339,7 @@ print(measure(True) - plain)
 """
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("threads", [0, 16])
 def test_memory_in_the_program(cunei, threads):
     """≤ 8 MiB, and 0.6 MiB for each live thread, whatever the number of events."""

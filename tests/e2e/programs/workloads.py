@@ -97,7 +97,7 @@ def run_ast():
         def visit_Name(self, node):
             return ast.copy_location(ast.Name(node.id.upper(), node.ctx), node)
 
-    tree = ast.parse(inspect.getsource(textwrap))
+    tree = ast.parse(inspect.getsource(fnmatch))
     ast.unparse(ast.fix_missing_locations(Rename().visit(tree)))
 
 
@@ -215,7 +215,7 @@ class Point:
 
 def run_pickle():
     """The pickler and unpickler in Python; deep copies."""
-    value = {"points": [Point(i, [i]) for i in range(20)], "shared": [Point(1)] * 3}
+    value = {"points": [Point(i, [i]) for i in range(5)], "shared": [Point(1)] * 3}
     value["self"] = value
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         data = io.BytesIO()
