@@ -354,6 +354,27 @@ def test_a_limit_of_file_sizes_that_the_program_sets(tmp_path, size):
     assert events + lost >= 300_000
 
 
+@pytest.mark.core
+def test_a_process_that_cannot_record_is_told_of(tmp_path):
+    program = write_program(
+        tmp_path,
+        """
+        import resource, subprocess, sys
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        for code in ("print('one')", "print('two')"):
+            subprocess.run([sys.executable, "-c", code], check=True, preexec_fn=limit)
+        """,
+    )
+
+    done = record(tmp_path / "trace", program)
+
+    assert (done.returncode, done.stdout) == (0, "one\ntwo\n"), done.stderr
+    said = done.stderr.splitlines()
+    assert len(said) == 2 and " 0 lost" in said[0]
+    assert said[1] == "cunei: 2 processes could not record: File too large"
+
+
 def test_a_directory_that_vanishes_does_not_harm_the_program(tmp_path):
     directory = tmp_path / "trace"
     program = write_program(
