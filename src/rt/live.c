@@ -271,12 +271,17 @@ void cunei_live_forget(struct cunei_recording *recording)
     recording->live = NULL;
 }
 
-void cunei_live_remove(struct cunei_recording *recording)
+void cunei_live_unpoint(const struct cunei_recording *recording)
 {
-    remove_live(recording);
-
     char *pointer = pointer_path(recording->pid);
+
     if (pointer)
         (void)unlink(pointer);
     free(pointer);
+}
+
+void cunei_live_remove(struct cunei_recording *recording)
+{
+    remove_live(recording);
+    cunei_live_unpoint(recording);
 }

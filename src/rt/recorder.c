@@ -321,12 +321,14 @@ int cunei_recorder_stop(void)
     rc = rc < 0 ? rc : failed;
     if (rc == 0)
         cunei_live_remove(&recording);
-    else
+    else {
         /* What could not be written stays in the live file, for readers to find. */
         atomic_store_explicit(&recording.live->state,
                               recording.process.full ? CUNEI_LIVE_ENDED_FULL
                                                      : CUNEI_LIVE_ENDED,
                               memory_order_relaxed);
+        cunei_live_unpoint(&recording);
+    }
     end_recording();
     (void)pthread_mutex_unlock(&recording.lock);
     return rc;

@@ -84,6 +84,8 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
                                        enum cunei_stream_class stream_class);
 void cunei_live_forget(struct cunei_recording *recording);
 void cunei_live_remove(struct cunei_recording *recording);
+/* Let nobody find it by the process's number any more. */
+void cunei_live_unpoint(const struct cunei_recording *recording);
 
 /* rt/define.c: functions. */
 void cunei_define_reset(void);

@@ -402,6 +402,9 @@ def test_a_directory_that_vanishes_does_not_harm_the_program(tmp_path):
     said = done.stderr.splitlines()
     assert len(said) == 1 and said[0].startswith("cunei: "), said
     assert str(directory) in said[0]
+    places = Path(f"/dev/shm/cunei-{os.geteuid()}").glob("*")
+    pointers = [os.readlink(path) for path in places if path.is_symlink()]
+    assert not [target for target in pointers if str(directory) in target]
 
 
 def test_a_read_only_file_system_is_refused_before_the_program_starts(tmp_path, steady):
