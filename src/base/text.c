@@ -41,9 +41,11 @@ size_t cunei_text_unquote(char *text, size_t size)
 
     for (size_t i = 0; i < size; i++) {
         int byte = text[i] == '%' && size - i > 2 ? hex_byte(text + i + 1) : -1;
-        if (byte >= 0)
+        if (byte >= 0) {
             i += 2;
-        text[length++] = byte >= 0 ? (char)byte : text[i];
+            text[length++] = (char)byte;
+        } else
+            text[length++] = text[i];
     }
     return length;
 }

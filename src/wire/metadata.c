@@ -344,6 +344,30 @@ void cunei_metadata_format_function(const struct cunei_function *function,
     cunei_buffer_fini(&name);
 }
 
+/* Step over `words`, if they are next. */
+static bool take(const char **text, const char *words)
+{
+    size_t length = strlen(words);
+
+    if (strncmp(*text, words, length) != 0)
+        return false;
+    *text += length;
+    return true;
+}
+
+/* Step over a number, if one is next. */
+static bool take_number(const char **text, uint64_t *number)
+{
+    char *end = NULL;
+
+    if (!isdigit((unsigned char)**text))
+        return false;
+    errno = 0;
+    *number = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
 int cunei_metadata_parse_function(struct cunei_function *function, char *line,
                                   size_t size)
 {
@@ -370,13 +394,13 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
     if (size - at >= sizeof(rest))
         return -EINVAL;
     memcpy(rest, line + at, size - at);
-    char flag = 0;
-    int read = 0;
-    int found = sscanf(rest,
-                       "\"; id = %" SCNu64 "; stream_id = 0; }; /* %" SCNu64 " %" SCNu64
-                       " %" SCNu64 " %c%n",
-                       &id, &lengths[0], &lengths[1], &lengths[2], &flag, &read);
-    if (found != 5 || (flag != 'e' && flag != '*') || id < CUNEI_FUNCTION_FIRST ||
+    const char *next = rest;
+    bool is_whole = take(&next, "\"; id = ") && take_number(&next, &id) &&
+                    take(&next, "; stream_id = 0; }; /*");
+    for (size_t i = 0; i < 3; i++)
+        is_whole = is_whole && take(&next, " ") && take_number(&next, &lengths[i]);
+    bool escaped = is_whole && take(&next, " e");
+    if (!is_whole || !take(&next, " */") || id < CUNEI_FUNCTION_FIRST ||
         id >= CUNEI_FUNCTION_CLASS_END)
         return -EINVAL;
     for (size_t i = 0; i < 3; i++) {
@@ -386,7 +410,7 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
     /* The quote itself has been read: its place ends the name for parse_number. */
     name[name_size] = '\0';
     function->id = (uint32_t)id;
-    return parse_name(function, name, name_size, lengths, flag == 'e');
+    return parse_name(function, name, name_size, lengths, escaped);
 }
 
 void cunei_metadata_format_define(const struct cunei_function *function, uint64_t time,

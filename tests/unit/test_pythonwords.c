@@ -17,7 +17,7 @@ enum {
 struct row {
     const char *words[WORDS_MAX];
     int program;
-    char kind;
+    int kind;
     const char *flags;
     bool no_site;
     bool only_tells;
