@@ -157,6 +157,12 @@ static void copy_text(PyObject *text, char out[TEXT_MAX])
     Py_XDECREF(encoded);
 }
 
+/* The probe does not trace itself: who records a part of a program did not call us. */
+static bool is_own(const char *module)
+{
+    return strcmp(module, "cunei") == 0 || strncmp(module, "cunei.", 6) == 0;
+}
+
 static uint64_t make_word(PyCodeObject *code, PyObject *globals)
 {
     static char module[TEXT_MAX], qualname[TEXT_MAX], file[TEXT_MAX];
@@ -167,7 +173,7 @@ static uint64_t make_word(PyCodeObject *code, PyObject *globals)
     copy_text(name, module);
     copy_text(code->co_qualname, qualname);
     copy_text(code->co_filename, file);
-    if (!cunei_patterns_include(selection, module, qualname, file))
+    if (is_own(module) || !cunei_patterns_include(selection, module, qualname, file))
         return CUNEI_CODE_OFF;
 
     struct cunei_function function = {

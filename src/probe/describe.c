@@ -22,7 +22,7 @@ static char *copy_text(PyObject *text)
 
 static void describe_arguments(struct cunei_process *process)
 {
-    PyObject *arguments = PySys_GetObject("argv"); /* borrowed */
+    PyObject *arguments = PySys_GetObject("orig_argv"); /* borrowed */
 
     if (!arguments || !PyList_Check(arguments))
         return;

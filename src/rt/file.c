@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,8 +53,6 @@ static void hold(struct cunei_folder *folder, int fd)
     }
     folder->device = stat.st_dev;
     folder->inode = stat.st_ino;
-    /* Tells those who cannot see this process, as from outside its container. */
-    (void)flock(folder->fd, LOCK_SH | LOCK_NB);
 }
 
 /* Whether the program has left the descriptor as it was. */

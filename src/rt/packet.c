@@ -168,7 +168,8 @@ void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot
     cunei_folder_trim(&recording->folder, name, &slot->end);
 }
 
-static int write_packet(struct cunei_recording *recording, struct cunei_stream *stream)
+static int write_packet(struct cunei_recording *recording, struct cunei_stream *stream,
+                        bool ends)
 {
     struct cunei_slot *slot = stream->slot;
     size_t size = (size_t)(stream->content_bits / 8);
@@ -178,8 +179,10 @@ static int write_packet(struct cunei_recording *recording, struct cunei_stream *
     uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
     int rc =
         cunei_folder_append(&recording->folder, name, stream->packet, size, &slot->end);
-    cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
-                          cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
+    /* At the end of the recording there is no event any more that could be late. */
+    if (!ends)
+        cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
+                              cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
     if (rc == 0)
         cunei_recording_count(recording, CUNEI_LIVE_WRITTEN, size);
     return rc;
@@ -215,7 +218,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
     if (rc == 0)
         rc = cunei_define_flush(recording);
     if (rc == 0)
-        rc = write_packet(recording, stream);
+        rc = write_packet(recording, stream, last && why == CUNEI_CLOSE_KEEP);
     if (rc < 0 && why == CUNEI_CLOSE_KEEP) {
         /* It goes on, or is found as it was. */
         store_words(stream->packet, &open, HEAD_WORDS);
