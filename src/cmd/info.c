@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/text.h"
@@ -15,15 +16,28 @@
 #include "cmd/inventory.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "trace/trace.h"
+#include "view/format.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S   UINT64_C(1000000000)
+#define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
 
 struct values {
     bool json;
+    unsigned width; /* that a heading may take */
 };
 
-static const char *const states[] = {"ended", "running", "killed"};
+/* For programs, and for people. */
+static const struct {
+    const char *key;
+    const char *words;
+} states[] = {
+    [CUNEI_TRACE_ENDED] = {"ended", "ended"},
+    [CUNEI_TRACE_RUNNING] = {"running", "still recording"},
+    [CUNEI_TRACE_KILLED] = {"killed", "killed"},
+    [CUNEI_TRACE_REPLACED] = {"replaced", "replaced by execv"},
+};
 
 /* Digits in groups of three, with a space that no line breaks at. */
 static void put_count(struct cunei_buffer *out, uint64_t number)
@@ -91,15 +105,16 @@ static void put_start(struct cunei_buffer *out, uint64_t wall_ns)
         cunei_buffer_append_text(out, text);
 }
 
-/* What was run, as it was typed. */
-static void put_program(struct cunei_buffer *out, const struct cunei_process *process)
+/* What was run, as it was typed, on one line. */
+static void put_program(struct cunei_buffer *out, const struct cunei_process *process,
+                        unsigned width)
 {
-    if (process->argument_count == 0)
-        cunei_buffer_append_text(out, "(unknown program)");
-    for (size_t i = 0; i < process->argument_count; i++) {
-        cunei_buffer_append_text(out, i ? " " : "");
-        cunei_text_escape(out, process->arguments[i], strlen(process->arguments[i]));
-    }
+    struct cunei_buffer words = {0};
+
+    for (size_t i = 0; i < process->argument_count; i++)
+        cunei_buffer_format(&words, "%s%s", i ? " " : "", process->arguments[i]);
+    cunei_format_text(out, words.size ? words.data : "(unknown program)", width);
+    cunei_buffer_fini(&words);
 }
 
 static uint64_t start_ns(const struct cunei_trace_process *process,
@@ -139,14 +154,15 @@ static void put_row(struct cunei_buffer *out, const char *name)
 
 static void put_process(struct cunei_buffer *out,
                         const struct cunei_trace_process *process,
-                        const struct cunei_inventory *inventory)
+                        const struct cunei_inventory *inventory, unsigned width)
 {
     const struct cunei_process *told = &process->description;
 
-    put_program(out, told);
+    put_program(out, told, width);
     put_row(out, "process");
-    cunei_buffer_format(out, "%" PRIu32 " on %s, %s", process->metadata.pid,
-                        process->metadata.host, states[process->state]);
+    cunei_buffer_format(out, "%" PRIu32 " on %s, %s%s", process->metadata.pid,
+                        process->metadata.host, states[process->state].words,
+                        inventory->rc < 0 ? ", damaged" : "");
     if (told->python) {
         put_row(out, "python");
         cunei_buffer_append_text(out, told->python);
@@ -230,7 +246,7 @@ static void put_json_process(struct cunei_buffer *out,
     };
 
     cunei_buffer_format(out, "{\"pid\":%" PRIu32, process->metadata.pid);
-    put_json_text(out, "state", states[process->state]);
+    put_json_text(out, "state", states[process->state].key);
     put_json_text(out, "host", process->metadata.host);
     put_json_text(out, "python", told->python);
     put_json_text(out, "executable", told->executable);
@@ -264,7 +280,7 @@ static int show(const struct cunei_trace *trace, const struct values *values)
         if (values->json)
             put_json_process(&out, &trace->processes[i], &inventory);
         else
-            put_process(&out, &trace->processes[i], &inventory);
+            put_process(&out, &trace->processes[i], &inventory, values->width);
     }
     if (values->json)
         cunei_buffer_append_text(&out, "]}\n");
@@ -285,8 +301,11 @@ static int run_info(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_info, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
-    if (argc != 2)
-        return cunei_cmd_usage("say which trace to look at: cunei info DIR");
+    status = cunei_options_directory(&cunei_cmd_info, argc, argv);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
+    unsigned width = cunei_output_style(stdout).width;
+    values.width = isatty(STDOUT_FILENO) ? width : PIPE_WIDTH;
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != 0)
         return status;
@@ -305,12 +324,13 @@ static const struct cunei_option options[] = {
 
 const struct cunei_cmd cunei_cmd_info = {
     .name = "info",
-    .args = "DIR",
+    .args = "[options] DIR",
     .summary = "show what a trace holds",
     .help =
-        "Shows each process of the trace: its program, its Python, whether it ended, "
-        "runs or was\nkilled, when and how long, how many threads, functions, events "
-        "and bytes, and what\nwas lost and why.\n"
+        "Shows each process of the trace, in the order of their start: its program, its\n"
+        "Python, whether it ended, still records, was killed or went on as another\n"
+        "program by execv, when and how long, how many threads, functions, events and\n"
+        "bytes, and what was lost and why.\n"
         "\n"
         "  cunei info DIR",
     .options = options,

@@ -325,6 +325,18 @@ int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
     return CUNEI_OPTIONS_GO_ON;
 }
 
+int cunei_options_directory(const struct cunei_cmd *command, int argc, char **argv)
+{
+    if (argc < 2)
+        return cunei_cmd_usage("%s wants a trace directory, as cunei record makes: "
+                               "cunei %s DIR",
+                               command->name, command->name);
+    if (argc > 2)
+        return cunei_cmd_usage("%s takes one directory, not also '%s'", command->name,
+                               argv[2]);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
 enum {
     HELP_COLUMN = 26 /* where an option's description begins */
 };

@@ -72,6 +72,12 @@ void cunei_option_list_fini(struct cunei_option_list *list);
 int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
                         void *values);
 
+/*
+ * After it, for a command that takes one trace directory: whether argv[1] is there and
+ * nothing else is.  Returns as above.
+ */
+int cunei_options_directory(const struct cunei_cmd *command, int argc, char **argv);
+
 /* Print the table for the help. */
 void cunei_options_help(const struct cunei_option *options);
 

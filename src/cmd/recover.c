@@ -96,8 +96,9 @@ static int run_recover(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_recover, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
-    if (argc != 2)
-        return cunei_cmd_usage("say which trace to recover: cunei recover DIR");
+    status = cunei_options_directory(&cunei_cmd_recover, argc, argv);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
     int rc = cunei_trace_open(&trace, argv[1], &error);
     if (rc < 0)
         return cunei_cmd_fail_to_open(rc, argv[1], &error);
@@ -116,13 +117,13 @@ static const struct cunei_option options[] = {
 
 const struct cunei_cmd cunei_cmd_recover = {
     .name = "recover",
-    .args = "DIR",
+    .args = "[options] DIR",
     .summary = "append what a crash left in the live file",
     .help =
-        "Makes a trace whole again whose processes were killed: appends to the files "
-        "what was\nrecorded and not written yet, and cuts off what was written in "
-        "part. The other commands\ndo this by themselves; babeltrace2 and Trace "
-        "Compass need it. Processes that still run\nare left alone.\n"
+        "Makes a trace whole again whose processes were killed: appends to the files\n"
+        "what was recorded and not written yet, and cuts off what was written in part.\n"
+        "The other commands do this by themselves; babeltrace2 and Trace Compass need\n"
+        "it. Processes that still run are left alone.\n"
         "\n"
         "  cunei recover DIR && babeltrace2 DIR",
     .options = options,

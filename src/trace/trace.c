@@ -74,6 +74,26 @@ static int compare_processes(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+static bool is_same_process(const struct cunei_trace_process *a,
+                            const struct cunei_trace_process *b)
+{
+    return a->metadata.pid == b->metadata.pid &&
+           strcmp(a->metadata.host, b->metadata.host) == 0;
+}
+
+/* execv gives nobody the time to say good-bye: what follows tells it from a kill. */
+static void find_replaced(struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct cunei_trace_process *process = &trace->processes[i];
+        for (size_t j = i + 1; j < trace->process_count; j++) {
+            if (process->state == CUNEI_TRACE_KILLED &&
+                is_same_process(process, &trace->processes[j]))
+                process->state = CUNEI_TRACE_REPLACED;
+        }
+    }
+}
+
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error)
 {
@@ -94,6 +114,7 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
     }
     qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
           compare_processes);
+    find_replaced(trace);
     return 0;
 }
 

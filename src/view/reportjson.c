@@ -9,6 +9,7 @@ static const char *const state_names[] = {
     [CUNEI_TRACE_ENDED] = "ended",
     [CUNEI_TRACE_RUNNING] = "recording",
     [CUNEI_TRACE_KILLED] = "killed",
+    [CUNEI_TRACE_REPLACED] = "replaced",
 };
 
 static void put_words(struct cunei_json *json, const char *key, char *const *words,

@@ -335,6 +335,10 @@ after() if sys.argv[1:] else before()
     assert [f.qualname for f in first.count(ctf.ENTER)] == ["<module>", "before"]
     assert [f.qualname for f in second.count(ctf.ENTER)] == ["<module>", "after"]
     assert trace.is_balanced()
+    info = json.loads(cunei("info", "--json", "trace").stdout)
+    assert [p["state"] for p in info["processes"]] == ["replaced", "ended"]
+    assert ", replaced by execv\n" in cunei("info", "trace").stdout
+    assert "killed" not in cunei("report", "trace").stdout
 
 
 def test_keyboard_interrupts(cunei):
