@@ -144,43 +144,47 @@ int cunei_directory_remove(const char *path)
     return rc;
 }
 
-/* A process that still records into the trace; 0: none does. */
-static uint64_t find_writer(const char *path)
+unsigned cunei_directory_writers(const char *path, uint64_t *pid)
 {
     struct cunei_trace trace;
     struct cunei_trace_error error;
-    uint64_t pid = 0;
+    unsigned count = 0;
 
     if (cunei_trace_open(&trace, path, &error) < 0)
         return 0;
     for (size_t i = 0; i < trace.process_count; i++) {
-        if (trace.processes[i].state == CUNEI_TRACE_RUNNING)
-            pid = trace.processes[i].description.pid;
+        if (trace.processes[i].state == CUNEI_TRACE_RUNNING) {
+            *pid = trace.processes[i].metadata.pid;
+            count++;
+        }
     }
     cunei_trace_close(&trace);
-    return pid;
+    return count;
 }
 
 /* The directory is there: it must be empty, or a trace that may go. */
-static bool take_over(const char *path, bool force, struct cunei_buffer *reason)
+static bool take_over(const char *path, const char *option, bool force,
+                      struct cunei_buffer *reason)
 {
     struct content content = {0};
+    uint64_t writer = 0;
 
     int rc = walk(path, false, &content);
-    uint64_t writer = rc == 0 && content.traces && force ? find_writer(path) : 0;
+    if (rc == 0 && content.traces && force)
+        (void)cunei_directory_writers(path, &writer);
     if (rc < 0)
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(-rc));
     else if (content.traces && !force)
         cunei_buffer_format(reason,
-                            "'%s' already holds a trace; --force overwrites it, -o "
+                            "'%s' already holds a trace; --force overwrites it, %s "
                             "names another directory",
-                            path);
+                            path, option);
     else if (writer)
         cunei_buffer_format(reason,
                             "process %" PRIu64
-                            " is recording to '%s'; -o names another "
+                            " is recording to '%s'; %s names another "
                             "directory",
-                            writer, path);
+                            writer, path, option);
     else if (content.others && !content.traces)
         cunei_buffer_format(reason,
                             "cannot record to '%s': other files are in it; name a new "
@@ -194,18 +198,19 @@ static bool take_over(const char *path, bool force, struct cunei_buffer *reason)
     return !reason->size;
 }
 
-char *cunei_directory_make(const char *path, bool force, struct cunei_buffer *reason)
+char *cunei_directory_make(const char *path, const char *option, bool force,
+                           struct cunei_buffer *reason)
 {
     bool made = mkdir(path, 0700) == 0;
     int error = errno;
 
     if (!made && error == EEXIST) {
-        if (!take_over(path, force, reason))
+        if (!take_over(path, option, force, reason))
             return NULL;
     } else if (!made) {
         cunei_buffer_format(reason,
-                            "cannot make the directory '%s': %s; -o names another",
-                            path, strerror(error));
+                            "cannot make the directory '%s': %s; %s names another",
+                            path, strerror(error), option);
         return NULL;
     }
     char *absolute = realpath(path, NULL);

@@ -9,20 +9,25 @@
 #define CUNEI_CMD_DIRECTORY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cunei_buffer;
 
 /*
  * Make `path` a directory to record to, and give its absolute path, owned by the
  * caller.  With `force` a trace that is there is removed.  NULL: it cannot be, and
- * `reason` has the sentence why.
+ * `reason` has the sentence why; `option` is the one that names another.
  */
-char *cunei_directory_make(const char *path, bool force, struct cunei_buffer *reason);
+char *cunei_directory_make(const char *path, const char *option, bool force,
+                           struct cunei_buffer *reason);
 
 /* Make one for a while, on a disk where possible; the same otherwise. */
 char *cunei_directory_make_temporary(struct cunei_buffer *reason);
 
 /* Remove the trace at `path`, and the directory itself where nothing else is left. */
 int cunei_directory_remove(const char *path);
+
+/* How many processes still record to `path`; one of them goes to `*pid`. */
+unsigned cunei_directory_writers(const char *path, uint64_t *pid);
 
 #endif

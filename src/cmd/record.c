@@ -44,7 +44,7 @@ static int make_directory(struct cunei_recording *recording,
                             (int)getpid());
     if (path.size)
         recording->directory =
-            cunei_directory_make(path.data, values->recording.force, &reason);
+            cunei_directory_make(path.data, "-o", values->recording.force, &reason);
     else
         cunei_buffer_append_text(&reason, "the directory of -o has no name");
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* `cunei run`: run a program, then show where its time went. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -52,10 +53,10 @@ static int make_directory(struct cunei_recording *recording,
 {
     struct cunei_buffer reason = {0};
 
-    recording->directory =
-        values->save
-            ? cunei_directory_make(values->save, values->recording.force, &reason)
-            : cunei_directory_make_temporary(&reason);
+    recording->directory = values->save
+                               ? cunei_directory_make(values->save, "--save",
+                                                      values->recording.force, &reason)
+                               : cunei_directory_make_temporary(&reason);
     if (recording->directory)
         recording->shown = strdup(values->save ? values->save : recording->directory);
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
@@ -93,6 +94,24 @@ static void report(const struct cunei_recording *recording, struct values *value
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* A process that outlives the program keeps its trace, and somebody must know. */
+static void remove_or_say(const struct cunei_recording *recording)
+{
+    uint64_t pid = 0;
+
+    unsigned count = cunei_directory_writers(recording->directory, &pid);
+    if (count == 0)
+        (void)cunei_directory_remove(recording->directory);
+    else if (count == 1)
+        cunei_cmd_note("process %" PRIu64 " still records, so the trace stays in '%s'; "
+                       "remove it when it is done",
+                       pid, recording->directory);
+    else
+        cunei_cmd_note("%u processes still record, as %" PRIu64 " does, so the trace "
+                       "stays in '%s'; remove it when they are done",
+                       count, pid, recording->directory);
+}
+
 static int run_and_report(struct cunei_recording *recording, struct values *values)
 {
     FILE *out = values->file ? fopen(values->file, "we") : stderr;
@@ -106,7 +125,7 @@ static int run_and_report(struct cunei_recording *recording, struct values *valu
             cunei_summary_exists(recording, values->recording.quiet))
             report(recording, values, out);
         if (status != EXIT_SUCCESS || !values->save)
-            (void)cunei_directory_remove(recording->directory);
+            remove_or_say(recording);
     }
     if (out != stderr)
         (void)fclose(out);
@@ -141,7 +160,8 @@ const struct cunei_cmd cunei_cmd_run = {
     .help =
         "Run PROGRAM as if cunei were not there, record every call of every Python\n"
         "function in it, and show on stderr what took the time.  stdout stays the\n"
-        "program's, and so does the exit status.  The trace is removed afterwards.\n"
+        "program's, and so does the exit status.  The trace is removed afterwards,\n"
+        "unless a process that the program started still records.\n"
         "\n"
         "  cunei run app.py --port 8000            also: python3 -m cunei app.py\n"
         "  cunei run --tree -m mypackage           the call tree\n"

@@ -2,6 +2,7 @@
 """Options read the same everywhere, and help comes from the same tables."""
 
 import json
+import os
 import re
 
 import pytest
@@ -150,6 +151,46 @@ def test_run_writes_the_report_to_a_file_and_keeps_the_trace(cunei):
     report = json.loads((cunei.folder / "report.json").read_text())
     assert report["version"] == 1
     assert functions(cunei, "kept")["__main__:inner"] == 3
+
+
+def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
+    os.mkfifo(cunei.folder / "hold")
+    cunei.write("child.py", "print('ready', flush=True)\nopen('hold').read()\n")
+    cunei.write(
+        "app.py",
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, 'child.py'], text=True,\n"
+        "    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)\n"
+        "assert child.stdout.readline() == 'ready\\n'\n"
+        "print(child.pid)\n"
+        "child.returncode = 0  # no warning\n",
+    )
+
+    result = cunei("run", "app.py")
+    try:
+        (kept,) = tmp_path.glob("cunei-*")
+        child = int(result.stdout)
+        assert result.stderr.endswith(
+            f"cunei: process {child} still records, so the trace stays in '{kept}'; "
+            "remove it when it is done\n"
+        )
+        info = json.loads(cunei("info", "--json", kept).stdout)
+        states = {process["pid"]: process["state"] for process in info["processes"]}
+        assert states.pop(child) == "running"
+        assert list(states.values()) == ["ended"]
+    finally:
+        (cunei.folder / "hold").write_text("")
+
+
+def test_a_trace_that_is_there_is_not_overwritten(cunei, trace):
+    for words, option in ((["record", "-o"], "-o"), (["run", "--save"], "--save")):
+        result = cunei(*words, trace, "app.py")
+
+        assert result.returncode == 1
+        assert result.stderr == (
+            "cunei: 'trace' already holds a trace; --force overwrites it, "
+            f"{option} names another directory\n"
+        )
 
 
 def test_run_ends_as_the_program_does(cunei):
