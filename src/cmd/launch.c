@@ -26,7 +26,8 @@ struct inherited {
 struct watch {
     pid_t pid;
     struct cunei_witness witness;
-    bool stopped;       /* the program is */
+    bool stopped; /* the program is, by: */
+    int stop_signal;
     bool asked_to_stop; /* we are, by the terminal or by somebody */
 };
 
@@ -135,12 +136,30 @@ static void take_signal(struct watch *watch)
 }
 
 /*
+ * Stop as the program did, which the shell sees.  The system does not stop a group that
+ * nobody could continue by these; then nobody waits for us to.
+ */
+static void stop_by(int number)
+{
+    struct sigaction before;
+    sigset_t one;
+
+    (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, &before);
+    (void)sigemptyset(&one);
+    (void)sigaddset(&one, number);
+    (void)raise(number);
+    (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+    (void)sigprocmask(SIG_BLOCK, &one, NULL);
+    (void)sigaction(number, &before, NULL);
+}
+
+/*
  * The program stopped: so must we, or the shell would not notice.  But only when we
  * were asked as well; who stops and continues the program alone would forget us.
  */
 static void stop_with_it(struct watch *watch)
 {
-    (void)raise(SIGSTOP);
+    stop_by(watch->stop_signal);
     (void)kill(watch->pid, SIGCONT);
     watch->stopped = false;
     watch->asked_to_stop = false;
@@ -171,9 +190,10 @@ static int wait_for_end(pid_t pid)
         pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
         if (changed == pid && (WIFEXITED(status) || WIFSIGNALED(status)))
             break;
-        if (changed == pid)
+        if (changed == pid) {
             watch.stopped = WIFSTOPPED(status) && is_stop(WSTOPSIG(status));
-        else if (watch.stopped && watch.asked_to_stop)
+            watch.stop_signal = watch.stopped ? WSTOPSIG(status) : 0;
+        } else if (watch.stopped && watch.asked_to_stop)
             stop_with_it(&watch);
         else
             take_signal(&watch);

@@ -54,7 +54,7 @@ while True:
     if not os.WIFSTOPPED(status):
         break
     os.tcsetpgrp(0, os.getpgrp())
-    print("stopped", flush=True)
+    print("stopped", os.WSTOPSIG(status), flush=True)
     os.tcsetpgrp(0, job)
     os.killpg(job, signal.SIGCONT)
 os.tcsetpgrp(0, os.getpgrp())
@@ -182,7 +182,7 @@ def test_ctrl_z_stops_both_and_the_shell_continues_both(cunei, terminal):
     screen.read_until("ready")
 
     screen.type("\x1a")
-    screen.read_until("stopped")
+    screen.read_until(f"stopped {signal.SIGTSTP:d}")
     screen.read_until("heard SIGCONT")
     os.kill(screen.program, signal.SIGTERM)
     seen = screen.read_until("ended")
