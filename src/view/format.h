@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct cunei_buffer;
+struct cunei_function;
 struct cunei_process;
 
 /* Each appends to `out`. */
@@ -24,9 +25,16 @@ void cunei_format_several(struct cunei_buffer *out, uint64_t count, const char *
  */
 const char *cunei_format_file(const char *file, const struct cunei_process *process);
 
-/* What a process ran, as its user would call it: app.py, -m http.server, -c. */
+/*
+ * What a process ran, as its user would call it: app.py, python -m http.server,
+ * python -c; python where that is not known, or came from stdin.
+ */
 void cunei_format_program(struct cunei_buffer *out,
                           const struct cunei_process *process);
+
+/* Its qualified name; a module's own code is told by the module: <module json>. */
+void cunei_format_function(struct cunei_buffer *out,
+                           const struct cunei_function *function);
 
 /* The columns that a text takes on a terminal, and its end that takes at most so many.
  */
@@ -35,8 +43,18 @@ const char *cunei_format_tail(const char *text, size_t width);
 
 /*
  * Append `text` so that it takes at most `width` columns, shortened in its middle, and
- * with control characters made visible: nothing in a trace reaches a terminal as is.
+ * with control characters and bytes that are no UTF-8 made visible: nothing in a trace
+ * reaches a terminal as is.
  */
 void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width);
+
+/*
+ * The same for a file, with or without its line: directories go, the outermost first,
+ * and the file's own name is shortened only where it alone has no room.
+ */
+void cunei_format_path(struct cunei_buffer *out, const char *path, size_t width);
+
+/* The columns that keep it from that. */
+size_t cunei_format_path_least(const char *path);
 
 #endif

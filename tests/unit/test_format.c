@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "view/format.h"
+#include "wire/metadata.h"
 #include "wire/process.h"
 
 static void check(struct cunei_buffer *got, const char *wanted)
@@ -84,6 +85,8 @@ static void texts_are_shortened_in_their_middle(void **state)
         {"f.<locals>.g.<locals>.h", 20, "f…g…h"},
         {"first.<locals>.second", 12, "first…second"},
         {"first.<locals>.second", 11, "first…econd"},
+        {"r\xe9sum\xe9", 40, "r\\xe9sum\\xe9"},
+        {"\xed\xa0\x80\n数", 40, "\\xed\\xa0\\x80\\n数"},
         {"anything", 1, "…"},
         {"anything", 0, ""},
     };
@@ -94,6 +97,40 @@ static void texts_are_shortened_in_their_middle(void **state)
         cunei_format_text(&text, rows[i].text, rows[i].width);
         check(&text, rows[i].shown);
     }
+}
+
+static void paths_lose_directories_and_keep_their_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        size_t width;
+        const char *shown;
+    } rows[] = {
+        {"/tmp/review/tour/numbers.py:4", 29, "/tmp/review/tour/numbers.py:4"},
+        {"/tmp/review/tour/numbers.py:4", 28, "…/review/tour/numbers.py:4"},
+        {"/tmp/review/tour/numbers.py:4", 20, "…/tour/numbers.py:4"},
+        {"/tmp/review/tour/numbers.py:4", 14, "…/numbers.py:4"},
+        {"/tmp/review/tour/numbers.py:4", 12, "numbers.py:4"},
+        {"/tmp/review/tour/numbers.py:4", 9, "numb…py:4"},
+        {"numbers.py:4", 9, "numb…py:4"},
+        {"<frozen importlib._bootstrap>:4", 31, "<frozen importlib._bootstrap>:4"},
+        {"<frozen importlib._bootstrap>:4", 30, "importlib._bootstrap:4"},
+        {"<frozen importlib._bootstrap>:4", 16, "…_bootstrap:4"},
+        {"<frozen posixpath>:71", 14, "posixpath:71"},
+        {"/a\xff/b/c.py:1", 12, "…/b/c.py:1"},
+        {"", 4, ""},
+        {"/", 0, ""},
+    };
+    (void)setlocale(LC_CTYPE, "C.UTF-8");
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cunei_buffer text = {0};
+        cunei_format_path(&text, rows[i].path, rows[i].width);
+        check(&text, rows[i].shown);
+    }
+    assert_int_equal(cunei_format_path_least("/tmp/tour/numbers.py:4"), 14);
+    assert_int_equal(cunei_format_path_least("numbers.py:4"), 12);
 }
 
 static void bytes_that_are_no_text_take_a_column_each(void **state)
@@ -131,6 +168,30 @@ static void files_are_told_from_where_they_are_known(void **state)
     }
 }
 
+static void the_script_is_found_among_the_words_of_a_python(void **state)
+{
+    (void)state;
+    static struct {
+        char *words[6];
+        const char *shown;
+    } rows[] = {
+        {{"python3", "app/x.py", "lib/y.py"}, "tour/x.py"},
+        {{"/usr/bin/python3", "-Xdev", "-W", "error", "/home/u/app/x.py"}, "tour/x.py"},
+        {{"python3", "-m", "app/x.py"}, "app/tour/x.py"},
+        {{"python3", "-c", "app/x.py"}, "app/tour/x.py"},
+        {{"python3", "-", "app/x.py"}, "app/tour/x.py"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cunei_process process = {.directory = "/home/u",
+                                        .arguments = rows[i].words};
+        while (rows[i].words[process.argument_count])
+            process.argument_count++;
+        assert_string_equal(cunei_format_file("/home/u/app/tour/x.py", &process),
+                            rows[i].shown);
+    }
+}
+
 static void a_program_is_called_what_its_user_calls_it(void **state)
 {
     (void)state;
@@ -140,20 +201,54 @@ static void a_program_is_called_what_its_user_calls_it(void **state)
     } rows[] = {
         {{"/home/u/app.py", "-x"}, "app.py"},
         {{"/usr/bin/python3", "-X", "dev", "app.py", "y"}, "app.py"},
-        {{"python3.13", "-m", "http.server"}, "-m http.server"},
+        {{"python3.13", "-m", "http.server"}, "python -m http.server"},
+        {{"python3", "-X", "dev", "-Impytest", "-c"}, "python -m pytest"},
+        {{"python3", "-Im", "json.tool", "x.py"}, "python -m json.tool"},
         {{"python3", "-c", "pass"}, "python -c"},
+        {{"python3", "-Icpass", "x.py"}, "python -c"},
+        {{"python3", "--check-hash-based-pycs", "always", "x.py"}, "x.py"},
         {{"-c"}, "python -c"},
+        {{"-m", "x"}, "python -m"},
         {{"/usr/bin/pytest"}, "pytest"},
-        {{"python3"}, "python3"},
+        {{"python3", "/usr/bin/pytest", "-k", "x"}, "pytest"},
+        {{"/home/u/snake", "app.py"}, "app.py"},
+        {{"python_tool.py", "x.py"}, "python_tool.py"},
+        {{"python3", "-u", "-"}, "python"},
+        {{"python3", "-i"}, "python"},
+        {{"python3"}, "python"},
+        {{""}, "python"},
         {{NULL}, "python"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct cunei_process process = {.arguments = rows[i].words};
+        struct cunei_process process = {.arguments = rows[i].words,
+                                        .executable = "/opt/bin/snake"};
         struct cunei_buffer text = {0};
         while (rows[i].words[process.argument_count])
             process.argument_count++;
         cunei_format_program(&text, &process);
+        check(&text, rows[i].name);
+    }
+}
+
+static void the_code_of_a_module_has_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        char *module, *qualname;
+        const char *name;
+    } rows[] = {
+        {"json.decoder", "<module>", "<module json.decoder>"},
+        {"__main__", "<module>", "<module>"},
+        {"", "<module>", "<module>"},
+        {"json.decoder", "JSONDecoder.decode", "JSONDecoder.decode"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct cunei_function function = {.module = rows[i].module,
+                                                .qualname = rows[i].qualname};
+        struct cunei_buffer text = {0};
+        cunei_format_function(&text, &function);
         check(&text, rows[i].name);
     }
 }
@@ -164,9 +259,12 @@ int main(void)
         cmocka_unit_test(counts_stand_in_groups_of_three),
         cmocka_unit_test(durations_have_three_digits_and_a_unit),
         cmocka_unit_test(texts_are_shortened_in_their_middle),
+        cmocka_unit_test(paths_lose_directories_and_keep_their_names),
         cmocka_unit_test(bytes_that_are_no_text_take_a_column_each),
         cmocka_unit_test(files_are_told_from_where_they_are_known),
+        cmocka_unit_test(the_script_is_found_among_the_words_of_a_python),
         cmocka_unit_test(a_program_is_called_what_its_user_calls_it),
+        cmocka_unit_test(the_code_of_a_module_has_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

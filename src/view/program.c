@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/* The part of format.h that knows what a process runs, and from where. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "view/format.h"
+#include "wire/metadata.h"
+#include "wire/process.h"
+
+/* What a command line asks a Python for. */
+struct words {
+    const char *script; /* a file or directory; "": there is none */
+    const char *module; /* of -m; NULL: there is none */
+    bool is_command;    /* -c */
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Whether the first word is the Python that ran: it may also be the program itself,
+ * as in sys.argv. */
+static bool begins_with_python(const struct cunei_process *process)
+{
+    const char *name = base_name(process->arguments[0]);
+    size_t size = strlen(name);
+
+    if (process->executable && strcmp(name, base_name(process->executable)) == 0)
+        return true;
+    return strncmp(name, "python", 6) == 0 &&
+           (size < 3 || strcmp(name + size - 3, ".py") != 0);
+}
+
+/* The options in a word, as `-Xdev`, `-Im` or `--help`: what they ask for, and in
+ * `*takes_next` whether the next word belongs to them.  True: nothing comes behind. */
+static bool read_options(const char *word, const char *next, struct words *words,
+                         bool *takes_next)
+{
+    *takes_next = strcmp(word, "--check-hash-based-pycs") == 0;
+    if (word[1] == '-')
+        return false;
+    for (const char *letter = word + 1; *letter; letter++) {
+        switch (*letter) {
+        case 'c':
+            words->is_command = true;
+            return true;
+        case 'm':
+            words->module = letter[1] ? letter + 1 : next;
+            return true;
+        case 'W':
+        case 'X':
+            *takes_next = letter[1] == '\0';
+            return false;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+static struct words read_words(const struct cunei_process *process)
+{
+    struct words words = {.script = ""};
+    bool takes_next = false;
+    size_t first = 0;
+
+    if (process->argument_count > 0)
+        first = begins_with_python(process);
+    for (size_t i = first; i < process->argument_count; i++) {
+        const char *word = process->arguments[i];
+        const char *next =
+            i + 1 < process->argument_count ? process->arguments[i + 1] : "";
+        if (strcmp(word, "-") == 0 || word[0] == '\0')
+            break; /* it comes from stdin */
+        if (word[0] != '-') {
+            words.script = word;
+            break;
+        }
+        /* sys.argv has -c or -m alone in place of the program. */
+        if (read_options(word, first ? next : "", &words, &takes_next) || !first)
+            break;
+        i += takes_next;
+    }
+    return words;
+}
+
+/* What follows the directory of `size` bytes in `file`, or NULL. */
+static const char *below(const char *file, const char *directory, size_t size)
+{
+    if (size < 2 || strncmp(file, directory, size) != 0 || file[size] != '/')
+        return NULL;
+    return file + size + 1;
+}
+
+/* The file below the directories that its user has in mind, or NULL. */
+static const char *below_home(const char *file, const struct cunei_process *process)
+{
+    const char *script = read_words(process).script;
+    const char *slash = strrchr(script, '/');
+    size_t size = slash ? (size_t)(slash - script) : 0;
+    const char *here = process->directory
+                           ? below(file, process->directory, strlen(process->directory))
+                           : NULL;
+
+    /* The script as it was typed: from the root, or from the working directory. */
+    const char *beside = script[0] == '/' ? below(file, script, size)
+                         : here           ? below(here, script, size)
+                                          : NULL;
+    return beside ? beside : here;
+}
+
+const char *cunei_format_file(const char *file, const struct cunei_process *process)
+{
+    static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
+    const char *home = process ? below_home(file, process) : NULL;
+
+    if (home)
+        return home;
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        const char *at = strstr(file, roots[i]);
+        if (at)
+            return at + strlen(roots[i]);
+    }
+    const char *library = strstr(file, "/lib/python3");
+    const char *end = library ? strchr(library + strlen("/lib/python3"), '/') : NULL;
+    return end ? end + 1 : file;
+}
+
+void cunei_format_program(struct cunei_buffer *out, const struct cunei_process *process)
+{
+    struct words words = read_words(process);
+
+    if (words.script[0])
+        cunei_buffer_append_text(out, base_name(words.script));
+    else if (words.is_command)
+        cunei_buffer_append_text(out, "python -c");
+    else if (words.module)
+        cunei_buffer_format(out, "python -m%s%s", words.module[0] ? " " : "",
+                            words.module);
+    else
+        cunei_buffer_append_text(out, "python");
+}
+
+void cunei_format_function(struct cunei_buffer *out,
+                           const struct cunei_function *function)
+{
+    static const char whole[] = "<module>";
+
+    /* Every module has one of these; only the program's own needs no name. */
+    if (strcmp(function->qualname, whole) == 0 && function->module[0] &&
+        strcmp(function->module, "__main__") != 0)
+        cunei_buffer_format(out, "<module %s>", function->module);
+    else
+        cunei_buffer_append_text(out, function->qualname);
+}
