@@ -92,7 +92,12 @@ static int find_edges(const struct cunei_report *report, struct cunei_edge **fou
 }
 
 static const struct cunei_column columns[] = {
-    {"time", 0, 0}, {"%", 1, 0}, {"calls", 0, 0}, {"called by", 0, 12}, {"", 2, 14},
+    {.head = "time"},
+    {.head = "%", .rank = 1},
+    {.head = "calls"},
+    {.head = "resumes", .rank = 3},
+    {.head = "called by", .min = 12},
+    {.head = "", .rank = 2, .min = 14, .is_path = true},
 };
 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
@@ -101,16 +106,21 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     const struct cunei_survey_function *callee =
         &report->survey->facts[edge->callee - 1];
     bool itself = edge->caller == edge->callee;
+    /* Where all of them were made while the callee was open, directly or by a mutual
+     * recursion, their time is that of the outermost caller. */
+    bool has_time = edge->total > 0;
     uint32_t caller = edge->caller - 1;
 
     struct cunei_buffer *time = cunei_table_cell(table, CUNEI_INK_PLAIN);
-    if (!itself)
+    if (has_time)
         cunei_format_duration(time, edge->total);
     struct cunei_buffer *share = cunei_table_cell(table, CUNEI_INK_PLAIN);
-    if (!itself)
+    if (has_time)
         cunei_format_percent(share, edge->total, callee->total_ns);
-    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                       edge->calls + edge->resumes);
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), edge->calls);
+    struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (edge->resumes > 0)
+        cunei_format_count(resumes, edge->resumes);
     struct cunei_buffer *name =
         cunei_table_cell(table, edge->caller ? CUNEI_INK_STRONG : CUNEI_INK_DIM);
     if (itself)
@@ -136,7 +146,7 @@ static int print_head(const struct cunei_report *report, uint32_t function)
     cunei_buffer_clear(&text);
     cunei_buffer_clear(&words);
     cunei_report_place(report, function, &text);
-    cunei_format_text(&words, text.data ? text.data : "", 60);
+    cunei_format_path(&words, text.data ? text.data : "", 60);
     cunei_paragraph_put(&line, "  ", CUNEI_INK_DIM, words.data ? words.data : "");
     cunei_buffer_clear(&words);
     cunei_format_duration(&words, facts->total_ns);

@@ -106,8 +106,13 @@ static bool is_worth_it(const struct branches *branches, uint32_t node)
 }
 
 static const struct cunei_column columns[] = {
-    {"total", 0, 0}, {"%", 1, 0},          {"self", 2, 0},
-    {"calls", 3, 0}, {"call tree", 0, 40}, {"", 4, 16},
+    {.head = "total"},
+    {.head = "%", .rank = 1},
+    {.head = "self", .rank = 2},
+    {.head = "calls", .rank = 3},
+    {.head = "resumes", .rank = 5},
+    {.head = "call tree", .min = 40},
+    {.head = "", .rank = 4, .min = 14, .is_path = true},
 };
 
 static void add_row(const struct branches *branches, struct cunei_table *table,
@@ -122,8 +127,10 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_PLAIN),
                          branches->totals[index], report->duration_ns);
     cunei_format_duration(cunei_table_cell(table, heat), node->self);
-    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                       node->calls + node->resumes);
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), node->calls);
+    struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (node->resumes > 0)
+        cunei_format_count(resumes, node->resumes);
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
     cunei_buffer_append_text(name, branch->data ? branch->data : "");
     cunei_table_lead(table);
@@ -138,7 +145,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
 /* The depth is too great: say that there is more. */
 static void add_rest(struct cunei_table *table, const struct cunei_buffer *branch)
 {
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 5; i++)
         (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     struct cunei_buffer *text = cunei_table_cell(table, CUNEI_INK_DIM);
     cunei_buffer_append_text(text, branch->data ? branch->data : "");

@@ -43,7 +43,7 @@ static uint64_t key_of(const struct cunei_survey_function *facts, int sort)
     case CUNEI_SORT_TOTAL:
         return facts->total_ns;
     case CUNEI_SORT_CALLS:
-        return facts->calls + facts->resumes;
+        return facts->calls;
     case CUNEI_SORT_MEAN:
         return cunei_report_mean_ns(facts);
     case CUNEI_SORT_P50:

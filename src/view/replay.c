@@ -72,13 +72,6 @@ static int put_line(struct replay *replay)
     return rc;
 }
 
-static const char *name_of(const struct replay *replay, uint32_t function)
-{
-    const struct cunei_function *names =
-        cunei_trace_function(replay->process, function);
-    return names ? names->qualname : "?";
-}
-
 static void put_word(struct replay *replay, enum cunei_ink ink, const char *word)
 {
     cunei_style_put(&replay->options->style, &replay->line, ink, word);
@@ -110,7 +103,7 @@ static void put_place(struct replay *replay, uint32_t function)
     if (room > 0) {
         put_word(replay, CUNEI_INK_PLAIN, "  ");
         cunei_style_begin(&replay->options->style, &replay->line, CUNEI_INK_DIM);
-        cunei_format_text(&replay->line, place.data ? place.data : "", room - 2);
+        cunei_format_path(&replay->line, place.data ? place.data : "", room - 2);
         cunei_style_end(&replay->options->style, &replay->line, CUNEI_INK_DIM);
     }
     replay->line.failed |= place.failed;
@@ -153,16 +146,19 @@ static void begin_line(struct replay *replay, uint64_t tick, const uint64_t *too
 
 static void put_name(struct replay *replay, uint32_t function, enum cunei_ink ink)
 {
-    const char *name = name_of(replay, function);
+    const struct cunei_function *names =
+        cunei_trace_function(replay->process, function);
     size_t room = room_for(replay, NAME_MIN);
-    size_t width = cunei_format_width(name);
+    struct cunei_buffer name = {0}, shown = {0};
 
-    if (room < NAME_MIN)
-        room = NAME_MIN;
-    cunei_style_begin(&replay->options->style, &replay->line, ink);
-    cunei_format_text(&replay->line, name, room);
-    cunei_style_end(&replay->options->style, &replay->line, ink);
-    replay->column += width < room ? width : room;
+    if (names)
+        cunei_format_function(&name, names);
+    cunei_format_text(&shown, name.data ? name.data : "?",
+                      room < NAME_MIN ? NAME_MIN : room);
+    put_word(replay, ink, shown.data ? shown.data : "");
+    replay->line.failed |= name.failed || shown.failed;
+    cunei_buffer_fini(&name);
+    cunei_buffer_fini(&shown);
 }
 
 static bool is_shown(const struct replay *replay, uint32_t depth)

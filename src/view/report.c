@@ -27,8 +27,10 @@ void cunei_report_name(const struct cunei_report *report, uint32_t function,
 {
     const struct cunei_functions *functions = &report->survey->functions;
 
-    cunei_buffer_append_text(
-        out, function < functions->count ? functions->items[function].qualname : "?");
+    if (function < functions->count)
+        cunei_format_function(out, &functions->items[function]);
+    else
+        cunei_buffer_append_text(out, "?");
 }
 
 void cunei_report_place(const struct cunei_report *report, uint32_t function,
@@ -73,10 +75,20 @@ int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out)
     return failed ? -ENOMEM : 0;
 }
 
+/* Calls without resumes tell too little of a generator: both stay. */
 static const struct cunei_column columns[] = {
-    {"self", 0, 0},  {"%", 1, 0},       {"total", 2, 0},     {"%tree", 5, 0},
-    {"calls", 0, 0}, {"resumes", 8, 0}, {"mean", 6, 0},      {"≈p50", 9, 0},
-    {"≈p99", 7, 0},  {"max", 4, 0},     {"function", 0, 22}, {"", 3, 16},
+    {.head = "self"},
+    {.head = "%", .rank = 1},
+    {.head = "total", .rank = 2},
+    {.head = "%tree", .rank = 6},
+    {.head = "calls"},
+    {.head = "resumes"},
+    {.head = "mean", .rank = 4},
+    {.head = "≈p50", .rank = 8},
+    {.head = "≈p99", .rank = 7},
+    {.head = "max", .rank = 5},
+    {.head = "function", .min = 20},
+    {.head = "", .rank = 3, .min = 14, .is_path = true},
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
@@ -109,8 +121,11 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (facts->resumes > 0)
         cunei_format_count(resumes, facts->resumes);
-    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
-                          cunei_report_mean_ns(facts));
+    struct cunei_buffer *mean = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (facts->calls + facts->resumes > 0)
+        cunei_format_duration(mean, cunei_report_mean_ns(facts));
+    else
+        cunei_buffer_append_text(mean, "–"); /* it was open when recording began */
     add_activation(table, facts, cunei_report_quantile_ns(facts, 0.5));
     add_activation(table, facts, cunei_report_quantile_ns(facts, 0.99));
     add_activation(table, facts, facts->max_ns);

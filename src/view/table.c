@@ -12,10 +12,13 @@
 #define NARROWEST_TEXT 8u
 /* What the text behind a lead keeps. */
 #define NARROWEST_LED 16u
+/* A file's name that is longer takes no column away. */
+#define WIDEST_NAME 24u
 
 /* How wide each column becomes; 0: it is left out. */
 struct layout {
     size_t widths[CUNEI_TABLE_COLUMNS_MAX];
+    size_t least[CUNEI_TABLE_COLUMNS_MAX]; /* what texts keep; 0: numbers */
     size_t total;
 };
 
@@ -91,7 +94,7 @@ static void shorten(const struct cunei_table *table, struct layout *layout,
     while (layout->total > width) {
         size_t widest = SIZE_MAX;
         for (size_t i = 0; i < table->column_count; i++) {
-            size_t min = table->columns[i].min;
+            size_t min = layout->least[i];
             if (min > 0 && layout->widths[i] > (min < least ? min : least) &&
                 (widest == SIZE_MAX || layout->widths[i] > layout->widths[widest]))
                 widest = i;
@@ -109,7 +112,7 @@ static size_t narrowest(const struct cunei_table *table, const struct layout *la
     size_t total = layout->total;
 
     for (size_t i = 0; i < table->column_count; i++) {
-        size_t min = table->columns[i].min;
+        size_t min = layout->least[i];
         if (min > 0 && layout->widths[i] > min)
             total -= layout->widths[i] - min;
     }
@@ -134,14 +137,25 @@ static void leave_out(const struct cunei_table *table, struct layout *layout,
     }
 }
 
+static void widen(size_t *width, size_t wanted, size_t limit)
+{
+    if (wanted > *width && wanted <= limit)
+        *width = wanted;
+}
+
 static struct layout lay_out(const struct cunei_table *table, size_t width)
 {
     struct layout layout = {0};
 
+    for (size_t i = 0; i < table->column_count; i++)
+        layout.least[i] = table->columns[i].min;
     for (size_t i = 0; i < table->cell_count; i++) {
-        size_t *column = &layout.widths[i % table->column_count];
+        size_t column = i % table->column_count;
         size_t cell = cunei_format_width(text_of(table, i));
-        *column = cell > *column ? cell : *column;
+        widen(&layout.widths[column], cell, SIZE_MAX);
+        if (table->columns[column].is_path)
+            widen(&layout.least[column], cunei_format_path_least(text_of(table, i)),
+                  WIDEST_NAME);
     }
     for (size_t i = 0; i < table->column_count; i++) {
         size_t head = cunei_format_width(table->columns[i].head);
@@ -202,6 +216,8 @@ static void put_cell(const struct cunei_table *table, const struct layout *layou
 
     if (cell->lead > 0)
         format_led(&shown, text, cell->lead, width);
+    else if (table->columns[column].is_path)
+        cunei_format_path(&shown, text, width);
     else
         cunei_format_text(&shown, text, width);
     size_t used = shown.data ? cunei_format_width(shown.data) : 0;

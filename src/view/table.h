@@ -29,6 +29,8 @@ struct cunei_column {
     unsigned rank; /* 0: never left out */
     unsigned min;  /* columns that a text keeps when it is shortened; 0: a number,
                       which never is and stands at the right */
+    bool is_path;  /* a text that is shortened by cunei_format_path; it keeps the names
+                      of its files as far as they are not overlong */
 };
 
 struct cunei_cell {

@@ -7,9 +7,17 @@
 #include "view/table.h"
 
 static const struct cunei_column columns[] = {
-    {"thread", 0, 10}, {"pid", 6, 0},    {"tid", 5, 0},      {"begin", 7, 0},
-    {"wall", 0, 0},    {"CPU", 0, 0},    {"waiting", 1, 0},  {"%", 2, 0},
-    {"calls", 3, 0},   {"events", 8, 0}, {"last in", 4, 10},
+    {.head = "thread", .min = 10},
+    {.head = "pid", .rank = 6},
+    {.head = "tid", .rank = 5},
+    {.head = "begin", .rank = 7},
+    {.head = "wall"},
+    {.head = "CPU"},
+    {.head = "waiting", .rank = 1},
+    {.head = "%", .rank = 2},
+    {.head = "calls", .rank = 3},
+    {.head = "events", .rank = 8},
+    {.head = "last in", .rank = 4, .min = 10},
 };
 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
