@@ -39,7 +39,7 @@ struct replay {
     size_t column;  /* of the line: how much of it is taken */
     bool is_wanted; /* the thread that is being told */
     bool is_begun;  /* something was printed */
-    bool is_cut;    /* by the end of what is wanted */
+    bool is_cut;    /* until_ns is reached: nothing that comes behind is told */
     bool is_found;  /* a thread was wanted */
 };
 
@@ -53,6 +53,17 @@ static uint64_t duration_ns(const struct replay *replay, uint64_t ticks)
 {
     return (uint64_t)((unsigned __int128)ticks * NS_PER_S /
                       replay->process->metadata.frequency);
+}
+
+/* How long the frame that the step is about has been open; 0: that is not known. */
+static uint64_t age_ns(const struct replay *replay, const struct cunei_walk_step *step)
+{
+    const struct cunei_walk_frame *frame = &step->frames[step->depth - 1];
+
+    if (!frame->is_known)
+        return 0;
+    return replay->is_cut ? replay->options->until_ns - time_of(replay, frame->entered)
+                          : duration_ns(replay, step->time - frame->entered);
 }
 
 static int put_line(struct replay *replay)
@@ -119,6 +130,8 @@ static void begin_line(struct replay *replay, uint64_t tick, const uint64_t *too
     struct cunei_buffer duration = {0};
     uint64_t ns = time_of(replay, tick);
 
+    if (ns > replay->options->until_ns)
+        ns = replay->options->until_ns;
     cunei_style_begin(style, line, CUNEI_INK_DIM);
     cunei_buffer_format(line, "%*" PRIu64 ".%09" PRIu64, TIME_WIDTH - 10, ns / NS_PER_S,
                         ns % NS_PER_S);
@@ -208,7 +221,7 @@ static void put_how(struct replay *replay, const struct cunei_walk_step *step)
     if (step->kind == CUNEI_WALK_MISSED)
         put_word(replay, CUNEI_INK_BAD, " its end is missing");
     if (step->kind == CUNEI_WALK_OPEN)
-        put_word(replay, CUNEI_INK_WARM, replay->is_cut ? " goes on" : " still open");
+        put_word(replay, CUNEI_INK_WARM, replay->is_cut ? " … goes on" : " still open");
 }
 
 /* A call is over, or nothing more is known of it. */
@@ -216,8 +229,7 @@ static int close_frame(struct replay *replay, const struct cunei_walk_step *step
 {
     uint32_t depth = step->depth - 1;
     const struct cunei_walk_frame *frame = &step->frames[depth];
-    uint64_t took_ns =
-        frame->is_known ? duration_ns(replay, step->time - frame->entered) : 0;
+    uint64_t took_ns = age_ns(replay, step);
     int rc = 0;
 
     if (!frame->mark) {
@@ -227,7 +239,7 @@ static int close_frame(struct replay *replay, const struct cunei_walk_step *step
     }
     if (rc != 0 || !is_shown(replay, depth))
         return rc;
-    begin_line(replay, frame->mark ? step->time : frame->entered,
+    begin_line(replay, frame->mark || !frame->is_known ? step->time : frame->entered,
                frame->is_known && !replay->is_cut ? &took_ns : NULL, depth);
     if (frame->mark)
         put_word(replay, CUNEI_INK_PLAIN, "} ");
@@ -310,7 +322,7 @@ static int put_json(struct replay *replay, const struct cunei_walk_step *step)
         cunei_trace_function(replay->process, step->function);
     struct cunei_buffer *line = &replay->line;
     uint64_t begin = frame->is_known ? frame->entered : step->time;
-    uint64_t took_ns = duration_ns(replay, step->time - begin);
+    uint64_t took_ns = age_ns(replay, step);
 
     if (took_ns < replay->options->min_time_ns || !is_shown(replay, step->depth - 1))
         return 0;
@@ -359,6 +371,25 @@ static int tell(struct replay *replay, const struct cunei_walk_step *step)
     }
 }
 
+/* The step is the first one behind the end of what is wanted: what was open then goes
+ * on, and the step itself is not told. */
+static int cut_off(struct replay *replay, const struct cunei_walk_step *step)
+{
+    struct cunei_walk_step open = *step;
+    bool is_begin = step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND;
+    int rc = 0;
+
+    replay->is_cut = true;
+    open.kind = CUNEI_WALK_OPEN;
+    open.is_yield = open.is_raised = false;
+    open.depth -= is_begin;
+    for (; rc == 0 && open.depth > 0; open.depth--) {
+        open.function = open.frames[open.depth - 1].function;
+        rc = tell(replay, &open);
+    }
+    return rc == 0 ? DONE : rc;
+}
+
 static int step_replay(void *context, const struct cunei_walk_step *step)
 {
     struct replay *replay = context;
@@ -366,13 +397,9 @@ static int step_replay(void *context, const struct cunei_walk_step *step)
     if (step->kind == CUNEI_WALK_THREAD)
         return begin_thread(replay, step->packet);
     uint64_t ns = time_of(replay, step->time);
-    if (!replay->is_wanted || ns < replay->options->from_ns)
+    if (!replay->is_wanted || replay->is_cut || ns < replay->options->from_ns)
         return 0;
-    if (ns > replay->options->until_ns && step->kind != CUNEI_WALK_OPEN) {
-        replay->is_cut = true;
-        return DONE;
-    }
-    return tell(replay, step);
+    return ns > replay->options->until_ns ? cut_off(replay, step) : tell(replay, step);
 }
 
 static int replay_stream(struct replay *replay, const struct cunei_trace_stream *stream,
