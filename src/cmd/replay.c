@@ -35,7 +35,7 @@ static const struct cunei_option options[] = {
      .letter = 'm',
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "show what took that long, and what called it: 250us, 10ms, 1.5s",
+     .help = "show what took that long, and what called it: 250us,\n10ms, 1.5s",
      .offset = VALUE(min_time_ns)},
     {.name = "thread",
      .letter = 't',
@@ -52,7 +52,7 @@ static const struct cunei_option options[] = {
     {.name = "from",
      .kind = CUNEI_OPTION_TEXT,
      .value = "TIME",
-     .help = "begin that long after the first event: seconds, or 10ms, 2min",
+     .help = "begin that long after the first event: seconds, or\n10ms, 2min",
      .offset = offsetof(struct values, from)},
     {.name = "until",
      .kind = CUNEI_OPTION_TEXT,
@@ -61,7 +61,7 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, until)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print an object a line for each call, in order of their ends",
+     .help = "print an object a line for each call, in order of\ntheir ends",
      .offset = VALUE(json)},
     {0},
 };
@@ -133,14 +133,18 @@ static int run_replay(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_replay, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
-    if (argc != 2)
-        return cunei_cmd_usage("usage: cunei replay %s", cunei_cmd_replay.args);
+    status = cunei_options_directory(&cunei_cmd_replay, argc, argv);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
     if (values.from && !parse_time(values.from, &replay->from_ns))
         return cunei_cmd_usage("--from takes a time as 0.25, 10ms or 2min, not '%s'",
                                values.from);
     if (values.until && !parse_time(values.until, &replay->until_ns))
         return cunei_cmd_usage("--until takes a time as 0.25, 10ms or 2min, not '%s'",
                                values.until);
+    if (replay->until_ns < replay->from_ns)
+        return cunei_cmd_usage("--until %s is before --from %s", values.until,
+                               values.from);
     return show(argv[1], replay);
 }
 

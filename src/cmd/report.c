@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
@@ -47,12 +48,12 @@ const struct cunei_option cunei_report_view_options[] = {
     {.name = "min-percent",
      .kind = CUNEI_OPTION_TEXT,
      .value = "P",
-     .help = "of the tree, show what took P % of the wall time (default 1)",
+     .help = "of the tree, show what took P % of the wall time\n(default 1)",
      .offset = offsetof(struct cunei_report_values, min_percent)},
     {.name = "callers",
      .kind = CUNEI_OPTION_TEXT,
      .value = "NAME",
-     .help = "show who called a function: its name, a glob of it, or a pattern",
+     .help = "show who called a function: its name, a glob of it,\nor a pattern",
      .offset = VALUE(callers)},
     {.name = "threads",
      .kind = CUNEI_OPTION_FLAG,
@@ -76,8 +77,9 @@ static const struct cunei_option options[] = {
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "show only functions that match: module, module:qualname, file,\n"
-             "re:expression; repeatable, the last match wins",
+     .help = "show only functions that match: module, file,\n"
+             "module:qualname, re:expression; repeatable, the last\n"
+             "match wins",
      .offset = VALUE(patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
@@ -101,6 +103,12 @@ static bool parse_percent(const char *text, double *share)
 
 int cunei_report_settle(struct cunei_report_values *values)
 {
+    const struct cunei_report_options *report = &values->report;
+
+    /* An object has room for all of them. */
+    if (!report->json && report->tree + report->threads + !!report->callers > 1)
+        return cunei_cmd_usage("--tree, --threads and --callers are views of their "
+                               "own; ask for one, or for --json");
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_GO_ON;
@@ -129,10 +137,18 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
     }
 }
 
-/* The whole report, owned by the caller: the progress bar is gone when it appears, and
- * where it fails nothing does.  Returns the exit status. */
+/* A report before it is shown. */
+struct text {
+    char *data; /* owned */
+    size_t size;
+    struct cunei_trace_error damage; /* empty: there is none */
+};
+
+/* The whole report for `out`, owned by the caller: the progress bar is gone when it
+ * appears, and where it fails nothing does.  Of a damaged trace it is what is whole.
+ * Returns the exit status. */
 static int render(const char *path, const struct cunei_report_options *wanted,
-                  char **text, size_t *size)
+                  FILE *out, struct text *text)
 {
     struct cunei_progress progress = {.what = "reading"};
     struct cunei_report_options copy = *wanted;
@@ -141,49 +157,60 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != 0)
         return status;
-    FILE *whole = open_memstream(text, size);
+    FILE *whole = open_memstream(&text->data, &text->size);
     copy.progress = cunei_progress_show;
     copy.progress_context = &progress;
-    int rc = whole ? cunei_report_print(&trace, &copy, whole) : -ENOMEM;
-    if (whole && fclose(whole) != 0 && rc == 0)
+    if (!isatty(fileno(out)) && !getenv("COLUMNS"))
+        copy.style.width = 0; /* for files and programs: nothing is shortened */
+    int rc = whole ? cunei_report_print(&trace, &copy, whole, &text->damage) : -ENOMEM;
+    if (whole && fclose(whole) != 0)
         rc = -ENOMEM;
     cunei_progress_clear(&progress);
     cunei_trace_close(&trace);
-    return rc < 0 ? fail(rc, path, wanted) : EXIT_SUCCESS;
+    return rc < 0 && rc != -EBADMSG ? fail(rc, path, wanted) : EXIT_SUCCESS;
+}
+
+/* What remains to be said below it. */
+static int end(const struct text *text, int status)
+{
+    if (status != EXIT_SUCCESS || !text->damage.text[0])
+        return status;
+    return cunei_cmd_fail(0, "%s; what is whole is shown", text->damage.text);
 }
 
 int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
                       FILE *out)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct text text = {0};
 
-    int status = render(path, wanted, &text, &size);
+    int status = render(path, wanted, out, &text);
     if (status == EXIT_SUCCESS)
-        (void)fwrite(text, 1, size, out);
-    free(text);
-    return status;
+        (void)fwrite(text.data, 1, text.size, out);
+    if (text.damage.text[0])
+        (void)fflush(out); /* the sentence comes below it */
+    free(text.data);
+    return end(&text, status);
 }
 
 /* The same on stdout, through a pager where it is longer than the screen. */
 static int show_paged(const char *path, const struct cunei_report_options *wanted)
 {
     struct cunei_output output;
-    char *text = NULL;
-    size_t size = 0, lines = 0;
+    struct text text = {0};
+    size_t lines = 0;
 
-    int status = render(path, wanted, &text, &size);
+    int status = render(path, wanted, stdout, &text);
     if (status == EXIT_SUCCESS) {
-        for (size_t i = 0; i < size; i++)
-            lines += text[i] == '\n';
+        for (size_t i = 0; i < text.size; i++)
+            lines += text.data[i] == '\n';
         cunei_output_open(&output, stdout, lines);
-        (void)fwrite(text, 1, size, output.out);
+        (void)fwrite(text.data, 1, text.size, output.out);
         int rc = cunei_output_close(&output);
         if (rc < 0)
             status = cunei_cmd_fail(rc, "cannot write the report");
     }
-    free(text);
-    return status;
+    free(text.data);
+    return end(&text, status);
 }
 
 static int run_report(int argc, char **argv)
@@ -192,8 +219,8 @@ static int run_report(int argc, char **argv)
     struct cunei_report_options *report = &values.report;
 
     int status = cunei_options_parse(&cunei_cmd_report, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON && argc != 2)
-        status = cunei_cmd_usage("usage: cunei report %s", cunei_cmd_report.args);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_options_directory(&cunei_cmd_report, argc, argv);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_report_settle(&values);
     if (status == CUNEI_OPTIONS_GO_ON) {
@@ -213,9 +240,11 @@ const struct cunei_cmd cunei_cmd_report = {
     .help =
         "Shows the functions that took the most time, also while DIR is being recorded.\n"
         "self is the time in a function itself, total that with all it called; a\n"
-        "recursion counts once. A generator counts each stretch from resume to yield.\n"
-        "Percentages are of the wall time: threads side by side can exceed 100. ≈p50\n"
-        "and ≈p99 are good to 3 %; the rest is exact.\n"
+        "recursion counts once. calls are first entries; a generator that goes on\n"
+        "counts under resumes. mean is total / (calls + resumes); ≈p50, ≈p99 and max\n"
+        "are of single stretches, from a call or resume to its return or yield, those\n"
+        "of a recursion each. ≈p50 and ≈p99 are good to 3 %; the rest is exact.\n"
+        "Percentages are of the wall time: threads side by side can exceed 100.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"
         "  cunei report DIR --sort calls -n 0    all of them, the most called first\n"

@@ -13,6 +13,9 @@
 #define HOT_SHARE  5  /* one fifth */
 #define WARM_SHARE 20 /* one twentieth */
 
+/* Of what stands between words, as " ·" at the end of a line. */
+#define SEPARATOR_WIDTH 2u
+
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
 {
     if (ns == 0)
@@ -45,21 +48,42 @@ void cunei_report_place(const struct cunei_report *report, uint32_t function,
                         cunei_format_file(names->file, report->home), names->line);
 }
 
+/* What separates words, up to its last blank where a line ends behind it.  Blanks alone
+ * need no ink. */
+static size_t put_separator(struct cunei_paragraph *paragraph, const char *before,
+                            bool is_end)
+{
+    struct cunei_buffer separator = {0};
+    size_t size = strlen(before);
+    bool is_blank = before[strspn(before, " ")] == '\0';
+
+    while (is_end && size > 0 && before[size - 1] == ' ')
+        size--;
+    cunei_buffer_append(&separator, before, size);
+    if (size > 0)
+        cunei_style_put(paragraph->style, &paragraph->text,
+                        is_blank ? CUNEI_INK_PLAIN : CUNEI_INK_DIM, separator.data);
+    paragraph->text.failed |= separator.failed;
+    cunei_buffer_fini(&separator);
+    return size > 0 ? cunei_format_width(before) : 0;
+}
+
 void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
                          enum cunei_ink ink, const char *words)
 {
     size_t width = cunei_format_width(words);
     size_t gap = cunei_format_width(before);
     struct cunei_buffer *text = &paragraph->text;
+    /* Where words are separated by more than blanks the line keeps room for it. */
+    size_t end = before[strspn(before, " ")] ? SEPARATOR_WIDTH : 0;
 
     if (paragraph->column > paragraph->indent && paragraph->style->width > 0 &&
-        paragraph->column + gap + width > paragraph->style->width) {
+        paragraph->column + gap + width + end > paragraph->style->width) {
+        (void)put_separator(paragraph, before, true);
         cunei_buffer_format(text, "\n%*s", (int)paragraph->indent, "");
         paragraph->column = paragraph->indent;
-    } else if (paragraph->column > 0) {
-        cunei_style_put(paragraph->style, text, CUNEI_INK_DIM, before);
-        paragraph->column += gap;
-    }
+    } else if (paragraph->column > 0)
+        paragraph->column += put_separator(paragraph, before, false);
     cunei_style_put(paragraph->style, text, ink, words);
     paragraph->column += width;
 }
@@ -174,7 +198,8 @@ static int print_text(const struct cunei_report *report)
 }
 
 int cunei_report_print(const struct cunei_trace *trace,
-                       const struct cunei_report_options *options, FILE *out)
+                       const struct cunei_report_options *options, FILE *out,
+                       struct cunei_trace_error *error)
 {
     const struct cunei_survey_options wanted = {
         .pid = options->pid,
@@ -198,6 +223,10 @@ int cunei_report_print(const struct cunei_trace *trace,
         .out = out,
     };
     rc = options->json ? cunei_report_json(&report) : print_text(&report);
+    if (rc == 0 && survey.damage_count > 0) {
+        *error = survey.damages[0];
+        rc = -EBADMSG;
+    }
     cunei_survey_fini(&survey);
     return rc;
 }

@@ -56,9 +56,11 @@ struct cunei_report_options {
 
 /*
  * Print the report.  -ESRCH: no process `pid`; -ENOENT: no function like `callers`;
- * -EINVAL: `callers` is no expression; -ENOMEM.
+ * -EINVAL: `callers` is no expression; -ENOMEM.  -EBADMSG: what is whole was printed;
+ * the first damage is said in `error`.
  */
 int cunei_report_print(const struct cunei_trace *trace,
-                       const struct cunei_report_options *options, FILE *out);
+                       const struct cunei_report_options *options, FILE *out,
+                       struct cunei_trace_error *error);
 
 #endif

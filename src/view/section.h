@@ -49,7 +49,10 @@ void cunei_report_place(const struct cunei_report *report, uint32_t function,
                         struct cunei_buffer *out);
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns);
 
-/* Append `words` to the line, or begin another one where it has no room. */
+/*
+ * Append `words` to the line, or begin another one where it has no room; what separates
+ * them from those `before` ends the old line then.
+ */
 struct cunei_paragraph {
     const struct cunei_style *style;
     struct cunei_buffer text;

@@ -196,6 +196,7 @@ static void add_up(struct cunei_survey *survey, struct cunei_survey_process *pro
     survey->lost += process->lost;
     survey->missing_packets += process->missing_packets;
     survey->cost_ns += process->cost_ns;
+    survey->is_cost_unknown |= process->events > 0 && process->cost_ns == 0;
     survey->orphans += profile->orphans;
     survey->unclosed += profile->unclosed;
     survey->appeared += profile->appeared;
@@ -298,6 +299,8 @@ int cunei_survey_init(struct cunei_survey *survey, const struct cunei_trace *tra
         cunei_survey_fini(survey);
         return rc;
     }
+    if (survey->is_cost_unknown)
+        survey->cost_ns = 0;
     if (survey->thread_count > 0)
         qsort(survey->threads, survey->thread_count, sizeof(*survey->threads),
               compare_threads);

@@ -82,7 +82,8 @@ struct cunei_survey {
     uint64_t events, calls, resumes, raised, lost, missing_packets;
     uint64_t orphans, unclosed, appeared, unknown;
     uint64_t begin_ns, end_ns;
-    uint64_t cost_ns;
+    uint64_t cost_ns;     /* 0: that of a process is unknown */
+    bool is_cost_unknown; /* private: while it is added up */
     struct cunei_trace_error damages[CUNEI_SURVEY_DAMAGES_MAX];
     size_t damage_count; /* may be more than are kept */
 };

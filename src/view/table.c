@@ -35,14 +35,24 @@ void cunei_table_fini(struct cunei_table *table)
     *table = (struct cunei_table){0};
 }
 
-/* The text before the next cell is whole: NUL-terminate it, as all of them are. */
+/* The text before the next cell is whole: keep it as it will be shown, which may be
+ * wider, and NUL-terminate it, as all of them are. */
 static void end_cell(struct cunei_table *table)
 {
+    struct cunei_buffer shown = {0};
+
     if (table->cell_count == 0)
         return;
     struct cunei_cell *last = &table->cells[table->cell_count - 1];
     if (last->end != SIZE_MAX)
         return;
+    if (table->text.size > last->begin) {
+        cunei_format_text(&shown, table->text.data + last->begin, SIZE_MAX);
+        table->text.size = last->begin;
+        cunei_buffer_append(&table->text, shown.data ? shown.data : "", shown.size);
+        table->text.failed |= shown.failed;
+        cunei_buffer_fini(&shown);
+    }
     last->end = table->text.size;
     cunei_buffer_append(&table->text, "", 1);
 }

@@ -156,6 +156,66 @@ def processes():
     return [parent, child]
 
 
+DEEP = "/srv/builds/2026/checkout/packages"
+
+ODD_FUNCTIONS = {
+    "module": ("__main__", "<module>", f"{DEEP}/app/main.py", 1),
+    "main": ("__main__", "main", f"{DEEP}/app/main.py", 9),
+    "import": (
+        "importlib._bootstrap",
+        "_find_and_load",
+        "<frozen importlib._bootstrap>",
+        1349,
+    ),
+    "json": ("json.decoder", "<module>", f"{LIB}/json/decoder.py", 1),
+    "even": ("parity", "is_even", f"{DEEP}/library/source/parity.py", 3),
+    "odd": ("parity", "is_odd", f"{DEEP}/library/source/parity.py", 7),
+    "latin": ("latin", "r\udce9sum\udce9", f"{DEEP}/latin\udcff/r\udce9sum\udce9.py", 2),
+}
+
+
+def odd():
+    """Deep directories, names that are no text, a recursion of two functions; main
+    was open when recording began."""
+    process = Process(88, ODD_FUNCTIONS, ["python3", f"{DEEP}/run/app.py"])
+    process.facts["event_cost_ps"] = 0
+    thread = Thread(process, 1, "MainThread", 0)
+    thread.words.clear()
+    thread.open = ["module", "main"]
+    thread.begin_packet()
+    thread.enter("import")
+    thread.work(70_000)
+    thread.enter("json")
+    thread.work(30_000)
+    thread.leave()
+    thread.leave()
+    for name in ("even", "odd", "even", "odd"):
+        thread.enter(name)
+        thread.work(9_000)
+    for _ in range(4):
+        thread.leave()
+    thread.enter("latin")
+    thread.work(4_000)
+    thread.leave()
+    thread.leave()
+    thread.leave()
+    thread.flush(last=True)
+    return [process]
+
+
+def again():
+    """One process that recorded twice; its disk was full the second time."""
+    recordings = [Process(99, FUNCTIONS, ["python3", "app.py"]) for _ in range(2)]
+    recordings[1].facts.update(lost=1_234_567, lost_no_space=1_234_567)
+    recordings[1].facts.update(full=1, stop_errno=28)
+    for number, process in enumerate(recordings):
+        process.number = number
+        thread = Thread(process, 1, "MainThread", 0, number * 5_000_000)
+        fib(thread, 5)
+        thread.flush(last=True)
+    return recordings
+
+
 def newer():
     process = Process(1, FUNCTIONS, ["app.py"], version=2)
     return [process]
@@ -172,6 +232,8 @@ ALL = {
     "tour": tour,
     "killed": killed,
     "processes": processes,
+    "odd": odd,
+    "again": again,
     "newer": newer,
     "empty": empty,
 }

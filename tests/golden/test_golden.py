@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 BESIDE = pathlib.Path(sys.executable).parent  # where the install under test put it
 CUNEI = os.environ.get("CUNEI_EXE") or shutil.which("cunei", path=str(BESIDE))
 
-# name: the words after `cunei`, and the width of the terminal that is not there
+# name: the words after `cunei`, and the width of the terminal that is not there; 0: none
 CASES = {
     "report": ("report tour", 100),
     "report-narrow": ("report tour", 60),
@@ -37,11 +37,18 @@ CASES = {
     "report-json": ("report tour --json", 100),
     "report-json-all": ("report killed --json --tree --callers fib", 100),
     "report-damaged": ("report damaged", 100),
+    "report-odd": ("report odd", 80),
+    "report-odd-wide": ("report odd", 0),
+    "report-odd-callers": ("report odd --callers is_even", 100),
+    "report-again": ("report again", 60),
+    "report-resumed": ("report tour --callers lines", 100),
     "replay": ("replay killed", 100),
     "replay-long": ("replay tour --min-time 300us", 100),
     "replay-window": ("replay tour --from 845us --until 0.000925 -t MainThread", 100),
     "replay-depth": ("replay tour --depth 2 --thread worker-*", 100),
     "replay-json": ("replay killed --json", 100),
+    "replay-damaged": ("replay damaged --depth 1", 100),
+    "replay-odd": ("replay odd", 100),
     "dump": ("dump killed", 100),
     "info": ("info tour", 100),
     "info-killed": ("info killed", 100),
@@ -56,6 +63,8 @@ CASES = {
     "bad-option": ("report tour --tre", 100),
     "bad-percent": ("report tour --tree --min-percent many", 100),
     "bad-words": ("report", 100),
+    "bad-views": ("report tour --tree --callers fib", 100),
+    "bad-window": ("replay tour --from 2 --until 1", 100),
     "bad-thread": ("replay tour --thread nobody", 100),
     "bad-time": ("replay tour --from yesterday", 100),
 }
@@ -79,7 +88,9 @@ def traces(tmp_path_factory):
 
 
 def run(traces, words, width):
-    environment = {"PATH": os.environ["PATH"], "TZ": "UTC", "COLUMNS": str(width)}
+    environment = {"PATH": os.environ["PATH"], "TZ": "UTC"}
+    if width:
+        environment["COLUMNS"] = str(width)
     return subprocess.run(
         [CUNEI, *words.split()],
         cwd=traces,

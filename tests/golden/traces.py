@@ -186,7 +186,7 @@ class Thread:
 
 class Process:
     def __init__(self, pid, functions, arguments, python="CPython 3.12.1", version=1):
-        self.pid, self.version = pid, version
+        self.pid, self.version, self.number = pid, version, 0
         self.identity = uuid.uuid5(uuid.NAMESPACE_OID, f"cunei golden {pid}")
         self.functions = functions
         self.ids = {key: FIRST_FUNCTION + i for i, key in enumerate(functions)}
@@ -215,18 +215,19 @@ class Process:
         if escaped:
             parts = [part.encode("unicode_escape").decode() for part in parts]
         name = f"{parts[0]}:{parts[1]} ({parts[2]}:{line})".replace("\\", "\\\\")
-        lengths = " ".join(str(len(part.encode())) for part in parts)
+        sizes = [len(part.encode(errors="surrogateescape")) for part in parts]
+        lengths = " ".join(map(str, sizes))
         return (
             f'event {{ name = "{name}"; id = {self.ids[key]}; stream_id = 0; }}; '
             f"/* {lengths}{' e' if escaped else ''} */\n"
         )
 
     def write(self, directory):
-        folder = pathlib.Path(directory) / f"golden-{self.pid}-0"
+        folder = pathlib.Path(directory) / f"golden-{self.pid}-{self.number}"
         folder.mkdir(parents=True)
         text = preamble(self.identity, self.pid, self.version)
         text += "".join(self.define(key) for key in self.functions)
-        (folder / "metadata").write_text(text)
+        (folder / "metadata").write_bytes(text.encode(errors="surrogateescape"))
         for number, data in self.streams.items():
             (folder / f"s{number}").write_bytes(data)
         lines = [f"cunei {self.version}"]

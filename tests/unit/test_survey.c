@@ -141,6 +141,33 @@ static void damage_ends_a_stream_and_is_told(void **state)
     assert_int_equal(survey.facts[0].calls, PACKETS * CALLS);
 }
 
+static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    write_calls();
+
+    assert_int_equal(make_survey(&options), 0);
+    trace.processes[0].description.event_cost_ps = 1000;
+    cunei_survey_fini(&survey);
+    assert_int_equal(cunei_survey_init(&survey, &trace, &options), 0);
+    assert_int_equal(survey.cost_ns,
+                     survey.events + trace.processes[0].description.write_ns);
+    cunei_survey_fini(&survey);
+    cunei_trace_close(&trace);
+
+    fixture_add_process(&fixture, 4712);
+    write_calls();
+    assert_int_equal(make_survey(&options), 0);
+    trace.processes[0].description.event_cost_ps = 1000;
+    trace.processes[1].description.event_cost_ps = 0;
+    cunei_survey_fini(&survey);
+    assert_int_equal(cunei_survey_init(&survey, &trace, &options), 0);
+
+    assert_true(survey.processes[0].cost_ns > 0);
+    assert_int_equal(survey.cost_ns, 0);
+}
+
 struct watch {
     uint64_t last, total;
     unsigned calls;
@@ -180,6 +207,7 @@ int main(void)
         TEST(one_process_can_be_chosen),
         TEST(a_process_that_is_not_there_is_said),
         TEST(damage_ends_a_stream_and_is_told),
+        TEST(a_cost_that_one_process_does_not_know_is_unknown),
         TEST(progress_reaches_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
