@@ -153,21 +153,24 @@ static void widen(size_t *width, size_t wanted, size_t limit)
         *width = wanted;
 }
 
+static void measure_column(const struct cunei_table *table, size_t column,
+                           struct layout *layout)
+{
+    layout->least[column] = table->columns[column].min;
+    for (size_t i = column; i < table->cell_count; i += table->column_count) {
+        const char *text = text_of(table, i);
+        widen(&layout->widths[column], cunei_format_width(text), SIZE_MAX);
+        if (table->columns[column].is_path)
+            widen(&layout->least[column], cunei_format_path_least(text), WIDEST_NAME);
+    }
+}
+
 static struct layout lay_out(const struct cunei_table *table, size_t width)
 {
     struct layout layout = {0};
 
-    for (size_t i = 0; i < table->column_count; i++)
-        layout.least[i] = table->columns[i].min;
-    for (size_t i = 0; i < table->cell_count; i++) {
-        size_t column = i % table->column_count;
-        size_t cell = cunei_format_width(text_of(table, i));
-        widen(&layout.widths[column], cell, SIZE_MAX);
-        if (table->columns[column].is_path)
-            widen(&layout.least[column], cunei_format_path_least(text_of(table, i)),
-                  WIDEST_NAME);
-    }
     for (size_t i = 0; i < table->column_count; i++) {
+        measure_column(table, i, &layout);
         size_t head = cunei_format_width(table->columns[i].head);
         if (layout.widths[i] > 0 && layout.widths[i] < head)
             layout.widths[i] = head;

@@ -170,7 +170,12 @@ ODD_FUNCTIONS = {
     "json": ("json.decoder", "<module>", f"{LIB}/json/decoder.py", 1),
     "even": ("parity", "is_even", f"{DEEP}/library/source/parity.py", 3),
     "odd": ("parity", "is_odd", f"{DEEP}/library/source/parity.py", 7),
-    "latin": ("latin", "r\udce9sum\udce9", f"{DEEP}/latin\udcff/r\udce9sum\udce9.py", 2),
+    "latin": (
+        "latin",
+        "r\udce9sum\udce9",
+        f"{DEEP}/latin\udcff/r\udce9sum\udce9.py",
+        2,
+    ),
 }
 
 

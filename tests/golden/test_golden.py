@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 BESIDE = pathlib.Path(sys.executable).parent  # where the install under test put it
 CUNEI = os.environ.get("CUNEI_EXE") or shutil.which("cunei", path=str(BESIDE))
 
-# name: the words after `cunei`, and the width of the terminal that is not there; 0: none
+# name: the words after `cunei`, and how wide the terminal is that is not there; 0: none
 CASES = {
     "report": ("report tour", 100),
     "report-narrow": ("report tour", 60),
