@@ -215,8 +215,9 @@ size_t cunei_format_path_least(const char *path)
 {
     bool is_frozen = strncmp(path, FROZEN, strlen(FROZEN)) == 0;
     const char *name = strrchr(path, is_frozen ? '.' : '/');
-    size_t whole = cunei_format_width(path);
-    size_t least = name ? cunei_format_width(name) + 1 : whole;
 
-    return least < whole ? least : whole;
+    if (!name && is_frozen)
+        name = path + strlen(FROZEN) - 1;
+    size_t width = cunei_format_width(name ? name + 1 : path);
+    return is_frozen && width > 0 ? width - 1 : width; /* without its bracket */
 }

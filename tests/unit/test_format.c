@@ -129,8 +129,18 @@ static void paths_lose_directories_and_keep_their_names(void **state)
         cunei_format_path(&text, rows[i].path, rows[i].width);
         check(&text, rows[i].shown);
     }
-    assert_int_equal(cunei_format_path_least("/tmp/tour/numbers.py:4"), 14);
+}
+
+static void paths_tell_what_their_names_need(void **state)
+{
+    (void)state;
+
+    assert_int_equal(cunei_format_path_least("/tmp/tour/numbers.py:4"), 12);
     assert_int_equal(cunei_format_path_least("numbers.py:4"), 12);
+    assert_int_equal(cunei_format_path_least("<frozen importlib._bootstrap>:4"), 12);
+    assert_int_equal(cunei_format_path_least("<frozen abc>:105"), 7);
+    assert_int_equal(cunei_format_path_least("<frozen "), 0);
+    assert_int_equal(cunei_format_path_least(""), 0);
 }
 
 static void bytes_that_are_no_text_take_a_column_each(void **state)
@@ -260,6 +270,7 @@ int main(void)
         cmocka_unit_test(durations_have_three_digits_and_a_unit),
         cmocka_unit_test(texts_are_shortened_in_their_middle),
         cmocka_unit_test(paths_lose_directories_and_keep_their_names),
+        cmocka_unit_test(paths_tell_what_their_names_need),
         cmocka_unit_test(bytes_that_are_no_text_take_a_column_each),
         cmocka_unit_test(files_are_told_from_where_they_are_known),
         cmocka_unit_test(the_script_is_found_among_the_words_of_a_python),
