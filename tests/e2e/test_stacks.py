@@ -126,7 +126,7 @@ cunei.stop()
     (process,) = trace.processes
     first = next(process.events())
     names = [process.functions[number].qualname for number in first.value]
-    assert names == ["<module>", "outer", "inner", "start"]
+    assert names == ["<module>", "outer", "inner"]
     shown = calls(cunei)
     assert shown["outer"] == shown["inner"] == (0, 0)
 
