@@ -77,10 +77,14 @@ static int pattern_init(struct cunei_pattern *pattern, const char *text, char *e
         return 0;
     }
 
+    const char *first = text;
+    /* As a shell completes it; files are compared from their end. */
+    while (pattern->kind == KIND_FILE && strncmp(first, "./", 2) == 0)
+        first += 2;
     const char *colon = pattern->kind == KIND_NAME ? strchr(text, ':') : NULL;
-    size_t first_length = colon ? (size_t)(colon - text) : strlen(text);
+    size_t first_length = colon ? (size_t)(colon - first) : strlen(first);
     pattern->text = strdup(text);
-    pattern->first = or_star(strndup(text, first_length));
+    pattern->first = or_star(strndup(first, first_length));
     pattern->qualname = or_star(strdup(colon ? colon + 1 : ""));
     return pattern->text && pattern->first && pattern->qualname ? 0 : -ENOMEM;
 }

@@ -7,7 +7,8 @@
  *     re:EXPRESSION        a POSIX extended regular expression, searched for in
  *                          "module:qualname" and in the file's name
  *     MODULE:QUALNAME      a glob for each; an empty side matches anything
- *     with '/' or .py      a glob for the file; without a leading '/' for its end
+ *     with '/' or .py      a glob for the file; without a leading '/' for its end;
+ *                          a leading ./ is left out
  *     anything else        a glob for the module, its submodules included
  *
  * The last pattern that matches decides.  What none matches is included, unless the

@@ -17,8 +17,8 @@ struct cunei_recording;
 void cunei_summary_say(const struct cunei_recording *recording, bool quiet);
 
 /*
- * Whether anything was recorded; if not, the directory is removed, and why is said
- * unless `quiet`.
+ * Whether anything was recorded; if not, the directory is removed.  Why, or that no
+ * function was selected, is said unless `quiet`.
  */
 bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet);
 

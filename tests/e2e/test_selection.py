@@ -206,3 +206,34 @@ def test_main_is_entered_once(cunei):
     trace = ctf.read(cunei.folder / "trace")
     assert trace.count("<module>") == trace.count("<module>", ctf.LEAVE) == 1
     assert len(trace.processes[0].functions) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("A.m", "; for a function or method write ':A.m'"),
+        ("app:B.m", ""),
+        ("./other.py", ""),
+        ("other.py", ""),
+        ("re:^x", ""),
+    ],
+)
+def test_a_selection_that_matches_nothing_is_told_of(cunei, pattern, hint):
+    cunei.write("app.py", "class A:\n    def m(self): pass\nA().m()\n")
+
+    for words in (["record", "-o", "trace"], ["run"]):
+        result = cunei(*words, "--include", pattern, "app.py")
+
+        assert (
+            f"cunei: no function matched --include '{pattern}'; a pattern is a module, "
+            f"module:qualname, a file or re:…{hint}\n"
+        ) in result.stderr
+
+
+def test_a_selection_that_matches_something_is_not(cunei):
+    cunei.write("app.py", "class A:\n    def m(self): pass\nA().m()\n")
+
+    for pattern in (":A.m", "./app.py", "__main__"):
+        result = cunei("record", "--force", "-otrace", "--include", pattern, "app.py")
+
+        assert "matched" not in result.stderr

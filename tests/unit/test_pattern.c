@@ -32,6 +32,8 @@ static const struct {
     {"app.py", "x", "f", "/home/a/app.py", true},
     {"app.py", "x", "f", "/home/a/myapp.py", false},
     {"a/app.py", "x", "f", "/home/a/app.py", true},
+    {"./app.py", "x", "f", "/home/a/app.py", true},
+    {"././a/*", "x", "f", "/home/a/app.py", true},
     {"tests/*", "x", "f", "/home/tests/test_a.py", true},
     {"re:^_", "app", "_private", "/app.py", false},
     {"re::_", "app", "_private", "/app.py", true},
