@@ -28,6 +28,26 @@ def find_executable() -> str | None:
     return None
 
 
+def python_words(words: list[str]) -> list[str]:
+    """The options of this Python itself, which stand before ``-m``."""
+    kept: list[str] = []
+    rest = iter(words[1:])
+    for word in rest:
+        if word.startswith("--"):
+            takes_next = word == "--check-hash-based-pycs"
+        else:
+            # Letters may be joined, and the rest of the word be the last one's value.
+            at = next((i for i, c in enumerate(word) if i and c in "cmWX"), len(word))
+            letter = word[at : at + 1]
+            if letter in ("c", "m") or not word.startswith("-"):
+                return kept + ([word[:at]] if letter == "m" and at > 1 else [])
+            takes_next = bool(letter) and at + 1 == len(word)
+        kept.append(word)
+        if takes_next:
+            kept += [value for value in [next(rest, None)] if value is not None]
+    return kept
+
+
 def main() -> int:
     executable = find_executable()
     if executable is None:
@@ -37,7 +57,9 @@ def main() -> int:
             "cunei\n"
         )
         return 1
-    words = ["cunei", f"--from-python={sys.executable}", *sys.argv[1:]]
+    words = ["cunei", f"--from-python={sys.executable}"]
+    words += [f"--python-word={word}" for word in python_words(sys.orig_argv)]
+    words += sys.argv[1:]
     try:
         os.execv(executable, words)
     except OSError as error:

@@ -63,6 +63,9 @@ void cunei_cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* The Python that started us as `python -m cunei`, or NULL. */
 const char *cunei_cmd_python(void);
 
+/* The options that Python was started with itself, as `-X dev`, and how many words. */
+int cunei_cmd_python_words(char ***words);
+
 /* Print the usage line, the help and the options of a command. */
 void cunei_cmd_help(const struct cunei_cmd *command);
 

@@ -20,14 +20,23 @@ static const struct cunei_cmd *const commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-/* `python -m cunei` puts this before the words it was given. */
-#define PYTHON_OPTION "--from-python="
+/* `python -m cunei` puts these before the words it was given. */
+#define PYTHON_OPTION      "--from-python="
+#define PYTHON_WORD_OPTION "--python-word="
 
 static const char *python;
+static char **python_words;
+static int python_word_count;
 
 const char *cunei_cmd_python(void)
 {
     return python;
+}
+
+int cunei_cmd_python_words(char ***words)
+{
+    *words = python_words;
+    return python_word_count;
 }
 
 static void print_help(FILE *to)
@@ -196,13 +205,31 @@ static int run_command(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
+/* Take what `python -m cunei` put there; returns how many words that is. */
+static int take_python(char **argv)
+{
+    const size_t size = strlen(PYTHON_WORD_OPTION);
+
+    if (!argv[0] || !argv[1] ||
+        strncmp(argv[1], PYTHON_OPTION, strlen(PYTHON_OPTION)) != 0)
+        return 0;
+    python = argv[1] + strlen(PYTHON_OPTION);
+    python_words = argv + 2;
+    for (char **word = python_words; *word; word++) {
+        if (strncmp(*word, PYTHON_WORD_OPTION, size) != 0)
+            break;
+        *word += size;
+        python_word_count++;
+    }
+    return 1 + python_word_count;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strncmp(argv[1], PYTHON_OPTION, strlen(PYTHON_OPTION)) == 0) {
-        python = argv[1] + strlen(PYTHON_OPTION);
-        argc--;
-        argv++;
-    }
+    int taken = take_python(argv);
+
+    argc -= taken;
+    argv += taken;
     if (argc < 2) {
         print_help(stderr);
         return CUNEI_EXIT_USAGE;

@@ -67,18 +67,19 @@ static char *name_words(int argc, char **argv, struct cunei_python_words words)
     return base_name(argv[words.program]);
 }
 
-/* Put `first` and, where there is one, `second` before the words. */
-static bool set_words(struct cunei_program *program, char *first, char *second,
-                      int argc, char **argv)
+/* Put `first` and the words of `between` before the others. */
+static bool set_words(struct cunei_program *program, char *first, char **between,
+                      int between_count, int argc, char **argv)
 {
     size_t count = 0;
 
-    program->words = calloc((size_t)argc + 3, sizeof(*program->words));
+    program->words =
+        calloc((size_t)argc + (size_t)between_count + 2, sizeof(*program->words));
     if (!program->words)
         return false;
     program->words[count++] = first;
-    if (second)
-        program->words[count++] = second;
+    for (int i = 0; i < between_count; i++)
+        program->words[count++] = between[i];
     for (int i = 0; i < argc; i++)
         program->words[count++] = argv[i];
     return true;
@@ -107,6 +108,8 @@ static bool choose_python(struct cunei_program *program, const char *wanted,
 static bool by_python(struct cunei_program *program, int argc, char **argv,
                       const char *python, struct cunei_buffer *reason)
 {
+    char **options = NULL;
+
     if (argv[0][0] != '-') {
         if (access(argv[0], F_OK) < 0) {
             cunei_buffer_format(reason, "cannot run '%s': %s", argv[0],
@@ -119,12 +122,15 @@ static bool by_python(struct cunei_program *program, int argc, char **argv,
             return false;
         }
     }
+    int count = python ? 0 : cunei_cmd_python_words(&options);
     if (!choose_python(program, python, reason) ||
-        !set_words(program, program->path, NULL, argc, argv))
+        !set_words(program, program->path, options, count, argc, argv))
         return false;
-    struct cunei_python_words words =
-        cunei_python_words_parse(argc + 1, program->words);
-    program->name = name_words(argc + 1, program->words, words);
+    int all = 1 + count + argc;
+    struct cunei_python_words words = cunei_python_words_parse(all, program->words);
+    memcpy(program->flags, words.flags, sizeof(words.flags));
+    program->no_site = words.no_site;
+    program->name = name_words(all, program->words, words);
     return true;
 }
 
@@ -152,7 +158,7 @@ static bool named_python(struct cunei_program *program, int argc, char **argv,
     memcpy(program->flags, words.flags, sizeof(words.flags));
     program->no_site = words.no_site;
     program->name = name_words(argc, argv, words);
-    return set_words(program, python ? program->path : argv[0], NULL, argc - 1,
+    return set_words(program, python ? program->path : argv[0], NULL, 0, argc - 1,
                      argv + 1);
 }
 
@@ -167,7 +173,7 @@ static bool by_system(struct cunei_program *program, int argc, char **argv,
     if (!python) {
         memcpy(program->flags, shebang.flags, sizeof(shebang.flags));
         program->no_site = shebang.no_site;
-        return set_words(program, argv[0], NULL, argc - 1, argv + 1);
+        return set_words(program, argv[0], NULL, 0, argc - 1, argv + 1);
     }
     if (!shebang.python) {
         cunei_buffer_format(
@@ -179,7 +185,7 @@ static bool by_system(struct cunei_program *program, int argc, char **argv,
     program->script = program->path;
     program->path = NULL;
     return choose_python(program, python, reason) &&
-           set_words(program, program->path, program->script, argc - 1, argv + 1);
+           set_words(program, program->path, &program->script, 1, argc - 1, argv + 1);
 }
 
 /* A file here that the system does not execute by that word. */

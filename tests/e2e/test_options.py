@@ -155,6 +155,7 @@ def test_run_writes_the_report_to_a_file_and_keeps_the_trace(cunei):
 
 def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
     os.mkfifo(cunei.folder / "hold")
+    held = os.open(cunei.folder / "hold", os.O_RDWR)  # until it is closed
     cunei.write("child.py", "print('ready', flush=True)\nopen('hold').read()\n")
     cunei.write(
         "app.py",
@@ -166,8 +167,8 @@ def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
         "child.returncode = 0  # no warning\n",
     )
 
-    result = cunei("run", "app.py")
     try:
+        result = cunei("run", "app.py")
         (kept,) = tmp_path.glob("cunei-*")
         child = int(result.stdout)
         assert result.stderr.endswith(
@@ -179,7 +180,7 @@ def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
         assert states.pop(child) == "running"
         assert list(states.values()) == ["ended"]
     finally:
-        (cunei.folder / "hold").write_text("")
+        os.close(held)
 
 
 def test_a_trace_that_is_there_is_not_overwritten(cunei, trace):
@@ -205,6 +206,24 @@ def test_python_m_cunei_with_a_program_is_run(cunei, words):
     result = cunei.run(cunei.python, "-m", "cunei", *words)
 
     assert result.returncode == 0, result.stderr
+    assert "0 lost" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-I", "-X", "dev", "-m", "cunei"],
+        ["-IXdev", "-m", "cunei"],
+        ["-Xdev", "-Im", "cunei"],
+        ["--check-hash-based-pycs", "never", "-X", "dev", "-Imcunei"],
+    ],
+)
+def test_python_m_cunei_keeps_the_options_of_python(cunei, words):
+    cunei.write("app.py", "import sys; print(sys.flags.isolated, sys.flags.dev_mode)")
+
+    result = cunei.run(cunei.python, *words, "app.py", "-x")
+
+    assert result.stdout == "1 True\n", result.stderr
     assert "0 lost" in result.stderr
 
 
