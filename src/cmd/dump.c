@@ -27,7 +27,7 @@
 
 struct values {
     uint64_t process;
-    uint64_t thread;
+    const char *thread;
     bool json;
 };
 
@@ -298,6 +298,11 @@ static int dump_trace(const struct cunei_trace *trace, const struct values *valu
         status = cunei_cmd_fail(rc, "cannot read '%s'", trace->path);
     else {
         status = print_events(&dump, &merge);
+        if (status == EXIT_SUCCESS && !merge.is_found &&
+            (values->process || values->thread))
+            status = cunei_cmd_fail(
+                0, "'%s' holds no such %s; 'cunei report %s --threads' lists them",
+                trace->path, values->thread ? "thread" : "process", trace->path);
         cunei_trace_merge_close(&merge);
     }
     dump_fini(&dump);
@@ -312,8 +317,9 @@ static int run_dump(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_dump, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
-    if (argc != 2)
-        return cunei_cmd_usage("say which trace to print: cunei dump DIR");
+    status = cunei_options_directory(&cunei_cmd_dump, argc, argv);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != 0)
         return status;
@@ -329,9 +335,9 @@ static const struct cunei_option options[] = {
      .help = "only the events of this process",
      .offset = offsetof(struct values, process)},
     {.name = "thread",
-     .kind = CUNEI_OPTION_NUMBER,
-     .value = "TID",
-     .help = "only the events of this thread, by the system's number for it",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "ID|NAME",
+     .help = "only the events of this thread, or of those whose names match a glob",
      .offset = offsetof(struct values, thread)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -342,12 +348,12 @@ static const struct cunei_option options[] = {
 
 const struct cunei_cmd cunei_cmd_dump = {
     .name = "dump",
-    .args = "DIR",
+    .args = "[options] DIR",
     .summary = "print every event, one a line",
     .help =
-        "Prints the events of all processes and threads in the order of time: time, "
-        "process,\nthread, name, phase, and what else the event holds. The same as "
-        "'babeltrace2 DIR',\nshorter and much faster.\n"
+        "Prints the events of all processes and threads in the order of time: time,\n"
+        "process, thread, name, phase, and what else the event holds. The same as\n"
+        "'babeltrace2 DIR', shorter and much faster.\n"
         "\n"
         "  cunei dump DIR | grep 'json.decoder:' | head\n"
         "  cunei dump --json --thread 4711 DIR",

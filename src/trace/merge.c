@@ -2,8 +2,12 @@
 #include "trace/merge.h"
 
 #include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One stream, and where it stands. */
 struct cunei_trace_cursor {
@@ -46,6 +50,20 @@ static void read_time(struct cunei_trace_cursor *cursor)
     cursor->time_ns = cunei_metadata_wall_ns(&cursor->reader.process->metadata, tick);
 }
 
+static bool is_wanted(struct cunei_trace_merge *merge,
+                      const struct cunei_packet *packet)
+{
+    char name[CUNEI_PACKET_THREAD_NAME + 1] = "";
+    char tid[16];
+
+    memcpy(name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
+    (void)snprintf(tid, sizeof(tid), "%" PRIu32, packet->vtid);
+    bool is_wanted = !merge->thread || strcmp(merge->thread, tid) == 0 ||
+                     fnmatch(merge->thread, name, 0) == 0;
+    merge->is_found |= is_wanted;
+    return is_wanted;
+}
+
 /* Go to the first event of the next packet that has any and is wanted; 0: none. */
 static int next_packet(struct cunei_trace_merge *merge,
                        struct cunei_trace_cursor *cursor)
@@ -55,8 +73,8 @@ static int next_packet(struct cunei_trace_merge *merge,
     cursor->at = 0;
     do
         rc = cunei_trace_reader_next(&cursor->reader, &cursor->packet);
-    while (rc > 0 && (cursor->packet.word_count == 0 ||
-                      (merge->tid && cursor->packet.head->vtid != merge->tid)));
+    while (rc > 0 &&
+           (!is_wanted(merge, cursor->packet.head) || cursor->packet.word_count == 0));
     if (rc > 0)
         read_time(cursor);
     if (rc < 0 && merge->rc == 0) {
@@ -94,7 +112,8 @@ static int open_process(struct cunei_trace_merge *merge,
 }
 
 int cunei_trace_merge_open(struct cunei_trace_merge *merge,
-                           const struct cunei_trace *trace, uint64_t pid, uint64_t tid)
+                           const struct cunei_trace *trace, uint64_t pid,
+                           const char *thread)
 {
     size_t count = count_streams(trace);
     int rc = 0;
@@ -102,7 +121,7 @@ int cunei_trace_merge_open(struct cunei_trace_merge *merge,
     *merge = (struct cunei_trace_merge){
         .cursors = calloc(count + 1, sizeof(struct cunei_trace_cursor)),
         .heap = calloc(count + 1, sizeof(struct cunei_trace_cursor *)),
-        .tid = tid};
+        .thread = thread};
     if (!merge->cursors || !merge->heap)
         rc = -ENOMEM;
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {

@@ -3,7 +3,7 @@
  * All events of a trace, one after the other in the order of their time.
  *
  *     struct cunei_trace_merge merge;
- *     cunei_trace_merge_open(&merge, &trace, 0, 0);
+ *     cunei_trace_merge_open(&merge, &trace, 0, NULL);
  *     while ((rc = cunei_trace_merge_next(&merge, &event)) > 0)
  *         …
  *     cunei_trace_merge_close(&merge);
@@ -40,14 +40,19 @@ struct cunei_trace_merge {
     struct cunei_trace_cursor **heap; /* owned: those with events left, first on top */
     size_t heap_count;
     bool is_handed_out; /* the event on top */
-    uint64_t tid;       /* only this thread's; 0: all */
+    const char *thread; /* borrowed: only this one's; NULL: all */
+    bool is_found;      /* a process and a thread that are wanted */
     int rc;             /* of the first failure */
     struct cunei_trace_error error;
 };
 
-/* Of one process or thread of the system only, where `pid` or `tid` is not 0. */
+/*
+ * Of one process only, where `pid` is not 0, and of the threads whose number is
+ * `thread` or whose name matches it as a glob, where that is not NULL.
+ */
 int cunei_trace_merge_open(struct cunei_trace_merge *merge,
-                           const struct cunei_trace *trace, uint64_t pid, uint64_t tid);
+                           const struct cunei_trace *trace, uint64_t pid,
+                           const char *thread);
 
 /* 1: an event, 0: no more, negative errno: no more, and merge->error says why. */
 int cunei_trace_merge_next(struct cunei_trace_merge *merge,
