@@ -12,6 +12,7 @@
 #include "cmd/interpreter.h"
 #include "cmd/nearest.h"
 #include "cmd/options.h"
+#include "trace/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
     &cunei_cmd_run,  &cunei_cmd_record, &cunei_cmd_report,  &cunei_cmd_replay,
@@ -148,10 +149,48 @@ static bool means_run(const char *word)
     return python && (word[0] == '-' || is_program(word) || is_in_path(word));
 }
 
-static int unknown_command(const char *word)
+/* `cunei -m pkg`, `cunei --vers`. */
+static int unknown_option(char **words)
 {
+    static const char *const names[] = {"--help", "--version"};
+    struct cunei_nearest nearest = {.word = words[0]};
+    bool is_program = words[0][1] == 'm' || words[0][1] == 'c';
+
+    if (is_program)
+        return cunei_cmd_usage("no command '%s'; to run it and see where its time "
+                               "goes: cunei run %s%s%s",
+                               words[0], words[0], words[1] ? " " : "",
+                               words[1] ? words[1] : "");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        cunei_nearest_offer(&nearest, names[i]);
+    if (nearest.name)
+        return cunei_cmd_usage("no option '%s'; did you mean 'cunei %s'?", words[0],
+                               nearest.name);
+    return cunei_cmd_usage("no option '%s'; see 'cunei --help'", words[0]);
+}
+
+static bool is_trace(const char *path)
+{
+    struct cunei_trace trace;
+    struct cunei_trace_error error;
+
+    if (cunei_trace_open(&trace, path, &error) < 0)
+        return false;
+    cunei_trace_close(&trace);
+    return true;
+}
+
+static int unknown_command(char **words)
+{
+    const char *word = words[0];
     struct cunei_nearest nearest = {.word = word};
 
+    if (word[0] == '-' && word[1])
+        return unknown_option(words);
+    if (is_trace(word))
+        return cunei_cmd_usage("no command '%s', but it is a trace; to see where the "
+                               "time went: cunei report %s",
+                               word, word);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         cunei_nearest_offer(&nearest, commands[i]->name);
     cunei_nearest_offer(&nearest, "help");
@@ -165,15 +204,17 @@ static int unknown_command(const char *word)
     return cunei_cmd_usage("no command '%s'; see 'cunei --help'", word);
 }
 
-static int show_help(const char *word)
+static int show_help(char **words)
 {
-    if (!word) {
+    if (words[0] && words[1])
+        return cunei_cmd_usage("help takes one command, not also '%s'", words[1]);
+    if (!words[0] || strcmp(words[0], "help") == 0) {
         print_help(stdout);
         return EXIT_SUCCESS;
     }
-    const struct cunei_cmd *command = find_command(word);
+    const struct cunei_cmd *command = find_command(words[0]);
     if (!command)
-        return unknown_command(word);
+        return unknown_command(words);
     cunei_cmd_help(command);
     return EXIT_SUCCESS;
 }
@@ -191,14 +232,15 @@ static int run_command(int argc, char **argv)
 
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
         strcmp(word, "help") == 0)
-        return show_help(argv[2]);
+        return show_help(argv + 2);
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         printf("cunei %s\n", CUNEI_VERSION);
         return EXIT_SUCCESS;
     }
     const struct cunei_cmd *command = find_command(word);
     if (!command)
-        return means_run(word) ? cunei_cmd_run.run(argc, argv) : unknown_command(word);
+        return means_run(word) ? cunei_cmd_run.run(argc, argv)
+                               : unknown_command(argv + 1);
     if (!command->takes_program)
         (void)sigaction(SIGPIPE, &(struct sigaction){.sa_handler = leave_quietly},
                         NULL);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
@@ -15,6 +16,8 @@
 enum {
     CALIBRATION_US = 10000 /* good to 2 ppm */
 };
+
+#define MAX_SIZE_MIN (UINT64_C(1) << 20)
 
 #define VALUE(field) .offset = offsetof(struct cunei_recording_values, field)
 
@@ -33,7 +36,7 @@ const struct cunei_option cunei_recording_options[] = {
     {.name = "max-size",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
-     .help = "stop recording when this much is written, as 500M or 2G",
+     .help = "stop when this much is written: 500M or 2G, at least 1M",
      VALUE(max_bytes)},
     {.name = "startup",
      .kind = CUNEI_OPTION_FLAG,
@@ -100,12 +103,31 @@ static uint64_t frequency_since(const struct cunei_clock_pair *first)
     return cunei_clock_frequency(first, &now);
 }
 
+/* It is no Python program, and what it starts would be recorded twice. */
+static bool is_cunei(const char *word)
+{
+    struct stat ours, theirs;
+    char *path = cunei_interpreter_in_path(word);
+
+    bool same = path && stat("/proc/self/exe", &ours) == 0 &&
+                stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+                ours.st_ino == theirs.st_ino;
+    free(path);
+    return same;
+}
+
 int cunei_recording_prepare(struct cunei_recording *recording,
                             const struct cunei_recording_values *values, int argc,
                             char **argv)
 {
     struct cunei_buffer reason = {0};
 
+    if (values->max_bytes && values->max_bytes < MAX_SIZE_MIN)
+        return cunei_cmd_usage("--max-size wants at least 1M");
+    if (is_cunei(argv[0]))
+        return cunei_cmd_usage("cunei cannot record itself; leave the inner 'cunei %s' "
+                               "out, and name the program",
+                               argc > 1 ? argv[1] : "");
     /* The Python is asked while the clock is measured: both take about as long. */
     struct cunei_clock_pair first = cunei_clock_pair();
     if (cunei_program_find(&recording->program, argc, argv, values->python, &reason) &&

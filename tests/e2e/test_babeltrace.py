@@ -394,7 +394,7 @@ def test_lost_events_are_told(tmp_path):
         loop()
         """,
         "--max-size",
-        "800K",
+        "1M",
     )
     lost = json.loads(cunei("report", "--json", directory).stdout)["lost"]
 

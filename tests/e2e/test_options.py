@@ -230,3 +230,56 @@ def test_python_m_cunei_keeps_the_options_of_python(cunei, words):
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["help", "run"]])
 def test_python_m_cunei_is_cunei(cunei, words):
     assert cunei.run(cunei.python, "-m", "cunei", *words).stdout == cunei(*words).stdout
+
+
+@pytest.mark.parametrize("command", ["dump", "info", "recover"])
+def test_a_command_wants_one_directory(cunei, trace, command):
+    missing = cunei(command)
+    extra = cunei(command, trace, "b")
+
+    assert missing.returncode == extra.returncode == 2
+    assert missing.stderr == (
+        f"cunei: {command} wants a trace directory, as cunei record makes: "
+        f"cunei {command} DIR\n"
+    )
+    assert extra.stderr == f"cunei: {command} takes one directory, not also 'b'\n"
+
+
+def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
+    whole = cunei("dump", trace).stdout
+    number = whole.split()[2]
+
+    assert cunei("dump", trace, "--thread", number).stdout == whole
+    assert cunei("dump", trace, "--thread", "Main*").stdout == whole
+    for words in (["--thread", "nobody"], ["--process", "1"]):
+        result = cunei("dump", trace, *words)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert "holds no such" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["trace"], "it is a trace; to see where the time went: cunei report trace"),
+        (["-m", "pkg"], "where its time goes: cunei run -m pkg"),
+        (["--vers"], "did you mean 'cunei --version'?"),
+        (["help", "report", "extra"], "help takes one command, not also 'extra'"),
+        (["record", "--max-size", "100K", "app.py"], "at least 1M"),
+    ],
+)
+def test_what_makes_no_sense_is_answered_with_what_would(cunei, trace, words, said):
+    result = cunei(*words)
+
+    assert result.returncode == 2
+    assert said in result.stderr
+
+
+def test_help_helps_with_itself(cunei):
+    assert cunei("help", "help").stdout == cunei("--help").stdout
+
+
+def test_cunei_does_not_record_itself(cunei):
+    result = cunei("record", cunei.executable, "record", "-c", "pass")
+
+    assert result.returncode == 2
+    assert "cunei cannot record itself" in result.stderr
