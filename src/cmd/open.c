@@ -88,10 +88,7 @@ int cunei_cmd_fail_to_open(int rc, const char *path,
     case ENODATA:
         return cunei_cmd_fail(0, "%s; %s", error->text, make);
     case EPROTO:
-        return cunei_cmd_fail(0,
-                              "%s; this is cunei %s: read it with the one that "
-                              "wrote it",
-                              error->text, CUNEI_VERSION);
+        return cunei_cmd_fail(0, "%s", error->text);
     case EBADMSG:
         return cunei_cmd_fail(0, "%s; the rest of the trace cannot be read without it",
                               error->text);

@@ -52,10 +52,14 @@ static int load_preamble(struct cunei_trace_process *process,
         rc = cunei_trace_fail(error, -ENODATA, "'%s' is not of a trace of cunei's",
                               path);
     else if (rc == -EPROTO)
-        (void)cunei_trace_fail(error, rc,
-                               "'%s' is of another version of cunei than this one "
-                               "can read",
-                               process->path);
+        (void)cunei_trace_fail(
+            error, rc,
+            "'%s' was recorded by %s cunei (format %u, this one reads %u); %s",
+            process->path,
+            process->metadata.version > CUNEI_WIRE_VERSION ? "a newer" : "an older",
+            process->metadata.version, CUNEI_WIRE_VERSION,
+            process->metadata.version > CUNEI_WIRE_VERSION ? "upgrade cunei"
+                                                           : "read it with that one");
     else if (rc < 0)
         (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
     free(path);
@@ -76,7 +80,10 @@ static int load_description(struct cunei_trace_process *process,
     if (rc == 0)
         rc = cunei_process_parse(&process->description, text, size);
     if (rc == -EPROTO)
-        (void)cunei_trace_fail(error, rc, "'%s' is of another version of cunei", path);
+        (void)cunei_trace_fail(error, rc,
+                               "'%s' is of another version of cunei; read it with "
+                               "that one",
+                               path);
     else if (rc != -ENOMEM)
         rc = 0;
     free(text);
@@ -120,20 +127,42 @@ static int add_stream(struct cunei_trace_process *process, uint64_t number)
     return 0;
 }
 
-static int load_live(struct cunei_trace_process *process, struct cunei_trace_live *live)
+static int add_live_streams(struct cunei_trace_process *process,
+                            struct cunei_trace_live *live)
 {
     for (uint32_t i = 0; live->is_whole && i < live->stream_count; i++) {
         int rc = add_stream(process, i);
-        if (rc < 0)
-            return rc;
-        struct cunei_trace_stream *stream = &process->streams[i];
-        rc = cunei_trace_live_class(live, i, &stream->stream_class);
         if (rc == 0)
-            rc = cunei_trace_live_copy(live, i, stream->live);
+            rc = cunei_trace_live_class(live, i, &process->streams[i].stream_class);
         if (rc < 0)
             return rc;
     }
     return 0;
+}
+
+static int copy_live(struct cunei_trace_process *process, struct cunei_trace_live *live,
+                     enum cunei_stream_class stream_class)
+{
+    for (uint32_t i = 0; live->is_whole && i < live->stream_count; i++) {
+        struct cunei_trace_stream *stream = &process->streams[i];
+        if (stream->stream_class != stream_class)
+            continue;
+        int rc = cunei_trace_live_copy(live, i, stream->live);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Definitions after events: what an event uses was defined before it. */
+static int load_live(struct cunei_trace_process *process, struct cunei_trace_live *live)
+{
+    int rc = add_live_streams(process, live);
+    if (rc == 0)
+        rc = copy_live(process, live, CUNEI_STREAM_EVENTS);
+    if (rc == 0)
+        rc = copy_live(process, live, CUNEI_STREAM_DEFINITIONS);
+    return rc;
 }
 
 /* The number in `s<number>`, or -1 for a file that is no stream's. */

@@ -213,6 +213,7 @@ static int parse_preamble(struct cunei_metadata *metadata, const char *text,
 
     if (parse_number(text + sizeof(opening) - 1, '*', INT32_MAX, &version) < 0)
         return -EINVAL;
+    metadata->version = (uint32_t)version;
     if (version != CUNEI_WIRE_VERSION)
         return -EPROTO;
     if (!uuid || parse_uuid(uuid, metadata->uuid) < 0 || !host ||
@@ -247,6 +248,8 @@ int cunei_metadata_parse(struct cunei_metadata *metadata, const char *text, size
     /* Another version may end otherwise: say so before the end is missed. */
     if (rc == 0 && !end)
         rc = -EINVAL;
+    if (rc == -EPROTO)
+        metadata->version = parsed.version;
     if (rc < 0)
         return rc;
     *metadata = parsed;

@@ -3,10 +3,11 @@
  * The metadata of a trace: TSDL text that says what the bytes of the streams mean.
  *
  * It begins with a preamble, put in place whole by rename, and grows by one line per
- * function, each on disk before the first record that uses it:
+ * function, each written before the first record that uses it (wire/live.h):
  *
- *     event { name = "json.decoder:scan (…/decoder.py:12)"; id = 1024; stream_id = 0;
- * }; … / * 12 4 31 * /
+ *     event { name = "m:f (x.py:1)"; id = 1024; stream_id = 0; }; // 1 1 4
+ *
+ * but for the comment, which is in the C style.
  *
  * The numbers in the comment are the bytes of module, qualified name and file in the
  * name, so that our reader can take it apart whatever characters it holds; an `e` after
@@ -26,6 +27,7 @@
 struct cunei_buffer;
 
 struct cunei_metadata {
+    uint32_t version; /* of the format; filled in with -EPROTO, too */
     uint8_t uuid[16];
     uint32_t pid;
     char host[CUNEI_METADATA_HOST_MAX];

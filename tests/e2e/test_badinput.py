@@ -84,7 +84,8 @@ def test_a_trace_of_a_newer_version(cunei, trace, command):
     text = metadata.read_text()
     metadata.write_text(text.replace("wire version 1 ", "wire version 9999 "))
 
-    assert_said(cunei(command, "trace"), 1, "version")
+    wanted = "by a newer cunei (format 9999, this one reads 1); upgrade cunei"
+    assert_said(cunei(command, "trace"), 1, wanted)
 
 
 @pytest.mark.parametrize("command", READERS)
