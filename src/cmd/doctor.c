@@ -87,21 +87,28 @@ static void check_python(const struct patient *patient, struct finding *finding)
 {
     const struct cunei_interpreter *python = &patient->python;
 
+    bool old = python->major < CUNEI_INTERPRETER_MAJOR ||
+               (python->major == CUNEI_INTERPRETER_MAJOR &&
+                python->minor < CUNEI_INTERPRETER_MINOR);
     if (patient->python_rc == 0)
         cunei_buffer_format(
-            &finding->text, "%s %s%s, %s",
+            &finding->text, "%s %s%s, %s%s",
             strcmp(python->implementation, "cpython") == 0 ? "CPython"
                                                            : python->implementation,
             python->version, strcmp(python->gil, "no") == 0 ? " without GIL" : "",
-            *python->executable ? python->executable : python->path);
+            *python->executable ? python->executable : python->path,
+            old ? "; cunei needs 3.12" : "");
+    else if (patient->python_rc == -EPROTO)
+        cunei_buffer_format(&finding->text, "%s does not answer as a Python does%s%s",
+                            python->path, *python->error ? ": " : "", python->error);
     else
-        cunei_buffer_format(&finding->text, "%s",
-                            patient->python_rc == -EPROTO
-                                ? "does not answer as a Python does"
-                                : strerror(-patient->python_rc));
-    if (patient->python_rc < 0) {
+        cunei_buffer_format(&finding->text, "%s: %s",
+                            patient->wanted ? patient->wanted : "python3",
+                            strerror(-patient->python_rc));
+    if (patient->python_rc < 0 || old) {
         finding->state = STATE_BAD;
-        cunei_buffer_append_text(&finding->advice, "name a Python with --python");
+        cunei_buffer_append_text(
+            &finding->advice, "name another with --python: a path, or a name in PATH");
     }
 }
 
@@ -209,7 +216,7 @@ static void check_folder(const struct patient *patient, struct finding *finding)
         return;
     uint64_t free_bytes = (uint64_t)system.f_bavail * system.f_frsize;
     uint64_t all_bytes = (uint64_t)system.f_blocks * system.f_frsize;
-    cunei_buffer_format(&finding->text, ", %.1f GiB free of %.1f",
+    cunei_buffer_format(&finding->text, ", %.1f GiB free of %.1f GiB",
                         (double)free_bytes / 0x1p30, (double)all_bytes / 0x1p30);
     if (free_bytes < (UINT64_C(1) << 30) || free_bytes < all_bytes / 20) {
         finding->state = STATE_BAD;
@@ -232,8 +239,8 @@ static void check_shared_memory(const struct patient *patient, struct finding *f
                                  "file system does not map files");
         finding->state = STATE_NOTE;
     } else if (statvfs("/dev/shm", &system) == 0)
-        cunei_buffer_format(&finding->text, "%.1f MiB free",
-                            (double)system.f_bavail * (double)system.f_frsize / 0x1p20);
+        cunei_buffer_format(&finding->text, "%.1f GiB free",
+                            (double)system.f_bavail * (double)system.f_frsize / 0x1p30);
 }
 
 static void check_limits(const struct patient *patient, struct finding *finding)
@@ -256,7 +263,7 @@ static void check_limits(const struct patient *patient, struct finding *finding)
                              "recording stops there; 'ulimit -f' raises it");
 }
 
-/* `package`: what to install to have it; NULL: there is no reason to. */
+/* `package`: what to install to have it. */
 static void look_for(struct finding *finding, const char *command, const char *use,
                      const char *package)
 {
@@ -264,7 +271,7 @@ static void look_for(struct finding *finding, const char *command, const char *u
 
     finding->state = path ? STATE_OK : STATE_MISSING;
     cunei_buffer_format(&finding->text, "%s; %s", path ? path : "not found", use);
-    if (!path && package)
+    if (!path)
         cunei_buffer_format(&finding->advice, "apt-get install %s", package);
     free(path);
 }
@@ -279,19 +286,20 @@ static void check_babeltrace(const struct patient *patient, struct finding *find
 static void check_lttng(const struct patient *patient, struct finding *finding)
 {
     (void)patient;
-    look_for(finding, "lttng", "this version does not use it", NULL);
+    look_for(finding, "lttng", "optional, later versions use it", "lttng-tools");
 }
 
 static void check_otf2(const struct patient *patient, struct finding *finding)
 {
     (void)patient;
-    look_for(finding, "otf2-config", "this version does not use it", NULL);
+    look_for(finding, "otf2-config", "optional, later versions use it", "otf2-tools");
 }
 
 static void check_mpi(const struct patient *patient, struct finding *finding)
 {
     (void)patient;
-    look_for(finding, "mpiexec", "its ranks record like any other process", NULL);
+    look_for(finding, "mpiexec", "optional, its ranks record like any other process",
+             "openmpi-bin");
 }
 
 static const struct {
@@ -375,6 +383,7 @@ static int run_doctor(int argc, char **argv)
                                cunei_cmd_doctor.args);
     char *path = values.python ? cunei_interpreter_in_path(values.python)
                                : cunei_program_default_python();
+    patient.wanted = values.python;
     if (path)
         patient.python_rc = cunei_interpreter_ask(&patient.python, path, "");
     status = examine(&patient, values.json);

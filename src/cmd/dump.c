@@ -337,7 +337,8 @@ static const struct cunei_option options[] = {
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,
      .value = "ID|NAME",
-     .help = "only the events of this thread, or of those whose names match a glob",
+     .help = "only of this thread, or of those whose names match a\n"
+             "glob",
      .offset = offsetof(struct values, thread)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,

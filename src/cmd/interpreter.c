@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,13 +102,21 @@ char *cunei_interpreter_beside_us(void)
     const char *slash = strrchr(self, '/');
     if (!slash)
         return NULL;
+    char *broken = NULL;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *path = join(self, (size_t)(slash - self), names[i]);
-        if (path && is_executable(path))
+        if (path && is_executable(path)) {
+            free(broken);
             return path;
-        free(path);
+        }
+        /* Another Python would surprise: that this one cannot run will be said. */
+        if (path && !broken &&
+            faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            broken = path;
+        else
+            free(path);
     }
-    return NULL;
+    return broken;
 }
 
 /* The environment of the question: ours, armed, and nothing that waits for a user. */
@@ -132,7 +141,8 @@ static char **question_environment(void)
     return list;
 }
 
-static int spawn(const char *path, const char *flags, int output, pid_t *pid)
+static int spawn(const char *path, const char *flags, int output, int errors,
+                 pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     char *words[5] = {0};
@@ -147,7 +157,10 @@ static int spawn(const char *path, const char *flags, int output, pid_t *pid)
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&actions, output, 1);
-    (void)posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    if (errors < 0)
+        (void)posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    else
+        (void)posix_spawn_file_actions_adddup2(&actions, errors, 2);
     rc = -posix_spawn(pid, path, &actions, NULL, words, environment);
     posix_spawn_file_actions_destroy(&actions);
     free(environment);
@@ -216,6 +229,20 @@ static int take_answer(struct cunei_interpreter *python, char *text)
     return 0;
 }
 
+/* What it said instead of an answer: the first line. */
+static void take_complaint(struct cunei_interpreter *python, int errors)
+{
+    char text[200] = "";
+
+    ssize_t size = pread(errors, text, sizeof(text) - 1, 0);
+    size_t line = size > 0 ? strcspn(text, "\n") : 0;
+    char *complaint = line ? strndup(text, line) : NULL;
+    if (!complaint)
+        return;
+    free(python->error);
+    python->error = complaint;
+}
+
 int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
                           const char *flags)
 {
@@ -228,7 +255,11 @@ int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
     /* Beyond the three that the Python gets, which may be closed here. */
     int output = fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(ends[1]);
-    int rc = output < 0 ? -errno : spawn(path, flags, output, &pid);
+    int file = memfd_create("cunei", MFD_CLOEXEC);
+    int errors = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (file >= 0)
+        close(file);
+    int rc = output < 0 ? -errno : spawn(path, flags, output, errors, &pid);
     if (output >= 0)
         close(output);
     if (rc == 0) {
@@ -239,7 +270,11 @@ int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
         rc = python->path && !answer.failed
                  ? take_answer(python, answer.data ? answer.data : (char[]){""})
                  : -ENOMEM;
+        if (rc == -EPROTO && errors >= 0)
+            take_complaint(python, errors);
     }
+    if (errors >= 0)
+        close(errors);
     close(ends[0]);
     cunei_buffer_fini(&answer);
     return rc;
@@ -265,9 +300,9 @@ bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
             python->path, python->implementation);
     else if (!*python->package && !*python->error)
         cunei_buffer_format(reason,
-                            "'%s' (CPython %s) has no cunei installed; name another "
-                            "Python with --python, or install it there: "
-                            "%s -m pip install cunei",
+                            "'%s' (CPython %s) has no cunei installed; install it "
+                            "there from where you have this one, with '%s -m pip "
+                            "install …', or name another Python with --python",
                             python->path, python->version, python->path);
     else if (*python->cunei && strcmp(python->cunei, CUNEI_VERSION) != 0)
         cunei_buffer_format(reason,

@@ -32,7 +32,7 @@ struct cunei_interpreter {
     char *cunei;          /* the version of cunei installed in it */
     char *package;        /* where that is */
     char *boot;           /* "yes" where cunei's bootstrap ran, else "no" */
-    char *error;          /* why cunei could not be loaded */
+    char *error;          /* why cunei could not be loaded, or it did not answer */
     int major;
     int minor;
 };
@@ -40,12 +40,13 @@ struct cunei_interpreter {
 /* A file to execute: `name` itself if it has a slash, else by PATH; NULL: none. */
 char *cunei_interpreter_in_path(const char *name);
 
-/* The Python beside our own executable, or NULL. */
+/* The Python beside our own executable, even one that cannot be run; or NULL. */
 char *cunei_interpreter_beside_us(void);
 
 /*
  * Run the Python with a few lines of ours.  `flags` is one word or "".  -ENOENT and
- * other errors of execve; -EPROTO: it ran and gave no answer.
+ * other errors of execve; -EPROTO: it ran and gave no answer, `error` has the first
+ * line that it said instead.
  */
 int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
                           const char *flags);

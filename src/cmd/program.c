@@ -44,7 +44,7 @@ static bool is_folder(const char *path)
 }
 
 /* The last part of a path, without slashes behind it. */
-static char *base_name(const char *path)
+static char *last_part(const char *path)
 {
     size_t size = strlen(path);
     while (size > 1 && path[size - 1] == '/')
@@ -53,6 +53,21 @@ static char *base_name(const char *path)
     while (begin > 0 && path[begin - 1] != '/')
         begin--;
     return strndup(path + begin, size - begin);
+}
+
+/* The same of a script or a folder, which may be called `.`. */
+static char *base_name(const char *path)
+{
+    char *name = last_part(path);
+    if (!name || (strcmp(name, ".") != 0 && strcmp(name, "..") != 0))
+        return name;
+    char *absolute = realpath(path, NULL);
+    if (!absolute)
+        return name;
+    free(name);
+    name = last_part(absolute);
+    free(absolute);
+    return name;
 }
 
 /* What `-m name`, `-c code`, `-` and scripts are called. */

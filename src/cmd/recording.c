@@ -25,8 +25,9 @@ const struct cunei_option cunei_recording_options[] = {
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "record these functions: a module, module:qualname, a file, or re:…;\n"
-             "the last --include or --exclude that matches decides",
+     .help = "record these functions: a module, module:qualname,\n"
+             "a file, or re:…; the last --include or --exclude\n"
+             "that matches decides",
      VALUE(patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
@@ -36,11 +37,12 @@ const struct cunei_option cunei_recording_options[] = {
     {.name = "max-size",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
-     .help = "stop when this much is written: 500M or 2G, at least 1M",
+     .help = "stop when this much is written, as 500M; at least 1M",
      VALUE(max_bytes)},
     {.name = "startup",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "begin as early as Python can, not at the program's first line",
+     .help = "begin as early as Python can, not at the program's\n"
+             "first line",
      VALUE(startup)},
     {.name = "python",
      .kind = CUNEI_OPTION_TEXT,
@@ -54,7 +56,7 @@ const struct cunei_option cunei_recording_options[] = {
     {.name = "quiet",
      .letter = 'q',
      .kind = CUNEI_OPTION_FLAG,
-     .help = "say nothing at the end",
+     .help = "say nothing at the end; of run, only the report",
      VALUE(quiet)},
     {0},
 };
@@ -73,12 +75,15 @@ static void check_python(const struct cunei_program *program,
     int rc = cunei_interpreter_ask(&python, program->python, program->flags);
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
-                            "'%s' does not answer as a Python does; name one "
+                            "'%s' does not answer as a Python does%s%s%s; name one "
                             "with --python",
-                            program->python);
+                            program->python, *python.error ? " (" : "", python.error,
+                            *python.error ? ")" : "");
     else if (rc < 0)
-        cunei_buffer_format(reason, "cannot run the Python '%s': %s", program->python,
-                            strerror(-rc));
+        cunei_buffer_format(reason,
+                            "cannot run the Python '%s': %s; name another with "
+                            "--python",
+                            program->python, strerror(-rc));
     else if (program->no_site && python.major == CUNEI_INTERPRETER_MAJOR &&
              python.minor >= CUNEI_INTERPRETER_MINOR)
         cunei_buffer_append_text(reason,

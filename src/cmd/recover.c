@@ -110,7 +110,8 @@ static int run_recover(int argc, char **argv)
 static const struct cunei_option options[] = {
     {.name = "force",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "also processes of another machine, which must not run any more",
+     .help = "also processes of another machine, which must not run\n"
+             "any more",
      .offset = offsetof(struct values, force)},
     {0},
 };

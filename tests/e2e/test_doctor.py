@@ -44,6 +44,8 @@ def test_a_python_that_cannot_record_is_bad(cunei):
     assert result.returncode == 1
     assert report["can_record"] is False
     assert "3.11.2" in rows["python"]["text"]
+    assert rows["python"]["state"] == "bad"
+    assert "needs 3.12" in rows["python"]["text"]
     assert "3.12" in rows["cunei"]["advice"]
 
 
@@ -52,6 +54,8 @@ def test_a_python_that_is_not_there_is_bad(cunei):
 
     assert result.returncode == 1
     assert rows["python"]["state"] == "bad"
+    assert "./nowhere" in rows["python"]["text"]
+    assert "--python" in rows["python"]["advice"]
 
 
 def test_a_missing_reader_is_named_with_how_to_get_it(cunei):

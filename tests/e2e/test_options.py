@@ -52,6 +52,7 @@ def test_help_teaches_every_command(cunei, command):
     assert f"  cunei {command}" in by_word.stdout, "help without an example"
     assert by_word.returncode == by_option.returncode == 0
     assert f"  {command}" in cunei("--help").stdout
+    assert [line for line in by_word.stdout.splitlines() if len(line) > 80] == []
 
 
 def test_options_stand_before_and_behind_the_directory(cunei, trace):
@@ -85,6 +86,25 @@ def test_the_directory_is_named_after_program_and_process(cunei):
 
     names = sorted(re.sub(r"\d+$", "N", p.name) for p in cunei.folder.iterdir())
     assert names == ["app.py", "cunei-app.py-N", "cunei-this-N"]
+
+
+def test_a_folder_called_dot_has_a_name(cunei):
+    cunei.write("__main__.py", "")
+
+    cunei("record", ".")
+
+    [trace] = cunei.folder.glob("cunei-*")
+    assert re.fullmatch(r"cunei-work-\d+", trace.name)
+
+
+def test_a_python_that_fails_is_quoted(cunei):
+    shim = "#!/bin/sh\necho 'pyenv: python3: command not found' >&2\nexit 127\n"
+    python = cunei.write("python3", shim, executable=True)
+
+    result = cunei("record", "--python", python, "-c", "pass")
+
+    assert result.returncode == 1
+    assert "as a Python does (pyenv: python3: command not found)" in result.stderr
 
 
 def test_an_empty_directory_is_taken(cunei):
