@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     __version__: str
+del TYPE_CHECKING
 
 __all__ = [
     "Error",
