@@ -210,7 +210,7 @@ static void metadata_of_others_is_refused_with_a_clause(void **state)
     (void)snprintf(path, sizeof(path), "%s/metadata", fixture.folder);
 
     fixture_write_file(path, newer, strlen(newer));
-    assert_refused(fixture.directory, -EPROTO, "another version of cunei");
+    assert_refused(fixture.directory, -EPROTO, "by a newer cunei (format 2");
     fixture_write_file(path, other, strlen(other));
     assert_refused(fixture.directory, -ENODATA, "not of a trace of cunei's");
     fixture_write_file(path, "", 0);
