@@ -384,7 +384,7 @@ def test_lost_events_are_told(tmp_path):
         def f():
             pass
         def loop():
-            for _ in range(20_000):
+            for _ in range(25_000):
                 f()
         loop()
         for _ in range(3):
