@@ -7,6 +7,7 @@ says what went wrong.
 """
 
 import os
+import sys
 
 # What became of it: None before boot() did anything, "" where the probe took it up,
 # else why it did not.  The launcher asks for it before it starts a program.
@@ -20,6 +21,9 @@ def boot():
         return
     outcome = ""
     try:
+        # Importing it would switch the GIL on, and warn the program's user of it.
+        if not getattr(sys, "_is_gil_enabled", lambda: True)():
+            raise RuntimeError("without the GIL a Python cannot be recorded yet")
         from cunei import _probe
 
         _probe.boot()
@@ -27,4 +31,5 @@ def boot():
         outcome = f"{type(error).__name__}: {error}"
         if os.environ.get("CUNEI_DEBUG") == "1":
             # sys.stderr need not exist this early, nor be what it seems.
-            os.write(2, f"cunei: not recording: {outcome}\n".encode())
+            line = f"cunei: not recording: {outcome}\n"
+            os.write(2, line.encode(errors="backslashreplace"))

@@ -122,8 +122,8 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
     else if (summary->full)
         cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
     else if (summary->lost_no_stream)
-        cunei_buffer_append_text(why, "events were lost: there was no room to record "
-                                      "more threads at once");
+        cunei_buffer_append_text(why, "events were lost: no stream could be made for a "
+                                      "thread, for want of memory, space or rights");
     else if (summary->lost_no_function)
         cunei_buffer_append_text(why, "events were lost: there was no room to define "
                                       "more functions");

@@ -31,6 +31,16 @@ static inline uint64_t cunei_compat_extra_call(PyCodeObject *code, Py_ssize_t in
     return (uint64_t)(uintptr_t)word;
 }
 
+/*
+ * How many Python frames the thread has, by the counter that limits them.  It also
+ * counts a few that only the interpreter knows of, for calls of `__init__`.
+ */
+static inline size_t cunei_compat_depth(const PyThreadState *thread)
+{
+    int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
+    return depth > 0 ? (size_t)depth : 0;
+}
+
 static inline bool cunei_compat_reads_extra(PyCodeObject *code, Py_ssize_t index,
                                             uint64_t expected)
 {

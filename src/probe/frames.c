@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "probe/code.h"
+#include "probe/compat.h"
 
 /*
  * A chain of recursion is counted this far: at 33 ns a frame it must not make the
@@ -42,17 +43,26 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
-    size_t count = 0;
+    size_t count = 0, steps = 0;
 
-    if (frame && !top_is_open)
+    if (frame && !top_is_open) {
         frame = step_back(frame);
-    for (; frame; frame = step_back(frame)) {
-        uint32_t id = cunei_code_id(word_of(frame));
-        if (id && count < max)
-            functions[count++] = id;
-        else if (id)
-            (*omitted)++;
+        steps++;
     }
+    /*
+     * No further than what is written: a frame that is looked at gets an object that
+     * lives as long as the frame, and a million of them take 200 MB.
+     */
+    for (; frame && count < max; frame = step_back(frame), steps++) {
+        uint32_t id = cunei_code_id(word_of(frame));
+        if (id)
+            functions[count++] = id;
+    }
+    if (frame) {
+        size_t depth = cunei_compat_depth(PyThreadState_Get());
+        *omitted = depth > steps ? depth - steps : 1;
+    }
+    Py_XDECREF(frame);
     return count;
 }
 
@@ -129,13 +139,13 @@ static void copy_threading_name(char name[CUNEI_PACKET_THREAD_NAME])
     PyCodeObject *code = PyFrame_GetCode(outermost);
     if (PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0) {
         PyObject *self = PyFrame_GetVarString(outermost, "self");
-        PyObject *key = PyUnicode_FromString("_name");
-        /* The generic look-up: a __getattr__ of the program's must not run. */
-        PyObject *text = self && key ? PyObject_GenericGetAttr(self, key) : NULL;
-        copy_name(text, name);
+        /* Only what the object itself holds: a property of the program's must not run.
+         */
+        PyObject *attributes = self ? PyObject_GenericGetDict(self, NULL) : NULL;
+        if (attributes && PyDict_Check(attributes))
+            copy_name(PyDict_GetItemString(attributes, "_name"), name); /* borrowed */
         PyErr_Clear();
-        Py_XDECREF(text);
-        Py_XDECREF(key);
+        Py_XDECREF(attributes);
         Py_XDECREF(self);
     }
     Py_DECREF(code);

@@ -3,7 +3,7 @@
  * The extension module cunei._probe: what Python sees of the probe.
  *
  * It records the main interpreter of its process; in any other one it can be imported
- * and refuses to start.
+ * and refuses to start, and so it does where there is no GIL.
  */
 #include <Python.h>
 
@@ -216,12 +216,31 @@ static int prepare(PyObject *module)
                : cunei_monitor_register(&state->monitor, is_selective(state));
 }
 
+static bool is_main_interpreter(void)
+{
+    return PyInterpreterState_Get() == PyInterpreterState_Main();
+}
+
+static bool has_gil(void)
+{
+    PyObject *asked = PySys_GetObject("_is_gil_enabled"); /* borrowed; 3.13 has it */
+    PyObject *answer = asked ? PyObject_CallNoArgs(asked) : Py_NewRef(Py_True);
+    bool yes = answer == Py_True;
+
+    PyErr_Clear();
+    Py_XDECREF(answer);
+    return yes;
+}
+
 /* Whether this is an interpreter, and a moment, to record in; else an exception. */
 static bool may_start(void)
 {
-    if (PyInterpreterState_Get() != PyInterpreterState_Main())
+    if (!is_main_interpreter())
         PyErr_SetString(PyExc_RuntimeError,
                         "only the main interpreter of a process can be recorded");
+    else if (!has_gil())
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a Python that runs without the GIL cannot be recorded yet");
     else if (active)
         PyErr_Format(
             PyExc_RuntimeError,
@@ -354,8 +373,12 @@ static int probe_exec(PyObject *module)
         PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
         return -1;
     }
-    if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0 ||
-        cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0)
+    if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
+        return -1;
+    /* The place on code objects is the main interpreter's: elsewhere start refuses. */
+    if (!is_main_interpreter())
+        return 0;
+    if (cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0)
         return -1;
     state->callback_type = cunei_callback_type(module);
     return state->callback_type ? cunei_monitor_init(&state->monitor, monitoring,

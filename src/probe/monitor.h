@@ -40,7 +40,7 @@ struct cunei_monitor {
     long events[CUNEI_MONITOR_EVENTS]; /* their bits in this Python */
     int tool;                          /* -1: none */
     int discovery;                     /* -1: none */
-    bool unwinds;                      /* PY_UNWIND and PY_THROW are on */
+    bool unwinds;                      /* PY_UNWIND is on */
 };
 
 /* Each returns 0, or -1 with an exception set. */

@@ -31,10 +31,10 @@ static struct {
 } table;
 
 /*
- * The tail is filled with the recording's lock held, but flushed by any thread that
- * writes a packet: it has a lock of its own.
+ * Definitions are put with the recording's lock held, but flushed by any thread that
+ * writes a packet: the tail and the definitions stream have a lock of their own.
  */
-static pthread_mutex_t tail_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t define_lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t tail_length; /* the mapping holds a copy, which is not believed */
 
 void cunei_define_reset(void)
@@ -91,38 +91,14 @@ static bool grow(void)
     return true;
 }
 
-/* Beyond the classes: an event in the definitions stream. */
-static bool write_event(struct cunei_recording *recording,
-                        const struct cunei_function *function)
+void cunei_define_lock(void)
 {
-    struct cunei_stream *stream = &recording->definitions;
-    uint64_t now = cunei_clock_read();
+    (void)pthread_mutex_lock(&define_lock);
+}
 
-    /* Whoever defined the one before may run on a processor whose clock is ahead. */
-    if (now < stream->last)
-        now = stream->last;
-    cunei_metadata_format_define(function, now, &table.text);
-    if (table.text.failed)
-        return false;
-    unsigned words = (unsigned)(table.text.size / 8);
-    if (!stream->slot) {
-        stream->slot = cunei_live_add_slot(recording, CUNEI_STREAM_DEFINITIONS);
-        if (!stream->slot)
-            return false;
-        stream->vtid = (uint32_t)recording->pid;
-        cunei_packet_begin(recording, stream, now);
-    } else if (!cunei_stream_has_room(stream, now, words)) {
-        if (cunei_packet_close(recording, stream, CUNEI_CLOSE_KEEP, false) < 0)
-            return false;
-        cunei_packet_begin(recording, stream, now);
-    }
-    for (unsigned i = 0; i < words; i++) {
-        uint64_t word;
-        memcpy(&word, table.text.data + 8 * (size_t)i, sizeof(word));
-        cunei_stream_store(stream, i, word);
-    }
-    cunei_stream_publish(stream, now, words);
-    return true;
+void cunei_define_unlock(void)
+{
+    (void)pthread_mutex_unlock(&define_lock);
 }
 
 static struct cunei_live_tail *tail_of(struct cunei_recording *recording)
@@ -130,24 +106,24 @@ static struct cunei_live_tail *tail_of(struct cunei_recording *recording)
     return (void *)((char *)recording->live + CUNEI_LIVE_TAIL_OFFSET);
 }
 
-void cunei_define_lock(void)
+/* Whether `size` bytes of definitions may be written; `force` does not ask. */
+static int check_space(struct cunei_recording *recording, uint64_t size, bool force)
 {
-    (void)pthread_mutex_lock(&tail_lock);
+    return force ? 0
+                 : cunei_space_take(&recording->space,
+                                    cunei_folder_fd(&recording->folder), size);
 }
 
-void cunei_define_unlock(void)
-{
-    (void)pthread_mutex_unlock(&tail_lock);
-}
-
-/* Write the tail to the metadata file and begin anew; tail lock held. */
-static int flush(struct cunei_recording *recording)
+/* Write the tail to the metadata file and begin anew. */
+static int flush_tail(struct cunei_recording *recording, bool force)
 {
     struct cunei_live_tail *tail = tail_of(recording);
 
     if (tail_length == 0)
         return 0;
-    int rc = cunei_folder_append(&recording->folder, CUNEI_METADATA_NAME, tail->text,
+    int rc = check_space(recording, tail_length, force);
+    if (rc == 0)
+        rc = cunei_folder_append(&recording->folder, CUNEI_METADATA_NAME, tail->text,
                                  tail_length, &recording->metadata_end);
     if (rc < 0)
         return rc;
@@ -158,42 +134,95 @@ static int flush(struct cunei_recording *recording)
     return 0;
 }
 
-int cunei_define_flush(struct cunei_recording *recording)
+/* Write the open packet of definitions, if there is one. */
+static int flush_events(struct cunei_recording *recording, bool force)
+{
+    struct cunei_stream *stream = &recording->definitions;
+
+    if (!stream->packet)
+        return 0;
+    int rc = check_space(recording, stream->content_bits / 8, force);
+    return rc < 0 ? rc : cunei_packet_close(recording, stream, CUNEI_CLOSE_KEEP, false);
+}
+
+int cunei_define_flush(struct cunei_recording *recording, bool force)
 {
     cunei_define_lock();
-    int rc = flush(recording);
+    int rc = flush_tail(recording, force);
+    if (rc == 0)
+        rc = flush_events(recording, force);
     cunei_define_unlock();
     return rc;
 }
 
-/* Add a whole line; tail lock held. */
-static int append_line(struct cunei_recording *recording, const char *line, size_t size)
+/* Add a whole line to the metadata. */
+static int put_line(struct cunei_recording *recording,
+                    const struct cunei_function *function)
 {
     struct cunei_live_tail *tail = tail_of(recording);
     int rc = 0;
 
+    cunei_metadata_format_function(function, &table.text);
+    size_t size = table.text.size;
+    if (table.text.failed || size > sizeof(tail->text))
+        return -ENOMEM;
     if (size > sizeof(tail->text) - tail_length)
-        rc = flush(recording);
-    if (rc < 0 || size > sizeof(tail->text))
-        return rc < 0 ? rc : -ENAMETOOLONG;
-    memcpy(tail->text + tail_length, line, size);
+        rc = flush_tail(recording, false);
+    if (rc < 0)
+        return rc;
+    memcpy(tail->text + tail_length, table.text.data, size);
     tail_length += size;
     /* Pairs with the acquire in the reader: the line is there before it counts. */
     atomic_store_explicit(&tail->length, tail_length, memory_order_release);
     return 0;
 }
 
+/* Beyond the classes: an event in the definitions stream. */
+static int put_event(struct cunei_recording *recording,
+                     const struct cunei_function *function)
+{
+    struct cunei_stream *stream = &recording->definitions;
+    uint64_t now = cunei_clock_read();
+    int rc = 0;
+
+    /* Whoever defined the one before may run on a processor whose clock is ahead. */
+    if (now < stream->last)
+        now = stream->last;
+    cunei_metadata_format_define(function, now, &table.text);
+    if (table.text.failed)
+        return -ENOMEM;
+    if (!stream->slot) {
+        stream->slot = cunei_live_add_slot(recording, CUNEI_STREAM_DEFINITIONS);
+        if (!stream->slot)
+            return -ENOMEM;
+        stream->vtid = (uint32_t)recording->pid;
+    }
+    unsigned words = (unsigned)(table.text.size / 8);
+    if (stream->packet && !cunei_stream_has_room(stream, now, words))
+        rc = flush_events(recording, false);
+    if (rc < 0)
+        return rc;
+    if (!stream->packet)
+        cunei_packet_begin(recording, stream, now);
+    for (unsigned i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, table.text.data + 8 * (size_t)i, sizeof(word));
+        cunei_stream_store(stream, i, word);
+    }
+    cunei_stream_publish(stream, now, words);
+    return 0;
+}
+
 static bool write_definition(struct cunei_recording *recording,
                              const struct cunei_function *function)
 {
-    cunei_buffer_clear(&table.text);
-    if (function->id >= CUNEI_FUNCTION_CLASS_END)
-        return write_event(recording, function);
-    cunei_metadata_format_function(function, &table.text);
-    if (table.text.failed)
+    /* Once recording has stopped for space, nothing new is written, either. */
+    if (cunei_recording_is_full(recording))
         return false;
+    cunei_buffer_clear(&table.text);
     cunei_define_lock();
-    int rc = append_line(recording, table.text.data, table.text.size);
+    int rc = function->id < CUNEI_FUNCTION_CLASS_END ? put_line(recording, function)
+                                                     : put_event(recording, function);
     cunei_define_unlock();
     return rc == 0;
 }

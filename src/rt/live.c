@@ -8,6 +8,8 @@
  */
 #include "wire/live.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,30 +62,40 @@ static char *runtime_directory(void)
     return memory_directory();
 }
 
-static char *pointer_path(pid_t pid)
+/* Remove links that killed processes left behind, when their traces are gone, too. */
+static void sweep(const char *directory)
 {
-    char *path = NULL;
-    char *directory = runtime_directory();
-
-    if (directory && asprintf(&path, "%s/%d", directory, (int)pid) < 0)
-        path = NULL;
-    free(directory);
-    return path;
+    DIR *links = opendir(directory);
+    if (!links)
+        return;
+    for (struct dirent *entry; (entry = readdir(links));) {
+        bool is_link =
+            entry->d_type == DT_LNK && isdigit((unsigned char)entry->d_name[0]);
+        if (is_link && faccessat(dirfd(links), entry->d_name, F_OK, 0) < 0 &&
+            errno == ENOENT)
+            (void)unlinkat(dirfd(links), entry->d_name, 0);
+    }
+    closedir(links);
 }
 
 /* Let others find the live file by the process's number; it is no loss if not. */
-static void point_to(const struct cunei_recording *recording)
+static void point_to(struct cunei_recording *recording)
 {
-    char *target = NULL;
-    char *pointer = pointer_path(recording->pid);
+    char *target = NULL, *pointer = NULL;
+    char *directory = runtime_directory();
 
-    if (pointer &&
-        asprintf(&target, "%s/%s", recording->folder.path, CUNEI_LIVE_NAME) >= 0) {
+    if (!directory)
+        return;
+    sweep(directory);
+    if (asprintf(&pointer, "%s/%d", directory, (int)recording->pid) < 0)
+        pointer = NULL;
+    else if (asprintf(&target, "%s/%s", recording->folder.path, CUNEI_LIVE_NAME) >= 0) {
         (void)unlink(pointer);
         (void)!symlink(target, pointer);
         free(target);
     }
-    free(pointer);
+    recording->pointer = pointer;
+    free(directory);
 }
 
 /*
@@ -266,18 +278,19 @@ void cunei_live_forget(struct cunei_recording *recording)
         recording->slots[i] = NULL;
     }
     recording->free_slots = NULL;
+    recording->free_count = 0;
+    recording->no_slot_until = 0;
+    free(recording->pointer);
+    recording->pointer = NULL;
     if (recording->live)
         munmap(recording->live, CUNEI_LIVE_HEAD_SIZE);
     recording->live = NULL;
 }
 
-void cunei_live_unpoint(const struct cunei_recording *recording)
+void cunei_live_unpoint(struct cunei_recording *recording)
 {
-    char *pointer = pointer_path(recording->pid);
-
-    if (pointer)
-        (void)unlink(pointer);
-    free(pointer);
+    if (recording->pointer)
+        (void)unlink(recording->pointer);
 }
 
 void cunei_live_remove(struct cunei_recording *recording)

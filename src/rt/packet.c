@@ -36,6 +36,17 @@ static void invalidate(struct cunei_packet *packet)
     atomic_thread_fence(memory_order_release);
 }
 
+/* CLOCK_MONOTONIC at the tick `now`, which may be some writing ago. */
+static uint64_t monotonic_at(const struct cunei_recording *recording, uint64_t now)
+{
+    struct cunei_clock_pair pair = cunei_clock_pair();
+    uint64_t since = pair.tick > now ? pair.tick - now : 0;
+    unsigned __int128 since_ns =
+        (unsigned __int128)since * CUNEI_NS_PER_S / recording->metadata.frequency;
+
+    return pair.monotonic_ns - (uint64_t)since_ns;
+}
+
 void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,
                         uint64_t now)
 {
@@ -54,7 +65,7 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
         .packet_bits = CUNEI_PACKET_BITS,
         .sequence = slot->sequence,
         .events_discarded = slot->discarded,
-        .monotonic_ns = cunei_clock_ns(CLOCK_MONOTONIC),
+        .monotonic_ns = monotonic_at(recording, now),
         .cpu_begin_ns = cpu_ns,
         .cpu_end_ns = cpu_ns,
         .thread = stream->thread,
@@ -150,6 +161,7 @@ static void empty(struct cunei_recording *recording, struct cunei_stream *stream
 
     count_lost(recording, stream);
     stream->content_bits = 64 * (HEAD_WORDS + 2 + (words[HEAD_WORDS + 1] >> 32) / 2);
+    stream->last = recording->base + stream->packet->timestamp_begin;
     atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
                           memory_order_release);
 }
@@ -193,8 +205,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
 {
     struct cunei_slot *slot = stream->slot;
     struct cunei_packet open, head;
-    bool full = atomic_load_explicit(&recording->live->state, memory_order_relaxed) ==
-                CUNEI_LIVE_FULL;
+    bool full = cunei_recording_is_full(recording);
     int rc = 0;
 
     if (full && last && why == CUNEI_CLOSE_KEEP && stream->thread)
@@ -215,8 +226,8 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
                                      cunei_folder_fd(&recording->folder),
                                      stream->content_bits / 8);
     /* Definitions first: the files alone must be a valid trace. */
-    if (rc == 0)
-        rc = cunei_define_flush(recording);
+    if (rc == 0 && stream != &recording->definitions)
+        rc = cunei_define_flush(recording, why == CUNEI_CLOSE_KEEP);
     if (rc == 0)
         rc = write_packet(recording, stream, last && why == CUNEI_CLOSE_KEEP);
     if (rc < 0 && why == CUNEI_CLOSE_KEEP) {
@@ -233,6 +244,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
     slot->current ^= 1;
     slot->last = stream->last;
     stream->content_bits = CUNEI_PACKET_BITS;
+    stream->packet = NULL;
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -20,10 +21,14 @@
 #define FREQUENCY_MIN UINT64_C(1000000)
 #define FREQUENCY_MAX UINT64_C(100000000000)
 
+/* Slots without an owner that keep their memory. */
+#define IDLE_SLOTS_MAX 4
+
 _Thread_local struct cunei_stream *cunei_stream_own;
 
 static struct cunei_recording recording = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static pthread_key_t thread_end;
+static int thread_end_error; /* without the key, a thread's end would go unseen */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Close the thread's packet and let another thread have its slot; lock held. */
@@ -33,7 +38,8 @@ static void give_slot_back(struct cunei_stream *stream)
 
     if (!slot)
         return;
-    (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, true);
+    if (stream->packet)
+        (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, true);
     slot->vtid = stream->vtid;
     slot->thread = stream->thread;
     memcpy(slot->name, stream->name, sizeof(slot->name));
@@ -41,6 +47,9 @@ static void give_slot_back(struct cunei_stream *stream)
     recording.live->streams[slot->number].thread = 0;
     slot->next_free = recording.free_slots;
     recording.free_slots = slot;
+    /* After a burst of threads most slots stay idle: let their memory go. */
+    if (++recording.free_count > IDLE_SLOTS_MAX)
+        (void)madvise(slot->buffers, CUNEI_LIVE_STREAM_SIZE, MADV_DONTNEED);
 }
 
 static void unlink_stream(struct cunei_stream *stream)
@@ -124,12 +133,15 @@ static void after_fork_in_child(void)
 
 static void prepare_process(void)
 {
-    (void)pthread_key_create(&thread_end, end_thread);
+    thread_end_error = pthread_key_create(&thread_end, end_thread);
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     cunei_define_reset();
 }
 
-/* A copy of the process that no fork handler has seen must not write, either. */
+/*
+ * A copy of the process that no fork handler has seen must not write, either; at the
+ * latest when its packet is full, it does not any more.
+ */
 static bool is_recording_here(void)
 {
     return recording.on && getpid() == recording.pid;
@@ -138,11 +150,6 @@ static bool is_recording_here(void)
 bool cunei_recorder_is_on(void)
 {
     return recording.on;
-}
-
-const char *cunei_recorder_folder(void)
-{
-    return recording.folder.path;
 }
 
 static void make_uuid(uint8_t uuid[16])
@@ -205,6 +212,8 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     (void)pthread_once(&once, prepare_process);
     if (recording.on)
         return -EALREADY;
+    if (thread_end_error != 0)
+        return -thread_end_error;
 
     int rc = cunei_folder_open(&recording.folder, options->directory);
     if (rc < 0)
@@ -286,10 +295,12 @@ static void describe_end(const struct cunei_clock_pair *end)
 /* Close a stream for good; it finds no room at its next event. */
 static int close_stream(struct cunei_stream *stream)
 {
-    if (!stream->slot)
-        return 0;
-    int rc = cunei_packet_close(&recording, stream, CUNEI_CLOSE_KEEP, true);
+    int rc = 0;
+
+    if (stream->slot && stream->packet)
+        rc = cunei_packet_close(&recording, stream, CUNEI_CLOSE_KEEP, true);
     stream->slot = NULL;
+    stream->packet = NULL;
     stream->content_bits = CUNEI_PACKET_BITS;
     return rc;
 }
@@ -301,9 +312,7 @@ int cunei_recorder_stop(void)
 
     (void)pthread_mutex_lock(&recording.lock);
     struct cunei_clock_pair end = cunei_clock_pair();
-    int rc = cunei_define_flush(&recording);
-    int failed = close_stream(&recording.definitions);
-    rc = rc < 0 ? rc : failed;
+    int failed, rc = cunei_define_flush(&recording, true);
     for (struct cunei_stream *stream = recording.streams; stream;
          stream = stream->next) {
         failed = close_stream(stream);
@@ -360,23 +369,62 @@ static struct cunei_stream *own_stream(void)
     return stream;
 }
 
+/* A slot that nobody has; NULL: there is none to be had.  Lock held. */
+static struct cunei_slot *take_slot(uint64_t now)
+{
+    struct cunei_slot *slot = recording.free_slots;
+
+    if (slot) {
+        recording.free_slots = slot->next_free;
+        recording.free_count--;
+        return slot;
+    }
+    if (now < recording.no_slot_until || cunei_recording_is_full(&recording))
+        return NULL;
+    slot = cunei_live_add_slot(&recording, CUNEI_STREAM_EVENTS);
+    /* Not with every event anew: what failed costs system calls. */
+    if (!slot)
+        recording.no_slot_until = now + recording.metadata.frequency / 10;
+    return slot;
+}
+
 /* A stream with a slot, or NULL; lock held. */
-static struct cunei_stream *own_stream_with_slot(void)
+static struct cunei_stream *own_stream_with_slot(uint64_t now)
 {
     struct cunei_stream *stream = own_stream();
 
     if (!stream || stream->slot)
         return stream;
-    struct cunei_slot *slot = recording.free_slots;
-    if (slot)
-        recording.free_slots = slot->next_free;
-    else
-        slot = cunei_live_add_slot(&recording, CUNEI_STREAM_EVENTS);
-    if (!slot)
+    stream->slot = take_slot(now);
+    if (!stream->slot)
         return NULL;
-    stream->slot = slot;
+    stream->packet = NULL;
     stream->thread = ++recording.thread_count;
-    recording.live->streams[slot->number].thread = stream->thread;
+    recording.live->streams[stream->slot->number].thread = stream->thread;
+    return stream;
+}
+
+/* The first event of a thread, or of a recording in it. */
+static struct cunei_stream *begin_stream(uint64_t *now)
+{
+    char name[CUNEI_PACKET_THREAD_NAME] = "";
+
+    /* Before there is anything that another thread could find half made. */
+    if (recording.hooks.name)
+        recording.hooks.name(name);
+    (void)pthread_mutex_lock(&recording.lock);
+    struct cunei_stream *stream = recording.on ? own_stream_with_slot(*now) : NULL;
+    (void)pthread_mutex_unlock(&recording.lock);
+    if (!stream) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
+        return NULL;
+    }
+    memcpy(stream->name, name, sizeof(stream->name));
+    /* The slot's last owner may have read its clock after this thread did. */
+    if (*now < stream->slot->last) {
+        *now = stream->slot->last;
+        cunei_recording_count(&recording, CUNEI_LIVE_CLAMPED, 1);
+    }
     return stream;
 }
 
@@ -395,22 +443,10 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
                 return stream;
         }
         (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, false);
-    } else {
-        (void)pthread_mutex_lock(&recording.lock);
-        stream = own_stream_with_slot();
-        (void)pthread_mutex_unlock(&recording.lock);
-        if (!stream) {
-            cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
-            return NULL;
-        }
-        if (recording.hooks.name)
-            recording.hooks.name(stream->name);
-        /* The slot's last owner may have read its clock after this thread did. */
-        if (*now < stream->slot->last) {
-            *now = stream->slot->last;
-            cunei_recording_count(&recording, CUNEI_LIVE_CLAMPED, 1);
-        }
-    }
+    } else
+        stream = begin_stream(now);
+    if (!stream)
+        return NULL;
     cunei_packet_begin(&recording, stream, *now);
     cunei_packet_put_stack(&recording, stream, *now, top_is_open);
     return stream;
@@ -430,6 +466,8 @@ void cunei_recorder_lose(enum cunei_live_counter reason)
 {
     if (!is_recording_here())
         return;
+    if (cunei_recording_is_full(&recording))
+        reason = CUNEI_LIVE_LOST_NO_SPACE;
     cunei_recording_count(&recording, CUNEI_LIVE_LOST, 1);
     cunei_recording_count(&recording, reason, 1);
 }

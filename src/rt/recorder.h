@@ -52,9 +52,6 @@ int cunei_recorder_stop(void);
 
 bool cunei_recorder_is_on(void);
 
-/* The folder of this process in the trace, while recording. */
-const char *cunei_recorder_folder(void);
-
 /*
  * The calling thread's stream with room for `words` words at `*now`, which is moved
  * forward if the clock stepped back.  NULL: not recording, or there is no room to be
@@ -64,7 +61,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
                                          bool top_is_open);
 
 /*
- * The id of a function: a new one, with its definition on disk, or that of the function
+ * The id of a function: a new one, with its definition written, or that of the function
  * with the same identity.  0: it cannot be had.  `function->id` is not looked at.
  */
 uint32_t cunei_recorder_define(const struct cunei_function *function);

@@ -2,10 +2,11 @@
 /*
  * What the parts of the recorder share; private to rt/.
  *
- * `lock` guards the list of slots, the list of streams and the definitions.  It is
- * taken for a thread's first event, its end, a new function, start, stop and fork.
- * Inside it, or alone when a packet is written, the lock of the metadata's tail, and
- * inside that the one of the folder's descriptor.
+ * `lock` guards the list of slots, the list of streams and the table of functions.  It
+ * is taken for a thread's first event, its end, a new function, start, stop and fork.
+ * Inside it, or alone when a packet is written, the lock of what definitions go through
+ * (the metadata's tail, the definitions stream), and inside that the one of the
+ * folder's descriptor.
  */
 #ifndef CUNEI_RT_RECORDING_H
 #define CUNEI_RT_RECORDING_H
@@ -51,6 +52,9 @@ struct cunei_recording {
     struct cunei_process process;
     struct cunei_slot *slots[CUNEI_LIVE_STREAMS_MAX]; /* owned */
     struct cunei_slot *free_slots;
+    size_t free_count;
+    uint64_t no_slot_until;       /* tick before which no new one is tried */
+    char *pointer;                /* owned: the link to the live file, or NULL */
     struct cunei_stream *streams; /* of all threads */
     uint32_t thread_count;
     struct cunei_stream definitions; /* the stream of functions beyond the classes */
@@ -85,15 +89,21 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
 void cunei_live_forget(struct cunei_recording *recording);
 void cunei_live_remove(struct cunei_recording *recording);
 /* Let nobody find it by the process's number any more. */
-void cunei_live_unpoint(const struct cunei_recording *recording);
+void cunei_live_unpoint(struct cunei_recording *recording);
 
 /* rt/define.c: functions. */
 void cunei_define_reset(void);
 void cunei_define_lock(void);
 void cunei_define_unlock(void);
-int cunei_define_flush(struct cunei_recording *recording);
+int cunei_define_flush(struct cunei_recording *recording, bool force);
 uint32_t cunei_define(struct cunei_recording *recording,
                       const struct cunei_function *function);
+
+static inline bool cunei_recording_is_full(const struct cunei_recording *recording)
+{
+    return atomic_load_explicit(&recording->live->state, memory_order_relaxed) ==
+           CUNEI_LIVE_FULL;
+}
 
 static inline void cunei_recording_count(struct cunei_recording *recording,
                                          enum cunei_live_counter counter,

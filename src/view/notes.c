@@ -212,7 +212,7 @@ static const char *loss_reason(const struct cunei_process *process)
     if (process->full)
         return strerror((int)(process->stop_errno & 0xff));
     if (process->lost_no_stream > 0)
-        return "no memory for a thread's stream";
+        return "no stream could be made for a thread: no memory, no space or no rights";
     if (process->lost_no_function > 0)
         return "functions that could not be defined";
     return NULL;

@@ -66,8 +66,8 @@ struct cunei_live {
     uint8_t uuid[16];     /* the process image's */
     uint8_t boot_id[16];  /* the machine's, this boot */
     uint32_t pid;
-    _Atomic uint32_t state;        /* enum cunei_live_state; a futex */
-    _Atomic uint32_t generation;   /* of the configuration, raised by a controller */
+    _Atomic uint32_t state;        /* enum cunei_live_state */
+    _Atomic uint32_t generation;   /* reserved: of the configuration */
     _Atomic uint32_t stream_count; /* slots in use, from 0 */
     uint32_t stop_errno;           /* why the state is FULL; 0: by --max-size */
     uint32_t reserved32;

@@ -4,7 +4,7 @@
  *
  * Lines of `key value`, values quoted by cunei_text_quote, written whole and put in
  * place by rename: once when recording starts, once more when it ends.  A process whose
- * description says `running` and that does not run any more was killed.
+ * description does not say `ended 1` and that does not run any more was killed.
  */
 #ifndef CUNEI_WIRE_PROCESS_H
 #define CUNEI_WIRE_PROCESS_H
