@@ -160,7 +160,7 @@ class Replay:
     stack: list[int] | None = None
     orphans: int = 0  # exits of frames whose entry is missing
     unclosed: int = 0  # entries whose exit is missing
-    mismatches: int = 0  # packets that began with another stack
+    appeared: int = 0  # frames in a later packet's stack whose entry is missing
     deepest: int = 0
 
     def leave(self, function: int, run: int | None) -> None:
@@ -184,16 +184,22 @@ class Replay:
             self.unclosed += 1
         stack.pop()
 
+    def synchronise(self, stack: list[int], omitted: int) -> None:
+        """Take over what a packet begins with; omitted frames stay as they are known."""
+        known = stack if self.stack is None else self.stack
+        stack[:omitted] = known[:omitted]
+        pairs = enumerate(zip(known, stack, strict=False))
+        ends = (at for at, (old, new) in pairs if old != new)
+        common = next(ends, min(len(known), len(stack)))
+        self.unclosed += len(known) - common
+        self.appeared += len(stack) - common
+        self.stack = stack
+
     def follow(self, events: Iterator[Event]) -> None:
         run = None
         for event in events:
             if event.kind == STACK:
-                # Outer frames that are omitted stay as they are known.
-                omitted = [0] * event.phase
-                if self.stack is not None:
-                    omitted = self.stack[: event.phase]
-                    self.mismatches += self.stack != omitted + event.value
-                self.stack = omitted + event.value
+                self.synchronise([0] * event.phase + event.value, event.phase)
             elif event.kind == UNWIND:
                 run = event.value
             else:
@@ -205,7 +211,7 @@ class Replay:
                 run = None
 
     def is_balanced(self) -> bool:
-        return self.orphans == self.unclosed == self.mismatches == 0
+        return self.orphans == self.unclosed == self.appeared == 0
 
 
 @dataclass

@@ -81,7 +81,8 @@ done.wait()
 
     trace = ctf.read(cunei.folder / "trace")
     (process,) = trace.processes
-    names = [packets[0].thread_name for packets in process.threads().values()]
+    threads = sorted(process.threads().items())
+    names = [packets[0].thread_name for _, packets in threads]
     assert trace.count("work") == 7
     assert names[:3] == ["MainThread", "plain", "größer " + "x" * 22]
     assert "hostile" in names

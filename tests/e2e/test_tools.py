@@ -315,6 +315,6 @@ for other in (5, 3):
     trace = ctf.read(cunei.folder / "trace")
     for process in trace.processes:
         (replay,) = process.replay().values()
-        assert (replay.orphans, replay.unclosed, replay.mismatches) == (10, 0, 0)
+        assert (replay.orphans, replay.unclosed, replay.appeared) == (10, 0, 0)
         names = [process.functions[number].qualname for number in replay.stack]
         assert names == ["<module>"]
