@@ -125,15 +125,20 @@ static uint64_t count_events(const struct cunei_stream *stream)
     return count;
 }
 
-/* Count what the packet holds as lost. */
-static void count_lost(struct cunei_recording *recording, struct cunei_stream *stream)
+void cunei_packet_count_lost(struct cunei_recording *recording, struct cunei_slot *slot,
+                             uint64_t count)
 {
-    struct cunei_slot *slot = stream->slot;
-    uint64_t count = count_events(stream);
-
     slot->discarded += count;
     atomic_store_explicit(&recording->live->streams[slot->number].discarded,
                           slot->discarded, memory_order_relaxed);
+}
+
+/* Count what the packet holds as lost. */
+static void count_lost(struct cunei_recording *recording, struct cunei_stream *stream)
+{
+    uint64_t count = count_events(stream);
+
+    cunei_packet_count_lost(recording, stream->slot, count);
     cunei_recording_count(recording, CUNEI_LIVE_LOST, count);
     cunei_recording_count(recording, CUNEI_LIVE_LOST_NO_SPACE, count);
 }

@@ -470,6 +470,9 @@ void cunei_recorder_lose(enum cunei_live_counter reason)
         reason = CUNEI_LIVE_LOST_NO_SPACE;
     cunei_recording_count(&recording, CUNEI_LIVE_LOST, 1);
     cunei_recording_count(&recording, reason, 1);
+    /* The stream tells of it, too, where there is one: other readers look there. */
+    if (cunei_stream_own && cunei_stream_own->slot)
+        cunei_packet_count_lost(&recording, cunei_stream_own->slot, 1);
 }
 
 void cunei_recorder_refuse(const char *directory, int error)

@@ -75,6 +75,8 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
                         uint64_t now);
 int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
                        enum cunei_close why, bool last);
+void cunei_packet_count_lost(struct cunei_recording *recording, struct cunei_slot *slot,
+                             uint64_t count);
 void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot *slot);
 /* A last packet for a slot without an owner, if its file does not tell all losses. */
 int cunei_packet_tell(struct cunei_recording *recording, struct cunei_slot *slot);
