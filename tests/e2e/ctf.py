@@ -185,7 +185,7 @@ class Replay:
         stack.pop()
 
     def synchronise(self, stack: list[int], omitted: int) -> None:
-        """Take over what a packet begins with; omitted frames stay as they are known."""
+        """Take over what a packet begins with; frames it omits stay as known."""
         known = stack if self.stack is None else self.stack
         stack[:omitted] = known[:omitted]
         pairs = enumerate(zip(known, stack, strict=False))
