@@ -224,6 +224,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.pid = getpid();
     recording.hooks = options->hooks;
     recording.thread_count = 0;
+    recording.untold = 0;
     recording.start = cunei_clock_pair();
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
     make_uuid(recording.metadata.uuid);
@@ -313,6 +314,9 @@ int cunei_recorder_stop(void)
     (void)pthread_mutex_lock(&recording.lock);
     struct cunei_clock_pair end = cunei_clock_pair();
     int failed, rc = cunei_define_flush(&recording, true);
+    /* What threads without a stream lost is told in the first one. */
+    if (recording.slots[0])
+        cunei_packet_count_lost(&recording, recording.slots[0], recording.untold);
     for (struct cunei_stream *stream = recording.streams; stream;
          stream = stream->next) {
         failed = close_stream(stream);
@@ -473,6 +477,8 @@ void cunei_recorder_lose(enum cunei_live_counter reason)
     /* The stream tells of it, too, where there is one: other readers look there. */
     if (cunei_stream_own && cunei_stream_own->slot)
         cunei_packet_count_lost(&recording, cunei_stream_own->slot, 1);
+    else
+        atomic_fetch_add_explicit(&recording.untold, 1, memory_order_relaxed);
 }
 
 void cunei_recorder_refuse(const char *directory, int error)

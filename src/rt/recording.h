@@ -57,6 +57,7 @@ struct cunei_recording {
     char *pointer;                /* owned: the link to the live file, or NULL */
     struct cunei_stream *streams; /* of all threads */
     uint32_t thread_count;
+    _Atomic uint64_t untold;         /* events lost in threads without a stream */
     struct cunei_stream definitions; /* the stream of functions beyond the classes */
 };
 
