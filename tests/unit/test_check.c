@@ -11,55 +11,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
-#include "trace/trace.h"
-
-static struct fixture fixture;
-static struct cunei_trace trace;
-static struct cunei_trace_error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    fixture_init(&fixture);
-    trace = (struct cunei_trace){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cunei_trace_close(&trace);
-    fixture_fini(&fixture);
-    return 0;
-}
-
-static void open_trace(void)
-{
-    int rc = cunei_trace_open(&trace, fixture.directory, &error);
-    if (rc < 0)
-        print_error("%s\n", error.text);
-    assert_int_equal(rc, 0);
-}
-
-/* Read stream `index` of the first process to its end: its events, or an error. */
-static int read_stream(size_t index, uint64_t *events, uint64_t begin, uint64_t end)
-{
-    struct cunei_trace_reader reader;
-    struct cunei_trace_packet packet;
-    int rc;
-
-    *events = 0;
-    assert_int_equal(cunei_trace_reader_open(&reader, &trace.processes[0],
-                                             &trace.processes[0].streams[index], begin,
-                                             end),
-                     0);
-    while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
-        *events += packet.event_count;
-    error = reader.error;
-    cunei_trace_reader_close(&reader);
-    return rc;
-}
+#include "opened.h"
 
 static void every_kind_of_event_passes_the_check(void **state)
 {

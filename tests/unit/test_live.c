@@ -13,36 +13,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
-#include "trace/trace.h"
-
-static struct fixture fixture;
-static struct cunei_trace trace;
-static struct cunei_trace_error error;
-
-static int set_up(void **state)
-{
-    (void)state;
-    fixture_init(&fixture);
-    trace = (struct cunei_trace){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cunei_trace_close(&trace);
-    fixture_fini(&fixture);
-    return 0;
-}
-
-static void open_trace(void)
-{
-    int rc = cunei_trace_open(&trace, fixture.directory, &error);
-    if (rc < 0)
-        print_error("%s\n", error.text);
-    assert_int_equal(rc, 0);
-}
+#include "opened.h"
 
 /* The time of every event of stream 0 but stacks; their number is returned. */
 static size_t read_times(uint64_t *times, size_t max, int *rc)
@@ -71,7 +42,7 @@ static size_t read_times(uint64_t *times, size_t max, int *rc)
     return count;
 }
 
-static size_t count_events(void)
+static size_t count_stream_events(void)
 {
     int rc = 0;
     size_t count = read_times(NULL, 0, &rc);
@@ -137,7 +108,7 @@ static void a_packet_that_is_in_the_file_already_is_not_read_twice(void **state)
 
     open_trace();
 
-    assert_int_equal(count_events(), 4);
+    assert_int_equal(count_stream_events(), 4);
     assert_null(trace.processes[0].streams[0].live[0]);
 }
 
@@ -152,7 +123,7 @@ static void a_packet_torn_in_the_file_comes_from_the_live_file(void **state)
 
     open_trace();
 
-    assert_int_equal(count_events(), 4 + 6);
+    assert_int_equal(count_stream_events(), 4 + 6);
     assert_int_equal(trace.processes[0].streams[0].torn, 200);
 }
 
@@ -170,7 +141,7 @@ static void a_buffer_without_events_or_magic_holds_no_packet(void **state)
     open_trace();
 
     assert_int_equal(trace.processes[0].stream_count, 1);
-    assert_int_equal(count_events(), 0);
+    assert_int_equal(count_stream_events(), 0);
 }
 
 static void functions_may_be_defined_in_a_live_packet(void **state)
@@ -186,7 +157,7 @@ static void functions_may_be_defined_in_a_live_packet(void **state)
 
     open_trace();
 
-    assert_int_equal(count_events(), 1);
+    assert_int_equal(count_stream_events(), 1);
     assert_string_equal(
         cunei_trace_function(&trace.processes[0], CUNEI_FUNCTION_CLASS_END)->qualname,
         "far");
@@ -217,7 +188,7 @@ static void a_live_file_that_ends_early_is_read_as_far_as_it_goes(void **state)
 
     open_trace();
     assert_int_equal(trace.processes[0].stream_count, 1);
-    assert_int_equal(count_events(), 1);
+    assert_int_equal(count_stream_events(), 1);
     cunei_trace_close(&trace);
 
     static const uint64_t sizes[] = {CUNEI_LIVE_HEAD_SIZE + 160, CUNEI_LIVE_HEAD_SIZE,

@@ -16,64 +16,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "fixture.h"
-#include "trace/recover.h"
-
-static struct fixture fixture;
-static struct cunei_trace trace;
-static struct cunei_trace_error error;
-static struct cunei_trace_recovery recovery;
-static struct cunei_trace_recover_options options;
-
-static int set_up(void **state)
-{
-    (void)state;
-    fixture_init(&fixture);
-    trace = (struct cunei_trace){0};
-    options = (struct cunei_trace_recover_options){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    cunei_trace_close(&trace);
-    fixture_fini(&fixture);
-    return 0;
-}
-
-static void recover(enum cunei_trace_outcome outcome)
-{
-    int rc = cunei_trace_recover(fixture.folder, &options, &recovery, &error);
-    if (rc < 0)
-        print_error("%s\n", error.text);
-    assert_int_equal(rc, 0);
-    assert_int_equal(recovery.outcome, outcome);
-}
-
-/* Open the trace anew and count the events of all its streams. */
-static uint64_t count_events(void)
-{
-    uint64_t count = 0;
-
-    cunei_trace_close(&trace);
-    assert_int_equal(cunei_trace_open(&trace, fixture.directory, &error), 0);
-    for (size_t i = 0; i < trace.processes[0].stream_count; i++) {
-        struct cunei_trace_reader reader;
-        struct cunei_trace_packet packet;
-        int rc = cunei_trace_reader_open(&reader, &trace.processes[0],
-                                         &trace.processes[0].streams[i], 0, UINT64_MAX);
-        while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
-            count += packet.event_count;
-            rc = 0;
-        }
-        if (rc < 0)
-            print_error("%s\n", reader.error.text);
-        assert_int_equal(rc, 0);
-        cunei_trace_reader_close(&reader);
-    }
-    return count;
-}
+#include "opened.h"
 
 /* The lines that babeltrace2 prints for the trace; -1 where it is not content. */
 static long count_lines_of_babeltrace(void)
