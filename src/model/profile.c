@@ -246,7 +246,7 @@ static __attribute__((noinline)) const uint64_t *read_builtin(
     const uint64_t *end, uint64_t begin, int *rc)
 {
     const struct cunei_stack *stack = (const void *)at;
-    size_t left = (size_t)(end - at);
+    size_t left = (size_t)(end - at), size;
     uint64_t time = cunei_record_time(*at, begin);
 
     switch (cunei_record_class(*at)) {
@@ -259,7 +259,8 @@ static __attribute__((noinline)) const uint64_t *read_builtin(
     case CUNEI_CLASS_UNWIND:
         return read_unwind(profile, span, at, end, begin, rc);
     default:
-        return end - 1; /* of unknown length: there is no way on */
+        size = cunei_event_words(at, left);
+        return size ? at + size - 1 : end - 1; /* of unknown length: no way on */
     }
 }
 

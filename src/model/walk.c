@@ -272,7 +272,7 @@ static size_t read_event(struct cunei_walk *walk, const struct cunei_packet *pac
         break;
     }
     if (class < CUNEI_FUNCTION_FIRST)
-        return 0;
+        return cunei_event_words(at, left);
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
         *rc = enter(walk, packet, class, phase == CUNEI_PHASE_RESUME);
     else {

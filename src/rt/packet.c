@@ -112,16 +112,9 @@ static uint64_t count_events(const struct cunei_stream *stream)
     const uint64_t *words = (const void *)stream->packet;
     uint64_t end = stream->content_bits / 64, count = 0;
 
-    for (uint64_t at = HEAD_WORDS; at < end; at++) {
-        uint32_t class = cunei_record_class(words[at]);
-        count += class != CUNEI_CLASS_STACK;
-        if (class == CUNEI_CLASS_STACK)
-            at += 1 + (words[at + 1] >> 32) / 2;
-        else if (class == CUNEI_CLASS_DEFINE)
-            at += 3 + (words[at + 3] >> 32) / 8;
-        else if (class < CUNEI_FUNCTION_FIRST)
-            at += 1;
-    }
+    for (uint64_t at = HEAD_WORDS; at < end;
+         at += cunei_event_words(&words[at], end - at))
+        count += cunei_record_class(words[at]) != CUNEI_CLASS_STACK;
     return count;
 }
 

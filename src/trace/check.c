@@ -32,48 +32,57 @@ const char *cunei_trace_check_head(const struct cunei_packet *head,
     return NULL;
 }
 
-size_t cunei_trace_event_words(const uint64_t *words)
-{
-    uint32_t class = cunei_record_class(words[0]);
-
-    if (class >= CUNEI_FUNCTION_FIRST)
-        return 1;
-    if (class == CUNEI_CLASS_STACK)
-        return 2 + (size_t)((const struct cunei_stack *)(const void *)words)->count / 2;
-    if (class == CUNEI_CLASS_DEFINE)
-        return 4 +
-               (size_t)((const struct cunei_define *)(const void *)words)->length / 8;
-    return 2;
-}
-
 static bool is_defined(const struct cunei_trace_process *process, uint64_t id)
 {
     return id >= CUNEI_FUNCTION_FIRST && id < CUNEI_FUNCTION_END &&
            cunei_trace_function(process, (uint32_t)id) != NULL;
 }
 
-static const char *check_stack(const struct cunei_trace_process *process,
-                               const uint64_t *words, size_t room)
+static const char *check_functions(const struct cunei_trace_process *process,
+                                   const uint32_t *functions, uint32_t count)
 {
-    const struct cunei_stack *stack = (const void *)words;
-
-    if (room < 2 || stack->count % 2 != 0 || stack->count / 2 > room - 2)
-        return "a stack does not fit in its packet";
-    for (uint32_t i = 0; i < stack->count; i++) {
-        if (!(i == 0 && stack->functions[i] == 0) &&
-            !is_defined(process, stack->functions[i]))
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(i == 0 && functions[i] == 0) && !is_defined(process, functions[i]))
             return "a stack holds a function that is not defined";
     }
     return NULL;
 }
 
-static const char *check_define(const uint64_t *words, size_t room)
+/* Of functions that an event names, where there need not be one. */
+static bool is_defined_or_none(const struct cunei_trace_process *process, uint32_t id)
 {
-    const struct cunei_define *define = (const void *)words;
+    return id == 0 || is_defined(process, id);
+}
 
-    if (room < 4 || define->length % 8 != 0 || define->length / 8 > room - 4)
-        return "a definition does not fit in its packet";
-    return NULL;
+static const char *check_payload(const struct cunei_trace_process *process,
+                                 uint32_t class, const uint64_t *words)
+{
+    const struct cunei_stack *stack = (const void *)words;
+    const struct cunei_switch *change = (const void *)words;
+    const struct cunei_exception *exception = (const void *)words;
+    const struct cunei_argument *argument = (const void *)words;
+
+    switch (class) {
+    case CUNEI_CLASS_STACK:
+        return check_functions(process, stack->functions, stack->count);
+    case CUNEI_CLASS_SWITCH:
+        return check_functions(process, change->functions, change->count);
+    case CUNEI_CLASS_CALL:
+        return is_defined(process, words[1]) ? NULL : "a function is not defined";
+    case CUNEI_CLASS_EXCEPTION:
+        return is_defined_or_none(process, exception->function) &&
+                       is_defined_or_none(process, exception->handler)
+                   ? NULL
+                   : "an exception is of a function that is not defined";
+    case CUNEI_CLASS_ARGUMENT:
+        if (argument->name_length > argument->length)
+            return "an argument's name is longer than its text";
+        return is_defined(process, argument->function)
+                   ? NULL
+                   : "an argument is of a function that is not defined";
+    default:
+        return NULL;
+    }
 }
 
 /* NULL, or what is wrong with an event that is no plain record of a known function. */
@@ -83,25 +92,19 @@ static const char *check_event(const struct cunei_trace_process *process,
 {
     uint32_t class = cunei_record_class(words[0]);
 
-    if (stream_class == CUNEI_STREAM_DEFINITIONS)
-        return class == CUNEI_CLASS_DEFINE ? check_define(words, room)
-                                           : "a definition is none";
-    switch (class) {
-    case CUNEI_CLASS_STACK:
-        return check_stack(process, words, room);
-    case CUNEI_CLASS_CALL:
-        if (room < 2)
-            return "a call does not fit in its packet";
-        return is_defined(process, words[1]) ? NULL : "a function is not defined";
-    case CUNEI_CLASS_UNWIND:
-        return room < 2 ? "an unwinding does not fit in its packet" : NULL;
-    default:
-        if (class < CUNEI_FUNCTION_FIRST)
-            return "an event is of an unknown class";
-        return class < CUNEI_FUNCTION_CLASS_END && is_defined(process, class)
+    if (class >= CUNEI_FUNCTION_FIRST)
+        return stream_class == CUNEI_STREAM_EVENTS &&
+                       class < CUNEI_FUNCTION_CLASS_END && is_defined(process, class)
                    ? NULL
                    : "a function is not defined";
-    }
+    const struct cunei_layout *layout = cunei_event_layout(class);
+    if (!layout)
+        return "an event is of an unknown class";
+    if (layout->stream != stream_class)
+        return "an event is of a class that is not for its stream";
+    if (cunei_event_words(words, room) == 0)
+        return "an event does not fit in its packet";
+    return check_payload(process, class, words);
 }
 
 /*
@@ -160,7 +163,7 @@ struct cunei_trace_events cunei_trace_check_events(
                                ? "a time goes back"
                                : check_event(process, head->stream_class, at, room);
             count = 1;
-            size = events.wrong ? 0 : cunei_trace_event_words(at);
+            size = events.wrong ? 0 : cunei_event_words(at, room);
         }
         if (!events.wrong && last >= CUNEI_SPAN_MAX)
             events.wrong = "a time goes back, or too far ahead";

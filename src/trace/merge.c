@@ -151,7 +151,8 @@ static void leave_top(struct cunei_trace_merge *merge)
 {
     struct cunei_trace_cursor *top = merge->heap[0];
 
-    top->at += cunei_trace_event_words(&top->packet.words[top->at]);
+    top->at += cunei_event_words(&top->packet.words[top->at],
+                                 top->packet.word_count - top->at);
     if (top->at < top->packet.word_count)
         read_time(top);
     else if (!next_packet(merge, top)) {
@@ -178,7 +179,7 @@ int cunei_trace_merge_next(struct cunei_trace_merge *merge,
         .stream = top->reader.stream,
         .packet = top->packet.head,
         .words = words,
-        .word_count = cunei_trace_event_words(words),
+        .word_count = cunei_event_words(words, top->packet.word_count - top->at),
         .time_ns = top->time_ns,
         .class = cunei_record_class(words[0]),
         .phase = cunei_record_phase(words[0]),

@@ -144,7 +144,4 @@ int cunei_trace_split(const struct cunei_trace_process *process,
 const struct cunei_function *cunei_trace_function(
     const struct cunei_trace_process *process, uint32_t id);
 
-/* How many words the event at `words`, in a checked packet, takes. */
-size_t cunei_trace_event_words(const uint64_t *words);
-
 #endif

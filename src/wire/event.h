@@ -14,12 +14,15 @@
  * from CUNEI_FUNCTION_CLASS_END on appear as `call` events, because the time that
  * babeltrace2 needs to load a trace grows with the square of its classes.
  *
- * A change in this file is a change of CUNEI_WIRE_VERSION.
+ * A change of a layout in this file is a change of CUNEI_WIRE_VERSION.  A new class is
+ * not: a trace's metadata describes the classes it may hold, and a reader that does not
+ * know one refuses it.
  */
 #ifndef CUNEI_WIRE_EVENT_H
 #define CUNEI_WIRE_EVENT_H
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CUNEI_WIRE_VERSION 1
@@ -42,8 +45,8 @@ enum cunei_phase {
 };
 
 /*
- * Built-in classes.  The numbers without a layout in metadata.c are kept for what
- * later versions write; a reader of this version refuses them.
+ * Built-in classes; event.c has their layouts in a table.  The numbers that are only
+ * reserved are kept for what later versions write.
  */
 enum cunei_class {
     CUNEI_CLASS_STACK = 1,  /* struct cunei_stack */
@@ -52,13 +55,13 @@ enum cunei_class {
     CUNEI_CLASS_DEFINE = 4, /* struct cunei_define, in the definitions stream */
     CUNEI_CLASS_GAP = 5,    /* reserved: recording paused */
     CUNEI_CLASS_DEMOTE = 6, /* reserved: a function is counted, or off, from here */
-    CUNEI_CLASS_SWITCH = 7, /* reserved: another greenlet runs on this thread */
-    CUNEI_CLASS_TASK = 8,   /* reserved: another asyncio task runs */
-    CUNEI_CLASS_THREAD_NAME = 9, /* reserved */
-    CUNEI_CLASS_EXCEPTION = 10,  /* reserved: raised, handled */
-    CUNEI_CLASS_GC = 11,         /* reserved: a collection */
+    CUNEI_CLASS_SWITCH = 7, /* struct cunei_switch */
+    CUNEI_CLASS_TASK = 8,   /* struct cunei_task */
+    CUNEI_CLASS_THREAD_NAME = 9, /* struct cunei_thread_name */
+    CUNEI_CLASS_EXCEPTION = 10,  /* struct cunei_exception */
+    CUNEI_CLASS_GC = 11,         /* struct cunei_gc */
     CUNEI_CLASS_LINE = 12,       /* reserved */
-    CUNEI_CLASS_ARGUMENT = 13,   /* reserved: arguments and results */
+    CUNEI_CLASS_ARGUMENT = 13,   /* struct cunei_argument */
     CUNEI_CLASS_OBJECT = 14,     /* reserved: an object's birth and death */
     CUNEI_CLASS_MARK = 15,       /* reserved: the user's marks */
     CUNEI_CLASS_REGION = 16,     /* reserved: user and native regions */
@@ -66,6 +69,7 @@ enum cunei_class {
     CUNEI_CLASS_PARAMETER = 18,  /* reserved */
     CUNEI_CLASS_SAMPLE = 19,     /* reserved: counts of a demoted function */
     CUNEI_CLASS_MESSAGE = 20,    /* reserved: MPI */
+    CUNEI_CLASS_COUNT,
 };
 
 #define CUNEI_FUNCTION_FIRST     1024u
@@ -115,11 +119,113 @@ struct cunei_define {
     char text[];
 };
 
+/*
+ * From here on another greenlet runs on this thread: what is open now, as in a stack.
+ * The frames that were open before are suspended, not left.
+ */
+struct cunei_switch {
+    uint64_t record;
+    uint64_t greenlet; /* a number of its own in this process, as long as it lives */
+    uint32_t omitted;
+    uint32_t count;
+    uint32_t functions[];
+};
+
+/*
+ * The next event, an entry or resumption of a coroutine, is a step of this task: until
+ * that frame is left or suspended, the task runs.  Phase enter: its first step.
+ */
+struct cunei_task {
+    uint64_t record;
+    uint64_t task; /* a number of its own in this process, from 1 */
+    uint32_t reserved;
+    uint32_t length; /* 0: its name is the one that was told last */
+    char name[];
+};
+
+/* The thread is called so from here on. */
+struct cunei_thread_name {
+    uint64_t record;
+    uint64_t thread; /* its serial number */
+    uint32_t reserved;
+    uint32_t length;
+    char name[];
+};
+
+/*
+ * An exception: where it was raised and of which type is told in all of its events, so
+ * that each says all there is to know.
+ *
+ *     enter    it was raised
+ *     leave    a handler took it, after it had ended `unwound` frames; with handler 0
+ *              nobody will: it was swallowed by a C function
+ *     resume   that handler let it go on: a `finally`, a `with`, an `except` for
+ * another
+ */
+struct cunei_exception {
+    uint64_t record;
+    uint32_t function; /* where it was raised; 0: in one that is not recorded */
+    uint32_t line;
+    uint32_t handler; /* the function that took it, in leave and resume; or 0 */
+    uint32_t handler_line;
+    uint32_t unwound;
+    uint32_t length;
+    char type[]; /* module.qualname, without the module for builtins */
+};
+
+/* A garbage collection, phase enter to phase leave; the first knows only the former. */
+struct cunei_gc {
+    uint64_t record;
+    uint64_t collected; /* objects */
+    uint32_t generation;
+    uint32_t uncollectable;
+};
+
+/*
+ * An argument (phase enter, after the entry it belongs to) or a result (phase leave,
+ * before the leave) of a call of `function`, which is the innermost open one.
+ */
+struct cunei_argument {
+    uint64_t record;
+    uint32_t function;
+    uint32_t index; /* of the argument, from 0 */
+    uint32_t name_length;
+    uint32_t length;
+    char text[]; /* name_length bytes of name, then the value as people read it */
+};
+
 static_assert(CUNEI_PHASE_SHIFT == 62, "the record is not 64 bits");
 static_assert(sizeof(struct cunei_stack) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_call) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_unwind) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_define) == 32, "the wire layout moved");
+static_assert(sizeof(struct cunei_switch) == 24, "the wire layout moved");
+static_assert(sizeof(struct cunei_task) == 24, "the wire layout moved");
+static_assert(sizeof(struct cunei_thread_name) == 24, "the wire layout moved");
+static_assert(sizeof(struct cunei_exception) == 32, "the wire layout moved");
+static_assert(sizeof(struct cunei_gc) == 24, "the wire layout moved");
+static_assert(sizeof(struct cunei_argument) == 24, "the wire layout moved");
+
+/*
+ * How a built-in class is laid out: `words` fixed ones, then, where `per_word` is not
+ * 0, as many items as the upper half of the last of these says, so many to a word.
+ */
+struct cunei_layout {
+    const char *name;   /* NULL: no such class */
+    const char *fields; /* in CTF's language */
+    uint8_t stream;     /* enum cunei_stream_class */
+    uint8_t words;
+    uint8_t per_word; /* 2: functions, 8: bytes of text, padded with NUL */
+};
+
+/* The layout of a built-in class, or NULL. */
+const struct cunei_layout *cunei_event_layout(uint32_t class);
+
+/*
+ * How many words the event at `words` takes, of which `left` are there; 0: it is of an
+ * unknown class, or does not fit.
+ */
+size_t cunei_event_words(const uint64_t *words, size_t left);
 
 static inline uint64_t cunei_record(uint64_t time, uint32_t class, uint32_t phase)
 {

@@ -51,25 +51,6 @@ static const char context[] =
     "  } align(64);\n"
     "  event.context := struct { enum phase phase; };\n";
 
-/* The built-in classes this version writes. */
-static const struct builtin {
-    const char *name;
-    int class;
-    int stream;
-    const char *fields;
-} builtins[] = {
-    {"stack", CUNEI_CLASS_STACK, 0,
-     "uint32_t omitted; uint32_t count; uint32_t functions[count];"},
-    {"call", CUNEI_CLASS_CALL, 0, "uint64_t function;"},
-    {"unwind", CUNEI_CLASS_UNWIND, 0, "uint64_t run;"},
-    {"define", CUNEI_CLASS_DEFINE, 1,
-     "uint32_t function; uint32_t line; uint32_t module_length; "
-     "uint32_t qualname_length; uint32_t file_length; uint32_t length; "
-     "text_t text[length];"},
-};
-
-#define BUILTIN_COUNT (sizeof(builtins) / sizeof(builtins[0]))
-
 static const char last_line[] = "/* functions */\n";
 
 /* A string literal of TSDL. */
@@ -144,13 +125,14 @@ void cunei_metadata_format(const struct cunei_metadata *metadata,
                                   "false; map = clock.cunei.value; } := time_t;\n");
     for (int id = 0; id < 2; id++)
         cunei_buffer_format(out, "stream {\n  id = %d;\n%s};\n", id, context);
-    for (size_t i = 0; i < BUILTIN_COUNT; i++)
-        cunei_buffer_format(
-            out,
-            "event { name = \"%s\"; id = %d; stream_id = %d; fields := struct { %s }; "
-            "};\n",
-            builtins[i].name, builtins[i].class, builtins[i].stream,
-            builtins[i].fields);
+    for (uint32_t class = 0; class < CUNEI_CLASS_COUNT; class ++) {
+        const struct cunei_layout *layout = cunei_event_layout(class);
+        if (layout)
+            cunei_buffer_format(out,
+                                "event { name = \"%s\"; id = %" PRIu32
+                                "; stream_id = %d; fields := struct { %s }; };\n",
+                                layout->name, class, layout->stream, layout->fields);
+    }
     cunei_buffer_append_text(out, last_line);
 }
 

@@ -40,10 +40,18 @@ static const struct field {
     FIELD(FIELD_NUMBER, stop_errno),
     FIELD(FIELD_FLAG, full),
     FIELD(FIELD_FLAG, started_inside),
+    FIELD(FIELD_FLAG, forked),
+    FIELD(FIELD_FLAG, left),
+    FIELD(FIELD_NUMBER, exit_status),
+    FIELD(FIELD_NUMBER, cpu_ns),
+    FIELD(FIELD_NUMBER, interpreters),
+    FIELD(FIELD_FLAG, c_calls),
     FIELD(FIELD_TEXT, host),
     FIELD(FIELD_TEXT, python),
     FIELD(FIELD_TEXT, executable),
     FIELD(FIELD_TEXT, directory),
+    FIELD(FIELD_TEXT, name),
+    FIELD(FIELD_TEXT, parent_folder),
 #undef FIELD
 };
 
@@ -176,6 +184,8 @@ void cunei_process_fini(struct cunei_process *process)
     free(process->python);
     free(process->executable);
     free(process->directory);
+    free(process->name);
+    free(process->parent_folder);
     free_list(process->arguments, process->argument_count);
     free_list(process->patterns, process->pattern_count);
     *process = (struct cunei_process){0};

@@ -34,10 +34,18 @@ struct cunei_process {
     uint64_t stop_errno;    /* why space ran out; 0: it did not, or by --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */
-    char *host;             /* owned, as all that follow; NULL where unknown */
-    char *python;           /* "CPython 3.13.0" */
+    bool forked;            /* it began as a copy of its parent, which is recorded */
+    bool left;              /* ended by os._exit, with exit_status */
+    uint64_t exit_status;
+    uint64_t cpu_ns;       /* of the whole process, when it ended */
+    uint64_t interpreters; /* subinterpreters that were not recorded */
+    bool c_calls;          /* calls of C functions are recorded, too */
+    char *host;            /* owned, as all that follow; NULL where unknown */
+    char *python;          /* "CPython 3.13.0" */
     char *executable;
-    char *directory; /* the working directory */
+    char *directory;     /* the working directory */
+    char *name;          /* what multiprocessing calls it */
+    char *parent_folder; /* of the process that it was forked from */
     char **arguments;
     size_t argument_count;
     char **patterns; /* "+text" included, "-text" excluded */

@@ -17,6 +17,17 @@ static void format_text(struct cunei_buffer *out, const char *key, const char *v
     cunei_text_quote(out, value, strlen(value));
 }
 
+static void format_patterns(struct cunei_buffer *out,
+                            const struct cunei_patterns *patterns, const char *included,
+                            const char *excluded)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        bool include;
+        const char *text = cunei_patterns_text(patterns, i, &include);
+        format_text(out, include ? included : excluded, text);
+    }
+}
+
 void cunei_session_format(const struct cunei_session *session, struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "v=%d", SESSION_VERSION);
@@ -27,11 +38,17 @@ void cunei_session_format(const struct cunei_session *session, struct cunei_buff
         cunei_buffer_format(out, " max=%" PRIu64, session->max_bytes);
     if (session->startup)
         cunei_buffer_append_text(out, " startup=1");
-    for (size_t i = 0; i < session->patterns.count; i++) {
-        bool include;
-        const char *text = cunei_patterns_text(&session->patterns, i, &include);
-        format_text(out, include ? "include" : "exclude", text);
-    }
+    if (session->only_pid)
+        cunei_buffer_format(out, " only=%" PRIu64, session->only_pid);
+    if (session->c_calls)
+        cunei_buffer_append_text(out, " ccalls=1");
+    if (session->full_repr)
+        cunei_buffer_append_text(out, " repr=1");
+    if (session->max_repr)
+        cunei_buffer_format(out, " maxrepr=%" PRIu64, session->max_repr);
+    format_patterns(out, &session->patterns, "include", "exclude");
+    format_patterns(out, &session->arguments, "args", "args");
+    format_patterns(out, &session->results, "return", "return");
 }
 
 static int parse_number(const char *text, uint64_t *number)
@@ -60,6 +77,10 @@ static int parse_word(struct cunei_session *session, const char *key, const char
     }
     if (strcmp(key, "include") == 0 || strcmp(key, "exclude") == 0)
         return cunei_patterns_add(&session->patterns, key[0] == 'i', value, NULL, 0);
+    if (strcmp(key, "args") == 0)
+        return cunei_patterns_add(&session->arguments, true, value, NULL, 0);
+    if (strcmp(key, "return") == 0)
+        return cunei_patterns_add(&session->results, true, value, NULL, 0);
 
     int rc = parse_number(value, &number);
     if (rc < 0)
@@ -72,6 +93,15 @@ static int parse_word(struct cunei_session *session, const char *key, const char
         session->max_bytes = number;
     else if (strcmp(key, "startup") == 0)
         session->startup = number != 0;
+    else if (strcmp(key, "only") == 0)
+        session->only_pid = number;
+    else if (strcmp(key, "ccalls") == 0)
+        session->c_calls = number != 0;
+    else if (strcmp(key, "repr") == 0)
+        session->full_repr = number != 0;
+    else if (strcmp(key, "maxrepr") == 0 && number > 0 &&
+             number <= CUNEI_SESSION_MAX_REPR_LIMIT)
+        session->max_repr = number;
     else
         return -EINVAL;
     return 0;
@@ -114,5 +144,7 @@ void cunei_session_fini(struct cunei_session *session)
 {
     free(session->directory);
     cunei_patterns_fini(&session->patterns);
+    cunei_patterns_fini(&session->arguments);
+    cunei_patterns_fini(&session->results);
     *session = (struct cunei_session){0};
 }

@@ -7,6 +7,7 @@
  * by spaces, values quoted by cunei_text_quote:
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
+ *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
  *
  * An unknown key, another version or a directory that is no absolute path is -EINVAL.
  */
@@ -20,6 +21,9 @@
 
 #define CUNEI_SESSION_VARIABLE "CUNEI_RECORD"
 
+#define CUNEI_SESSION_MAX_REPR       120u
+#define CUNEI_SESSION_MAX_REPR_LIMIT 4096u /* more does not fit in an event */
+
 struct cunei_buffer;
 
 struct cunei_session {
@@ -27,7 +31,13 @@ struct cunei_session {
     uint64_t frequency; /* ticks per second; 0: not measured yet */
     uint64_t max_bytes; /* of the whole recording; 0: no limit */
     bool startup;       /* record from the probe's start, not from __main__ */
+    uint64_t only_pid;  /* the one process to record; 0: all that inherit it */
+    bool c_calls;       /* also calls of C functions */
+    bool full_repr;     /* values by their own repr, which is the program's code */
+    uint64_t max_repr;  /* bytes of a value's text; 0: CUNEI_SESSION_MAX_REPR */
     struct cunei_patterns patterns;
+    struct cunei_patterns arguments; /* functions whose arguments are recorded */
+    struct cunei_patterns results;   /* functions whose results are */
 };
 
 void cunei_session_format(const struct cunei_session *session,

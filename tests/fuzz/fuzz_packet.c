@@ -35,7 +35,7 @@ static void check_words(const struct cunei_packet *head, const uint64_t *words,
         FUZZ_CHECK(class < CUNEI_FUNCTION_FIRST ||
                    cunei_trace_function(&process, class));
         last = time;
-        at += cunei_trace_event_words(&words[at]);
+        at += cunei_event_words(&words[at], events->word_count - at);
     }
     FUZZ_CHECK(at == events->word_count && count == events->event_count);
     FUZZ_CHECK(last == events->last_time);

@@ -116,7 +116,7 @@ static uint64_t read_streams(const struct cunei_trace_process *process, bool *is
         while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
             size_t at = 0;
             for (; at < packet.word_count; count++)
-                at += cunei_trace_event_words(&packet.words[at]);
+                at += cunei_event_words(&packet.words[at], packet.word_count - at);
             FUZZ_CHECK(at == packet.word_count);
             rc = 0;
         }

@@ -106,7 +106,7 @@ static uint64_t count_packet(const struct scratch *scratch,
     assert_in_range(thread, 1, max - 1);
     before = counts[thread];
     for (size_t at = 0; at < packet->word_count;
-         at += cunei_trace_event_words(&packet->words[at])) {
+         at += cunei_event_words(&packet->words[at], packet->word_count - at)) {
         uint32_t class = cunei_record_class(packet->words[at]);
         if (class == CUNEI_CLASS_STACK)
             continue;

@@ -28,7 +28,7 @@ static size_t read_times(uint64_t *times, size_t max, int *rc)
                      0);
     while ((*rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
         for (size_t at = 0; at < packet.word_count;
-             at += cunei_trace_event_words(&packet.words[at])) {
+             at += cunei_event_words(&packet.words[at], packet.word_count - at)) {
             if (cunei_record_class(packet.words[at]) == CUNEI_CLASS_STACK)
                 continue;
             if (count < max)
