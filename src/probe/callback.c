@@ -8,6 +8,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/frames.h"
+#include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
@@ -23,28 +24,9 @@ struct callback {
     void (*main_begins)(void);
 };
 
-typedef PyObject *callback_body(struct callback *self, PyCodeObject *code);
-
-/* Write one event of a function, wherever there is room for it. */
-static void write_event(uint64_t word, enum cunei_phase phase)
-{
-    unsigned words = word & CUNEI_CODE_CALL ? 2 : 1;
-    bool top_is_open = phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD;
-    uint64_t now = cunei_clock_read();
-    struct cunei_stream *stream = cunei_stream_own;
-
-    if (!cunei_stream_has_room(stream, now, words))
-        stream = cunei_recorder_room(&now, words, top_is_open);
-    if (!stream)
-        return;
-    if (words == 2) {
-        cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_CALL, phase));
-        cunei_stream_store(stream, 1, cunei_code_id(word));
-    } else
-        cunei_stream_store(stream, 0,
-                           cunei_record(now, cunei_record_class(word), phase));
-    cunei_stream_publish(stream, now, words);
-}
+/* `args` as sys.monitoring passes them; the first is `code`. */
+typedef PyObject *callback_body(struct callback *self, PyCodeObject *code,
+                                PyObject *const *args, Py_ssize_t count);
 
 /*
  * The frame of a callback's code is the one that runs, so its globals name the module.
@@ -59,23 +41,36 @@ static uint64_t word_of(PyCodeObject *code)
     return word;
 }
 
-static PyObject *record_body(struct callback *self, PyCodeObject *code)
+/*
+ * Write an event of the function, and what else its flags ask for: `value` is what it
+ * returns or yields, NULL where it does neither.
+ */
+static void write_event(uint64_t word, enum cunei_phase phase, PyObject *value)
+{
+    (void)value;
+    cunei_write_function(cunei_code_id(word), phase);
+}
+
+static PyObject *record_body(struct callback *self, PyCodeObject *code,
+                             PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = word_of(code);
 
     if (word && !(word & CUNEI_CODE_OFF))
-        write_event(word, self->phase);
+        write_event(word, self->phase, count > 2 ? args[2] : NULL);
     Py_RETURN_NONE;
 }
 
 /* What it writes stays together: the mark, and the leave it belongs to. */
-static PyObject *unwind_body(struct callback *self, PyCodeObject *code)
+static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
+                             PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = word_of(code);
     uint64_t now = cunei_clock_read();
     struct cunei_stream *stream = cunei_stream_own;
-    unsigned words = word & CUNEI_CODE_CALL ? 4 : 3;
     (void)self;
+    (void)args;
+    (void)count;
 
     if (word & CUNEI_CODE_OFF)
         Py_RETURN_NONE;
@@ -84,6 +79,7 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code)
         Py_RETURN_NONE;
     }
     uint32_t id = cunei_code_id(word);
+    unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
     uint64_t run = cunei_frames_run(id);
     if (!cunei_stream_has_room(stream, now, words))
         stream = cunei_recorder_room(&now, words, true);
@@ -107,8 +103,12 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code)
  * First sight of code whose local events are not on yet: selecting it switches them on,
  * but not for this very call, so its entry is written here.
  */
-static PyObject *discover_body(struct callback *self, PyCodeObject *code)
+static PyObject *discover_body(struct callback *self, PyCodeObject *code,
+                               PyObject *const *args, Py_ssize_t count)
 {
+    (void)args;
+    (void)count;
+
     bool is_new = cunei_code_word(code) == 0;
     uint64_t word = word_of(code);
 
@@ -116,19 +116,22 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code)
     if (word == 0)
         Py_RETURN_NONE;
     if (is_new && !(word & CUNEI_CODE_OFF))
-        write_event(word, self->phase);
+        write_event(word, self->phase, NULL);
     return Py_NewRef(self->disable);
 }
 
 /* One tool id does discovery and recording: what is not selected is switched off. */
-static PyObject *select_body(struct callback *self, PyCodeObject *code)
+static PyObject *select_body(struct callback *self, PyCodeObject *code,
+                             PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = word_of(code);
+    (void)args;
+    (void)count;
 
     if (word & CUNEI_CODE_OFF)
         return Py_NewRef(self->disable);
     if (word)
-        write_event(word, self->phase);
+        write_event(word, self->phase, NULL);
     Py_RETURN_NONE;
 }
 
@@ -145,12 +148,13 @@ static bool is_main(PyCodeObject *code)
            PyModule_GetDict(main_module) == globals;
 }
 
-static PyObject *await_main_body(struct callback *self, PyCodeObject *code)
+static PyObject *await_main_body(struct callback *self, PyCodeObject *code,
+                                 PyObject *const *args, Py_ssize_t count)
 {
     if (is_main(code)) {
         self->main_begins();
         if (cunei_recorder_is_on())
-            (void)record_body(self, code);
+            (void)record_body(self, code, args, count);
     }
     Py_RETURN_NONE;
 }
@@ -163,7 +167,8 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
         Py_RETURN_NONE;
     PyObject *pending = PyErr_GetRaisedException();
-    PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0]);
+    PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0], args,
+                            PyVectorcall_NARGS(count));
     PyErr_SetRaisedException(pending);
     return result;
 }
@@ -190,7 +195,12 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     PyObject *self, PyObject *const *args, size_t count, enum cunei_phase phase,
     bool counter, bool is_inline)
 {
-    if (LIKELY(PyVectorcall_NARGS(count) > 0 && Py_IS_TYPE(args[0], &PyCode_Type))) {
+    /* Code and offset; what returns or yields has a value, too. */
+    const Py_ssize_t wanted =
+        phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
+
+    if (LIKELY(PyVectorcall_NARGS(count) >= wanted &&
+               Py_IS_TYPE(args[0], &PyCode_Type))) {
         PyCodeObject *code = (PyCodeObject *)args[0];
         Py_ssize_t index = ((struct callback *)self)->extra_index;
         uint64_t word = is_inline ? cunei_compat_extra_inline(code, index)
@@ -206,7 +216,7 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
                              record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
             Py_RETURN_NONE;
         }
-        count = 1; /* nothing the cold half wants to know is kept alive across rdtsc */
+        count = (size_t)wanted; /* a constant need not be kept alive across rdtsc */
     }
     return ((struct callback *)self)->cold(self, args, count, NULL);
 }

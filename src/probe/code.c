@@ -13,21 +13,34 @@
 
 #define TEXT_MAX 4096
 
+#define CHUNK_SIZE  1024u
+#define CHUNK_COUNT 4096u
+
 struct entry {
     PyCodeObject *code; /* borrowed: until forget_word is called for it; NULL: free */
     uint32_t id;        /* or the next free place */
+    uint32_t flags;     /* of enum cunei_code_flag */
 };
 
 static Py_ssize_t extra_index = -1;
-static struct entry *entries; /* owned; place n is entries[n - 1] */
-static uint32_t entry_count, entry_capacity, first_free;
+
+/* Entries never move: other threads look them up while one is added.  Owned. */
+static struct entry *chunks[CHUNK_COUNT];
+static uint32_t entry_count, first_free;
 static const struct cunei_patterns everything;
 static const struct cunei_patterns *selection = &everything;
 static cunei_code_visitor *when_selected;
+static cunei_compat_mutex lock;
 
 static uint32_t place_of(uint64_t word)
 {
     return (uint32_t)word;
+}
+
+/* The entry at a place that was given out. */
+static struct entry *entry_at(uint32_t place)
+{
+    return &chunks[(place - 1) / CHUNK_SIZE][(place - 1) % CHUNK_SIZE];
 }
 
 /* CPython calls it when the code object, or its word, goes. */
@@ -35,30 +48,32 @@ static void forget_word(void *extra)
 {
     uint32_t place = place_of((uintptr_t)extra);
 
-    if (place == 0 || place > entry_count || !entries[place - 1].code)
-        return;
-    entries[place - 1] = (struct entry){.id = first_free};
-    first_free = place;
+    cunei_compat_lock(&lock);
+    if (place > 0 && place <= entry_count && entry_at(place)->code) {
+        *entry_at(place) = (struct entry){.id = first_free};
+        first_free = place;
+    }
+    cunei_compat_unlock(&lock);
 }
 
-static uint32_t add_entry(PyCodeObject *code, uint32_t id)
+/* The place of a new entry; 0: there is none to be had.  Lock held. */
+static uint32_t add_entry(const struct entry *entry)
 {
     uint32_t place = first_free;
 
     if (place)
-        first_free = entries[place - 1].id;
+        first_free = entry_at(place)->id;
     else {
-        if (entry_count == entry_capacity) {
-            uint32_t capacity = entry_capacity ? 2 * entry_capacity : 1024;
-            struct entry *grown = realloc(entries, capacity * sizeof(*grown));
-            if (!grown)
-                return 0;
-            entries = grown;
-            entry_capacity = capacity;
-        }
+        struct entry **chunk = &chunks[entry_count / CHUNK_SIZE];
+        if (entry_count == CHUNK_SIZE * CHUNK_COUNT)
+            return 0;
+        if (!*chunk)
+            *chunk = calloc(CHUNK_SIZE, sizeof(**chunk));
+        if (!*chunk)
+            return 0;
         place = ++entry_count;
     }
-    entries[place - 1] = (struct entry){.code = code, .id = id};
+    *entry_at(place) = *entry;
     return place;
 }
 
@@ -94,8 +109,9 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline)
 void cunei_code_reset(const struct cunei_patterns *patterns,
                       cunei_code_visitor *selected)
 {
-    for (uint32_t i = 0; i < entry_count; i++) {
-        if (entries[i].code && cunei_code_set_word(entries[i].code, 0) < 0)
+    for (uint32_t place = 1; place <= entry_count; place++) {
+        PyCodeObject *code = entry_at(place)->code;
+        if (code && cunei_code_set_word(code, 0) < 0)
             PyErr_Clear();
     }
     selection = patterns;
@@ -104,9 +120,9 @@ void cunei_code_reset(const struct cunei_patterns *patterns,
 
 void cunei_code_visit(cunei_code_visitor *visit)
 {
-    for (uint32_t i = 0; i < entry_count; i++) {
-        if (entries[i].code)
-            visit(entries[i].code);
+    for (uint32_t place = 1; place <= entry_count; place++) {
+        if (entry_at(place)->code)
+            visit(entry_at(place)->code);
     }
 }
 
@@ -117,9 +133,14 @@ uint64_t cunei_code_word(PyCodeObject *code)
 
 uint32_t cunei_code_id(uint64_t word)
 {
-    if (word & CUNEI_CODE_CALL)
-        return entries[place_of(word) - 1].id;
+    if (word & CUNEI_CODE_COLD)
+        return entry_at(place_of(word))->id;
     return cunei_record_class(word);
+}
+
+uint32_t cunei_code_flags(uint64_t word)
+{
+    return word & CUNEI_CODE_COLD ? entry_at(place_of(word))->flags : 0;
 }
 
 /*
@@ -163,9 +184,20 @@ static bool is_own(const char *module)
     return strcmp(module, "cunei") == 0 || strncmp(module, "cunei.", 6) == 0;
 }
 
-static uint64_t make_word(PyCodeObject *code, PyObject *globals)
+/* What the function needs beyond its enter and leave. */
+static uint32_t flags_of(uint32_t id)
+{
+    return id >= CUNEI_FUNCTION_CLASS_END ? CUNEI_CODE_CALL : 0;
+}
+
+/*
+ * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
+ * is also what guards the buffers.
+ */
+static uint64_t identify(struct entry *entry, PyObject *globals)
 {
     static char module[TEXT_MAX], qualname[TEXT_MAX], file[TEXT_MAX];
+    PyCodeObject *code = entry->code;
     PyObject *name = NULL;
 
     if (globals && PyDict_Check(globals))
@@ -182,11 +214,21 @@ static uint64_t make_word(PyCodeObject *code, PyObject *globals)
         .file = file,
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
     };
-    uint32_t id = cunei_recorder_define(&function);
-    if (id == 0)
+    entry->id = cunei_recorder_define(&function);
+    if (entry->id == 0)
         return 0;
-    return id < CUNEI_FUNCTION_CLASS_END ? (uint64_t)id << CUNEI_CLASS_SHIFT
-                                         : CUNEI_CODE_CALL | id;
+    entry->flags = flags_of(entry->id);
+    return entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT;
+}
+
+/* Give the code object its word; lock held. */
+static uint64_t make_word(PyCodeObject *code, PyObject *globals)
+{
+    struct entry entry = {.code = code};
+    uint64_t word = identify(&entry, globals);
+    uint32_t place = word ? add_entry(&entry) : 0;
+
+    return place ? word | place : 0;
 }
 
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
@@ -195,14 +237,16 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     if (word)
         return word;
 
+    cunei_compat_lock(&lock);
+    word = cunei_code_word(code);
+    if (word) { /* another thread was faster */
+        cunei_compat_unlock(&lock);
+        return word;
+    }
     word = make_word(code, globals);
-    if (word == 0)
-        return 0;
-    /* The id of a `call` function waits in the low bits for its entry. */
-    uint32_t id = word & CUNEI_CODE_CALL ? (uint32_t)word : cunei_record_class(word);
-    uint32_t place = add_entry(code, id);
-    word = (word & ~(uint64_t)UINT32_MAX) | place;
-    if (place == 0 || cunei_code_set_word(code, word) < 0) {
+    int rc = word ? cunei_code_set_word(code, word) : -1;
+    cunei_compat_unlock(&lock);
+    if (rc < 0) {
         PyErr_Clear();
         forget_word((void *)(uintptr_t)word);
         return 0;

@@ -4,14 +4,16 @@
  *
  *     bits  0–31   its place in the registry, from 1
  *     bit   32     CUNEI_CODE_OFF: not selected; it is not recorded
- *     bit   33     CUNEI_CODE_CALL: its events are `call` events
+ *     bit   33     CUNEI_CODE_COLD: its events take the cold path, for what its
+ *                  registry entry says (enum cunei_code_flag)
  *     bits 40–61   the id, where a record carries it; 0 with either bit above
  *
  * A record is the word's upper bits, the time and the phase: the hot path does not look
  * at anything else.  The registry knows every code object that has a word, until it is
  * freed: that is how a new recording starts anew.
  *
- * All of it belongs to the main interpreter, whose GIL guards it.
+ * All of it belongs to the main interpreter.  Its GIL guards it, or where there is none
+ * a lock; looking an entry up takes neither.
  */
 #ifndef CUNEI_PROBE_CODE_H
 #define CUNEI_PROBE_CODE_H
@@ -24,7 +26,12 @@
 #include "base/pattern.h"
 
 #define CUNEI_CODE_OFF  (UINT64_C(1) << 32)
-#define CUNEI_CODE_CALL (UINT64_C(1) << 33)
+#define CUNEI_CODE_COLD (UINT64_C(1) << 33)
+
+/* Why a function's events take the cold path. */
+enum cunei_code_flag {
+    CUNEI_CODE_CALL = 1, /* its id is beyond the classes: `call` events */
+};
 
 /*
  * Get a place on code objects.  The index goes to `*index`, and whether it may be read
@@ -55,6 +62,9 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
 
 /* The function's id; 0: it is not recorded. */
 uint32_t cunei_code_id(uint64_t word);
+
+/* Its flags, of enum cunei_code_flag; 0 for a word without CUNEI_CODE_COLD. */
+uint32_t cunei_code_flags(uint64_t word);
 
 /* Give a code object a word of its own choice, for measurements; 0 takes it away. */
 int cunei_code_set_word(PyCodeObject *code, uint64_t word);

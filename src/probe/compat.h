@@ -13,6 +13,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Guards what the GIL guards where there is one.  It lets go of the interpreter while
+ * it waits: a thread that waits otherwise would keep a stopped world from standing
+ * still.
+ */
+#ifdef Py_GIL_DISABLED
+typedef PyMutex cunei_compat_mutex;
+static inline void cunei_compat_lock(cunei_compat_mutex *mutex)
+{
+    PyMutex_Lock(mutex);
+}
+static inline void cunei_compat_unlock(cunei_compat_mutex *mutex)
+{
+    PyMutex_Unlock(mutex);
+}
+#else
+typedef struct {
+    char unused;
+} cunei_compat_mutex;
+static inline void cunei_compat_lock(cunei_compat_mutex *mutex)
+{
+    (void)mutex;
+}
+static inline void cunei_compat_unlock(cunei_compat_mutex *mutex)
+{
+    (void)mutex;
+}
+#endif
+
 struct cunei_compat_extra {
     Py_ssize_t size;
     void *words[];

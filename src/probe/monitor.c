@@ -8,8 +8,21 @@
 /* Debugger, coverage and profiler expect to find 0, 1 and 2 free. */
 static const int tool_ids[] = {4, 3, 5};
 
-static const char *const event_names[CUNEI_MONITOR_EVENTS] = {
-    "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_THROW", "PY_UNWIND",
+/* What sys.monitoring calls the events, and who answers them on the tool id. */
+static const struct row {
+    const char *name;
+    enum cunei_callback_kind kind;
+    enum cunei_callback_kind kind_for_all; /* where one id does discovery, too */
+} rows[CUNEI_MONITOR_EVENTS] = {
+    [CUNEI_MONITOR_START] = {"PY_START", CUNEI_CALLBACK_ENTER,
+                             CUNEI_CALLBACK_SELECT_ENTER},
+    [CUNEI_MONITOR_RESUME] = {"PY_RESUME", CUNEI_CALLBACK_RESUME,
+                              CUNEI_CALLBACK_SELECT_RESUME},
+    [CUNEI_MONITOR_RETURN] = {"PY_RETURN", CUNEI_CALLBACK_LEAVE, CUNEI_CALLBACK_LEAVE},
+    [CUNEI_MONITOR_YIELD] = {"PY_YIELD", CUNEI_CALLBACK_YIELD, CUNEI_CALLBACK_YIELD},
+    [CUNEI_MONITOR_THROW] = {"PY_THROW", CUNEI_CALLBACK_RESUME, CUNEI_CALLBACK_RESUME},
+    [CUNEI_MONITOR_UNWIND] = {"PY_UNWIND", CUNEI_CALLBACK_UNWIND,
+                              CUNEI_CALLBACK_UNWIND},
 };
 
 /* Call a function of sys.monitoring for its effect. */
@@ -35,7 +48,7 @@ static int find_events(struct cunei_monitor *monitor)
     if (!events)
         return -1;
     for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
-        PyObject *number = PyObject_GetAttrString(events, event_names[i]);
+        PyObject *number = PyObject_GetAttrString(events, rows[i].name);
         monitor->events[i] = number ? PyLong_AsLong(number) : -1;
         Py_XDECREF(number);
     }
@@ -145,25 +158,10 @@ int cunei_monitor_await_main(struct cunei_monitor *monitor)
 int cunei_monitor_register(struct cunei_monitor *monitor, bool selective)
 {
     bool one_for_all = selective && monitor->discovery < 0;
-    static const struct {
-        enum cunei_monitor_event event;
-        enum cunei_callback_kind kind;
-    } rows[] = {
-        {CUNEI_MONITOR_START, CUNEI_CALLBACK_ENTER},
-        {CUNEI_MONITOR_RESUME, CUNEI_CALLBACK_RESUME},
-        {CUNEI_MONITOR_RETURN, CUNEI_CALLBACK_LEAVE},
-        {CUNEI_MONITOR_YIELD, CUNEI_CALLBACK_YIELD},
-        {CUNEI_MONITOR_THROW, CUNEI_CALLBACK_RESUME},
-        {CUNEI_MONITOR_UNWIND, CUNEI_CALLBACK_UNWIND},
-    };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        enum cunei_callback_kind kind = rows[i].kind;
-        if (one_for_all && rows[i].event == CUNEI_MONITOR_START)
-            kind = CUNEI_CALLBACK_SELECT_ENTER;
-        if (one_for_all && rows[i].event == CUNEI_MONITOR_RESUME)
-            kind = CUNEI_CALLBACK_SELECT_RESUME;
-        if (set_callback(monitor, monitor->tool, rows[i].event, kind) < 0)
+    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+        if (set_callback(monitor, monitor->tool, (enum cunei_monitor_event)i,
+                         one_for_all ? rows[i].kind_for_all : rows[i].kind) < 0)
             return -1;
     }
     if (monitor->discovery < 0)
@@ -206,7 +204,7 @@ int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
     if (!selective)
         return set_events(
             monitor, monitor->tool,
-            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_UNWIND));
+            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_EVENTS - 1));
     /* __main__ was awaited on this id: from now on its events are others. */
     if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
         return -1;
@@ -235,7 +233,7 @@ static void set_local_events(struct cunei_monitor *monitor, int tool,
 void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code)
 {
     int first = monitor->discovery < 0 ? CUNEI_MONITOR_RETURN : CUNEI_MONITOR_START;
-    long local = add_events(monitor, first, CUNEI_MONITOR_YIELD);
+    long local = add_events(monitor, first, CUNEI_MONITOR_LOCAL_LAST);
 
     set_local_events(monitor, monitor->tool, code, local);
     if (monitor->unwinds)

@@ -24,14 +24,18 @@
 #include "probe/callback.h"
 
 enum cunei_monitor_event {
+    /* Local ones: they can be set for a code object alone. */
     CUNEI_MONITOR_START,
     CUNEI_MONITOR_RESUME,
     CUNEI_MONITOR_RETURN,
     CUNEI_MONITOR_YIELD,
+    /* Before 3.15 these are on for all code, or for none. */
     CUNEI_MONITOR_THROW,
     CUNEI_MONITOR_UNWIND,
     CUNEI_MONITOR_EVENTS,
 };
+
+#define CUNEI_MONITOR_LOCAL_LAST CUNEI_MONITOR_YIELD
 
 struct cunei_monitor {
     PyObject *module; /* sys.monitoring */

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Writing events from the cold paths of the probe.  Each finds room in the calling
+ * thread's stream, or counts what it could not write; none of them raises.
+ */
+#ifndef CUNEI_PROBE_WRITE_H
+#define CUNEI_PROBE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+
+/*
+ * One event of a function.  The top frame is the function's own: whether it is open
+ * already follows from the phase.
+ */
+void cunei_write_function(uint32_t id, enum cunei_phase phase);
+
+/*
+ * A built-in event of `count` words, the record first; its time is filled in, the class
+ * and phase are there.  `top_is_open`: the frame on top has been entered, as far as the
+ * stream knows.
+ */
+void cunei_write_words(uint64_t *words, unsigned count, bool top_is_open);
+
+/*
+ * The same for one that ends in text: `words` (the record and the fixed ones; the upper
+ * half of the last is set to the padded length), then `size` bytes of `text`, which is
+ * cut to CUNEI_WRITE_TEXT_MAX.
+ */
+#define CUNEI_WRITE_TEXT_MAX 8192u
+void cunei_write_text(uint64_t *words, unsigned count, const char *text, size_t size,
+                      bool top_is_open);
+
+#endif
