@@ -330,7 +330,8 @@ def test_a_limit_of_file_sizes_that_the_program_sets(tmp_path, size):
                 f()
             counted.append(50_000)
         counted = []
-        resource.setrlimit(resource.RLIMIT_FSIZE, ({size << 10}, -1))
+        unlimited = resource.RLIM_INFINITY
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({size << 10}, unlimited))
         for _ in range(100_000):
             f()
         other = threading.Thread(target=thread)

@@ -136,7 +136,13 @@ import threading
 def deep(n):
     return n and deep(n - 1)
 
-threading.stack_size(32 * 1024)
+size = 32 * 1024
+while True:
+    try:
+        threading.stack_size(size)
+        break
+    except ValueError:
+        size += 4096
 thread = threading.Thread(target=deep, args=(200,))
 thread.start()
 thread.join()

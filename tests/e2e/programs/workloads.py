@@ -64,20 +64,20 @@ def run_json():
     decoder.parse_string = json.decoder.py_scanstring
     decoder.scan_once = json.scanner.py_make_scanner(decoder)
     value = decoder.decode(text)
-    make = json.encoder._make_iterencode(
-        None,
-        json.JSONEncoder().default,
-        json.encoder.py_encode_basestring,
-        " ",
-        float.__repr__,
-        ": ",
-        ", ",
-        True,
-        False,
-        False,
-    )
     for _ in range(20):
-        "".join(make(value, 0))
+        encode = json.encoder._make_iterencode(
+            None,
+            json.JSONEncoder().default,
+            json.encoder.py_encode_basestring,
+            " ",
+            float.__repr__,
+            ": ",
+            ", ",
+            True,
+            False,
+            False,
+        )
+        "".join(encode(value, 0))
     with contextlib.suppress(json.JSONDecodeError):
         decoder.decode("[1, 2")
 
