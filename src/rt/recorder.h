@@ -29,6 +29,11 @@ struct cunei_recorder_hooks {
     size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, size_t *omitted);
     /* Its name, as people know it; left alone where there is none. */
     void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
+    /*
+     * It has begun a packet, or was poked: it may look around and write events of its
+     * own before the one that it came with.
+     */
+    void (*poked)(bool top_is_open);
     /* A process forked: its child does not record; called in the child. */
     void (*forked)(void);
 };
@@ -59,6 +64,12 @@ bool cunei_recorder_is_on(void);
  */
 struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
                                          bool top_is_open);
+
+/*
+ * Have every thread call the hook `poked` at its next event; a thread's first one always
+ * does.
+ */
+void cunei_recorder_poke(void);
 
 /*
  * The id of a function: a new one, with its definition written, or that of the function

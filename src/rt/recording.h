@@ -57,6 +57,7 @@ struct cunei_recording {
     char *pointer;                /* owned: the link to the live file, or NULL */
     struct cunei_stream *streams; /* of all threads */
     uint32_t thread_count;
+    _Atomic uint32_t pokes;          /* how often the threads were poked */
     _Atomic uint64_t untold;         /* events lost in threads without a stream */
     struct cunei_stream definitions; /* the stream of functions beyond the classes */
 };
@@ -70,6 +71,31 @@ enum cunei_close {
      */
     CUNEI_CLOSE_KEEP,
 };
+
+/* rt/recorder.c: let go of all of it, whatever it has come to. */
+void cunei_recording_forget(struct cunei_recording *recording);
+
+/* rt/thread.c: the streams of threads; `watch` once, before the first of them. */
+int cunei_thread_watch(struct cunei_recording *recording);
+/* The first event of a thread, or of a recording in it; NULL: lost, and counted. */
+struct cunei_stream *cunei_thread_begin(struct cunei_recording *recording,
+                                        uint64_t *now);
+int cunei_thread_close_all(struct cunei_recording *recording);
+/* In a forked child: the streams of threads that are not there any more go. */
+void cunei_thread_keep_own(struct cunei_recording *recording);
+
+/* rt/fork.c: once, before the first recording. */
+void cunei_fork_watch(struct cunei_recording *recording);
+
+/* rt/description.c: what the folder says of its process and its clock. */
+int cunei_description_write(struct cunei_recording *recording);
+int cunei_description_write_preamble(struct cunei_recording *recording,
+                                     uint64_t frequency);
+/* With the whole recording behind us its own length measures the clock best. */
+void cunei_description_correct_clock(struct cunei_recording *recording,
+                                     const struct cunei_clock_pair *end);
+void cunei_description_end(struct cunei_recording *recording,
+                           const struct cunei_clock_pair *end);
 
 /* rt/packet.c: packets in a stream's slot. */
 void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,

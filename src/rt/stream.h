@@ -27,6 +27,9 @@
 
 #define CUNEI_PACKET_BITS (UINT64_C(8) * CUNEI_PACKET_SIZE)
 
+/* As much content leaves room for one more word. */
+#define CUNEI_STREAM_LIMIT (CUNEI_PACKET_BITS - 64)
+
 struct cunei_slot;
 
 struct cunei_stream {
@@ -34,11 +37,13 @@ struct cunei_stream {
     uint64_t content_bits; /* what is published; CUNEI_PACKET_BITS: no room */
     uint64_t last;         /* tick of the last event */
     uint64_t deadline;     /* tick at which the packet has spanned enough */
+    _Atomic uint64_t limit_bits; /* CUNEI_STREAM_LIMIT; any thread may poke a 0 in */
     struct cunei_packet *packet;
     /* The cold half. */
     struct cunei_slot *slot; /* borrowed from the recording; NULL: none */
     uint32_t vtid;
     uint32_t thread; /* serial number */
+    uint32_t pokes;  /* how many it has heard of */
     clockid_t cpu_clock;
     char name[CUNEI_PACKET_THREAD_NAME];
     struct cunei_stream *next, *previous; /* all of the process's */
@@ -60,7 +65,8 @@ static inline bool cunei_stream_has_room(const struct cunei_stream *stream,
         return false;
     /* One comparison finds now < last and now >= deadline: both differences wrap. */
     uint64_t last = stream->last;
-    return stream->content_bits <= CUNEI_PACKET_BITS - UINT64_C(64) * words &&
+    uint64_t limit = atomic_load_explicit(&stream->limit_bits, memory_order_relaxed);
+    return stream->content_bits + UINT64_C(64) * (words - 1) <= limit &&
            now - last < stream->deadline - last;
 }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a process says of itself and its clock: the hidden description, and the preamble
+ * of the metadata.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "rt/recording.h"
+
+/* How long a measured frequency must have been measured to beat a given one. */
+#define BETTER_CALIBRATION_NS UINT64_C(100000000)
+
+int cunei_description_write(struct cunei_recording *recording)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_process_format(&recording->process, &text);
+    int rc = text.failed ? -ENOMEM
+                         : cunei_folder_replace(&recording->folder, CUNEI_PROCESS_NAME,
+                                                text.data, text.size);
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+int cunei_description_write_preamble(struct cunei_recording *recording,
+                                     uint64_t frequency)
+{
+    struct cunei_buffer text = {0};
+    struct cunei_metadata *metadata = &recording->metadata;
+
+    metadata->pid = (uint32_t)recording->pid;
+    if (gethostname(metadata->host, sizeof(metadata->host)) < 0)
+        metadata->host[0] = '\0';
+    metadata->host[sizeof(metadata->host) - 1] = '\0';
+    cunei_metadata_set_clock(metadata, frequency,
+                             recording->start.tick - recording->base,
+                             recording->start.wall_ns);
+    cunei_metadata_format(metadata, &text);
+    int rc = text.failed ? -ENOMEM
+                         : cunei_folder_replace(&recording->folder, CUNEI_METADATA_NAME,
+                                                text.data, text.size);
+    recording->metadata_end = (struct cunei_file_end){.length = text.size};
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+void cunei_description_correct_clock(struct cunei_recording *recording,
+                                     const struct cunei_clock_pair *end)
+{
+    char text[CUNEI_METADATA_CLOCK_SIZE + 1];
+    struct cunei_buffer preamble = {0};
+    size_t offset = 0;
+
+    uint64_t frequency = cunei_clock_frequency(&recording->start, end);
+    if (end->monotonic_ns - recording->start.monotonic_ns < BETTER_CALIBRATION_NS ||
+        frequency == 0 || frequency == recording->metadata.frequency)
+        return;
+    /* Where the clock stands does not depend on its values. */
+    cunei_metadata_format(&recording->metadata, &preamble);
+    cunei_metadata_set_clock(&recording->metadata, frequency,
+                             recording->start.tick - recording->base,
+                             recording->start.wall_ns);
+    cunei_metadata_format_clock(&recording->metadata, text);
+    if (!preamble.failed &&
+        cunei_metadata_find_clock(preamble.data, preamble.size, &offset) == 0)
+        (void)cunei_folder_patch(&recording->folder, CUNEI_METADATA_NAME, text,
+                                 CUNEI_METADATA_CLOCK_SIZE, offset);
+    cunei_buffer_fini(&preamble);
+}
+
+void cunei_description_end(struct cunei_recording *recording,
+                           const struct cunei_clock_pair *end)
+{
+    struct cunei_live *live = recording->live;
+    struct cunei_process *process = &recording->process;
+
+    process->ended = true;
+    process->end_ns = end->wall_ns;
+    process->lost = live->counters[CUNEI_LIVE_LOST];
+    process->lost_no_stream = live->counters[CUNEI_LIVE_LOST_NO_STREAM];
+    process->lost_no_space = live->counters[CUNEI_LIVE_LOST_NO_SPACE];
+    process->lost_no_function = live->counters[CUNEI_LIVE_LOST_NO_FUNCTION];
+    process->clamped = live->counters[CUNEI_LIVE_CLAMPED];
+    process->write_ns = live->counters[CUNEI_LIVE_WRITE_NS];
+    process->full = live->state == CUNEI_LIVE_FULL;
+    process->stop_errno = live->stop_errno;
+}

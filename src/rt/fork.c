@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Forks: the child has one thread, no business with its parent's mapping or files, and
+ * starts a recording of its own if whoever feeds the recorder does so.
+ */
+#include "rt/recording.h"
+
+static struct cunei_recording *watched; /* the handlers carry no argument */
+
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&watched->lock);
+    cunei_define_lock();
+    cunei_folder_lock();
+}
+
+static void after_fork_in_parent(void)
+{
+    cunei_folder_unlock();
+    cunei_define_unlock();
+    (void)pthread_mutex_unlock(&watched->lock);
+}
+
+static void after_fork_in_child(void)
+{
+    after_fork_in_parent(); /* whoever forks holds the locks, on either side */
+    cunei_thread_keep_own(watched);
+    if (!watched->on)
+        return;
+    cunei_recording_forget(watched);
+    if (watched->hooks.forked)
+        watched->hooks.forked();
+}
+
+void cunei_fork_watch(struct cunei_recording *recording)
+{
+    watched = recording;
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}

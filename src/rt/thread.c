@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads: each gets a stream at its first event, and a slot for it, which the next
+ * thread takes over when it ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "rt/recording.h"
+
+/* Slots without an owner that keep their memory. */
+#define IDLE_SLOTS_MAX 4
+
+_Thread_local struct cunei_stream *cunei_stream_own;
+
+static pthread_key_t thread_end;
+static struct cunei_recording *watched; /* the end of a thread carries no argument */
+
+/* Close the thread's packet and let another thread have its slot; lock held. */
+static void give_slot_back(struct cunei_recording *recording,
+                           struct cunei_stream *stream)
+{
+    struct cunei_slot *slot = stream->slot;
+
+    if (!slot)
+        return;
+    if (stream->packet)
+        (void)cunei_packet_close(recording, stream, CUNEI_CLOSE_DISCARD, true);
+    slot->vtid = stream->vtid;
+    slot->thread = stream->thread;
+    memcpy(slot->name, stream->name, sizeof(slot->name));
+    stream->slot = NULL;
+    recording->live->streams[slot->number].thread = 0;
+    slot->next_free = recording->free_slots;
+    recording->free_slots = slot;
+    /* After a burst of threads most slots stay idle: let their memory go. */
+    if (++recording->free_count > IDLE_SLOTS_MAX)
+        (void)madvise(slot->buffers, CUNEI_LIVE_STREAM_SIZE, MADV_DONTNEED);
+}
+
+static void unlink_stream(struct cunei_recording *recording,
+                          struct cunei_stream *stream)
+{
+    if (stream->previous)
+        stream->previous->next = stream->next;
+    else
+        recording->streams = stream->next;
+    if (stream->next)
+        stream->next->previous = stream->previous;
+}
+
+/* A thread ends; no interpreter is near. */
+static void end_thread(void *own)
+{
+    struct cunei_recording *recording = watched;
+    struct cunei_stream *stream = own;
+
+    (void)pthread_mutex_lock(&recording->lock);
+    give_slot_back(recording, stream);
+    unlink_stream(recording, stream);
+    (void)pthread_mutex_unlock(&recording->lock);
+    cunei_stream_own = NULL;
+    free(stream);
+}
+
+/* What the system knows the calling thread by. */
+static void identify(struct cunei_stream *stream)
+{
+    stream->vtid = (uint32_t)gettid();
+    if (pthread_getcpuclockid(pthread_self(), &stream->cpu_clock) != 0)
+        stream->cpu_clock = CLOCK_THREAD_CPUTIME_ID;
+}
+
+/* The calling thread's stream, made at its first event. */
+static struct cunei_stream *own_stream(struct cunei_recording *recording)
+{
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (stream)
+        return stream;
+    stream = aligned_alloc(64, (sizeof(*stream) + 63) / 64 * 64);
+    if (!stream)
+        return NULL;
+    *stream = (struct cunei_stream){
+        .content_bits = CUNEI_PACKET_BITS,
+        .next = recording->streams,
+    };
+    identify(stream);
+    if (pthread_setspecific(thread_end, stream) != 0) {
+        free(stream);
+        return NULL;
+    }
+    if (recording->streams)
+        recording->streams->previous = stream;
+    recording->streams = stream;
+    cunei_stream_own = stream;
+    return stream;
+}
+
+/* A slot that nobody has; NULL: there is none to be had.  Lock held. */
+static struct cunei_slot *take_slot(struct cunei_recording *recording, uint64_t now)
+{
+    struct cunei_slot *slot = recording->free_slots;
+
+    if (slot) {
+        recording->free_slots = slot->next_free;
+        recording->free_count--;
+        return slot;
+    }
+    if (now < recording->no_slot_until || cunei_recording_is_full(recording))
+        return NULL;
+    slot = cunei_live_add_slot(recording, CUNEI_STREAM_EVENTS);
+    /* Not with every event anew: what failed costs system calls. */
+    if (!slot)
+        recording->no_slot_until = now + recording->metadata.frequency / 10;
+    return slot;
+}
+
+/* A stream with a slot, or NULL; lock held. */
+static struct cunei_stream *own_stream_with_slot(struct cunei_recording *recording,
+                                                 uint64_t now)
+{
+    struct cunei_stream *stream = own_stream(recording);
+
+    if (!stream || stream->slot)
+        return stream;
+    stream->slot = take_slot(recording, now);
+    if (!stream->slot)
+        return NULL;
+    stream->packet = NULL;
+    stream->thread = ++recording->thread_count;
+    recording->live->streams[stream->slot->number].thread = stream->thread;
+    return stream;
+}
+
+struct cunei_stream *cunei_thread_begin(struct cunei_recording *recording,
+                                        uint64_t *now)
+{
+    char name[CUNEI_PACKET_THREAD_NAME] = "";
+
+    /* Before there is anything that another thread could find half made. */
+    if (recording->hooks.name)
+        recording->hooks.name(name);
+    (void)pthread_mutex_lock(&recording->lock);
+    struct cunei_stream *stream =
+        recording->on ? own_stream_with_slot(recording, *now) : NULL;
+    (void)pthread_mutex_unlock(&recording->lock);
+    if (!stream) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
+        return NULL;
+    }
+    memcpy(stream->name, name, sizeof(stream->name));
+    /* The slot's last owner may have read its clock after this thread did. */
+    if (*now < stream->slot->last) {
+        *now = stream->slot->last;
+        cunei_recording_count(recording, CUNEI_LIVE_CLAMPED, 1);
+    }
+    return stream;
+}
+
+/* Close a stream for good; it finds no room at its next event. */
+static int close_stream(struct cunei_recording *recording, struct cunei_stream *stream)
+{
+    int rc = 0;
+
+    if (stream->slot && stream->packet)
+        rc = cunei_packet_close(recording, stream, CUNEI_CLOSE_KEEP, true);
+    stream->slot = NULL;
+    stream->packet = NULL;
+    stream->content_bits = CUNEI_PACKET_BITS;
+    return rc;
+}
+
+int cunei_thread_close_all(struct cunei_recording *recording)
+{
+    int rc = 0;
+
+    /* What threads without a stream lost is told in the first one. */
+    if (recording->slots[0])
+        cunei_packet_count_lost(recording, recording->slots[0], recording->untold);
+    for (struct cunei_stream *stream = recording->streams; stream;
+         stream = stream->next) {
+        int failed = close_stream(recording, stream);
+        rc = rc < 0 ? rc : failed;
+    }
+    for (struct cunei_slot *slot = recording->free_slots; slot;
+         slot = slot->next_free) {
+        int failed = cunei_packet_tell(recording, slot);
+        rc = rc < 0 ? rc : failed;
+    }
+    for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording->slots[i]; i++)
+        cunei_packet_trim_file(recording, recording->slots[i]);
+    return rc;
+}
+
+void cunei_thread_keep_own(struct cunei_recording *recording)
+{
+    for (struct cunei_stream *stream = recording->streams, *next; stream;
+         stream = next) {
+        next = stream->next;
+        if (stream == cunei_stream_own) {
+            stream->slot = NULL;
+            stream->content_bits = CUNEI_PACKET_BITS;
+            identify(stream);
+            stream->next = stream->previous = NULL;
+        } else
+            free(stream);
+    }
+    recording->streams = cunei_stream_own;
+}
+
+int cunei_thread_watch(struct cunei_recording *recording)
+{
+    watched = recording;
+    return -pthread_key_create(&thread_end, end_thread);
+}
