@@ -17,6 +17,7 @@ MAGIC = 0xC1FC1FC1
 LAST = 1
 
 STACK, CALL, UNWIND, DEFINE = 1, 2, 3, 4
+SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, ARGUMENT = 7, 8, 9, 10, 11, 13
 FIRST_FUNCTION = 1024
 CLASS_END = FIRST_FUNCTION + 20000
 ENTER, LEAVE, RESUME, YIELD = range(4)
@@ -31,10 +32,114 @@ class Function(NamedTuple):
 
 class Event(NamedTuple):
     time: int
-    kind: int  # STACK, UNWIND or DEFINE; CALL for the phases of any function
+    kind: int  # a built-in class; CALL for the phases of any function
     phase: int  # of a stack: how many frames are omitted
     function: int  # of a call
-    value: object  # open functions of a stack, run of an unwind, bytes of a define
+    value: object  # open functions of a stack, run of an unwind, bytes of a define,
+    # and one of the following for the others
+
+
+class Switch(NamedTuple):
+    greenlet: int
+    omitted: int
+    functions: list[int]
+
+
+class Task(NamedTuple):
+    task: int
+    name: str  # empty: as before
+
+
+class ThreadName(NamedTuple):
+    thread: int
+    name: str
+
+
+class Exception_(NamedTuple):
+    function: int
+    line: int
+    handler: int
+    handler_line: int
+    unwound: int
+    type: str
+
+
+class Collection(NamedTuple):
+    collected: int
+    generation: int
+    uncollectable: int
+
+
+class Argument(NamedTuple):
+    function: int
+    index: int
+    name: str
+    text: str
+
+
+def halves(word: int) -> tuple[int, int]:
+    return word & 0xFFFFFFFF, word >> 32
+
+
+def text_of(words: memoryview, at: int, length: int) -> bytes:
+    return bytes(words[at : at + length // 8].cast("B"))[:length].rstrip(b"\0")
+
+
+def decode(text: bytes) -> str:
+    return text.decode(errors="surrogateescape")
+
+
+def open_functions(words: memoryview, at: int, count: int) -> list[int]:
+    """Ids two to a word, from `at`; a leading 0 only makes their number even."""
+    ids = [n for word in words[at : at + count // 2] for n in halves(word)]
+    functions = ids[1:] if ids and ids[0] == 0 else ids
+    assert 0 not in functions
+    return functions
+
+
+def read_switch(words: memoryview, at: int) -> tuple[Switch, int]:
+    omitted, count = halves(words[at + 1])
+    functions = open_functions(words, at + 2, count)
+    return Switch(words[at], omitted, functions), at + 2 + count // 2
+
+
+def read_task(words: memoryview, at: int) -> tuple[Task, int]:
+    _, length = halves(words[at + 1])
+    name = decode(text_of(words, at + 2, length))
+    return Task(words[at], name), at + 2 + length // 8
+
+
+def read_thread_name(words: memoryview, at: int) -> tuple[ThreadName, int]:
+    task, at = read_task(words, at)
+    return ThreadName(*task), at
+
+
+def read_exception(words: memoryview, at: int) -> tuple[Exception_, int]:
+    *numbers, length = (n for word in words[at : at + 3] for n in halves(word))
+    kind = decode(text_of(words, at + 3, length))
+    return Exception_(*numbers, kind), at + 3 + length // 8
+
+
+def read_gc(words: memoryview, at: int) -> tuple[Collection, int]:
+    return Collection(words[at], *halves(words[at + 1])), at + 2
+
+
+def read_argument(words: memoryview, at: int) -> tuple[Argument, int]:
+    function, index = halves(words[at])
+    name_length, length = halves(words[at + 1])
+    text = text_of(words, at + 2, length)
+    name, value = decode(text[:name_length]), decode(text[name_length:])
+    return Argument(function, index, name, value), at + 2 + length // 8
+
+
+READERS = {
+    SWITCH: read_switch,
+    TASK: read_task,
+    THREAD_NAME: read_thread_name,
+    EXCEPTION: read_exception,
+    GC: read_gc,
+    ARGUMENT: read_argument,
+}
 
 
 @dataclass
@@ -70,19 +175,18 @@ class Packet:
                 yield Event(time, UNWIND, 0, 0, words[at])
                 at += 1
             elif kind == STACK:
-                omitted, count = words[at] & 0xFFFFFFFF, words[at] >> 32
-                at += 1
-                pairs = words[at : at + count // 2]
-                at += count // 2
-                ids = [n for pair in pairs for n in (pair & 0xFFFFFFFF, pair >> 32)]
-                functions = ids[1:] if ids and ids[0] == 0 else ids
-                assert 0 not in functions
+                omitted, count = halves(words[at])
+                functions = open_functions(words, at + 1, count)
+                at += 1 + count // 2
                 yield Event(time, STACK, omitted, 0, functions)
             elif kind == DEFINE:
                 length = words[at + 2] >> 32
                 body = bytes(words[at : at + 3 + length // 8].cast("B"))
                 at += 3 + length // 8
                 yield Event(time, DEFINE, phase, 0, body)
+            elif kind in READERS:
+                value, at = READERS[kind](words, at)
+                yield Event(time, kind, phase, 0, value)
             else:
                 raise ValueError(f"class {kind} is not known")
 
@@ -161,7 +265,10 @@ class Replay:
     orphans: int = 0  # exits of frames whose entry is missing
     unclosed: int = 0  # entries whose exit is missing
     appeared: int = 0  # frames in a later packet's stack whose entry is missing
+    torn: int = 0  # switches to a greenlet whose frames are not those it had
     deepest: int = 0
+    greenlet: int = 0  # that runs; 0: the one before the first switch
+    suspended: dict[int, list[int]] = field(default_factory=dict)
 
     def leave(self, function: int, run: int | None) -> None:
         """The rules of wire/event.h for a leave, after an unwind with this run."""
@@ -195,6 +302,21 @@ class Replay:
         self.appeared += len(stack) - common
         self.stack = stack
 
+    def switch(self, switch: Switch) -> None:
+        """Its frames must be those with which it was suspended, if it was."""
+        self.suspended[self.greenlet] = self.stack
+        number = switch.greenlet
+        # The greenlet that ran first gets its number when it runs again.
+        if number not in self.suspended and switch.functions:
+            number = 0
+        known = self.suspended.pop(number, [])
+        if known[switch.omitted :] == switch.functions:
+            self.stack = known
+        else:
+            self.torn += 1
+            self.stack = [0] * switch.omitted + switch.functions
+        self.greenlet = switch.greenlet
+
     def follow(self, events: Iterator[Event]) -> None:
         run = None
         for event in events:
@@ -202,7 +324,9 @@ class Replay:
                 self.synchronise([0] * event.phase + event.value, event.phase)
             elif event.kind == UNWIND:
                 run = event.value
-            else:
+            elif event.kind == SWITCH:
+                self.switch(event.value)
+            elif event.kind == CALL:
                 if event.phase in (ENTER, RESUME):
                     self.stack.append(event.function)
                     self.deepest = max(self.deepest, len(self.stack))
@@ -211,7 +335,7 @@ class Replay:
                 run = None
 
     def is_balanced(self) -> bool:
-        return self.orphans == self.unclosed == self.appeared == 0
+        return self.orphans == self.unclosed == self.appeared == self.torn == 0
 
 
 @dataclass

@@ -15,6 +15,18 @@ import struct
 HEAD = struct.Struct("<I16sIQ II32s QQQQ QQ QQQ II")
 DEFINITION = struct.Struct("<QIIIIII")
 STACK, CALL, UNWIND, DEFINE = 1, 2, 3, 4
+SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, ARGUMENT = 7, 8, 9, 10, 11, 13
+# Words before the items that the last of them counts, and how many are in a word.
+LAYOUTS = {
+    STACK: (2, 2),
+    DEFINE: (4, 8),
+    SWITCH: (3, 2),
+    TASK: (3, 8),
+    THREAD_NAME: (3, 8),
+    EXCEPTION: (4, 8),
+    GC: (3, 0),
+    ARGUMENT: (3, 8),
+}
 ENTER, LEAVE, RESUME, YIELD = range(4)
 FIRST_FUNCTION = 1024
 OPEN_SPAN = 1 << 45
@@ -119,11 +131,10 @@ def _event_words(words, at):
     kind = words[at] >> 40 & 0x3FFFFF
     if kind >= FIRST_FUNCTION:
         return 1
-    if kind == STACK:
-        return 2 + (words[at + 1] >> 32) // 2
-    if kind == DEFINE:
-        return 4 + (words[at + 3] >> 32) // 8
-    return 2
+    if kind not in LAYOUTS:
+        return 2
+    fixed, per_word = LAYOUTS[kind]
+    return fixed + (words[at + fixed - 1] >> 32) // per_word if per_word else fixed
 
 
 def count_events(folder):
