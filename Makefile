@@ -9,12 +9,13 @@ sources := $(shell find src include python -type f -not -name '*.pyc' 2>/dev/nul
 	$(wildcard meson.build meson.options pyproject.toml)
 setup := tools/setup.sh tools/python.sh tools/build.txt $(if $(PYTHON),force)
 
-.PHONY: help run test bench soak lint fresh clean force
+.PHONY: help run test pythons bench soak lint fresh clean force
 
 help:
 	@echo 'make run                          trace examples/ and show where the time went'
 	@echo 'make run SCRIPT=x.py ARGS="..."   the same for a program of yours'
-	@echo 'make test                         every check and test'
+	@echo 'make test                         every check and test, with each Python found'
+	@echo 'make pythons                      bring the Pythons to test with that are not here'
 	@echo 'make lint                         the checks that run nothing'
 	@echo 'make bench                        what recording and reading cost'
 	@echo 'make soak                         crash and fuzz tests for an hour'
@@ -28,6 +29,9 @@ run: .venv/installed
 
 test: .venv/test
 	@.venv/bin/python tools/test.py
+
+pythons:
+	@tools/pythons.sh
 
 lint: .venv/test
 	@.venv/bin/python tools/lint.py

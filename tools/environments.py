@@ -1,15 +1,40 @@
 """The Pythons of this machine, and environments with cunei installed for each."""
 
+import os
 import shutil
 
 from builds import BUILD, ROOT, path_with, run
 
+# Those that cunei is meant for: of each series the GIL's build, and one without a GIL.
+SERIES = ["3.15", "3.14", "3.13", "3.12", "3.13t"]
+
 
 def pythons():
-    """(version, path) of every Python that cunei can be installed for, newest first."""
+    """(version, path) of every Python that cunei can be installed for.
+
+    The default one is the first, then the newest first, those without a GIL last.
+    """
     lines = run("tools/python.sh").splitlines()
     rows = (line.split(maxsplit=2) for line in lines)
-    return [(version, path) for version, state, path in rows if state == "ready"]
+    found = {}
+    for version, state, path in rows:
+        if state == "ready":
+            found.setdefault(version, path)
+    return list(found.items())
+
+
+def series(version):
+    """3.13t of 3.13.5t."""
+    threaded = "t" if version.endswith("t") else ""
+    return ".".join(version.split(".")[:2]) + threaded
+
+
+def absent(versions):
+    """The series that are not among these; none where the user named the Python."""
+    if os.environ.get("PYTHON"):
+        return []
+    there = {series(version) for version in versions}
+    return [name for name in SERIES if name not in there]
 
 
 def install(purpose, version, path):

@@ -17,12 +17,6 @@ fail() {
     exit 1
 }
 
-# The mirror that this machine installs Debian's own packages from.
-mirror() {
-    apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: Packages' |
-        awk '$2 == "main" && $1 ~ /\/debian\/?$/ { print $1; exit }'
-}
-
 # What of the environment reaches pip, git and TLS libraries.
 settings() {
     env | grep -E '^(PIP_|SSL_CERT_|(https?|no|HTTPS?|NO)_(proxy|PROXY)=)' || true
@@ -55,7 +49,7 @@ enter() {
 [ "$(id -u)" = 0 ] || fail "make fresh builds a system to change root into: run it as root"
 command -v mmdebstrap >/dev/null || apt-get install -y --no-install-recommends mmdebstrap ||
     fail "please install (Debian names): mmdebstrap"
-mirror=$(mirror)
+mirror=$(tools/mirror.sh)
 [ -n "$mirror" ] || fail "no Debian mirror among this machine's apt sources"
 
 tree=$(mktemp -d "${TMPDIR:-/tmp}/cunei-fresh.XXXXXX")

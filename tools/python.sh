@@ -1,28 +1,33 @@
 #!/bin/sh
-# Lists the CPythons here that can carry cunei, newest first, one line each:
+# Lists the CPythons here that can carry cunei, one line each:
 #
 #     VERSION STATE PATH
 #
 # STATE is "ready", or "bare" where headers or ensurepip are missing, as they are in a
-# distribution's plain python3.  Looks in PATH and in pyenv, whatever pyenv has selected;
-# a virtual environment counts as the Python it was made from.  Alphas, betas and
-# free-threaded builds are left out.  $PYTHON, where set, is the only one.
+# distribution's plain python3.  Looks in PATH, in pyenv, whatever pyenv has selected, and
+# where tools/pythons.sh puts them; a virtual environment counts as the Python it was made
+# from.  Newest first, then release candidates (3.16.0rc1), then free-threaded builds
+# (3.13.5t); alphas and betas are left out.  $PYTHON, where set, is the only one, whatever
+# it is.
 set -u
 
 ask='
 import importlib.util, os, sys, sysconfig
 version = sys.version_info
-if (
-    version < (3, 12)
-    or version.releaselevel != "final"
-    or sys.implementation.name != "cpython"
-    or sysconfig.get_config_var("Py_GIL_DISABLED")
-):
+early = version.releaselevel in ("alpha", "beta") and not os.environ.get("PYTHON")
+if version < (3, 12) or early or sys.implementation.name != "cpython":
     raise SystemExit(1)
+name = "%d.%d.%d" % version[:3]
+final = version.releaselevel == "final"
+if not final:
+    short = {"alpha": "a", "beta": "b", "candidate": "rc"}[version.releaselevel]
+    name += "%s%d" % (short, version.serial)
+free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 header = os.path.join(sysconfig.get_path("include"), "Python.h")
 whole = os.path.exists(header) and importlib.util.find_spec("ensurepip")
 path = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-print("%d.%d.%d" % version[:3], "ready" if whole else "bare", path)
+rank = 2 * free + (not final)
+print(rank, name + "t" * free, "ready" if whole else "bare", path)
 '
 
 candidates() {
@@ -30,12 +35,14 @@ candidates() {
         command -v "$PYTHON"
         return
     fi
-    printf '%s\n' "$PATH" | tr ':' '\n' | while read -r folder; do
-        ls -d "$folder"/python3 "$folder"/python3.[0-9] "$folder"/python3.[0-9][0-9]
+    # The shims of pyenv are slow, and what they stand for comes below.
+    printf '%s\n' "$PATH" | tr ':' '\n' | grep -v '/shims/*$' | while read -r folder; do
+        ls -d "$folder"/python3 "$folder"/python3.[0-9]* | grep 'python[0-9.]*t\{0,1\}$'
     done
-    ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3
+    ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3 \
+        "${XDG_CACHE_HOME:-$HOME/.cache}"/cunei/pythons/*/bin/python3
 }
 
 candidates 2>/dev/null | while read -r python; do
     "$python" -I -c "$ask" 2>/dev/null
-done | sort -u -k3,3 | sort -r -V
+done | sort -u -k4 | sort -k1,1n -k2,2Vr | cut -d ' ' -f 2-

@@ -71,6 +71,10 @@ class Steps:
         self.count += count
         return not count.failed
 
+    def leave_out(self, name, reason):
+        """Show a step that cannot be done here."""
+        print(f"{name:<36}{'left out':<19}{reason}", flush=True)
+
     def finish(self):
         """Print the sum as the last line and return the exit status."""
         print(f"\n{time.monotonic() - self.began:.0f} s in all")
