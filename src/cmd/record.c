@@ -69,7 +69,7 @@ static int record(struct cunei_recording *recording, const struct values *values
 
 static int run_record(int argc, char **argv)
 {
-    struct values values = {0};
+    struct values values = {.recording = CUNEI_RECORDING_VALUES_DEFAULTS};
     struct cunei_recording recording = {0};
 
     int status = cunei_options_parse(&cunei_cmd_record, &argc, argv, &values);
@@ -106,7 +106,8 @@ const struct cunei_cmd cunei_cmd_record = {
         "  cunei record -- ./run.sh             -- where a word looks like an option\n"
         "\n"
         "  cunei record --exclude 'importlib.*' app.py    all but these modules\n"
-        "  cunei record --include app --max-size 2G app.py",
+        "  cunei record --include app --max-size 2G app.py\n"
+        "  cunei record --c-calls --args 'app:load' --return 'app:load' app.py",
     .options = options,
     .takes_program = true,
     .run = run_record,

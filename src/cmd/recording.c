@@ -11,13 +11,14 @@
 #include "cmd/interpreter.h"
 #include "cmd/launch.h"
 #include "rt/clock.h"
-#include "wire/session.h"
 
 enum {
     CALIBRATION_US = 10000 /* good to 2 ppm */
 };
 
 #define MAX_SIZE_MIN (UINT64_C(1) << 20)
+
+static const char *const repr_names[] = {"safe", "full", NULL};
 
 #define VALUE(field) .offset = offsetof(struct cunei_recording_values, field)
 
@@ -34,6 +35,35 @@ const struct cunei_option cunei_recording_options[] = {
      .value = "PATTERN",
      .help = "leave these functions out: they cost nothing",
      VALUE(patterns)},
+    {.name = "c-calls",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "record calls of C functions, too, as builtins:len;\n"
+             "include and exclude match them like others",
+     VALUE(c_calls)},
+    {.name = "args",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record what these functions are called with, as\n"
+             "'app:load' or ':Cache.get*'; may be repeated",
+     VALUE(arguments)},
+    {.name = "return",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record what these functions return",
+     VALUE(results)},
+    {.name = "max-repr",
+     .kind = CUNEI_OPTION_NUMBER,
+     .value = "N",
+     .help = "cut each of these values at N bytes; else at 120",
+     VALUE(max_repr)},
+    {.name = "repr",
+     .kind = CUNEI_OPTION_CHOICE,
+     .value = "HOW",
+     .help = "how values are written: safe runs none of the\n"
+             "program's code and shows objects of its classes as\n"
+             "<app.Point at 0x…>, full calls their repr()",
+     .choices = repr_names,
+     VALUE(repr)},
     {.name = "max-size",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
@@ -64,6 +94,8 @@ const struct cunei_option cunei_recording_options[] = {
 void cunei_recording_values_fini(struct cunei_recording_values *values)
 {
     cunei_patterns_fini(&values->patterns);
+    cunei_patterns_fini(&values->arguments);
+    cunei_patterns_fini(&values->results);
 }
 
 /* Ask the Python that will run the program; what is wrong with it goes to `reason`. */
@@ -121,14 +153,28 @@ static bool is_cunei(const char *word)
     return same;
 }
 
+/* Whether the values can be had: 0, or the exit status. */
+static int check_values(const struct cunei_recording_values *values)
+{
+    if (values->max_bytes && values->max_bytes < MAX_SIZE_MIN)
+        return cunei_cmd_usage("--max-size wants at least 1M");
+    if (values->max_repr < CUNEI_SESSION_MAX_REPR_LEAST ||
+        values->max_repr > CUNEI_SESSION_MAX_REPR_LIMIT)
+        return cunei_cmd_usage("--max-repr wants a number from %u to %u",
+                               CUNEI_SESSION_MAX_REPR_LEAST,
+                               CUNEI_SESSION_MAX_REPR_LIMIT);
+    return EXIT_SUCCESS;
+}
+
 int cunei_recording_prepare(struct cunei_recording *recording,
                             const struct cunei_recording_values *values, int argc,
                             char **argv)
 {
     struct cunei_buffer reason = {0};
 
-    if (values->max_bytes && values->max_bytes < MAX_SIZE_MIN)
-        return cunei_cmd_usage("--max-size wants at least 1M");
+    int status = check_values(values);
+    if (status != EXIT_SUCCESS)
+        return status;
     if (is_cunei(argv[0]))
         return cunei_cmd_usage("cunei cannot record itself; leave the inner 'cunei %s' "
                                "out, and name the program",
@@ -140,7 +186,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
         check_python(&recording->program, &reason);
     if (!reason.size)
         recording->frequency = frequency_since(&first);
-    int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
+    status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     cunei_buffer_fini(&reason);
     return status;
 }
@@ -155,7 +201,13 @@ int cunei_recording_run(struct cunei_recording *recording,
                                     .frequency = recording->frequency,
                                     .max_bytes = values->max_bytes,
                                     .startup = values->startup,
-                                    .patterns = values->patterns};
+                                    .c_calls = values->c_calls,
+                                    .full_repr =
+                                        values->repr == CUNEI_RECORDING_REPR_FULL,
+                                    .max_repr = values->max_repr,
+                                    .patterns = values->patterns,
+                                    .arguments = values->arguments,
+                                    .results = values->results};
     cunei_session_format(&session, &text);
     int rc = text.failed ? -ENOMEM
                          : cunei_launch(&recording->program, text.data,

@@ -3,7 +3,7 @@
  * What `cunei record` and `cunei run` share: the options of a recording, and a program
  * run with them.
  *
- *     struct cunei_recording_values values = {0};
+ *     struct cunei_recording_values values = CUNEI_RECORDING_VALUES_DEFAULTS;
  *     struct cunei_recording recording = {0};
  *     int status = cunei_recording_prepare(&recording, &values, argc, argv);
  *     if (status == 0)
@@ -22,15 +22,32 @@
 #include "base/pattern.h"
 #include "cmd/options.h"
 #include "cmd/program.h"
+#include "wire/session.h"
+
+/* How --repr says that values are written, in the order of its choices. */
+enum cunei_recording_repr {
+    CUNEI_RECORDING_REPR_SAFE,
+    CUNEI_RECORDING_REPR_FULL,
+};
 
 struct cunei_recording_values {
     const char *python; /* borrowed: or NULL */
     uint64_t max_bytes; /* 0: no limit */
     struct cunei_patterns patterns;
+    struct cunei_patterns arguments; /* functions whose arguments are recorded */
+    struct cunei_patterns results;   /* functions whose results are */
+    uint64_t max_repr;               /* bytes of a value's text */
+    int repr;                        /* enum cunei_recording_repr */
+    bool c_calls;
     bool startup;
     bool force;
     bool quiet;
 };
+
+#define CUNEI_RECORDING_VALUES_DEFAULTS    \
+    {                                      \
+        .max_repr = CUNEI_SESSION_MAX_REPR \
+    }
 
 extern const struct cunei_option cunei_recording_options[];
 void cunei_recording_values_fini(struct cunei_recording_values *values);

@@ -134,7 +134,8 @@ static int run_and_report(struct cunei_recording *recording, struct values *valu
 
 static int run_run(int argc, char **argv)
 {
-    struct values values = {.report = CUNEI_REPORT_VALUES_DEFAULTS};
+    struct values values = {.recording = CUNEI_RECORDING_VALUES_DEFAULTS,
+                            .report = CUNEI_REPORT_VALUES_DEFAULTS};
     struct cunei_recording recording = {0};
 
     int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);

@@ -99,7 +99,7 @@ static int parse_word(struct cunei_session *session, const char *key, const char
         session->c_calls = number != 0;
     else if (strcmp(key, "repr") == 0)
         session->full_repr = number != 0;
-    else if (strcmp(key, "maxrepr") == 0 && number > 0 &&
+    else if (strcmp(key, "maxrepr") == 0 && number >= CUNEI_SESSION_MAX_REPR_LEAST &&
              number <= CUNEI_SESSION_MAX_REPR_LIMIT)
         session->max_repr = number;
     else

@@ -22,6 +22,7 @@
 #define CUNEI_SESSION_VARIABLE "CUNEI_RECORD"
 
 #define CUNEI_SESSION_MAX_REPR       120u
+#define CUNEI_SESSION_MAX_REPR_LEAST 8u
 #define CUNEI_SESSION_MAX_REPR_LIMIT 4096u /* more does not fit in an event */
 
 struct cunei_buffer;
