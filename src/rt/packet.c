@@ -81,9 +81,8 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
     stream->packet = packet;
     stream->content_bits = 8 * sizeof(head);
     stream->last = now;
-    stream->deadline = now + CUNEI_SPAN_MAX;
     /* Pairs with the poke, which counts before it stores: one of the two is seen. */
-    atomic_store(&stream->limit_bits, CUNEI_STREAM_LIMIT);
+    atomic_store(&stream->deadline, now + CUNEI_SPAN_MAX);
 }
 
 void cunei_packet_put_stack(struct cunei_recording *recording,

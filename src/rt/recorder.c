@@ -151,20 +151,19 @@ int cunei_recorder_stop(void)
     return rc;
 }
 
-struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
-                                         bool top_is_open)
+/* In the packet that is open, or in a new one. */
+static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is_open)
 {
     struct cunei_stream *stream = cunei_stream_own;
 
-    if (!is_recording_here())
-        return NULL;
     if (stream && stream->slot) {
+        cunei_thread_undo_poke(&recording, stream);
         if (*now < stream->last) {
             *now = stream->last;
             cunei_recording_count(&recording, CUNEI_LIVE_CLAMPED, 1);
-            if (cunei_stream_has_room(stream, *now, words))
-                return stream;
         }
+        if (cunei_stream_has_room(stream, *now, words))
+            return stream;
         (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, false);
     } else
         stream = cunei_thread_begin(&recording, now);
@@ -172,7 +171,33 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
         return NULL;
     cunei_packet_begin(&recording, stream, *now);
     cunei_packet_put_stack(&recording, stream, *now, top_is_open);
+    stream->pokes = atomic_load(&recording.pokes) - 1;
     return stream;
+}
+
+struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
+                                         bool top_is_open)
+{
+    if (!is_recording_here())
+        return NULL;
+    struct cunei_stream *stream = find_room(now, words, top_is_open);
+    uint32_t pokes = atomic_load(&recording.pokes);
+    if (!stream || !recording.hooks.poked || stream->pokes == pokes)
+        return stream;
+    stream->pokes = pokes; /* before the hook writes something, which comes here, too */
+    recording.hooks.poked(top_is_open);
+    if (*now < stream->last)
+        *now = stream->last;
+    return cunei_stream_has_room(stream, *now, words)
+               ? stream
+               : find_room(now, words, top_is_open);
+}
+
+void cunei_recorder_poke(void)
+{
+    (void)pthread_mutex_lock(&recording.lock);
+    cunei_thread_poke_all(&recording);
+    (void)pthread_mutex_unlock(&recording.lock);
 }
 
 uint32_t cunei_recorder_define(const struct cunei_function *function)

@@ -30,7 +30,7 @@ struct cunei_recorder_hooks {
     /* Its name, as people know it; left alone where there is none. */
     void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
     /*
-     * It has begun a packet, or was poked: it may look around and write events of its
+     * It has begun a packet, or was poked: it may look around, and write events of its
      * own before the one that it came with.
      */
     void (*poked)(bool top_is_open);
@@ -66,8 +66,9 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
                                          bool top_is_open);
 
 /*
- * Have every thread call the hook `poked` at its next event; a thread's first one always
- * does.
+ * Have every thread call the hook `poked`: this one at its next event, others at the
+ * first that comes some microseconds from now, those without a stream when they get
+ * one.
  */
 void cunei_recorder_poke(void);
 

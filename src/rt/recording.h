@@ -57,7 +57,7 @@ struct cunei_recording {
     char *pointer;                /* owned: the link to the live file, or NULL */
     struct cunei_stream *streams; /* of all threads */
     uint32_t thread_count;
-    _Atomic uint32_t pokes;          /* how often the threads were poked */
+    _Atomic uint32_t pokes;          /* so far */
     _Atomic uint64_t untold;         /* events lost in threads without a stream */
     struct cunei_stream definitions; /* the stream of functions beyond the classes */
 };
@@ -81,6 +81,11 @@ int cunei_thread_watch(struct cunei_recording *recording);
 struct cunei_stream *cunei_thread_begin(struct cunei_recording *recording,
                                         uint64_t *now);
 int cunei_thread_close_all(struct cunei_recording *recording);
+/* Send every thread through cunei_recorder_room soon; lock held. */
+void cunei_thread_poke_all(struct cunei_recording *recording);
+/* The calling thread has heard of it; its packet is open. */
+void cunei_thread_undo_poke(const struct cunei_recording *recording,
+                            struct cunei_stream *stream);
 /* In a forked child: the streams of threads that are not there any more go. */
 void cunei_thread_keep_own(struct cunei_recording *recording);
 

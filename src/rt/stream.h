@@ -27,23 +27,20 @@
 
 #define CUNEI_PACKET_BITS (UINT64_C(8) * CUNEI_PACKET_SIZE)
 
-/* As much content leaves room for one more word. */
-#define CUNEI_STREAM_LIMIT (CUNEI_PACKET_BITS - 64)
-
 struct cunei_slot;
 
 struct cunei_stream {
     /* The hot half: one cache line. */
     uint64_t content_bits; /* what is published; CUNEI_PACKET_BITS: no room */
-    uint64_t last;         /* tick of the last event */
-    uint64_t deadline;     /* tick at which the packet has spanned enough */
-    _Atomic uint64_t limit_bits; /* CUNEI_STREAM_LIMIT; any thread may poke a 0 in */
+    _Atomic uint64_t last; /* tick of the last event */
+    /* Tick at which the packet has spanned enough; any thread may move it closer. */
+    _Atomic uint64_t deadline;
     struct cunei_packet *packet;
     /* The cold half. */
     struct cunei_slot *slot; /* borrowed from the recording; NULL: none */
     uint32_t vtid;
     uint32_t thread; /* serial number */
-    uint32_t pokes;  /* how many it has heard of */
+    uint32_t pokes;  /* as many as it has heard of */
     clockid_t cpu_clock;
     char name[CUNEI_PACKET_THREAD_NAME];
     struct cunei_stream *next, *previous; /* all of the process's */
@@ -64,10 +61,10 @@ static inline bool cunei_stream_has_room(const struct cunei_stream *stream,
     if (!stream)
         return false;
     /* One comparison finds now < last and now >= deadline: both differences wrap. */
-    uint64_t last = stream->last;
-    uint64_t limit = atomic_load_explicit(&stream->limit_bits, memory_order_relaxed);
-    return stream->content_bits + UINT64_C(64) * (words - 1) <= limit &&
-           now - last < stream->deadline - last;
+    uint64_t last = atomic_load_explicit(&stream->last, memory_order_relaxed);
+    uint64_t deadline = atomic_load_explicit(&stream->deadline, memory_order_relaxed);
+    return stream->content_bits <= CUNEI_PACKET_BITS - UINT64_C(64) * words &&
+           now - last < deadline - last;
 }
 
 /* Store one word without publishing it. */
@@ -85,7 +82,7 @@ static inline void cunei_stream_store(struct cunei_stream *stream, unsigned inde
 static inline void cunei_stream_publish(struct cunei_stream *stream, uint64_t now,
                                         unsigned words)
 {
-    stream->last = now;
+    atomic_store_explicit(&stream->last, now, memory_order_relaxed);
     stream->content_bits += UINT64_C(64) * words;
     /* Pairs with the acquire in the reader's copy of a live packet. */
     atomic_store_explicit(&stream->packet->content_bits, stream->content_bits,
@@ -105,7 +102,7 @@ static inline void cunei_stream_put(struct cunei_stream *stream, uint64_t now,
 
     content_bits += 64;
     atomic_store_explicit((_Atomic uint64_t *)word, record, memory_order_relaxed);
-    stream->last = now;
+    atomic_store_explicit(&stream->last, now, memory_order_relaxed);
     stream->content_bits = content_bits;
     /* Pairs with the acquire in the reader's copy of a live packet. */
     atomic_store_explicit(&packet->content_bits, content_bits, memory_order_release);

@@ -13,6 +13,9 @@
 /* Slots without an owner that keep their memory. */
 #define IDLE_SLOTS_MAX 4
 
+/* How many ticks ahead a poke puts the deadline of another thread. */
+#define SOON UINT64_C(4096)
+
 _Thread_local struct cunei_stream *cunei_stream_own;
 
 static pthread_key_t thread_end;
@@ -158,6 +161,42 @@ struct cunei_stream *cunei_thread_begin(struct cunei_recording *recording,
         cunei_recording_count(recording, CUNEI_LIVE_CLAMPED, 1);
     }
     return stream;
+}
+
+/*
+ * To a thread that is just writing an event, a deadline before that would look like one
+ * in the far future.  So it is put a little ahead, and again where that took too long.
+ */
+static void move_deadline(struct cunei_stream *stream)
+{
+    uint64_t deadline;
+
+    do {
+        uint64_t now = cunei_clock_read(), last = stream->last;
+        deadline = (now > last ? now : last) + SOON;
+        atomic_store(&stream->deadline, deadline);
+    } while (cunei_clock_read() >= deadline);
+}
+
+void cunei_thread_poke_all(struct cunei_recording *recording)
+{
+    atomic_fetch_add(&recording->pokes, 1);
+    for (struct cunei_stream *stream = recording->streams; stream;
+         stream = stream->next) {
+        if (stream == cunei_stream_own)
+            atomic_store(&stream->deadline, stream->last);
+        else
+            move_deadline(stream);
+    }
+}
+
+void cunei_thread_undo_poke(const struct cunei_recording *recording,
+                            struct cunei_stream *stream)
+{
+    uint64_t begin = recording->base + stream->packet->timestamp_begin;
+
+    /* As in cunei_packet_begin: the owner looks at the count after this. */
+    atomic_store(&stream->deadline, begin + CUNEI_SPAN_MAX);
 }
 
 /* Close a stream for good; it finds no room at its next event. */

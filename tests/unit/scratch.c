@@ -36,7 +36,8 @@ void scratch_start(struct scratch *scratch)
     struct cunei_process process = {0};
     struct cunei_recorder_options options = {.directory = scratch->directory,
                                              .frequency = NS_PER_S,
-                                             .max_bytes = scratch->max_bytes};
+                                             .max_bytes = scratch->max_bytes,
+                                             .hooks = {.poked = scratch->poked}};
 
     assert_int_equal(cunei_recorder_start(&options, &process), 0);
     cunei_process_fini(&process);
@@ -108,7 +109,7 @@ static uint64_t count_packet(const struct scratch *scratch,
     for (size_t at = 0; at < packet->word_count;
          at += cunei_event_words(&packet->words[at], packet->word_count - at)) {
         uint32_t class = cunei_record_class(packet->words[at]);
-        if (class == CUNEI_CLASS_STACK)
+        if (class == CUNEI_CLASS_STACK || class == CUNEI_CLASS_UNWIND)
             continue;
         uint32_t wanted =
             scratch->first + (uint32_t)(counts[thread] % SCRATCH_FUNCTIONS);

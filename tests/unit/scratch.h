@@ -9,6 +9,7 @@
 #ifndef CUNEI_TESTS_UNIT_SCRATCH_H
 #define CUNEI_TESTS_UNIT_SCRATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/trace.h"
@@ -18,8 +19,9 @@
 
 struct scratch {
     char directory[64];
-    uint32_t first;     /* the id of f0 */
-    uint64_t max_bytes; /* as the recorder's option; 0 unless set */
+    uint32_t first;                  /* the id of f0 */
+    uint64_t max_bytes;              /* as the recorder's option; 0 unless set */
+    void (*poked)(bool top_is_open); /* its hook; NULL unless set */
 };
 
 /* Make the directory; start recording in it with all functions defined. */

@@ -4,6 +4,7 @@
  * ever wrong.  Runs under the address and the thread sanitizer, too.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -341,9 +342,126 @@ static void a_forked_child_may_record_on_its_own(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* What the hook `poked` has done; a thread's own count tells whether it was called. */
+static atomic_uint calls;
+static _Thread_local unsigned own_calls;
+
+/* It writes, as a hook may: the event after it is not to be later, nor lost. */
+static void count_call(bool top_is_open)
+{
+    uint64_t now = cunei_clock_read();
+    struct cunei_stream *stream = cunei_recorder_room(&now, 2, top_is_open);
+
+    assert_non_null(stream);
+    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, 0));
+    cunei_stream_store(stream, 1, 0);
+    cunei_stream_publish(stream, now, 2);
+    own_calls++;
+    atomic_fetch_add(&calls, 1);
+}
+
+static int set_up_with_hook(void **state)
+{
+    struct scratch *scratch = malloc(sizeof(*scratch));
+
+    assert_non_null(scratch);
+    scratch_make(scratch);
+    scratch->poked = count_call;
+    scratch_start(scratch);
+    atomic_store(&calls, 0);
+    own_calls = 0;
+    *state = scratch;
+    return 0;
+}
+
+static void a_poked_thread_looks_around_at_its_next_event(void **state)
+{
+    static uint64_t counts[THREADS_MAX];
+    struct scratch *scratch = *state;
+
+    scratch_put(scratch, 0);
+    assert_int_equal(own_calls, 1); /* it has begun a packet */
+    scratch_put(scratch, 1);
+    assert_int_equal(own_calls, 1);
+    cunei_recorder_poke();
+    cunei_recorder_poke();
+    assert_int_equal(own_calls, 1);
+    scratch_put(scratch, 2);
+    scratch_put(scratch, 3);
+    assert_int_equal(own_calls, 2);
+    assert_int_equal(cunei_recorder_stop(), 0);
+
+    assert_int_equal(scratch_count(scratch, counts, THREADS_MAX), 4);
+}
+
+static void a_poke_does_not_end_a_packet(void **state)
+{
+    struct scratch *scratch = *state;
+
+    scratch_put(scratch, 0);
+    const struct cunei_packet *packet = cunei_stream_own->packet;
+    cunei_recorder_poke();
+    scratch_put(scratch, 1);
+
+    assert_int_equal(own_calls, 2);
+    assert_ptr_equal(cunei_stream_own->packet, packet);
+    assert_true(cunei_stream_own->deadline - cunei_stream_own->last >
+                CUNEI_SPAN_MAX / 2);
+}
+
+/* A thread that writes, and shows how often it was poked. */
+struct pokes {
+    struct scratch *scratch;
+    atomic_uint heard;
+    atomic_bool done;
+};
+
+static void *write_and_hear(void *argument)
+{
+    struct pokes *pokes = argument;
+
+    for (uint64_t i = 0; !atomic_load(&pokes->done); i++) {
+        scratch_put(pokes->scratch, i);
+        atomic_store(&pokes->heard, own_calls);
+    }
+    return NULL;
+}
+
+static void threads_hear_of_every_poke_while_they_write(void **state)
+{
+    static uint64_t counts[THREADS_MAX];
+    struct pokes pokes[2] = {{.scratch = *state}, {.scratch = *state}};
+    pthread_t writers[2];
+    enum {
+        POKES = 300
+    };
+
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&writers[i], NULL, write_and_hear, &pokes[i]),
+                         0);
+    for (size_t poke = 0; poke < POKES; poke++) {
+        unsigned before[2] = {atomic_load(&pokes[0].heard),
+                              atomic_load(&pokes[1].heard)};
+        cunei_recorder_poke();
+        for (size_t i = 0; i < 2; i++) {
+            while (atomic_load(&pokes[i].heard) == before[i])
+                (void)sched_yield();
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        atomic_store(&pokes[i].done, true);
+        assert_int_equal(pthread_join(writers[i], NULL), 0);
+    }
+    assert_int_equal(cunei_recorder_stop(), 0);
+
+    assert_true(atomic_load(&calls) >= 2 * POKES);
+    assert_true(scratch_count(*state, counts, THREADS_MAX) > 0);
+}
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)   cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define HOOKED(name) cmocka_unit_test_setup_teardown(name, set_up_with_hook, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(every_event_is_there_once_while_threads_write_and_after),
         TEST(a_packet_is_valid_at_every_instant),
@@ -352,7 +470,11 @@ int main(void)
         TEST(a_forked_child_leaves_the_recording_alone),
         TEST(a_copy_of_the_process_leaves_the_recording_alone),
         TEST(a_forked_child_may_record_on_its_own),
+        HOOKED(a_poked_thread_looks_around_at_its_next_event),
+        HOOKED(a_poke_does_not_end_a_packet),
+        HOOKED(threads_hear_of_every_poke_while_they_write),
     };
+#undef HOOKED
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
