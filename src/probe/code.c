@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "probe/compat.h"
+#include "probe/names.h"
+#include "probe/process.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
 
-#define TEXT_MAX 4096
+/* Bit 34: the entry stands, its id is to be given anew. */
+#define STALE (UINT64_C(1) << 34)
 
 #define CHUNK_SIZE  1024u
 #define CHUNK_COUNT 4096u
@@ -20,6 +22,7 @@ struct entry {
     PyCodeObject *code; /* borrowed: until forget_word is called for it; NULL: free */
     uint32_t id;        /* or the next free place */
     uint32_t flags;     /* of enum cunei_code_flag */
+    bool watched;
 };
 
 static Py_ssize_t extra_index = -1;
@@ -29,7 +32,7 @@ static struct entry *chunks[CHUNK_COUNT];
 static uint32_t entry_count, first_free;
 static const struct cunei_patterns everything;
 static const struct cunei_patterns *selection = &everything;
-static cunei_code_visitor *when_selected;
+static struct cunei_code_hooks hooks;
 static cunei_compat_mutex lock;
 
 static uint32_t place_of(uint64_t word)
@@ -107,7 +110,7 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline)
 }
 
 void cunei_code_reset(const struct cunei_patterns *patterns,
-                      cunei_code_visitor *selected)
+                      const struct cunei_code_hooks *wanted)
 {
     for (uint32_t place = 1; place <= entry_count; place++) {
         PyCodeObject *code = entry_at(place)->code;
@@ -115,7 +118,29 @@ void cunei_code_reset(const struct cunei_patterns *patterns,
             PyErr_Clear();
     }
     selection = patterns;
-    when_selected = selected;
+    hooks = *wanted;
+}
+
+/* Give a code object that has an entry another word; the entry stays. */
+static int exchange_word(struct entry *entry, uint64_t word)
+{
+    PyCodeObject *code = entry->code;
+
+    entry->code = NULL; /* forget_word is called for the old word */
+    int rc = cunei_code_set_word(code, word);
+    entry->code = code;
+    return rc;
+}
+
+void cunei_code_renew(void)
+{
+    for (uint32_t place = 1; place <= entry_count; place++) {
+        struct entry *entry = entry_at(place);
+        if (!entry->code || cunei_code_word(entry->code) & CUNEI_CODE_OFF)
+            continue;
+        if (exchange_word(entry, STALE | place) < 0)
+            PyErr_Clear();
+    }
 }
 
 void cunei_code_visit(cunei_code_visitor *visit)
@@ -126,9 +151,28 @@ void cunei_code_visit(cunei_code_visitor *visit)
     }
 }
 
-uint64_t cunei_code_word(PyCodeObject *code)
+void cunei_code_visit_watched(cunei_code_visitor *visit)
+{
+    for (uint32_t place = 1; place <= entry_count; place++) {
+        if (entry_at(place)->code && entry_at(place)->watched)
+            visit(entry_at(place)->code);
+    }
+}
+
+static uint64_t any_word(PyCodeObject *code)
 {
     return cunei_compat_extra_call(code, extra_index);
+}
+
+uint64_t cunei_code_word(PyCodeObject *code)
+{
+    uint64_t word = any_word(code);
+    return word & STALE ? 0 : word;
+}
+
+bool cunei_code_is_seen(PyCodeObject *code)
+{
+    return any_word(code) != 0;
 }
 
 uint32_t cunei_code_id(uint64_t word)
@@ -143,41 +187,6 @@ uint32_t cunei_code_flags(uint64_t word)
     return word & CUNEI_CODE_COLD ? entry_at(place_of(word))->flags : 0;
 }
 
-/*
- * The text of a str as UTF-8, cut to what a definition takes; empty for anything else.
- * File names may hold any byte, as surrogates, and those come out as they went in.
- */
-static void copy_text(PyObject *text, char out[TEXT_MAX])
-{
-    Py_ssize_t size = 0;
-    const char *bytes = NULL;
-    PyObject *encoded = NULL;
-
-    out[0] = '\0';
-    if (!text || !PyUnicode_Check(text))
-        return;
-    if (PyUnicode_IS_COMPACT_ASCII(text)) {
-        bytes = PyUnicode_AsUTF8AndSize(text, &size);
-    } else {
-        static const char *const ways[] = {"surrogateescape", "backslashreplace"};
-        for (size_t i = 0; i < 2 && !encoded; i++) {
-            PyErr_Clear();
-            encoded = PyUnicode_AsEncodedString(text, "utf-8", ways[i]);
-        }
-        if (encoded) {
-            bytes = PyBytes_AS_STRING(encoded);
-            size = PyBytes_GET_SIZE(encoded);
-        }
-    }
-    if (bytes) {
-        size_t length = cunei_text_cut(bytes, (size_t)size, TEXT_MAX - 1);
-        memcpy(out, bytes, length);
-        out[length] = '\0';
-    }
-    PyErr_Clear();
-    Py_XDECREF(encoded);
-}
-
 /* The probe does not trace itself: who records a part of a program did not call us. */
 static bool is_own(const char *module)
 {
@@ -190,45 +199,74 @@ static uint32_t flags_of(uint32_t id)
     return id >= CUNEI_FUNCTION_CLASS_END ? CUNEI_CODE_CALL : 0;
 }
 
+uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
+{
+    *is_off = is_own(function->module) ||
+              !cunei_patterns_include(selection, function->module, function->qualname,
+                                      function->file);
+    return *is_off ? 0 : cunei_recorder_define(function);
+}
+
 /*
  * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
  * is also what guards the buffers.
  */
 static uint64_t identify(struct entry *entry, PyObject *globals)
 {
-    static char module[TEXT_MAX], qualname[TEXT_MAX], file[TEXT_MAX];
+    static char module[CUNEI_NAMES_MAX], qualname[CUNEI_NAMES_MAX],
+        file[CUNEI_NAMES_MAX];
     PyCodeObject *code = entry->code;
     PyObject *name = NULL;
+    bool is_off;
 
     if (globals && PyDict_Check(globals))
         name = PyDict_GetItemString(globals, "__name__"); /* borrowed */
-    copy_text(name, module);
-    copy_text(code->co_qualname, qualname);
-    copy_text(code->co_filename, file);
-    if (is_own(module) || !cunei_patterns_include(selection, module, qualname, file))
-        return CUNEI_CODE_OFF;
-
+    (void)cunei_names_copy(name, module, sizeof(module));
+    (void)cunei_names_copy(code->co_qualname, qualname, sizeof(qualname));
+    (void)cunei_names_copy(code->co_filename, file, sizeof(file));
     struct cunei_function function = {
         .module = module,
         .qualname = qualname,
         .file = file,
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
     };
-    entry->id = cunei_recorder_define(&function);
+    entry->id = cunei_code_define(&function, &is_off);
     if (entry->id == 0)
-        return 0;
+        return is_off ? CUNEI_CODE_OFF : 0;
     entry->flags = flags_of(entry->id);
     return entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT;
 }
 
-/* Give the code object its word; lock held. */
+/* Give the code object its word and an entry; lock held. */
 static uint64_t make_word(PyCodeObject *code, PyObject *globals)
 {
-    struct entry entry = {.code = code};
+    struct entry entry = {.code = code,
+                          .watched = hooks.watched && cunei_process_watches(code)};
     uint64_t word = identify(&entry, globals);
     uint32_t place = word ? add_entry(&entry) : 0;
 
-    return place ? word | place : 0;
+    if (place == 0)
+        return 0;
+    word |= place;
+    if (cunei_code_set_word(code, word) == 0)
+        return word;
+    PyErr_Clear();
+    *entry_at(place) = (struct entry){.id = first_free};
+    first_free = place;
+    return 0;
+}
+
+/* The same for one that had its entry before a fork. */
+static uint64_t renew_word(PyObject *globals, uint32_t place)
+{
+    uint64_t word = identify(entry_at(place), globals);
+
+    if (word == 0)
+        return 0;
+    if (exchange_word(entry_at(place), word | place) == 0)
+        return word | place;
+    PyErr_Clear();
+    return 0;
 }
 
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
@@ -238,20 +276,20 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
         return word;
 
     cunei_compat_lock(&lock);
-    word = cunei_code_word(code);
-    if (word) { /* another thread was faster */
-        cunei_compat_unlock(&lock);
-        return word;
-    }
-    word = make_word(code, globals);
-    int rc = word ? cunei_code_set_word(code, word) : -1;
+    uint64_t before = any_word(code);
+    bool is_new = before == 0;
+    if (is_new)
+        word = make_word(code, globals);
+    else if (before & STALE)
+        word = renew_word(globals, place_of(before));
+    else
+        word = before; /* another thread was faster */
     cunei_compat_unlock(&lock);
-    if (rc < 0) {
-        PyErr_Clear();
-        forget_word((void *)(uintptr_t)word);
-        return 0;
-    }
-    if (when_selected && !(word & CUNEI_CODE_OFF))
-        when_selected(code);
+    if (!is_new || word == 0)
+        return word;
+    if (hooks.selected && !(word & CUNEI_CODE_OFF))
+        hooks.selected(code);
+    if (hooks.watched && entry_at(place_of(word))->watched)
+        hooks.watched(code);
     return word;
 }

@@ -6,6 +6,7 @@
  *     bit   32     CUNEI_CODE_OFF: not selected; it is not recorded
  *     bit   33     CUNEI_CODE_COLD: its events take the cold path, for what its
  *                  registry entry says (enum cunei_code_flag)
+ *     bit   34     seen before a fork: its id was its parent process's
  *     bits 40–61   the id, where a record carries it; 0 with either bit above
  *
  * A record is the word's upper bits, the time and the phase: the hot path does not look
@@ -24,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "wire/metadata.h"
 
 #define CUNEI_CODE_OFF  (UINT64_C(1) << 32)
 #define CUNEI_CODE_COLD (UINT64_C(1) << 33)
@@ -41,18 +43,32 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline);
 
 typedef void cunei_code_visitor(PyCodeObject *code);
 
+/* What is done with each code object at first sight; each may be NULL. */
+struct cunei_code_hooks {
+    cunei_code_visitor *selected; /* it is recorded */
+    cunei_code_visitor *watched;  /* cunei_process_watches it, recorded or not */
+};
+
 /*
- * Forget all words; `patterns` (borrowed) select what is recorded from now on, and
- * `selected` (may be NULL) is called once for each code object that is.
+ * Forget all words; `patterns` (borrowed) select what is recorded from now on.
  */
 void cunei_code_reset(const struct cunei_patterns *patterns,
-                      cunei_code_visitor *selected);
+                      const struct cunei_code_hooks *hooks);
+
+/* In a forked child: ids are given anew, to the same functions. */
+void cunei_code_renew(void);
 
 /* Call `visit` for each code object that has a word, selected or not. */
 void cunei_code_visit(cunei_code_visitor *visit);
 
-/* The word of a code object; 0: not seen yet. */
+/* The same for those that are watched. */
+void cunei_code_visit_watched(cunei_code_visitor *visit);
+
+/* The word of a code object; 0: it has none with an id of this process. */
 uint64_t cunei_code_word(PyCodeObject *code);
+
+/* Whether it was seen in this recording, here or in a parent process. */
+bool cunei_code_is_seen(PyCodeObject *code);
 
 /*
  * Its word, made if it has none: finds the module in `globals`, which may be NULL, and
@@ -65,6 +81,12 @@ uint32_t cunei_code_id(uint64_t word);
 
 /* Its flags, of enum cunei_code_flag; 0 for a word without CUNEI_CODE_COLD. */
 uint32_t cunei_code_flags(uint64_t word);
+
+/*
+ * The id of a function, if it is selected; 0 where it is not (`*is_off`), or cannot be
+ * had.
+ */
+uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off);
 
 /* Give a code object a word of its own choice, for measurements; 0 takes it away. */
 int cunei_code_set_word(PyCodeObject *code, uint64_t word);

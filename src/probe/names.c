@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* File names may hold any byte, as surrogates, and those come out as they went in. */
+static PyObject *encode(PyObject *text)
+{
+    static const char *const ways[] = {"surrogateescape", "backslashreplace"};
+    PyObject *encoded = NULL;
+
+    for (size_t i = 0; i < 2 && !encoded; i++) {
+        PyErr_Clear();
+        encoded = PyUnicode_AsEncodedString(text, "utf-8", ways[i]);
+    }
+    return encoded;
+}
+
+size_t cunei_names_copy(PyObject *text, char *out, size_t size)
+{
+    Py_ssize_t length = 0;
+    const char *bytes = NULL;
+    PyObject *encoded = NULL;
+    size_t kept = 0;
+
+    if (text && PyUnicode_Check(text)) {
+        if (PyUnicode_IS_COMPACT_ASCII(text))
+            bytes = PyUnicode_AsUTF8AndSize(text, &length);
+        else if ((encoded = encode(text))) {
+            bytes = PyBytes_AS_STRING(encoded);
+            length = PyBytes_GET_SIZE(encoded);
+        }
+    }
+    if (bytes) {
+        kept = cunei_text_cut(bytes, (size_t)length, size - 1);
+        memcpy(out, bytes, kept);
+    }
+    out[kept] = '\0';
+    PyErr_Clear();
+    Py_XDECREF(encoded);
+    return kept;
+}
+
+/* Types of C are called module.name; without a dot they are builtins. */
+static void split_name(const char *name, char module[CUNEI_NAMES_MAX],
+                       char qualname[CUNEI_NAMES_MAX])
+{
+    const char *dot = strrchr(name, '.');
+
+    if (dot)
+        (void)snprintf(module, CUNEI_NAMES_MAX, "%.*s", (int)(dot - name), name);
+    else
+        (void)snprintf(module, CUNEI_NAMES_MAX, "builtins");
+    (void)snprintf(qualname, CUNEI_NAMES_MAX, "%s", dot ? dot + 1 : name);
+}
+
+void cunei_names_of_type(PyTypeObject *type, char module[CUNEI_NAMES_MAX],
+                         char qualname[CUNEI_NAMES_MAX])
+{
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+        split_name(type->tp_name, module, qualname);
+        return;
+    }
+    PyObject *attributes = PyType_GetDict(type);
+    PyObject *name = attributes ? PyDict_GetItemString(attributes, "__module__")
+                                : NULL; /* borrowed */
+    (void)cunei_names_copy(name, module, CUNEI_NAMES_MAX);
+    (void)cunei_names_copy(((PyHeapTypeObject *)type)->ht_qualname, qualname,
+                           CUNEI_NAMES_MAX);
+    PyErr_Clear();
+    Py_XDECREF(attributes);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Names of Python objects as text, found without running any of the program's code:
+ * what is no str has no name.
+ */
+#ifndef CUNEI_PROBE_NAMES_H
+#define CUNEI_PROBE_NAMES_H
+
+#include <Python.h>
+
+#include <stddef.h>
+
+#define CUNEI_NAMES_MAX 4096
+
+/*
+ * The text of a str as UTF-8, cut to fit, with a NUL; empty for anything else, which
+ * may be NULL.  Returns its length.
+ */
+size_t cunei_names_copy(PyObject *text, char *out, size_t size);
+
+/* Where a type comes from, and its qualified name. */
+void cunei_names_of_type(PyTypeObject *type, char module[CUNEI_NAMES_MAX],
+                         char qualname[CUNEI_NAMES_MAX]);
+
+#endif
