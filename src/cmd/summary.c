@@ -16,7 +16,7 @@
 #include "cmd/progress.h"
 #include "cmd/recording.h"
 #include "model/count.h"
-#include "rt/recorder.h"
+#include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/format.h"
 #include "wire/session.h"
@@ -90,21 +90,11 @@ static void count_process(struct summary *summary,
 /* Processes that could not record left word of it; returns how many, and one's why. */
 static unsigned find_refusals(const char *directory, int *error)
 {
-    const size_t prefix = strlen(CUNEI_RECORDER_REFUSED);
-    unsigned count = 0;
+    struct cunei_refusals refusals;
 
-    DIR *folder = opendir(directory);
-    if (!folder)
-        return 0;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        const char *dash = strrchr(entry->d_name, '-');
-        if (strncmp(entry->d_name, CUNEI_RECORDER_REFUSED, prefix) == 0 && dash) {
-            *error = (int)strtol(dash + 1, NULL, 10);
-            count++;
-        }
-    }
-    (void)closedir(folder);
-    return count;
+    cunei_refusal_collect(directory, -1, &refusals);
+    *error = refusals.reasons[0].error;
+    return refusals.count;
 }
 
 /* Why something is missing, in a clause; nothing where nothing is. */

@@ -8,6 +8,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/frames.h"
+#include "probe/process.h"
 #include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -109,7 +110,7 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code,
     (void)args;
     (void)count;
 
-    bool is_new = cunei_code_word(code) == 0;
+    bool is_new = !cunei_code_is_seen(code);
     uint64_t word = word_of(code);
 
     /* What is not known yet has to be seen again. */
@@ -132,6 +133,16 @@ static PyObject *select_body(struct callback *self, PyCodeObject *code,
         return Py_NewRef(self->disable);
     if (word)
         write_event(word, self->phase, NULL);
+    Py_RETURN_NONE;
+}
+
+/* Code, offset, what is called, and its first argument. */
+static PyObject *call_body(struct callback *self, PyCodeObject *code,
+                           PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count > 3)
+        cunei_process_call(code, args[2], args[3]);
     Py_RETURN_NONE;
 }
 
@@ -167,6 +178,7 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
         Py_RETURN_NONE;
     PyObject *pending = PyErr_GetRaisedException();
+    cunei_process_event();
     PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0], args,
                             PyVectorcall_NARGS(count));
     PyErr_SetRaisedException(pending);
@@ -183,6 +195,7 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
 
 COLD_CALLBACK(record)
 COLD_CALLBACK(unwind)
+COLD_CALLBACK(call)
 COLD_CALLBACK(discover)
 COLD_CALLBACK(select)
 COLD_CALLBACK(await_main)
@@ -295,6 +308,7 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
         [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, true, on_record},
         [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, true, on_record},
         [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, false, on_unwind},
+        [CUNEI_CALLBACK_CALL] = {CUNEI_PHASE_ENTER, false, on_call},
         [CUNEI_CALLBACK_SELECT_ENTER] = {CUNEI_PHASE_ENTER, true, on_select},
         [CUNEI_CALLBACK_SELECT_RESUME] = {CUNEI_PHASE_RESUME, true, on_select},
         [CUNEI_CALLBACK_DISCOVER_ENTER] = {CUNEI_PHASE_ENTER, false, on_discover},

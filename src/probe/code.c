@@ -23,6 +23,7 @@ struct entry {
     uint32_t id;        /* or the next free place */
     uint32_t flags;     /* of enum cunei_code_flag */
     bool watched;
+    bool stays; /* its word goes, but the code object does not */
 };
 
 static Py_ssize_t extra_index = -1;
@@ -51,6 +52,8 @@ static void forget_word(void *extra)
 {
     uint32_t place = place_of((uintptr_t)extra);
 
+    if (place > 0 && place <= entry_count && entry_at(place)->stays)
+        return; /* whoever exchanges the word has the lock */
     cunei_compat_lock(&lock);
     if (place > 0 && place <= entry_count && entry_at(place)->code) {
         *entry_at(place) = (struct entry){.id = first_free};
@@ -124,11 +127,9 @@ void cunei_code_reset(const struct cunei_patterns *patterns,
 /* Give a code object that has an entry another word; the entry stays. */
 static int exchange_word(struct entry *entry, uint64_t word)
 {
-    PyCodeObject *code = entry->code;
-
-    entry->code = NULL; /* forget_word is called for the old word */
-    int rc = cunei_code_set_word(code, word);
-    entry->code = code;
+    entry->stays = true; /* forget_word is called for the old word */
+    int rc = cunei_code_set_word(entry->code, word);
+    entry->stays = false;
     return rc;
 }
 
@@ -173,6 +174,11 @@ uint64_t cunei_code_word(PyCodeObject *code)
 bool cunei_code_is_seen(PyCodeObject *code)
 {
     return any_word(code) != 0;
+}
+
+bool cunei_code_is_watched(uint64_t word)
+{
+    return word && entry_at(place_of(word))->watched;
 }
 
 uint32_t cunei_code_id(uint64_t word)

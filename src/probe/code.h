@@ -76,6 +76,9 @@ bool cunei_code_is_seen(PyCodeObject *code);
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
 
+/* Whether cunei_process_call wants to hear of what it calls. */
+bool cunei_code_is_watched(uint64_t word);
+
 /* The function's id; 0: it is not recorded. */
 uint32_t cunei_code_id(uint64_t word);
 

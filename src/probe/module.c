@@ -11,13 +11,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe/code.h"
 #include "probe/cost.h"
 #include "probe/describe.h"
 #include "probe/frames.h"
 #include "probe/monitor.h"
+#include "probe/process.h"
+#include "rt/clock.h"
 #include "rt/recorder.h"
+#include "rt/refusal.h"
 #include "wire/session.h"
 
 struct probe_state {
@@ -25,6 +29,7 @@ struct probe_state {
     PyTypeObject *callback_type;
     struct cunei_session session; /* of the recording that is on, or awaited */
     uint64_t event_cost_ps;
+    bool inside; /* started by the program itself */
     bool hooked; /* into the interpreter's exit and fork */
 };
 
@@ -47,6 +52,16 @@ static void when_selected(PyCodeObject *code)
     cunei_monitor_select(&active->monitor, code);
 }
 
+static void when_watched(PyCodeObject *code)
+{
+    cunei_monitor_watch(&active->monitor, code);
+}
+
+static void forget_watched(PyCodeObject *code)
+{
+    cunei_monitor_unwatch(&active->monitor, code);
+}
+
 static void forget_code(PyCodeObject *code)
 {
     cunei_monitor_forget(&active->monitor, code);
@@ -65,23 +80,31 @@ static bool is_selective(const struct probe_state *state)
 /* Everything off, all ids given back; the recording itself has ended. */
 static void release(struct probe_state *state)
 {
-    if (is_selective(state) && state->monitor.tool >= 0) {
+    const struct cunei_code_hooks none = {0};
+
+    if (state->monitor.tool >= 0) {
         cunei_monitor_pause(&state->monitor);
-        cunei_code_visit(forget_code);
+        cunei_code_visit_watched(forget_watched);
+        if (is_selective(state))
+            cunei_code_visit(forget_code);
     }
     cunei_monitor_release(&state->monitor);
-    cunei_code_reset(&state->session.patterns, NULL);
+    cunei_code_reset(&state->session.patterns, &none);
+    cunei_process_begin_later(NULL);
     cunei_session_fini(&state->session);
     active = NULL;
 }
 
 /* 0, or a negative errno with nothing started and no exception set. */
-static int start_recorder(struct probe_state *state, bool inside)
+static int start_recorder(struct probe_state *state, bool is_forked)
 {
     struct cunei_process process = {.event_cost_ps = state->event_cost_ps,
-                                    .started_inside = inside};
+                                    .started_inside = state->inside,
+                                    .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
+        /* The launcher has made it, and may have removed it by now. */
+        .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
         .hooks = {.stack = cunei_frames_stack,
@@ -90,6 +113,8 @@ static int start_recorder(struct probe_state *state, bool inside)
     };
 
     cunei_describe(&process, &state->session.patterns);
+    if (is_forked)
+        process.name = cunei_process_forked_name();
     int rc = cunei_recorder_start(&options, &process);
     cunei_process_fini(&process);
     return rc;
@@ -105,8 +130,12 @@ static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
 static int start_events(struct probe_state *state)
 {
     bool selective = is_selective(state);
+    const struct cunei_code_hooks hooks = {
+        .selected = selective ? when_selected : NULL,
+        .watched = when_watched,
+    };
 
-    cunei_code_reset(&state->session.patterns, selective ? when_selected : NULL);
+    cunei_code_reset(&state->session.patterns, &hooks);
     if (cunei_monitor_record(&state->monitor, selective) < 0)
         return -1;
     if (selective)
@@ -127,9 +156,30 @@ static void main_begins(void)
     }
     PyErr_Clear();
     if (rc < 0) {
-        cunei_recorder_refuse(state->session.directory, -rc);
+        cunei_refusal_leave(state->session.directory, -rc);
         release(state);
     }
+}
+
+/* Go on in another folder: in a forked child, or where os._exit came back. */
+static void begin_again(bool is_forked)
+{
+    cunei_code_renew();
+    int rc = start_recorder(active, is_forked);
+    if (rc < 0) {
+        cunei_refusal_leave(active->session.directory, -rc);
+        release(active);
+    }
+}
+
+static void begin_forked(void)
+{
+    begin_again(true);
+}
+
+static void begin_staying(void)
+{
+    begin_again(false);
 }
 
 static PyObject *probe_stop(PyObject *module, PyObject *unused)
@@ -141,19 +191,30 @@ static PyObject *probe_stop(PyObject *module, PyObject *unused)
         Py_RETURN_NONE;
     /* Events first: after that no thread is in the middle of one. */
     cunei_monitor_pause(&state->monitor);
+    cunei_process_tell_name();
     (void)cunei_recorder_stop();
     release(state);
     Py_RETURN_NONE;
 }
 
-/* In a forked child: it does not record, and must not pay for it, either. */
+/*
+ * In a forked child: events and tool ids are on as in its parent.  It records at once,
+ * so that its first packet says what is open.
+ */
 static PyObject *probe_forked(PyObject *module, PyObject *unused)
 {
     struct probe_state *state = state_of(module);
+    uint64_t now = cunei_clock_read();
     (void)unused;
 
-    if (forked && state == active)
-        release(state);
+    if (state == active && state->session.only_pid)
+        release(state); /* and must not pay for it, either */
+    else if (state == active && forked && cunei_process_will_exec())
+        cunei_process_begin_later(begin_forked);
+    else if (state == active && forked) {
+        begin_forked();
+        (void)cunei_recorder_room(&now, 0, true);
+    }
     forked = false;
     Py_RETURN_NONE;
 }
@@ -292,6 +353,7 @@ static PyObject *probe_start(PyObject *module, PyObject *args)
         return NULL;
     }
     state->session = session;
+    state->inside = true;
     if (prepare(module) < 0) {
         PyObject *error = PyErr_GetRaisedException();
         release(state);
@@ -299,7 +361,7 @@ static PyObject *probe_start(PyObject *module, PyObject *args)
         return NULL;
     }
 
-    int rc = start_recorder(state, true);
+    int rc = start_recorder(state, false);
     if (rc < 0) {
         PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
                      state->session.directory, strerror(-rc));
@@ -324,18 +386,27 @@ static PyObject *probe_boot(PyObject *module, PyObject *unused)
     const char *text = getenv(CUNEI_SESSION_VARIABLE);
     (void)unused;
 
-    if (!text || !may_start())
-        return text ? NULL : Py_NewRef(Py_None);
+    if (!text)
+        Py_RETURN_NONE;
+    if (!is_main_interpreter())
+        cunei_recorder_count_interpreter();
+    if (!may_start())
+        return NULL;
     int rc = cunei_session_parse(&state->session, text);
     if (rc < 0) {
         PyErr_Format(PyExc_RuntimeError, "%s is not understood: %s",
                      CUNEI_SESSION_VARIABLE, strerror(-rc));
         return NULL;
     }
+    if (state->session.only_pid && state->session.only_pid != (uint64_t)getpid()) {
+        cunei_session_fini(&state->session);
+        Py_RETURN_NONE;
+    }
+    state->inside = false;
     if (prepare(module) < 0 ||
         (!state->session.startup && cunei_monitor_await_main(&state->monitor) < 0)) {
         PyObject *error = PyErr_GetRaisedException();
-        cunei_recorder_refuse(state->session.directory, EBUSY);
+        cunei_refusal_leave(state->session.directory, EBUSY);
         release(state);
         PyErr_SetRaisedException(error);
         return NULL;
@@ -349,7 +420,7 @@ static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(cunei_recorder_is_on());
+    return PyBool_FromLong(is_main_interpreter() && cunei_recorder_is_on());
 }
 
 static PyMethodDef methods[] = {
@@ -378,7 +449,8 @@ static int probe_exec(PyObject *module)
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
     if (!is_main_interpreter())
         return 0;
-    if (cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0)
+    if (cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0 ||
+        cunei_process_init(begin_staying) < 0)
         return -1;
     state->callback_type = cunei_callback_type(module);
     return state->callback_type ? cunei_monitor_init(&state->monitor, monitoring,
@@ -412,6 +484,8 @@ static void probe_free(void *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, probe_exec},
+    /* There is nothing that it shares with the main one but the count of them. */
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
 #if PY_VERSION_HEX >= 0x030d0000
     {Py_mod_gil, Py_MOD_GIL_USED},
 #endif

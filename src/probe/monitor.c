@@ -23,6 +23,7 @@ static const struct row {
     [CUNEI_MONITOR_THROW] = {"PY_THROW", CUNEI_CALLBACK_RESUME, CUNEI_CALLBACK_RESUME},
     [CUNEI_MONITOR_UNWIND] = {"PY_UNWIND", CUNEI_CALLBACK_UNWIND,
                               CUNEI_CALLBACK_UNWIND},
+    [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
 };
 
 /* Call a function of sys.monitoring for its effect. */
@@ -204,7 +205,7 @@ int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
     if (!selective)
         return set_events(
             monitor, monitor->tool,
-            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_EVENTS - 1));
+            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_ALWAYS_LAST));
     /* __main__ was awaited on this id: from now on its events are others. */
     if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
         return -1;
@@ -241,6 +242,31 @@ void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code)
     monitor->unwinds = true;
     if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
         PyErr_Clear();
+}
+
+/* The events of the code object alone. */
+static long local_events(struct cunei_monitor *monitor, PyCodeObject *code)
+{
+    PyObject *events = PyObject_CallMethod(monitor->module, "get_local_events", "iO",
+                                           monitor->tool, code);
+    long known = events ? PyLong_AsLong(events) : 0;
+
+    PyErr_Clear();
+    Py_XDECREF(events);
+    return known > 0 ? known : 0;
+}
+
+void cunei_monitor_watch(struct cunei_monitor *monitor, PyCodeObject *code)
+{
+    set_local_events(monitor, monitor->tool, code,
+                     local_events(monitor, code) | monitor->events[CUNEI_MONITOR_CALL]);
+}
+
+void cunei_monitor_unwatch(struct cunei_monitor *monitor, PyCodeObject *code)
+{
+    set_local_events(monitor, monitor->tool, code,
+                     local_events(monitor, code) &
+                         ~monitor->events[CUNEI_MONITOR_CALL]);
 }
 
 void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code)

@@ -32,10 +32,13 @@ enum cunei_monitor_event {
     /* Before 3.15 these are on for all code, or for none. */
     CUNEI_MONITOR_THROW,
     CUNEI_MONITOR_UNWIND,
+    /* Only where it is asked for. */
+    CUNEI_MONITOR_CALL,
     CUNEI_MONITOR_EVENTS,
 };
 
-#define CUNEI_MONITOR_LOCAL_LAST CUNEI_MONITOR_YIELD
+#define CUNEI_MONITOR_LOCAL_LAST  CUNEI_MONITOR_YIELD
+#define CUNEI_MONITOR_ALWAYS_LAST CUNEI_MONITOR_UNWIND
 
 struct cunei_monitor {
     PyObject *module; /* sys.monitoring */
@@ -60,6 +63,13 @@ void cunei_monitor_pause(struct cunei_monitor *monitor);
 
 /* Switch the local events of a selected code object on; errors are swallowed. */
 void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code);
+
+/*
+ * Have CALL events of a code object besides those that it has, and have them no more;
+ * errors are swallowed.
+ */
+void cunei_monitor_watch(struct cunei_monitor *monitor, PyCodeObject *code);
+void cunei_monitor_unwatch(struct cunei_monitor *monitor, PyCodeObject *code);
 
 /*
  * Leave nothing behind on a code object that was seen, selected or not: another

@@ -84,6 +84,11 @@ static void clean_host_name(char *name, size_t size)
         name[0] = '-'; /* a hidden folder would not be found */
 }
 
+int cunei_folder_make_parent(const char *parent)
+{
+    return mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST ? -errno : 0;
+}
+
 int cunei_folder_open(struct cunei_folder *folder, const char *parent)
 {
     char host[65];
@@ -91,8 +96,6 @@ int cunei_folder_open(struct cunei_folder *folder, const char *parent)
     int rc = 0;
 
     *folder = (struct cunei_folder){.fd = -1};
-    if (mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST)
-        return -errno;
     clean_host_name(host, sizeof(host));
     for (unsigned n = 0;; n++) {
         if (asprintf(&path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
@@ -114,6 +117,11 @@ int cunei_folder_open(struct cunei_folder *folder, const char *parent)
     }
     hold(folder, fd);
     return 0;
+}
+
+void cunei_folder_rest(struct cunei_folder *folder)
+{
+    drop(folder);
 }
 
 void cunei_folder_close(struct cunei_folder *folder)

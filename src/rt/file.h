@@ -26,12 +26,15 @@ struct cunei_file_end {
     uint64_t reserved; /* bytes that have a place on disk, beyond `length` */
 };
 
-/*
- * Make the folder `<parent>/<host>-<pid>-<n>` with the first n that is free, 0700.  The
- * parent is made if only its last part is missing.
- */
+/* Make the folder `<parent>/<host>-<pid>-<n>` with the first n that is free, 0700. */
 int cunei_folder_open(struct cunei_folder *folder, const char *parent);
 void cunei_folder_close(struct cunei_folder *folder);
+
+/* Make the parent, if only its last part is missing; it may be there already. */
+int cunei_folder_make_parent(const char *parent);
+
+/* Give the descriptor up, until it is needed again. */
+void cunei_folder_rest(struct cunei_folder *folder);
 
 /* Write a file whole and put it in place by rename. */
 int cunei_folder_replace(struct cunei_folder *folder, const char *name,

@@ -3,6 +3,9 @@
  * Forks: the child has one thread, no business with its parent's mapping or files, and
  * starts a recording of its own if whoever feeds the recorder does so.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "rt/recording.h"
 
 static struct cunei_recording *watched; /* the handlers carry no argument */
@@ -21,13 +24,25 @@ static void after_fork_in_parent(void)
     (void)pthread_mutex_unlock(&watched->lock);
 }
 
+/* Who its parent was, in case the child records. */
+static void remember_parent(struct cunei_recording *recording)
+{
+    const char *name = strrchr(recording->folder.path, '/');
+
+    free(recording->parent_folder);
+    recording->parent_folder = strdup(name ? name + 1 : recording->folder.path);
+    recording->parent = recording->pid;
+}
+
 static void after_fork_in_child(void)
 {
     after_fork_in_parent(); /* whoever forks holds the locks, on either side */
     cunei_thread_keep_own(watched);
+    watched->interpreters = 0; /* the child has only the one that forked */
     if (!watched->on)
         return;
-    cunei_recording_forget(watched);
+    remember_parent(watched);
+    cunei_recording_let_go(watched);
     if (watched->hooks.forked)
         watched->hooks.forked();
 }

@@ -2,8 +2,6 @@
 #include "rt/recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -18,18 +16,18 @@
 #define FREQUENCY_MIN UINT64_C(1000000)
 #define FREQUENCY_MAX UINT64_C(100000000000)
 
-static struct cunei_recording recording = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct cunei_recording recording = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                           .folder = {.fd = -1}};
 static int watch_error; /* without it, a thread's end would go unseen */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-void cunei_recording_forget(struct cunei_recording *forgotten)
+void cunei_recording_let_go(struct cunei_recording *ended)
 {
-    forgotten->on = false;
-    cunei_live_forget(forgotten);
-    cunei_space_close(&forgotten->space);
-    cunei_folder_close(&forgotten->folder);
-    cunei_process_fini(&forgotten->process);
-    forgotten->definitions = (struct cunei_stream){0};
+    ended->on = false;
+    cunei_live_forget(ended);
+    cunei_space_close(&ended->space);
+    cunei_folder_rest(&ended->folder);
+    ended->definitions = (struct cunei_stream){0};
     cunei_define_reset();
 }
 
@@ -37,6 +35,7 @@ static void prepare_process(void)
 {
     watch_error = cunei_thread_watch(&recording);
     cunei_fork_watch(&recording);
+    cunei_exit_watch(&recording);
     cunei_define_reset();
 }
 
@@ -69,11 +68,41 @@ static void make_uuid(uint8_t uuid[16])
 /* Take the texts over and fill in what the recorder knows better. */
 static void adopt_description(struct cunei_process *process)
 {
+    cunei_process_fini(&recording.process);
     recording.process = *process;
     *process = (struct cunei_process){0};
     recording.process.pid = (uint64_t)recording.pid;
     recording.process.parent = (uint64_t)getppid();
     recording.process.start_ns = recording.start.wall_ns;
+    if (recording.process.forked) {
+        /* Not as the system has it: the parent may be gone by now. */
+        recording.process.parent = (uint64_t)recording.parent;
+        recording.process.parent_folder = recording.parent_folder; /* moved */
+        recording.parent_folder = NULL;
+    }
+}
+
+/* Ticks per second: as the options say, as it was before, or measured. */
+static uint64_t find_frequency(const struct cunei_recorder_options *options)
+{
+    const uint64_t known[] = {options->frequency, recording.metadata.frequency};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (known[i] >= FREQUENCY_MIN && known[i] <= FREQUENCY_MAX)
+            return known[i];
+    }
+    return cunei_clock_calibrate(SHORT_CALIBRATION_US);
+}
+
+/* Nothing came of it: leave nothing behind. */
+static void undo_start(void)
+{
+    (void)cunei_folder_remove(&recording.folder, CUNEI_PROCESS_NAME);
+    if (recording.live)
+        cunei_live_remove(&recording);
+    (void)rmdir(recording.folder.path);
+    cunei_recording_let_go(&recording);
+    cunei_process_fini(&recording.process);
 }
 
 int cunei_recorder_start(const struct cunei_recorder_options *options,
@@ -85,12 +114,13 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     if (watch_error < 0)
         return watch_error;
 
-    int rc = cunei_folder_open(&recording.folder, options->directory);
+    cunei_folder_close(&recording.folder); /* of the recording before */
+    int rc = options->make_directory ? cunei_folder_make_parent(options->directory) : 0;
+    if (rc == 0)
+        rc = cunei_folder_open(&recording.folder, options->directory);
     if (rc < 0)
         return rc;
-    uint64_t frequency = options->frequency;
-    if (frequency < FREQUENCY_MIN || frequency > FREQUENCY_MAX)
-        frequency = cunei_clock_calibrate(SHORT_CALIBRATION_US);
+    uint64_t frequency = find_frequency(options);
     recording.pid = getpid();
     recording.hooks = options->hooks;
     recording.thread_count = 0;
@@ -107,27 +137,15 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     /* Last: a folder with metadata is a trace. */
     if (rc == 0)
         rc = cunei_description_write_preamble(&recording, frequency);
-    if (rc < 0) {
-        char *path = strdup(recording.folder.path);
-        (void)cunei_folder_remove(&recording.folder, CUNEI_PROCESS_NAME);
-        if (recording.live)
-            cunei_live_remove(&recording);
-        cunei_recording_forget(&recording);
-        if (path)
-            (void)rmdir(path);
-        free(path);
-        return rc;
-    }
-    recording.on = true;
-    return 0;
+    if (rc < 0)
+        undo_start();
+    recording.on = rc == 0;
+    return rc;
 }
 
-int cunei_recorder_stop(void)
+/* Lock held. */
+static int stop(void)
 {
-    if (!recording.on)
-        return -ENOENT;
-
-    (void)pthread_mutex_lock(&recording.lock);
     struct cunei_clock_pair end = cunei_clock_pair();
     int failed, rc = cunei_define_flush(&recording, true);
     failed = cunei_thread_close_all(&recording);
@@ -146,9 +164,60 @@ int cunei_recorder_stop(void)
                               memory_order_relaxed);
         cunei_live_unpoint(&recording);
     }
-    cunei_recording_forget(&recording);
+    cunei_recording_let_go(&recording);
+    return rc;
+}
+
+int cunei_recorder_stop(void)
+{
+    if (!recording.on)
+        return -ENOENT;
+    (void)pthread_mutex_lock(&recording.lock);
+    int rc = stop();
     (void)pthread_mutex_unlock(&recording.lock);
     return rc;
+}
+
+int cunei_recorder_leave(int status)
+{
+    if (!is_recording_here())
+        return -ENOENT;
+    (void)pthread_mutex_lock(&recording.lock);
+    recording.process.left = true;
+    recording.process.exit_status = (uint64_t)status & 0xff;
+    int rc = stop();
+    (void)pthread_mutex_unlock(&recording.lock);
+    return rc;
+}
+
+/* Put a text into the description, if it is another than is there. */
+static void tell(char **field, const char *text)
+{
+    if (!is_recording_here() || (*field && strcmp(*field, text) == 0))
+        return;
+    char *copy = strdup(text);
+    if (!copy)
+        return;
+    (void)pthread_mutex_lock(&recording.lock);
+    free(*field);
+    *field = copy;
+    (void)cunei_description_write(&recording);
+    (void)pthread_mutex_unlock(&recording.lock);
+}
+
+void cunei_recorder_tell_name(const char *name)
+{
+    tell(&recording.process.name, name);
+}
+
+void cunei_recorder_tell_exec(const char *program)
+{
+    tell(&recording.process.became, program);
+}
+
+void cunei_recorder_count_interpreter(void)
+{
+    atomic_fetch_add_explicit(&recording.interpreters, 1, memory_order_relaxed);
 }
 
 /* In the packet that is open, or in a new one. */
@@ -223,18 +292,4 @@ void cunei_recorder_lose(enum cunei_live_counter reason)
         cunei_packet_count_lost(&recording, cunei_stream_own->slot, 1);
     else
         atomic_fetch_add_explicit(&recording.untold, 1, memory_order_relaxed);
-}
-
-void cunei_recorder_refuse(const char *directory, int error)
-{
-    char *path = NULL;
-
-    /* The reason is in the name: a full disk may still take that. */
-    if (asprintf(&path, "%s/%s%d-%d", directory, CUNEI_RECORDER_REFUSED, (int)getpid(),
-                 error) < 0)
-        return;
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0)
-        close(fd);
-    free(path);
 }

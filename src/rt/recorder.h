@@ -34,12 +34,14 @@ struct cunei_recorder_hooks {
      * own before the one that it came with.
      */
     void (*poked)(bool top_is_open);
-    /* A process forked: its child does not record; called in the child. */
+    /* A process forked; called in the child, where nothing is recorded until it is
+     * started anew. */
     void (*forked)(void);
 };
 
 struct cunei_recorder_options {
     const char *directory; /* of the trace; the process's folder is made in it */
+    bool make_directory;   /* which is made, too, if only its last part is missing */
     uint64_t frequency;    /* ticks per second; 0: measure */
     uint64_t max_bytes;    /* of the whole trace; 0: no limit */
     struct cunei_recorder_hooks hooks;
@@ -47,13 +49,27 @@ struct cunei_recorder_options {
 
 /*
  * Start recording.  Takes the texts and lists out of `process`, whose numbers it fills
- * in.  -EALREADY: a recording is on; other errors: nothing was started.
+ * in; with `forked`, also whose child this is.  -EALREADY: a recording is on; other
+ * errors: nothing was started.
  */
 int cunei_recorder_start(const struct cunei_recorder_options *options,
                          struct cunei_process *process);
 
 /* End it: write what is open, and what there is to say.  -ENOENT: none was on. */
 int cunei_recorder_stop(void);
+
+/* The same for a process that leaves now by _exit(2), of which nobody else hears. */
+int cunei_recorder_leave(int status);
+
+/*
+ * What this process is called, and which program it is about to become: the description
+ * is put in place anew.  Without a recording nothing happens.
+ */
+void cunei_recorder_tell_name(const char *name);
+void cunei_recorder_tell_exec(const char *program);
+
+/* Count an interpreter of this process that is not recorded; any thread may. */
+void cunei_recorder_count_interpreter(void);
 
 bool cunei_recorder_is_on(void);
 
@@ -80,9 +96,5 @@ uint32_t cunei_recorder_define(const struct cunei_function *function);
 
 /* Count an event of the calling thread that was not recorded. */
 void cunei_recorder_lose(enum cunei_live_counter reason);
-
-/* Leave word in the trace directory that this process could not record, and why. */
-void cunei_recorder_refuse(const char *directory, int error);
-#define CUNEI_RECORDER_REFUSED ".refused-" /* then PID-ERRNO */
 
 #endif

@@ -60,6 +60,9 @@ struct cunei_recording {
     _Atomic uint32_t pokes;          /* so far */
     _Atomic uint64_t untold;         /* events lost in threads without a stream */
     struct cunei_stream definitions; /* the stream of functions beyond the classes */
+    char *parent_folder;             /* owned: in a forked child, its parent's */
+    pid_t parent;                    /* its parent, if it has such a folder */
+    _Atomic uint64_t interpreters;   /* that are not recorded, so far */
 };
 
 /* What to do with a packet for which there is no space. */
@@ -72,8 +75,11 @@ enum cunei_close {
     CUNEI_CLOSE_KEEP,
 };
 
-/* rt/recorder.c: let go of all of it, whatever it has come to. */
-void cunei_recording_forget(struct cunei_recording *recording);
+/*
+ * rt/recorder.c: let go of the files and of what was written.  The description stays,
+ * and where it is, for there may be more to say.
+ */
+void cunei_recording_let_go(struct cunei_recording *recording);
 
 /* rt/thread.c: the streams of threads; `watch` once, before the first of them. */
 int cunei_thread_watch(struct cunei_recording *recording);
@@ -89,8 +95,9 @@ void cunei_thread_undo_poke(const struct cunei_recording *recording,
 /* In a forked child: the streams of threads that are not there any more go. */
 void cunei_thread_keep_own(struct cunei_recording *recording);
 
-/* rt/fork.c: once, before the first recording. */
+/* rt/fork.c, rt/exit.c: once, before the first recording. */
 void cunei_fork_watch(struct cunei_recording *recording);
+void cunei_exit_watch(struct cunei_recording *recording);
 
 /* rt/description.c: what the folder says of its process and its clock. */
 int cunei_description_write(struct cunei_recording *recording);

@@ -42,7 +42,9 @@ static const struct field {
     FIELD(FIELD_FLAG, started_inside),
     FIELD(FIELD_FLAG, forked),
     FIELD(FIELD_FLAG, left),
+    FIELD(FIELD_FLAG, exited),
     FIELD(FIELD_NUMBER, exit_status),
+    FIELD(FIELD_NUMBER, signal),
     FIELD(FIELD_NUMBER, cpu_ns),
     FIELD(FIELD_NUMBER, interpreters),
     FIELD(FIELD_FLAG, c_calls),
@@ -52,6 +54,7 @@ static const struct field {
     FIELD(FIELD_TEXT, directory),
     FIELD(FIELD_TEXT, name),
     FIELD(FIELD_TEXT, parent_folder),
+    FIELD(FIELD_TEXT, became),
 #undef FIELD
 };
 
@@ -186,6 +189,7 @@ void cunei_process_fini(struct cunei_process *process)
     free(process->directory);
     free(process->name);
     free(process->parent_folder);
+    free(process->became);
     free_list(process->arguments, process->argument_count);
     free_list(process->patterns, process->pattern_count);
     *process = (struct cunei_process){0};

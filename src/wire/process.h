@@ -3,8 +3,9 @@
  * The hidden description of a traced process, CUNEI_PROCESS_NAME in its folder.
  *
  * Lines of `key value`, values quoted by cunei_text_quote, written whole and put in
- * place by rename: once when recording starts, once more when it ends.  A process whose
- * description does not say `ended 1` and that does not run any more was killed.
+ * place by rename: when recording starts, when it ends, and whenever there is more to
+ * say.  A process whose description does not say `ended 1` and that does not run any
+ * more was killed, or went on as another program.
  */
 #ifndef CUNEI_WIRE_PROCESS_H
 #define CUNEI_WIRE_PROCESS_H
@@ -36,7 +37,9 @@ struct cunei_process {
     bool started_inside;    /* by cunei.start(), not by the launcher */
     bool forked;            /* it began as a copy of its parent, which is recorded */
     bool left;              /* ended by os._exit, with exit_status */
+    bool exited;            /* ended by exit(3), with exit_status */
     uint64_t exit_status;
+    uint64_t signal;       /* that ended it, where the launcher saw it; else 0 */
     uint64_t cpu_ns;       /* of the whole process, when it ended */
     uint64_t interpreters; /* subinterpreters that were not recorded */
     bool c_calls;          /* calls of C functions are recorded, too */
@@ -46,6 +49,7 @@ struct cunei_process {
     char *directory;     /* the working directory */
     char *name;          /* what multiprocessing calls it */
     char *parent_folder; /* of the process that it was forked from */
+    char *became;        /* the program that it last tried to become by os.exec… */
     char **arguments;
     size_t argument_count;
     char **patterns; /* "+text" included, "-text" excluded */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/process.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rt/recorder.h"
+
+/* The C functions behind os._exit, os.execv and os.execve. */
+static PyCFunction leave, execute[2];
+
+static void (*when_staying)(void);
+
+/* What is to be called at the next event of a thread. */
+static struct {
+    void (*call)(void); /* NULL: nothing */
+    unsigned long thread;
+} later;
+
+static PyCFunction find_function(PyObject *module, const char *name)
+{
+    PyObject *found = PyObject_GetAttrString(module, name);
+    PyCFunction function =
+        found && PyCFunction_Check(found) ? PyCFunction_GET_FUNCTION(found) : NULL;
+
+    Py_XDECREF(found);
+    return function;
+}
+
+int cunei_process_init(void (*again)(void))
+{
+    when_staying = again;
+    PyObject *posix = PyImport_ImportModule("posix");
+    if (!posix)
+        return -1;
+    leave = find_function(posix, "_exit");
+    execute[0] = find_function(posix, "execv");
+    execute[1] = find_function(posix, "execve");
+    Py_DECREF(posix);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static bool is_text(PyObject *text, const char *wanted)
+{
+    return PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
+}
+
+static bool names_way_out(PyCodeObject *code)
+{
+    PyObject *names = code->co_names;
+
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+        if ((length == 5 && (is_text(name, "_exit") || is_text(name, "execv"))) ||
+            (length == 6 && is_text(name, "execve")))
+            return true;
+    }
+    return false;
+}
+
+/* What runs first in a process of multiprocessing's, as a method of its Process. */
+static bool is_bootstrap(PyCodeObject *code)
+{
+    return is_text(code->co_qualname, "BaseProcess._bootstrap");
+}
+
+bool cunei_process_watches(PyCodeObject *code)
+{
+    return names_way_out(code) || is_bootstrap(code);
+}
+
+/* The name in a Process's own attributes: no code of the program must run for it. */
+static char *name_of(PyObject *process)
+{
+    char *copy = NULL;
+    PyObject *attributes = process ? PyObject_GenericGetDict(process, NULL) : NULL;
+    PyObject *name = attributes && PyDict_Check(attributes)
+                         ? PyDict_GetItemString(attributes, "_name") /* borrowed */
+                         : NULL;
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+
+    if (text)
+        copy = strdup(text);
+    PyErr_Clear();
+    Py_XDECREF(attributes);
+    return copy;
+}
+
+/* The same for the Process in a local variable of the frame that runs. */
+static char *name_in_frame(const char *variable)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyObject *process = frame ? PyFrame_GetVarString(frame, variable) : NULL;
+    char *name = name_of(process);
+
+    PyErr_Clear();
+    Py_XDECREF(process);
+    Py_XDECREF(frame);
+    return name;
+}
+
+static void tell_name(char *name)
+{
+    if (name)
+        cunei_recorder_tell_name(name);
+    free(name);
+}
+
+/* Whether the frame that runs is that of this function. */
+static bool runs(const char *qualname)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
+    bool yes = code && is_text(code->co_qualname, qualname);
+
+    Py_XDECREF(code);
+    Py_XDECREF(frame);
+    return yes;
+}
+
+bool cunei_process_will_exec(void)
+{
+    return runs("Popen._execute_child"); /* of subprocess, with a preexec_fn */
+}
+
+char *cunei_process_forked_name(void)
+{
+    return runs("Popen._launch") ? name_in_frame("process_obj") : NULL;
+}
+
+void cunei_process_tell_name(void)
+{
+    PyObject *modules = PySys_GetObject("modules"); /* borrowed, as what is in it */
+    PyObject *module = modules && PyDict_Check(modules)
+                           ? PyDict_GetItemString(modules, "multiprocessing.process")
+                           : NULL;
+    PyObject *globals =
+        module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
+    char *name =
+        globals ? name_of(PyDict_GetItemString(globals, "_current_process")) : NULL;
+
+    /* So it calls every process that it did not start. */
+    if (name && strcmp(name, "MainProcess") == 0) {
+        free(name);
+        name = NULL;
+    }
+    tell_name(name);
+    PyErr_Clear();
+}
+
+/* An int that os._exit takes; what it does not take is an exception's business. */
+static bool is_status(PyObject *argument, int *status)
+{
+    if (!argument || !PyLong_Check(argument))
+        return false;
+    long value = PyLong_AsLong(argument);
+    bool fits = !PyErr_Occurred() && value >= INT_MIN && value <= INT_MAX;
+
+    PyErr_Clear();
+    *status = (int)value;
+    return fits;
+}
+
+/* A path as os.execv takes it, as far as that can be told without running code. */
+static void tell_exec(PyObject *path)
+{
+    PyObject *bytes = NULL;
+
+    if (path && PyUnicode_Check(path))
+        bytes = PyUnicode_EncodeFSDefault(path);
+    else if (path && PyBytes_Check(path))
+        bytes = Py_NewRef(path);
+    cunei_recorder_tell_exec(bytes ? PyBytes_AS_STRING(bytes) : "?");
+    PyErr_Clear();
+    Py_XDECREF(bytes);
+}
+
+void cunei_process_begin_later(void (*begin)(void))
+{
+    later.call = begin;
+    later.thread = PyThread_get_thread_ident();
+}
+
+void cunei_process_event(void)
+{
+    void (*call)(void) = later.call;
+
+    if (!call || later.thread != PyThread_get_thread_ident())
+        return;
+    later.call = NULL;
+    call();
+}
+
+void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument)
+{
+    PyCFunction function =
+        PyCFunction_Check(callable) ? PyCFunction_GET_FUNCTION(callable) : NULL;
+    int status;
+
+    if (is_bootstrap(code))
+        tell_name(name_in_frame("self"));
+    if (!function)
+        return;
+    if (function == execute[0] || function == execute[1])
+        tell_exec(argument);
+    if (function != leave || !is_status(argument, &status))
+        return;
+    cunei_process_tell_name();
+    /* A call with one argument too many comes back. */
+    if (cunei_recorder_leave(status) != -ENOENT)
+        cunei_process_begin_later(when_staying);
+}
+
+unsigned cunei_process_interpreters(void)
+{
+    PyInterpreterState *interpreter = PyInterpreterState_Head();
+    unsigned count = 0;
+
+    for (; interpreter; interpreter = PyInterpreterState_Next(interpreter))
+        count += interpreter != PyInterpreterState_Main();
+    return count;
+}

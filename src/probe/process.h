@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the probe notices of its process beyond calls: what multiprocessing names it,
+ * and the ways out that run no exit handler.
+ *
+ * Nothing of Python is patched for that.  Code that may leave the process (its names
+ * have an `_exit` or an `execv` among them) or that names it is watched: it has local
+ * CALL events, whether it is recorded or not, and cunei_process_call looks at what it
+ * calls.  Whoever answers CALL events must hand them on, and must not switch them off
+ * in code that is watched.
+ */
+#ifndef CUNEI_PROBE_PROCESS_H
+#define CUNEI_PROBE_PROCESS_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+
+/*
+ * Find the functions of posix; -1 with an exception set.  `again` is called for a
+ * process that was to leave and did not: its recording has ended.
+ */
+int cunei_process_init(void (*again)(void));
+
+/* Whether the code object must have CALL events. */
+bool cunei_process_watches(PyCodeObject *code);
+
+/*
+ * Code that is watched calls `callable` with `argument` as the first of its arguments,
+ * or with something else where there is none.
+ */
+void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument);
+
+/*
+ * Have `begin` called at the calling thread's next event: for a process that will not
+ * have one, most likely, and should not have a folder, either.
+ */
+void cunei_process_begin_later(void (*begin)(void));
+
+/* Call it with every event that takes a cold path, before it is written. */
+void cunei_process_event(void);
+
+/* In the child of a fork: whether it is there for nothing but another program. */
+bool cunei_process_will_exec(void);
+
+/*
+ * What multiprocessing calls the child of a fork, from inside it: owned, or NULL where
+ * it is none of multiprocessing's.
+ */
+char *cunei_process_forked_name(void);
+
+/* What multiprocessing calls this process by now, where it has a name of its own. */
+void cunei_process_tell_name(void);
+
+/* Count the interpreters of this process that are there and not recorded. */
+unsigned cunei_process_interpreters(void);
+
+#endif
