@@ -9,6 +9,7 @@
 #include "probe/compat.h"
 #include "probe/frames.h"
 #include "probe/process.h"
+#include "probe/task.h"
 #include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -48,8 +49,13 @@ static uint64_t word_of(PyCodeObject *code)
  */
 static void write_event(uint64_t word, enum cunei_phase phase, PyObject *value)
 {
+    uint32_t id = cunei_code_id(word);
     (void)value;
-    cunei_write_function(cunei_code_id(word), phase);
+
+    if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
+        cunei_task_write(id, phase);
+    else
+        cunei_write_function(id, phase);
 }
 
 static PyObject *record_body(struct callback *self, PyCodeObject *code,
@@ -82,6 +88,8 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     uint32_t id = cunei_code_id(word);
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
     uint64_t run = cunei_frames_run(id);
+    if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
+        cunei_task_unwind();
     if (!cunei_stream_has_room(stream, now, words))
         stream = cunei_recorder_room(&now, words, true);
     if (!stream) {

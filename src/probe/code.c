@@ -9,6 +9,7 @@
 #include "probe/compat.h"
 #include "probe/names.h"
 #include "probe/process.h"
+#include "probe/task.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
 
@@ -200,9 +201,13 @@ static bool is_own(const char *module)
 }
 
 /* What the function needs beyond its enter and leave. */
-static uint32_t flags_of(uint32_t id)
+static uint32_t flags_of(const struct entry *entry)
 {
-    return id >= CUNEI_FUNCTION_CLASS_END ? CUNEI_CODE_CALL : 0;
+    uint32_t flags = entry->id >= CUNEI_FUNCTION_CLASS_END ? CUNEI_CODE_CALL : 0;
+
+    if (cunei_task_is_coroutine(entry->code))
+        flags |= CUNEI_CODE_COROUTINE;
+    return flags;
 }
 
 uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
@@ -239,7 +244,7 @@ static uint64_t identify(struct entry *entry, PyObject *globals)
     entry->id = cunei_code_define(&function, &is_off);
     if (entry->id == 0)
         return is_off ? CUNEI_CODE_OFF : 0;
-    entry->flags = flags_of(entry->id);
+    entry->flags = flags_of(entry);
     return entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT;
 }
 

@@ -32,7 +32,8 @@
 
 /* Why a function's events take the cold path. */
 enum cunei_code_flag {
-    CUNEI_CODE_CALL = 1, /* its id is beyond the classes: `call` events */
+    CUNEI_CODE_CALL = 1,      /* its id is beyond the classes: `call` events */
+    CUNEI_CODE_COROUTINE = 2, /* a task may run it (probe/task.h) */
 };
 
 /*

@@ -61,6 +61,46 @@ static inline uint64_t cunei_compat_extra_call(PyCodeObject *code, Py_ssize_t in
 }
 
 /*
+ * Which of the interpreter's frames runs: the same at its start and at its end, and for
+ * a generator as long as that lives.  It is compared, and never looked into.
+ */
+static inline const void *cunei_compat_frame(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    return thread->current_frame;
+#else
+    return thread->cframe->current_frame;
+#endif
+}
+
+/* Whether what a weak reference refers to is still there. */
+static inline bool cunei_compat_is_alive(PyObject *ref)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+    return PyWeakref_IsDead(ref) == 0;
+#elif PY_VERSION_HEX >= 0x030d0000
+    PyObject *object = NULL;
+    (void)PyWeakref_GetRef(ref, &object);
+    Py_XDECREF(object);
+    return object != NULL;
+#else
+    return PyWeakref_GET_OBJECT(ref) != Py_None;
+#endif
+}
+
+/* What a dict has for a key, a new reference; NULL with or without an exception. */
+static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    PyObject *value = NULL;
+    (void)PyDict_GetItemRef(dict, key, &value);
+    return value;
+#else
+    return Py_XNewRef(PyDict_GetItemWithError(dict, key));
+#endif
+}
+
+/*
  * How many Python frames the thread has, by the counter that limits them.  It also
  * counts a few that only the interpreter knows of, for calls of `__init__`.
  */

@@ -19,6 +19,7 @@
 #include "probe/frames.h"
 #include "probe/monitor.h"
 #include "probe/process.h"
+#include "probe/task.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "rt/refusal.h"
@@ -90,6 +91,7 @@ static void release(struct probe_state *state)
     }
     cunei_monitor_release(&state->monitor);
     cunei_code_reset(&state->session.patterns, &none);
+    cunei_task_reset();
     cunei_process_begin_later(NULL);
     cunei_session_fini(&state->session);
     active = NULL;
@@ -112,6 +114,7 @@ static int start_recorder(struct probe_state *state, bool is_forked)
                   .forked = when_forked},
     };
 
+    cunei_task_reset();
     cunei_describe(&process, &state->session.patterns);
     if (is_forked)
         process.name = cunei_process_forked_name();

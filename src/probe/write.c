@@ -7,8 +7,7 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 
-/* A stream with room for so many words at `*now`; NULL: it is lost, and counted. */
-static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is_open)
+struct cunei_stream *cunei_write_room(uint64_t *now, unsigned words, bool top_is_open)
 {
     struct cunei_stream *stream = cunei_stream_own;
 
@@ -23,7 +22,7 @@ void cunei_write_function(uint32_t id, enum cunei_phase phase)
     bool top_is_open = phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD;
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 1 : 2;
     uint64_t now;
-    struct cunei_stream *stream = find_room(&now, words, top_is_open);
+    struct cunei_stream *stream = cunei_write_room(&now, words, top_is_open);
 
     if (!stream)
         return;
@@ -43,7 +42,7 @@ static uint64_t set_time(uint64_t record, uint64_t now)
 void cunei_write_words(uint64_t *words, unsigned count, bool top_is_open)
 {
     uint64_t now;
-    struct cunei_stream *stream = find_room(&now, count, top_is_open);
+    struct cunei_stream *stream = cunei_write_room(&now, count, top_is_open);
 
     if (!stream)
         return;
@@ -61,7 +60,8 @@ void cunei_write_text(uint64_t *words, unsigned count, const char *text, size_t 
     size = cunei_text_cut(text, size, CUNEI_WRITE_TEXT_MAX);
     unsigned text_words = (unsigned)((size + 7) / 8);
     words[count - 1] = (words[count - 1] & UINT32_MAX) | (uint64_t)text_words * 8 << 32;
-    struct cunei_stream *stream = find_room(&now, count + text_words, top_is_open);
+    struct cunei_stream *stream =
+        cunei_write_room(&now, count + text_words, top_is_open);
     if (!stream)
         return;
     words[0] = set_time(words[0], now);

@@ -12,6 +12,15 @@
 
 #include "wire/event.h"
 
+struct cunei_stream;
+
+/*
+ * The calling thread's stream with room for so many words at `*now`, the time.  NULL:
+ * one event is lost, and counted.  `top_is_open`: the frame on top has been entered, as
+ * far as the stream knows.
+ */
+struct cunei_stream *cunei_write_room(uint64_t *now, unsigned words, bool top_is_open);
+
 /*
  * One event of a function.  The top frame is the function's own: whether it is open
  * already follows from the phase.
@@ -20,8 +29,7 @@ void cunei_write_function(uint32_t id, enum cunei_phase phase);
 
 /*
  * A built-in event of `count` words, the record first; its time is filled in, the class
- * and phase are there.  `top_is_open`: the frame on top has been entered, as far as the
- * stream knows.
+ * and phase are there.
  */
 void cunei_write_words(uint64_t *words, unsigned count, bool top_is_open);
 

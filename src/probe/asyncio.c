@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/asyncio.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "probe/compat.h"
+
+/* All owned; complete once is_found says so, and until the recording has ended. */
+static struct {
+    PyObject *module_name;   /* "asyncio.tasks" */
+    PyObject *running_loop;  /* _get_running_loop() */
+    PyObject *current_task;  /* current_task(loop) */
+    PyObject *current_tasks; /* a dict of running tasks by loop; NULL from 3.14 on */
+    PyObject *type;          /* Task, as C has it */
+    PyObject *get_name;      /* its method */
+    PyObject *python_type;   /* Task, as Python has it */
+    PyObject *name;          /* "_name", which is where that has its name */
+} asyncio;
+
+static atomic_bool is_found;
+static cunei_compat_mutex lock;
+
+static void let_go(void)
+{
+    Py_CLEAR(asyncio.module_name);
+    Py_CLEAR(asyncio.running_loop);
+    Py_CLEAR(asyncio.current_task);
+    Py_CLEAR(asyncio.current_tasks);
+    Py_CLEAR(asyncio.type);
+    Py_CLEAR(asyncio.get_name);
+    Py_CLEAR(asyncio.python_type);
+    Py_CLEAR(asyncio.name);
+}
+
+void cunei_asyncio_forget(void)
+{
+    cunei_compat_lock(&lock);
+    atomic_store_explicit(&is_found, false, memory_order_relaxed);
+    let_go();
+    cunei_compat_unlock(&lock);
+}
+
+/* The dict of a module that was imported, borrowed: others' __getattr__ stay out. */
+static PyObject *dict_of(PyObject *module)
+{
+    return module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
+}
+
+static PyObject *function_in(PyObject *dict, const char *name)
+{
+    PyObject *function = PyDict_GetItemString(dict, name);
+    return Py_XNewRef(function && PyCFunction_Check(function) ? function : NULL);
+}
+
+static PyObject *type_in(PyObject *dict, const char *name)
+{
+    PyObject *type = PyDict_GetItemString(dict, name);
+    return Py_XNewRef(type && PyType_Check(type) ? type : NULL);
+}
+
+/*
+ * asyncio.tasks takes what it needs of _asyncio at its end, some of it under names of
+ * its own: where there is a _c_current_task, both are complete.
+ */
+static bool look_around(PyObject *modules, PyObject *tasks)
+{
+    PyObject *c = dict_of(PyDict_GetItemString(modules, "_asyncio"));
+
+    asyncio.current_task = tasks ? function_in(tasks, "_c_current_task") : NULL;
+    if (!c || !asyncio.current_task)
+        return false;
+    asyncio.running_loop = function_in(c, "_get_running_loop");
+    asyncio.type = type_in(c, "Task");
+    asyncio.python_type = type_in(tasks, "_PyTask");
+    asyncio.name = PyUnicode_InternFromString("_name");
+    if (asyncio.type)
+        asyncio.get_name = PyObject_GetAttrString(asyncio.type, "get_name");
+    PyObject *running = PyDict_GetItemString(c, "_current_tasks");
+    if (running && PyDict_CheckExact(running))
+        asyncio.current_tasks = Py_NewRef(running);
+    return asyncio.running_loop && asyncio.get_name && asyncio.name;
+}
+
+/* Whether the program has imported asyncio; lock held. */
+static bool find(void)
+{
+    PyObject *modules = PySys_GetObject("modules"); /* borrowed */
+
+    if (!asyncio.module_name)
+        asyncio.module_name = PyUnicode_InternFromString("asyncio.tasks");
+    if (!modules || !PyDict_Check(modules) || !asyncio.module_name)
+        return false;
+    PyObject *tasks = PyDict_GetItemWithError(modules, asyncio.module_name);
+    if (!tasks)
+        return false;
+    PyObject *name = Py_NewRef(asyncio.module_name);
+    bool yes = look_around(modules, dict_of(tasks));
+    if (!yes) {
+        let_go();
+        asyncio.module_name = Py_NewRef(name);
+    }
+    Py_DECREF(name);
+    return yes;
+}
+
+static bool is_there(void)
+{
+    /* Pairs with the release below: what was found is complete. */
+    if (atomic_load_explicit(&is_found, memory_order_acquire))
+        return true;
+    cunei_compat_lock(&lock);
+    bool yes = atomic_load_explicit(&is_found, memory_order_relaxed) || find();
+    atomic_store_explicit(&is_found, yes, memory_order_release);
+    cunei_compat_unlock(&lock);
+    PyErr_Clear();
+    return yes;
+}
+
+static PyObject *task_of(PyObject *loop)
+{
+    if (!asyncio.current_tasks)
+        return PyObject_CallOneArg(asyncio.current_task, loop);
+    if (Py_TYPE(loop)->tp_hash != PyBaseObject_Type.tp_hash)
+        return NULL;
+    return cunei_compat_dict_item(asyncio.current_tasks, loop);
+}
+
+PyObject *cunei_asyncio_current_task(bool in_loop)
+{
+    PyObject *task = NULL;
+
+    if (!is_there())
+        return NULL;
+    if (in_loop)
+        task = PyObject_CallNoArgs(asyncio.current_task);
+    else {
+        PyObject *loop = PyObject_CallNoArgs(asyncio.running_loop);
+        if (loop && loop != Py_None)
+            task = task_of(loop);
+        Py_XDECREF(loop);
+    }
+    if (!task)
+        PyErr_Clear();
+    if (task == Py_None)
+        Py_CLEAR(task);
+    return task;
+}
+
+/* What the object itself holds: a property of the program's must not run. */
+static PyObject *name_in_dict(PyObject *task)
+{
+    PyObject *attributes = PyObject_GenericGetDict(task, NULL);
+    PyObject *name = NULL;
+
+    if (attributes && PyDict_Check(attributes))
+        name = cunei_compat_dict_item(attributes, asyncio.name);
+    Py_XDECREF(attributes);
+    return name;
+}
+
+PyObject *cunei_asyncio_name(PyObject *task)
+{
+    PyObject *name = NULL;
+
+    if (PyObject_TypeCheck(task, (PyTypeObject *)asyncio.type))
+        name = PyObject_CallOneArg(asyncio.get_name, task);
+    else if (asyncio.python_type &&
+             PyObject_TypeCheck(task, (PyTypeObject *)asyncio.python_type))
+        name = name_in_dict(task);
+    PyErr_Clear();
+    if (name && !PyUnicode_Check(name))
+        Py_CLEAR(name);
+    return name;
+}
