@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
     from types import TracebackType
+    from typing import Any, Literal
 
     __version__: str
 del TYPE_CHECKING
@@ -37,8 +38,12 @@ class Error(Exception):
     """What could not be done, in a sentence."""
 
 
+# Beyond this a value's text does not fit in an event, below it is none.
+_MAX_REPR = range(8, 4097)
+
+
 def _patterns(
-    include: "str | Sequence[str]", exclude: "str | Sequence[str]"
+    include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
 ) -> list[tuple[bool, str]]:
     """Both lists as the probe wants them: in order, included ones first."""
     pairs: list[tuple[bool, str]] = []
@@ -55,6 +60,11 @@ def start(
     include: "str | Sequence[str]" = (),
     exclude: "str | Sequence[str]" = (),
     max_size: int | None = None,
+    c_calls: bool = False,
+    args: "str | Sequence[str]" = (),
+    return_: "str | Sequence[str]" = (),
+    max_repr: int = 120,
+    repr: "Literal['safe', 'full']" = "safe",
 ) -> None:
     """Record every call in this process, in all its threads, into ``directory``.
 
@@ -62,6 +72,11 @@ def start(
     in it.  ``include`` and ``exclude`` are patterns as on the command line: modules,
     ``module:qualname``, files or ``re:`` expressions; where both match, ``exclude``
     decides.  Recording stops by itself when ``max_size`` bytes are written.
+
+    With ``c_calls`` calls of C functions are recorded, too.  ``args`` and ``return_``
+    are patterns for functions whose arguments, or results, are recorded as text of at
+    most ``max_repr`` bytes; ``repr="full"`` calls the ``repr()`` of objects that are
+    not of builtin types.
     """
     import os
 
@@ -69,9 +84,22 @@ def start(
 
     if max_size is not None and max_size <= 0:
         raise ValueError(f"max_size must be positive, not {max_size}")
+    if max_repr not in _MAX_REPR:
+        raise ValueError(f"max_repr must be from 8 to 4096, not {max_repr}")
+    if repr not in ("safe", "full"):
+        raise ValueError(f"repr must be 'safe' or 'full', not {repr!r}")
     path = os.path.abspath(os.fspath(directory))
     try:
-        _probe.start(path, _patterns(include, exclude), max_size or 0)
+        _probe.start(
+            path,
+            _patterns(include, exclude),
+            max_size or 0,
+            c_calls=c_calls,
+            args=_patterns(args),
+            results=_patterns(return_),
+            max_repr=max_repr,
+            full_repr=repr == "full",
+        )
     except (OSError, RuntimeError) as error:
         raise Error(str(error)) from None
 
@@ -104,9 +132,23 @@ class recording:
         include: "str | Sequence[str]" = (),
         exclude: "str | Sequence[str]" = (),
         max_size: int | None = None,
+        c_calls: bool = False,
+        args: "str | Sequence[str]" = (),
+        return_: "str | Sequence[str]" = (),
+        max_repr: int = 120,
+        repr: "Literal['safe', 'full']" = "safe",
     ) -> None:
         self._directory = directory
-        self._options = {"include": include, "exclude": exclude, "max_size": max_size}
+        self._options: dict[str, Any] = {
+            "include": include,
+            "exclude": exclude,
+            "max_size": max_size,
+            "c_calls": c_calls,
+            "args": args,
+            "return_": return_,
+            "max_repr": max_repr,
+            "repr": repr,
+        }
 
     def __enter__(self) -> "recording":
         start(self._directory, **self._options)

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: MIT
 __version__: str
 
-def start(directory: str, patterns: list[tuple[bool, str]], max_bytes: int) -> None: ...
+def start(
+    directory: str,
+    patterns: list[tuple[bool, str]],
+    max_bytes: int,
+    *,
+    c_calls: bool = False,
+    args: list[tuple[bool, str]] = ...,
+    results: list[tuple[bool, str]] = ...,
+    max_repr: int = 0,
+    full_repr: bool = False,
+) -> None: ...
 def stop() -> None: ...
 def is_recording() -> bool: ...
 def boot() -> None: ...

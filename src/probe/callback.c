@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/frames.h"
@@ -87,6 +88,7 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     }
     uint32_t id = cunei_code_id(word);
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
+    cunei_ccall_unwind();
     uint64_t run = cunei_frames_run(id);
     if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
         cunei_task_unwind();
@@ -296,6 +298,14 @@ PyTypeObject *cunei_callback_type(PyObject *module)
     return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
 }
 
+/* Whether it is one of those that ccall.h has. */
+static vectorcallfunc c_callback(enum cunei_callback_kind kind)
+{
+    if (kind == CUNEI_CALLBACK_C_CALL)
+        return cunei_ccall_on_call();
+    return kind == CUNEI_CALLBACK_C_RETURN ? cunei_ccall_on_return() : NULL;
+}
+
 static vectorcallfunc hot_half(enum cunei_phase phase, bool is_inline)
 {
     bool counter = cunei_clock_has_counter(NULL);
@@ -328,8 +338,11 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
     if (!callback)
         return NULL;
     callback->cold = kinds[kind].cold;
-    callback->call = kinds[kind].hot ? hot_half(kinds[kind].phase, shared->extra_inline)
-                                     : kinds[kind].cold;
+    callback->call = c_callback(kind);
+    if (!callback->call)
+        callback->call = kinds[kind].hot
+                             ? hot_half(kinds[kind].phase, shared->extra_inline)
+                             : kinds[kind].cold;
     callback->extra_index = shared->extra_index;
     callback->phase = kinds[kind].phase;
     callback->disable = shared->disable;

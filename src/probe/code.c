@@ -13,9 +13,6 @@
 #include "rt/recorder.h"
 #include "wire/event.h"
 
-/* Bit 34: the entry stands, its id is to be given anew. */
-#define STALE (UINT64_C(1) << 34)
-
 #define CHUNK_SIZE  1024u
 #define CHUNK_COUNT 4096u
 
@@ -140,7 +137,7 @@ void cunei_code_renew(void)
         struct entry *entry = entry_at(place);
         if (!entry->code || cunei_code_word(entry->code) & CUNEI_CODE_OFF)
             continue;
-        if (exchange_word(entry, STALE | place) < 0)
+        if (exchange_word(entry, CUNEI_CODE_STALE | place) < 0)
             PyErr_Clear();
     }
 }
@@ -169,17 +166,12 @@ static uint64_t any_word(PyCodeObject *code)
 uint64_t cunei_code_word(PyCodeObject *code)
 {
     uint64_t word = any_word(code);
-    return word & STALE ? 0 : word;
+    return word & CUNEI_CODE_STALE ? 0 : word;
 }
 
 bool cunei_code_is_seen(PyCodeObject *code)
 {
     return any_word(code) != 0;
-}
-
-bool cunei_code_is_watched(uint64_t word)
-{
-    return word && entry_at(place_of(word))->watched;
 }
 
 uint32_t cunei_code_id(uint64_t word)
@@ -228,6 +220,7 @@ static uint64_t identify(struct entry *entry, PyObject *globals)
         file[CUNEI_NAMES_MAX];
     PyCodeObject *code = entry->code;
     PyObject *name = NULL;
+    uint64_t watched = entry->watched ? CUNEI_CODE_WATCHED : 0;
     bool is_off;
 
     if (globals && PyDict_Check(globals))
@@ -243,9 +236,10 @@ static uint64_t identify(struct entry *entry, PyObject *globals)
     };
     entry->id = cunei_code_define(&function, &is_off);
     if (entry->id == 0)
-        return is_off ? CUNEI_CODE_OFF : 0;
+        return is_off ? CUNEI_CODE_OFF | watched : 0;
     entry->flags = flags_of(entry);
-    return entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT;
+    return watched |
+           (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
 }
 
 /* Give the code object its word and an entry; lock held. */
@@ -291,7 +285,7 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     bool is_new = before == 0;
     if (is_new)
         word = make_word(code, globals);
-    else if (before & STALE)
+    else if (before & CUNEI_CODE_STALE)
         word = renew_word(globals, place_of(before));
     else
         word = before; /* another thread was faster */

@@ -6,7 +6,8 @@
  *     bit   32     CUNEI_CODE_OFF: not selected; it is not recorded
  *     bit   33     CUNEI_CODE_COLD: its events take the cold path, for what its
  *                  registry entry says (enum cunei_code_flag)
- *     bit   34     seen before a fork: its id was its parent process's
+ *     bit   34     CUNEI_CODE_STALE: seen before a fork: its id was its parent's
+ *     bit   35     CUNEI_CODE_WATCHED: see cunei_process_watches
  *     bits 40–61   the id, where a record carries it; 0 with either bit above
  *
  * A record is the word's upper bits, the time and the phase: the hot path does not look
@@ -27,8 +28,10 @@
 #include "base/pattern.h"
 #include "wire/metadata.h"
 
-#define CUNEI_CODE_OFF  (UINT64_C(1) << 32)
-#define CUNEI_CODE_COLD (UINT64_C(1) << 33)
+#define CUNEI_CODE_OFF     (UINT64_C(1) << 32)
+#define CUNEI_CODE_COLD    (UINT64_C(1) << 33)
+#define CUNEI_CODE_STALE   (UINT64_C(1) << 34)
+#define CUNEI_CODE_WATCHED (UINT64_C(1) << 35)
 
 /* Why a function's events take the cold path. */
 enum cunei_code_flag {
@@ -76,9 +79,6 @@ bool cunei_code_is_seen(PyCodeObject *code);
  * writes the definition.  0: it could not be had, now or ever.
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
-
-/* Whether cunei_process_call wants to hear of what it calls. */
-bool cunei_code_is_watched(uint64_t word);
 
 /* The function's id; 0: it is not recorded. */
 uint32_t cunei_code_id(uint64_t word);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * What differs between Pythons, and the one thing read past the public interface: the
+ * What differs between Pythons, and the two things read past the public interface.  The
  * word that a tool may hang on a code object is read inline, because the function for
  * it costs 1.5 to 3 ns an event.  cunei_compat_reads_extra proves at import that the
- * layout is the expected one; if it is not, the function is used.
+ * layout is the expected one; if it is not, the function is used.  Which frame a frame
+ * object stands for is proven by cunei_compat_reads_frames; if that fails, C functions
+ * that call back are missing where a packet begins.
  */
 #ifndef CUNEI_PROBE_COMPAT_H
 #define CUNEI_PROBE_COMPAT_H
@@ -72,6 +74,37 @@ static inline const void *cunei_compat_frame(const PyThreadState *thread)
     return thread->cframe->current_frame;
 #endif
 }
+
+/* The same for a frame that is known by its object; read past the public interface. */
+static inline const void *cunei_compat_frame_of(PyFrameObject *frame)
+{
+    const struct {
+        PyObject_HEAD void *back;
+        const void *frame;
+    } *object = (const void *)frame;
+    return object->frame;
+}
+
+/* Whether that says of the frame that runs what it should. */
+static inline bool cunei_compat_reads_frames(void)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    PyFrameObject *frame = PyThreadState_GetFrame(thread);
+    bool reads = frame && cunei_compat_frame_of(frame) == cunei_compat_frame(thread);
+
+    Py_XDECREF(frame);
+    return reads;
+}
+
+/* Changes with the type and with what it inherits; 0: not known. */
+static inline uint32_t cunei_compat_type_version(const PyTypeObject *type)
+{
+    return __atomic_load_n(&type->tp_version_tag, __ATOMIC_RELAXED);
+}
+
+#if PY_VERSION_HEX < 0x030d0000
+#define PyThreadState_GetUnchecked _PyThreadState_UncheckedGet
+#endif
 
 /* Whether what a weak reference refers to is still there. */
 static inline bool cunei_compat_is_alive(PyObject *ref)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
 
@@ -43,7 +44,9 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    struct cunei_ccall_walk calls = {0};
     size_t count = 0, steps = 0;
+    uint32_t id;
 
     if (frame && !top_is_open) {
         frame = step_back(frame);
@@ -54,13 +57,15 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
      * lives as long as the frame, and a million of them take 200 MB.
      */
     for (; frame && count < max; frame = step_back(frame), steps++) {
-        uint32_t id = cunei_code_id(word_of(frame));
-        if (id)
+        while (count < max && (id = cunei_ccall_next(&calls, frame)))
+            functions[count++] = id;
+        id = cunei_code_id(word_of(frame));
+        if (id && count < max)
             functions[count++] = id;
     }
     if (frame) {
         size_t depth = cunei_compat_depth(PyThreadState_Get());
-        *omitted = depth > steps ? depth - steps : 1;
+        *omitted = (depth > steps ? depth - steps : 1) + cunei_ccall_left(&calls);
     }
     Py_XDECREF(frame);
     return count;
@@ -69,11 +74,14 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
 uint64_t cunei_frames_run(uint32_t function)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    struct cunei_ccall_walk calls = {0};
     uint64_t run = 0;
     unsigned steps = 0;
 
     for (; frame && steps < RUN_MAX; frame = step_back(frame), steps++) {
         uint64_t word = word_of(frame);
+        if (cunei_ccall_next(&calls, frame))
+            break;
         if (word & CUNEI_CODE_OFF)
             continue;
         if (cunei_code_id(word) != function)

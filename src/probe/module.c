@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/cost.h"
 #include "probe/describe.h"
@@ -102,6 +103,7 @@ static int start_recorder(struct probe_state *state, bool is_forked)
 {
     struct cunei_process process = {.event_cost_ps = state->event_cost_ps,
                                     .started_inside = state->inside,
+                                    .c_calls = state->session.c_calls,
                                     .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
@@ -139,6 +141,7 @@ static int start_events(struct probe_state *state)
     };
 
     cunei_code_reset(&state->session.patterns, &hooks);
+    cunei_ccall_reset();
     if (cunei_monitor_record(&state->monitor, selective) < 0)
         return -1;
     if (selective)
@@ -168,6 +171,7 @@ static void main_begins(void)
 static void begin_again(bool is_forked)
 {
     cunei_code_renew();
+    cunei_ccall_reset();
     int rc = start_recorder(active, is_forked);
     if (rc < 0) {
         cunei_refusal_leave(active->session.directory, -rc);
@@ -270,6 +274,7 @@ static int prepare(PyObject *module)
     if (hook_once(module) < 0)
         return -1;
     active = state;
+    state->monitor.c_calls = state->session.c_calls;
     if (cunei_monitor_take(&state->monitor, is_selective(state)) < 0)
         return -1;
     uint64_t cost_ps = cunei_cost_measure(&state->monitor);
@@ -334,24 +339,48 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
     return 0;
 }
 
-static PyObject *probe_start(PyObject *module, PyObject *args)
+/* The session that the arguments of start describe; -1 with an exception set. */
+static int parse_session(struct cunei_session *session, PyObject *args, PyObject *names)
+{
+    static char *keywords[] = {"directory", "patterns", "max_bytes", "c_calls", "args",
+                               "results",   "max_repr", "full_repr", NULL};
+    PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
+    unsigned long long max_bytes = 0, max_repr = 0;
+    int c_calls = 0, full_repr = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(
+            args, names, "O&O!K|$pO!O!Kp:start", keywords, PyUnicode_FSConverter,
+            &directory, &PyList_Type, &patterns, &max_bytes, &c_calls, &PyList_Type,
+            &arguments, &PyList_Type, &results, &max_repr, &full_repr))
+        return -1;
+    *session = (struct cunei_session){
+        .directory = strdup(PyBytes_AS_STRING(directory)),
+        .max_bytes = max_bytes,
+        .c_calls = c_calls,
+        .max_repr = max_repr,
+        .full_repr = full_repr,
+    };
+    Py_DECREF(directory);
+    if (!session->directory) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (parse_patterns(&session->patterns, patterns) == 0 &&
+        (!arguments || parse_patterns(&session->arguments, arguments) == 0) &&
+        (!results || parse_patterns(&session->results, results) == 0))
+        return 0;
+    cunei_session_fini(session);
+    return -1;
+}
+
+static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
 {
     struct probe_state *state = state_of(module);
-    PyObject *directory = NULL, *patterns = NULL;
-    unsigned long long max_bytes = 0;
     struct cunei_session session = {0};
 
-    if (!PyArg_ParseTuple(args, "O&O!K:start", PyUnicode_FSConverter, &directory,
-                          &PyList_Type, &patterns, &max_bytes))
+    if (parse_session(&session, args, names) < 0)
         return NULL;
-    session.directory = strdup(PyBytes_AS_STRING(directory));
-    session.max_bytes = max_bytes;
-    Py_DECREF(directory);
-    if (!session.directory) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    if (!may_start() || parse_patterns(&session.patterns, patterns) < 0) {
+    if (!may_start()) {
         cunei_session_fini(&session);
         return NULL;
     }
@@ -427,8 +456,9 @@ static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"start", probe_start, METH_VARARGS,
-     "start(directory, patterns, max_bytes): record all threads of this process."},
+    {"start", (PyCFunction)(void (*)(void))probe_start, METH_VARARGS | METH_KEYWORDS,
+     "start(directory, patterns, max_bytes, *, …): record all threads of this "
+     "process."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
     {"boot", probe_boot, METH_NOARGS,

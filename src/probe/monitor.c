@@ -3,6 +3,8 @@
 
 #include "probe/monitor.h"
 
+#include "probe/ccall.h"
+
 #define TOOL_COUNT 6
 
 /* Debugger, coverage and profiler expect to find 0, 1 and 2 free. */
@@ -24,6 +26,10 @@ static const struct row {
     [CUNEI_MONITOR_UNWIND] = {"PY_UNWIND", CUNEI_CALLBACK_UNWIND,
                               CUNEI_CALLBACK_UNWIND},
     [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
+    [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
+                                CUNEI_CALLBACK_C_RETURN},
+    [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RETURN,
+                               CUNEI_CALLBACK_C_RETURN},
 };
 
 /* Call a function of sys.monitoring for its effect. */
@@ -63,8 +69,10 @@ int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
     monitor->module = Py_NewRef(module);
     monitor->tool = monitor->discovery = -1;
     monitor->disable = PyObject_GetAttrString(module, "DISABLE");
-    if (!monitor->disable || find_events(monitor) < 0)
+    monitor->missing = PyObject_GetAttrString(module, "MISSING");
+    if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
         return -1;
+    cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing);
 
     struct cunei_callback_shared complete = *shared;
     complete.disable = monitor->disable;
@@ -156,13 +164,22 @@ int cunei_monitor_await_main(struct cunei_monitor *monitor)
     return set_events(monitor, monitor->tool, monitor->events[CUNEI_MONITOR_START]);
 }
 
+static enum cunei_callback_kind kind_of(const struct cunei_monitor *monitor, int event,
+                                        bool one_for_all)
+{
+    if (event == CUNEI_MONITOR_CALL && monitor->c_calls)
+        return CUNEI_CALLBACK_C_CALL;
+    return one_for_all ? rows[event].kind_for_all : rows[event].kind;
+}
+
 int cunei_monitor_register(struct cunei_monitor *monitor, bool selective)
 {
     bool one_for_all = selective && monitor->discovery < 0;
+    int last = monitor->c_calls ? CUNEI_MONITOR_C_RAISE : CUNEI_MONITOR_CALL;
 
-    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+    for (int i = 0; i <= last; i++) {
         if (set_callback(monitor, monitor->tool, (enum cunei_monitor_event)i,
-                         one_for_all ? rows[i].kind_for_all : rows[i].kind) < 0)
+                         kind_of(monitor, i, one_for_all)) < 0)
             return -1;
     }
     if (monitor->discovery < 0)
@@ -181,6 +198,14 @@ static long add_events(const struct cunei_monitor *monitor, int first, int last)
     for (int i = first; i <= last; i++)
         events |= monitor->events[i];
     return events;
+}
+
+/* Those of C functions, if they are recorded. */
+static long c_events(const struct cunei_monitor *monitor)
+{
+    return monitor->c_calls
+               ? add_events(monitor, CUNEI_MONITOR_CALL, CUNEI_MONITOR_C_RAISE)
+               : 0;
 }
 
 /*
@@ -205,7 +230,8 @@ int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
     if (!selective)
         return set_events(
             monitor, monitor->tool,
-            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_ALWAYS_LAST));
+            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_ALWAYS_LAST) |
+                c_events(monitor));
     /* __main__ was awaited on this id: from now on its events are others. */
     if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
         return -1;
@@ -234,7 +260,8 @@ static void set_local_events(struct cunei_monitor *monitor, int tool,
 void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code)
 {
     int first = monitor->discovery < 0 ? CUNEI_MONITOR_RETURN : CUNEI_MONITOR_START;
-    long local = add_events(monitor, first, CUNEI_MONITOR_LOCAL_LAST);
+    long local =
+        add_events(monitor, first, CUNEI_MONITOR_LOCAL_LAST) | c_events(monitor);
 
     set_local_events(monitor, monitor->tool, code, local);
     if (monitor->unwinds)
@@ -310,6 +337,7 @@ int cunei_monitor_traverse(struct cunei_monitor *monitor, visitproc visit, void 
 {
     Py_VISIT(monitor->module);
     Py_VISIT(monitor->disable);
+    Py_VISIT(monitor->missing);
     for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++)
         Py_VISIT(monitor->callbacks[i]);
     return 0;
@@ -319,6 +347,7 @@ void cunei_monitor_clear(struct cunei_monitor *monitor)
 {
     Py_CLEAR(monitor->module);
     Py_CLEAR(monitor->disable);
+    Py_CLEAR(monitor->missing);
     for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++)
         Py_CLEAR(monitor->callbacks[i]);
 }

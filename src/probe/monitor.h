@@ -13,6 +13,8 @@
  * PY_START and PY_RESUME, each switched off where it has been seen) on one id, local
  * events on another for what is selected.  If only one id is free, PY_START and
  * PY_RESUME on it do the discovery, too.
+ *
+ * `c_calls` is the caller's to set, before the callbacks are registered.
  */
 #ifndef CUNEI_PROBE_MONITOR_H
 #define CUNEI_PROBE_MONITOR_H
@@ -32,8 +34,10 @@ enum cunei_monitor_event {
     /* Before 3.15 these are on for all code, or for none. */
     CUNEI_MONITOR_THROW,
     CUNEI_MONITOR_UNWIND,
-    /* Only where it is asked for. */
+    /* Only where they are asked for; the others cannot be had without the first. */
     CUNEI_MONITOR_CALL,
+    CUNEI_MONITOR_C_RETURN,
+    CUNEI_MONITOR_C_RAISE,
     CUNEI_MONITOR_EVENTS,
 };
 
@@ -43,11 +47,13 @@ enum cunei_monitor_event {
 struct cunei_monitor {
     PyObject *module; /* sys.monitoring */
     PyObject *disable;
+    PyObject *missing;
     PyObject *callbacks[CUNEI_CALLBACK_KINDS];
     long events[CUNEI_MONITOR_EVENTS]; /* their bits in this Python */
     int tool;                          /* -1: none */
     int discovery;                     /* -1: none */
     bool unwinds;                      /* PY_UNWIND is on */
+    bool c_calls;                      /* calls of C functions are recorded, too */
 };
 
 /* Each returns 0, or -1 with an exception set. */

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/ccall.h"
+
+#include <stdatomic.h>
+
+#include "probe/cfunction.h"
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/cthread.h"
+#include "probe/frames.h"
+#include "probe/process.h"
+#include "probe/write.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+#define LOOK_AHEAD 256u
+
+/* Calls out of this code are not just recorded. */
+#define SPECIAL (CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_WATCHED)
+
+static _Atomic uint64_t recording = 1; /* the number of the one that is on */
+static Py_ssize_t extra_index;
+static bool extra_inline;
+static bool reads_frames; /* what a frame object says of its frame can be believed */
+static const PyObject *missing;
+
+void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument)
+{
+    extra_index = index;
+    extra_inline = is_inline;
+    missing = no_argument;
+}
+
+void cunei_ccall_reset(void)
+{
+    reads_frames = cunei_compat_reads_frames();
+    atomic_fetch_add_explicit(&recording, 1, memory_order_relaxed);
+}
+
+static inline bool is_current(const struct cunei_cthread *thread)
+{
+    return thread->recording == atomic_load_explicit(&recording, memory_order_relaxed);
+}
+
+/*
+ * Whether the callable is a C function; cProfile decides in the same way.  The types
+ * that most callables have are told first, because asking for a base takes long.
+ */
+static inline __attribute__((always_inline)) bool find_function(
+    PyObject *callable, PyObject *argument, struct cunei_cfunction *function)
+{
+    PyTypeObject *type = Py_TYPE(callable);
+
+    if (type == &PyMethodDescr_Type) {
+        function->owner = PyDescr_TYPE(callable);
+        function->method = ((PyMethodDescrObject *)callable)->d_method;
+        return argument != missing && PyObject_TypeCheck(argument, function->owner);
+    }
+    if (type != &PyCFunction_Type &&
+        (type == &PyFunction_Type || type == &PyType_Type || type == &PyMethod_Type ||
+         !PyCFunction_Check(callable)))
+        return false;
+    PyObject *self = ((PyCFunctionObject *)callable)->m_self;
+    function->method = ((PyCFunctionObject *)callable)->m_ml;
+    if (!self)
+        function->owner = type;
+    else
+        function->owner = PyType_Check(self) ? (PyTypeObject *)self : Py_TYPE(self);
+    return true;
+}
+
+static inline bool is_same_version(uint64_t word, const PyTypeObject *owner)
+{
+    return (uint32_t)word == cunei_compat_type_version(owner);
+}
+
+/*
+ * What there is to know of the function; a word of 0 where there is no id.  It is kept
+ * if it can be found again by what it is found by.
+ */
+static struct cunei_cthread_known resolve(struct cunei_cthread *thread,
+                                          const struct cunei_cfunction *function)
+{
+    struct cunei_cthread_known known =
+        *cunei_cthread_find(thread, function->method, function->owner);
+    bool is_off = false;
+
+    if (known.word && is_same_version(known.word, function->owner))
+        return known;
+    known.method = function->method;
+    known.owner = function->owner;
+    known.id = cunei_cfunction_define(function, &is_off);
+    if (is_off)
+        known.word = CUNEI_CODE_OFF;
+    else if (known.id >= CUNEI_FUNCTION_CLASS_END)
+        known.word = CUNEI_CODE_COLD;
+    else
+        known.word = (uint64_t)known.id << CUNEI_CLASS_SHIFT;
+    if (known.word && cunei_cfunction_is_fixed(function)) {
+        known.word |= cunei_compat_type_version(function->owner);
+        cunei_cthread_add(thread, &known);
+    }
+    return known;
+}
+
+/* The frame that calls is on top, and entered. */
+static void write_event(uint32_t id, enum cunei_phase phase)
+{
+    bool is_class = id < CUNEI_FUNCTION_CLASS_END;
+    uint64_t words[] = {cunei_record(0, is_class ? id : CUNEI_CLASS_CALL, phase), id};
+
+    cunei_write_words(words, is_class ? 1 : 2, true);
+}
+
+static void enter_cold(const struct cunei_cfunction *function)
+{
+    struct cunei_cthread *thread =
+        cunei_cthread_get(atomic_load_explicit(&recording, memory_order_relaxed));
+    struct cunei_cthread_known known = {0};
+
+    if (thread)
+        known = resolve(thread, function);
+    if (known.word & CUNEI_CODE_OFF)
+        return;
+    struct cunei_cthread_open open = {
+        .frame = cunei_compat_frame(PyThreadState_Get()),
+        .word = known.word > CUNEI_TIME_MASK ? known.word : 0,
+        .id = known.id,
+    };
+    /* The stack that this may begin a packet with is the one before the call. */
+    if (known.word)
+        write_event(known.id, CUNEI_PHASE_ENTER);
+    if (!known.word || !cunei_cthread_push(thread, &open))
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+}
+
+static PyObject *call_cold(PyObject *const *args)
+{
+    PyCodeObject *code = (PyCodeObject *)args[0];
+    struct cunei_cfunction function = {.callable = args[2]};
+    PyObject *pending = PyErr_GetRaisedException();
+
+    cunei_process_event();
+    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
+    if (word && !(word & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
+        enter_cold(&function);
+    if (word & CUNEI_CODE_WATCHED)
+        cunei_process_call(code, args[2], args[3]);
+    PyErr_SetRaisedException(pending);
+    Py_RETURN_NONE;
+}
+
+/* What stands above it belongs to another greenlet of this thread. */
+static void leave(struct cunei_cthread *thread, struct cunei_cthread_open *open)
+{
+    write_event(open->id, CUNEI_PHASE_LEAVE);
+    cunei_cthread_remove(thread, open);
+}
+
+static PyObject *return_cold(PyObject *const *args)
+{
+    struct cunei_cfunction function = {.callable = args[2]};
+    struct cunei_cthread *thread = cunei_cthread_own;
+    PyObject *pending = PyErr_GetRaisedException();
+
+    cunei_process_event();
+    if (is_current(thread) && find_function(args[2], args[3], &function) &&
+        !(cunei_cthread_find(thread, function.method, function.owner)->word &
+          CUNEI_CODE_OFF)) {
+        struct cunei_cthread_open *open =
+            cunei_cthread_find_open(thread, cunei_compat_frame(PyThreadState_Get()));
+        if (open)
+            leave(thread, open);
+    }
+    PyErr_SetRaisedException(pending);
+    Py_RETURN_NONE;
+}
+
+void cunei_ccall_unwind(void)
+{
+    struct cunei_cthread *thread = cunei_cthread_own;
+    const void *frame = cunei_compat_frame(PyThreadState_Get());
+
+    while (is_current(thread) && thread->top->frame == frame)
+        leave(thread, thread->top);
+}
+
+uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
+{
+    const struct cunei_cthread *thread = cunei_cthread_own;
+    const void *wanted = cunei_compat_frame_of(frame);
+
+    if (!is_current(thread) || !reads_frames)
+        return 0;
+    size_t count = (size_t)(thread->top - thread->opens);
+    if (walk->frame != wanted) {
+        walk->frame = wanted;
+        walk->from = walk->passed;
+    }
+    /* The next one is it, or none, but for greenlets: their calls are mixed. */
+    for (size_t i = walk->from; i < count && i < walk->passed + LOOK_AHEAD; i++) {
+        if (thread->top[-(ptrdiff_t)i].frame != wanted)
+            continue;
+        walk->from = i + 1;
+        walk->passed += i == walk->passed;
+        return thread->top[-(ptrdiff_t)i].id;
+    }
+    return 0;
+}
+
+size_t cunei_ccall_left(const struct cunei_ccall_walk *walk)
+{
+    const struct cunei_cthread *thread = cunei_cthread_own;
+
+    return is_current(thread) ? (size_t)(thread->top - thread->opens) - walk->passed
+                              : 0;
+}
+
+/*
+ * The hot path of an entry: the code is selected, the function is known, there is room
+ * in the stream and among the open calls.  Anything else is left to the cold half.
+ */
+static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const *args,
+                                                                size_t count,
+                                                                bool counter,
+                                                                bool is_inline)
+{
+    struct cunei_cfunction function;
+
+    if (!LIKELY(PyVectorcall_NARGS(count) >= 4 && Py_IS_TYPE(args[0], &PyCode_Type)))
+        Py_RETURN_NONE;
+    PyCodeObject *code = (PyCodeObject *)args[0];
+    uint64_t code_word = is_inline ? cunei_compat_extra_inline(code, extra_index)
+                                   : cunei_compat_extra_call(code, extra_index);
+    if (!LIKELY(code_word && !(code_word & SPECIAL)))
+        return call_cold(args);
+    if (!find_function(args[2], args[3], &function))
+        Py_RETURN_NONE;
+    struct cunei_cthread *thread = cunei_cthread_own;
+    const struct cunei_cthread_known *known =
+        cunei_cthread_find(thread, function.method, function.owner);
+    uint64_t word = known->word;
+    if (!LIKELY(is_current(thread) && is_same_version(word, function.owner)))
+        return call_cold(args);
+    if (word & CUNEI_CODE_OFF)
+        Py_RETURN_NONE;
+    uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+    struct cunei_cthread_open *top = thread->top;
+    if (!LIKELY(word > CUNEI_TIME_MASK && top != thread->last &&
+                cunei_stream_has_room(stream, now, 1)))
+        return call_cold(args);
+    top[1] = (struct cunei_cthread_open){
+        cunei_compat_frame(PyThreadState_GetUnchecked()), word, known->id};
+    thread->top = top + 1;
+    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    cunei_stream_put(stream, now,
+                     record | (uint64_t)CUNEI_PHASE_ENTER << CUNEI_PHASE_SHIFT);
+    Py_RETURN_NONE;
+}
+
+/*
+ * The hot path of a leave.  The innermost open call is this frame's, or this frame has
+ * none: then what returned was no C function, or one that is not recorded.
+ */
+static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *const *args,
+                                                                  size_t count,
+                                                                  bool counter)
+{
+    struct cunei_cfunction function;
+    struct cunei_cthread *thread = cunei_cthread_own;
+    struct cunei_cthread_open *top = thread->top;
+
+    if (!LIKELY(PyVectorcall_NARGS(count) >= 4))
+        Py_RETURN_NONE;
+    if (LIKELY(top->frame == cunei_compat_frame(PyThreadState_GetUnchecked()) &&
+               is_current(thread) && top->word)) {
+        uint64_t now =
+            counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+        struct cunei_stream *stream = cunei_stream_own;
+        if (LIKELY(cunei_stream_has_room(stream, now, 1))) {
+            uint64_t record = ((now ^ top->word) & CUNEI_TIME_MASK) ^ top->word;
+            thread->top = top - 1;
+            cunei_stream_put(stream, now,
+                             record | (uint64_t)CUNEI_PHASE_LEAVE << CUNEI_PHASE_SHIFT);
+            Py_RETURN_NONE;
+        }
+    } else if (!find_function(args[2], args[3], &function))
+        Py_RETURN_NONE;
+    return return_cold(args);
+}
+
+#define HOT_CALLBACK(name, body)                                               \
+    static PyObject *name(PyObject *self, PyObject *const *args, size_t count, \
+                          PyObject *names)                                     \
+    {                                                                          \
+        (void)self;                                                            \
+        (void)names;                                                           \
+        return body;                                                           \
+    }
+
+HOT_CALLBACK(call_counter_inline, call_hot(args, count, true, true))
+HOT_CALLBACK(call_counter_call, call_hot(args, count, true, false))
+HOT_CALLBACK(call_system_inline, call_hot(args, count, false, true))
+HOT_CALLBACK(call_system_call, call_hot(args, count, false, false))
+HOT_CALLBACK(return_counter, return_hot(args, count, true))
+HOT_CALLBACK(return_system, return_hot(args, count, false))
+
+vectorcallfunc cunei_ccall_on_call(void)
+{
+    if (cunei_clock_has_counter(NULL))
+        return extra_inline ? call_counter_inline : call_counter_call;
+    return extra_inline ? call_system_inline : call_system_call;
+}
+
+vectorcallfunc cunei_ccall_on_return(void)
+{
+    return cunei_clock_has_counter(NULL) ? return_counter : return_system;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calls of C functions: the events CALL, C_RETURN and C_RAISE.
+ *
+ * A C function is entered at the CALL that a Python frame makes, and left when that
+ * call has come to its end.  Each thread remembers which frames are inside which C
+ * function: what was not entered is not left, and a stack that is written meanwhile
+ * shows them between the Python frames they stand between.  It also remembers the ids
+ * of the C functions it has seen, so that nothing is shared on the way.
+ *
+ * Nothing of this is called unless C calls are recorded.
+ */
+#ifndef CUNEI_PROBE_CCALL_H
+#define CUNEI_PROBE_CCALL_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Where the words of code objects are (see code.h), and what sys.monitoring passes for
+ * an argument that is not there (borrowed: it lives as long as the process).
+ */
+void cunei_ccall_init(Py_ssize_t extra_index, bool extra_inline, PyObject *missing);
+
+/* What sys.monitoring calls for CALL, and for C_RETURN and C_RAISE. */
+vectorcallfunc cunei_ccall_on_call(void);
+vectorcallfunc cunei_ccall_on_return(void);
+
+/* A recording begins: ids and open calls of another one are forgotten. */
+void cunei_ccall_reset(void);
+
+/* The frame on top ends by an exception: leave what it has entered and not left. */
+void cunei_ccall_unwind(void);
+
+/*
+ * The C functions that the calling thread's frames are in, asked for from the innermost
+ * frame outwards; begin with {0}.
+ */
+struct cunei_ccall_walk {
+    size_t passed; /* all private */
+    size_t from;
+    const void *frame;
+};
+
+/* The id of a C function, the innermost first, that `frame` is in; 0: no more. */
+uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame);
+
+/* How many there are that the walk has not come to. */
+size_t cunei_ccall_left(const struct cunei_ccall_walk *walk);
+
+#endif

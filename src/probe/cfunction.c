@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/cfunction.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/names.h"
+
+struct names {
+    char module[CUNEI_NAMES_MAX];
+    char type[CUNEI_NAMES_MAX]; /* its qualified name; empty: a function of a module */
+    char qualname[CUNEI_NAMES_MAX];
+};
+
+bool cunei_cfunction_is_fixed(const struct cunei_cfunction *function)
+{
+    Dl_info unused;
+
+    /* Extension modules are never unloaded. */
+    if (dladdr(function->method, &unused) == 0)
+        return false;
+    /* A type that has no version may go, and another come to stand in its place. */
+    return !PyType_HasFeature(function->owner, Py_TPFLAGS_HEAPTYPE) ||
+           cunei_compat_type_version(function->owner) != 0;
+}
+
+/* The type among `type` and its bases that has this method; NULL: none. */
+static PyTypeObject *find_definer(PyTypeObject *type, const PyMethodDef *method)
+{
+    PyObject *bases = type->tp_mro; /* borrowed */
+
+    for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(bases, i);
+        PyObject *attributes = PyType_GetDict(base);
+        PyObject *found =
+            attributes ? PyDict_GetItemString(attributes, method->ml_name) : NULL;
+        bool is_it = found &&
+                     (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
+                      Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
+                     ((PyMethodDescrObject *)found)->d_method == method;
+        Py_XDECREF(attributes);
+        if (is_it)
+            return base;
+    }
+    return NULL;
+}
+
+/* The type that a builtin method belongs to; NULL: it is a function of a module. */
+static PyTypeObject *find_type(const PyCFunctionObject *function)
+{
+    PyObject *self = function->m_self;
+    PyTypeObject *type;
+
+    if (!self || PyModule_Check(self))
+        return NULL;
+    type = find_definer(Py_TYPE(self), function->m_ml);
+    if (type || !PyType_Check(self))
+        return type;
+    /* A class method is some base's; what is static, and __new__, is of that type. */
+    type = find_definer((PyTypeObject *)self, function->m_ml);
+    return type ? type : (PyTypeObject *)self;
+}
+
+static void name_module(const PyCFunctionObject *function, char *module)
+{
+    PyObject *name = function->m_module;
+
+    if (!name && function->m_self && PyModule_Check(function->m_self))
+        name = function->m_self;
+    if (name && PyModule_Check(name))
+        name = PyDict_GetItemString(PyModule_GetDict(name), "__name__"); /* borrowed */
+    (void)cunei_names_copy(name, module, CUNEI_NAMES_MAX);
+}
+
+static void find_names(const struct cunei_cfunction *function, struct names *names)
+{
+    const PyCFunctionObject *builtin = (PyCFunctionObject *)function->callable;
+    PyTypeObject *type;
+
+    if (Py_IS_TYPE(function->callable, &PyMethodDescr_Type))
+        type = function->owner;
+    else {
+        type = find_type(builtin);
+        /* Made by a library at run time: it has said where it belongs, or has not. */
+        if (!type && builtin->m_self && !builtin->m_module &&
+            !PyModule_Check(builtin->m_self))
+            type = Py_TYPE(builtin->m_self);
+    }
+    if (type)
+        cunei_names_of_type(type, names->module, names->type);
+    else {
+        names->type[0] = '\0';
+        name_module(builtin, names->module);
+    }
+    (void)snprintf(names->qualname, sizeof(names->qualname), "%s%s%s", names->type,
+                   names->type[0] ? "." : "", function->method->ml_name);
+}
+
+uint32_t cunei_cfunction_define(const struct cunei_cfunction *function, bool *is_off)
+{
+    static cunei_compat_mutex lock;
+    static struct names names; /* too big for the stack of a program that recurses */
+
+    cunei_compat_lock(&lock);
+    find_names(function, &names);
+    PyErr_Clear();
+    const struct cunei_function definition = {
+        .module = names.module, .qualname = names.qualname, .file = ""};
+    uint32_t id = cunei_code_define(&definition, is_off);
+    cunei_compat_unlock(&lock);
+    return id;
+}

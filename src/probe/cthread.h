@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a thread knows of C functions: the ids of those it has called, and which of its
+ * frames are inside which.  It is the thread's own, and no other looks at it.
+ *
+ * Private to ccall.c, whose hot paths look inside.
+ */
+#ifndef CUNEI_PROBE_CTHREAD_H
+#define CUNEI_PROBE_CTHREAD_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A C function that this thread has called.  The word is what a code object's is, with
+ * the version of the owner in its lower half.
+ */
+struct cunei_cthread_known {
+    const PyMethodDef *method; /* NULL: the place is free */
+    const PyTypeObject *owner;
+    uint64_t word;
+    uint32_t id;
+};
+
+/* A frame and the C function it is in. */
+struct cunei_cthread_open {
+    const void *frame;
+    uint64_t word; /* the id where a record has it; 0: beyond the classes */
+    uint32_t id;
+};
+
+struct cunei_cthread {
+    uint64_t recording;             /* of which this is; 0: of none */
+    struct cunei_cthread_open *top; /* the innermost; without any the first, unused */
+    struct cunei_cthread_known *table;
+    size_t table_mask;
+    size_t known_count;
+    struct cunei_cthread_open *opens; /* owned, as the table */
+    struct cunei_cthread_open *last;  /* there is no room behind it */
+};
+
+/* The calling thread's; as for streams in the static part of its storage. */
+extern __attribute__((
+    tls_model("initial-exec"))) _Thread_local struct cunei_cthread *cunei_cthread_own;
+
+/*
+ * Where the function stands in the table, or the free place where it belongs; that has
+ * a word of 0.
+ */
+static inline struct cunei_cthread_known *cunei_cthread_find(
+    const struct cunei_cthread *thread, const PyMethodDef *method,
+    const PyTypeObject *owner)
+{
+    size_t i = (uintptr_t)method / sizeof(PyMethodDef) + (uintptr_t)owner / 64;
+
+    for (;; i++) {
+        struct cunei_cthread_known *known = &thread->table[i & thread->table_mask];
+        if ((known->method == method && known->owner == owner) || !known->method)
+            return known;
+    }
+}
+
+/* The calling thread's for the recording of this number; NULL: no memory. */
+struct cunei_cthread *cunei_cthread_get(uint64_t recording);
+
+/* Remember a function, in place of what was known of it; lack of memory is no error. */
+void cunei_cthread_add(struct cunei_cthread *thread,
+                       const struct cunei_cthread_known *known);
+
+/* Put an open call on top; false: no memory. */
+bool cunei_cthread_push(struct cunei_cthread *thread,
+                        const struct cunei_cthread_open *open);
+
+/* Take one away, wherever it stands. */
+void cunei_cthread_remove(struct cunei_cthread *thread,
+                          struct cunei_cthread_open *open);
+
+/* The innermost open call of the frame; NULL: none. */
+struct cunei_cthread_open *cunei_cthread_find_open(const struct cunei_cthread *thread,
+                                                   const void *frame);
+
+#endif
