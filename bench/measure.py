@@ -1,137 +1,39 @@
 """Runs inside the Python that is measured and prints its figures as JSON.
 
-    python measure.py PART SCRATCH
+    python measure.py PART SCRATCH [ROW …]
 
-SCRATCH is a folder on a disk.  Variants take turns within one process, many rounds,
-and the least time of each counts: whatever else the machine does then touches all of
-them alike.
+SCRATCH is a folder on a disk; ROW is one of the part's rows, if it has any.  Variants
+take turns within one process, many rounds, and the least time of each counts: whatever
+else the machine does then touches all of them alike.
 """
 
-import cProfile
-import ctypes
+import functools
 import gc
 import json
 import os
-import pathlib
-import shutil
 import sys
-import tempfile
 import time
 
+from floor import Floor
+from rows import ROWS
+from variants import (
+    SCRATCH,
+    Discarding,
+    FloorCollector,
+    Plain,
+    Profile,
+    Recording,
+    VizTracer,
+    available,
+)
 from workloads import WORKLOADS
 
-SCRATCH = pathlib.Path(sys.argv[2])
-ROUNDS = int(os.environ.get("CUNEI_BENCH_ROUNDS", "25"))
+ROUNDS = int(os.environ["CUNEI_BENCH_ROUNDS"])
 FUNCTIONS = 20_000
 
 # Turns of a variant before its time is taken, and while it is.
 WARM_UPS = 6
 TURNS = 4
-
-
-class Plain:
-    """Nothing is switched on.  The variants below say what they switch."""
-
-    def on(self):
-        pass
-
-    def off(self):
-        pass
-
-
-class Floor(Plain):
-    """Callbacks of our own kind that read the clock and do nothing else."""
-
-    EVENTS = ("PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_THROW", "PY_UNWIND")
-    TOOL = 4
-
-    def __init__(self):
-        import cunei_floor
-
-        events = sys.monitoring.events
-        self.events = [getattr(events, name) for name in self.EVENTS]
-        self.callbacks = [cunei_floor.callback() for _ in self.events]
-
-    def on(self):
-        sys.monitoring.use_tool_id(self.TOOL, "floor")
-        for event, callback in zip(self.events, self.callbacks, strict=True):
-            sys.monitoring.register_callback(self.TOOL, event, callback)
-        sys.monitoring.set_events(self.TOOL, sum(self.events))
-
-    def off(self):
-        sys.monitoring.set_events(self.TOOL, 0)
-        for event in self.events:
-            sys.monitoring.register_callback(self.TOOL, event, None)
-        sys.monitoring.free_tool_id(self.TOOL)
-
-
-class Recording(Plain):
-    """Every call, without loss, to disk."""
-
-    def __init__(self, **options):
-        import cunei
-
-        self.cunei = cunei
-        self.options = options
-        self.size = 0
-
-    def on(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(dir=SCRATCH))
-        self.cunei.start(self.folder, **self.options)
-
-    def off(self):
-        self.cunei.stop()
-        self.size = sum(file.stat().st_size for file in self.folder.glob("*/s*"))
-        self.definitions = sum(
-            file.stat().st_size for file in self.folder.glob("*/metadata")
-        )
-        shutil.rmtree(self.folder)
-
-
-class Discarding(Recording):
-    """The same, but full packets are not written (see discard.c)."""
-
-    def __init__(self):
-        super().__init__()
-        self.discard = ctypes.c_bool.in_dll(ctypes.CDLL(None), "cunei_discard")
-
-    def on(self):
-        super().on()
-        self.discard.value = True
-
-    def off(self):
-        self.discard.value = False
-        super().off()
-
-
-class Profile(Plain):
-    """The standard library's cProfile."""
-
-    def on(self):
-        self.profile = cProfile.Profile()
-        self.profile.enable()
-
-    def off(self):
-        self.profile.disable()
-
-
-class VizTracer(Plain):
-    """VizTracer with C functions ignored; it only fills memory."""
-
-    def __init__(self):
-        import viztracer
-
-        self.tracer = viztracer.VizTracer(
-            ignore_c_function=True, tracer_entries=1_000_000, verbose=0
-        )
-
-    def on(self):
-        self.tracer.start()
-
-    def off(self):
-        self.tracer.stop()
-        self.tracer.clear()
-
 
 VARIANTS = {
     "plain": Plain,
@@ -152,19 +54,6 @@ def timed(variant, function, *arguments):
     return took, result
 
 
-def available(kinds):
-    """The variants that this environment has, and why the others are missing."""
-    variants, missing = {}, {}
-    for name, kind in kinds.items():
-        try:
-            variants[name] = kind()
-            timed(variants[name], gc.isenabled)
-        except Exception as error:
-            variants.pop(name, None)
-            missing[name] = f"{type(error).__name__}: {error}"
-    return variants, missing
-
-
 def best_turn(variant, function, size):
     """Nanoseconds per call in the best of a few turns of a variant that has warmed up.
 
@@ -183,17 +72,47 @@ def best_turn(variant, function, size):
     return best
 
 
+def best_turns(kinds, function, size, rounds):
+    """Nanoseconds of each variant, taking turns, and why others are missing."""
+    variants, missing = available(kinds)
+    best = dict.fromkeys(variants, float("inf"))
+    for _ in range(rounds):
+        for name, variant in variants.items():
+            best[name] = min(best[name], best_turn(variant, function, size))
+    return best, missing
+
+
+def asked(names):
+    """Those of the names that the command line asks for: all where it has none."""
+    return [name for name in names if name in sys.argv[3:] or not sys.argv[3:]]
+
+
 def measure_calls():
     """Nanoseconds per call of each workload under each variant."""
-    variants, missing = available(VARIANTS)
-    table = {}
-    for workload, (function, size) in WORKLOADS.items():
-        best = dict.fromkeys(variants, float("inf"))
-        for _ in range(ROUNDS):
-            for name, variant in variants.items():
-                best[name] = min(best[name], best_turn(variant, function, size))
-        table[workload] = best
-    return {"ns_per_call": table, "missing": missing}
+    table, missing = {}, {}
+    for name in asked(WORKLOADS):
+        function, size = WORKLOADS[name]
+        table[name], missing[name] = best_turns(VARIANTS, function, size, ROUNDS)
+    return {"ns": table, "missing": missing}
+
+
+def measure_events():
+    """The same for what else is recorded, with the floor and the options of each."""
+    table, missing = {}, {}
+    for name in asked(ROWS):
+        row = ROWS[name]
+        lowest = FloorCollector if row.collector else Floor
+        kinds = {
+            "plain": Plain,
+            "floor": functools.partial(lowest, *row.events),
+            "recorded": functools.partial(Recording, **row.options),
+            "cProfile": Profile,
+        }
+        rounds = max(2, ROUNDS * 2 // 5)
+        table[name], missing[name] = best_turns(kinds, row.function, row.size, rounds)
+    units = {name: ROWS[name].unit for name in table}
+    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return {"ns": table, "units": units, "missing": missing, "gil": gil}
 
 
 def measure_size():
@@ -289,6 +208,7 @@ def write_trace(records):
 
 PARTS = {
     "calls": measure_calls,
+    "events": measure_events,
     "size": measure_size,
     "first sight": measure_first_sight,
     "churn": measure_churn,

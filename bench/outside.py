@@ -1,12 +1,15 @@
 """What only shows from outside a process: start-up, reading, code left alone."""
 
+import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 import time
 
-ROUNDS = 25
+from builds import run
+
 DEVNULL = subprocess.DEVNULL
 
 
@@ -16,9 +19,9 @@ def measure_alone(python):
     Many of them: where a process finds its memory makes a difference of two percent.
     """
     best = {}
-    for _ in range(40):
+    for _ in range(python.rounds * 8 // 5):
         for part in ("alone", "loaded", "excluded"):
-            took = python.measure(part, CUNEI_BENCH_ROUNDS="5")["ns_per_call"]
+            took = python.measure(part, rounds=5)["ns_per_call"]
             best[part] = min(best.get(part, took), took)
     return best
 
@@ -68,12 +71,22 @@ def measure_startup(python, scratch):
         "record": record,
     }
     best = {}
-    for _ in range(ROUNDS):
+    for _ in range(python.rounds):
         for name, command in commands.items():
             took = timed(command)
             best[name] = min(best.get(name, took), took)
     shutil.rmtree(trace)
     return best
+
+
+def measure_spawn(python, scratch):
+    """Seconds of a child that does nothing, from a recorded parent: see spawn.py."""
+    trace = scratch / "children"
+    record = [python.cunei, "record", "-q", "--force", "-o", trace]
+    program = [pathlib.Path(__file__).parent / "spawn.py", python.rounds]
+    output = run(*record, python.path, *program, CUNEI_BENCH_HELPERS=str(python.folder))
+    shutil.rmtree(trace)
+    return json.loads(output)
 
 
 def best_rate(records, command, rounds=5):
@@ -88,7 +101,7 @@ def measure_reader(python, scratch):
     for name in ("big trace", "small trace"):
         folder = scratch / name.replace(" ", "-")
         folder.mkdir()
-        traces[name] = folder, python.measure(name, folder)["records"]
+        traces[name] = folder, python.measure(name, scratch=folder)["records"]
     big, records = traces["big trace"]
     small, few = traces["small trace"]
     report = [python.cunei, "report", "--json"]

@@ -2,6 +2,7 @@
 
     make bench                            every Python found
     make bench ARGS="--python 3.13 --rounds 100 --json figures.json"
+    make bench ARGS="--python 3.13t --only threads --only spawn"
 
 Figures are ratios to what is measured in the same run; each bar of the project stands
 next to what was found.  A bar that does not hold fails nothing: look, and measure on a
@@ -10,7 +11,6 @@ quiet machine.
 
 import argparse
 import json
-import os
 import pathlib
 import platform
 import shutil
@@ -24,6 +24,12 @@ import outside
 import tables
 from builds import BUILD, ROOT, Failed, run
 from environments import install, pythons
+from rows import ROWS
+from workloads import WORKLOADS
+
+# Turns of each variant in the first Python, and in the others.
+ROUNDS = 25
+FEWER_ROUNDS = 10
 
 FOLDER = BUILD / "bench"
 FLAGS = ["-O3", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", f"-I{ROOT / 'src'}"]
@@ -49,70 +55,101 @@ def build_helpers(python, version):
 class Python:
     """A Python with cunei installed, in which parts of measure.py run."""
 
-    def __init__(self, version, path):
+    def __init__(self, version, path, rounds):
         self.version = version
+        self.rounds = rounds
         self.path = install("bench", version, path)
         self.cunei = self.path.parent / "cunei"
         self.folder = build_helpers(self.path, version)
         self.decode = self.folder / "decode"
 
-    def measure(self, part, scratch=None, **variables):
+    def measure(self, part, *rows, scratch=None, rounds=None, **variables):
+        variables["CUNEI_BENCH_ROUNDS"] = str(rounds or self.rounds)
+        variables["PYTHONPATH"] = str(self.folder)
         with tempfile.TemporaryDirectory(dir=FOLDER) as temporary:
-            script = ROOT / "bench" / "measure.py"
-            output = run(
-                self.path,
-                script,
-                part,
-                scratch or temporary,
-                PYTHONPATH=str(self.folder),
-                **variables,
-            )
-        return json.loads(output)
+            script = [ROOT / "bench" / "measure.py", part, scratch or temporary]
+            return json.loads(run(self.path, *script, *rows, **variables))
 
 
-def parts(python):
-    """What is measured, by name."""
-    preload = str(python.folder / "discard.so")
-    yield "calls", lambda: python.measure("calls", LD_PRELOAD=preload)
-    for part in ("first sight", "churn", "size"):
-        yield part, lambda part=part: python.measure(part)
-    yield "alone", lambda: outside.measure_alone(python)
-    yield "startup", lambda: outside.measure_startup(python, FOLDER)
-    yield "reader", lambda: outside.measure_reader(python, FOLDER)
+def measure_calls(python, *rows):
+    return python.measure("calls", *rows, LD_PRELOAD=str(python.folder / "discard.so"))
 
 
-def measure(python, with_reader):
+def inside(part):
+    return lambda python, *rows: python.measure(part, *rows)
+
+
+PARTS = {
+    "calls": measure_calls,
+    "events": inside("events"),
+    "first sight": inside("first sight"),
+    "churn": inside("churn"),
+    "size": inside("size"),
+    "alone": outside.measure_alone,
+    "startup": lambda python: outside.measure_startup(python, FOLDER),
+    "spawn": lambda python: outside.measure_spawn(python, FOLDER),
+    "reader": lambda python: outside.measure_reader(python, FOLDER),
+}
+ROWS_OF = {"calls": WORKLOADS, "events": ROWS}
+
+
+def has_any(name, words):
+    return any(word in name for word in words)
+
+
+def asked(words):
+    """(part, rows) that have one of the words in their names; no rows are all rows."""
+    for part in PARTS:
+        rows = [row for row in ROWS_OF.get(part, ()) if has_any(row, words)]
+        if not words or has_any(part, words):
+            yield part, []
+        elif rows:
+            yield part, rows
+
+
+def measure(python, parts):
     figures = {"python": python.version, "failed": {}}
-    for name, part in parts(python):
-        if name == "reader" and not with_reader:
-            continue
+    for part, rows in parts:
         try:
-            figures[name] = part()
+            figures[part] = PARTS[part](python, *rows)
         except (Failed, subprocess.SubprocessError) as error:
-            figures["failed"][name] = str(error).strip()
+            figures["failed"][part] = str(error).strip()
     return figures
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="make bench ARGS=", add_help=False)
     parser.add_argument("--python", default="", help="only versions that begin so")
-    parser.add_argument("--rounds", help="turns of each variant; the default is 25")
+    parser.add_argument("--rounds", type=int, help="turns of each variant")
+    parser.add_argument("--only", action="append", default=[], help="parts or rows")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures there")
     return parser.parse_args()
 
 
+def is_wanted(version, wanted):
+    """3.13t is 3.13.5t; 3.13 is not: without a GIL it is another Python."""
+    if not wanted:
+        return True
+    same_kind = version.endswith("t") == wanted.endswith("t")
+    return same_kind and version.startswith(wanted.removesuffix("t"))
+
+
 def main():
     options = arguments()
-    chosen = [row for row in pythons() if row[0].startswith(options.python)]
+    chosen = [row for row in pythons() if is_wanted(row[0], options.python)]
+    parts = list(asked(options.only))
     if not chosen:
         sys.exit(f"cunei: no Python {options.python} here")
-    if options.rounds:
-        os.environ["CUNEI_BENCH_ROUNDS"] = options.rounds
+    if not parts:
+        sys.exit(f"cunei: nothing that is measured is called {options.only}")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     found = []
-    for number, (version, path) in enumerate(chosen):
-        figures = measure(Python(version, path), with_reader=number == 0)
+    for version, path in chosen:
+        rounds = options.rounds or (FEWER_ROUNDS if found else ROUNDS)
+        figures = measure(Python(version, path, rounds), parts)
+        # The reader is the same whatever Python wrote the trace.
+        parts = [part for part in parts if part[0] != "reader"]
         tables.show(figures)
         found.append(figures)
     if options.json:

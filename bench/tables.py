@@ -14,6 +14,8 @@ def show(figures):
     print(f"\nPython {figures['python']}")
     if "calls" in figures:
         show_calls(figures["calls"])
+    if "events" in figures or "spawn" in figures:
+        show_events(figures)
     print(f"\n  {'':<46}{'bar':>14}{'found':>16}")
     for part, rows in BARS.items():
         if part in figures:
@@ -28,7 +30,7 @@ def show(figures):
 
 
 def show_calls(calls):
-    table = calls["ns_per_call"]
+    table = calls["ns"]
     print("\n  nanoseconds added to a call, × floor")
     print(f"  {'':<32}" + "".join(f"{name:>16}" for name in table))
     plain = "".join(f"{row['plain']:>10.1f}{'':6}" for row in table.values())
@@ -37,24 +39,81 @@ def show_calls(calls):
         cells = ""
         for row in table.values():
             if variant in row:
-                cells += f"{added(row, variant):>+10.1f} {times_floor(row, variant):>5}"
+                cells += (
+                    f"{added(row, variant):>+10.1f} {times(row, variant, 'floor'):>5}"
+                )
             else:
                 cells += f"{'–':>10}{'':6}"
         print(f"  {TITLES[variant]:<32}{cells}")
-    for variant, reason in calls["missing"].items():
-        print(f"  {TITLES[variant]} was not measured: {reason}")
+    show_missing(calls["missing"])
+
+
+def show_missing(missing):
+    rows = {}
+    for row, reasons in missing.items():
+        for reason in reasons.items():
+            rows.setdefault(reason, []).append(row)
+    for (variant, reason), names in rows.items():
+        print(f"  {TITLES[variant]} was not measured with {', '.join(names)}: {reason}")
+
+
+def event_rows(figures):
+    """(title, nanoseconds by variant) of everything that is recorded besides calls."""
+    events = figures.get("events", {"ns": {}})
+    for name, row in events["ns"].items():
+        yield f"{name}: {events['units'][name]}", row
+    if "spawn" in figures:
+        seconds = figures["spawn"].items()
+        yield "python -c pass: a child", {name: s * 1e9 for name, s in seconds}
+
+
+def show_events(figures):
+    heads = f"{'plain':>11}{'floor':>11}{'cunei':>11}{'× floor':>9}{'cProfile':>11}"
+    print(f"\n  {'time added':<44}{heads}{'× cunei':>9}")
+    for title, row in event_rows(figures):
+        cells = f"{duration(row['plain']):>11}{cell(row, 'floor'):>11}"
+        cells += f"{cell(row, 'recorded'):>11}{times(row, 'recorded', 'floor'):>9}"
+        cells += f"{cell(row, 'cProfile'):>11}{times(row, 'cProfile', 'recorded'):>9}"
+        print(f"  {title:<44}{cells}")
+    if "events" in figures:
+        show_scaling(figures["events"])
+        show_missing(figures["events"]["missing"])
+
+
+def show_scaling(events):
+    """Without a GIL: how many times the calls of one thread more threads make."""
+    one = events["ns"].get("1 thread")
+    for name in ("2 threads", "8 threads"):
+        row = events["ns"].get(name)
+        if one and row and not events["gil"]:
+            cells = ", ".join(f"{key} ×{one[key] / row[key]:.2f}" for key in row)
+            print(f"  {name}, calls of one thread: {cells}")
+
+
+def duration(ns, sign=""):
+    for unit, size in (("ms", 1e6), ("µs", 1e3)):
+        if abs(ns) >= 10 * size:
+            return f"{ns / size:{sign}.1f} {unit}"
+    return f"{ns:{sign}.0f} ns"
+
+
+def cell(row, variant):
+    return duration(added(row, variant), "+") if variant in row else "–"
+
+
+def times(row, variant, other):
+    """How many times what the other adds; nothing where that drowns in the noise."""
+    if variant not in row or other not in row or added(row, other) < row["plain"] / 50:
+        return "–"
+    return f"×{added(row, variant) / added(row, other):.2f}"
 
 
 def added(row, variant):
     return row[variant] - row["plain"]
 
 
-def times_floor(row, variant):
-    return f"×{added(row, variant) / added(row, 'floor'):.2f}"
-
-
 def calls_bars(calls):
-    for workload, row in calls["ns_per_call"].items():
+    for workload, row in calls["ns"].items():
         if "recorded" in row:
             yield from call_bars(workload, row)
 
@@ -70,6 +129,14 @@ def call_bars(workload, row):
         if rival in row:
             ratio = added(row, rival) / recorded
             yield at_least(f"{workload}: {rival} / recorded", bar, ratio, "×{:.2f}")
+
+
+def events_bars(events):
+    table = events["ns"]
+    row = table.get("builtin calls, --c-calls", {})
+    if "recorded" in row and "cProfile" in row:
+        ratio = added(row, "cProfile") / added(row, "recorded")
+        yield at_least("builtin calls: cProfile / recorded", 2.5, ratio, "×{:.2f}")
 
 
 def at_most(what, bar, value, form):
@@ -116,6 +183,11 @@ def startup_bars(startup):
     yield at_most("import cunei", 1, import_ms, "{:.2f} ms")
 
 
+def spawn_bars(spawn):
+    child_ms = (spawn["recorded"] - spawn["plain"]) * 1000
+    yield at_most("a child that does nothing", 15, child_ms, "{:.1f} ms")
+
+
 def reader_bars(reader):
     yield at_least("decoding, one core", 200, per_us(reader["decode"]), "{:.0f} M/s")
     yield at_least("report, one core", 60, per_us(reader["report"]), "{:.0f} M/s")
@@ -123,11 +195,13 @@ def reader_bars(reader):
 
 BARS = {
     "calls": calls_bars,
+    "events": events_bars,
     "first sight": first_sight_bars,
     "churn": churn_bars,
     "size": size_bars,
     "alone": alone_bars,
     "startup": startup_bars,
+    "spawn": spawn_bars,
     "reader": reader_bars,
 }
 

@@ -1,8 +1,10 @@
-"""What is timed: small programs that do little but call.
+"""What is timed: small programs that do little but what is to be timed.
 
-Each takes a size and returns how many times functions were entered, which for the
-generator are its resumptions.
+Each takes a size and returns how many times it did that: entered functions, resumed
+generators or coroutines, raised exceptions, called builtins, collected garbage.
 """
+
+import gc
 
 
 def fib(n):
@@ -30,6 +32,12 @@ def numbers(count):
         i += 1
 
 
+def refuse(depth):
+    if depth == 1:
+        raise ValueError
+    refuse(depth - 1)
+
+
 def run_fib(n):
     fib(n)
     calls, before = 1, 1
@@ -53,6 +61,35 @@ def run_methods(count):
 def run_generator(count):
     for _ in numbers(count):
         pass
+    return count
+
+
+def run_raise(count, depth=1):
+    caught = 0
+    for _ in range(count):
+        try:
+            refuse(depth)
+        except ValueError:
+            caught += 1
+    return caught
+
+
+def run_deep_raise(count):
+    return run_raise(count, 10)
+
+
+def run_builtins(count):
+    items = []
+    for number in range(count):
+        items.append(number)
+        len(items)
+        items.pop()
+    return 3 * count
+
+
+def run_collections(count):
+    for _ in range(count):
+        gc.collect(0)
     return count
 
 

@@ -1,0 +1,41 @@
+"""What else is recorded besides calls: a row of the table each."""
+
+import functools
+import typing
+
+import concurrency
+import workloads
+from floor import C_CALLS, EXCEPTIONS
+
+
+class Row(typing.NamedTuple):
+    function: typing.Callable
+    size: int
+    unit: str
+    events: tuple = ()  # that the floor hears of besides those of functions
+    collector: bool = False  # whether it hears of garbage collections
+    options: dict = {}  # of the recording
+
+
+def threads(count, n):
+    return Row(functools.partial(concurrency.run_threads, count), n, "a call")
+
+
+# Sizes that take some milliseconds each.
+ROWS = {
+    "await, two coroutines": Row(concurrency.run_exchange, 10_000, "a send"),
+    "await through ten": Row(concurrency.run_chain, 4000, "a send"),
+    "await, two asyncio tasks": Row(concurrency.run_ping_pong, 500, "a switch"),
+    "raise and catch": Row(workloads.run_raise, 10_000, "a raise", EXCEPTIONS),
+    "raise through ten": Row(workloads.run_deep_raise, 2000, "a raise", EXCEPTIONS),
+    "builtin calls, --c-calls": Row(
+        workloads.run_builtins, 20_000, "a call", C_CALLS, options={"c_calls": True}
+    ),
+    "garbage collection": Row(
+        workloads.run_collections, 1000, "a collection", collector=True
+    ),
+    "1 thread": threads(1, 22),
+    "2 threads": threads(2, 21),
+    "8 threads": threads(8, 18),
+    "fork, os._exit": Row(concurrency.run_forks, 5, "a child"),
+}
