@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/builtin.h"
 #include "model/edges.h"
 #include "model/span.h"
 #include "model/stack.h"
 #include "model/tree.h"
+#include "model/waits.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
 #define CACHE_LINE ((size_t)64)
@@ -72,6 +74,8 @@ void cunei_profile_fini(struct cunei_profile *profile)
     free(profile->memory);
     cunei_tree_free(profile->tree);
     cunei_edges_free(profile->edges);
+    cunei_tasks_fini(&profile->tasks);
+    cunei_exceptions_fini(&profile->exceptions);
     *profile = (struct cunei_profile){0};
 }
 
@@ -196,7 +200,10 @@ static __attribute__((noinline)) int rare(struct cunei_profile *profile,
 
     store(span, cursor);
     if (phase & 1)
-        rc = cunei_stack_leave(profile, span, slot, time, false, 0);
+        rc = cunei_stack_leave(
+            profile, span,
+            &(struct cunei_leave){
+                .slot = slot, .is_yield = phase == CUNEI_PHASE_YIELD, .time = time});
     else if (!cunei_stack_reserve(span)) {
         span->beyond++;
         profile->functions[slot].calls += phase == CUNEI_PHASE_ENTER;
@@ -205,63 +212,6 @@ static __attribute__((noinline)) int rare(struct cunei_profile *profile,
     }
     *cursor = load(profile, span, cursor->calls);
     return rc;
-}
-
-/* The function of a record, hot or `call`; 0: of none.  `*at` moves on to its end. */
-static uint32_t function_of(const uint64_t **at, const uint64_t *end)
-{
-    uint32_t class = cunei_record_class(**at);
-
-    if (class != CUNEI_CLASS_CALL)
-        return class >= CUNEI_FUNCTION_FIRST ? class : 0;
-    if (end - *at < 2)
-        return 0;
-    (*at)++;
-    return **at < CUNEI_FUNCTION_END ? (uint32_t) * *at : 0;
-}
-
-/* An `unwind` at `at`, with the leave that belongs to it; its end is returned. */
-static const uint64_t *read_unwind(struct cunei_profile *profile,
-                                   struct cunei_span *span, const uint64_t *at,
-                                   const uint64_t *end, uint64_t begin, int *rc)
-{
-    const uint64_t *next = at + 2;
-
-    if (end - at < 3 || cunei_record_phase(*next) != CUNEI_PHASE_LEAVE)
-        return at + 1;
-    uint64_t time = cunei_record_time(*next, begin);
-    uint32_t function = function_of(&next, end);
-    uint32_t slot = function - (CUNEI_FUNCTION_FIRST - 1);
-    if (function < CUNEI_FUNCTION_FIRST || slot >= profile->slot_count)
-        return at + 1;
-    cunei_stack_pass(profile, span, time > span->last ? time : span->last);
-    *rc = cunei_stack_leave(profile, span, slot, span->last, true, at[1]);
-    profile->events++;
-    return next;
-}
-
-/* A built-in event other than `call`; the last of its words is returned. */
-static __attribute__((noinline)) const uint64_t *read_builtin(
-    struct cunei_profile *profile, struct cunei_span *span, const uint64_t *at,
-    const uint64_t *end, uint64_t begin, int *rc)
-{
-    const struct cunei_stack *stack = (const void *)at;
-    size_t left = (size_t)(end - at), size;
-    uint64_t time = cunei_record_time(*at, begin);
-
-    switch (cunei_record_class(*at)) {
-    case CUNEI_CLASS_STACK:
-        if (left < 2 || stack->count / 2 > left - 2 || stack->count % 2 != 0)
-            return end - 1;
-        *rc = cunei_stack_sync(profile, span, stack,
-                               time > span->last ? time : span->last);
-        return at + 1 + stack->count / 2;
-    case CUNEI_CLASS_UNWIND:
-        return read_unwind(profile, span, at, end, begin, rc);
-    default:
-        size = cunei_event_words(at, left);
-        return size ? at + size - 1 : end - 1; /* of unknown length: no way on */
-    }
 }
 
 /*
@@ -288,11 +238,11 @@ static inline __attribute__((always_inline)) int read_words(
         if (__builtin_expect(function < CUNEI_FUNCTION_FIRST, 0)) {
             if (function != CUNEI_CLASS_CALL) {
                 store(span, &cursor);
-                at = read_builtin(profile, span, at, end, begin, &rc);
+                at = cunei_builtin_read(profile, span, at, end, begin, &rc);
                 cursor = load(profile, span, cursor.calls);
                 continue;
             }
-            function = function_of(&at, end);
+            function = cunei_builtin_function(&at, end);
         }
         uint32_t slot = function - (CUNEI_FUNCTION_FIRST - 1);
         if (__builtin_expect(slot - 1 >= function_count, 0)) {
@@ -302,8 +252,11 @@ static inline __attribute__((always_inline)) int read_words(
         time = time > cursor.last ? time : cursor.last;
         pass(profile, &cursor, time, tree);
         if (phase & 1) {
+            if (__builtin_expect(phase & 2, 0) &&
+                (rc = cunei_waits_read(profile, span, slot, true, time)) < 0)
+                break;
             if (__builtin_expect(cursor.top->slot == slot &&
-                                     cursor.top->entered != CUNEI_TIME_UNKNOWN &&
+                                     !cunei_frame_is_watched(cursor.top) &&
                                      span->beyond == 0,
                                  1))
                 rc = leave(profile, &cursor, time, edges);
@@ -317,6 +270,8 @@ static inline __attribute__((always_inline)) int read_words(
             }
             enter(profile, &cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree,
                   edges);
+            if (__builtin_expect(phase & 2, 0))
+                rc = cunei_waits_read(profile, span, slot, false, time);
         }
     }
     store(span, &cursor);
@@ -381,11 +336,15 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
         to->resumes += from->resumes;
         to->recursive += from->recursive;
         to->raised += from->raised;
+        to->suspended += from->suspended;
         to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
         int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
         if (rc < 0)
             return rc;
     }
+    cunei_tasks_add(&profile->tasks, &other->tasks);
+    cunei_exceptions_add(&profile->exceptions, &other->exceptions, NULL);
+    profile->switches += other->switches;
     profile->events += other->events;
     profile->orphans += other->orphans;
     profile->unclosed += other->unclosed;

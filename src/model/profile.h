@@ -34,7 +34,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/collections.h"
+#include "model/exceptions.h"
 #include "model/histogram.h"
+#include "model/tasks.h"
 #include "wire/event.h"
 #include "wire/packet.h"
 
@@ -42,6 +45,8 @@
 #define CUNEI_DEPTH_MAX (1u << 20)
 /* Of what a thread left open, this many innermost functions are kept. */
 #define CUNEI_OPEN_MAX 64u
+/* Of a thread's name, this many bytes. */
+#define CUNEI_THREAD_NAME_MAX 127u
 
 struct cunei_edges;
 struct cunei_tree;
@@ -63,23 +68,28 @@ struct cunei_facts {
     uint64_t resumes;
     uint64_t recursive; /* calls made while it was already open */
     uint64_t raised;    /* activations that an exception ended */
-    uint64_t padding[5];
+    uint64_t suspended; /* from a yield to the resumption, added over all of them */
+    uint64_t yielded;   /* private, as the next two: while a span is read */
+    uint32_t outstanding;
+    uint32_t forgotten;
+    uint64_t padding[2];
 };
 
 /* What a thread did. */
 struct cunei_thread {
     uint32_t serial;
     uint32_t vtid;
-    char name[CUNEI_PACKET_THREAD_NAME + 1];
-    bool ended;            /* its last packet says so */
-    uint64_t begin;        /* of its first event */
-    uint64_t end;          /* of its last */
-    uint64_t cpu_begin_ns; /* its CPU clock in its first packet … */
-    uint64_t cpu_end_ns;   /* … and at the end of its last finished packet … */
-    uint64_t cpu_end;      /* … which was then, in ticks; 0: none is finished */
+    char name[CUNEI_THREAD_NAME_MAX + 1]; /* the one that was told last */
+    bool ended;                           /* its last packet says so */
+    uint64_t begin;                       /* of its first event */
+    uint64_t end;                         /* of its last */
+    uint64_t cpu_begin_ns;                /* its CPU clock in its first packet … */
+    uint64_t cpu_end_ns; /* … and at the end of its last finished packet … */
+    uint64_t cpu_end;    /* … which was then, in ticks; 0: none is finished */
     uint64_t events;
     uint64_t calls;
     uint64_t packets;
+    struct cunei_collections collections;
     uint32_t *open; /* owned: functions open at its end, outermost first, … */
     uint32_t open_count;
     uint32_t open_depth; /* … the innermost CUNEI_OPEN_MAX of so many */
@@ -87,18 +97,72 @@ struct cunei_thread {
 
 /* Private. */
 struct cunei_frame {
-    uint64_t entered; /* UINT64_MAX: before anything that is known */
+    uint64_t entered; /* or resumed; see model/stack.h */
     uint32_t slot;
     uint32_t run;  /* frames of the same function directly on top of each other */
     uint32_t node; /* of the call tree */
     uint32_t reserved;
 };
 
-/* Private: an inherited frame that was left. */
+/* Private: a stretch of an inherited frame ended. */
 struct cunei_closing {
     uint64_t time;
     uint32_t position;
     uint32_t slot;
+};
+
+/* Private: how a frame ended. */
+enum cunei_ending {
+    CUNEI_ENDING_LEAVE,
+    CUNEI_ENDING_RAISE,
+    CUNEI_ENDING_YIELD,
+    CUNEI_ENDING_UNSEEN,
+};
+
+/* Private: a step of a task, see model/steps.h. */
+struct cunei_step {
+    uint64_t task; /* its number */
+    uint32_t position;
+    uint32_t slot;
+    uint64_t counted; /* up to here it is in the task's facts */
+};
+
+/* Private: a frame ended that might be that of a step which began earlier. */
+struct cunei_end {
+    uint64_t time;
+    uint64_t covered; /* ticks in which one of the span's own steps ran by then */
+    uint32_t position;
+    uint32_t slot;
+    enum cunei_ending ending;
+};
+
+/* Private. */
+struct cunei_steps {
+    struct cunei_step *items; /* owned: those that run, the innermost last */
+    uint32_t count, capacity;
+    uint64_t since; /* up to here the innermost one's run time is counted */
+    uint64_t covered;
+    uint64_t first_covered; /* when the first thread ended */
+    struct cunei_end *ends; /* owned: of the first thread, in order of time */
+    uint32_t end_count, end_capacity;
+    uint32_t *table; /* owned: a hash of position and slot to an end plus one */
+    uint32_t table_size;
+};
+
+/* Private: a yield or a resumption, see model/waits.h. */
+struct cunei_wait {
+    uint64_t time;
+    uint32_t slot;
+    uint32_t below; /* the yield of the function before it */
+};
+
+/* Private. */
+struct cunei_waits {
+    struct cunei_wait *yields; /* owned: outstanding, from 1 on; slot 0: not any more */
+    uint32_t count, capacity;
+    struct cunei_wait *resumes; /* owned: of yields before this span */
+    uint32_t resume_count, resume_capacity;
+    bool has_yields; /* there may be some in the facts of functions */
 };
 
 struct cunei_span {
@@ -128,6 +192,10 @@ struct cunei_span {
     uint64_t last;   /* time of the last event */
     bool lost;       /* something, before the packet that is being read */
     bool begun;      /* the last thread has said what it found open */
+    struct cunei_waits waits;
+    struct cunei_steps steps;
+    struct cunei_collecting first_collecting; /* of the first thread … */
+    struct cunei_collecting collecting;       /* … and of the last */
 };
 
 struct cunei_profile_options {
@@ -146,6 +214,9 @@ struct cunei_profile {
     unsigned shift;
     struct cunei_tree *tree;   /* owned; NULL: not asked for */
     struct cunei_edges *edges; /* owned; NULL: not asked for */
+    struct cunei_tasks tasks;
+    struct cunei_exceptions exceptions;
+    uint64_t switches; /* between greenlets */
     uint64_t events;
     uint64_t orphans;  /* leaves of frames whose entry is unknown */
     uint64_t unclosed; /* frames whose leave is missing */

@@ -7,7 +7,9 @@
 
 #include "model/edges.h"
 #include "model/stack.h"
+#include "model/steps.h"
 #include "model/tree.h"
+#include "model/waits.h"
 
 void cunei_span_fini(struct cunei_span *span)
 {
@@ -17,6 +19,8 @@ void cunei_span_fini(struct cunei_span *span)
     free(span->inherited);
     free(span->closings);
     free(span->frames);
+    cunei_waits_fini(&span->waits);
+    cunei_steps_fini(&span->steps);
     *span = (struct cunei_span){0};
 }
 
@@ -65,6 +69,8 @@ static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
     int rc = reserve_threads(span, 1);
     if (rc == 0 && span->thread_count > 0) {
         cunei_stack_seal(profile, span);
+        cunei_steps_seal(profile, span);
+        cunei_steps_drop(span);
         rc = cunei_span_finish(span);
     }
     if (rc == 0 && !cunei_stack_reserve(span))
@@ -72,6 +78,9 @@ static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
     if (rc < 0)
         return rc;
 
+    if (span->thread_count == 1)
+        span->first_collecting = span->collecting;
+    span->collecting = (struct cunei_collecting){0};
     span->threads[span->thread_count++] = (struct cunei_thread){
         .serial = packet->thread,
         .vtid = packet->vtid,
@@ -95,6 +104,19 @@ static bool is_next(const struct cunei_span *span, uint64_t sequence,
 static uint64_t missing_before(const struct cunei_span *span, uint64_t sequence)
 {
     return sequence > span->last_sequence ? sequence - span->last_sequence - 1 : 0;
+}
+
+/* The name of a packet is cut short; one that was told in full stays. */
+static void name_thread(struct cunei_thread *thread, const struct cunei_packet *packet)
+{
+    size_t size = strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME);
+
+    if (size < CUNEI_PACKET_THREAD_NAME
+            ? strcmp(thread->name, packet->thread_name) == 0
+            : strncmp(thread->name, packet->thread_name, size) == 0)
+        return;
+    memset(thread->name, 0, sizeof(thread->name));
+    memcpy(thread->name, packet->thread_name, size);
 }
 
 int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *span,
@@ -125,7 +147,11 @@ int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *sp
             return rc;
     }
     struct cunei_thread *thread = &span->threads[span->thread_count - 1];
-    memcpy(thread->name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
+    name_thread(thread, packet);
+    if (span->lost) {
+        span->collecting.is_seen = true; /* whatever it was */
+        span->collecting.is_open = false;
+    }
     thread->packets++;
     thread->ended = packet->flags & CUNEI_PACKET_LAST;
     if (packet->cpu_end_ns > packet->cpu_begin_ns) {
@@ -137,9 +163,11 @@ int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *sp
 
 int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
 {
-    if (span->thread_count > 0)
-        cunei_stack_seal(profile, span);
-    return 0;
+    if (span->thread_count == 0)
+        return 0;
+    cunei_stack_seal(profile, span);
+    cunei_steps_seal(profile, span);
+    return cunei_waits_seal(profile, span);
 }
 
 /* How many frames from the bottom were open on both sides of the boundary. */
@@ -198,10 +226,13 @@ static int resolve_closings(struct cunei_profile *profile, struct cunei_span *le
         if (closing.position >= common)
             continue;
         const struct cunei_frame *frame = &left->frames[closing.position + 1];
+        uint64_t entered = frame->entered & ~CUNEI_FRAME_WATCHED;
+        if (closing.slot == 0)
+            closing.slot = frame->slot;
         if (frame->entered != CUNEI_TIME_UNKNOWN)
-            rc = cunei_stack_sample(
-                profile, closing.slot,
-                closing.time > frame->entered ? closing.time - frame->entered : 0);
+            rc =
+                cunei_stack_sample(profile, closing.slot,
+                                   closing.time > entered ? closing.time - entered : 0);
         else if (closing.position < left->kept)
             rc = cunei_stack_add_closing(left, closing);
     }
@@ -244,6 +275,36 @@ static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
     right->open = NULL;
 }
 
+/* Frames that `right` did not find any more, from the top; see lose_frame. */
+static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
+                       uint32_t common, uint64_t time)
+{
+    int rc = 0;
+
+    for (uint32_t i = left->depth; rc == 0 && i > common; i--) {
+        if (cunei_frame_is_watched(&left->frames[i]))
+            rc = cunei_steps_end(profile, left, i - 1, left->frames[i].slot, time,
+                                 CUNEI_ENDING_UNSEEN);
+    }
+    return rc;
+}
+
+/* The collections of the thread; where one of them was under way, it goes on. */
+static void join_collections(struct cunei_span *left, const struct cunei_span *right,
+                             bool lost)
+{
+    bool is_whole = right->thread_count == 1;
+
+    cunei_collections_join(&left->threads[left->thread_count - 1].collections,
+                           &left->collecting, &right->threads[0].collections,
+                           is_whole ? &right->collecting : &right->first_collecting,
+                           lost);
+    if (left->thread_count == 1)
+        left->first_collecting = left->collecting;
+    if (!is_whole)
+        left->collecting = right->collecting;
+}
+
 /* The thread that `left` ends with goes on in `right`. */
 static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
                          struct cunei_span *right, bool lost)
@@ -259,6 +320,11 @@ static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
         profile->appeared += right->inherited_count - common;
     }
     int rc = resolve_closings(profile, left, right, common);
+    if (rc == 0)
+        rc = lose_frames(profile, left, common, lost ? left->last : first->begin);
+    if (rc == 0)
+        rc = cunei_steps_join(profile, left, right, true);
+    join_collections(left, right, lost);
     if (rc == 0)
         rc = join_frames(left, right, right->thread_count == 1 ? common : 0);
     if (rc < 0)
@@ -294,8 +360,15 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
     } else {
         rc = cunei_span_finish(left);
         if (rc == 0)
+            rc = cunei_steps_join(profile, left, right, false);
+        if (rc == 0)
             rc = join_frames(left, right, 0);
+        if (left->thread_count == 1)
+            left->first_collecting = left->collecting;
+        left->collecting = right->collecting;
     }
+    if (rc == 0)
+        rc = cunei_waits_join(profile, left, right);
     if (rc == 0)
         rc = reserve_threads(left, right->thread_count - skip);
     if (rc == 0) {

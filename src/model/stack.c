@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "model/edges.h"
+#include "model/steps.h"
 #include "model/tree.h"
+#include "model/waits.h"
 
 void cunei_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
                       uint64_t time)
@@ -62,9 +64,9 @@ int cunei_stack_add_closing(struct cunei_span *span, struct cunei_closing closin
     return 0;
 }
 
-/* A frame whose entry nobody saw. */
+/* One more frame; `entered` as it is kept in it. */
 static int open_frame(struct cunei_profile *profile, struct cunei_span *span,
-                      uint32_t slot, uint64_t time)
+                      uint32_t slot, uint64_t entered, uint64_t time)
 {
     struct cunei_facts *facts = &profile->functions[slot];
 
@@ -72,7 +74,7 @@ static int open_frame(struct cunei_profile *profile, struct cunei_span *span,
         return -ENOMEM;
     struct cunei_frame *below = &span->frames[span->depth++];
     struct cunei_frame frame = {
-        .entered = CUNEI_TIME_UNKNOWN,
+        .entered = entered,
         .slot = slot,
         .run = slot == below->slot ? below->run + 1 : 1,
     };
@@ -85,6 +87,49 @@ static int open_frame(struct cunei_profile *profile, struct cunei_span *span,
     }
     below[1] = frame;
     return 0;
+}
+
+/* Count the entry or resumption of the top frame. */
+static void count_entry(struct cunei_profile *profile, const struct cunei_span *span,
+                        bool is_call)
+{
+    const struct cunei_frame *top = &span->frames[span->depth], *below = top - 1;
+    struct cunei_facts *facts = &profile->functions[top->slot];
+
+    facts->calls += is_call;
+    facts->resumes += !is_call;
+    facts->recursive += is_call && facts->open > 1;
+    if (profile->tree) {
+        struct cunei_node *node = &profile->tree->nodes[top->node];
+        if (node->slot == top->slot) {
+            node->calls += is_call;
+            node->resumes += !is_call;
+            node->recursive += is_call && top->node == below->node;
+        }
+    }
+    if (profile->edges) {
+        uint32_t index = cunei_edges_find(profile->edges, below->slot, top->slot);
+        profile->edges->items[index].calls += is_call;
+        profile->edges->items[index].resumes += !is_call;
+    }
+}
+
+int cunei_stack_enter(struct cunei_profile *profile, struct cunei_span *span,
+                      uint32_t slot, bool is_call, uint64_t time)
+{
+    struct cunei_facts *facts = &profile->functions[slot];
+
+    if (span->beyond > 0 || !cunei_stack_reserve(span)) {
+        span->beyond++;
+        facts->calls += is_call;
+        facts->resumes += !is_call;
+    } else {
+        int rc = open_frame(profile, span, slot, time | CUNEI_FRAME_WATCHED, time);
+        if (rc < 0)
+            return rc;
+        count_entry(profile, span, is_call);
+    }
+    return is_call ? 0 : cunei_waits_read(profile, span, slot, false, time);
 }
 
 static void account_total(struct cunei_profile *profile, struct cunei_facts *facts,
@@ -108,20 +153,51 @@ static void drop_frame(struct cunei_profile *profile, struct cunei_span *span,
         span->kept = span->depth;
 }
 
-/* The top frame is left, which is one of `slot` even if that was not known so far. */
-static int close_frame(struct cunei_profile *profile, struct cunei_span *span,
-                       uint32_t slot, uint64_t time, bool unwind)
+/* Remove the top frame, which ended without telling. */
+static int lose_frame(struct cunei_profile *profile, struct cunei_span *span,
+                      uint64_t time)
 {
     const struct cunei_frame *top = &span->frames[span->depth];
-    int rc = 0;
+    uint32_t slot = top->slot;
+    bool is_watched = cunei_frame_is_watched(top);
 
-    profile->functions[slot].raised += unwind;
-    if (top->entered != CUNEI_TIME_UNKNOWN)
-        rc = cunei_stack_sample(profile, slot, time - top->entered);
-    else if (span->depth <= span->kept)
-        rc = cunei_stack_add_closing(
-            span, (struct cunei_closing){time, span->depth - 1, slot});
     drop_frame(profile, span, time);
+    if (!is_watched)
+        return 0;
+    return cunei_steps_end(profile, span, span->depth, slot, time, CUNEI_ENDING_UNSEEN);
+}
+
+/* Say how long the top frame's stretch took, which is one of `slot` even if that was
+ * not known so far. */
+static int sample_frame(struct cunei_profile *profile, struct cunei_span *span,
+                        uint32_t slot, uint64_t time)
+{
+    uint64_t entered = span->frames[span->depth].entered;
+
+    if (entered != CUNEI_TIME_UNKNOWN)
+        return cunei_stack_sample(profile, slot,
+                                  time - (entered & ~CUNEI_FRAME_WATCHED));
+    if (span->depth <= span->kept)
+        return cunei_stack_add_closing(
+            span, (struct cunei_closing){time, span->depth - 1, slot});
+    return 0;
+}
+
+/* The top frame is left. */
+static int close_frame(struct cunei_profile *profile, struct cunei_span *span,
+                       const struct cunei_leave *leave)
+{
+    bool is_watched = cunei_frame_is_watched(&span->frames[span->depth]);
+    enum cunei_ending ending = leave->is_unwind  ? CUNEI_ENDING_RAISE
+                               : leave->is_yield ? CUNEI_ENDING_YIELD
+                                                 : CUNEI_ENDING_LEAVE;
+
+    profile->functions[leave->slot].raised += leave->is_unwind;
+    int rc = sample_frame(profile, span, leave->slot, leave->time);
+    drop_frame(profile, span, leave->time);
+    if (rc == 0 && is_watched)
+        rc = cunei_steps_end(profile, span, span->depth, leave->slot, leave->time,
+                             ending);
     return rc;
 }
 
@@ -140,66 +216,69 @@ static uint64_t count_run(const struct cunei_span *span, uint32_t slot, uint64_t
     return count;
 }
 
-int cunei_stack_leave(struct cunei_profile *profile, struct cunei_span *span,
-                      uint32_t slot, uint64_t time, bool unwind, uint64_t run)
+/* The leave behind an `unwind` that counted frames. */
+static int unwind_run(struct cunei_profile *profile, struct cunei_span *span,
+                      const struct cunei_leave *leave)
 {
-    uint64_t count = run ? count_run(span, slot, run) : 0;
+    uint64_t count = count_run(span, leave->slot, leave->run);
+    int rc = 0;
+
+    if (count < leave->run) {
+        profile->orphans++;
+        return 0;
+    }
+    for (; rc == 0 && count > leave->run; count--) {
+        profile->unclosed++;
+        rc = lose_frame(profile, span, leave->time);
+    }
+    return rc < 0 ? rc : close_frame(profile, span, leave);
+}
+
+int cunei_stack_leave(struct cunei_profile *profile, struct cunei_span *span,
+                      const struct cunei_leave *leave)
+{
+    int rc = 0;
 
     if (span->beyond > 0) {
         span->beyond--;
         return 0;
     }
-    if (unwind && run > 0) {
-        if (count < run) {
-            profile->orphans++;
-            return 0;
-        }
-        for (; count > run; count--) {
-            profile->unclosed++;
-            drop_frame(profile, span, time);
-        }
-        return close_frame(profile, span, slot, time, true);
-    }
+    if (leave->is_unwind && leave->run > 0)
+        return unwind_run(profile, span, leave);
 
-    if (profile->functions[slot].open == 0) {
+    if (profile->functions[leave->slot].open == 0) {
         bool hidden = span->depth > 0 && span->frames[span->depth].slot == 0;
         if (hidden)
-            return close_frame(profile, span, slot, time, unwind);
+            return close_frame(profile, span, leave);
         profile->orphans++;
         return 0;
     }
-    while (span->depth > 1 && span->frames[span->depth].slot != slot) {
+    while (rc == 0 && span->depth > 1 &&
+           span->frames[span->depth].slot != leave->slot) {
         profile->unclosed++;
-        drop_frame(profile, span, time);
+        rc = lose_frame(profile, span, leave->time);
     }
-    return close_frame(profile, span, slot, time, unwind);
+    return rc < 0 ? rc : close_frame(profile, span, leave);
 }
 
-static uint32_t slot_of(const struct cunei_profile *profile, uint32_t function)
-{
-    uint32_t slot = function - (CUNEI_FUNCTION_FIRST - 1);
-    return function >= CUNEI_FUNCTION_FIRST && slot < profile->slot_count ? slot : 0;
-}
-
-/* What a `stack` event says: `hidden` frames of unknown functions, then these. */
+/* What a `stack` or `switch` says: `hidden` frames of unknown functions, then these. */
 struct view {
     const uint32_t *functions;
     uint32_t hidden;
     uint32_t depth; /* with the hidden ones */
 };
 
-static struct view view_of(const struct cunei_stack *stack)
+static struct view view_of(const uint32_t *functions, uint32_t count, uint32_t omitted)
 {
-    if (!stack)
-        return (struct view){0};
-    uint32_t padding = stack->count > 0 && stack->functions[0] == 0;
-    uint32_t count = stack->count - padding;
-    uint32_t hidden = stack->omitted;
+    uint32_t padding = count > 0 && functions[0] == 0;
+    uint32_t hidden = omitted;
+
+    count -= padding;
     if (count > CUNEI_DEPTH_MAX)
         count = CUNEI_DEPTH_MAX;
     if (hidden > CUNEI_DEPTH_MAX - count)
         hidden = CUNEI_DEPTH_MAX - count;
-    return (struct view){stack->functions + padding, hidden, hidden + count};
+    return (struct view){functions + padding, hidden, hidden + count};
 }
 
 static uint32_t slot_at(const struct cunei_profile *profile, const struct view *view,
@@ -207,7 +286,7 @@ static uint32_t slot_at(const struct cunei_profile *profile, const struct view *
 {
     if (position < view->hidden)
         return 0;
-    return slot_of(profile, view->functions[position - view->hidden]);
+    return cunei_slot_of(profile, view->functions[position - view->hidden]);
 }
 
 /* How many frames from the bottom both know. */
@@ -254,7 +333,8 @@ static int begin_stack(struct cunei_profile *profile, struct cunei_span *span,
     span->begun = true;
     span->last = time;
     for (uint32_t i = 0; i < view->depth; i++) {
-        int rc = open_frame(profile, span, slot_at(profile, view, i), time);
+        int rc = open_frame(profile, span, slot_at(profile, view, i),
+                            CUNEI_TIME_UNKNOWN, time);
         if (rc < 0)
             return rc;
     }
@@ -276,10 +356,12 @@ int cunei_stack_sync(struct cunei_profile *profile, struct cunei_span *span,
                      const struct cunei_stack *stack, uint64_t time)
 {
     struct cunei_thread *thread = &span->threads[span->thread_count - 1];
-    struct view view = view_of(stack);
+    struct view view = {0};
     bool lost = span->lost;
     int rc = 0;
 
+    if (stack)
+        view = view_of(stack->functions, stack->count, stack->omitted);
     span->lost = false;
     if (!span->begun) {
         thread->begin = time;
@@ -294,8 +376,8 @@ int cunei_stack_sync(struct cunei_profile *profile, struct cunei_span *span,
     }
     /* Where events were lost, what is not open any more is taken to have ended at once,
      * and what went on below the rest is unknown. */
-    while (span->depth > common)
-        drop_frame(profile, span, span->last);
+    while (rc == 0 && span->depth > common)
+        rc = lose_frame(profile, span, span->last);
     if (lost && profile->tree)
         profile->tree->nodes[span->frames[common].node].gap += time - span->last;
     profile->gaps += lost;
@@ -304,7 +386,47 @@ int cunei_stack_sync(struct cunei_profile *profile, struct cunei_span *span,
     if (profile->functions[0].open > 0)
         name_frames(profile, span, &view, common, time);
     for (uint32_t i = common; rc == 0 && i < view.depth; i++)
-        rc = open_frame(profile, span, slot_at(profile, &view, i), time);
+        rc = open_frame(profile, span, slot_at(profile, &view, i), CUNEI_TIME_UNKNOWN,
+                        time);
+    return rc;
+}
+
+/* The top frame is suspended, with all that is below it. */
+static int suspend_frame(struct cunei_profile *profile, struct cunei_span *span,
+                         uint64_t time)
+{
+    uint32_t slot = span->frames[span->depth].slot;
+
+    int rc = sample_frame(profile, span, slot, time);
+    drop_frame(profile, span, time);
+    if (rc == 0 && slot != 0)
+        rc = cunei_waits_read(profile, span, slot, true, time);
+    return rc;
+}
+
+static int resume_frame(struct cunei_profile *profile, struct cunei_span *span,
+                        uint32_t slot, uint64_t time)
+{
+    int rc = open_frame(profile, span, slot, time | CUNEI_FRAME_WATCHED, time);
+    if (rc < 0 || slot == 0)
+        return rc;
+    count_entry(profile, span, false);
+    return cunei_waits_read(profile, span, slot, false, time);
+}
+
+int cunei_stack_switch(struct cunei_profile *profile, struct cunei_span *span,
+                       const struct cunei_switch *change, uint64_t time)
+{
+    struct view view = view_of(change->functions, change->count, change->omitted);
+    int rc = 0;
+
+    cunei_stack_pass(profile, span, time);
+    while (rc == 0 && span->depth > 0)
+        rc = suspend_frame(profile, span, time);
+    for (uint32_t i = 0; rc == 0 && i < view.depth; i++)
+        rc = resume_frame(profile, span, slot_at(profile, &view, i), time);
+    span->beyond = 0;
+    profile->switches++;
     return rc;
 }
 

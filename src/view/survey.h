@@ -50,7 +50,7 @@ struct cunei_survey_function {
 struct cunei_survey_thread {
     size_t process; /* index */
     uint32_t serial, tid;
-    char name[CUNEI_PACKET_THREAD_NAME + 1];
+    char name[CUNEI_THREAD_NAME_MAX + 1];
     bool ended;
     uint64_t begin_ns, end_ns; /* wall clock, of its first and last event */
     bool has_cpu;

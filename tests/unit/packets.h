@@ -97,6 +97,104 @@ static inline void tape_unwind(struct tape *tape, uint64_t run, uint64_t time)
     tape_put(tape, run);
 }
 
+/* The words of a payload's text, padded; returns how many bytes they are. */
+static inline uint32_t tape_text_size(const char *text)
+{
+    return (uint32_t)(strlen(text) + 7) / 8 * 8;
+}
+
+static inline void tape_text(struct tape *tape, const char *text)
+{
+    char bytes[256] = "";
+
+    memcpy(bytes, text, strlen(text));
+    for (uint32_t i = 0; i < tape_text_size(text); i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof(word));
+        tape_put(tape, word);
+    }
+}
+
+/* Another greenlet runs, of which these are open. */
+static inline void tape_switch(struct tape *tape, uint64_t greenlet,
+                               const uint32_t *functions, uint32_t count, uint64_t time)
+{
+    uint32_t padded[TAPE_DEPTH + 1] = {0}, padding = count % 2;
+
+    tape_put(tape, cunei_record(time, CUNEI_CLASS_SWITCH, 0));
+    tape_put(tape, greenlet);
+    tape_put(tape, (uint64_t)(count + padding) << 32);
+    memcpy(padded + padding, functions, count * sizeof(*functions));
+    for (uint32_t i = 0; i < count + padding; i += 2)
+        tape_put(tape, padded[i] | (uint64_t)padded[i + 1] << 32);
+    memcpy(tape->open, functions, count * sizeof(*functions));
+    tape->depth = count;
+}
+
+/* The next event is a step of a task. */
+static inline void tape_task(struct tape *tape, uint64_t task, const char *name,
+                             int phase, uint64_t time)
+{
+    tape_put(tape, cunei_record(time, CUNEI_CLASS_TASK, (uint32_t)phase));
+    tape_put(tape, task);
+    tape_put(tape, (uint64_t)tape_text_size(name) << 32);
+    tape_text(tape, name);
+}
+
+/* Both at once. */
+static inline void tape_step(struct tape *tape, uint64_t task, const char *name,
+                             uint32_t function, int phase, uint64_t time)
+{
+    tape_task(tape, task, name, phase, time);
+    tape_event(tape, function, phase, time);
+}
+
+static inline void tape_gc(struct tape *tape, int phase, uint32_t generation,
+                           uint64_t collected, uint64_t time)
+{
+    tape_put(tape, cunei_record(time, CUNEI_CLASS_GC, (uint32_t)phase));
+    tape_put(tape, collected);
+    tape_put(tape, generation);
+}
+
+static inline void tape_name(struct tape *tape, uint32_t thread, const char *name,
+                             uint64_t time)
+{
+    tape_put(tape, cunei_record(time, CUNEI_CLASS_THREAD_NAME, 0));
+    tape_put(tape, thread);
+    tape_put(tape, (uint64_t)tape_text_size(name) << 32);
+    tape_text(tape, name);
+}
+
+struct tape_raise {
+    const char *type;
+    uint32_t function, line, handler, handler_line, unwound;
+};
+
+static inline void tape_exception(struct tape *tape, const struct tape_raise *raise,
+                                  int phase, uint64_t time)
+{
+    tape_put(tape, cunei_record(time, CUNEI_CLASS_EXCEPTION, (uint32_t)phase));
+    tape_put(tape, raise->function | (uint64_t)raise->line << 32);
+    tape_put(tape, raise->handler | (uint64_t)raise->handler_line << 32);
+    tape_put(tape, raise->unwound | (uint64_t)tape_text_size(raise->type) << 32);
+    tape_text(tape, raise->type);
+}
+
+static inline void tape_argument(struct tape *tape, uint32_t function, uint32_t index,
+                                 const char *name, const char *value, int phase,
+                                 uint64_t time)
+{
+    char text[256] = "";
+
+    memcpy(text, name, strlen(name));
+    memcpy(text + strlen(name), value, strlen(value));
+    tape_put(tape, cunei_record(time, CUNEI_CLASS_ARGUMENT, (uint32_t)phase));
+    tape_put(tape, function | (uint64_t)index << 32);
+    tape_put(tape, strlen(name) | (uint64_t)tape_text_size(text) << 32);
+    tape_text(tape, text);
+}
+
 static inline void tape_fini(struct tape *tape)
 {
     for (size_t i = 0; i < tape->count; i++)

@@ -7,51 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/profile.h"
-#include "packets.h"
-
-static struct tape tape;
-static struct cunei_profile profile;
-static struct cunei_span span;
-
-/* A tick is a nanosecond. */
-static const struct cunei_profile_options options = {
-    .function_count = FUNCTION_COUNT,
-    .frequency = 1000000000,
-};
-
-static int set_up(void **state)
-{
-    (void)state;
-    tape = (struct tape){0};
-    span = (struct cunei_span){0};
-    return cunei_profile_init(&profile, &options);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tape_fini(&tape);
-    cunei_span_fini(&span);
-    cunei_profile_fini(&profile);
-    return 0;
-}
-
-static void read_tape(void)
-{
-    for (size_t i = 0; i < tape.count; i++)
-        assert_int_equal(cunei_profile_read(&profile, &span, &tape.packets[i]->head,
-                                            tape.packets[i]->words,
-                                            tape.packets[i]->count),
-                         0);
-    assert_int_equal(cunei_profile_seal(&profile, &span), 0);
-    assert_int_equal(cunei_span_finish(&span), 0);
-}
-
-static const struct cunei_facts *facts(uint32_t function)
-{
-    return &profile.functions[function - CUNEI_FUNCTION_FIRST + 1];
-}
+#include "readtape.h"
 
 static void time_is_split_between_caller_and_callee(void **state)
 {

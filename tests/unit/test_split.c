@@ -14,7 +14,7 @@
 #include "model/walk.h"
 #include "packets.h"
 
-#define ROUNDS 400
+#define ROUNDS 800
 
 static const struct cunei_profile_options options = {
     .function_count = FUNCTION_COUNT,
@@ -25,10 +25,60 @@ static const struct cunei_profile_options options = {
 
 static uint64_t seed;
 
+/* What a round is about: tasks and greenlets together have a test of their own. */
+static bool has_tasks, has_greenlets;
+
 static uint32_t dice(uint32_t sides)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(seed >> 33) % sides;
+}
+
+/* A greenlet that goes on with some of what it had open, or with nothing. */
+static void put_switch(struct tape *tape, uint64_t time)
+{
+    uint32_t open[8], count = dice(8);
+
+    for (uint32_t i = 0; i < count; i++)
+        open[i] = F + dice(FUNCTION_COUNT);
+    tape_switch(tape, dice(5), open, count, time);
+}
+
+static void put_exception(struct tape *tape, uint64_t time)
+{
+    static const char *const types[] = {"ValueError", "app.Error", ""};
+    const struct tape_raise raise = {types[dice(3)], dice(2) ? F + dice(2) : 0,
+                                     dice(3),        dice(2) ? G : 0,
+                                     dice(2),        dice(5)};
+
+    tape_exception(tape, &raise, (int)dice(3), time);
+}
+
+/* One event that is no call. */
+static void put_builtin(struct tape *tape, uint64_t time)
+{
+    static const char *const names[] = {"", "one", "a longer name"};
+
+    switch (dice(6)) {
+    case 0:
+        tape_gc(tape, (int)dice(2), dice(4), dice(100), time);
+        break;
+    case 1:
+        put_exception(tape, time);
+        break;
+    case 2:
+        tape_name(tape, 1 + dice(3), names[dice(3)], time);
+        break;
+    case 3:
+        if (has_greenlets)
+            put_switch(tape, time);
+        break;
+    default:
+        if (has_tasks && tape->depth < 40)
+            tape_step(tape, 1 + dice(4), names[dice(3)], F + dice(FUNCTION_COUNT),
+                      (int)dice(2) * 2, time);
+        break;
+    }
 }
 
 /* One event of a program that calls, yields, raises, and now and then goes astray. */
@@ -37,9 +87,13 @@ static void put_event(struct tape *tape, uint64_t time)
     uint32_t function = F + dice(FUNCTION_COUNT);
     uint32_t top = tape->depth ? tape->open[tape->depth - 1] : 0;
 
-    switch (dice(16)) {
+    switch (dice(18)) {
     case 0:
         tape_leave(tape, function, time);
+        break;
+    case 16:
+    case 17:
+        put_builtin(tape, time);
         break;
     case 1:
         tape_unwind(tape, dice(4), time);
@@ -72,6 +126,8 @@ static void write_tape(struct tape *tape)
     uint32_t thread = 1, packets = 1 + dice(24);
     uint64_t time = dice(1000);
 
+    has_tasks = dice(2);
+    has_greenlets = !has_tasks;
     for (uint32_t i = 0; i < packets; i++) {
         if (dice(8) == 0) {
             thread++;
@@ -139,6 +195,7 @@ static void compare_functions(const struct cunei_profile *a,
         assert_int_equal(one->self, two->self);
         assert_int_equal(one->recursive, two->recursive);
         assert_int_equal(one->raised, two->raised);
+        assert_int_equal(one->suspended, two->suspended);
         assert_int_equal(one->max_ns, two->max_ns);
         assert_int_equal(one->histogram.first, two->histogram.first);
         assert_int_equal(one->histogram.span, two->histogram.span);
@@ -151,6 +208,60 @@ static void compare_functions(const struct cunei_profile *a,
     assert_int_equal(a->unclosed, b->unclosed);
     assert_int_equal(a->appeared, b->appeared);
     assert_int_equal(a->gaps, b->gaps);
+}
+
+static void compare_tasks(struct cunei_tasks *a, struct cunei_tasks *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (uint32_t i = 1; i < a->count; i++) {
+        const struct cunei_task_facts *one = &a->items[i];
+        const struct cunei_task_facts *two =
+            &b->items[cunei_tasks_find(b, one->number)];
+        assert_int_equal(one->steps, two->steps);
+        assert_int_equal(one->run, two->run);
+        assert_int_equal(one->busy, two->busy);
+        assert_int_equal(one->first, two->first);
+        assert_int_equal(one->last, two->last);
+        assert_int_equal(one->has_ended, two->has_ended);
+        assert_int_equal(one->has_raised, two->has_raised);
+        assert_int_equal(one->named_at, two->named_at);
+    }
+}
+
+/* The other's facts for a type and place; their order depends on the pieces'. */
+static const struct cunei_raise *find_raise(const struct cunei_exceptions *exceptions,
+                                            const struct cunei_raise *wanted)
+{
+    for (uint32_t i = 1; i < exceptions->count; i++) {
+        const struct cunei_raise *item = &exceptions->items[i];
+        if (strcmp(item->type, wanted->type) == 0 && item->slot == wanted->slot &&
+            item->line == wanted->line)
+            return item;
+    }
+    fail_msg("no %s at line %u", wanted->type, wanted->line);
+    return NULL;
+}
+
+static void compare_exceptions(const struct cunei_exceptions *a,
+                               const struct cunei_exceptions *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->handler_count, b->handler_count);
+    for (uint32_t i = 1; i < a->count; i++) {
+        const struct cunei_raise *one = &a->items[i], *two = find_raise(b, one);
+        int64_t kept = 0, other = 0;
+        assert_int_equal(one->count, two->count);
+        assert_int_equal(one->taken, two->taken);
+        assert_int_equal(one->unwound, two->unwound);
+        assert_int_equal(one->unwound_max, two->unwound_max);
+        for (uint32_t j = 1; j < a->handler_count; j++) {
+            if (a->handlers[j].exception == i && a->handlers[j].slot != 0)
+                kept += a->handlers[j].count * a->handlers[j].line;
+            if (b->handlers[j].exception == two - b->items && b->handlers[j].slot != 0)
+                other += b->handlers[j].count * b->handlers[j].line;
+        }
+        assert_int_equal(kept, other);
+    }
 }
 
 static void compare_edges(struct cunei_profile *a, struct cunei_profile *b)
@@ -192,6 +303,9 @@ static void compare_threads(const struct cunei_span *a, const struct cunei_span 
         assert_int_equal(one->end, two->end);
         assert_int_equal(one->events, two->events);
         assert_int_equal(one->calls, two->calls);
+        assert_string_equal(one->name, two->name);
+        assert_memory_equal(&one->collections, &two->collections,
+                            sizeof(one->collections));
         assert_int_equal(one->open_depth, two->open_depth);
         assert_int_equal(one->open_count, two->open_count);
         if (one->open_count > 0)
@@ -219,6 +333,8 @@ static void any_split_gives_the_facts_of_one_pass(void **state)
 
         compare_functions(&whole, &split);
         compare_edges(&whole, &split);
+        compare_tasks(&whole.tasks, &split.tasks);
+        compare_exceptions(&whole.exceptions, &split.exceptions);
         compare_trees(whole.tree, 0, split.tree, 0);
         compare_threads(&one, &many);
         cunei_span_fini(&one);
@@ -273,7 +389,8 @@ static uint64_t any_word(void)
     case 0:
         return noise;
     case 1:
-        return cunei_record(noise, CUNEI_CLASS_STACK + dice(4), dice(4));
+        return cunei_record(noise, CUNEI_CLASS_STACK + dice(CUNEI_CLASS_COUNT),
+                            dice(4));
     case 2:
         return dice(6) | (uint64_t)dice(12) << 32;
     default:

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "model/builtin.h"
+
+#include <string.h>
+
+#include "model/stack.h"
+#include "model/steps.h"
+
+uint32_t cunei_builtin_function(const uint64_t **at, const uint64_t *end)
+{
+    uint32_t class = cunei_record_class(**at);
+
+    if (class != CUNEI_CLASS_CALL)
+        return class >= CUNEI_FUNCTION_FIRST ? class : 0;
+    if (end - *at < 2)
+        return 0;
+    (*at)++;
+    return **at < CUNEI_FUNCTION_END ? (uint32_t) * *at : 0;
+}
+
+/* Time passes up to that of a record, which never goes back. */
+static uint64_t pass(struct cunei_profile *profile, struct cunei_span *span,
+                     uint64_t record, uint64_t begin)
+{
+    uint64_t time = cunei_record_time(record, begin);
+
+    cunei_stack_pass(profile, span, time > span->last ? time : span->last);
+    return span->last;
+}
+
+/* An `unwind`, with the leave that belongs to it. */
+static const uint64_t *read_unwind(struct cunei_profile *profile,
+                                   struct cunei_span *span, const uint64_t *at,
+                                   const uint64_t *end, uint64_t begin, int *rc)
+{
+    const uint64_t *next = at + 2;
+
+    if (end - at < 3 || cunei_record_phase(*next) != CUNEI_PHASE_LEAVE)
+        return at + 1;
+    uint64_t record = *next;
+    uint32_t slot = cunei_slot_of(profile, cunei_builtin_function(&next, end));
+    if (slot == 0)
+        return at + 1;
+    const struct cunei_leave leave = {
+        .slot = slot,
+        .is_unwind = true,
+        .run = at[1],
+        .time = pass(profile, span, record, begin),
+    };
+    *rc = cunei_stack_leave(profile, span, &leave);
+    profile->events++;
+    return next;
+}
+
+/* A `task` of `size` words, with the entry or resumption that is its step. */
+static const uint64_t *read_task(struct cunei_profile *profile, struct cunei_span *span,
+                                 const uint64_t *at, size_t size, const uint64_t *end,
+                                 uint64_t begin, int *rc)
+{
+    const struct cunei_task *event = (const void *)at;
+    const uint64_t *next = at + size;
+    uint32_t index = cunei_tasks_find(&profile->tasks, event->task);
+
+    if (event->length > 0)
+        cunei_tasks_name(&profile->tasks, index, event->name, event->length,
+                         cunei_record_time(*at, begin));
+    if (next >= end || cunei_record_phase(*next) % 2 != 0)
+        return next - 1;
+    uint64_t record = *next;
+    bool is_call = cunei_record_phase(record) == CUNEI_PHASE_ENTER;
+    uint32_t slot = cunei_slot_of(profile, cunei_builtin_function(&next, end));
+    if (slot == 0)
+        return at + size - 1;
+    uint64_t time = pass(profile, span, record, begin);
+    *rc = cunei_stack_enter(profile, span, slot, is_call, time);
+    if (*rc == 0 && span->beyond == 0)
+        *rc = cunei_steps_begin(profile, span, event->task, time);
+    span->threads[span->thread_count - 1].calls += is_call;
+    profile->events++;
+    return next;
+}
+
+static void read_name(struct cunei_thread *thread,
+                      const struct cunei_thread_name *event)
+{
+    size_t size = strnlen(event->name, event->length);
+
+    if (event->thread != thread->serial)
+        return;
+    size = size < CUNEI_THREAD_NAME_MAX ? size : CUNEI_THREAD_NAME_MAX;
+    memset(thread->name, 0, sizeof(thread->name));
+    memcpy(thread->name, event->name, size);
+}
+
+/* Those that say something of their thread at their time. */
+static void read_state(struct cunei_profile *profile, struct cunei_span *span,
+                       const uint64_t *at, uint64_t begin)
+{
+    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    const struct cunei_exception *exception = (const void *)at;
+
+    switch (cunei_record_class(*at)) {
+    case CUNEI_CLASS_GC:
+        cunei_collections_read(&thread->collections, &span->collecting,
+                               (const void *)at, pass(profile, span, *at, begin));
+        break;
+    case CUNEI_CLASS_EXCEPTION:
+        cunei_exceptions_read(&profile->exceptions, exception,
+                              cunei_slot_of(profile, exception->function),
+                              cunei_slot_of(profile, exception->handler));
+        break;
+    case CUNEI_CLASS_THREAD_NAME:
+        read_name(thread, (const void *)at);
+        break;
+    default:
+        break;
+    }
+}
+
+const uint64_t *cunei_builtin_read(struct cunei_profile *profile,
+                                   struct cunei_span *span, const uint64_t *at,
+                                   const uint64_t *end, uint64_t begin, int *rc)
+{
+    size_t size = cunei_event_words(at, (size_t)(end - at));
+    uint64_t time = cunei_record_time(*at, begin);
+
+    if (size == 0)
+        return end - 1; /* of unknown length: no way on */
+    if (time < span->last)
+        time = span->last;
+    switch (cunei_record_class(*at)) {
+    case CUNEI_CLASS_STACK:
+        *rc = cunei_stack_sync(profile, span, (const void *)at, time);
+        break;
+    case CUNEI_CLASS_SWITCH:
+        *rc = cunei_stack_switch(profile, span, (const void *)at, time);
+        break;
+    case CUNEI_CLASS_UNWIND:
+        return read_unwind(profile, span, at, end, begin, rc);
+    case CUNEI_CLASS_TASK:
+        return read_task(profile, span, at, size, end, begin, rc);
+    default:
+        read_state(profile, span, at, begin);
+        break;
+    }
+    return at + size - 1;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Exceptions: of which type, raised where, how often, how far they came, who took them.
+ *
+ * Each event says all of it, so that these facts add up without knowing the stack.
+ * Exception 0 and handler 0 take what finds no place: their number is capped, and a
+ * missing allocation is treated in the same way.
+ */
+#ifndef CUNEI_MODEL_EXCEPTIONS_H
+#define CUNEI_MODEL_EXCEPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+
+#define CUNEI_EXCEPTIONS_MAX (1u << 16)
+
+/* One type at one line; `slot` of the function it was raised in, 0: not recorded. */
+struct cunei_raise {
+    char *type; /* owned; NULL: of exception 0 */
+    uint32_t slot;
+    uint32_t line;
+    uint64_t count;       /* raised */
+    int64_t taken;        /* by a handler that kept it, or by a C function */
+    int64_t unwound;      /* frames that those ended, together */
+    uint64_t unwound_max; /* frames that one of them ended */
+};
+
+/* Who took it.  Slot 0: a C function, or one that is not recorded. */
+struct cunei_handler {
+    uint32_t exception; /* its index */
+    uint32_t slot;
+    uint32_t line;
+    int64_t count; /* kept; may be below 0 in a piece, never in the whole */
+};
+
+/* Private but for the items. */
+struct cunei_exceptions {
+    struct cunei_raise *items; /* owned, as all */
+    uint32_t count;            /* with exception 0, as soon as there is one */
+    uint32_t capacity;
+    uint32_t *table; /* a hash to an index */
+    uint32_t table_size;
+    struct cunei_handler *handlers;
+    uint32_t handler_count;
+    uint32_t handler_capacity;
+    uint32_t *handler_table;
+    uint32_t handler_table_size;
+};
+
+void cunei_exceptions_fini(struct cunei_exceptions *exceptions);
+
+/* Take an event in; slots are those of its functions. */
+void cunei_exceptions_read(struct cunei_exceptions *exceptions,
+                           const struct cunei_exception *event, uint32_t slot,
+                           uint32_t handler_slot);
+
+/* Add another's; a slot s of it is map[s] here, unless `map` is NULL. */
+void cunei_exceptions_add(struct cunei_exceptions *exceptions,
+                          const struct cunei_exceptions *other, const uint32_t *map);
+
+#endif
