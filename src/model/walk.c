@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/greenlets.h"
 #include "model/profile.h"
 
 static int say(struct cunei_walk *walk, const struct cunei_packet *packet,
@@ -170,22 +171,39 @@ static int enter(struct cunei_walk *walk, const struct cunei_packet *packet,
     return say(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_ENTER});
 }
 
-/* A `stack` event: drop what is not open any more, add what is. */
-static int sync_stack(struct cunei_walk *walk, const struct cunei_packet *packet,
-                      const struct cunei_stack *stack)
+/* What a `stack` or `switch` says is open. */
+struct view {
+    const uint32_t *functions;
+    uint32_t count;
+    uint32_t hidden; /* frames below them */
+};
+
+static struct view view_of(const uint32_t *functions, uint32_t count, uint32_t omitted)
 {
-    uint32_t padding = stack->count > 0 && stack->functions[0] == 0;
-    uint32_t count = stack->count - padding;
-    uint32_t hidden = stack->omitted < CUNEI_DEPTH_MAX ? stack->omitted : 0;
-    const uint32_t *functions = stack->functions + padding;
-    uint32_t common = hidden < walk->depth ? hidden : walk->depth;
+    uint32_t padding = count > 0 && functions[0] == 0;
+    return (struct view){functions + padding, count - padding,
+                         omitted < CUNEI_DEPTH_MAX ? omitted : 0};
+}
+
+static uint32_t function_at(const struct view *view, uint32_t position)
+{
+    uint32_t function =
+        position < view->hidden ? 0 : view->functions[position - view->hidden];
+    return function < CUNEI_FUNCTION_END ? function : 0;
+}
+
+/* Drop what is not open any more, add what is. */
+static int sync_stack(struct cunei_walk *walk, const struct cunei_packet *packet,
+                      const struct view *view)
+{
+    uint32_t depth = view->hidden + view->count;
+    uint32_t common = view->hidden < walk->depth ? view->hidden : walk->depth;
     int rc = 0;
 
     walk->beyond = 0;
-    while (common < walk->depth && common - hidden < count) {
-        uint32_t function = functions[common - hidden];
-        if (walk->frames[common].function == 0 && function < CUNEI_FUNCTION_END &&
-            !rename_frame(walk, common, function))
+    while (common < walk->depth && common < depth) {
+        uint32_t function = function_at(view, common);
+        if (walk->frames[common].function == 0 && !rename_frame(walk, common, function))
             return -ENOMEM;
         if (walk->frames[common].function != function)
             break;
@@ -193,23 +211,103 @@ static int sync_stack(struct cunei_walk *walk, const struct cunei_packet *packet
     }
     while (rc == 0 && walk->depth > common)
         rc = miss(walk, packet);
-    for (uint32_t i = common; rc == 0 && i < hidden + count; i++) {
-        uint32_t function = i < hidden ? 0 : functions[i - hidden];
-        function = function < CUNEI_FUNCTION_END ? function : 0;
-        if (push(walk, (struct cunei_walk_frame){.function = function}))
+    for (uint32_t i = common; rc == 0 && i < depth; i++) {
+        struct cunei_walk_frame frame = {.function = function_at(view, i)};
+        if (push(walk, frame))
             rc = say(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_FOUND});
     }
+    return rc;
+}
+
+/* Put what runs aside. */
+static int suspend_stack(struct cunei_walk *walk)
+{
+    if (!walk->greenlets)
+        walk->greenlets = cunei_greenlets_new();
+    if (!walk->greenlets)
+        return -ENOMEM;
+    if (walk->depth == 0)
+        return 0;
+    for (uint32_t i = 0; i < walk->depth; i++)
+        walk->counts[walk->frames[i].function]--;
+    int rc = cunei_greenlets_add(walk->greenlets, walk->greenlet, walk->frames,
+                                 walk->depth, walk->last);
+    walk->depth = 0;
+    return rc;
+}
+
+/* Go on with a stack that was put aside. */
+static void resume_stack(struct cunei_walk *walk, const struct cunei_greenlet *greenlet)
+{
+    for (uint32_t i = 0; i < greenlet->depth; i++) {
+        struct cunei_walk_frame frame = greenlet->frames[i];
+        frame.suspended += walk->last - greenlet->since;
+        if (!push(walk, frame))
+            break;
+    }
+    cunei_greenlets_remove(walk->greenlets, greenlet->number);
+}
+
+static bool is_like(const struct cunei_greenlet *greenlet, const struct view *view)
+{
+    bool is_same = greenlet && greenlet->depth == view->hidden + view->count;
+
+    for (uint32_t i = 0; is_same && i < greenlet->depth; i++)
+        is_same = greenlet->frames[i].function == function_at(view, i);
+    return is_same;
+}
+
+static int switch_stack(struct cunei_walk *walk, const struct cunei_packet *packet,
+                        const struct cunei_switch *change)
+{
+    struct view view = view_of(change->functions, change->count, change->omitted);
+
+    int rc = say(walk, packet,
+                 (struct cunei_walk_step){.kind = CUNEI_WALK_SWITCH,
+                                          .greenlet = change->greenlet});
+    if (rc == 0)
+        rc = suspend_stack(walk);
+    if (rc != 0)
+        return rc;
+    walk->greenlet = change->greenlet;
+    const struct cunei_greenlet *greenlet =
+        cunei_greenlets_find(walk->greenlets, change->greenlet);
+    /* The number of the one that ran at first is told when it is switched to again. */
+    if (!greenlet) {
+        greenlet = cunei_greenlets_find(walk->greenlets, 0);
+        if (!is_like(greenlet, &view))
+            greenlet = NULL;
+    }
+    if (greenlet)
+        resume_stack(walk, greenlet);
+    return sync_stack(walk, packet, &view);
+}
+
+static int leave_open(struct cunei_walk *walk, const struct cunei_packet *packet,
+                      bool is_suspended)
+{
+    int rc = 0;
+
+    while (rc == 0 && walk->depth > 0)
+        rc = pop(walk, packet,
+                 (struct cunei_walk_step){.kind = CUNEI_WALK_OPEN,
+                                          .is_suspended = is_suspended});
+    walk->beyond = 0;
     return rc;
 }
 
 /* The story of the thread so far is over. */
 static int end_thread(struct cunei_walk *walk, const struct cunei_packet *packet)
 {
-    int rc = 0;
+    const struct cunei_greenlet *greenlet;
 
-    while (rc == 0 && walk->depth > 0)
-        rc = pop(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_OPEN});
-    walk->beyond = 0;
+    int rc = leave_open(walk, packet, false);
+    while (rc == 0 && walk->greenlets &&
+           (greenlet = cunei_greenlets_first(walk->greenlets))) {
+        resume_stack(walk, greenlet);
+        rc = leave_open(walk, packet, true);
+    }
+    walk->greenlet = 0;
     return rc;
 }
 
@@ -245,34 +343,39 @@ static size_t read_event(struct cunei_walk *walk, const struct cunei_packet *pac
                          const uint64_t *at, size_t left, struct leave *unwind, int *rc)
 {
     const struct cunei_stack *stack = (const void *)at;
+    struct view view;
     uint64_t time = cunei_record_time(at[0], packet->timestamp_begin);
     uint32_t class = cunei_record_class(at[0]);
     enum cunei_phase phase = cunei_record_phase(at[0]);
-    size_t size = 1;
+    size_t size = cunei_event_words(at, left);
 
     walk->last = time > walk->last ? time : walk->last;
+    if (size == 0)
+        return 0;
     switch (class) {
     case CUNEI_CLASS_STACK:
-        if (left < 2 || stack->count % 2 != 0 || stack->count / 2 > left - 2)
-            return 0;
-        *rc = sync_stack(walk, packet, stack);
-        return 2 + stack->count / 2;
+        view = view_of(stack->functions, stack->count, stack->omitted);
+        *rc = sync_stack(walk, packet, &view);
+        return size;
+    case CUNEI_CLASS_SWITCH:
+        *rc = switch_stack(walk, packet, (const void *)at);
+        return size;
     case CUNEI_CLASS_UNWIND:
-        if (left < 2)
-            return 0;
         *unwind = (struct leave){.is_raised = true, .run = at[1]};
-        return 2;
+        return size;
     case CUNEI_CLASS_CALL:
-        if (left < 2 || at[1] >= CUNEI_FUNCTION_END)
+        if (at[1] >= CUNEI_FUNCTION_END)
             return 0;
         class = (uint32_t)at[1];
-        size = 2;
         break;
     default:
         break;
     }
-    if (class < CUNEI_FUNCTION_FIRST)
-        return cunei_event_words(at, left);
+    if (class < CUNEI_FUNCTION_FIRST) {
+        *rc = say(walk, packet,
+                  (struct cunei_walk_step){.kind = CUNEI_WALK_EVENT, .event = at});
+        return size;
+    }
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
         *rc = enter(walk, packet, class, phase == CUNEI_PHASE_RESUME);
     else {
@@ -312,6 +415,8 @@ void cunei_walk_fini(struct cunei_walk *walk)
 {
     free(walk->frames);
     free(walk->counts);
+    cunei_greenlets_free(walk->greenlets);
+    walk->greenlets = NULL;
     walk->frames = NULL;
     walk->counts = NULL;
     walk->count_capacity = 0;

@@ -9,8 +9,9 @@
  *     cunei_walk_fini(&walk);
  *
  * The rules are those of the profile: a leave that does not match is an orphan, what is
- * above a leave lost its own end, each packet says what is really open.  Memory grows
- * with the depth of the stack, not with the trace.
+ * above a leave lost its own end, each packet says what is really open.  A greenlet
+ * that does not run keeps its frames until it goes on.  Memory grows with what is open,
+ * not with the trace.
  */
 #ifndef CUNEI_MODEL_WALK_H
 #define CUNEI_MODEL_WALK_H
@@ -31,7 +32,11 @@ enum cunei_walk_kind {
     CUNEI_WALK_ORPHAN, /* a function was left that is not known to be open */
     CUNEI_WALK_LOST,   /* events were lost before this */
     CUNEI_WALK_OPEN,   /* the story ends, and a frame is still open */
+    CUNEI_WALK_SWITCH, /* another greenlet runs after this */
+    CUNEI_WALK_EVENT,  /* something happened here: `event` says what */
 };
+
+struct cunei_greenlets;
 
 struct cunei_walk_frame {
     uint32_t function;
@@ -39,7 +44,9 @@ struct cunei_walk_frame {
     bool is_resumed; /* by RESUME, not by ENTER */
     bool mark;       /* the caller's; false at first */
     uint32_t run;    /* private */
+    uint32_t tag;    /* the caller's; 0 at first */
     uint64_t entered;
+    uint64_t suspended; /* since then, because another greenlet ran */
 };
 
 struct cunei_walk_step {
@@ -51,6 +58,9 @@ struct cunei_walk_step {
     uint32_t function; /* of that one, or of the orphan */
     bool is_yield;
     bool is_raised;
+    bool is_suspended;     /* of an open one: its greenlet does not run */
+    uint64_t greenlet;     /* that runs after a switch */
+    const uint64_t *event; /* whole, of a class that is neither call nor stack */
 };
 
 struct cunei_walk {
@@ -65,6 +75,8 @@ struct cunei_walk {
     uint32_t count_capacity;
     uint64_t beyond;
     uint64_t last;
+    uint64_t greenlet;                 /* that runs; 0: unknown */
+    struct cunei_greenlets *greenlets; /* owned: the others */
     bool has_packet;
     uint32_t thread, vtid;
     uint64_t sequence, discarded;

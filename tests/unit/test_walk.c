@@ -19,6 +19,7 @@ static const char *const kinds[] = {
     [CUNEI_WALK_ENTER] = "enter",   [CUNEI_WALK_LEAVE] = "leave",
     [CUNEI_WALK_MISSED] = "missed", [CUNEI_WALK_ORPHAN] = "orphan",
     [CUNEI_WALK_LOST] = "lost",     [CUNEI_WALK_OPEN] = "open",
+    [CUNEI_WALK_SWITCH] = "switch", [CUNEI_WALK_EVENT] = "event",
 };
 
 static const char *name_of(uint32_t function)
@@ -31,15 +32,23 @@ static const char *name_of(uint32_t function)
 static int note_step(void *context, const struct cunei_walk_step *step)
 {
     size_t size = strlen(story);
-    bool has_function =
-        step->kind != CUNEI_WALK_THREAD && step->kind != CUNEI_WALK_LOST;
+    bool has_function = step->kind != CUNEI_WALK_THREAD &&
+                        step->kind != CUNEI_WALK_LOST &&
+                        step->kind != CUNEI_WALK_SWITCH;
+    const struct cunei_walk_frame *frame =
+        step->depth > 0 ? &step->frames[step->depth - 1] : NULL;
 
     (void)context;
-    (void)snprintf(story + size, sizeof(story) - size, "%s%s %s%s%u%s%s",
-                   size ? ", " : "", kinds[step->kind],
-                   has_function ? name_of(step->function) : "", has_function ? " " : "",
-                   step->depth, step->is_yield ? " yield" : "",
-                   step->is_raised ? " raised" : "");
+    (void)snprintf(
+        story + size, sizeof(story) - size, "%s%s %s%s%u%s%s%s", size ? ", " : "",
+        kinds[step->kind], has_function ? name_of(step->function) : "",
+        has_function ? " " : "", step->depth, step->is_yield ? " yield" : "",
+        step->is_raised ? " raised" : "", step->is_suspended ? " suspended" : "");
+    if (step->kind == CUNEI_WALK_LEAVE && frame->suspended > 0) {
+        size = strlen(story);
+        (void)snprintf(story + size, sizeof(story) - size, " ran %u",
+                       (unsigned)(step->time - frame->entered - frame->suspended));
+    }
     return 0;
 }
 
@@ -177,6 +186,54 @@ static void an_exception_resynchronises_a_recursion(void **state)
                         "missed F 2, leave F 1 raised");
 }
 
+static void a_greenlet_goes_on_where_it_was(void **state)
+{
+    static const uint32_t first[] = {F, G};
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 0);
+    tape_enter(&tape, G, 10);
+    tape_switch(&tape, 2, NULL, 0, 20);
+    tape_enter(&tape, H, 21);
+    tape_switch(&tape, 1, first, 2, 40);
+    tape_leave(&tape, G, 50);
+    tape_switch(&tape, 2, (uint32_t[]){H}, 1, 60);
+    tape_leave(&tape, H, 70);
+    tape_switch(&tape, 1, first, 1, 80);
+    tape_leave(&tape, F, 90);
+
+    assert_string_equal(
+        walk_tape(),
+        "thread 0, enter F 1, enter G 2, switch 2, enter H 1, switch 1, "
+        "leave G 2 ran 20, switch 1, leave H 1 ran 29, switch 0, leave F 1 ran 50");
+}
+
+static void what_a_greenlet_has_open_is_found_or_stays_suspended(void **state)
+{
+    static const uint32_t stack[] = {G};
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 0);
+    tape_switch(&tape, 2, stack, 1, 20);
+    tape_leave(&tape, G, 30);
+
+    assert_string_equal(walk_tape(), "thread 0, enter F 1, switch 1, found G 1, "
+                                     "leave G 1, open F 1 suspended");
+}
+
+static void other_events_are_told_where_they_happen(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 0);
+    tape_gc(&tape, CUNEI_PHASE_ENTER, 0, 0, 10);
+    tape_leave(&tape, F, 20);
+    tape_name(&tape, 1, "name", 30);
+
+    assert_string_equal(walk_tape(),
+                        "thread 0, enter F 1, event F 1, leave F 1, event ? 0");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -189,6 +246,9 @@ int main(void)
         TEST(orphans_and_missing_ends_are_told_apart),
         TEST(generators_and_exceptions_are_marked),
         TEST(an_exception_resynchronises_a_recursion),
+        TEST(a_greenlet_goes_on_where_it_was),
+        TEST(what_a_greenlet_has_open_is_found_or_stays_suspended),
+        TEST(other_events_are_told_where_they_happen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
