@@ -85,15 +85,11 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
     atomic_store(&stream->deadline, now + CUNEI_SPAN_MAX);
 }
 
-void cunei_packet_put_stack(struct cunei_recording *recording,
-                            struct cunei_stream *stream, uint64_t now, bool top_is_open)
+void cunei_packet_put_stack(struct cunei_stream *stream, uint64_t now, size_t count,
+                            size_t omitted)
 {
-    uint32_t *functions = stream->slot->functions;
-    size_t count = 0, omitted = 0;
+    uint32_t *functions = stream->functions;
 
-    if (recording->hooks.stack)
-        count = recording->hooks.stack(top_is_open, functions, CUNEI_RECORDER_STACK_MAX,
-                                       &omitted);
     if (count % 2 == 1)
         functions[count++] = 0;
 

@@ -21,6 +21,10 @@ static struct cunei_recording recording = {.lock = PTHREAD_MUTEX_INITIALIZER,
 static int watch_error; /* without it, a thread's end would go unseen */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Which recording the event in hand belongs to; 0: nobody has said. */
+static _Thread_local uint32_t event_recording
+    __attribute__((tls_model("initial-exec")));
+
 void cunei_recording_let_go(struct cunei_recording *ended)
 {
     ended->on = false;
@@ -45,7 +49,10 @@ static void prepare_process(void)
  */
 static bool is_recording_here(void)
 {
-    return recording.on && getpid() == recording.pid;
+    uint32_t number = event_recording;
+
+    return recording.on && getpid() == recording.pid &&
+           (number == 0 || number == recording.number);
 }
 
 bool cunei_recorder_is_on(void)
@@ -139,6 +146,8 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
         rc = cunei_description_write_preamble(&recording, frequency);
     if (rc < 0)
         undo_start();
+    else
+        recording.number++;
     recording.on = rc == 0;
     return rc;
 }
@@ -220,6 +229,58 @@ void cunei_recorder_count_interpreter(void)
     atomic_fetch_add_explicit(&recording.interpreters, 1, memory_order_relaxed);
 }
 
+uint32_t cunei_recorder_begin_event(void)
+{
+    uint32_t before = event_recording;
+
+    event_recording = recording.number;
+    return before;
+}
+
+void cunei_recorder_end_event(uint32_t before)
+{
+    event_recording = before;
+}
+
+/*
+ * A new packet, after the one that is open.  Python is asked first: meanwhile the
+ * recording may end, which closes this stream, too, and another one begin.  From there
+ * on nothing is called at which a thread of Python can be stopped.
+ */
+static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open)
+{
+    struct cunei_stream *stream = cunei_thread_own(&recording);
+    char name[CUNEI_PACKET_THREAD_NAME] = "";
+    size_t count = 0, omitted = 0;
+    uint32_t number = recording.number;
+
+    /* Who has no slot and gets none is not asked with every event anew. */
+    if (!stream || (!stream->slot && !cunei_thread_may_begin(&recording, *now))) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
+        return NULL;
+    }
+    if (!stream->slot && recording.hooks.name)
+        recording.hooks.name(name);
+    if (recording.hooks.stack)
+        count = recording.hooks.stack(top_is_open, stream->functions,
+                                      CUNEI_RECORDER_STACK_MAX, &omitted);
+
+    if (!is_recording_here() || number != recording.number)
+        return NULL;
+    if (stream->slot)
+        (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, false);
+    else if (cunei_thread_begin(&recording, stream, now))
+        memcpy(stream->name, name, sizeof(stream->name));
+    else {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
+        return NULL;
+    }
+    cunei_packet_begin(&recording, stream, *now);
+    cunei_packet_put_stack(stream, *now, count, omitted);
+    stream->pokes = atomic_load(&recording.pokes) - 1;
+    return stream;
+}
+
 /* In the packet that is open, or in a new one. */
 static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is_open)
 {
@@ -233,15 +294,8 @@ static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is
         }
         if (cunei_stream_has_room(stream, *now, words))
             return stream;
-        (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, false);
-    } else
-        stream = cunei_thread_begin(&recording, now);
-    if (!stream)
-        return NULL;
-    cunei_packet_begin(&recording, stream, *now);
-    cunei_packet_put_stack(&recording, stream, *now, top_is_open);
-    stream->pokes = atomic_load(&recording.pokes) - 1;
-    return stream;
+    }
+    return begin_packet(now, top_is_open);
 }
 
 struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,

@@ -74,6 +74,15 @@ void cunei_recorder_count_interpreter(void);
 bool cunei_recorder_is_on(void);
 
 /*
+ * An event is in hand: what is learnt for it now, such as the ids of functions, holds
+ * for the recording that is on now.  Until it is ended, nothing of this thread goes
+ * into another.  `begin` returns what `end` takes: one may come within another.  What
+ * is written outside of them goes into the recording that is on.
+ */
+uint32_t cunei_recorder_begin_event(void);
+void cunei_recorder_end_event(uint32_t before);
+
+/*
  * The calling thread's stream with room for `words` words at `*now`, which is moved
  * forward if the clock stepped back.  NULL: not recording, or there is no room to be
  * had, which is counted.

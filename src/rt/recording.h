@@ -33,12 +33,11 @@ struct cunei_slot {
     uint64_t last;             /* tick at which its last packet ended */
     struct cunei_file_end end; /* of the stream file */
     struct cunei_slot *next_free;
-    /* Scratch for its `stack` events: a thread's own stack may be small. */
-    uint32_t functions[CUNEI_RECORDER_STACK_MAX + 1];
 };
 
 struct cunei_recording {
-    bool on;
+    atomic_bool on;
+    _Atomic uint32_t number; /* of recordings so far, this one included */
     pid_t pid;
     pthread_mutex_t lock;
     struct cunei_recorder_hooks hooks;
@@ -83,9 +82,12 @@ void cunei_recording_let_go(struct cunei_recording *recording);
 
 /* rt/thread.c: the streams of threads; `watch` once, before the first of them. */
 int cunei_thread_watch(struct cunei_recording *recording);
-/* The first event of a thread, or of a recording in it; NULL: lost, and counted. */
-struct cunei_stream *cunei_thread_begin(struct cunei_recording *recording,
-                                        uint64_t *now);
+/* The calling thread's stream, made if it has none; NULL: it cannot be had. */
+struct cunei_stream *cunei_thread_own(struct cunei_recording *recording);
+/* Give it a slot; false: there is none to be had, which `may_begin` knows before. */
+bool cunei_thread_may_begin(struct cunei_recording *recording, uint64_t now);
+bool cunei_thread_begin(struct cunei_recording *recording, struct cunei_stream *stream,
+                        uint64_t *now);
 int cunei_thread_close_all(struct cunei_recording *recording);
 /* Send every thread through cunei_recorder_room soon; lock held. */
 void cunei_thread_poke_all(struct cunei_recording *recording);
@@ -119,9 +121,9 @@ void cunei_packet_count_lost(struct cunei_recording *recording, struct cunei_slo
 void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot *slot);
 /* A last packet for a slot without an owner, if its file does not tell all losses. */
 int cunei_packet_tell(struct cunei_recording *recording, struct cunei_slot *slot);
-void cunei_packet_put_stack(struct cunei_recording *recording,
-                            struct cunei_stream *stream, uint64_t now,
-                            bool top_is_open);
+/* The `stack` event of the first `count` of the stream's `functions`. */
+void cunei_packet_put_stack(struct cunei_stream *stream, uint64_t now, size_t count,
+                            size_t omitted);
 
 /* rt/live.c: the live file. */
 int cunei_live_create(struct cunei_recording *recording);

@@ -43,6 +43,8 @@ struct cunei_stream {
     uint32_t pokes;  /* as many as it has heard of */
     clockid_t cpu_clock;
     char name[CUNEI_PACKET_THREAD_NAME];
+    /* Scratch for its `stack` events: a thread's own stack may be small. */
+    uint32_t *functions;                  /* in the block of the stream */
     struct cunei_stream *next, *previous; /* all of the process's */
 };
 

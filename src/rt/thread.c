@@ -10,6 +10,9 @@
 
 #include "rt/recording.h"
 
+/* No two threads write to the same one in the hot path. */
+#define CACHE_LINE 64u
+
 /* Slots without an owner that keep their memory. */
 #define IDLE_SLOTS_MAX 4
 
@@ -76,30 +79,46 @@ static void identify(struct cunei_stream *stream)
         stream->cpu_clock = CLOCK_THREAD_CPUTIME_ID;
 }
 
-/* The calling thread's stream, made at its first event. */
-static struct cunei_stream *own_stream(struct cunei_recording *recording)
+static size_t round_up(size_t size)
 {
-    struct cunei_stream *stream = cunei_stream_own;
+    return (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
 
-    if (stream)
-        return stream;
-    stream = aligned_alloc(64, (sizeof(*stream) + 63) / 64 * 64);
+struct cunei_stream *cunei_thread_own(struct cunei_recording *recording)
+{
+    const size_t head = round_up(sizeof(struct cunei_stream));
+    const size_t functions = (CUNEI_RECORDER_STACK_MAX + 1) * sizeof(uint32_t);
+
+    if (cunei_stream_own)
+        return cunei_stream_own;
+    char *block = aligned_alloc(CACHE_LINE, head + round_up(functions));
+    struct cunei_stream *stream = (void *)block;
     if (!stream)
         return NULL;
     *stream = (struct cunei_stream){
         .content_bits = CUNEI_PACKET_BITS,
-        .next = recording->streams,
+        .functions = (void *)(block + head),
     };
     identify(stream);
     if (pthread_setspecific(thread_end, stream) != 0) {
         free(stream);
         return NULL;
     }
+    (void)pthread_mutex_lock(&recording->lock);
+    stream->next = recording->streams;
     if (recording->streams)
         recording->streams->previous = stream;
     recording->streams = stream;
+    (void)pthread_mutex_unlock(&recording->lock);
     cunei_stream_own = stream;
     return stream;
+}
+
+/* Whether it is worth trying; lock held. */
+static bool may_add_slot(const struct cunei_recording *recording, uint64_t now)
+{
+    return recording->on && now >= recording->no_slot_until &&
+           !cunei_recording_is_full(recording);
 }
 
 /* A slot that nobody has; NULL: there is none to be had.  Lock held. */
@@ -112,7 +131,7 @@ static struct cunei_slot *take_slot(struct cunei_recording *recording, uint64_t 
         recording->free_count--;
         return slot;
     }
-    if (now < recording->no_slot_until || cunei_recording_is_full(recording))
+    if (!may_add_slot(recording, now))
         return NULL;
     slot = cunei_live_add_slot(recording, CUNEI_STREAM_EVENTS);
     /* Not with every event anew: what failed costs system calls. */
@@ -121,46 +140,33 @@ static struct cunei_slot *take_slot(struct cunei_recording *recording, uint64_t 
     return slot;
 }
 
-/* A stream with a slot, or NULL; lock held. */
-static struct cunei_stream *own_stream_with_slot(struct cunei_recording *recording,
-                                                 uint64_t now)
+bool cunei_thread_may_begin(struct cunei_recording *recording, uint64_t now)
 {
-    struct cunei_stream *stream = own_stream(recording);
-
-    if (!stream || stream->slot)
-        return stream;
-    stream->slot = take_slot(recording, now);
-    if (!stream->slot)
-        return NULL;
-    stream->packet = NULL;
-    stream->thread = ++recording->thread_count;
-    recording->live->streams[stream->slot->number].thread = stream->thread;
-    return stream;
+    (void)pthread_mutex_lock(&recording->lock);
+    bool may = recording->free_slots || may_add_slot(recording, now);
+    (void)pthread_mutex_unlock(&recording->lock);
+    return may;
 }
 
-struct cunei_stream *cunei_thread_begin(struct cunei_recording *recording,
-                                        uint64_t *now)
+bool cunei_thread_begin(struct cunei_recording *recording, struct cunei_stream *stream,
+                        uint64_t *now)
 {
-    char name[CUNEI_PACKET_THREAD_NAME] = "";
-
-    /* Before there is anything that another thread could find half made. */
-    if (recording->hooks.name)
-        recording->hooks.name(name);
     (void)pthread_mutex_lock(&recording->lock);
-    struct cunei_stream *stream =
-        recording->on ? own_stream_with_slot(recording, *now) : NULL;
-    (void)pthread_mutex_unlock(&recording->lock);
-    if (!stream) {
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
-        return NULL;
+    stream->slot = take_slot(recording, *now);
+    if (stream->slot) {
+        stream->packet = NULL;
+        stream->thread = ++recording->thread_count;
+        recording->live->streams[stream->slot->number].thread = stream->thread;
     }
-    memcpy(stream->name, name, sizeof(stream->name));
+    (void)pthread_mutex_unlock(&recording->lock);
+    if (!stream->slot)
+        return false;
     /* The slot's last owner may have read its clock after this thread did. */
     if (*now < stream->slot->last) {
         *now = stream->slot->last;
         cunei_recording_count(recording, CUNEI_LIVE_CLAMPED, 1);
     }
-    return stream;
+    return true;
 }
 
 /*

@@ -37,7 +37,9 @@ void scratch_start(struct scratch *scratch)
     struct cunei_recorder_options options = {.directory = scratch->directory,
                                              .frequency = NS_PER_S,
                                              .max_bytes = scratch->max_bytes,
-                                             .hooks = {.poked = scratch->poked}};
+                                             .hooks = {.poked = scratch->poked,
+                                                       .stack = scratch->stack,
+                                                       .name = scratch->name}};
 
     assert_int_equal(cunei_recorder_start(&options, &process), 0);
     cunei_process_fini(&process);

@@ -19,9 +19,12 @@
 
 struct scratch {
     char directory[64];
-    uint32_t first;                  /* the id of f0 */
-    uint64_t max_bytes;              /* as the recorder's option; 0 unless set */
-    void (*poked)(bool top_is_open); /* its hook; NULL unless set */
+    uint32_t first;     /* the id of f0 */
+    uint64_t max_bytes; /* as the recorder's option; 0 unless set */
+    /* Its hooks; NULL unless set. */
+    void (*poked)(bool top_is_open);
+    size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, size_t *omitted);
+    void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
 };
 
 /* Make the directory; start recording in it with all functions defined. */
