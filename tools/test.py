@@ -7,6 +7,8 @@ its own: all of them on the newest Python, those marked `core` on the others, am
 them free-threaded ones.
 """
 
+import concurrent.futures
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,9 +19,7 @@ import lint
 from builds import BUILD, Failed, run
 from steps import Steps, count_junit
 
-# What is said of a selection of the end-to-end tests, and the markers it is made by.
-ALL = ("all tests", "not soak")
-CORE = ("core tests", "core and not soak")
+MARKERS = {"all tests": "not soak", "core tests": "core and not soak"}
 
 
 def counted(report, *command, **variables):
@@ -69,42 +69,56 @@ def end_to_end(version, only):
 def is_refused(version):
     """Whether the probe does not know how to record in that Python."""
     python = BUILD / f"e2e-{version}" / "bin" / "python"
-    code = "import cunei, sys; cunei.start(sys.argv[1]); cunei.stop()"
     with tempfile.TemporaryDirectory() as folder:
+        said = {"CUNEI_RECORD": f"{folder}/trace", "CUNEI_DEBUG": "1"}
         try:
-            run(python, "-c", code, f"{folder}/trace")
-        except Failed as error:
-            return "cannot be recorded yet" in str(error)
-    return False
+            return "cannot be recorded yet" in run(python, "-c", "", **said)
+        except Failed:
+            return False
 
 
-def test_python(steps, version, path, only):
-    """The end-to-end tests with that Python; whether they ran."""
-    if not steps.run(f"install: Python {version}", install, version, path):
-        return False
+def test_python(steps, version, path, title):
+    """The end-to-end tests with that Python; what became of them, in words."""
+    if not steps.run_beside(f"install: Python {version}", install, version, path):
+        return "not tested"
     name = f"end to end: Python {version}"
     if is_refused(version):
         steps.leave_out(name, "cunei cannot record in it yet")
-        return False
-    steps.run(name, end_to_end, version, only)
-    return True
+        return "not tested"
+    steps.run_beside(name, end_to_end, version, MARKERS[title])
+    return title
 
 
-def show_coverage(covered, found):
-    """Say which Pythons the end-to-end tests ran with, and which they did not."""
+def test_pythons(steps):
+    """All tests on the first Python, core tests on the others, two at a time."""
+    jobs = {}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        try:
+            for version, path in environments.pythons():
+                title = "core tests" if jobs else "all tests"
+                jobs[version] = pool.submit(test_python, steps, version, path, title)
+            concurrent.futures.wait(jobs.values())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            builds.stop_all()
+            raise
+    show_coverage({version: job.result() for version, job in jobs.items()})
+
+
+def show_coverage(titles):
+    """Say which Pythons were tested and how, and which are not here."""
     print()
-    for only in dict.fromkeys(covered.values()):
-        versions = [version for version in covered if covered[version] == only]
-        print(f"Pythons, {only:<15}{' '.join(versions)}")
-    left = [version for version in found if version not in covered]
-    if left:
-        print(f"Pythons, not tested    {' '.join(left)}")
-    absent = environments.absent(found)
+    for title in dict.fromkeys(titles.values()):
+        versions = [version for version in titles if titles[version] == title]
+        print(f"Pythons, {title:<14}{' '.join(versions)}")
+    absent = environments.absent(titles)
     if absent:
-        print(f"Pythons, not here      {' '.join(absent)}   (make pythons)")
+        print(f"Pythons, not here      {' '.join(absent)}   (make pythons brings them)")
 
 
 def main():
+    # What runs is stopped with us, as it is by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     steps = Steps()
     for name, check in lint.CHECKS.items():
         steps.run(f"lint: {name}", check)
@@ -113,13 +127,7 @@ def main():
             steps.run(f"unit tests: {title}", meson_test, name)
     if steps.run("build: clang, TSan", compile, "tsan"):
         steps.run("unit tests: TSan", thread_tests)
-    found = environments.pythons()
-    covered = {}
-    for version, path in found:
-        title, only = CORE if covered else ALL
-        if test_python(steps, version, path, only):
-            covered[version] = title
-    show_coverage(covered, [version for version, _ in found])
+    test_pythons(steps)
     return steps.finish()
 
 
