@@ -8,6 +8,7 @@
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
+#include "probe/exception.h"
 #include "probe/frames.h"
 #include "probe/process.h"
 #include "probe/task.h"
@@ -69,16 +70,43 @@ static PyObject *record_body(struct callback *self, PyCodeObject *code,
     Py_RETURN_NONE;
 }
 
+/* Pass on what a callback of exceptions got. */
+static PyObject *pass_exception(cunei_exception_event *event, PyCodeObject *code,
+                                PyObject *const *args, Py_ssize_t count)
+{
+    if (count >= 3 && PyExceptionInstance_Check(args[2]))
+        event(code, args[1], args[2]);
+    Py_RETURN_NONE;
+}
+
+static PyObject *raise_body(struct callback *self, PyCodeObject *code,
+                            PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    return pass_exception(cunei_exception_raised, code, args, count);
+}
+
+static PyObject *reraise_body(struct callback *self, PyCodeObject *code,
+                              PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    return pass_exception(cunei_exception_raised_again, code, args, count);
+}
+
+static PyObject *handled_body(struct callback *self, PyCodeObject *code,
+                              PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    return pass_exception(cunei_exception_handled, code, args, count);
+}
+
 /* What it writes stays together: the mark, and the leave it belongs to. */
 static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = word_of(code);
-    uint64_t now = cunei_clock_read();
     struct cunei_stream *stream = cunei_stream_own;
     (void)self;
-    (void)args;
-    (void)count;
 
     if (word & CUNEI_CODE_OFF)
         Py_RETURN_NONE;
@@ -92,6 +120,8 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     uint64_t run = cunei_frames_run(id);
     if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
         cunei_task_unwind();
+    (void)pass_exception(cunei_exception_unwound, code, args, count);
+    uint64_t now = cunei_clock_read();
     if (!cunei_stream_has_room(stream, now, words))
         stream = cunei_recorder_room(&now, words, true);
     if (!stream) {
@@ -205,6 +235,9 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
 
 COLD_CALLBACK(record)
 COLD_CALLBACK(unwind)
+COLD_CALLBACK(raise)
+COLD_CALLBACK(reraise)
+COLD_CALLBACK(handled)
 COLD_CALLBACK(call)
 COLD_CALLBACK(discover)
 COLD_CALLBACK(select)
@@ -326,6 +359,9 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
         [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, true, on_record},
         [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, true, on_record},
         [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, false, on_unwind},
+        [CUNEI_CALLBACK_RAISE] = {CUNEI_PHASE_LEAVE, false, on_raise},
+        [CUNEI_CALLBACK_RERAISE] = {CUNEI_PHASE_LEAVE, false, on_reraise},
+        [CUNEI_CALLBACK_HANDLED] = {CUNEI_PHASE_LEAVE, false, on_handled},
         [CUNEI_CALLBACK_CALL] = {CUNEI_PHASE_ENTER, false, on_call},
         [CUNEI_CALLBACK_SELECT_ENTER] = {CUNEI_PHASE_ENTER, true, on_select},
         [CUNEI_CALLBACK_SELECT_RESUME] = {CUNEI_PHASE_RESUME, true, on_select},

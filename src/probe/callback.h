@@ -19,6 +19,9 @@ enum cunei_callback_kind {
     CUNEI_CALLBACK_RESUME,
     CUNEI_CALLBACK_YIELD,
     CUNEI_CALLBACK_UNWIND,
+    CUNEI_CALLBACK_RAISE,
+    CUNEI_CALLBACK_RERAISE,
+    CUNEI_CALLBACK_HANDLED,
     CUNEI_CALLBACK_CALL,            /* CALL in code that is watched */
     CUNEI_CALLBACK_C_CALL,          /* CALL where C functions are recorded */
     CUNEI_CALLBACK_C_RETURN,        /* C_RETURN and C_RAISE there */

@@ -62,6 +62,19 @@ static inline uint64_t cunei_compat_extra_call(PyCodeObject *code, Py_ssize_t in
     return (uint64_t)(uintptr_t)word;
 }
 
+/* What a dict has for a name, a new reference; NULL: nothing. */
+static inline PyObject *cunei_compat_dict_get(PyObject *dict, const char *name)
+{
+    PyObject *value = NULL;
+#if PY_VERSION_HEX >= 0x030d0000
+    if (PyDict_GetItemStringRef(dict, name, &value) < 0)
+        PyErr_Clear();
+#else
+    value = Py_XNewRef(PyDict_GetItemString(dict, name));
+#endif
+    return value;
+}
+
 /*
  * Which of the interpreter's frames runs: the same at its start and at its end, and for
  * a generator as long as that lives.  It is compared, and never looked into.

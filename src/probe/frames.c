@@ -3,11 +3,6 @@
 
 #include "probe/frames.h"
 
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/text.h"
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
@@ -112,63 +107,5 @@ void cunei_frames_visit_all(void (*visit)(void *context, PyCodeObject *code,
             Py_XDECREF(globals);
             Py_DECREF(code);
         }
-    }
-}
-
-static void copy_name(PyObject *text, char name[CUNEI_PACKET_THREAD_NAME])
-{
-    Py_ssize_t size = 0;
-    const char *bytes =
-        text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &size) : NULL;
-    if (!bytes || size == 0) {
-        PyErr_Clear();
-        return;
-    }
-    size_t length = cunei_text_cut(bytes, (size_t)size, CUNEI_PACKET_THREAD_NAME);
-    memset(name, 0, CUNEI_PACKET_THREAD_NAME);
-    memcpy(name, bytes, length);
-}
-
-/*
- * A threading.Thread is the `self` of its outermost frame.  Its name is taken from
- * there: in threading's own table it stands only some events later.
- */
-static void copy_threading_name(char name[CUNEI_PACKET_THREAD_NAME])
-{
-    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
-    PyFrameObject *outermost = NULL;
-
-    for (; frame; frame = PyFrame_GetBack(outermost)) {
-        Py_XDECREF(outermost);
-        outermost = frame;
-    }
-    if (!outermost)
-        return;
-    PyCodeObject *code = PyFrame_GetCode(outermost);
-    if (PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0) {
-        PyObject *self = PyFrame_GetVarString(outermost, "self");
-        /* Only what the object itself holds: a property of the program's must not run.
-         */
-        PyObject *attributes = self ? PyObject_GenericGetDict(self, NULL) : NULL;
-        if (attributes && PyDict_Check(attributes))
-            copy_name(PyDict_GetItemString(attributes, "_name"), name); /* borrowed */
-        PyErr_Clear();
-        Py_XDECREF(attributes);
-        Py_XDECREF(self);
-    }
-    Py_DECREF(code);
-    Py_DECREF(outermost);
-}
-
-void cunei_frames_thread_name(char name[CUNEI_PACKET_THREAD_NAME])
-{
-    static const char main_thread[] = "MainThread";
-
-    memset(name, 0, CUNEI_PACKET_THREAD_NAME);
-    if (gettid() == getpid())
-        memcpy(name, main_thread, sizeof(main_thread));
-    else {
-        (void)pthread_getname_np(pthread_self(), name, 16);
-        copy_threading_name(name);
     }
 }

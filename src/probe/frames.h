@@ -9,12 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/packet.h"
-
-/* Hooks of the recorder: see rt/recorder.h. */
+/* A hook of the recorder: see rt/recorder.h. */
 size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted);
-void cunei_frames_thread_name(char name[CUNEI_PACKET_THREAD_NAME]);
 
 /*
  * How many frames of this function stand directly on top of each other, frames that are

@@ -17,10 +17,12 @@
 #include "probe/code.h"
 #include "probe/cost.h"
 #include "probe/describe.h"
+#include "probe/exception.h"
 #include "probe/frames.h"
 #include "probe/monitor.h"
 #include "probe/process.h"
 #include "probe/task.h"
+#include "probe/threadname.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "rt/refusal.h"
@@ -74,6 +76,12 @@ static void when_forked(void)
     forked = true;
 }
 
+/* A thread has begun a packet, or was poked. */
+static void when_poked(bool top_is_open)
+{
+    cunei_threadname_check(top_is_open);
+}
+
 static bool is_selective(const struct probe_state *state)
 {
     return state->session.patterns.count > 0;
@@ -112,11 +120,13 @@ static int start_recorder(struct probe_state *state, bool is_forked)
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
         .hooks = {.stack = cunei_frames_stack,
-                  .name = cunei_frames_thread_name,
+                  .name = cunei_threadname_copy,
+                  .poked = when_poked,
                   .forked = when_forked},
     };
 
     cunei_task_reset();
+    cunei_exception_reset();
     cunei_describe(&process, &state->session.patterns);
     if (is_forked)
         process.name = cunei_process_forked_name();
@@ -199,6 +209,7 @@ static PyObject *probe_stop(PyObject *module, PyObject *unused)
     /* Events first: after that no thread is in the middle of one. */
     cunei_monitor_pause(&state->monitor);
     cunei_process_tell_name();
+    cunei_exception_end();
     (void)cunei_recorder_stop();
     release(state);
     Py_RETURN_NONE;

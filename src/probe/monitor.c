@@ -25,6 +25,11 @@ static const struct row {
     [CUNEI_MONITOR_THROW] = {"PY_THROW", CUNEI_CALLBACK_RESUME, CUNEI_CALLBACK_RESUME},
     [CUNEI_MONITOR_UNWIND] = {"PY_UNWIND", CUNEI_CALLBACK_UNWIND,
                               CUNEI_CALLBACK_UNWIND},
+    [CUNEI_MONITOR_RAISE] = {"RAISE", CUNEI_CALLBACK_RAISE, CUNEI_CALLBACK_RAISE},
+    [CUNEI_MONITOR_RERAISE] = {"RERAISE", CUNEI_CALLBACK_RERAISE,
+                               CUNEI_CALLBACK_RERAISE},
+    [CUNEI_MONITOR_HANDLED] = {"EXCEPTION_HANDLED", CUNEI_CALLBACK_HANDLED,
+                               CUNEI_CALLBACK_HANDLED},
     [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
     [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
                                 CUNEI_CALLBACK_C_RETURN},
@@ -209,17 +214,17 @@ static long c_events(const struct cunei_monitor *monitor)
 }
 
 /*
- * The global events of the tool id where something is selected.  PY_THROW and PY_UNWIND
- * are global before 3.15.  The first may be how a suspended generator is discovered;
- * the second costs whenever an exception flies, and stays off until something is
- * selected.
+ * The global events of the tool id where something is selected.  PY_THROW and those of
+ * exceptions are global before 3.15.  The first may be how a suspended generator is
+ * discovered; the others cost whenever an exception flies, and stay off until something
+ * is selected.
  */
 static long global_events(const struct cunei_monitor *monitor)
 {
     long events = monitor->events[CUNEI_MONITOR_THROW];
 
     if (monitor->unwinds)
-        events |= monitor->events[CUNEI_MONITOR_UNWIND];
+        events |= add_events(monitor, CUNEI_MONITOR_UNWIND, CUNEI_MONITOR_HANDLED);
     if (monitor->discovery < 0)
         events |= add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME);
     return events;

@@ -34,6 +34,9 @@ enum cunei_monitor_event {
     /* Before 3.15 these are on for all code, or for none. */
     CUNEI_MONITOR_THROW,
     CUNEI_MONITOR_UNWIND,
+    CUNEI_MONITOR_RAISE,
+    CUNEI_MONITOR_RERAISE,
+    CUNEI_MONITOR_HANDLED,
     /* Only where they are asked for; the others cannot be had without the first. */
     CUNEI_MONITOR_CALL,
     CUNEI_MONITOR_C_RETURN,
@@ -42,7 +45,7 @@ enum cunei_monitor_event {
 };
 
 #define CUNEI_MONITOR_LOCAL_LAST  CUNEI_MONITOR_YIELD
-#define CUNEI_MONITOR_ALWAYS_LAST CUNEI_MONITOR_UNWIND
+#define CUNEI_MONITOR_ALWAYS_LAST CUNEI_MONITOR_HANDLED
 
 struct cunei_monitor {
     PyObject *module; /* sys.monitoring */
@@ -52,7 +55,7 @@ struct cunei_monitor {
     long events[CUNEI_MONITOR_EVENTS]; /* their bits in this Python */
     int tool;                          /* -1: none */
     int discovery;                     /* -1: none */
-    bool unwinds;                      /* PY_UNWIND is on */
+    bool unwinds;                      /* the events of exceptions are on */
     bool c_calls;                      /* calls of C functions are recorded, too */
 };
 

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/exception.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/flight.h"
+#include "probe/frames.h"
+#include "probe/line.h"
+#include "probe/names.h"
+#include "probe/write.h"
+#include "wire/event.h"
+
+/* How far a traceback is searched for the frame that an exception came from. */
+#define TRACEBACK_MAX 4096
+
+static const PyTracebackObject *traceback_of(PyObject *exception)
+{
+    return (PyTracebackObject *)((PyBaseExceptionObject *)exception)->traceback;
+}
+
+static uint32_t current_depth(void)
+{
+    return (uint32_t)cunei_compat_depth(PyThreadState_Get());
+}
+
+/* The id of the function on top; 0: it is not recorded. */
+static uint32_t function_of(PyCodeObject *code)
+{
+    uint64_t word = cunei_code_word(code);
+
+    return cunei_code_id(word ? word
+                              : cunei_code_resolve(code, cunei_frames_globals()));
+}
+
+static int offset_of(PyObject *offset)
+{
+    long number = PyLong_Check(offset) ? PyLong_AsLong(offset) : 0;
+
+    return number > 0 && number < INT_MAX ? (int)number : 0;
+}
+
+/* module.qualname, without the module for builtins. */
+static size_t copy_type(PyTypeObject *type, char text[CUNEI_FLIGHT_TYPE_MAX + 1])
+{
+    const size_t size = CUNEI_FLIGHT_TYPE_MAX + 1;
+    size_t used = 0;
+
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+        /* Types of C are called module.name, but for the builtins. */
+        used = strnlen(type->tp_name, CUNEI_FLIGHT_TYPE_MAX);
+        memcpy(text, type->tp_name, used);
+        return used;
+    }
+    PyObject *attributes = PyType_GetDict(type);
+    PyObject *module =
+        attributes ? cunei_compat_dict_get(attributes, "__module__") : NULL;
+    PyErr_Clear();
+    if (module && PyUnicode_Check(module) &&
+        PyUnicode_CompareWithASCIIString(module, "builtins") != 0) {
+        used = cunei_names_copy(module, text, size - 1);
+        text[used++] = '.';
+    }
+    used += cunei_names_copy(((PyHeapTypeObject *)type)->ht_qualname, text + used,
+                             size - used);
+    Py_XDECREF(module);
+    Py_XDECREF(attributes);
+    return used;
+}
+
+static void write_flight(enum cunei_phase phase, const struct cunei_flying *flying)
+{
+    const struct cunei_flight *flight = &flying->flight;
+    uint64_t words[] = {
+        cunei_record(0, CUNEI_CLASS_EXCEPTION, phase),
+        flight->function | (uint64_t)flight->line << 32,
+        flight->handler | (uint64_t)flight->handler_line << 32,
+        flight->unwound,
+    };
+
+    cunei_write_text(words, 4, flying->type, flying->type_size, true);
+}
+
+static void land(struct cunei_flights *flights, struct cunei_flying *flying,
+                 uint32_t handler, uint32_t line)
+{
+    flying->flight.handler = handler;
+    flying->flight.handler_line = line;
+    write_flight(CUNEI_PHASE_LEAVE, flying);
+    cunei_flights_land(flights, flying);
+}
+
+static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
+                    PyCodeObject *code, PyObject *offset)
+{
+    uint32_t handler = function_of(code);
+    uint32_t line =
+        handler ? cunei_lines_after(&flights->lines, code, offset_of(offset)) : 0;
+
+    flying->flight.depth = current_depth();
+    land(flights, flying, handler, line);
+}
+
+/* Nobody has taken it, unless another thread has. */
+static void drop(struct cunei_flights *flights, struct cunei_flying *flying)
+{
+    if (flying->flight.is_shared && !cunei_flight_take(flying->flight.exception))
+        cunei_flights_remove(flights, flying);
+    else
+        land(flights, flying, 0, 0);
+}
+
+static void drop_over(struct cunei_flights *flights, uint32_t depth)
+{
+    struct cunei_flying *over;
+
+    while ((over = cunei_flights_find_over(flights, depth)))
+        drop(flights, over);
+}
+
+/* Let it fly, in the frame on top. */
+static struct cunei_flying *launch(struct cunei_flights *flights,
+                                   struct cunei_flight *flight, PyCodeObject *code,
+                                   PyObject *exception)
+{
+    flight->exception = exception;
+    flight->seen_by = code;
+    flight->depth = current_depth();
+    flight->is_landed = flight->is_shared = false;
+    flight->is_bare = !traceback_of(exception);
+    drop_over(flights, flight->depth);
+    struct cunei_flying *flying = cunei_flights_add(flights, flight);
+    flying->type_size = copy_type(Py_TYPE(exception), flying->type);
+    return flying;
+}
+
+static void begin(struct cunei_flights *flights, PyCodeObject *code, PyObject *offset,
+                  PyObject *exception)
+{
+    struct cunei_flight flight = {
+        .type = Py_TYPE(exception),
+        .raised_by = code,
+        .function = function_of(code),
+    };
+
+    /* By the latter a generator is closed, or let go: nothing went wrong. */
+    if (flight.function == 0 ||
+        Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
+        return;
+    flight.line = cunei_lines_before(&flights->lines, code, offset_of(offset));
+    write_flight(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
+}
+
+/* It goes on from where it was. */
+static void go_on(struct cunei_flights *flights, const struct cunei_flight *known,
+                  PyCodeObject *code, PyObject *exception)
+{
+    struct cunei_flight flight = *known;
+
+    (void)cunei_flight_take(known->exception);
+    struct cunei_flying *flying = launch(flights, &flight, code, exception);
+    if (known->is_landed)
+        write_flight(CUNEI_PHASE_RESUME, flying);
+}
+
+static bool is_of(const PyTracebackObject *traceback, const void *code)
+{
+    PyCodeObject *own = PyFrame_GetCode(traceback->tb_frame);
+
+    Py_DECREF(own); /* its frame keeps it */
+    return own == code;
+}
+
+/*
+ * Whether an exception with this traceback, below the frame on top, is the one that
+ * flew, and not another at its address: its traceback has grown from where it was, or
+ * was taken back to some frame before that.
+ */
+static bool has_flown(const PyTracebackObject *traceback,
+                      const struct cunei_flight *flight)
+{
+    if (is_of(traceback, flight->seen_by))
+        return true;
+    for (int i = 0; traceback && i < TRACEBACK_MAX; i++) {
+        if (is_of(traceback, flight->raised_by))
+            return true;
+        traceback = traceback->tb_next;
+    }
+    return false;
+}
+
+/*
+ * Whether a loop, or `yield from`, has consumed it.  Only where it is raised for good
+ * the frame on top puts itself into the traceback.
+ */
+static bool is_consumed(PyObject *exception)
+{
+    if (!PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_StopIteration))
+        return false;
+    const PyTracebackObject *traceback = traceback_of(exception);
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    Py_XDECREF(frame); /* it runs, which keeps it */
+    return !traceback || traceback->tb_frame != frame;
+}
+
+void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    struct cunei_flying *flying =
+        flights ? cunei_flights_find(flights, exception) : NULL;
+    const PyTracebackObject *traceback = traceback_of(exception);
+    struct cunei_flight known;
+
+    if (!flights)
+        return;
+    if (is_consumed(exception)) {
+        if (flying)
+            land_in(flights, flying, code, offset);
+        return;
+    }
+    bool is_older = traceback && traceback->tb_next;
+    if (flying && (is_older || flying->flight.is_bare)) {
+        flying->flight.seen_by = code;
+        flying->flight.depth = current_depth();
+        flying->flight.is_bare = !traceback;
+        return;
+    }
+    if (flying)
+        drop(flights, flying); /* it died: this is another, or it is raised anew */
+    else if (is_older && cunei_flight_look_up(exception, &known) &&
+             known.type == Py_TYPE(exception) &&
+             has_flown(traceback->tb_next, &known)) {
+        go_on(flights, &known, code, exception);
+        return;
+    }
+    begin(flights, code, offset, exception);
+}
+
+/* Whether it is what `except*` left of the group that this frame took. */
+static bool is_rest(const struct cunei_flight *last, PyCodeObject *code,
+                    PyObject *exception)
+{
+    return last->exception && last->type == Py_TYPE(exception) &&
+           last->seen_by == code && last->depth == current_depth();
+}
+
+void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
+                                  PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    struct cunei_flight known;
+
+    if (!flights || cunei_flights_find(flights, exception))
+        return;
+    if (cunei_flight_look_up(exception, &known) && known.type == Py_TYPE(exception))
+        go_on(flights, &known, code, exception);
+    else if (is_rest(&flights->last, code, exception)) {
+        known = flights->last;
+        go_on(flights, &known, code, exception);
+    } else
+        begin(flights, code, offset, exception); /* in place of what was taken */
+}
+
+void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    struct cunei_flying *flying =
+        flights ? cunei_flights_find(flights, exception) : NULL;
+
+    if (flying)
+        land_in(flights, flying, code, offset);
+}
+
+void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    struct cunei_flying *flying =
+        flights ? cunei_flights_find(flights, exception) : NULL;
+    (void)code;
+    (void)offset;
+
+    if (!flying)
+        return;
+    flying->flight.unwound++;
+    flying->flight.depth = current_depth();
+    flying->flight.is_bare = !traceback_of(exception);
+    /* Below the outermost frame there is nobody left to take it. */
+    if (flying->flight.depth <= 1)
+        land(flights, flying, 0, 0);
+    else
+        cunei_flight_share(&flying->flight);
+}
+
+void cunei_exception_end(void)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+
+    if (flights)
+        drop_over(flights, 0);
+}
+
+void cunei_exception_reset(void)
+{
+    cunei_flights_reset();
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Flights of exceptions: from where one is raised to who takes it, and on from there
+ * where that one lets it go.
+ *
+ * An exception that flies is in a list of its thread.  One that has landed, or has
+ * ended a frame, is also in a table for all threads: whoever kept it may raise it
+ * again, as futures do.  Nothing here refers to an object.  Pointers are compared and
+ * never followed, and what is old is forgotten.
+ */
+#ifndef CUNEI_PROBE_FLIGHT_H
+#define CUNEI_PROBE_FLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/line.h"
+
+#define CUNEI_FLIGHT_TYPE_MAX 200u
+
+struct cunei_flight {
+    const void *exception;
+    const void *type;
+    const void *raised_by; /* the code that the traceback begins with */
+    const void *seen_by;   /* the code that was added to it last */
+    uint32_t function;
+    uint32_t line;
+    uint32_t handler; /* who took it last */
+    uint32_t handler_line;
+    uint32_t unwound; /* frames that it has ended */
+    uint32_t depth;   /* of the frame in which it was seen last */
+    bool is_landed;
+    bool is_shared; /* it is in the table */
+    bool is_bare;   /* it has no traceback */
+};
+
+/* One that flies; its type's name, because it may be dead when that is told. */
+struct cunei_flying {
+    struct cunei_flight flight;
+    size_t type_size;
+    char type[CUNEI_FLIGHT_TYPE_MAX + 1];
+};
+
+/* Exceptions that fly in one thread at once: a destructor may raise while one does. */
+#define CUNEI_FLIGHTS_MAX 8
+
+/* Those of a thread.  Private but for `last` and `lines`. */
+struct cunei_flights {
+    unsigned recording; /* that they are of */
+    unsigned count;
+    struct cunei_lines lines;
+    struct cunei_flight last;                     /* that has landed */
+    struct cunei_flying items[CUNEI_FLIGHTS_MAX]; /* in the order of their begin */
+};
+
+/* Forget all flights of all threads; while nothing is recorded. */
+void cunei_flights_reset(void);
+
+/* The calling thread's; NULL: no memory. */
+struct cunei_flights *cunei_flights_own(void);
+
+/* The flight of an exception, lent until another begins or ends; NULL: none. */
+struct cunei_flying *cunei_flights_find(struct cunei_flights *flights,
+                                        const void *exception);
+
+/*
+ * One that must be over when another begins at `depth`, lent as above: it had come that
+ * far already, or there is no room for both.  NULL: none.
+ */
+struct cunei_flying *cunei_flights_find_over(struct cunei_flights *flights,
+                                             uint32_t depth);
+
+/* Add one, lent as above; there is room. */
+struct cunei_flying *cunei_flights_add(struct cunei_flights *flights,
+                                       const struct cunei_flight *flight);
+
+/* It has landed: from the list into the table. */
+void cunei_flights_land(struct cunei_flights *flights, struct cunei_flying *flying);
+
+/* It is in the hands of another thread. */
+void cunei_flights_remove(struct cunei_flights *flights, struct cunei_flying *flying);
+
+/* Put it into the table, for other threads to find. */
+void cunei_flight_share(struct cunei_flight *flight);
+
+/* What the table has for an exception; false: nothing. */
+bool cunei_flight_look_up(const void *exception, struct cunei_flight *flight);
+
+/* Take it out of the table; false: somebody has done so. */
+bool cunei_flight_take(const void *exception);
+
+#endif
