@@ -49,6 +49,12 @@ void cunei_define_reset(void)
     tail_length = 0;
 }
 
+void cunei_define_abandon(void)
+{
+    memset(&table, 0, sizeof(table));
+    cunei_define_reset();
+}
+
 /* FNV-1a */
 static uint64_t hash_of(const char *bytes, size_t size)
 {

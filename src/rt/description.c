@@ -19,6 +19,24 @@ int cunei_description_write(struct cunei_recording *recording)
     int rc = text.failed ? -ENOMEM
                          : cunei_folder_replace(&recording->folder, CUNEI_PROCESS_NAME,
                                                 text.data, text.size);
+    recording->process_end = (struct cunei_file_end){.length = text.size};
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+/*
+ * Not by another file in its place: on a file system where many were deleted lately,
+ * making one takes half a millisecond.
+ */
+int cunei_description_append(struct cunei_recording *recording)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_process_format_change(&recording->process, &text);
+    int rc = text.failed
+                 ? -ENOMEM
+                 : cunei_folder_append(&recording->folder, CUNEI_PROCESS_NAME,
+                                       text.data, text.size, &recording->process_end);
     cunei_buffer_fini(&text);
     return rc;
 }

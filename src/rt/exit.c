@@ -35,7 +35,7 @@ static void note_status(int status, void *context)
         (recording->on || !process->started_inside) && is_there(&recording->folder)) {
         process->exited = true;
         process->exit_status = (uint64_t)status & 0xff;
-        (void)cunei_description_write(recording);
+        (void)cunei_description_append(recording);
     }
     (void)pthread_mutex_unlock(&recording->lock);
 }

@@ -42,6 +42,7 @@ static void after_fork_in_child(void)
     if (!watched->on)
         return;
     remember_parent(watched);
+    cunei_define_abandon();
     cunei_recording_let_go(watched);
     if (watched->hooks.forked)
         watched->hooks.forked();

@@ -161,7 +161,7 @@ static int stop(void)
     rc = rc < 0 ? rc : failed;
     cunei_description_correct_clock(&recording, &end);
     cunei_description_end(&recording, &end);
-    failed = cunei_description_write(&recording);
+    failed = cunei_description_append(&recording);
     rc = rc < 0 ? rc : failed;
     if (rc == 0)
         cunei_live_remove(&recording);
@@ -210,7 +210,7 @@ static void tell(char **field, const char *text)
     (void)pthread_mutex_lock(&recording.lock);
     free(*field);
     *field = copy;
-    (void)cunei_description_write(&recording);
+    (void)cunei_description_append(&recording);
     (void)pthread_mutex_unlock(&recording.lock);
 }
 

@@ -49,6 +49,7 @@ struct cunei_recording {
     struct cunei_metadata metadata;
     struct cunei_file_end metadata_end;
     struct cunei_process process;
+    struct cunei_file_end process_end;
     struct cunei_slot *slots[CUNEI_LIVE_STREAMS_MAX]; /* owned */
     struct cunei_slot *free_slots;
     size_t free_count;
@@ -103,6 +104,8 @@ void cunei_exit_watch(struct cunei_recording *recording);
 
 /* rt/description.c: what the folder says of its process and its clock. */
 int cunei_description_write(struct cunei_recording *recording);
+/* There is more to say. */
+int cunei_description_append(struct cunei_recording *recording);
 int cunei_description_write_preamble(struct cunei_recording *recording,
                                      uint64_t frequency);
 /* With the whole recording behind us its own length measures the clock best. */
@@ -136,6 +139,8 @@ void cunei_live_unpoint(struct cunei_recording *recording);
 
 /* rt/define.c: functions. */
 void cunei_define_reset(void);
+/* The same in a forked child: freeing its parent's memory would only make a copy. */
+void cunei_define_abandon(void);
 void cunei_define_lock(void);
 void cunei_define_unlock(void);
 int cunei_define_flush(struct cunei_recording *recording, bool force);

@@ -311,9 +311,9 @@ static enum cunei_trace_state state_of(const struct cunei_trace_process *process
         return CUNEI_TRACE_RUNNING;
     /* Without a description nothing says that it was killed. */
     bool is_described = process->description.start_ns != 0;
-    return process->description.ended || (!live->is_there && !is_described)
-               ? CUNEI_TRACE_ENDED
-               : CUNEI_TRACE_KILLED;
+    if (process->description.ended || (!live->is_there && !is_described))
+        return CUNEI_TRACE_ENDED;
+    return process->description.became ? CUNEI_TRACE_REPLACED : CUNEI_TRACE_KILLED;
 }
 
 /*

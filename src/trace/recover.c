@@ -330,7 +330,7 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
     int rc = mend_metadata(work, mend_lines);
     if (rc == 0)
         rc = mend_streams(work);
-    if (rc == 0 && work->process.state == CUNEI_TRACE_KILLED)
+    if (rc == 0 && work->process.state != CUNEI_TRACE_ENDED)
         rc = mend_metadata(work, mend_clock);
     if (rc == 0 && work->live.is_whole)
         rc = write_description(work);

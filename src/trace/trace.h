@@ -40,8 +40,9 @@ enum cunei_trace_state {
     CUNEI_TRACE_RUNNING,  /* its writer still maps the live file, or may do so where
                              this machine cannot see it */
     CUNEI_TRACE_KILLED,   /* its writer is gone and could not say good-bye */
-    CUNEI_TRACE_REPLACED, /* the same, for the process went on as another program: a
-                             later folder of its host and pid shows it */
+    CUNEI_TRACE_REPLACED, /* the same, for the process went on as another program: its
+                             description says so, or a later folder of its host and
+                             pid shows it */
 };
 
 struct cunei_trace_stream {

@@ -19,43 +19,50 @@ enum field_kind {
 static const struct field {
     const char *key;
     enum field_kind kind;
+    bool changes; /* there may be more to say about it later */
     size_t offset;
 } fields[] = {
-#define FIELD(kind, name)                                 \
-    {                                                     \
-#name, kind, offsetof(struct cunei_process, name) \
+#define FIELD(kind, name)                                        \
+    {                                                            \
+#name, kind, false, offsetof(struct cunei_process, name) \
+    }
+#define CHANGING(kind, name)                                    \
+    {                                                           \
+#name, kind, true, offsetof(struct cunei_process, name) \
     }
     FIELD(FIELD_NUMBER, pid),
     FIELD(FIELD_NUMBER, parent),
-    FIELD(FIELD_FLAG, ended),
     FIELD(FIELD_NUMBER, start_ns),
-    FIELD(FIELD_NUMBER, end_ns),
-    FIELD(FIELD_NUMBER, lost),
-    FIELD(FIELD_NUMBER, lost_no_stream),
-    FIELD(FIELD_NUMBER, lost_no_space),
-    FIELD(FIELD_NUMBER, lost_no_function),
-    FIELD(FIELD_NUMBER, clamped),
-    FIELD(FIELD_NUMBER, write_ns),
     FIELD(FIELD_NUMBER, event_cost_ps),
-    FIELD(FIELD_NUMBER, stop_errno),
-    FIELD(FIELD_FLAG, full),
     FIELD(FIELD_FLAG, started_inside),
     FIELD(FIELD_FLAG, forked),
-    FIELD(FIELD_FLAG, left),
-    FIELD(FIELD_FLAG, exited),
-    FIELD(FIELD_NUMBER, exit_status),
-    FIELD(FIELD_NUMBER, signal),
-    FIELD(FIELD_NUMBER, cpu_ns),
-    FIELD(FIELD_NUMBER, interpreters),
     FIELD(FIELD_FLAG, c_calls),
     FIELD(FIELD_TEXT, host),
     FIELD(FIELD_TEXT, python),
     FIELD(FIELD_TEXT, executable),
     FIELD(FIELD_TEXT, directory),
-    FIELD(FIELD_TEXT, name),
     FIELD(FIELD_TEXT, parent_folder),
-    FIELD(FIELD_TEXT, became),
+    CHANGING(FIELD_TEXT, name),
+    CHANGING(FIELD_TEXT, became),
+    CHANGING(FIELD_NUMBER, end_ns),
+    CHANGING(FIELD_NUMBER, cpu_ns),
+    CHANGING(FIELD_NUMBER, lost),
+    CHANGING(FIELD_NUMBER, lost_no_stream),
+    CHANGING(FIELD_NUMBER, lost_no_space),
+    CHANGING(FIELD_NUMBER, lost_no_function),
+    CHANGING(FIELD_NUMBER, clamped),
+    CHANGING(FIELD_NUMBER, write_ns),
+    CHANGING(FIELD_NUMBER, stop_errno),
+    CHANGING(FIELD_FLAG, full),
+    CHANGING(FIELD_NUMBER, interpreters),
+    CHANGING(FIELD_NUMBER, exit_status),
+    CHANGING(FIELD_FLAG, left),
+    CHANGING(FIELD_FLAG, exited),
+    CHANGING(FIELD_NUMBER, signal),
+    /* Last: who reads it has read what it vouches for. */
+    CHANGING(FIELD_FLAG, ended),
 #undef FIELD
+#undef CHANGING
 };
 
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
@@ -80,19 +87,34 @@ static void format_text(struct cunei_buffer *out, const char *key, const char *v
     cunei_buffer_append_text(out, "\n");
 }
 
+static void format_field(const struct cunei_process *process, const struct field *field,
+                         struct cunei_buffer *out)
+{
+    const char *at = (const char *)process + field->offset;
+
+    if (field->kind == FIELD_NUMBER)
+        cunei_buffer_format(out, "%s %" PRIu64 "\n", field->key,
+                            *(const uint64_t *)(const void *)at);
+    else if (field->kind == FIELD_FLAG)
+        cunei_buffer_format(out, "%s %d\n", field->key, *(const bool *)at);
+    else if (*(char *const *)(const void *)at)
+        format_text(out, field->key, *(char *const *)(const void *)at);
+}
+
+void cunei_process_format_change(const struct cunei_process *process,
+                                 struct cunei_buffer *out)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (fields[i].changes)
+            format_field(process, &fields[i], out);
+    }
+}
+
 void cunei_process_format(const struct cunei_process *process, struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "cunei %d\n", CUNEI_WIRE_VERSION);
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        const char *at = (const char *)process + fields[i].offset;
-        if (fields[i].kind == FIELD_NUMBER)
-            cunei_buffer_format(out, "%s %" PRIu64 "\n", fields[i].key,
-                                *(const uint64_t *)(const void *)at);
-        else if (fields[i].kind == FIELD_FLAG)
-            cunei_buffer_format(out, "%s %d\n", fields[i].key, *(const bool *)at);
-        else if (*(char *const *)(const void *)at)
-            format_text(out, fields[i].key, *(char *const *)(const void *)at);
-    }
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        format_field(process, &fields[i], out);
     for (size_t i = 0; i < process->argument_count; i++)
         format_text(out, "argument", process->arguments[i]);
     for (size_t i = 0; i < process->pattern_count; i++)
@@ -152,7 +174,9 @@ static int check_version(const char *line)
 int cunei_process_parse(struct cunei_process *process, const char *text, size_t size)
 {
     char *rest = NULL;
-    char *copy = strndup(text, size);
+    const char *last = memrchr(text, '\n', size);
+    /* What stands behind the last line break is still being written. */
+    char *copy = strndup(text, last ? (size_t)(last - text) : 0);
     if (!copy)
         return -ENOMEM;
 

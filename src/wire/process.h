@@ -2,10 +2,11 @@
 /*
  * The hidden description of a traced process, CUNEI_PROCESS_NAME in its folder.
  *
- * Lines of `key value`, values quoted by cunei_text_quote, written whole and put in
- * place by rename: when recording starts, when it ends, and whenever there is more to
- * say.  A process whose description does not say `ended 1` and that does not run any
- * more was killed, or went on as another program.
+ * Lines of `key value`, values quoted by cunei_text_quote.  It is put in place whole,
+ * by rename, when recording starts.  When that ends, or when there is more to say,
+ * lines are appended: the last one for a key counts.  A process whose description does
+ * not say `ended 1` and that does not run any more was killed, or went on as another
+ * program.
  */
 #ifndef CUNEI_WIRE_PROCESS_H
 #define CUNEI_WIRE_PROCESS_H
@@ -61,6 +62,10 @@ int cunei_process_add(char ***list, size_t *count, const char *text);
 
 void cunei_process_format(const struct cunei_process *process,
                           struct cunei_buffer *out);
+
+/* The lines to append for all that may have changed since. */
+void cunei_process_format_change(const struct cunei_process *process,
+                                 struct cunei_buffer *out);
 
 /* -EINVAL: no description; -EPROTO: one of another version. */
 int cunei_process_parse(struct cunei_process *process, const char *text, size_t size);

@@ -59,6 +59,57 @@ static void what_is_formatted_is_parsed_back(void **state)
     cunei_buffer_fini(&text);
 }
 
+static void the_last_line_for_a_key_counts(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_process parsed;
+    struct cunei_process process = {
+        .pid = 4711, .start_ns = 5, .host = strdup("here"), .name = strdup("first")};
+
+    cunei_process_format(&process, &text);
+    free(process.name);
+    process.name = strdup("second");
+    process.ended = process.left = true;
+    process.end_ns = 9;
+    process.exit_status = 3;
+    cunei_process_format_change(&process, &text);
+    assert_int_equal(cunei_process_parse(&parsed, text.data, text.size), 0);
+
+    assert_int_equal(parsed.pid, 4711);
+    assert_int_equal(parsed.start_ns, 5);
+    assert_int_equal(parsed.end_ns, 9);
+    assert_true(parsed.ended && parsed.left && !parsed.exited);
+    assert_int_equal(parsed.exit_status, 3);
+    assert_string_equal(parsed.host, "here");
+    assert_string_equal(parsed.name, "second");
+    cunei_process_fini(&process);
+    cunei_process_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+/* Who reads lines that are just appended sees some of them, and no end that is not. */
+static void lines_are_taken_as_far_as_they_are_whole(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_process process = {.pid = 4711, .start_ns = 5};
+
+    cunei_process_format(&process, &text);
+    size_t before = text.size;
+    process.ended = true;
+    process.end_ns = 123456789;
+    cunei_process_format_change(&process, &text);
+    for (size_t size = before; size <= text.size; size++) {
+        struct cunei_process parsed;
+        assert_int_equal(cunei_process_parse(&parsed, text.data, size), 0);
+        assert_int_equal(parsed.ended, size == text.size);
+        assert_true(parsed.end_ns == 0 || parsed.end_ns == 123456789);
+        cunei_process_fini(&parsed);
+    }
+    cunei_buffer_fini(&text);
+}
+
 static void keys_of_a_later_build_are_of_no_concern(void **state)
 {
     (void)state;
@@ -101,6 +152,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(the_last_line_for_a_key_counts),
+        cmocka_unit_test(lines_are_taken_as_far_as_they_are_whole),
         cmocka_unit_test(keys_of_a_later_build_are_of_no_concern),
         cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),
     };
