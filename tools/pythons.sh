@@ -94,7 +94,6 @@ relocate() {
 fetch() {
     local package triple
     has dpkg-deb || give_up "no dpkg-deb here"
-    say "fetching Debian's"
     look_into deb $binaries
     apt install --download-only "python$name-venv" "python$name-dev" \
         "libpython$name-testsuite" libc6-dbg patchelf ||
@@ -133,11 +132,11 @@ compile() {
         packages=$(echo $(missing))
     fi
     [ -z "$packages" ] || give_up "please install (Debian names): $packages"
-    say "compiling, which takes minutes"
     look_into deb-src $sources
     cd "$work"
     apt source --download-only --tar-only "python${name%t}" ||
         give_up "Debian $sources on the mirror has no sources of it, see $log"
+    say "compiling, which takes minutes"
     mkdir sources
     tar -xf ./*.orig.tar.xz -C sources --strip-components=1
     cd sources
@@ -171,6 +170,7 @@ elsewhere() {
 }
 
 exec 3>&1
+trap 'exit 1' HUP INT TERM
 mkdir -p "$cache"
 exec 9>"$cache/.lock"
 flock --nonblock 9 || { echo "waiting for another make pythons" && flock 9; }
