@@ -80,23 +80,17 @@ static void name_module(const PyCFunctionObject *function, char *module)
 static void find_names(const struct cunei_cfunction *function, struct names *names)
 {
     const PyCFunctionObject *builtin = (PyCFunctionObject *)function->callable;
-    PyTypeObject *type;
+    bool is_method = Py_IS_TYPE(function->callable, &PyMethodDescr_Type);
+    PyTypeObject *type = is_method ? function->owner : find_type(builtin);
 
-    if (Py_IS_TYPE(function->callable, &PyMethodDescr_Type))
-        type = function->owner;
-    else {
-        type = find_type(builtin);
-        /* Made by a library at run time: it has said where it belongs, or has not. */
-        if (!type && builtin->m_self && !builtin->m_module &&
-            !PyModule_Check(builtin->m_self))
-            type = Py_TYPE(builtin->m_self);
-    }
+    names->module[0] = names->type[0] = '\0';
+    if (!type)
+        name_module(builtin, names->module);
+    /* A library made it at run time, and did not say where it belongs. */
+    if (!type && !names->module[0] && builtin->m_self)
+        type = Py_TYPE(builtin->m_self);
     if (type)
         cunei_names_of_type(type, names->module, names->type);
-    else {
-        names->type[0] = '\0';
-        name_module(builtin, names->module);
-    }
     (void)snprintf(names->qualname, sizeof(names->qualname), "%s%s%s", names->type,
                    names->type[0] ? "." : "", function->method->ml_name);
 }

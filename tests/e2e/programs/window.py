@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Measure one workload with cunei and cProfile at once, in one process.
 
-    window.py WORKLOAD DIRECTORY [TAKEN [SIGN PATTERN]...]
+    window.py [--c-calls] WORKLOAD DIRECTORY [TAKEN [SIGN PATTERN]...]
 
 Both are switched on and off in every order that makes sense, one recording for each.
 Nothing but functions of C stands between the switches, so that no Python function is
 seen by one of the two alone.  Prints a JSON list: cProfile's counts, one row for each
 order, as [file, line, qualname, count].  TAKEN is a list of tool ids for others.
+With --c-calls both count functions of C, too; cProfile has a description for each, and
+the row is ["", 0, description, count].
 """
 
 import cProfile
@@ -24,23 +26,25 @@ BOTH_WAYS = ("cunei first", "cunei last")
 def count_calls(profile):
     counts = Counter()
     for entry in profile.getstats():
-        if not isinstance(entry.code, str):
-            code = entry.code
+        code = entry.code
+        if isinstance(code, str):
+            key = ("", 0, code)
+        else:
             key = (code.co_filename, code.co_firstlineno, code.co_qualname)
-            counts[key] += entry.callcount
+        counts[key] += entry.callcount
     return [[*key, count] for key, count in counts.items()]
 
 
-def measure(run, directory, patterns, on, off):
-    profile = cProfile.Profile()
+def measure(run, directory, patterns, c_calls, on, off):
+    profile = cProfile.Profile(builtins=c_calls)
     gc.collect()
     gc.disable()  # a collection at the edge would be seen by one of them alone
     if on == "cunei first":
-        _probe.start(directory, patterns, 0)
+        _probe.start(directory, patterns, 0, c_calls=c_calls)
         profile.enable()
     else:
         profile.enable()
-        _probe.start(directory, patterns, 0)
+        _probe.start(directory, patterns, 0, c_calls=c_calls)
     gc.enable()
     run()
     gc.disable()
@@ -54,7 +58,7 @@ def measure(run, directory, patterns, on, off):
     return count_calls(profile)
 
 
-def main(name, directory, taken="", *words):
+def main(name, directory, taken="", *words, c_calls=False):
     patterns = [
         (sign == "+", text) for sign, text in zip(words[::2], words[1::2], strict=True)
     ]
@@ -62,7 +66,7 @@ def main(name, directory, taken="", *words):
         sys.monitoring.use_tool_id(int(tool), "other")
     run = workloads.WORKLOADS[name]
     rows = [
-        measure(run, directory, patterns, on, off)
+        measure(run, directory, patterns, c_calls, on, off)
         for on in BOTH_WAYS
         for off in BOTH_WAYS
     ]
@@ -70,4 +74,5 @@ def main(name, directory, taken="", *words):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    c_calls = sys.argv[1] == "--c-calls"
+    main(*sys.argv[1 + c_calls :], c_calls=c_calls)

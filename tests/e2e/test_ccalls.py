@@ -1,0 +1,551 @@
+# SPDX-License-Identifier: MIT
+"""Calls of C functions: as many as cProfile counts, rightly named and nested."""
+
+import json
+import re
+from collections import Counter
+
+import ctf
+import pytest
+from test_exact import CORE, differences, entries, measure, workload_names
+
+# What stands between the switches of the two tools, and is seen by one of them alone.
+SWITCHES = {"enable", "disable", "start", "stop"}
+
+METHOD = re.compile(r"<method '(\w+)' of '([\w.]+)' objects>")
+FUNCTION = re.compile(r"<built-in method ([\w.]+)\.(\w+)>")
+# Class methods, static ones, __new__, and methods that a subclass has overridden:
+# cProfile does not say whose they are.
+BARE = re.compile(r"<(?:built-in )?\w+ '?(?:[\w.<>]*\.)?(\w+)'?(?:>| of | at )")
+
+
+def their_key(description):
+    if match := METHOD.fullmatch(description):
+        return match[2], match[1]
+    if match := FUNCTION.fullmatch(description):
+        return match[1], match[2]
+    match = BARE.match(description)
+    assert match, description
+    return None, match[1]
+
+
+def our_key(function):
+    kind, _, name = function.qualname.rpartition(".")
+    place = function.module
+    if kind:
+        place = kind if place == "builtins" else f"{place}.{kind}"
+    return place, name
+
+
+def compare(profile, process):
+    """Both sides' counts of C functions, by names that both of them know."""
+    theirs, ours = Counter(), Counter()
+    for (file, _, description), count in profile.items():
+        if not file:
+            theirs[their_key(description)] += count
+    for function, count in process.count(ctf.ENTER).items():
+        if not function.file:
+            ours[our_key(function)] += count
+    bare = {name for place, name in theirs if place is None}
+    sides = []
+    for side in (ours, theirs):
+        merged = Counter()
+        for (place, name), count in side.items():
+            if name not in SWITCHES:
+                merged["*" if name in bare else place, name] += count
+        sides.append(merged)
+    return sides
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.core if name in CORE else [])
+        for name in workload_names()
+    ],
+)
+def test_c_functions_are_called_as_often_as_cprofile_says(cunei, name):
+    for profile, process in measure(cunei, "--c-calls", name, "trace"):
+        ours, theirs = compare(profile, process)
+        assert theirs
+        assert differences(ours, theirs) == {}
+        python = Counter({key: n for key, n in profile.items() if key[0]})
+        got = Counter({key: n for key, n in entries(process).items() if key[0]})
+        assert differences(got, python) == {}
+        assert process.description["lost"] == "0"
+        assert process.is_balanced(), process.replay()
+
+
+PROGRAM = """\
+import collections, functools, re, time
+import cunei
+
+pattern = re.compile("a")
+
+class Items(list):
+    def append(self, item):
+        super().append(item)
+
+class Number(int):
+    def __new__(cls, value):
+        return super().__new__(cls, value)
+
+def length(item):
+    return len(item)
+
+def fail(item):
+    raise KeyError(item)
+
+def generate():
+    yield from range(3)
+
+def main():
+    items = Items()
+    items.append("a")
+    bound = items.extend
+    bound(["b"])
+    sorted(items, key=length)
+    functools.reduce(lambda a, b: length(b), items)
+    try:
+        sorted(items, key=fail)
+    except KeyError:
+        pass
+    generator = generate()
+    next(generator), generator.send(None), generator.close()
+    queue = collections.deque()
+    queue.append(1)
+    dict.fromkeys(items)
+    str.maketrans("a", "b")
+    Number(3)
+    pattern.match("a")
+    time.sleep(0)
+    "".join(*[items])
+
+with cunei.recording("trace", c_calls=True):
+    main()
+"""
+
+
+@pytest.fixture
+def recorded(cunei):
+    cunei.write("app.py", PROGRAM)
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    return cunei
+
+
+def follow(process):
+    """Each entry as caller and callee, in order."""
+    stack, edges = [], []
+    for event in process.events():
+        if event.kind == ctf.STACK:
+            stack = list(event.value)
+        elif event.kind == ctf.CALL and event.phase in (ctf.ENTER, ctf.RESUME):
+            caller = process.functions[stack[-1]].qualname if stack else None
+            edges.append((caller, process.functions[event.function].qualname))
+            stack.append(event.function)
+        elif event.kind == ctf.CALL:
+            assert stack.pop() == event.function
+    return edges
+
+
+@pytest.mark.core
+def test_names_are_those_of_the_module_or_of_the_defining_type(recorded):
+    (process,) = ctf.read(recorded.folder / "trace").processes
+    names = {
+        f"{function.module}:{function.qualname}"
+        for function in process.count(ctf.ENTER)
+        if (function.file, function.line) == ("", 0)
+    }
+    wanted = {
+        "builtins:list.append",
+        "builtins:list.extend",
+        "builtins:len",
+        "builtins:sorted",
+        "builtins:next",
+        "builtins:generator.send",
+        "builtins:generator.close",
+        "builtins:dict.fromkeys",
+        "builtins:str.maketrans",
+        "builtins:str.join",
+        "builtins:int.__new__",
+        "_functools:reduce",
+        "collections:deque.append",
+        "re:Pattern.match",
+        "time:sleep",
+    }
+    assert wanted <= names
+    assert not [name for name in names if name.startswith(("cunei", "__main__"))]
+
+
+@pytest.mark.core
+def test_c_functions_stand_between_those_that_call_and_those_they_call(recorded):
+    (process,) = ctf.read(recorded.folder / "trace").processes
+    edges = Counter(follow(process))
+
+    assert edges["main", "sorted"] == 2
+    assert edges["sorted", "length"] == 2
+    assert edges["length", "len"] == 3
+    assert edges["sorted", "fail"] == 1
+    assert edges["main", "reduce"] == 1
+    assert edges["Items.append", "list.append"] == 1
+    assert edges["next", "generate"] == 1
+    assert edges["generator.send", "generate"] == 1
+    assert edges["Number.__new__", "int.__new__"] == 1
+    assert process.is_balanced(), process.replay()
+
+
+def test_the_report_has_them_among_the_functions(recorded):
+    report = json.loads(recorded("report", "--json", "trace").stdout)
+
+    (row,) = [f for f in report["functions"] if f["qualname"] == "list.append"]
+    assert (row["module"], row["file"], row["line"]) == ("builtins", "", 0)
+    assert (row["calls"], row["resumes"]) == (1, 0)
+    assert report["orphans"] == report["unclosed"] == report["appeared"] == 0
+
+
+def test_they_are_not_recorded_unless_asked_for(cunei):
+    cunei.write("app.py", CALLS)
+    cunei("record", "-q", "-o", "trace", "app.py")
+
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert all(function.file for function in process.functions.values())
+    assert process.description["c_calls"] == "0"
+
+
+CALLS = """\
+def key(item):
+    return len(item)
+
+def left_out(items):
+    return max(items, key=len)
+
+def chosen():
+    sorted(["a", "b"], key=key)
+    left_out(["a"])
+    "".join([])
+
+for _ in range(3):
+    chosen()
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--include", "__main__"], {}),
+        (["--include", "builtins"], {}),
+        (
+            ["--include", "__main__", "--include", "builtins"],
+            {"len": 6, "sorted": 3, "max": 3, "str.join": 3},
+        ),
+        (["--exclude", ":left_out"], {"len": 6, "sorted": 3, "str.join": 3}),
+        (["--exclude", "builtins:*.*"], {"len": 6, "sorted": 3, "max": 3}),
+        (["--exclude", "builtins:sorted"], {"len": 6, "max": 3, "str.join": 3}),
+        (["--include", ":chosen", "--include", ":sorted"], {"sorted": 3}),
+        (["--include", "re:^(__main__|builtins):(key|len)"], {"len": 6}),
+    ],
+)
+def test_a_selection_holds_for_them_and_for_who_calls_them(cunei, options, wanted):
+    cunei.write("app.py", CALLS)
+    done = cunei("record", "-q", "-o", "trace", "--c-calls", *options, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    got = {f.qualname: n for f, n in process.count(ctf.ENTER).items() if not f.file}
+    assert got == wanted
+    assert process.is_balanced(), process.replay()
+
+
+@pytest.mark.parametrize("taken", ["", "3", "35"], ids=["three", "two", "one"])
+@pytest.mark.parametrize("name", ["text", "asyncio", "generators"])
+def test_a_selection_is_exact_with_any_number_of_tool_ids(cunei, name, taken):
+    words = ["-", "builtins:list.*", "-", "time"]
+
+    for profile, process in measure(cunei, "--c-calls", name, "trace", taken, *words):
+        ours, theirs = compare(profile, process)
+        wanted = {key: n for key, n in theirs.items() if key[0] not in ("list", "time")}
+        assert len(wanted) < len(theirs)
+        assert differences(ours, Counter(wanted)) == {}
+        assert process.is_balanced(), process.replay()
+
+
+LONG = """\
+def key(item):
+    return -item
+
+def down(n):
+    return n and max([n], key=lambda n: down(n - 1))
+
+def fail(item):
+    if item == 30_000:
+        raise KeyError
+    return item
+
+sorted(range(100_000), key=key)
+for _ in range(300):
+    down(40)
+try:
+    list(map(fail, range(50_000)))
+except KeyError:
+    pass
+try:
+    min(range(60_000), key=fail)
+except KeyError:
+    pass
+"""
+
+
+@pytest.mark.core
+def test_a_packet_begins_with_the_c_functions_that_are_open(cunei):
+    cunei.write("app.py", LONG)
+    cunei("record", "-q", "-o", "trace", "--c-calls", "app.py")
+
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    stacks = [
+        [process.functions[number].qualname for number in event.value]
+        for event in process.events()
+        if event.kind == ctf.STACK
+    ]
+    assert len(stacks) > 10
+    assert ["<module>", "sorted"] in [stack[:2] for stack in stacks]
+    assert ["<module>", "min"] in [stack[:2] for stack in stacks]
+    assert any(stack.count("max") > 3 for stack in stacks)
+    (replay,) = process.replay().values()
+    assert replay.is_balanced(), replay
+    assert replay.deepest > 120
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    assert report["orphans"] == report["unclosed"] == report["appeared"] == 0
+
+
+INSIDE = """\
+import sys, threading
+import cunei
+
+def work(n):
+    for _ in range(n):
+        "a".swapcase()
+
+def start(item):
+    if item == 1:
+        cunei.start("trace", c_calls=True)
+    if item == 3:
+        cunei.stop()
+    return len("")
+"""
+
+
+def run(cunei, source):
+    cunei.write("app.py", INSIDE + source)
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    return ctf.read(cunei.folder / "trace")
+
+
+@pytest.mark.core
+def test_what_was_not_entered_is_not_left(cunei):
+    """It starts and stops inside a C function that neither sees whole."""
+    trace = run(cunei, "sorted([0, 1, 2, 3, 4], key=start)\nprint(start(5))\n")
+
+    assert trace.count("sorted") == trace.count("sorted", ctf.LEAVE) == 0
+    assert trace.count("len") == trace.count("len", ctf.LEAVE) == 2
+    assert trace.is_balanced()
+
+
+def test_every_thread_has_its_own(cunei):
+    trace = run(
+        cunei,
+        """
+with cunei.recording("trace", c_calls=True):
+    threads = [threading.Thread(target=work, args=(1000 * n,)) for n in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""",
+    )
+
+    assert trace.count("str.swapcase") == 10_000
+    assert trace.is_balanced()
+
+
+def test_another_recording_begins_anew(cunei):
+    trace = run(
+        cunei,
+        """
+for n in range(1, 4):
+    with cunei.recording("trace", c_calls=n != 2):
+        work(n)
+""",
+    )
+
+    counts = [
+        {f.qualname: n for f, n in process.count(ctf.ENTER).items() if not f.file}
+        for process in trace.processes
+    ]
+    assert counts == [{"str.swapcase": 1}, {}, {"str.swapcase": 3}]
+    assert trace.is_balanced()
+
+
+CHURN = """
+class Base(list):
+    pass
+
+def use(number):
+    kind = type(f"Kind{number}", (list,), {})
+    item = kind()
+    item.append(1)
+    bound = item.extend
+    bound([2])
+    kind.fromlist = None
+    bound = item.extend
+    bound([3])
+
+with cunei.recording("trace", c_calls=True):
+    for number in range(500):
+        use(number)
+"""
+
+
+def test_types_that_come_and_go(cunei):
+    trace = run(cunei, CHURN)
+
+    assert trace.count("list.append") == 500
+    assert trace.count("list.extend") == 1000
+    (process,) = trace.processes
+    assert [
+        f.qualname for f in process.functions.values() if "Kind" in f.qualname
+    ] == []
+
+
+REUSED = """
+import ctypes
+
+class Definition(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_void_p), ("function", ctypes.c_void_p),
+                ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
+
+new = ctypes.pythonapi.PyCFunction_NewEx
+new.restype = ctypes.py_object
+new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+call = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)(
+    lambda self, argument: argument)
+address = ctypes.cast(call, ctypes.c_void_p).value
+definition = Definition(None, address, 8, None)  # METH_O
+name = ctypes.create_string_buffer(b"first", 20)
+
+def use(text, owner, module):
+    name.value = text
+    definition.name = ctypes.addressof(name)
+    function = new(ctypes.addressof(definition), owner, module)
+    for _ in range(3):
+        function(1)
+
+with cunei.recording("trace", c_calls=True):
+    use(b"first", (), "one")
+    use(b"second", (), "one")
+    use(b"second", (), "two")
+    use(b"third", {}, None)
+"""
+
+
+def test_a_definition_that_was_freed_and_used_again_is_named_anew(cunei):
+    trace = run(cunei, REUSED)
+
+    (process,) = trace.processes
+    counts = {
+        f"{function.module}:{function.qualname}": count
+        for function, count in process.count(ctf.ENTER).items()
+        if count == 3 and not function.file
+    }
+    assert counts == {
+        "one:first": 3,
+        "one:second": 3,
+        "two:second": 3,
+        "builtins:dict.third": 3,
+    }
+    assert process.is_balanced(), process.replay()
+
+
+RAISING = """
+monitoring, events = sys.monitoring, sys.monitoring.events
+armed = False
+
+def callback(code, offset, callable, argument):
+    if armed and callable is str.swapcase:
+        raise LookupError
+
+def once():
+    global armed
+    armed = True
+    try:
+        work(1)
+    except LookupError:
+        pass
+    armed = False
+
+for event in (events.CALL, events.C_RETURN):
+    for other in (5, 3):
+        cunei.start("trace", c_calls=True)
+        monitoring.use_tool_id(other, "other")
+        monitoring.register_callback(other, event, callback)
+        monitoring.set_events(other, events.CALL | events.C_RETURN | events.C_RAISE)
+        once()
+        once()
+        work(2)
+        monitoring.set_events(other, 0)
+        monitoring.register_callback(other, event, None)
+        monitoring.free_tool_id(other)
+        cunei.stop()
+"""
+
+
+def test_a_tool_whose_callbacks_raise_between_call_and_return(cunei):
+    """What was entered is left at the latest when its caller is."""
+    trace = run(cunei, RAISING)
+
+    for process in trace.processes:
+        assert process.is_balanced(), process.replay()
+        counts = process.count(ctf.ENTER)
+        (calls,) = [n for f, n in counts.items() if f.qualname == "str.swapcase"]
+        assert 2 <= calls <= 4
+    assert len(trace.processes) == 4
+
+
+def test_recursion_through_c_to_the_limit(cunei):
+    trace = run(
+        cunei,
+        """
+def through_c(n):
+    return max([n], key=lambda n: through_c(n + 1))
+
+with cunei.recording("trace", c_calls=True):
+    try:
+        through_c(0)
+    except RecursionError:
+        pass
+""",
+    )
+
+    assert trace.count("max") == trace.count("max", ctf.LEAVE) > 100
+    assert trace.is_balanced()
+
+
+def test_more_functions_than_classes(cunei):
+    """Beyond the 20 000th a C function has `call` events like others."""
+    trace = run(
+        cunei,
+        """
+with cunei.recording("trace", c_calls=True):
+    names = {"__name__": "many"}
+    exec("\\n".join(f"def f{i}(): pass" for i in range(20_050)), names)
+    for i in range(20_050):
+        names[f"f{i}"]()
+    for _ in range(100):
+        "a".casefold()
+""",
+    )
+
+    assert trace.count("str.casefold") == trace.count("str.casefold", ctf.LEAVE) == 100
+    assert trace.is_balanced()
