@@ -146,6 +146,37 @@ static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
 #endif
 }
 
+/* An item of a list, a new reference; NULL: it has become too short. */
+static inline PyObject *cunei_compat_list_item(PyObject *list, Py_ssize_t index)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    PyObject *item = PyList_GetItemRef(list, index);
+#else
+    PyObject *item = Py_XNewRef(PyList_GetItem(list, index));
+#endif
+    if (!item)
+        PyErr_Clear();
+    return item;
+}
+
+/*
+ * Whether a frame is at its first instruction.  From 3.13 on pending work, such as a
+ * garbage collection, is done there before the start is told.
+ */
+static inline bool cunei_compat_begins(PyFrameObject *frame)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    int first = 2 * code->_co_firsttraceable; /* instructions have two bytes */
+
+    Py_DECREF(code);
+    return PyFrame_GetLasti(frame) == first;
+#else
+    (void)frame;
+    return false;
+#endif
+}
+
 /*
  * How many Python frames the thread has, by the counter that limits them.  It also
  * counts a few that only the interpreter knows of, for calls of `__init__`.

@@ -87,6 +87,15 @@ uint64_t cunei_frames_run(uint32_t function)
     return steps < RUN_MAX ? run : 0;
 }
 
+bool cunei_frames_top_is_open(void)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    bool is_open = !frame || !cunei_compat_begins(frame);
+
+    Py_XDECREF(frame);
+    return is_open;
+}
+
 PyObject *cunei_frames_globals(void)
 {
     return PyEval_GetGlobals();

@@ -19,6 +19,9 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
  */
 uint64_t cunei_frames_run(uint32_t function);
 
+/* Whether the start of the frame on top has been told, as far as can be seen. */
+bool cunei_frames_top_is_open(void);
+
 /* The globals of the frame that runs; borrowed, NULL where there is none. */
 PyObject *cunei_frames_globals(void);
 

@@ -15,6 +15,7 @@
 
 #include "probe/ccall.h"
 #include "probe/code.h"
+#include "probe/collect.h"
 #include "probe/cost.h"
 #include "probe/describe.h"
 #include "probe/exception.h"
@@ -30,6 +31,7 @@
 
 struct probe_state {
     struct cunei_monitor monitor;
+    struct cunei_collect collect;
     PyTypeObject *callback_type;
     struct cunei_session session; /* of the recording that is on, or awaited */
     uint64_t event_cost_ps;
@@ -80,6 +82,7 @@ static void when_forked(void)
 static void when_poked(bool top_is_open)
 {
     cunei_threadname_check(top_is_open);
+    cunei_collect_hook(&active->collect);
 }
 
 static bool is_selective(const struct probe_state *state)
@@ -92,6 +95,7 @@ static void release(struct probe_state *state)
 {
     const struct cunei_code_hooks none = {0};
 
+    cunei_collect_unhook(&state->collect);
     if (state->monitor.tool >= 0) {
         cunei_monitor_pause(&state->monitor);
         cunei_code_visit_watched(forget_watched);
@@ -156,6 +160,7 @@ static int start_events(struct probe_state *state)
         return -1;
     if (selective)
         cunei_frames_visit_all(resolve_open, NULL);
+    cunei_collect_hook(&state->collect);
     return 0;
 }
 
@@ -494,7 +499,8 @@ static int probe_exec(PyObject *module)
     if (!is_main_interpreter())
         return 0;
     if (cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0 ||
-        cunei_process_init(begin_staying) < 0)
+        cunei_process_init(begin_staying) < 0 ||
+        cunei_collect_init(&state->collect) < 0)
         return -1;
     state->callback_type = cunei_callback_type(module);
     return state->callback_type ? cunei_monitor_init(&state->monitor, monitoring,
@@ -506,13 +512,15 @@ static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct probe_state *state = state_of(module);
     Py_VISIT(state->callback_type);
-    return cunei_monitor_traverse(&state->monitor, visit, arg);
+    int rc = cunei_collect_traverse(&state->collect, visit, arg);
+    return rc ? rc : cunei_monitor_traverse(&state->monitor, visit, arg);
 }
 
 static int probe_clear(PyObject *module)
 {
     struct probe_state *state = state_of(module);
     Py_CLEAR(state->callback_type);
+    cunei_collect_clear(&state->collect);
     cunei_monitor_clear(&state->monitor);
     return 0;
 }

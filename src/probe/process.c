@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/threadname.h"
 #include "rt/recorder.h"
 
 /* The C functions behind os._exit, os.execv and os.execve. */
@@ -71,7 +72,7 @@ static bool is_bootstrap(PyCodeObject *code)
 
 bool cunei_process_watches(PyCodeObject *code)
 {
-    return names_way_out(code) || is_bootstrap(code);
+    return names_way_out(code) || is_bootstrap(code) || cunei_threadname_watches(code);
 }
 
 /* The name in a Process's own attributes: no code of the program must run for it. */
@@ -204,6 +205,8 @@ void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argume
 
     if (is_bootstrap(code))
         tell_name(name_in_frame("self"));
+    if (cunei_threadname_watches(code))
+        cunei_threadname_changes();
     if (!function)
         return;
     if (function == execute[0] || function == execute[1])

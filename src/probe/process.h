@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the probe notices of its process beyond calls: what multiprocessing names it,
- * and the ways out that run no exit handler.
+ * what threading names its threads, and the ways out that run no exit handler.
  *
  * Nothing of Python is patched for that.  Code that may leave the process (its names
- * have an `_exit` or an `execv` among them) or that names it is watched: it has local
+ * have an `_exit` or an `execv` among them) or gives names is watched: it has local
  * CALL events, whether it is recorded or not, and cunei_process_call looks at what it
  * calls.  Whoever answers CALL events must hand them on, and must not switch them off
  * in code that is watched.

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "probe/compat.h"
 #include "probe/write.h"
+#include "rt/recorder.h"
 #include "rt/stream.h"
 #include "wire/event.h"
 
@@ -23,6 +24,9 @@
 
 /* A hash of the name that the thread's stream tells. */
 static _Thread_local uint64_t told;
+
+/* This thread was about to give some thread another name. */
+static _Thread_local bool is_changing;
 
 static uint64_t hash_name(const char *name, size_t size)
 {
@@ -153,6 +157,11 @@ void cunei_threadname_check(bool top_is_open)
     size_t size = copy_name(name);
     uint64_t hash = hash_name(name, size);
 
+    /* By now it has: whoever looked too early is to look again. */
+    if (is_changing) {
+        is_changing = false;
+        cunei_recorder_poke();
+    }
     if (hash == told)
         return;
     told = hash;
@@ -161,9 +170,14 @@ void cunei_threadname_check(bool top_is_open)
     cunei_write_text(words, 3, name, size, top_is_open);
 }
 
-bool cunei_threadname_is_setter(const char *module, const char *qualname,
-                                const PyCodeObject *code)
+bool cunei_threadname_watches(const PyCodeObject *code)
 {
-    return code->co_argcount == 2 && strcmp(module, "threading") == 0 &&
-           strcmp(qualname, "Thread.name") == 0;
+    return code->co_argcount == 2 &&
+           PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread.name") == 0;
+}
+
+void cunei_threadname_changes(void)
+{
+    is_changing = true;
+    cunei_recorder_poke();
 }

@@ -4,9 +4,8 @@
  * system knows it by.  Nothing of the program's own runs for it; needs the GIL.
  *
  * A name may change while the thread runs, by another thread, too.  Threading's setter
- * of names has a flag on its code object: when it is left, all threads are poked, and
- * each looks at its name again.  A name that is changed in another way is found when a
- * packet begins.
+ * of names is watched: when it is called, all threads are poked, and each looks at its
+ * name again.  A name that is changed in another way is found when a packet begins.
  */
 #ifndef CUNEI_PROBE_THREADNAME_H
 #define CUNEI_PROBE_THREADNAME_H
@@ -23,8 +22,10 @@ void cunei_threadname_copy(char name[CUNEI_PACKET_THREAD_NAME]);
 /* Write a `thread_name` event if the thread is not called what its stream says. */
 void cunei_threadname_check(bool top_is_open);
 
-/* Whether the function gives threads their names. */
-bool cunei_threadname_is_setter(const char *module, const char *qualname,
-                                const PyCodeObject *code);
+/* Whether the function gives threads other names: it must have CALL events. */
+bool cunei_threadname_watches(const PyCodeObject *code);
+
+/* It calls str, and will set the name then. */
+void cunei_threadname_changes(void);
 
 #endif

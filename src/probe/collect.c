@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/collect.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/compat.h"
+#include "probe/frames.h"
+#include "probe/write.h"
+#include "wire/event.h"
+
+static uint64_t read_number(PyObject *info, const char *name)
+{
+    PyObject *value = cunei_compat_dict_get(info, name);
+    uint64_t number = 0;
+
+    if (value && PyLong_Check(value))
+        number = PyLong_AsUnsignedLongLongMask(value);
+    PyErr_Clear();
+    Py_XDECREF(value);
+    return number;
+}
+
+/* gc calls it with a phase and a dict of what it knows. */
+static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (count != 2 || !PyUnicode_Check(args[0]) || !PyDict_Check(args[1]))
+        Py_RETURN_NONE;
+    PyObject *pending = PyErr_GetRaisedException();
+    bool ends = PyUnicode_CompareWithASCIIString(args[0], "stop") == 0;
+    uint64_t words[] = {
+        cunei_record(0, CUNEI_CLASS_GC, ends ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER),
+        ends ? read_number(args[1], "collected") : 0,
+        (uint32_t)read_number(args[1], "generation") |
+            (ends ? read_number(args[1], "uncollectable") << 32 : 0),
+    };
+    cunei_write_words(words, 3, cunei_frames_top_is_open());
+    PyErr_SetRaisedException(pending);
+    Py_RETURN_NONE;
+}
+
+int cunei_collect_init(struct cunei_collect *collect)
+{
+    static PyMethodDef method = {"cunei_collecting",
+                                 (PyCFunction)(void (*)(void))collecting, METH_FASTCALL,
+                                 "Write down a garbage collection."};
+    PyObject *gc = PyImport_ImportModule("gc");
+
+    if (!gc)
+        return -1;
+    collect->list = PyObject_GetAttrString(gc, "callbacks");
+    Py_DECREF(gc);
+    collect->callable = PyCFunction_New(&method, NULL);
+    return collect->list && collect->callable ? 0 : -1;
+}
+
+/* Where the callable stands in the list; -1: nowhere. */
+static Py_ssize_t find(const struct cunei_collect *collect)
+{
+    Py_ssize_t count = collect->list && PyList_Check(collect->list)
+                           ? PyList_GET_SIZE(collect->list)
+                           : 0;
+
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = cunei_compat_list_item(collect->list, i);
+        Py_XDECREF(item); /* compared only */
+        if (item == collect->callable)
+            return i;
+    }
+    return -1;
+}
+
+void cunei_collect_hook(struct cunei_collect *collect)
+{
+    if (collect->list && PyList_Check(collect->list) && find(collect) < 0 &&
+        PyList_Append(collect->list, collect->callable) < 0)
+        PyErr_Clear();
+}
+
+void cunei_collect_unhook(struct cunei_collect *collect)
+{
+    Py_ssize_t at = find(collect);
+
+    if (at >= 0 && PyList_SetSlice(collect->list, at, at + 1, NULL) < 0)
+        PyErr_Clear();
+}
+
+int cunei_collect_traverse(struct cunei_collect *collect, visitproc visit, void *arg)
+{
+    Py_VISIT(collect->list);
+    Py_VISIT(collect->callable);
+    return 0;
+}
+
+void cunei_collect_clear(struct cunei_collect *collect)
+{
+    Py_CLEAR(collect->list);
+    Py_CLEAR(collect->callable);
+}
