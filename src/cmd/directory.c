@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "rt/refusal.h"
+#include "rt/space.h"
 #include "trace/trace.h"
 #include "wire/live.h"
 #include "wire/process.h"
@@ -45,7 +47,8 @@ static bool is_ours_inside(const char *name)
 /* In the trace directory, beside the folders. */
 static bool is_ours_beside(const char *name)
 {
-    return strcmp(name, ".size") == 0 || strncmp(name, ".refused-", 9) == 0;
+    return strcmp(name, CUNEI_SPACE_NAME) == 0 ||
+           strncmp(name, CUNEI_REFUSAL_NAME, strlen(CUNEI_REFUSAL_NAME)) == 0;
 }
 
 /* `<host>-<pid>-<n>` with something of ours in it. */

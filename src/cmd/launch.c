@@ -47,15 +47,28 @@ static void give_signals_back(const struct inherited *inherited)
     (void)sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
+/* What becomes of `session` in a process that it shall be for alone; NULL: no memory.
+ */
+static char *for_this_process(const char *session)
+{
+    char *text = NULL;
+
+    return asprintf(&text, "%s only=%d", session, (int)getpid()) < 0 ? NULL : text;
+}
+
 /* In the child.  A failure to execute goes up the pipe, which closes on success. */
 __attribute__((noreturn)) static void become(const struct cunei_program *program,
-                                             const char *session,
+                                             const char *session, bool only_it,
                                              const struct inherited *inherited,
                                              int report)
 {
     int error = 0;
 
-    if (setenv(CUNEI_SESSION_VARIABLE, session, 1) < 0)
+    if (only_it)
+        session = for_this_process(session); /* lives as long as this program does */
+    if (!session)
+        error = ENOMEM;
+    else if (setenv(CUNEI_SESSION_VARIABLE, session, 1) < 0)
         error = errno;
     if (!error) {
         give_signals_back(inherited);
@@ -67,7 +80,7 @@ __attribute__((noreturn)) static void become(const struct cunei_program *program
     _exit(written == (ssize_t)sizeof(error) ? 126 : 127);
 }
 
-static int start(const struct cunei_program *program, const char *session,
+static int start(const struct cunei_program *program, const char *session, bool only_it,
                  const struct inherited *inherited, pid_t *pid)
 {
     int ends[2] = {-1, -1};
@@ -77,7 +90,7 @@ static int start(const struct cunei_program *program, const char *session,
         return -errno;
     *pid = fork();
     if (*pid == 0)
-        become(program, session, inherited, ends[1]);
+        become(program, session, only_it, inherited, ends[1]);
     if (*pid < 0)
         error = errno;
     close(ends[1]);
@@ -213,18 +226,19 @@ static void forget_pending(void)
         ;
 }
 
-int cunei_launch(const struct cunei_program *program, const char *session,
-                 int *wait_status)
+int cunei_launch(const struct cunei_program *program, const char *session, bool only_it,
+                 struct cunei_launch_end *end)
 {
     struct inherited inherited;
     pid_t pid = 0;
 
     (void)fflush(NULL);
     take_signals(&inherited);
-    int rc = start(program, session, &inherited, &pid);
+    int rc = start(program, session, only_it, &inherited, &pid);
     if (rc == 0) {
         let_go();
-        *wait_status = wait_for_end(pid);
+        end->pid = pid;
+        end->wait_status = wait_for_end(pid);
         forget_pending();
     }
     give_signals_back(&inherited);

@@ -10,14 +10,23 @@
 #ifndef CUNEI_CMD_LAUNCH_H
 #define CUNEI_CMD_LAUNCH_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 struct cunei_program;
 
+/* How a program ended. */
+struct cunei_launch_end {
+    pid_t pid;       /* of its process */
+    int wait_status; /* as waitpid tells it */
+};
+
 /*
- * Run the program with CUNEI_RECORD set to `session`, and wait for its end, which
- * `*wait_status` tells as waitpid does.  Negative errno where it could not be executed.
+ * Run the program with CUNEI_RECORD set to `session`, and wait for its end.  `only_it`:
+ * no other process shall heed that.  Negative errno where it could not be executed.
  */
-int cunei_launch(const struct cunei_program *program, const char *session,
-                 int *wait_status);
+int cunei_launch(const struct cunei_program *program, const char *session, bool only_it,
+                 struct cunei_launch_end *end);
 
 /* Leave as the program did: its exit status to return, or death by the same signal. */
 int cunei_launch_leave(int wait_status);

@@ -64,7 +64,7 @@ static int record(struct cunei_recording *recording, const struct values *values
     if (status != EXIT_SUCCESS)
         return status;
     cunei_summary_say(recording, values->recording.quiet);
-    return cunei_launch_leave(recording->wait_status);
+    return cunei_launch_leave(recording->ended.wait_status);
 }
 
 static int run_record(int argc, char **argv)

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
+#include "cmd/ending.h"
 #include "cmd/interpreter.h"
-#include "cmd/launch.h"
+#include "cmd/straggler.h"
 #include "rt/clock.h"
+#include "rt/refusal.h"
 
 enum {
     CALIBRATION_US = 10000 /* good to 2 ppm */
@@ -74,6 +77,11 @@ const struct cunei_option cunei_recording_options[] = {
      .help = "begin as early as Python can, not at the program's\n"
              "first line",
      VALUE(startup)},
+    {.name = "no-children",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "record the program's own process, and none that it\n"
+             "starts or forks",
+     VALUE(no_children)},
     {.name = "python",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PYTHON",
@@ -153,6 +161,40 @@ static bool is_cunei(const char *word)
     return same;
 }
 
+/*
+ * The directory that a recording around us writes to, owned; NULL: there is none, or it
+ * leaves us out.
+ */
+static char *find_outer(void)
+{
+    const char *text = getenv(CUNEI_SESSION_VARIABLE);
+    struct cunei_session outer;
+    char *directory = NULL;
+
+    if (!text || cunei_session_parse(&outer, text) < 0)
+        return NULL;
+    if (!outer.only_pid && access(outer.directory, F_OK) == 0) {
+        directory = outer.directory; /* moved */
+        outer.directory = NULL;
+    }
+    cunei_session_fini(&outer);
+    return directory;
+}
+
+/* One recording within another would find its events taken: 0, or the exit status. */
+static int check_outer(void)
+{
+    char *directory = find_outer();
+    if (!directory)
+        return EXIT_SUCCESS;
+    int status = cunei_cmd_usage(
+        "this runs inside a recording into '%s', which sees it already; leave the "
+        "inner cunei out, or record the outer program with --no-children",
+        directory);
+    free(directory);
+    return status;
+}
+
 /* Whether the values can be had: 0, or the exit status. */
 static int check_values(const struct cunei_recording_values *values)
 {
@@ -173,6 +215,8 @@ int cunei_recording_prepare(struct cunei_recording *recording,
     struct cunei_buffer reason = {0};
 
     int status = check_values(values);
+    if (status == EXIT_SUCCESS)
+        status = check_outer();
     if (status != EXIT_SUCCESS)
         return status;
     if (is_cunei(argv[0]))
@@ -186,6 +230,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
         check_python(&recording->program, &reason);
     if (!reason.size)
         recording->frequency = frequency_since(&first);
+    recording->only_it = values->no_children;
     status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     cunei_buffer_fini(&reason);
     return status;
@@ -209,11 +254,17 @@ int cunei_recording_run(struct cunei_recording *recording,
                                     .arguments = values->arguments,
                                     .results = values->results};
     cunei_session_format(&session, &text);
+    recording->listener = cunei_refusal_listen(recording->directory);
     int rc = text.failed ? -ENOMEM
                          : cunei_launch(&recording->program, text.data,
-                                        &recording->wait_status);
+                                        recording->only_it, &recording->ended);
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot run '%s'", recording->program.path);
+    else {
+        cunei_ending_tell(recording->directory, recording->ended.pid,
+                          recording->ended.wait_status);
+        cunei_straggler_wait(recording->directory);
+    }
     cunei_buffer_fini(&text);
     return status;
 }
@@ -223,5 +274,7 @@ void cunei_recording_fini(struct cunei_recording *recording)
     cunei_program_fini(&recording->program);
     free(recording->directory);
     free(recording->shown);
+    if (recording->listener > 0)
+        close(recording->listener);
     *recording = (struct cunei_recording){0};
 }

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/program.h"
 #include "wire/session.h"
@@ -40,6 +41,7 @@ struct cunei_recording_values {
     int repr;                        /* enum cunei_recording_repr */
     bool c_calls;
     bool startup;
+    bool no_children;
     bool force;
     bool quiet;
 };
@@ -57,7 +59,9 @@ struct cunei_recording {
     uint64_t frequency; /* of the clock */
     char *directory;    /* owned: absolute */
     char *shown;        /* owned: the directory as people named it */
-    int wait_status;    /* how the program ended */
+    bool only_it;       /* and no process that it starts */
+    int listener;       /* for processes that could not record; 0 or less: none */
+    struct cunei_launch_end ended;
 };
 
 /*

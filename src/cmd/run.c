@@ -129,7 +129,8 @@ static int run_and_report(struct cunei_recording *recording, struct values *valu
     }
     if (out != stderr)
         (void)fclose(out);
-    return status == EXIT_SUCCESS ? cunei_launch_leave(recording->wait_status) : status;
+    return status == EXIT_SUCCESS ? cunei_launch_leave(recording->ended.wait_status)
+                                  : status;
 }
 
 static int run_run(int argc, char **argv)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/summary.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
@@ -87,14 +87,35 @@ static void count_process(struct summary *summary,
     }
 }
 
-/* Processes that could not record left word of it; returns how many, and one's why. */
-static unsigned find_refusals(const char *directory, int *error)
+/* Why a process could not record. */
+static const char *name_refusal(int error)
+{
+    return error == 0       ? "for another reason"
+           : error == EBUSY ? "other tools have all ids of sys.monitoring"
+                            : strerror(error);
+}
+
+/* Processes that could not record left word of it. */
+static void say_refusals(const struct cunei_recording *recording)
 {
     struct cunei_refusals refusals;
+    struct cunei_buffer why = {0};
 
-    cunei_refusal_collect(directory, -1, &refusals);
-    *error = refusals.reasons[0].error;
-    return refusals.count;
+    cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+    if (refusals.count == 0)
+        return;
+    bool several = refusals.reasons[1].count > 0;
+    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
+        cunei_buffer_format(&why, "%s%s", i > 0 ? ", " : "",
+                            name_refusal(refusals.reasons[i].error));
+        if (several)
+            cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
+    }
+    if (refusals.count == 1)
+        cunei_cmd_note("one process could not record: %s", why.data);
+    else
+        cunei_cmd_note("%u processes could not record: %s", refusals.count, why.data);
+    cunei_buffer_fini(&why);
 }
 
 /* Why something is missing, in a clause; nothing where nothing is. */
@@ -126,11 +147,21 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
 static void say_nothing_recorded(const struct cunei_recording *recording)
 {
     const char *name = recording->program.name;
-    int error = 0;
+    struct cunei_refusals refusals;
 
-    if (find_refusals(recording->directory, &error))
+    cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+    if (refusals.count && refusals.reasons[0].error == EBUSY)
+        cunei_cmd_note("nothing was recorded: %s", name_refusal(EBUSY));
+    else if (refusals.count)
         cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
-                       recording->shown, strerror(error));
+                       recording->shown, name_refusal(refusals.reasons[0].error));
+    else if (access(recording->directory, F_OK) < 0)
+        cunei_cmd_note("nothing was recorded: '%s' is not there any more",
+                       recording->shown);
+    else if (recording->only_it && !recording->program.python)
+        cunei_cmd_note("nothing was recorded: '%s' is not run by a Python itself, and "
+                       "--no-children leaves out those that it starts",
+                       name);
     else if (recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' ended before its first line, or "
                        "removed " CUNEI_SESSION_VARIABLE " from its environment",
@@ -191,11 +222,31 @@ static void say_unmatched(const struct cunei_trace *trace)
                    is_module ? pattern : "", is_module ? "'" : "");
 }
 
+/* Daemons and the like: nobody waits for them. */
+static void say_running(const struct cunei_trace *trace)
+{
+    uint64_t pid = 0;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (trace->processes[i].state == CUNEI_TRACE_RUNNING) {
+            pid = trace->processes[i].metadata.pid;
+            count++;
+        }
+    }
+    if (count == 1)
+        cunei_cmd_note("process %" PRIu64 " still runs, and what it does is recorded",
+                       pid);
+    else if (count)
+        cunei_cmd_note("%u processes still run, as %" PRIu64
+                       " does, and what they do is recorded",
+                       count, pid);
+}
+
 static void count_trace(const struct cunei_recording *recording,
                         const struct cunei_trace *trace)
 {
     struct summary summary = {.progress = {.what = "counting"}};
-    int error = 0;
 
     for (size_t i = 0; i < trace->process_count; i++) {
         for (size_t j = 0; j < trace->processes[i].stream_count; j++)
@@ -206,11 +257,8 @@ static void count_trace(const struct cunei_recording *recording,
     cunei_progress_clear(&summary.progress);
     say_counts(recording, &summary);
     say_unmatched(trace);
-    unsigned refusals = find_refusals(recording->directory, &error);
-    if (refusals == 1)
-        cunei_cmd_note("one process could not record: %s", strerror(error));
-    else if (refusals)
-        cunei_cmd_note("%u processes could not record: %s", refusals, strerror(error));
+    say_refusals(recording);
+    say_running(trace);
 }
 
 static int load(const struct cunei_recording *recording, bool quiet,
@@ -219,7 +267,7 @@ static int load(const struct cunei_recording *recording, bool quiet,
     struct cunei_trace_error error;
 
     int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
-    if (rc == -ENODATA) {
+    if (rc == -ENODATA || rc == -ENOENT) {
         if (!quiet)
             say_nothing_recorded(recording);
         (void)cunei_directory_remove(recording->directory);
@@ -245,8 +293,10 @@ bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet)
 
     if (load(recording, quiet, &trace) < 0)
         return false;
-    if (!quiet)
+    if (!quiet) {
         say_unmatched(&trace);
+        say_refusals(recording);
+    }
     cunei_trace_close(&trace);
     return true;
 }

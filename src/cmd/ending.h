@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* How the program ended, put where reports of it are made from. */
+#ifndef CUNEI_CMD_ENDING_H
+#define CUNEI_CMD_ENDING_H
+
+#include <sys/types.h>
+
+/*
+ * Add what waitpid said of the process to its description in the trace directory, as
+ * far as it could not say it itself.  Nothing happens where it recorded nothing.
+ */
+void cunei_ending_tell(const char *directory, pid_t pid, int wait_status);
+
+#endif
