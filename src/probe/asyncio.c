@@ -12,8 +12,8 @@
 static struct {
     PyObject *module_name;   /* "asyncio.tasks" */
     PyObject *running_loop;  /* _get_running_loop() */
-    PyObject *current_task;  /* current_task(loop) */
-    PyObject *current_tasks; /* a dict of running tasks by loop; NULL from 3.14 on */
+    PyObject *current_task;  /* current_task(loop=None) */
+    PyObject *current_tasks; /* running tasks by loop, a dict; 3.14: those of Python */
     PyObject *type;          /* Task, as C has it */
     PyObject *get_name;      /* its method */
     PyObject *python_type;   /* Task, as Python has it */
@@ -21,6 +21,7 @@ static struct {
 } asyncio;
 
 static atomic_bool is_found;
+static bool has_all; /* that dict */
 static cunei_compat_mutex lock;
 
 static void let_go(void)
@@ -78,10 +79,12 @@ static bool look_around(PyObject *modules, PyObject *tasks)
     asyncio.name = PyUnicode_InternFromString("_name");
     if (asyncio.type)
         asyncio.get_name = PyObject_GetAttrString(asyncio.type, "get_name");
-    PyObject *running = PyDict_GetItemString(c, "_current_tasks");
+    PyObject *running = PyDict_GetItemString(tasks, "_current_tasks");
     if (running && PyDict_CheckExact(running))
         asyncio.current_tasks = Py_NewRef(running);
-    return asyncio.running_loop && asyncio.get_name && asyncio.name;
+    has_all = running && running == PyDict_GetItemString(c, "_current_tasks");
+    return asyncio.running_loop && asyncio.current_tasks && asyncio.get_name &&
+           asyncio.name;
 }
 
 /* Whether the program has imported asyncio; lock held. */
@@ -119,33 +122,41 @@ static bool is_there(void)
     return yes;
 }
 
+/* NULL in place of None. */
+static PyObject *not_none(PyObject *object)
+{
+    if (object == Py_None)
+        Py_CLEAR(object);
+    return object;
+}
+
 static PyObject *task_of(PyObject *loop)
 {
-    if (!asyncio.current_tasks)
-        return PyObject_CallOneArg(asyncio.current_task, loop);
-    if (Py_TYPE(loop)->tp_hash != PyBaseObject_Type.tp_hash)
-        return NULL;
+    PyObject *task = NULL;
+
+    if (!has_all)
+        task = not_none(PyObject_CallOneArg(asyncio.current_task, loop));
+    if (task || PyDict_GET_SIZE(asyncio.current_tasks) == 0 ||
+        Py_TYPE(loop)->tp_hash != PyBaseObject_Type.tp_hash)
+        return task;
+    PyErr_Clear();
     return cunei_compat_dict_item(asyncio.current_tasks, loop);
 }
 
 PyObject *cunei_asyncio_current_task(bool in_loop)
 {
-    PyObject *task = NULL;
-
     if (!is_there())
         return NULL;
-    if (in_loop)
-        task = PyObject_CallNoArgs(asyncio.current_task);
-    else {
-        PyObject *loop = PyObject_CallNoArgs(asyncio.running_loop);
-        if (loop && loop != Py_None)
-            task = task_of(loop);
-        Py_XDECREF(loop);
-    }
-    if (!task)
-        PyErr_Clear();
-    if (task == Py_None)
-        Py_CLEAR(task);
+    PyObject *task =
+        in_loop ? not_none(PyObject_CallNoArgs(asyncio.current_task)) : NULL;
+    if (task)
+        return task;
+    PyErr_Clear();
+    PyObject *loop = not_none(PyObject_CallNoArgs(asyncio.running_loop));
+    if (loop)
+        task = task_of(loop);
+    Py_XDECREF(loop);
+    PyErr_Clear();
     return task;
 }
 

@@ -3,9 +3,10 @@
  * Asking asyncio about its tasks.
  *
  * It is asked through functions of C that it has itself, found once the program has
- * imported it; we never do.  Before 3.14 the tasks that run stand in a dict, by loop,
- * and that is looked at.  No code of the program runs: a loop with a hash of its own
- * has no tasks for us.  No exception is left behind, nor may one be pending.
+ * imported it; we never do.  Tasks that run stand in a dict, by loop, and that is
+ * looked at: all of them before 3.14, from then on those that are written in Python.
+ * No code of the program runs: a loop with a hash of its own has no tasks for us.  No
+ * exception is left behind, nor may one be pending.
  */
 #ifndef CUNEI_PROBE_ASYNCIO_H
 #define CUNEI_PROBE_ASYNCIO_H

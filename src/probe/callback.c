@@ -19,10 +19,14 @@
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
+/* What the hot path leaves undone, at `now`; 0: for want of a code object. */
+typedef PyObject *cold_half(PyObject *self, PyObject *const *args, size_t count,
+                            uint64_t word, uint64_t now);
+
 struct callback {
     PyObject_HEAD vectorcallfunc call;
     Py_ssize_t extra_index;
-    vectorcallfunc cold; /* what `call` leaves undone */
+    cold_half *cold; /* of `call` */
     enum cunei_phase phase;
     PyObject *disable;
     void (*main_begins)(void);
@@ -233,15 +237,35 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
         return run_cold(self, args, count, name##_body);                            \
     }
 
-COLD_CALLBACK(record)
 COLD_CALLBACK(unwind)
 COLD_CALLBACK(raise)
 COLD_CALLBACK(reraise)
 COLD_CALLBACK(handled)
 COLD_CALLBACK(call)
 COLD_CALLBACK(discover)
-COLD_CALLBACK(select)
 COLD_CALLBACK(await_main)
+
+/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
+static bool is_put(PyObject *self, uint64_t word, uint64_t now)
+{
+    uint32_t flags = 0;
+    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+
+    return flags == CUNEI_CODE_COROUTINE &&
+           cunei_task_put(id, ((struct callback *)self)->phase, now);
+}
+
+#define COLD_HALF(name)                                                               \
+    static PyObject *name##_cold(PyObject *self, PyObject *const *args, size_t count, \
+                                 uint64_t word, uint64_t now)                         \
+    {                                                                                 \
+        if (is_put(self, word, now))                                                  \
+            Py_RETURN_NONE;                                                           \
+        return run_cold(self, args, count, name##_body);                              \
+    }
+
+COLD_HALF(record)
+COLD_HALF(select)
 
 /*
  * The hot path.  A word with an id, a stream with room: three loads for the word, the
@@ -254,15 +278,15 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     /* Code and offset; what returns or yields has a value, too. */
     const Py_ssize_t wanted =
         phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
+    uint64_t word = 0, now = 0;
 
     if (LIKELY(PyVectorcall_NARGS(count) >= wanted &&
                Py_IS_TYPE(args[0], &PyCode_Type))) {
         PyCodeObject *code = (PyCodeObject *)args[0];
         Py_ssize_t index = ((struct callback *)self)->extra_index;
-        uint64_t word = is_inline ? cunei_compat_extra_inline(code, index)
-                                  : cunei_compat_extra_call(code, index);
-        uint64_t now =
-            counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+        word = is_inline ? cunei_compat_extra_inline(code, index)
+                         : cunei_compat_extra_call(code, index);
+        now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
         struct cunei_stream *stream = cunei_stream_own;
 
         if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
@@ -274,7 +298,7 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
         }
         count = (size_t)wanted; /* a constant need not be kept alive across rdtsc */
     }
-    return ((struct callback *)self)->cold(self, args, count, NULL);
+    return ((struct callback *)self)->cold(self, args, count, word, now);
 }
 
 #define HOT_CALLBACK(name, phase, counter, is_inline)                          \
@@ -351,23 +375,23 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
 {
     static const struct {
         enum cunei_phase phase;
-        bool hot;
-        vectorcallfunc cold;
+        cold_half *cold; /* of the hot path; or else … */
+        vectorcallfunc call;
     } kinds[CUNEI_CALLBACK_KINDS] = {
-        [CUNEI_CALLBACK_ENTER] = {CUNEI_PHASE_ENTER, true, on_record},
-        [CUNEI_CALLBACK_LEAVE] = {CUNEI_PHASE_LEAVE, true, on_record},
-        [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, true, on_record},
-        [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, true, on_record},
-        [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, false, on_unwind},
-        [CUNEI_CALLBACK_RAISE] = {CUNEI_PHASE_LEAVE, false, on_raise},
-        [CUNEI_CALLBACK_RERAISE] = {CUNEI_PHASE_LEAVE, false, on_reraise},
-        [CUNEI_CALLBACK_HANDLED] = {CUNEI_PHASE_LEAVE, false, on_handled},
-        [CUNEI_CALLBACK_CALL] = {CUNEI_PHASE_ENTER, false, on_call},
-        [CUNEI_CALLBACK_SELECT_ENTER] = {CUNEI_PHASE_ENTER, true, on_select},
-        [CUNEI_CALLBACK_SELECT_RESUME] = {CUNEI_PHASE_RESUME, true, on_select},
-        [CUNEI_CALLBACK_DISCOVER_ENTER] = {CUNEI_PHASE_ENTER, false, on_discover},
-        [CUNEI_CALLBACK_DISCOVER_RESUME] = {CUNEI_PHASE_RESUME, false, on_discover},
-        [CUNEI_CALLBACK_AWAIT_MAIN] = {CUNEI_PHASE_ENTER, false, on_await_main},
+        [CUNEI_CALLBACK_ENTER] = {CUNEI_PHASE_ENTER, record_cold, NULL},
+        [CUNEI_CALLBACK_LEAVE] = {CUNEI_PHASE_LEAVE, record_cold, NULL},
+        [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, record_cold, NULL},
+        [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, record_cold, NULL},
+        [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, NULL, on_unwind},
+        [CUNEI_CALLBACK_RAISE] = {CUNEI_PHASE_LEAVE, NULL, on_raise},
+        [CUNEI_CALLBACK_RERAISE] = {CUNEI_PHASE_LEAVE, NULL, on_reraise},
+        [CUNEI_CALLBACK_HANDLED] = {CUNEI_PHASE_LEAVE, NULL, on_handled},
+        [CUNEI_CALLBACK_CALL] = {CUNEI_PHASE_ENTER, NULL, on_call},
+        [CUNEI_CALLBACK_SELECT_ENTER] = {CUNEI_PHASE_ENTER, select_cold, NULL},
+        [CUNEI_CALLBACK_SELECT_RESUME] = {CUNEI_PHASE_RESUME, select_cold, NULL},
+        [CUNEI_CALLBACK_DISCOVER_ENTER] = {CUNEI_PHASE_ENTER, NULL, on_discover},
+        [CUNEI_CALLBACK_DISCOVER_RESUME] = {CUNEI_PHASE_RESUME, NULL, on_discover},
+        [CUNEI_CALLBACK_AWAIT_MAIN] = {CUNEI_PHASE_ENTER, NULL, on_await_main},
     };
     struct callback *callback = PyObject_New(struct callback, type);
 
@@ -376,9 +400,9 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
     callback->cold = kinds[kind].cold;
     callback->call = c_callback(kind);
     if (!callback->call)
-        callback->call = kinds[kind].hot
+        callback->call = kinds[kind].cold
                              ? hot_half(kinds[kind].phase, shared->extra_inline)
-                             : kinds[kind].cold;
+                             : kinds[kind].call;
     callback->extra_index = shared->extra_index;
     callback->phase = kinds[kind].phase;
     callback->disable = shared->disable;

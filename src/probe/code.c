@@ -135,7 +135,7 @@ void cunei_code_renew(void)
 {
     for (uint32_t place = 1; place <= entry_count; place++) {
         struct entry *entry = entry_at(place);
-        if (!entry->code || cunei_code_word(entry->code) & CUNEI_CODE_OFF)
+        if (!entry->code || entry->id == 0) /* what is not recorded needs no id */
             continue;
         if (exchange_word(entry, CUNEI_CODE_STALE | place) < 0)
             PyErr_Clear();
@@ -179,6 +179,14 @@ uint32_t cunei_code_id(uint64_t word)
     if (word & CUNEI_CODE_COLD)
         return entry_at(place_of(word))->id;
     return cunei_record_class(word);
+}
+
+uint32_t cunei_code_cold(uint64_t word, uint32_t *flags)
+{
+    const struct entry *entry = entry_at(place_of(word));
+
+    *flags = entry->flags;
+    return entry->id;
 }
 
 uint32_t cunei_code_flags(uint64_t word)

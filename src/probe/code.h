@@ -92,6 +92,9 @@ uint32_t cunei_code_flags(uint64_t word);
  */
 uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off);
 
+/* Both at once, for a word with CUNEI_CODE_COLD. */
+uint32_t cunei_code_cold(uint64_t word, uint32_t *flags);
+
 /* Give a code object a word of its own choice, for measurements; 0 takes it away. */
 int cunei_code_set_word(PyCodeObject *code, uint64_t word);
 

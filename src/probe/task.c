@@ -21,19 +21,23 @@
 /*
  * Steps that are open on a thread, one inside the other: a task that starts eagerly
  * runs its first step inside one of another task.  With more than these, the outer ones
- * are forgotten.
+ * are forgotten.  A coroutine that no task runs counts as a step of no task.
  */
 #define STEPS_MAX 64
 
 struct step {
     const void *frame; /* of the interpreter's, and only compared … */
-    const void *task;  /* … as this is: it lives while it runs */
+    const void *task;  /* … as this is: it lives while it runs; NULL: no task */
+    uint64_t number;
+    unsigned depth; /* of coroutines inside the step around it */
 };
 
 struct thread {
-    unsigned recording;    /* of which the rest tells */
-    unsigned count;        /* of steps */
-    uint64_t content_bits; /* of the stream after the last entry of a coroutine */
+    unsigned recording; /* of which the rest tells */
+    unsigned count;     /* of steps */
+    unsigned depth;     /* of coroutines inside the innermost one */
+    uint64_t left;      /* task of the last step, if its frame did not yield but end */
+    uint64_t content_bits; /* of the stream after the last event inside a step */
     struct step steps[STEPS_MAX];
 };
 
@@ -75,50 +79,60 @@ static struct thread *find_own(void)
     struct thread *thread = own ? own : make_own();
     unsigned this_one = atomic_load_explicit(&recording, memory_order_relaxed);
 
-    if (thread && thread->recording != this_one) {
-        thread->recording = this_one;
-        thread->count = 0;
-        thread->content_bits = 0;
-    }
+    if (thread && thread->recording != this_one)
+        *thread = (struct thread){.recording = this_one};
     return thread;
 }
 
 /* Close the step of this frame, and those inside it, whose ends were missed. */
-static void end_step(struct thread *thread, const void *frame)
+static void end_step(struct thread *thread, const void *frame, bool has_left)
 {
     for (unsigned i = thread->count; i > 0; i--) {
-        if (thread->steps[i - 1].frame == frame) {
+        const struct step *step = &thread->steps[i - 1];
+        if (step->frame == frame) {
+            thread->left = has_left ? step->number : 0;
+            thread->depth = step->depth;
             thread->count = i - 1;
             return;
         }
     }
 }
 
-static void add_step(struct thread *thread, const void *frame, const void *task)
+static void add_step(struct thread *thread, const void *frame, const void *task,
+                     uint64_t number)
 {
     if (thread->count == STEPS_MAX) {
         memmove(thread->steps, thread->steps + 1,
                 (STEPS_MAX - 1) * sizeof(thread->steps[0]));
         thread->count--;
     }
-    thread->steps[thread->count++] = (struct step){frame, task};
+    thread->steps[thread->count++] = (struct step){frame, task, number, thread->depth};
+    thread->depth = 0;
+    thread->left = 0;
+}
+
+/* The name in so many words, the last of them padded; there is room for its NUL. */
+static unsigned copy_name(PyObject *name, uint64_t words[NAME_WORDS + 1])
+{
+    size_t length = cunei_names_copy(name, (char *)words, NAME_WORDS * 8 + 1);
+    size_t padded = (length + 7) / 8 * 8;
+
+    memset((char *)words + length, 0, padded - length);
+    return (unsigned)(padded / 8);
 }
 
 /* Both at once: nothing may come between the task and its coroutine's event. */
 static void write_step(uint64_t task, enum cunei_phase step, PyObject *name,
                        uint32_t id, enum cunei_phase phase)
 {
-    uint64_t words[TASK_WORDS + NAME_WORDS + 2] = {0};
-    char text[NAME_WORDS * 8 + 1];
-    size_t length = cunei_names_copy(name, text, sizeof(text));
-    unsigned count = (unsigned)(TASK_WORDS + (length + 7) / 8), record = count;
+    uint64_t words[TASK_WORDS + NAME_WORDS + 3];
+    unsigned name_words = name ? copy_name(name, words + TASK_WORDS) : 0;
+    unsigned record = TASK_WORDS + name_words, count = record + 1;
 
-    memcpy(words + TASK_WORDS, text, length);
     words[1] = task;
-    words[2] = (uint64_t)(count - TASK_WORDS) * 8 << 32;
+    words[2] = (uint64_t)name_words * 8 << 32;
     if (id >= CUNEI_FUNCTION_CLASS_END)
-        words[++count] = id;
-    count++;
+        words[count++] = id;
 
     uint64_t now;
     struct cunei_stream *stream = cunei_write_room(&now, count, false);
@@ -134,22 +148,34 @@ static void write_step(uint64_t task, enum cunei_phase step, PyObject *name,
     cunei_stream_publish(stream, now, count);
 }
 
-/* Write the entry of this frame as the beginning of the task's step; false: it is none.
+/*
+ * What kind of step begins.  An exception that is thrown into a task arrives in its
+ * innermost coroutine, and when that has ended, in the one that awaited it: each of
+ * them is resumed on its own, and all of it is one step.
  */
-static bool tell_step(PyObject *task, uint32_t id, enum cunei_phase phase)
+static enum cunei_phase kind_of(const struct thread *thread, uint64_t number,
+                                bool is_new, enum cunei_phase phase)
+{
+    if (is_new)
+        return phase == CUNEI_PHASE_ENTER ? CUNEI_PHASE_ENTER : CUNEI_PHASE_RESUME;
+    return thread->left == number ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_RESUME;
+}
+
+/* Write the entry of this frame as the beginning of a step; 0: it cannot be told. */
+static uint64_t tell_step(const struct thread *thread, PyObject *task, uint32_t id,
+                          enum cunei_phase phase)
 {
     bool is_new = false;
     uint64_t number = cunei_numbers_find(&numbers, task, &is_new);
 
     if (number == 0)
-        return false;
-    bool is_first = is_new && phase == CUNEI_PHASE_ENTER;
+        return 0;
     PyObject *name = cunei_asyncio_name(task);
     bool is_told = !name || !cunei_numbers_rename(&numbers, task, name);
-    write_step(number, is_first ? CUNEI_PHASE_ENTER : CUNEI_PHASE_RESUME,
-               is_told ? NULL : name, id, phase);
+    write_step(number, kind_of(thread, number, is_new, phase), is_told ? NULL : name,
+               id, phase);
     Py_XDECREF(name);
-    return true;
+    return number;
 }
 
 /* Whether the entry of this frame was written, as the beginning of a step. */
@@ -158,28 +184,86 @@ static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phas
     const void *frame = cunei_compat_frame(PyThreadState_Get());
 
     /* It begins anew, so it has ended, whether that was heard of or not. */
-    end_step(thread, frame);
-    const void *running =
-        thread->count > 0 ? thread->steps[thread->count - 1].task : NULL;
+    end_step(thread, frame, false);
+    const struct step *around =
+        thread->count > 0 ? &thread->steps[thread->count - 1] : NULL;
     PyObject *pending = PyErr_GetRaisedException();
-    PyObject *task = cunei_asyncio_current_task(running != NULL);
+    PyObject *task = cunei_asyncio_current_task(around && around->task);
+    uint64_t number = 0;
     /* A coroutine that another one of the same task awaits begins nothing. */
-    bool begins = task && task != running && tell_step(task, id, phase);
-    if (begins)
-        add_step(thread, frame, task);
+    if (task && (!around || around->task != task))
+        number = tell_step(thread, task, id, phase);
+    if (number || !around)
+        add_step(thread, frame, number ? task : NULL, number);
+    else
+        thread->depth++;
     Py_XDECREF(task);
     PyErr_SetRaisedException(pending);
-    return begins;
+    return number != 0;
 }
 
 /*
- * When a task goes on, the coroutines that wait for each other are resumed one after
- * the other, with nothing in between: only the first of them can begin a step.
+ * The frame ends or is suspended.  One inside a step is only counted; where the count
+ * has run out, it is the step's own.
  */
-static bool goes_on(const struct thread *thread, enum cunei_phase phase)
+static void leave(struct thread *thread, bool has_left)
 {
-    return phase == CUNEI_PHASE_RESUME && cunei_stream_own &&
-           cunei_stream_own->content_bits == thread->content_bits;
+    if (thread->depth > 0)
+        thread->depth--;
+    else if (thread->count > 0) {
+        end_step(thread, cunei_compat_frame(PyThreadState_Get()), has_left);
+        thread->content_bits = 0;
+    }
+}
+
+/*
+ * Whether a coroutine that begins, or goes on, does so inside the step that is open.
+ * When a task goes on, the coroutines that wait for each other are resumed one after
+ * the other: with nothing but coroutines' events since the step began, no other task
+ * can have come in between.  Where one is entered it can: tasks may start eagerly.
+ */
+static bool is_inside(const struct thread *thread, const struct cunei_stream *stream,
+                      enum cunei_phase phase)
+{
+    if (phase == CUNEI_PHASE_RESUME && stream->content_bits == thread->content_bits)
+        return true;
+    const void *running =
+        thread->count > 0 ? thread->steps[thread->count - 1].task : NULL;
+    if (!running)
+        return false;
+    PyObject *task = cunei_asyncio_current_task(true);
+    Py_XDECREF(task);
+    return task == running;
+}
+
+/* Count the frame in or out, if that is all that there is to do. */
+static bool is_counted(struct thread *thread, const struct cunei_stream *stream,
+                       enum cunei_phase phase)
+{
+    bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
+
+    if (begins ? !is_inside(thread, stream, phase) : thread->depth == 0)
+        return false;
+    thread->depth += begins ? 1 : -1u;
+    return true;
+}
+
+bool cunei_task_put(uint32_t id, enum cunei_phase phase, uint64_t now)
+{
+    struct cunei_stream *stream = cunei_stream_own;
+    struct thread *thread = own;
+
+    if (id >= CUNEI_FUNCTION_CLASS_END || !cunei_stream_has_room(stream, now, 1))
+        return false;
+    if (!thread ||
+        thread->recording != atomic_load_explicit(&recording, memory_order_relaxed) ||
+        !is_counted(thread, stream, phase)) {
+        cunei_task_write(id, phase);
+        return true;
+    }
+    cunei_stream_put(stream, now, cunei_record(now, id, phase));
+    thread->content_bits = stream->content_bits;
+    return true;
 }
 
 void cunei_task_write(uint32_t id, enum cunei_phase phase)
@@ -187,23 +271,20 @@ void cunei_task_write(uint32_t id, enum cunei_phase phase)
     bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
     struct thread *thread = find_own();
 
-    if (!thread || !begins) {
-        if (thread && thread->count > 0)
-            end_step(thread, cunei_compat_frame(PyThreadState_Get()));
+    if (thread && !begins)
+        leave(thread, phase == CUNEI_PHASE_LEAVE);
+    if (!thread || !begins || !begin_step(thread, id, phase))
         cunei_write_function(id, phase);
-        return;
-    }
-    if (goes_on(thread, phase) || !begin_step(thread, id, phase))
-        cunei_write_function(id, phase);
-    thread->content_bits = cunei_stream_own ? cunei_stream_own->content_bits : 0;
+    if (thread && begins)
+        thread->content_bits = cunei_stream_own ? cunei_stream_own->content_bits : 0;
 }
 
 void cunei_task_unwind(void)
 {
     struct thread *thread = find_own();
 
-    if (thread && thread->count > 0)
-        end_step(thread, cunei_compat_frame(PyThreadState_Get()));
+    if (thread)
+        leave(thread, true);
 }
 
 void cunei_task_reset(void)
