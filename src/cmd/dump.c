@@ -26,7 +26,7 @@
 #define FLUSH_SIZE (256u << 10)
 
 struct values {
-    uint64_t process;
+    struct cunei_option_list process; /* owned */
     const char *thread;
     bool json;
 };
@@ -286,53 +286,64 @@ static void dump_fini(struct dump *dump)
 
 static int dump_trace(const struct cunei_trace *trace, const struct values *values)
 {
+    const struct cunei_trace_choice choice = {values->process.items,
+                                              values->process.count};
     struct dump dump = {.json = values->json, .trace = trace};
     struct cunei_trace_merge merge;
     int status = EXIT_FAILURE;
 
     dump.names = calloc(trace->process_count, sizeof(*dump.names));
-    int rc = dump.names ? cunei_trace_merge_open(&merge, trace, values->process,
-                                                 values->thread)
+    int rc = dump.names ? cunei_trace_merge_open(&merge, trace, &choice, values->thread)
                         : -ENOMEM;
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot read '%s'", trace->path);
     else {
         status = print_events(&dump, &merge);
-        if (status == EXIT_SUCCESS && !merge.is_found &&
-            (values->process || values->thread))
+        if (status == EXIT_SUCCESS && !merge.is_found && values->thread)
             status = cunei_cmd_fail(
-                0, "'%s' holds no such %s; 'cunei report %s --threads' lists them",
-                trace->path, values->thread ? "thread" : "process", trace->path);
+                0, "'%s' holds no such thread; 'cunei report %s --threads' lists them",
+                trace->path, trace->path);
         cunei_trace_merge_close(&merge);
     }
     dump_fini(&dump);
     return status;
 }
 
+static int open_and_dump(const char *path, const struct values *values)
+{
+    const struct cunei_trace_choice choice = {values->process.items,
+                                              values->process.count};
+    struct cunei_trace trace;
+
+    int status = cunei_cmd_open_trace(path, &trace);
+    if (status != 0)
+        return status;
+    status = cunei_cmd_check_choice(&trace, path, &choice);
+    if (status == 0)
+        status = dump_trace(&trace, values);
+    cunei_trace_close(&trace);
+    return status;
+}
+
 static int run_dump(int argc, char **argv)
 {
     struct values values = {0};
-    struct cunei_trace trace;
 
     int status = cunei_options_parse(&cunei_cmd_dump, &argc, argv, &values);
-    if (status != CUNEI_OPTIONS_GO_ON)
-        return status;
-    status = cunei_options_directory(&cunei_cmd_dump, argc, argv);
-    if (status != CUNEI_OPTIONS_GO_ON)
-        return status;
-    status = cunei_cmd_open_trace(argv[1], &trace);
-    if (status != 0)
-        return status;
-    status = dump_trace(&trace, &values);
-    cunei_trace_close(&trace);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_options_directory(&cunei_cmd_dump, argc, argv);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = open_and_dump(argv[1], &values);
+    cunei_option_list_fini(&values.process);
     return status;
 }
 
 static const struct cunei_option options[] = {
     {.name = "process",
-     .kind = CUNEI_OPTION_NUMBER,
-     .value = "PID",
-     .help = "only the events of this process",
+     .letter = 'p',
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "only the events of this process, by pid, folder or\nname; repeatable",
      .offset = offsetof(struct values, process)},
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,

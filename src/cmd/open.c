@@ -109,3 +109,19 @@ int cunei_cmd_open_trace(const char *path, struct cunei_trace *trace)
     int rc = cunei_cmd_load_trace(path, trace, &error);
     return rc < 0 ? cunei_cmd_fail_to_open(rc, path, &error) : 0;
 }
+
+int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
+                           const struct cunei_trace_choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        bool is_there = false;
+        for (size_t j = 0; !is_there && j < trace->process_count; j++)
+            is_there = cunei_trace_is_called(&trace->processes[j], choice->words[i]);
+        if (!is_there)
+            return cunei_cmd_fail(0,
+                                  "'%s' holds no process '%s'; 'cunei report %s "
+                                  "--processes' lists them",
+                                  path, choice->words[i], path);
+    }
+    return 0;
+}

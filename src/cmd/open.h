@@ -17,6 +17,13 @@ int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
 /* The same; on failure it is said, and the exit status for it returned.  0: open. */
 int cunei_cmd_open_trace(const char *path, struct cunei_trace *trace);
 
+struct cunei_trace_choice;
+
+/* Whether the trace at `path` has each of the chosen processes; if not, that is said
+ * and the exit status for it returned. */
+int cunei_cmd_check_choice(const struct cunei_trace *trace, const char *path,
+                           const struct cunei_trace_choice *choice);
+
 /* Say why a trace could not be opened; returns the exit status. */
 int cunei_cmd_fail_to_open(int rc, const char *path,
                            const struct cunei_trace_error *error);

@@ -20,6 +20,7 @@
 struct values {
     struct cunei_replay_options replay;
     const char *from, *until;
+    struct cunei_option_list processes; /* owned */
 };
 
 #define VALUE(name) offsetof(struct values, replay.name)
@@ -45,10 +46,10 @@ static const struct cunei_option options[] = {
      .offset = VALUE(thread)},
     {.name = "process",
      .letter = 'p',
-     .kind = CUNEI_OPTION_NUMBER,
-     .value = "PID",
-     .help = "show one process of several",
-     .offset = VALUE(pid)},
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "show one process of several, by pid, folder or name;\nrepeatable",
+     .offset = offsetof(struct values, processes)},
     {.name = "from",
      .kind = CUNEI_OPTION_TEXT,
      .value = "TIME",
@@ -98,6 +99,11 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != 0)
         return status;
+    status = cunei_cmd_check_choice(&trace, path, &wanted->processes);
+    if (status != 0) {
+        cunei_trace_close(&trace);
+        return status;
+    }
     if (wanted->json)
         output = (struct cunei_output){.out = stdout};
     else
@@ -125,27 +131,38 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     return rc < 0 ? cunei_cmd_fail(rc, "cannot replay '%s'", path) : EXIT_SUCCESS;
 }
 
+/* What the table could not check; as cunei_options_parse. */
+static int settle(struct values *values)
+{
+    struct cunei_replay_options *replay = &values->replay;
+
+    replay->processes =
+        (struct cunei_trace_choice){values->processes.items, values->processes.count};
+    if (values->from && !parse_time(values->from, &replay->from_ns))
+        return cunei_cmd_usage("--from takes a time as 0.25, 10ms or 2min, not '%s'",
+                               values->from);
+    if (values->until && !parse_time(values->until, &replay->until_ns))
+        return cunei_cmd_usage("--until takes a time as 0.25, 10ms or 2min, not '%s'",
+                               values->until);
+    if (replay->until_ns < replay->from_ns)
+        return cunei_cmd_usage("--until %s is before --from %s", values->until,
+                               values->from);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
 static int run_replay(int argc, char **argv)
 {
     struct values values = {.replay.until_ns = UINT64_MAX};
-    struct cunei_replay_options *replay = &values.replay;
 
     int status = cunei_options_parse(&cunei_cmd_replay, &argc, argv, &values);
-    if (status != CUNEI_OPTIONS_GO_ON)
-        return status;
-    status = cunei_options_directory(&cunei_cmd_replay, argc, argv);
-    if (status != CUNEI_OPTIONS_GO_ON)
-        return status;
-    if (values.from && !parse_time(values.from, &replay->from_ns))
-        return cunei_cmd_usage("--from takes a time as 0.25, 10ms or 2min, not '%s'",
-                               values.from);
-    if (values.until && !parse_time(values.until, &replay->until_ns))
-        return cunei_cmd_usage("--until takes a time as 0.25, 10ms or 2min, not '%s'",
-                               values.until);
-    if (replay->until_ns < replay->from_ns)
-        return cunei_cmd_usage("--until %s is before --from %s", values.until,
-                               values.from);
-    return show(argv[1], replay);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_options_directory(&cunei_cmd_replay, argc, argv);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = settle(&values);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = show(argv[1], &values.replay);
+    cunei_option_list_fini(&values.processes);
+    return status;
 }
 
 const struct cunei_cmd cunei_cmd_replay = {

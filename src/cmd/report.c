@@ -3,7 +3,6 @@
 #include "cmd/report.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/report.h"
 
@@ -33,7 +33,7 @@ const struct cunei_option cunei_report_view_options[] = {
      .letter = 'n',
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "show the first N functions (default 25; 0: all)",
+     .help = "show the first N rows (default 25; 0: all)",
      .offset = VALUE(limit)},
     {.name = "tree",
      .letter = 't',
@@ -59,12 +59,26 @@ const struct cunei_option cunei_report_view_options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "show the threads: wall time, CPU time, waiting",
      .offset = VALUE(threads)},
+    {.name = "processes",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show the tree of processes: who started whom, times,\nhow they ended",
+     .offset = VALUE(processes)},
+    {.name = "tasks",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show asyncio tasks: run time, wait time, switches",
+     .offset = VALUE(tasks)},
+    {.name = "exceptions",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show exceptions: where raised, how often, who took\nthem",
+     .offset = VALUE(exceptions)},
     {.name = "process",
      .letter = 'p',
-     .kind = CUNEI_OPTION_NUMBER,
-     .value = "PID",
-     .help = "look at one process of several",
-     .offset = VALUE(pid)},
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "look at one process of several: its pid, its folder in\n"
+             "the trace, its name in multiprocessing, a glob of\n"
+             "either; repeatable",
+     .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print all of it as one JSON object",
@@ -103,12 +117,17 @@ static bool parse_percent(const char *text, double *share)
 
 int cunei_report_settle(struct cunei_report_values *values)
 {
-    const struct cunei_report_options *report = &values->report;
+    struct cunei_report_options *report = &values->report;
+    int views = report->tree + report->threads + report->processes + report->tasks +
+                report->exceptions + !!report->callers;
 
+    report->chosen =
+        (struct cunei_trace_choice){values->processes.items, values->processes.count};
     /* An object has room for all of them. */
-    if (!report->json && report->tree + report->threads + !!report->callers > 1)
-        return cunei_cmd_usage("--tree, --threads and --callers are views of their "
-                               "own; ask for one, or for --json");
+    if (!report->json && views > 1)
+        return cunei_cmd_usage("--tree, --threads, --callers, --processes, --tasks and "
+                               "--exceptions are views of their own; ask for one, or "
+                               "for --json");
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_GO_ON;
@@ -116,13 +135,15 @@ int cunei_report_settle(struct cunei_report_values *values)
                            values->min_percent);
 }
 
+void cunei_report_values_fini(struct cunei_report_values *values)
+{
+    cunei_patterns_fini(&values->report.patterns);
+    cunei_option_list_fini(&values->processes);
+}
+
 static int fail(int rc, const char *path, const struct cunei_report_options *wanted)
 {
     switch (rc) {
-    case -ESRCH:
-        return cunei_cmd_fail(
-            0, "'%s' holds no process %" PRIu64 "; 'cunei info %s' lists what it holds",
-            path, wanted->pid, path);
     case -ENOENT:
         return cunei_cmd_fail(0,
                               "'%s' holds no call of a function like '%s'; try a glob "
@@ -152,11 +173,20 @@ static int render(const char *path, const struct cunei_report_options *wanted,
 {
     struct cunei_progress progress = {.what = "reading"};
     struct cunei_report_options copy = *wanted;
+    struct cunei_refusals refusals;
     struct cunei_trace trace;
 
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != 0)
         return status;
+    status = cunei_cmd_check_choice(&trace, path, &copy.chosen);
+    if (status != 0) {
+        cunei_trace_close(&trace);
+        return status;
+    }
+    cunei_refusal_collect(path, -1, &refusals);
+    copy.refused = refusals.count;
+    copy.refused_errno = refusals.reasons[0].error;
     FILE *whole = open_memstream(&text->data, &text->size);
     copy.progress = cunei_progress_show;
     copy.progress_context = &progress;
@@ -229,7 +259,7 @@ static int run_report(int argc, char **argv)
         status = report->json ? cunei_report_show(argv[1], report, stdout)
                               : show_paged(argv[1], report);
     }
-    cunei_patterns_fini(&report->patterns);
+    cunei_report_values_fini(&values);
     return status;
 }
 
@@ -241,7 +271,8 @@ const struct cunei_cmd cunei_cmd_report = {
         "Shows the functions that took the most time, also while DIR is being recorded.\n"
         "self is the time in a function itself, total that with all it called; a\n"
         "recursion counts once. calls are first entries; a generator that goes on\n"
-        "counts under resumes. mean is total / (calls + resumes); ≈p50, ≈p99 and max\n"
+        "counts under resumes, and the time between under suspended, which is in\n"
+        "neither self nor total. mean is total / (calls + resumes); ≈p50, ≈p99 and max\n"
         "are of single stretches, from a call or resume to its return or yield, those\n"
         "of a recursion each. ≈p50 and ≈p99 are good to 3 %; the rest is exact.\n"
         "Percentages are of the wall time: threads side by side can exceed 100.\n"
@@ -250,6 +281,8 @@ const struct cunei_cmd cunei_cmd_report = {
         "  cunei report DIR --sort calls -n 0    all of them, the most called first\n"
         "  cunei report DIR --tree               who called whom\n"
         "  cunei report DIR --callers parse      who called parse\n"
+        "  cunei report DIR --exceptions         what was raised where, who took it\n"
+        "  cunei report DIR --process 'Fork*' --tasks\n"
         "  cunei report DIR --exclude 're:^importlib|^<frozen'",
     .options = options,
     .run = run_report,

@@ -12,6 +12,7 @@
 struct cunei_report_values {
     struct cunei_report_options report;
     const char *min_percent;
+    struct cunei_option_list processes; /* owned */
 };
 
 #define CUNEI_REPORT_VALUES_DEFAULTS    \
@@ -24,6 +25,8 @@ extern const struct cunei_option cunei_report_view_options[];
 
 /* Read what the table could not.  As cunei_options_parse. */
 int cunei_report_settle(struct cunei_report_values *values);
+
+void cunei_report_values_fini(struct cunei_report_values *values);
 
 /*
  * Open the trace at `path`, recovered if need be, and print its report to `out`, as

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "model/stack.h"
 #include "model/steps.h"
 
@@ -87,7 +88,7 @@ static void read_name(struct cunei_thread *thread,
 
     if (event->thread != thread->serial)
         return;
-    size = size < CUNEI_THREAD_NAME_MAX ? size : CUNEI_THREAD_NAME_MAX;
+    size = cunei_text_cut(event->name, size, CUNEI_THREAD_NAME_MAX);
     memset(thread->name, 0, sizeof(thread->name));
     memcpy(thread->name, event->name, size);
 }

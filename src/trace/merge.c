@@ -112,8 +112,8 @@ static int open_process(struct cunei_trace_merge *merge,
 }
 
 int cunei_trace_merge_open(struct cunei_trace_merge *merge,
-                           const struct cunei_trace *trace, uint64_t pid,
-                           const char *thread)
+                           const struct cunei_trace *trace,
+                           const struct cunei_trace_choice *choice, const char *thread)
 {
     size_t count = count_streams(trace);
     int rc = 0;
@@ -125,7 +125,7 @@ int cunei_trace_merge_open(struct cunei_trace_merge *merge,
     if (!merge->cursors || !merge->heap)
         rc = -ENOMEM;
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
-        if (pid == 0 || trace->processes[i].metadata.pid == pid)
+        if (cunei_trace_is_chosen(&trace->processes[i], choice))
             rc = open_process(merge, &trace->processes[i]);
     }
     if (rc < 0) {

@@ -3,7 +3,7 @@
  * All events of a trace, one after the other in the order of their time.
  *
  *     struct cunei_trace_merge merge;
- *     cunei_trace_merge_open(&merge, &trace, 0, NULL);
+ *     cunei_trace_merge_open(&merge, &trace, NULL, NULL);
  *     while ((rc = cunei_trace_merge_next(&merge, &event)) > 0)
  *         …
  *     cunei_trace_merge_close(&merge);
@@ -47,12 +47,12 @@ struct cunei_trace_merge {
 };
 
 /*
- * Of one process only, where `pid` is not 0, and of the threads whose number is
- * `thread` or whose name matches it as a glob, where that is not NULL.
+ * Of the chosen processes, or of all where `choice` is NULL, and of the threads whose
+ * number is `thread` or whose name matches it as a glob, where that is not NULL.
  */
 int cunei_trace_merge_open(struct cunei_trace_merge *merge,
-                           const struct cunei_trace *trace, uint64_t pid,
-                           const char *thread);
+                           const struct cunei_trace *trace,
+                           const struct cunei_trace_choice *choice, const char *thread);
 
 /* 1: an event, 0: no more, negative errno: no more, and merge->error says why. */
 int cunei_trace_merge_next(struct cunei_trace_merge *merge,

@@ -87,6 +87,22 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error);
 void cunei_trace_close(struct cunei_trace *trace);
 
+/*
+ * Processes as people call them: by pid, by folder, or by the name that multiprocessing
+ * gave them, the latter two also as a glob.  No word, or no choice: all.
+ */
+struct cunei_trace_choice {
+    const char *const *words; /* borrowed */
+    size_t count;
+};
+
+/* The name of a process's folder in the trace. */
+const char *cunei_trace_folder(const struct cunei_trace_process *process);
+
+bool cunei_trace_is_called(const struct cunei_trace_process *process, const char *word);
+bool cunei_trace_is_chosen(const struct cunei_trace_process *process,
+                           const struct cunei_trace_choice *choice);
+
 /* A checked packet, borrowed until the reader's next call. */
 struct cunei_trace_packet {
     const struct cunei_packet *head;

@@ -9,6 +9,7 @@
 struct cunei_buffer;
 struct cunei_function;
 struct cunei_process;
+struct cunei_trace_process;
 
 /* Each appends to `out`. */
 void cunei_format_count(struct cunei_buffer *out, uint64_t count); /* 832 040 */
@@ -31,6 +32,17 @@ const char *cunei_format_file(const char *file, const struct cunei_process *proc
  */
 void cunei_format_program(struct cunei_buffer *out,
                           const struct cunei_process *process);
+
+/* The type of an exception; one of the program's own needs no module. */
+const char *cunei_format_type(const char *type);
+
+/* How a process ended, in a word or two; or that it still records. */
+void cunei_format_exit(struct cunei_buffer *out,
+                       const struct cunei_trace_process *process);
+
+/* Where a function is: file:line; of one that is written in C, its module. */
+void cunei_format_place(struct cunei_buffer *out, const struct cunei_function *function,
+                        const struct cunei_process *process);
 
 /* Its qualified name; a module's own code is told by the module: <module json>. */
 void cunei_format_function(struct cunei_buffer *out,

@@ -93,7 +93,7 @@ int cunei_pool_init(struct cunei_pool *pool, const struct cunei_trace *trace)
         return -ENOMEM;
     for (size_t i = 0; i < trace->process_count; i++) {
         const struct cunei_trace_process *process = &trace->processes[i];
-        if (pool->options->pid != 0 && process->metadata.pid != pool->options->pid)
+        if (!cunei_trace_is_chosen(process, &pool->options->processes))
             continue;
         pool->processes[pool->process_count++].process = process;
         for (size_t j = 0; j < process->stream_count; j++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The part of format.h that knows what a process runs, and from where. */
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -143,6 +144,23 @@ void cunei_format_program(struct cunei_buffer *out, const struct cunei_process *
                             words.module);
     else
         cunei_buffer_append_text(out, "python");
+}
+
+const char *cunei_format_type(const char *type)
+{
+    static const char own[] = "__main__.";
+    return type + (strncmp(type, own, sizeof(own) - 1) == 0 ? sizeof(own) - 1 : 0);
+}
+
+void cunei_format_place(struct cunei_buffer *out, const struct cunei_function *function,
+                        const struct cunei_process *process)
+{
+    if (function->file[0] || function->line > 0)
+        cunei_buffer_format(out, "%s:%" PRIu32,
+                            cunei_format_file(function->file, process), function->line);
+    else
+        cunei_buffer_format(out, "%s%s(C)", function->module,
+                            function->module[0] ? " " : "");
 }
 
 void cunei_format_function(struct cunei_buffer *out,

@@ -107,9 +107,7 @@ static void put_place(struct replay *replay, uint32_t function)
 
     if (!names)
         return;
-    cunei_buffer_format(&place, "%s:%" PRIu32,
-                        cunei_format_file(names->file, &replay->process->description),
-                        names->line);
+    cunei_format_place(&place, names, &replay->process->description);
     size_t room = room_for(replay, 2 + PLACE_MIN);
     if (room > 0) {
         put_word(replay, CUNEI_INK_PLAIN, "  ");
@@ -478,7 +476,7 @@ int cunei_replay_print(const struct cunei_trace *trace,
 
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
         const struct cunei_trace_process *process = &trace->processes[i];
-        if (options->pid != 0 && process->metadata.pid != options->pid)
+        if (!cunei_trace_is_chosen(process, &options->processes))
             continue;
         replay.process = process;
         for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
@@ -493,7 +491,8 @@ int cunei_replay_print(const struct cunei_trace *trace,
     }
     cunei_buffer_fini(&replay.line);
     cunei_buffer_fini(&replay.title);
-    if (rc == 0 && damage == 0 && !replay.is_found && (options->pid || options->thread))
+    if (rc == 0 && damage == 0 && !replay.is_found &&
+        (options->processes.count > 0 || options->thread))
         rc = -ESRCH;
     return rc < 0 ? rc : damage;
 }

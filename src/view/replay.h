@@ -20,10 +20,10 @@ struct cunei_replay_options {
     uint64_t depth;       /* levels; 0: all */
     uint64_t min_time_ns; /* leave out what took less */
     const char *thread;   /* a thread's id or a glob of its name; NULL: all */
-    uint64_t pid;         /* 0: all */
-    uint64_t from_ns;     /* since the trace's first event */
-    uint64_t until_ns;    /* UINT64_MAX: to the end */
-    bool json;            /* an object a line for each call, in order of their ends */
+    struct cunei_trace_choice processes;
+    uint64_t from_ns;  /* since the trace's first event */
+    uint64_t until_ns; /* UINT64_MAX: to the end */
+    bool json;         /* an object a line for each call, in order of their ends */
     struct cunei_style style;
 };
 

@@ -43,9 +43,7 @@ void cunei_report_place(const struct cunei_report *report, uint32_t function,
 
     if (function >= functions->count)
         return;
-    const struct cunei_function *names = &functions->items[function];
-    cunei_buffer_format(out, "%s:%" PRIu32,
-                        cunei_format_file(names->file, report->home), names->line);
+    cunei_format_place(out, &functions->items[function], report->home);
 }
 
 /* What separates words, up to its last blank where a line ends behind it.  Blanks alone
@@ -104,13 +102,14 @@ static const struct cunei_column columns[] = {
     {.head = "self"},
     {.head = "%", .rank = 1},
     {.head = "total", .rank = 2},
-    {.head = "%tree", .rank = 6},
+    {.head = "%tree", .rank = 7},
     {.head = "calls"},
     {.head = "resumes"},
-    {.head = "mean", .rank = 4},
-    {.head = "≈p50", .rank = 8},
-    {.head = "≈p99", .rank = 7},
-    {.head = "max", .rank = 5},
+    {.head = "suspended", .rank = 4},
+    {.head = "mean", .rank = 5},
+    {.head = "≈p50", .rank = 9},
+    {.head = "≈p99", .rank = 8},
+    {.head = "max", .rank = 6},
     {.head = "function", .min = 20},
     {.head = "", .rank = 3, .min = 14, .is_path = true},
 };
@@ -145,6 +144,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (facts->resumes > 0)
         cunei_format_count(resumes, facts->resumes);
+    struct cunei_buffer *suspended = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (facts->suspended_ns > 0)
+        cunei_format_duration(suspended, facts->suspended_ns);
     struct cunei_buffer *mean = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (facts->calls + facts->resumes > 0)
         cunei_format_duration(mean, cunei_report_mean_ns(facts));
@@ -194,6 +196,12 @@ static int print_text(const struct cunei_report *report)
         return cunei_report_tree(report);
     if (options->threads)
         return cunei_report_threads(report);
+    if (options->processes)
+        return cunei_report_processes(report);
+    if (options->tasks)
+        return cunei_report_tasks(report);
+    if (options->exceptions)
+        return cunei_report_exceptions(report);
     return cunei_report_functions(report);
 }
 
@@ -202,7 +210,7 @@ int cunei_report_print(const struct cunei_trace *trace,
                        struct cunei_trace_error *error)
 {
     const struct cunei_survey_options wanted = {
-        .pid = options->pid,
+        .processes = options->chosen,
         .tree = options->tree,
         .edges = options->callers != NULL,
         .progress = options->progress,

@@ -39,7 +39,12 @@ struct cunei_report_options {
     double min_share; /* … and what took at least so much of the wall time, 0 to 1 */
     const char *callers; /* who called this function; NULL: not asked for */
     bool threads;
-    uint64_t pid; /* only this process; 0: all */
+    bool processes;
+    bool tasks;
+    bool exceptions;
+    struct cunei_trace_choice chosen; /* processes */
+    uint64_t refused;                 /* processes that could not record … */
+    int refused_errno;                /* … and why one of them could not */
     struct cunei_patterns patterns;
     bool json;
     const char *directory; /* the trace, in what to type next; NULL: it goes away */
@@ -55,7 +60,7 @@ struct cunei_report_options {
     }
 
 /*
- * Print the report.  -ESRCH: no process `pid`; -ENOENT: no function like `callers`;
+ * Print the report.  -ESRCH: no process is chosen; -ENOENT: no function like `callers`;
  * -EINVAL: `callers` is no expression; -ENOMEM.  -EBADMSG: what is whole was printed;
  * the first damage is said in `error`.
  */

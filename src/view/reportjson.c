@@ -2,6 +2,8 @@
 /* The report for programs: one object, always whole. */
 #include <inttypes.h>
 
+#include "view/family.h"
+#include "view/format.h"
 #include "view/json.h"
 #include "view/section.h"
 
@@ -21,7 +23,39 @@ static void put_words(struct cunei_json *json, const char *key, char *const *wor
     cunei_json_close(json, ']');
 }
 
-static void put_process(struct cunei_json *json,
+static void put_number_or_null(struct cunei_json *json, const char *key, bool is_known,
+                               uint64_t value)
+{
+    if (is_known)
+        cunei_json_number(json, key, value);
+    else
+        cunei_json_text(json, key, NULL);
+}
+
+/* What ended it, and with which status where that is known. */
+static void put_exit(struct cunei_json *json, const struct cunei_trace_process *process)
+{
+    const struct cunei_process *told = &process->description;
+    struct cunei_buffer words = {0};
+
+    cunei_format_exit(&words, process);
+    cunei_json_text(json, "exit", words.data);
+    cunei_buffer_fini(&words);
+    put_number_or_null(json, "exit_status", told->left || told->exited,
+                       told->exit_status);
+    put_number_or_null(json, "signal", told->signal > 0, told->signal);
+}
+
+static void put_program(struct cunei_json *json, const struct cunei_process *told)
+{
+    struct cunei_buffer words = {0};
+
+    cunei_format_program(&words, told);
+    cunei_json_text(json, "program", words.data);
+    cunei_buffer_fini(&words);
+}
+
+static void put_process(struct cunei_json *json, const struct cunei_survey *survey,
                         const struct cunei_survey_process *process)
 {
     const struct cunei_trace_process *trace = process->process;
@@ -30,15 +64,30 @@ static void put_process(struct cunei_json *json,
     cunei_json_open(json, NULL, '{');
     cunei_json_number(json, "pid", trace->metadata.pid);
     cunei_json_number(json, "parent", description->parent);
+    cunei_json_text(json, "folder", cunei_trace_folder(trace));
+    cunei_json_text(json, "parent_folder",
+                    process->parent < survey->process_count
+                        ? cunei_trace_folder(survey->processes[process->parent].process)
+                        : description->parent_folder);
+    cunei_json_flag(json, "forked", description->forked);
+    cunei_json_text(json, "name", description->name);
     cunei_json_text(json, "host", trace->metadata.host);
     cunei_json_text(json, "state", state_names[trace->state]);
+    put_exit(json, trace);
+    put_program(json, description);
     cunei_json_text(json, "python", description->python);
     cunei_json_text(json, "executable", description->executable);
     cunei_json_text(json, "directory", description->directory);
     put_words(json, "arguments", description->arguments, description->argument_count);
     put_words(json, "patterns", description->patterns, description->pattern_count);
+    cunei_json_number(json, "start_ns", cunei_family_start_ns(process));
     cunei_json_number(json, "begin_ns", process->begin_ns);
     cunei_json_number(json, "end_ns", process->end_ns);
+    cunei_json_number(json, "wall_ns", cunei_family_wall_ns(process));
+    put_number_or_null(json, "cpu_ns", process->has_cpu, process->cpu_ns);
+    cunei_json_number(json, "threads", process->thread_count);
+    cunei_json_number(json, "interpreters", description->interpreters);
+    cunei_json_flag(json, "c_calls", description->c_calls);
     cunei_json_number(json, "events", process->events);
     cunei_json_number(json, "calls", process->calls);
     cunei_json_number(json, "lost", process->lost);
@@ -63,13 +112,10 @@ static void put_thread(const struct cunei_report *report, struct cunei_json *jso
     cunei_json_number(json, "begin_ns", thread->begin_ns);
     cunei_json_number(json, "end_ns", thread->end_ns);
     cunei_json_number(json, "wall_ns", thread->end_ns - thread->begin_ns);
-    if (thread->has_cpu) {
-        cunei_json_number(json, "cpu_ns", thread->cpu_ns);
-        cunei_json_number(json, "waiting_ns", thread->waiting_ns);
-    } else {
-        cunei_json_text(json, "cpu_ns", NULL);
-        cunei_json_text(json, "waiting_ns", NULL);
-    }
+    put_number_or_null(json, "cpu_ns", thread->has_cpu, thread->cpu_ns);
+    put_number_or_null(json, "waiting_ns", thread->has_cpu, thread->waiting_ns);
+    cunei_json_number(json, "gc_count", cunei_collections_count(&thread->collections));
+    cunei_json_number(json, "gc_ns", thread->collections.pause);
     cunei_json_number(json, "events", thread->events);
     cunei_json_number(json, "calls", thread->calls);
     cunei_json_flag(json, "ended", thread->ended);
@@ -99,12 +145,48 @@ static void put_function(const struct cunei_report *report, struct cunei_json *j
     cunei_json_number(json, "resumes", facts->resumes);
     cunei_json_number(json, "total_ns", facts->total_ns);
     cunei_json_number(json, "self_ns", facts->self_ns);
+    cunei_json_number(json, "suspended_ns", facts->suspended_ns);
     cunei_json_number(json, "mean_ns", cunei_report_mean_ns(facts));
     cunei_json_number(json, "p50_ns", cunei_report_quantile_ns(facts, 0.5));
     cunei_json_number(json, "p99_ns", cunei_report_quantile_ns(facts, 0.99));
     cunei_json_number(json, "max_ns", facts->max_ns);
     cunei_json_number(json, "recursive", facts->recursive);
     cunei_json_number(json, "raised", facts->raised);
+    cunei_json_close(json, '}');
+}
+
+static void put_collection_facts(struct cunei_json *json,
+                                 const struct cunei_collections *collections)
+{
+    cunei_json_number(json, "collections", cunei_collections_count(collections));
+    cunei_json_open(json, "generations", '[');
+    for (unsigned i = 0; i < CUNEI_GENERATIONS; i++)
+        cunei_json_number(json, NULL, collections->count[i]);
+    cunei_json_close(json, ']');
+    cunei_json_number(json, "pause_ns", collections->pause);
+    cunei_json_number(json, "max_ns", collections->pause_max);
+    cunei_json_number(json, "collected", collections->collected);
+    cunei_json_number(json, "uncollectable", collections->uncollectable);
+}
+
+/* All together, then by process. */
+static void put_collections(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_survey *survey = report->survey;
+
+    cunei_json_open(json, "gc", '{');
+    put_collection_facts(json, &survey->collections);
+    cunei_json_open(json, "processes", '[');
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct cunei_survey_process *process = &survey->processes[i];
+        if (cunei_collections_count(&process->collections) == 0)
+            continue;
+        cunei_json_open(json, NULL, '{');
+        cunei_json_number(json, "pid", process->process->metadata.pid);
+        put_collection_facts(json, &process->collections);
+        cunei_json_close(json, '}');
+    }
+    cunei_json_close(json, ']');
     cunei_json_close(json, '}');
 }
 
@@ -120,6 +202,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "calls", survey->calls);
     cunei_json_number(json, "resumes", survey->resumes);
     cunei_json_number(json, "raised", survey->raised);
+    cunei_json_number(json, "switches", survey->switches);
     cunei_json_number(json, "cost_ns", survey->cost_ns);
     cunei_json_number(json, "orphans", survey->orphans);
     cunei_json_number(json, "unclosed", survey->unclosed);
@@ -144,7 +227,7 @@ int cunei_report_json(const struct cunei_report *report)
     put_head(report, &json);
     cunei_json_open(&json, "processes", '[');
     for (size_t i = 0; i < survey->process_count; i++)
-        put_process(&json, &survey->processes[i]);
+        put_process(&json, survey, &survey->processes[i]);
     cunei_json_close(&json, ']');
     cunei_json_open(&json, "threads", '[');
     for (size_t i = 0; i < survey->thread_count; i++)
@@ -154,7 +237,11 @@ int cunei_report_json(const struct cunei_report *report)
     for (uint32_t i = 0; i < ranking.count; i++)
         put_function(report, &json, ranking.indices[i]);
     cunei_json_close(&json, ']');
-    if (survey->tree)
+    rc = cunei_report_tasks_json(report, &json);
+    if (rc == 0)
+        rc = cunei_report_exceptions_json(report, &json);
+    put_collections(report, &json);
+    if (rc == 0 && survey->tree)
         rc = cunei_report_tree_json(report, &json);
     if (rc == 0 && survey->edges)
         rc = cunei_report_callers_json(report, &json);

@@ -70,9 +70,17 @@ int cunei_report_functions(const struct cunei_report *report);
 int cunei_report_tree(const struct cunei_report *report);
 int cunei_report_callers(const struct cunei_report *report);
 int cunei_report_threads(const struct cunei_report *report);
+int cunei_report_processes(const struct cunei_report *report);
+int cunei_report_tasks(const struct cunei_report *report);
+int cunei_report_exceptions(const struct cunei_report *report);
 int cunei_report_json(const struct cunei_report *report);
 
-/* Sections of the JSON object that are there when asked for. */
+/* Sections of the JSON object. */
+int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json *json);
+int cunei_report_exceptions_json(const struct cunei_report *report,
+                                 struct cunei_json *json);
+
+/* Those that are there when asked for. */
 int cunei_report_tree_json(const struct cunei_report *report, struct cunei_json *json);
 int cunei_report_callers_json(const struct cunei_report *report,
                               struct cunei_json *json);

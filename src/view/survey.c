@@ -7,6 +7,8 @@
 
 #include "model/edges.h"
 #include "model/tree.h"
+#include "view/family.h"
+#include "view/intake.h"
 #include "view/pool.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -34,114 +36,6 @@ static int join_pieces(struct cunei_pool *pool, struct cunei_pool_process *proce
     return 0;
 }
 
-/* Where each slot of a process goes: slot 0 stays, others are an index plus one. */
-static uint32_t *map_functions(struct cunei_survey *survey,
-                               const struct cunei_pool_process *process)
-{
-    const struct cunei_trace_process *trace = process->process;
-    const struct cunei_profile *profile = &process->profile;
-    uint32_t before = survey->functions.count;
-    uint32_t *map = calloc(profile->slot_count, sizeof(*map));
-    if (!map)
-        return NULL;
-
-    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
-        const struct cunei_function *function =
-            cunei_trace_function(trace, cunei_slot_function(slot));
-        const struct cunei_facts *facts = &profile->functions[slot];
-        if (!function || !(facts->calls || facts->resumes || facts->total))
-            continue;
-        int index = cunei_functions_add(&survey->functions, function);
-        if (index < 0) {
-            survey->functions.count = before;
-            free(map);
-            return NULL;
-        }
-        map[slot] = (uint32_t)index + 1;
-    }
-    if (survey->functions.count == before)
-        return map;
-    struct cunei_survey_function *facts =
-        realloc(survey->facts, survey->functions.count * sizeof(*facts));
-    if (!facts) {
-        survey->functions.count = before; /* as many as have facts */
-        free(map);
-        return NULL;
-    }
-    memset(facts + before, 0, (survey->functions.count - before) * sizeof(*facts));
-    survey->facts = facts;
-    return map;
-}
-
-static int add_functions(struct cunei_survey *survey,
-                         const struct cunei_profile *profile, const uint32_t *map)
-{
-    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
-        const struct cunei_facts *from = &profile->functions[slot];
-        if (map[slot] == 0)
-            continue;
-        struct cunei_survey_function *to = &survey->facts[map[slot] - 1];
-        to->calls += from->calls;
-        to->resumes += from->resumes;
-        to->recursive += from->recursive;
-        to->raised += from->raised;
-        to->self_ns += cunei_profile_ns(profile, from->self);
-        to->total_ns += cunei_profile_ns(profile, from->total);
-        to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
-        survey->resumes += from->resumes;
-        survey->raised += from->raised;
-        int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
-static int add_thread(struct cunei_survey *survey,
-                      const struct cunei_pool_process *process, size_t index,
-                      const struct cunei_thread *thread, const uint32_t *map)
-{
-    const struct cunei_metadata *metadata = &process->process->metadata;
-    struct cunei_survey_thread *threads =
-        realloc(survey->threads, (survey->thread_count + 1) * sizeof(*threads));
-    if (!threads)
-        return -ENOMEM;
-    survey->threads = threads;
-    struct cunei_survey_thread *to = &threads[survey->thread_count++];
-    *to = (struct cunei_survey_thread){
-        .process = index,
-        .serial = thread->serial,
-        .tid = thread->vtid,
-        .ended = thread->ended,
-        .begin_ns = cunei_metadata_wall_ns(metadata, thread->begin),
-        .end_ns = cunei_metadata_wall_ns(metadata, thread->end),
-        .events = thread->events,
-        .calls = thread->calls,
-        .open_depth = thread->open_depth,
-    };
-    memcpy(to->name, thread->name, sizeof(to->name));
-    if (thread->cpu_end > thread->begin && thread->cpu_end_ns > thread->cpu_begin_ns) {
-        uint64_t wall_ns =
-            cunei_profile_ns(&process->profile, thread->cpu_end - thread->begin);
-        to->has_cpu = true;
-        to->cpu_ns = thread->cpu_end_ns - thread->cpu_begin_ns;
-        to->waiting_ns = wall_ns > to->cpu_ns ? wall_ns - to->cpu_ns : 0;
-    }
-    if (thread->open_count == 0)
-        return 0;
-    to->open = malloc(thread->open_count * sizeof(*to->open));
-    if (!to->open)
-        return -ENOMEM;
-    to->open_count = thread->open_count;
-    for (uint32_t i = 0; i < thread->open_count; i++) {
-        uint32_t id = thread->open[i];
-        uint32_t slot =
-            id >= CUNEI_FUNCTION_FIRST ? id - (CUNEI_FUNCTION_FIRST - 1) : 0;
-        to->open[i] = slot < process->profile.slot_count ? map[slot] - 1 : UINT32_MAX;
-    }
-    return 0;
-}
-
 /* The threads of a process, and what they add to it. */
 static int add_threads(struct cunei_pool *pool,
                        const struct cunei_pool_process *process, size_t index,
@@ -157,13 +51,17 @@ static int add_threads(struct cunei_pool *pool,
         to->missing_packets += piece->span.missing;
         discarded += piece->span.discarded;
         for (size_t j = 0; j < piece->span.thread_count; j++) {
-            int rc = add_thread(survey, process, index, &piece->span.threads[j], map);
+            int rc = cunei_intake_thread(survey, index, &process->profile,
+                                         &piece->span.threads[j], map);
             if (rc < 0)
                 return rc;
             const struct cunei_survey_thread *thread =
                 &survey->threads[survey->thread_count - 1];
             to->thread_count++;
             to->calls += thread->calls;
+            to->has_cpu |= thread->has_cpu;
+            to->cpu_ns += thread->cpu_ns;
+            cunei_collections_add(&to->collections, &thread->collections);
             if (to->begin_ns == 0 || thread->begin_ns < to->begin_ns)
                 to->begin_ns = thread->begin_ns;
             if (thread->end_ns > to->end_ns)
@@ -172,6 +70,10 @@ static int add_threads(struct cunei_pool *pool,
     }
     if (discarded > to->lost)
         to->lost = discarded;
+    if (to->process->description.cpu_ns > 0) {
+        to->has_cpu = true;
+        to->cpu_ns = to->process->description.cpu_ns;
+    }
     return 0;
 }
 
@@ -201,6 +103,8 @@ static void add_up(struct cunei_survey *survey, struct cunei_survey_process *pro
     survey->unclosed += profile->unclosed;
     survey->appeared += profile->appeared;
     survey->unknown += profile->unknown;
+    survey->switches += profile->switches;
+    cunei_collections_add(&survey->collections, &process->collections);
     if (process->thread_count == 0)
         return;
     if (survey->begin_ns == 0 || process->begin_ns < survey->begin_ns)
@@ -219,16 +123,19 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
     int rc = join_pieces(pool, process);
     if (rc < 0)
         goto out;
-    map = map_functions(survey, process);
+    map = cunei_intake_map(survey, process->process, profile);
     if (!map) {
         rc = -ENOMEM;
         goto out;
     }
-    rc = add_functions(survey, profile, map);
+    rc = cunei_intake_functions(survey, profile, map);
+    if (rc == 0)
+        rc = cunei_intake_tasks(survey, index, profile, map);
     if (rc == 0)
         rc = add_threads(pool, process, index, map);
     if (rc < 0)
         goto out;
+    cunei_exceptions_add(&survey->exceptions, &profile->exceptions, map);
     add_up(survey, &survey->processes[index], profile);
     if (survey->tree)
         cunei_tree_add(survey->tree, profile->tree, map, NS_PER_S, profile->frequency);
@@ -255,13 +162,24 @@ static int compare_threads(const void *a, const void *b)
     return one->serial < two->serial ? -1 : one->serial > two->serial;
 }
 
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct cunei_survey_task *one = a, *two = b;
+
+    if (one->process != two->process)
+        return one->process < two->process ? -1 : 1;
+    if (one->begin_ns != two->begin_ns)
+        return one->begin_ns < two->begin_ns ? -1 : 1;
+    return one->number < two->number ? -1 : one->number > two->number;
+}
+
 static int survey_pool(struct cunei_survey *survey, struct cunei_pool *pool,
                        const struct cunei_trace *trace)
 {
     int rc = cunei_pool_init(pool, trace);
     if (rc < 0)
         return rc;
-    if (pool->process_count == 0 && pool->options->pid != 0)
+    if (pool->process_count == 0 && pool->options->processes.count > 0)
         return -ESRCH;
     survey->processes = calloc(pool->process_count + 1, sizeof(*survey->processes));
     if (!survey->processes)
@@ -304,7 +222,12 @@ int cunei_survey_init(struct cunei_survey *survey, const struct cunei_trace *tra
     if (survey->thread_count > 0)
         qsort(survey->threads, survey->thread_count, sizeof(*survey->threads),
               compare_threads);
-    return 0;
+    if (survey->task_count > 0)
+        qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
+    rc = cunei_family_find(survey);
+    if (rc < 0)
+        cunei_survey_fini(survey);
+    return rc;
 }
 
 void cunei_survey_fini(struct cunei_survey *survey)
@@ -316,6 +239,10 @@ void cunei_survey_fini(struct cunei_survey *survey)
     for (size_t i = 0; i < survey->thread_count; i++)
         free(survey->threads[i].open);
     free(survey->threads);
+    for (size_t i = 0; i < survey->task_count; i++)
+        free(survey->tasks[i].name);
+    free(survey->tasks);
+    cunei_exceptions_fini(&survey->exceptions);
     free(survey->processes);
     cunei_tree_free(survey->tree);
     cunei_edges_free(survey->edges);

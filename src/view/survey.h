@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/collections.h"
+#include "model/exceptions.h"
 #include "model/functions.h"
 #include "model/histogram.h"
 #include "model/profile.h"
@@ -30,7 +32,7 @@ struct cunei_edges;
 struct cunei_tree;
 
 struct cunei_survey_options {
-    uint64_t pid; /* only this process; 0: all */
+    struct cunei_trace_choice processes;
     bool tree;
     bool edges;
     unsigned worker_count; /* 0: one for each core, as far as it is worth it */
@@ -43,7 +45,7 @@ struct cunei_survey_options {
 /* As struct cunei_facts, of all processes, in nanoseconds. */
 struct cunei_survey_function {
     uint64_t calls, resumes, recursive, raised;
-    uint64_t self_ns, total_ns, max_ns;
+    uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
 };
 
@@ -55,19 +57,36 @@ struct cunei_survey_thread {
     uint64_t begin_ns, end_ns; /* wall clock, of its first and last event */
     bool has_cpu;
     uint64_t cpu_ns;
-    uint64_t waiting_ns; /* of the time that `cpu_ns` is known for */
+    uint64_t waiting_ns;                  /* of the time that `cpu_ns` is known for */
+    struct cunei_collections collections; /* times are in ns */
     uint64_t events, calls;
     uint32_t
         *open; /* owned: indices of functions, outermost first; UINT32_MAX unknown */
     uint32_t open_count, open_depth;
 };
 
+/* As struct cunei_task_facts. */
+struct cunei_survey_task {
+    size_t process; /* index */
+    uint64_t number;
+    char *name;        /* owned; NULL: none was told */
+    uint32_t function; /* index of its coroutine; UINT32_MAX: unknown */
+    bool has_ended, has_raised;
+    uint64_t steps;
+    uint64_t run_ns, wait_ns;
+    uint64_t begin_ns, end_ns; /* wall clock */
+};
+
 struct cunei_survey_process {
     const struct cunei_trace_process *process; /* borrowed */
+    size_t parent; /* index; SIZE_MAX: it is not in the survey */
     uint64_t events, calls, lost, missing_packets, size_bytes;
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns; /* what recording added; 0: unknown */
     size_t thread_count;
+    bool has_cpu;
+    uint64_t cpu_ns; /* of all of it where it said so, else of its threads */
+    struct cunei_collections collections;
 };
 
 struct cunei_survey {
@@ -77,10 +96,14 @@ struct cunei_survey {
     size_t thread_count;
     struct cunei_survey_process *processes;
     size_t process_count;
+    struct cunei_survey_task *tasks; /* by process and begin */
+    size_t task_count;
+    struct cunei_exceptions exceptions; /* slots are indices plus one */
+    struct cunei_collections collections;
     struct cunei_tree *tree;   /* slots are indices plus one, times ns */
     struct cunei_edges *edges; /* the same */
     uint64_t events, calls, resumes, raised, lost, missing_packets;
-    uint64_t orphans, unclosed, appeared, unknown;
+    uint64_t orphans, unclosed, appeared, unknown, switches;
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns;     /* 0: that of a process is unknown */
     bool is_cost_unknown; /* private: while it is added up */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The threads of a report: how long they lived, worked and waited. */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "view/format.h"
 #include "view/section.h"
@@ -8,17 +10,25 @@
 
 static const struct cunei_column columns[] = {
     {.head = "thread", .min = 10},
-    {.head = "pid", .rank = 6},
-    {.head = "tid", .rank = 5},
-    {.head = "begin", .rank = 7},
+    {.head = "pid", .rank = 7},
+    {.head = "tid", .rank = 6},
+    {.head = "begin", .rank = 8},
+    {.head = "end", .rank = 9},
     {.head = "wall"},
     {.head = "CPU"},
     {.head = "waiting", .rank = 1},
     {.head = "%", .rank = 2},
+    {.head = "gc", .rank = 5},
     {.head = "calls", .rank = 3},
-    {.head = "events", .rank = 8},
+    {.head = "events", .rank = 10},
     {.head = "last in", .rank = 4, .min = 10},
 };
+
+static void put_offset(struct cunei_buffer *out, uint64_t ns)
+{
+    cunei_buffer_append_text(out, "+");
+    cunei_format_duration(out, ns);
+}
 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_survey_thread *thread)
@@ -33,9 +43,10 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                             survey->processes[thread->process].process->metadata.pid);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         thread->tid);
-    struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);
-    cunei_buffer_append_text(begin, "+");
-    cunei_format_duration(begin, thread->begin_ns - survey->begin_ns);
+    put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
+               thread->begin_ns - survey->begin_ns);
+    put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
+               thread->end_ns - survey->begin_ns);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), wall_ns);
     struct cunei_buffer *cpu =
         cunei_table_cell(table, cunei_report_heat(report, thread->cpu_ns));
@@ -48,6 +59,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     if (thread->has_cpu)
         cunei_format_percent(share, thread->waiting_ns,
                              thread->cpu_ns + thread->waiting_ns);
+    struct cunei_buffer *gc = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (thread->collections.pause > 0)
+        cunei_format_duration(gc, thread->collections.pause);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), thread->calls);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), thread->events);
     struct cunei_buffer *last = cunei_table_cell(table, CUNEI_INK_DIM);
@@ -55,17 +69,62 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_report_name(report, thread->open[thread->open_count - 1], last);
 }
 
+struct cost {
+    uint64_t cpu_ns, wall_ns;
+    size_t thread;
+};
+
+static int compare_costs(const void *a, const void *b)
+{
+    const struct cost *one = a, *two = b;
+
+    if (one->cpu_ns != two->cpu_ns)
+        return one->cpu_ns > two->cpu_ns ? -1 : 1;
+    if (one->wall_ns != two->wall_ns)
+        return one->wall_ns > two->wall_ns ? -1 : 1;
+    return one->thread < two->thread ? -1 : one->thread > two->thread;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    const struct cost *one = a, *two = b;
+    return one->thread < two->thread ? -1 : one->thread > two->thread;
+}
+
+/* As many as asked for, those with the most CPU time, in their own order. */
+static size_t choose(const struct cunei_report *report, struct cost *costs)
+{
+    const struct cunei_survey *survey = report->survey;
+    size_t count = survey->thread_count;
+    uint64_t limit = report->options->limit;
+
+    for (size_t i = 0; i < count; i++)
+        costs[i] =
+            (struct cost){survey->threads[i].cpu_ns,
+                          survey->threads[i].end_ns - survey->threads[i].begin_ns, i};
+    if (limit == 0 || limit >= count)
+        return count;
+    qsort(costs, count, sizeof(*costs), compare_costs);
+    qsort(costs, (size_t)limit, sizeof(*costs), compare_threads);
+    return (size_t)limit;
+}
+
 int cunei_report_threads(const struct cunei_report *report)
 {
-    struct cunei_table table;
     size_t count = report->survey->thread_count;
+    struct cost *costs = calloc(count + 1, sizeof(*costs));
+    struct cunei_table table;
     int rc = 0;
+    if (!costs)
+        return -ENOMEM;
 
+    size_t shown = choose(report, costs);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; i < count; i++)
-        add_row(report, &table, &report->survey->threads[i]);
-    if (count > 0)
+    for (size_t i = 0; i < shown; i++)
+        add_row(report, &table, &report->survey->threads[costs[i].thread]);
+    if (shown > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     cunei_table_fini(&table);
-    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)count, (uint32_t)count);
+    free(costs);
+    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
 }

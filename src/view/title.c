@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The line above a report. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "view/format.h"
@@ -7,22 +8,32 @@
 
 #define DOT " · "
 
+static int compare_pids(const void *a, const void *b)
+{
+    const struct cunei_metadata *one = *(const struct cunei_metadata *const *)a;
+    const struct cunei_metadata *two = *(const struct cunei_metadata *const *)b;
+
+    if (one->pid != two->pid)
+        return one->pid < two->pid ? -1 : 1;
+    return strcmp(one->host, two->host);
+}
+
 /* One process may have recorded several times, or gone on as another program. */
 static size_t count_pids(const struct cunei_survey *survey)
 {
-    size_t count = 0;
+    size_t count = survey->process_count, pids = 0;
+    const struct cunei_metadata **order = calloc(count + 1, sizeof(const void *));
+    if (!order)
+        return count;
 
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct cunei_metadata *one = &survey->processes[i].process->metadata;
-        bool is_new = true;
-        for (size_t j = 0; is_new && j < i; j++) {
-            const struct cunei_metadata *other =
-                &survey->processes[j].process->metadata;
-            is_new = one->pid != other->pid || strcmp(one->host, other->host) != 0;
-        }
-        count += is_new;
-    }
-    return count;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &survey->processes[i].process->metadata;
+    qsort((void *)order, count, sizeof(const void *), compare_pids);
+    for (size_t i = 0; i < count; i++)
+        pids += i == 0 ||
+                compare_pids((const void *)&order[i - 1], (const void *)&order[i]) != 0;
+    free((void *)order);
+    return pids;
 }
 
 static void format_processes(const struct cunei_report *report,

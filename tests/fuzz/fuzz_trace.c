@@ -144,7 +144,7 @@ static uint64_t merge_streams(const struct cunei_trace *trace)
     struct cunei_trace_event event;
     uint64_t count = 0;
 
-    FUZZ_CHECK(cunei_trace_merge_open(&merge, trace, 0, NULL) == 0);
+    FUZZ_CHECK(cunei_trace_merge_open(&merge, trace, NULL, NULL) == 0);
     while (cunei_trace_merge_next(&merge, &event) > 0) {
         FUZZ_CHECK(event.class < CUNEI_FUNCTION_FIRST ||
                    cunei_trace_function(event.process, event.class));

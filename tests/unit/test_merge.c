@@ -70,7 +70,7 @@ static void a_merge_gives_all_events_in_order_of_time(void **state)
     fixture_append_calls(&fixture, 0, 1002, 5);
     open_trace();
 
-    assert_int_equal(cunei_trace_merge_open(&merge, &trace, 0, NULL), 0);
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, NULL, NULL), 0);
     for (; cunei_trace_merge_next(&merge, &event) > 0; count++) {
         assert_true(event.time_ns >= last);
         last = event.time_ns;
@@ -82,13 +82,14 @@ static void a_merge_gives_all_events_in_order_of_time(void **state)
     assert_int_equal(last, FIXTURE_START_S * 1000000000 + 1011);
 }
 
-static uint64_t count_merged(uint64_t pid, const char *thread)
+static uint64_t count_merged(const char *process, const char *thread)
 {
+    const struct cunei_trace_choice choice = {&process, process != NULL};
     struct cunei_trace_merge merge;
     struct cunei_trace_event event;
     uint64_t count = 0;
 
-    assert_int_equal(cunei_trace_merge_open(&merge, &trace, pid, thread), 0);
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, &choice, thread), 0);
     while (cunei_trace_merge_next(&merge, &event) > 0)
         count++;
     cunei_trace_merge_close(&merge);
@@ -105,10 +106,12 @@ static void a_merge_can_be_of_one_process_or_thread(void **state)
     fixture_append_calls(&fixture, 0, 1002, 5);
     open_trace();
 
-    assert_int_equal(count_merged(12, NULL), 11);
-    assert_int_equal(count_merged(4711, NULL), 8);
-    assert_int_equal(count_merged(0, "4712"), 1);
-    assert_int_equal(count_merged(13, NULL), 0);
+    assert_int_equal(count_merged("12", NULL), 11);
+    assert_int_equal(count_merged("host-12-0", NULL), 11);
+    assert_int_equal(count_merged("host-4711-*", NULL), 8);
+    assert_int_equal(count_merged("4711", NULL), 8);
+    assert_int_equal(count_merged(NULL, "4712"), 1);
+    assert_int_equal(count_merged("13", NULL), 0);
 }
 
 static void a_merge_goes_on_past_damage_and_says_it_at_the_end(void **state)
@@ -124,7 +127,7 @@ static void a_merge_goes_on_past_damage_and_says_it_at_the_end(void **state)
     fixture_append_calls(&fixture, 0, 5000, 5);
     open_trace();
 
-    assert_int_equal(cunei_trace_merge_open(&merge, &trace, 0, NULL), 0);
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, NULL, NULL), 0);
     while ((rc = cunei_trace_merge_next(&merge, &event)) > 0)
         count++;
 

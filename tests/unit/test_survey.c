@@ -105,7 +105,8 @@ static void processes_add_up(void **state)
 static void one_process_can_be_chosen(void **state)
 {
     (void)state;
-    const struct cunei_survey_options options = {.pid = 4712};
+    static const char *const words[] = {"4712"};
+    const struct cunei_survey_options options = {.processes = {words, 1}};
     write_calls();
     fixture_add_process(&fixture, 4712);
     write_calls();
@@ -119,7 +120,8 @@ static void one_process_can_be_chosen(void **state)
 static void a_process_that_is_not_there_is_said(void **state)
 {
     (void)state;
-    const struct cunei_survey_options options = {.pid = 1};
+    static const char *const words[] = {"1"};
+    const struct cunei_survey_options options = {.processes = {words, 1}};
     write_calls();
 
     assert_int_equal(make_survey(&options), -ESRCH);

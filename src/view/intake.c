@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "view/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Mark the slots of functions that something is known of, in one way or another. */
+static void mark_slots(const struct cunei_profile *profile, uint32_t *map)
+{
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_facts *facts = &profile->functions[slot];
+        map[slot] = facts->calls || facts->resumes || facts->total;
+    }
+    for (uint32_t i = 0; i < profile->tasks.count; i++)
+        map[profile->tasks.items[i].slot] = 1;
+    for (uint32_t i = 0; i < profile->exceptions.count; i++)
+        map[profile->exceptions.items[i].slot] = 1;
+    for (uint32_t i = 0; i < profile->exceptions.handler_count; i++)
+        map[profile->exceptions.handlers[i].slot] = 1;
+    map[0] = 0;
+}
+
+/* Facts for the functions from `before` on. */
+static int reserve_facts(struct cunei_survey *survey, uint32_t before)
+{
+    uint32_t count = survey->functions.count;
+
+    if (count == before)
+        return 0;
+    struct cunei_survey_function *facts =
+        realloc(survey->facts, count * sizeof(*facts));
+    if (!facts)
+        return -ENOMEM;
+    memset(facts + before, 0, (count - before) * sizeof(*facts));
+    survey->facts = facts;
+    return 0;
+}
+
+uint32_t *cunei_intake_map(struct cunei_survey *survey,
+                           const struct cunei_trace_process *process,
+                           const struct cunei_profile *profile)
+{
+    uint32_t before = survey->functions.count;
+    uint32_t *map = calloc(profile->slot_count, sizeof(*map));
+    int index = 0;
+    if (!map)
+        return NULL;
+
+    mark_slots(profile, map);
+    for (uint32_t slot = 1; index >= 0 && slot < profile->slot_count; slot++) {
+        const struct cunei_function *function =
+            map[slot] ? cunei_trace_function(process, cunei_slot_function(slot)) : NULL;
+        map[slot] = 0;
+        if (!function)
+            continue;
+        index = cunei_functions_add(&survey->functions, function);
+        map[slot] = (uint32_t)index + 1;
+    }
+    if (index < 0 || reserve_facts(survey, before) < 0) {
+        survey->functions.count = before; /* as many as have facts */
+        free(map);
+        return NULL;
+    }
+    return map;
+}
+
+int cunei_intake_functions(struct cunei_survey *survey,
+                           const struct cunei_profile *profile, const uint32_t *map)
+{
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_facts *from = &profile->functions[slot];
+        if (map[slot] == 0)
+            continue;
+        struct cunei_survey_function *to = &survey->facts[map[slot] - 1];
+        to->calls += from->calls;
+        to->resumes += from->resumes;
+        to->recursive += from->recursive;
+        to->raised += from->raised;
+        to->self_ns += cunei_profile_ns(profile, from->self);
+        to->total_ns += cunei_profile_ns(profile, from->total);
+        to->suspended_ns += cunei_profile_ns(profile, from->suspended);
+        to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+        survey->resumes += from->resumes;
+        survey->raised += from->raised;
+        int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int cunei_intake_tasks(struct cunei_survey *survey, size_t process,
+                       const struct cunei_profile *profile, const uint32_t *map)
+{
+    const struct cunei_tasks *tasks = &profile->tasks;
+    const struct cunei_metadata *metadata =
+        &survey->processes[process].process->metadata;
+
+    if (tasks->count <= 1)
+        return 0;
+    struct cunei_survey_task *grown = realloc(
+        survey->tasks, (survey->task_count + tasks->count - 1) * sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    survey->tasks = grown;
+    for (uint32_t i = 1; i < tasks->count; i++) {
+        const struct cunei_task_facts *from = &tasks->items[i];
+        if (from->steps == 0)
+            continue;
+        grown[survey->task_count++] = (struct cunei_survey_task){
+            .process = process,
+            .number = from->number,
+            .name = from->name ? strdup(from->name) : NULL,
+            .function = map[from->slot] - 1,
+            .has_ended = from->has_ended,
+            .has_raised = from->has_raised,
+            .steps = from->steps,
+            .run_ns = cunei_profile_ns(profile, from->run),
+            .wait_ns = cunei_profile_ns(profile, cunei_tasks_wait(from)),
+            .begin_ns = cunei_metadata_wall_ns(metadata, from->first),
+            .end_ns = cunei_metadata_wall_ns(metadata, from->last),
+        };
+    }
+    return 0;
+}
+
+static int intake_open(struct cunei_survey_thread *to,
+                       const struct cunei_profile *profile,
+                       const struct cunei_thread *thread, const uint32_t *map)
+{
+    to->open_depth = thread->open_depth;
+    if (thread->open_count == 0)
+        return 0;
+    to->open = malloc(thread->open_count * sizeof(*to->open));
+    if (!to->open)
+        return -ENOMEM;
+    to->open_count = thread->open_count;
+    for (uint32_t i = 0; i < thread->open_count; i++) {
+        uint32_t id = thread->open[i];
+        uint32_t slot =
+            id >= CUNEI_FUNCTION_FIRST ? id - (CUNEI_FUNCTION_FIRST - 1) : 0;
+        to->open[i] = slot < profile->slot_count ? map[slot] - 1 : UINT32_MAX;
+    }
+    return 0;
+}
+
+static void intake_times(struct cunei_survey_thread *to,
+                         const struct cunei_profile *profile,
+                         const struct cunei_thread *thread)
+{
+    to->collections = thread->collections;
+    to->collections.pause = cunei_profile_ns(profile, thread->collections.pause);
+    to->collections.pause_max =
+        cunei_profile_ns(profile, thread->collections.pause_max);
+    if (thread->cpu_end <= thread->begin || thread->cpu_end_ns <= thread->cpu_begin_ns)
+        return;
+    uint64_t wall_ns = cunei_profile_ns(profile, thread->cpu_end - thread->begin);
+    to->has_cpu = true;
+    to->cpu_ns = thread->cpu_end_ns - thread->cpu_begin_ns;
+    to->waiting_ns = wall_ns > to->cpu_ns ? wall_ns - to->cpu_ns : 0;
+}
+
+int cunei_intake_thread(struct cunei_survey *survey, size_t process,
+                        const struct cunei_profile *profile,
+                        const struct cunei_thread *thread, const uint32_t *map)
+{
+    const struct cunei_metadata *metadata =
+        &survey->processes[process].process->metadata;
+    struct cunei_survey_thread *threads =
+        realloc(survey->threads, (survey->thread_count + 1) * sizeof(*threads));
+    if (!threads)
+        return -ENOMEM;
+    survey->threads = threads;
+    struct cunei_survey_thread *to = &threads[survey->thread_count++];
+    *to = (struct cunei_survey_thread){
+        .process = process,
+        .serial = thread->serial,
+        .tid = thread->vtid,
+        .ended = thread->ended,
+        .begin_ns = cunei_metadata_wall_ns(metadata, thread->begin),
+        .end_ns = cunei_metadata_wall_ns(metadata, thread->end),
+        .events = thread->events,
+        .calls = thread->calls,
+    };
+    memcpy(to->name, thread->name, sizeof(to->name));
+    intake_times(to, profile, thread);
+    return intake_open(to, profile, thread, map);
+}
