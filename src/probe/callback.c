@@ -222,7 +222,7 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
         Py_RETURN_NONE;
     PyObject *pending = PyErr_GetRaisedException();
-    cunei_process_event();
+    cunei_process_event((PyCodeObject *)args[0]);
     PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0], args,
                             PyVectorcall_NARGS(count));
     PyErr_SetRaisedException(pending);

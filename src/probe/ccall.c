@@ -145,7 +145,7 @@ static PyObject *call_cold(PyObject *const *args)
     struct cunei_cfunction function = {.callable = args[2]};
     PyObject *pending = PyErr_GetRaisedException();
 
-    cunei_process_event();
+    cunei_process_event(code);
     uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
     if (word && !(word & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
         enter_cold(&function);
@@ -168,7 +168,7 @@ static PyObject *return_cold(PyObject *const *args)
     struct cunei_cthread *thread = cunei_cthread_own;
     PyObject *pending = PyErr_GetRaisedException();
 
-    cunei_process_event();
+    cunei_process_event((PyCodeObject *)args[0]);
     if (is_current(thread) && find_function(args[2], args[3], &function) &&
         !(cunei_cthread_find(thread, function.method, function.owner)->word &
           CUNEI_CODE_OFF)) {

@@ -232,9 +232,7 @@ static PyObject *probe_forked(PyObject *module, PyObject *unused)
 
     if (state == active && state->session.only_pid)
         release(state); /* and must not pay for it, either */
-    else if (state == active && forked && cunei_process_will_exec())
-        cunei_process_begin_later(begin_forked);
-    else if (state == active && forked) {
+    else if (state == active && forked && !cunei_process_defers(begin_forked)) {
         begin_forked();
         (void)cunei_recorder_room(&now, 0, true);
     }

@@ -20,6 +20,7 @@ static void (*when_staying)(void);
 static struct {
     void (*call)(void); /* NULL: nothing */
     unsigned long thread;
+    const void *code; /* only if it is this one's, borrowed; NULL: anybody's */
 } later;
 
 static PyCFunction find_function(PyObject *module, const char *name)
@@ -124,11 +125,6 @@ static bool runs(const char *qualname)
     return yes;
 }
 
-bool cunei_process_will_exec(void)
-{
-    return runs("Popen._execute_child"); /* of subprocess, with a preexec_fn */
-}
-
 char *cunei_process_forked_name(void)
 {
     return runs("Popen._launch") ? name_in_frame("process_obj") : NULL;
@@ -184,14 +180,44 @@ static void tell_exec(PyObject *path)
 void cunei_process_begin_later(void (*begin)(void))
 {
     later.call = begin;
+    later.code = NULL;
     later.thread = PyThread_get_thread_ident();
 }
 
-void cunei_process_event(void)
+/*
+ * The code that a preexec_fn runs; NULL: any, because it is not known.  Other functions
+ * come before it, with which Python's own modules follow forks.
+ */
+static const void *code_of(PyObject *function)
+{
+    if (function && PyMethod_Check(function))
+        function = PyMethod_GET_FUNCTION(function);
+    if (function && PyFunction_Check(function))
+        return PyFunction_GET_CODE(function);
+    return function && PyCFunction_Check(function) ? function
+                                                   : NULL; /* no code: none */
+}
+
+bool cunei_process_defers(void (*begin)(void))
+{
+    if (!runs("Popen._execute_child"))
+        return false;
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyObject *function = PyFrame_GetVarString(frame, "preexec_fn");
+    cunei_process_begin_later(begin);
+    later.code = code_of(function);
+    PyErr_Clear();
+    Py_XDECREF(function);
+    Py_DECREF(frame);
+    return true;
+}
+
+void cunei_process_event(PyCodeObject *code)
 {
     void (*call)(void) = later.call;
 
-    if (!call || later.thread != PyThread_get_thread_ident())
+    if (!call || later.thread != PyThread_get_thread_ident() ||
+        (later.code && later.code != code))
         return;
     later.call = NULL;
     call();

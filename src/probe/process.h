@@ -32,16 +32,20 @@ bool cunei_process_watches(PyCodeObject *code);
 void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument);
 
 /*
- * Have `begin` called at the calling thread's next event: for a process that will not
- * have one, most likely, and should not have a folder, either.
+ * Have `begin` called at the calling thread's next event, in place of one that was to
+ * be called before; NULL: nothing any more.
  */
 void cunei_process_begin_later(void (*begin)(void));
 
-/* Call it with every event that takes a cold path, before it is written. */
-void cunei_process_event(void);
+/*
+ * In the child of a fork: the same if it is there for nothing but another program, and
+ * it will not have such an event, most likely.  Then `begin` is called when the
+ * program's own function begins, the preexec_fn of subprocess.
+ */
+bool cunei_process_defers(void (*begin)(void));
 
-/* In the child of a fork: whether it is there for nothing but another program. */
-bool cunei_process_will_exec(void);
+/* Call it with every event that takes a cold path, before it is written. */
+void cunei_process_event(PyCodeObject *code);
 
 /*
  * What multiprocessing calls the child of a fork, from inside it: owned, or NULL where
