@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "probe/argument.h"
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
@@ -53,15 +54,22 @@ static uint64_t word_of(PyCodeObject *code)
  * Write an event of the function, and what else its flags ask for: `value` is what it
  * returns or yields, NULL where it does neither.
  */
-static void write_event(uint64_t word, enum cunei_phase phase, PyObject *value)
+static void write_event(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
+                        PyObject *value)
 {
-    uint32_t id = cunei_code_id(word);
-    (void)value;
+    uint32_t id = cunei_code_id(word), flags = cunei_code_flags(word);
 
-    if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
+    if (flags & CUNEI_CODE_RESULT && phase == CUNEI_PHASE_LEAVE && value) {
+        cunei_argument_write_result(code, word, value);
+        if (cunei_code_word(code) != word)
+            return;
+    }
+    if (flags & CUNEI_CODE_COROUTINE)
         cunei_task_write(id, phase);
     else
         cunei_write_function(id, phase);
+    if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
+        cunei_argument_write(code, word);
 }
 
 static PyObject *record_body(struct callback *self, PyCodeObject *code,
@@ -70,7 +78,7 @@ static PyObject *record_body(struct callback *self, PyCodeObject *code,
     uint64_t word = word_of(code);
 
     if (word && !(word & CUNEI_CODE_OFF))
-        write_event(word, self->phase, count > 2 ? args[2] : NULL);
+        write_event(code, word, self->phase, count > 2 ? args[2] : NULL);
     Py_RETURN_NONE;
 }
 
@@ -161,7 +169,7 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code,
     if (word == 0)
         Py_RETURN_NONE;
     if (is_new && !(word & CUNEI_CODE_OFF))
-        write_event(word, self->phase, NULL);
+        write_event(code, word, self->phase, NULL);
     return Py_NewRef(self->disable);
 }
 
@@ -176,7 +184,7 @@ static PyObject *select_body(struct callback *self, PyCodeObject *code,
     if (word & CUNEI_CODE_OFF)
         return Py_NewRef(self->disable);
     if (word)
-        write_event(word, self->phase, NULL);
+        write_event(code, word, self->phase, NULL);
     Py_RETURN_NONE;
 }
 

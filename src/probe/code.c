@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/argument.h"
 #include "probe/compat.h"
 #include "probe/names.h"
 #include "probe/process.h"
@@ -201,9 +202,13 @@ static bool is_own(const char *module)
 }
 
 /* What the function needs beyond its enter and leave. */
-static uint32_t flags_of(const struct entry *entry)
+static uint32_t flags_of(const struct entry *entry,
+                         const struct cunei_function *function)
 {
-    uint32_t flags = entry->id >= CUNEI_FUNCTION_CLASS_END ? CUNEI_CODE_CALL : 0;
+    uint32_t flags = cunei_argument_flags(function);
+
+    if (entry->id >= CUNEI_FUNCTION_CLASS_END)
+        flags |= CUNEI_CODE_CALL;
 
     if (cunei_task_is_coroutine(entry->code))
         flags |= CUNEI_CODE_COROUTINE;
@@ -245,7 +250,7 @@ static uint64_t identify(struct entry *entry, PyObject *globals)
     entry->id = cunei_code_define(&function, &is_off);
     if (entry->id == 0)
         return is_off ? CUNEI_CODE_OFF | watched : 0;
-    entry->flags = flags_of(entry);
+    entry->flags = flags_of(entry, &function);
     return watched |
            (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
 }

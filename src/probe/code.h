@@ -37,6 +37,8 @@
 enum cunei_code_flag {
     CUNEI_CODE_CALL = 1,      /* its id is beyond the classes: `call` events */
     CUNEI_CODE_COROUTINE = 2, /* a task may run it (probe/task.h) */
+    CUNEI_CODE_ARGUMENTS = 4, /* they are recorded (probe/argument.h) */
+    CUNEI_CODE_RESULT = 8,    /* so is what it returns */
 };
 
 /*

@@ -146,6 +146,15 @@ static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
 #endif
 }
 
+/* Around a loop over what another thread might change where there is no GIL. */
+#if PY_VERSION_HEX >= 0x030d0000
+#define CUNEI_COMPAT_BEGIN_LOCKED(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define CUNEI_COMPAT_END_LOCKED()         Py_END_CRITICAL_SECTION()
+#else
+#define CUNEI_COMPAT_BEGIN_LOCKED(object) {
+#define CUNEI_COMPAT_END_LOCKED()         }
+#endif
+
 /* An item of a list, a new reference; NULL: it has become too short. */
 static inline PyObject *cunei_compat_list_item(PyObject *list, Py_ssize_t index)
 {

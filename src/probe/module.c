@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/argument.h"
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/collect.h"
@@ -104,6 +105,7 @@ static void release(struct probe_state *state)
     }
     cunei_monitor_release(&state->monitor);
     cunei_code_reset(&state->session.patterns, &none);
+    cunei_argument_choose(NULL);
     cunei_task_reset();
     cunei_process_begin_later(NULL);
     cunei_session_fini(&state->session);
@@ -155,6 +157,7 @@ static int start_events(struct probe_state *state)
     };
 
     cunei_code_reset(&state->session.patterns, &hooks);
+    cunei_argument_choose(&state->session);
     cunei_ccall_reset();
     if (cunei_monitor_record(&state->monitor, selective) < 0)
         return -1;
