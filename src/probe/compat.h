@@ -12,6 +12,7 @@
 
 #include <Python.h>
 
+#include <opcode.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -184,6 +185,18 @@ static inline bool cunei_compat_begins(PyFrameObject *frame)
     (void)frame;
     return false;
 #endif
+}
+
+/* Whether the instruction at an offset in bytes suspends a generator. */
+static inline bool cunei_compat_yields(PyCodeObject *code, int offset)
+{
+    PyObject *bytes = PyCode_GetCode(code); /* one for all calls */
+    bool yields = bytes && PyBytes_Check(bytes) && offset < PyBytes_GET_SIZE(bytes) &&
+                  (unsigned char)PyBytes_AS_STRING(bytes)[offset] == YIELD_VALUE;
+
+    PyErr_Clear();
+    Py_XDECREF(bytes);
+    return yields;
 }
 
 /*

@@ -109,7 +109,8 @@ static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
 /* Nobody has taken it, unless another thread has. */
 static void drop(struct cunei_flights *flights, struct cunei_flying *flying)
 {
-    if (flying->flight.is_shared && !cunei_flight_take(flying->flight.exception))
+    if (flying->flight.is_shared &&
+        !cunei_flight_take(flying->flight.exception, flights))
         cunei_flights_remove(flights, flying);
     else
         land(flights, flying, 0, 0);
@@ -162,7 +163,7 @@ static void go_on(struct cunei_flights *flights, const struct cunei_flight *know
 {
     struct cunei_flight flight = *known;
 
-    (void)cunei_flight_take(known->exception);
+    (void)cunei_flight_take(known->exception, NULL);
     struct cunei_flying *flying = launch(flights, &flight, code, exception);
     if (known->is_landed)
         write_flight(CUNEI_PHASE_RESUME, flying);
@@ -194,18 +195,29 @@ static bool has_flown(const PyTracebackObject *traceback,
     return false;
 }
 
+static bool is_stop(PyObject *exception)
+{
+    return PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_StopIteration);
+}
+
 /*
  * Whether a loop, or `yield from`, has consumed it.  Only where it is raised for good
  * the frame on top puts itself into the traceback.
  */
 static bool is_consumed(PyObject *exception)
 {
-    if (!PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_StopIteration))
+    if (!is_stop(exception))
         return false;
     const PyTracebackObject *traceback = traceback_of(exception);
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     Py_XDECREF(frame); /* it runs, which keeps it */
     return !traceback || traceback->tb_frame != frame;
+}
+
+/* Whether it only says what an exception that was thrown into a generator led to. */
+static bool is_returned(PyCodeObject *code, PyObject *offset, PyObject *exception)
+{
+    return is_stop(exception) && cunei_compat_yields(code, offset_of(offset));
 }
 
 void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exception)
@@ -238,7 +250,8 @@ void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exce
         go_on(flights, &known, code, exception);
         return;
     }
-    begin(flights, code, offset, exception);
+    if (!is_returned(code, offset, exception))
+        begin(flights, code, offset, exception);
 }
 
 /* Whether it is what `except*` left of the group that this frame took. */
@@ -293,7 +306,7 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
     if (flying->flight.depth <= 1)
         land(flights, flying, 0, 0);
     else
-        cunei_flight_share(&flying->flight);
+        cunei_flights_share(flights, &flying->flight);
 }
 
 void cunei_exception_end(void)

@@ -129,16 +129,17 @@ void cunei_flights_remove(struct cunei_flights *flights, struct cunei_flying *fl
 void cunei_flights_land(struct cunei_flights *flights, struct cunei_flying *flying)
 {
     flying->flight.is_landed = true;
-    cunei_flight_share(&flying->flight);
+    cunei_flights_share(flights, &flying->flight);
     flights->last = flying->flight;
     cunei_flights_remove(flights, flying);
 }
 
-void cunei_flight_share(struct cunei_flight *flight)
+void cunei_flights_share(struct cunei_flights *flights, struct cunei_flight *flight)
 {
     struct set *set = set_of(flight->exception);
 
     flight->is_shared = true;
+    flight->owner = flights;
     cunei_compat_lock(&set->lock);
     struct cunei_flight *way = find_way(set, flight->exception);
     if (!way)
@@ -161,12 +162,14 @@ bool cunei_flight_look_up(const void *exception, struct cunei_flight *flight)
     return way != NULL;
 }
 
-bool cunei_flight_take(const void *exception)
+bool cunei_flight_take(const void *exception, const void *owner)
 {
     struct set *set = set_of(exception);
 
     cunei_compat_lock(&set->lock);
     struct cunei_flight *way = find_way(set, exception);
+    if (way && owner && way->owner != owner)
+        way = NULL;
     if (way)
         way->exception = NULL;
     cunei_compat_unlock(&set->lock);

@@ -21,6 +21,7 @@
 
 struct cunei_flight {
     const void *exception;
+    const void *owner; /* the flights of the thread that put it into the table */
     const void *type;
     const void *raised_by; /* the code that the traceback begins with */
     const void *seen_by;   /* the code that was added to it last */
@@ -75,19 +76,19 @@ struct cunei_flying *cunei_flights_find_over(struct cunei_flights *flights,
 struct cunei_flying *cunei_flights_add(struct cunei_flights *flights,
                                        const struct cunei_flight *flight);
 
+/* Put one into the table, for other threads to find. */
+void cunei_flights_share(struct cunei_flights *flights, struct cunei_flight *flight);
+
 /* It has landed: from the list into the table. */
 void cunei_flights_land(struct cunei_flights *flights, struct cunei_flying *flying);
 
-/* It is in the hands of another thread. */
+/* Forget it: it is in the hands of another thread. */
 void cunei_flights_remove(struct cunei_flights *flights, struct cunei_flying *flying);
-
-/* Put it into the table, for other threads to find. */
-void cunei_flight_share(struct cunei_flight *flight);
 
 /* What the table has for an exception; false: nothing. */
 bool cunei_flight_look_up(const void *exception, struct cunei_flight *flight);
 
-/* Take it out of the table; false: somebody has done so. */
-bool cunei_flight_take(const void *exception);
+/* Take it out of the table; false: it is not there, or not the owner's (NULL: any). */
+bool cunei_flight_take(const void *exception, const void *owner);
 
 #endif

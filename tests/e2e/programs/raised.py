@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Count the exceptions of one workload with cunei and with sys.monitoring at once.
+
+    raised.py WORKLOAD DIRECTORY
+
+An exception is raised where the traceback has one frame, the one that runs.  Prints a
+JSON list of what was counted so: [type, file, qualname, line, count].
+"""
+
+import json
+import sys
+from collections import Counter
+
+import workloads
+from cunei import _probe
+
+TOOL = 1
+counts = Counter()
+
+
+def count(code, offset, error):
+    traceback = error.__traceback__
+    if (
+        traceback is None
+        or traceback.tb_next is not None
+        or traceback.tb_frame is not sys._getframe(1)
+        or type(error) is GeneratorExit
+    ):
+        return
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ != "builtins":
+        name = f"{kind.__module__}.{name}"
+    counts[name, code.co_filename, code.co_qualname, traceback.tb_lineno] += 1
+
+
+def main(name, directory):
+    events = sys.monitoring.events
+    run = workloads.WORKLOADS[name]
+    sys.monitoring.use_tool_id(TOOL, "count")
+    sys.monitoring.register_callback(TOOL, events.RAISE, count)
+    _probe.start(directory, [], 0)
+    sys.monitoring.set_events(TOOL, events.RAISE)
+    run()
+    sys.monitoring.set_events(TOOL, 0)
+    _probe.stop()
+    json.dump([[*key, number] for key, number in counts.items()], sys.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
