@@ -20,14 +20,14 @@
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* What the hot path leaves undone, at `now`; 0: for want of a code object. */
-typedef PyObject *cold_half(PyObject *self, PyObject *const *args, size_t count,
-                            uint64_t word, uint64_t now);
+/* What the hot path leaves undone; the arguments are as they should be. */
+typedef PyObject *cold_half(PyObject *self, PyObject *const *args);
 
 struct callback {
     PyObject_HEAD vectorcallfunc call;
     Py_ssize_t extra_index;
     cold_half *cold; /* of `call` */
+    bool extra_inline;
     enum cunei_phase phase;
     PyObject *disable;
     void (*main_begins)(void);
@@ -254,22 +254,33 @@ COLD_CALLBACK(discover)
 COLD_CALLBACK(await_main)
 
 /* Coroutines are cold for their tasks only: most of their events go a shorter way. */
-static bool is_put(PyObject *self, uint64_t word, uint64_t now)
+static bool is_put(PyObject *self, PyObject *const *args)
 {
+    struct callback *callback = (struct callback *)self;
+    PyCodeObject *code = (PyCodeObject *)args[0];
     uint32_t flags = 0;
-    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
 
-    return flags == CUNEI_CODE_COROUTINE &&
-           cunei_task_put(id, ((struct callback *)self)->phase, now);
+    uint64_t word = callback->extra_inline
+                        ? cunei_compat_extra_inline(code, callback->extra_index)
+                        : cunei_code_word(code);
+    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, callback->phase);
 }
 
-#define COLD_HALF(name)                                                               \
-    static PyObject *name##_cold(PyObject *self, PyObject *const *args, size_t count, \
-                                 uint64_t word, uint64_t now)                         \
-    {                                                                                 \
-        if (is_put(self, word, now))                                                  \
-            Py_RETURN_NONE;                                                           \
-        return run_cold(self, args, count, name##_body);                              \
+/* Code and offset; what returns or yields has a value, too. */
+static inline Py_ssize_t wanted_count(enum cunei_phase phase)
+{
+    return phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
+}
+
+#define COLD_HALF(name)                                                         \
+    static PyObject *name##_cold(PyObject *self, PyObject *const *args)         \
+    {                                                                           \
+        if (is_put(self, args))                                                 \
+            Py_RETURN_NONE;                                                     \
+        return run_cold(self, args,                                             \
+                        (size_t)wanted_count(((struct callback *)self)->phase), \
+                        name##_body);                                           \
     }
 
 COLD_HALF(record)
@@ -283,30 +294,24 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     PyObject *self, PyObject *const *args, size_t count, enum cunei_phase phase,
     bool counter, bool is_inline)
 {
-    /* Code and offset; what returns or yields has a value, too. */
-    const Py_ssize_t wanted =
-        phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
-    uint64_t word = 0, now = 0;
-
-    if (LIKELY(PyVectorcall_NARGS(count) >= wanted &&
-               Py_IS_TYPE(args[0], &PyCode_Type))) {
-        PyCodeObject *code = (PyCodeObject *)args[0];
-        Py_ssize_t index = ((struct callback *)self)->extra_index;
-        word = is_inline ? cunei_compat_extra_inline(code, index)
-                         : cunei_compat_extra_call(code, index);
-        now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
-        struct cunei_stream *stream = cunei_stream_own;
-
-        if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
-            /* The word's upper bits and the time's lower ones, without two masks. */
-            uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
-            cunei_stream_put(stream, now,
-                             record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
-            Py_RETURN_NONE;
-        }
-        count = (size_t)wanted; /* a constant need not be kept alive across rdtsc */
-    }
-    return ((struct callback *)self)->cold(self, args, count, word, now);
+    /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
+    if (!LIKELY(PyVectorcall_NARGS(count) >= wanted_count(phase) &&
+                Py_IS_TYPE(args[0], &PyCode_Type)))
+        Py_RETURN_NONE;
+    PyCodeObject *code = (PyCodeObject *)args[0];
+    Py_ssize_t index = ((struct callback *)self)->extra_index;
+    uint64_t word = is_inline ? cunei_compat_extra_inline(code, index)
+                              : cunei_compat_extra_call(code, index);
+    if (!LIKELY(word > CUNEI_TIME_MASK))
+        return ((struct callback *)self)->cold(self, args);
+    uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+    if (!LIKELY(cunei_stream_has_room(stream, now, 1)))
+        return ((struct callback *)self)->cold(self, args);
+    /* The word's upper bits and the time's lower ones, without two masks. */
+    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
+    Py_RETURN_NONE;
 }
 
 #define HOT_CALLBACK(name, phase, counter, is_inline)                          \
@@ -412,6 +417,7 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
                              ? hot_half(kinds[kind].phase, shared->extra_inline)
                              : kinds[kind].call;
     callback->extra_index = shared->extra_index;
+    callback->extra_inline = shared->extra_inline;
     callback->phase = kinds[kind].phase;
     callback->disable = shared->disable;
     callback->main_begins = shared->main_begins;

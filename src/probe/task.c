@@ -13,6 +13,7 @@
 #include "probe/names.h"
 #include "probe/number.h"
 #include "probe/write.h"
+#include "rt/clock.h"
 #include "rt/recorder.h"
 
 #define TASK_WORDS (sizeof(struct cunei_task) / sizeof(uint64_t))
@@ -248,8 +249,9 @@ static bool is_counted(struct thread *thread, const struct cunei_stream *stream,
     return true;
 }
 
-bool cunei_task_put(uint32_t id, enum cunei_phase phase, uint64_t now)
+bool cunei_task_put(uint32_t id, enum cunei_phase phase)
 {
+    uint64_t now = cunei_clock_read();
     struct cunei_stream *stream = cunei_stream_own;
     struct thread *thread = own;
 

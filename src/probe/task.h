@@ -27,10 +27,10 @@ bool cunei_task_is_coroutine(const PyCodeObject *code);
 void cunei_task_write(uint32_t id, enum cunei_phase phase);
 
 /*
- * The same in less time, at `now`, if the stream has room for it: with that, there is a
+ * The same in less time, if the stream has room for it: with that, there is a
  * recording on, and the id is of it.  False: nothing was done.
  */
-bool cunei_task_put(uint32_t id, enum cunei_phase phase, uint64_t now);
+bool cunei_task_put(uint32_t id, enum cunei_phase phase);
 
 /* The same frame ends by an exception; somebody else writes that. */
 void cunei_task_unwind(void);
