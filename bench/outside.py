@@ -86,7 +86,7 @@ def measure_spawn(python, scratch):
     program = [pathlib.Path(__file__).parent / "spawn.py", python.rounds]
     output = run(*record, python.path, *program, CUNEI_BENCH_HELPERS=str(python.folder))
     shutil.rmtree(trace)
-    return json.loads(output)
+    return json.loads(output.splitlines()[-1])
 
 
 def best_rate(records, command, rounds=5):

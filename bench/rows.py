@@ -15,10 +15,12 @@ class Row(typing.NamedTuple):
     events: tuple = ()  # that the floor hears of besides those of functions
     collector: bool = False  # whether it hears of garbage collections
     options: dict = {}  # of the recording
+    waits: bool = False  # for other threads or processes
 
 
 def threads(count, n):
-    return Row(functools.partial(concurrency.run_threads, count), n, "a call")
+    function = functools.partial(concurrency.run_threads, count)
+    return Row(function, n, "a call", waits=True)
 
 
 # Sizes that take some milliseconds each.
@@ -32,10 +34,10 @@ ROWS = {
         workloads.run_builtins, 20_000, "a call", C_CALLS, options={"c_calls": True}
     ),
     "garbage collection": Row(
-        workloads.run_collections, 1000, "a collection", collector=True
+        workloads.run_collections, 30, "a collection", collector=True
     ),
     "1 thread": threads(1, 22),
     "2 threads": threads(2, 21),
     "8 threads": threads(8, 18),
-    "fork, os._exit": Row(concurrency.run_forks, 5, "a child"),
+    "fork, os._exit": Row(concurrency.run_forks, 5, "a child", waits=True),
 }

@@ -3,6 +3,7 @@
     make bench                            every Python found
     make bench ARGS="--python 3.13 --rounds 100 --json figures.json"
     make bench ARGS="--python 3.13t --only threads --only spawn"
+    make bench ARGS="--cpu"               by CPU time: for a look on a busy machine
 
 Figures are ratios to what is measured in the same run; each bar of the project stands
 next to what was found.  A bar that does not hold fails nothing: look, and measure on a
@@ -11,6 +12,7 @@ quiet machine.
 
 import argparse
 import json
+import os
 import pathlib
 import platform
 import shutil
@@ -68,7 +70,8 @@ class Python:
         variables["PYTHONPATH"] = str(self.folder)
         with tempfile.TemporaryDirectory(dir=FOLDER) as temporary:
             script = [ROOT / "bench" / "measure.py", part, scratch or temporary]
-            return json.loads(run(self.path, *script, *rows, **variables))
+            output = run(self.path, *script, *rows, **variables)
+        return json.loads(output.splitlines()[-1])  # there may be warnings above
 
 
 def measure_calls(python, *rows):
@@ -122,6 +125,7 @@ def arguments():
     parser.add_argument("--python", default="", help="only versions that begin so")
     parser.add_argument("--rounds", type=int, help="turns of each variant")
     parser.add_argument("--only", action="append", default=[], help="parts or rows")
+    parser.add_argument("--cpu", action="store_true", help="CPU time, not the clock's")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures there")
     return parser.parse_args()
 
@@ -142,6 +146,8 @@ def main():
         sys.exit(f"cunei: no Python {options.python} here")
     if not parts:
         sys.exit(f"cunei: nothing that is measured is called {options.only}")
+    if options.cpu:
+        os.environ["CUNEI_BENCH_CPU"] = "1"
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     found = []

@@ -88,8 +88,11 @@ def run_builtins(count):
 
 
 def run_collections(count):
+    """With as many young objects each as make Python collect by itself."""
     for _ in range(count):
+        young = [[] for _ in range(700)]
         gc.collect(0)
+        del young
     return count
 
 
