@@ -191,12 +191,31 @@ static inline bool cunei_compat_begins(PyFrameObject *frame)
 static inline bool cunei_compat_yields(PyCodeObject *code, int offset)
 {
     PyObject *bytes = PyCode_GetCode(code); /* one for all calls */
-    bool yields = bytes && PyBytes_Check(bytes) && offset < PyBytes_GET_SIZE(bytes) &&
+    bool yields = bytes && PyBytes_Check(bytes) && offset >= 0 &&
+                  offset < PyBytes_GET_SIZE(bytes) &&
                   (unsigned char)PyBytes_AS_STRING(bytes)[offset] == YIELD_VALUE;
 
     PyErr_Clear();
     Py_XDECREF(bytes);
     return yields;
+}
+
+/*
+ * Whether a generator's frame, not the one on top, is where it was suspended: it is not
+ * running then.  An exception that is thrown into it goes to the generator it delegates
+ * to first, and meanwhile its frame stands below that one's all the same.
+ */
+static inline bool cunei_compat_rests(PyFrameObject *frame, PyCodeObject *code)
+{
+    const int kinds = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+
+    if (!(code->co_flags & kinds))
+        return false;
+#if PY_VERSION_HEX >= 0x030d0000
+    return cunei_compat_yields(code, PyFrame_GetLasti(frame) - 2); /* then a RESUME */
+#else
+    return cunei_compat_yields(code, PyFrame_GetLasti(frame));
+#endif
 }
 
 /*

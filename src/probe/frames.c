@@ -20,13 +20,17 @@ static PyFrameObject *step_back(PyFrameObject *frame)
     return back;
 }
 
-/* The frame's word, made at first sight; 0 where it could not be had. */
-static uint64_t word_of(PyFrameObject *frame)
+/*
+ * The frame's word, made at first sight; 0 where it could not be had, or where the
+ * frame is not running.
+ */
+static uint64_t word_of(PyFrameObject *frame, bool is_top)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
-    uint64_t word = cunei_code_word(code);
+    bool rests = !is_top && cunei_compat_rests(frame, code);
+    uint64_t word = rests ? 0 : cunei_code_word(code);
 
-    if (word == 0) {
+    if (word == 0 && !rests) {
         PyObject *globals = PyFrame_GetGlobals(frame);
         word = cunei_code_resolve(code, globals);
         Py_XDECREF(globals);
@@ -54,7 +58,7 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
     for (; frame && count < max; frame = step_back(frame), steps++) {
         while (count < max && (id = cunei_ccall_next(&calls, frame)))
             functions[count++] = id;
-        id = cunei_code_id(word_of(frame));
+        id = cunei_code_id(word_of(frame, steps == 0));
         if (id && count < max)
             functions[count++] = id;
     }
@@ -74,10 +78,10 @@ uint64_t cunei_frames_run(uint32_t function)
     unsigned steps = 0;
 
     for (; frame && steps < RUN_MAX; frame = step_back(frame), steps++) {
-        uint64_t word = word_of(frame);
+        uint64_t word = word_of(frame, steps == 0);
         if (cunei_ccall_next(&calls, frame))
             break;
-        if (word & CUNEI_CODE_OFF)
+        if (word == 0 || word & CUNEI_CODE_OFF)
             continue;
         if (cunei_code_id(word) != function)
             break;
