@@ -3,8 +3,8 @@
 # wants it: "[signed-by=KEYRING] URI", or nothing where there is no such place.
 set -u
 
-uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: Packages' |
-    awk '$2 == "main" && $1 ~ /\/debian\/?$/ { print $1; exit }')
+# This works before the first apt-get update too, and fetches nothing.
+uri=$(apt-get update --print-uris | sed -n "s#^'\(.*/debian/\)dists/.*#\1#p" | head -n 1)
 [ -n "$uri" ] || exit 0
 for keyring in /usr/share/keyrings/debian-archive-keyring.pgp \
     /usr/share/keyrings/debian-archive-keyring.gpg; do

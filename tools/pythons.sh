@@ -127,8 +127,9 @@ compile() {
     local packages
     packages=$(echo $(missing))
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && has apt-get; then
+        export DEBIAN_FRONTEND=noninteractive
         # shellcheck disable=SC2086
-        apt-get install -qq --no-install-recommends $packages || true
+        { apt-get update && apt-get install -qq --no-install-recommends $packages; } || true
         packages=$(echo $(missing))
     fi
     [ -z "$packages" ] || give_up "please install (Debian names): $packages"
