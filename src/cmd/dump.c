@@ -21,6 +21,7 @@
 #include "cmd/options.h"
 #include "trace/merge.h"
 #include "trace/trace.h"
+#include "view/payload.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
 #define FLUSH_SIZE (256u << 10)
@@ -60,19 +61,6 @@ static void put_number(struct dump *dump, uint64_t number)
         digits[--at] = (char)('0' + number % 10);
     while (number /= 10);
     cunei_buffer_append(&dump->out, digits + at, sizeof(digits) - at);
-}
-
-/* Text in quotes: as JSON, or as people and babeltrace2 write it. */
-static void put_text(struct dump *dump, struct cunei_buffer *out, const char *text,
-                     size_t size)
-{
-    if (dump->json) {
-        cunei_text_json(out, text, size);
-        return;
-    }
-    cunei_buffer_append_text(out, "\"");
-    cunei_text_escape(out, text, size);
-    cunei_buffer_append_text(out, "\"");
 }
 
 static char *format_name(struct dump *dump, const struct cunei_function *function)
@@ -139,8 +127,9 @@ static void put_thread(struct dump *dump, const struct cunei_trace_event *event)
         cunei_buffer_format(
             out, dump->json ? ",\"pid\":%u,\"tid\":%u,\"thread\":" : "] %u %u ",
             packet->vpid, packet->vtid);
-        put_text(dump, out, packet->thread_name,
-                 strnlen(packet->thread_name, sizeof(packet->thread_name)));
+        cunei_payload_text(out, packet->thread_name,
+                           strnlen(packet->thread_name, sizeof(packet->thread_name)),
+                           dump->json);
         cunei_buffer_append_text(out, dump->json ? ",\"event\":" : " ");
         dump->thread_stream = event->stream;
         dump->thread_sequence = packet->sequence;
@@ -148,76 +137,45 @@ static void put_thread(struct dump *dump, const struct cunei_trace_event *event)
     cunei_buffer_append(&dump->out, dump->thread.data, dump->thread.size);
 }
 
-/* One value of a payload; the first follows the opening brace. */
-static void put_field(struct dump *dump, const char *before, const char *name,
-                      uint64_t value)
+/* The function that an event is about, where it is not its class; 0: none. */
+static uint32_t function_of(const struct cunei_trace_event *event)
 {
-    put(dump, before);
-    put(dump, dump->json ? "\"" : " ");
-    put(dump, name);
-    put(dump, dump->json ? "\":" : " = ");
-    put_number(dump, value);
-}
-
-static void put_stack(struct dump *dump, const struct cunei_stack *stack)
-{
-    put_field(dump, "", "omitted", stack->omitted);
-    put_field(dump, ",", "count", stack->count);
-    put(dump, dump->json ? ",\"functions\":[" : ", functions = [");
-    for (uint32_t i = 0; i < stack->count; i++) {
-        put(dump, i == 0 ? "" : ",");
-        if (!dump->json) {
-            put(dump, " [");
-            put_number(dump, i);
-            put(dump, "] = ");
-        }
-        put_number(dump, stack->functions[i]);
-    }
-    put(dump, dump->json ? "]" : " ]");
-}
-
-static void put_define(struct dump *dump, const struct cunei_define *define)
-{
-    put_field(dump, "", "function", define->function);
-    put_field(dump, ",", "line", define->line);
-    put_field(dump, ",", "module_length", define->module_length);
-    put_field(dump, ",", "qualname_length", define->qualname_length);
-    put_field(dump, ",", "file_length", define->file_length);
-    put_field(dump, ",", "length", define->length);
-    put(dump, dump->json ? ",\"text\":" : ", text = ");
-    put_text(dump, &dump->out, define->text, strnlen(define->text, define->length));
-}
-
-static const char *builtin_name(uint32_t class)
-{
-    switch (class) {
-    case CUNEI_CLASS_STACK:
-        return "stack";
+    switch (event->class) {
     case CUNEI_CLASS_CALL:
-        return "call";
-    case CUNEI_CLASS_UNWIND:
-        return "unwind";
+        return (uint32_t)event->words[1];
+    case CUNEI_CLASS_EXCEPTION:
+        return ((const struct cunei_exception *)(const void *)event->words)->function;
+    case CUNEI_CLASS_ARGUMENT:
+        return ((const struct cunei_argument *)(const void *)event->words)->function;
     default:
-        return "define";
+        return 0;
     }
+}
+
+/* An argument's text is two: its name and its value. */
+static void put_argument(struct dump *dump, const struct cunei_argument *argument)
+{
+    size_t size = strnlen(argument->text, argument->length);
+    size_t name = argument->name_length < size ? argument->name_length : size;
+
+    put(dump, ",\"name\":");
+    cunei_text_json(&dump->out, argument->text, name);
+    put(dump, ",\"value\":");
+    cunei_text_json(&dump->out, argument->text + name, size - name);
 }
 
 static void put_payload(struct dump *dump, const struct cunei_trace_event *event)
 {
-    const void *words = event->words;
+    uint32_t function = function_of(event);
 
     put(dump, dump->json ? ",\"payload\":{" : ", {");
-    if (event->class == CUNEI_CLASS_STACK)
-        put_stack(dump, words);
-    else if (event->class == CUNEI_CLASS_DEFINE)
-        put_define(dump, words);
-    else
-        put_field(dump, "", event->class == CUNEI_CLASS_CALL ? "function" : "run",
-                  event->words[1]);
+    cunei_payload_format(&dump->out, event->words, dump->json);
     put(dump, dump->json ? "}" : " }");
-    if (event->class == CUNEI_CLASS_CALL) {
+    if (dump->json && event->class == CUNEI_CLASS_ARGUMENT)
+        put_argument(dump, (const void *)event->words);
+    if (function != 0) {
         put(dump, dump->json ? ",\"function\":" : " ");
-        put(dump, function_name(dump, event->process, (uint32_t)event->words[1]));
+        put(dump, function_name(dump, event->process, function));
     }
 }
 
@@ -231,7 +189,7 @@ static void put_event(struct dump *dump, const struct cunei_trace_event *event)
         put(dump, function_name(dump, event->process, event->class));
     else {
         put(dump, dump->json ? "\"" : "");
-        put(dump, builtin_name(event->class));
+        put(dump, cunei_event_layout(event->class)->name);
         put(dump, dump->json ? "\"" : "");
     }
     put(dump, dump->json ? ",\"phase\":\"" : ": ");

@@ -152,6 +152,31 @@ static void put_row(struct cunei_buffer *out, const char *name)
     cunei_buffer_format(out, "\n  %-10s", name);
 }
 
+/* What there is besides calls. */
+static void put_kinds(struct cunei_buffer *out, const struct cunei_count *count)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } kinds[] = {
+        {count->exceptions, "exception"},  {count->collections, "gc pause"},
+        {count->steps, "task step"},       {count->switches, "greenlet change"},
+        {count->values, "recorded value"},
+    };
+    bool is_first = true;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (kinds[i].count == 0)
+            continue;
+        if (is_first)
+            put_row(out, "besides");
+        else
+            cunei_buffer_append_text(out, ", ");
+        put_counted(out, kinds[i].count, kinds[i].what);
+        is_first = false;
+    }
+}
+
 static void put_process(struct cunei_buffer *out,
                         const struct cunei_trace_process *process,
                         const struct cunei_inventory *inventory, unsigned width)
@@ -160,9 +185,22 @@ static void put_process(struct cunei_buffer *out,
 
     put_program(out, told, width);
     put_row(out, "process");
-    cunei_buffer_format(out, "%" PRIu32 " on %s, %s%s", process->metadata.pid,
-                        process->metadata.host, states[process->state].words,
-                        inventory->rc < 0 ? ", damaged" : "");
+    cunei_buffer_format(out, "%" PRIu32 " on %s, %s", process->metadata.pid,
+                        process->metadata.host, states[process->state].words);
+    if (told->left || told->exited || told->signal > 0) {
+        cunei_buffer_append_text(out, " by ");
+        cunei_format_exit(out, process);
+    }
+    cunei_buffer_append_text(out, inventory->rc < 0 ? ", damaged" : "");
+    if (told->name) {
+        put_row(out, "name");
+        cunei_text_escape(out, told->name, strlen(told->name));
+    }
+    if (told->forked && told->parent_folder) {
+        put_row(out, "forked");
+        cunei_buffer_append_text(out, "from ");
+        cunei_text_escape(out, told->parent_folder, strlen(told->parent_folder));
+    }
     if (told->python) {
         put_row(out, "python");
         cunei_buffer_append_text(out, told->python);
@@ -180,6 +218,7 @@ static void put_process(struct cunei_buffer *out,
     put_counted(out, inventory->functions, "function");
     cunei_buffer_append_text(out, " in ");
     put_counted(out, inventory->threads, "thread");
+    put_kinds(out, &inventory->count);
     put_row(out, "size");
     put_size(out, inventory->bytes);
     cunei_buffer_append_text(out, ": ");
@@ -234,6 +273,11 @@ static void put_json_process(struct cunei_buffer *out,
         {"streams", inventory->streams},
         {"packets", inventory->packets},
         {"events", inventory->events},
+        {"exceptions", inventory->count.exceptions},
+        {"collections", inventory->count.collections},
+        {"steps", inventory->count.steps},
+        {"switches", inventory->count.switches},
+        {"values", inventory->count.values},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
         {"lost", told->lost},
@@ -247,6 +291,8 @@ static void put_json_process(struct cunei_buffer *out,
 
     cunei_buffer_format(out, "{\"pid\":%" PRIu32, process->metadata.pid);
     put_json_text(out, "state", states[process->state].key);
+    put_json_text(out, "name", told->name);
+    put_json_text(out, "parent_folder", told->parent_folder);
     put_json_text(out, "host", process->metadata.host);
     put_json_text(out, "python", told->python);
     put_json_text(out, "executable", told->executable);

@@ -32,6 +32,7 @@ static void take_packet(struct cunei_inventory *inventory,
         inventory->end = head->timestamp_end;
     inventory->packets++;
     inventory->events += packet->event_count;
+    cunei_count_words(&inventory->count, packet->words, packet->word_count);
     inventory->bytes += head->packet_bits / 8;
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/count.h"
 #include "trace/trace.h"
 
 struct cunei_inventory {
@@ -13,6 +14,7 @@ struct cunei_inventory {
     size_t streams; /* with anything in them */
     uint64_t packets;
     uint64_t events;
+    struct cunei_count count; /* of kinds of events */
     uint64_t functions;
     uint64_t bytes; /* of stream files and metadata, and what is only live */
     uint64_t begin; /* ticks of the first and the last event */

@@ -62,7 +62,7 @@ static const uint64_t *read_task(struct cunei_profile *profile, struct cunei_spa
     const uint64_t *next = at + size;
     uint32_t index = cunei_tasks_find(&profile->tasks, event->task);
 
-    if (event->length > 0)
+    if (event->length > 0 && event->name[0])
         cunei_tasks_name(&profile->tasks, index, event->name, event->length,
                          cunei_record_time(*at, begin));
     if (next >= end || cunei_record_phase(*next) % 2 != 0)

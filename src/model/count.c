@@ -3,6 +3,31 @@
 
 #include "wire/event.h"
 
+static void count_builtin(struct cunei_count *count, uint64_t record)
+{
+    uint64_t phase = record >> CUNEI_PHASE_SHIFT;
+
+    switch (cunei_record_class(record)) {
+    case CUNEI_CLASS_EXCEPTION:
+        count->exceptions += phase == CUNEI_PHASE_ENTER;
+        break;
+    case CUNEI_CLASS_GC:
+        count->collections += phase == CUNEI_PHASE_LEAVE;
+        break;
+    case CUNEI_CLASS_TASK:
+        count->steps++;
+        break;
+    case CUNEI_CLASS_SWITCH:
+        count->switches++;
+        break;
+    case CUNEI_CLASS_ARGUMENT:
+        count->values++;
+        break;
+    default:
+        break;
+    }
+}
+
 void cunei_count_words(struct cunei_count *count, const uint64_t *words,
                        size_t word_count)
 {
@@ -16,8 +41,10 @@ void cunei_count_words(struct cunei_count *count, const uint64_t *words,
             size_t size = cunei_event_words(&words[i], word_count - i);
             /* One that is broken takes all that is left. */
             i += size ? size - 1 : word_count - i - 1;
-            if (cunei_record_class(record) != CUNEI_CLASS_CALL)
+            if (cunei_record_class(record) != CUNEI_CLASS_CALL) {
+                count_builtin(count, record);
                 continue;
+            }
         }
         calls += phase == CUNEI_PHASE_ENTER;
         resumes += phase == CUNEI_PHASE_RESUME;

@@ -10,6 +10,11 @@ struct cunei_count {
     uint64_t events;
     uint64_t calls;
     uint64_t resumes;
+    uint64_t exceptions; /* raised */
+    uint64_t collections;
+    uint64_t steps; /* of tasks */
+    uint64_t switches;
+    uint64_t values; /* arguments and results */
 };
 
 /* Add what the words of a packet hold. */

@@ -1,6 +1,6 @@
 """The programs whose traces the golden tests show."""
 
-from traces import RESUME, YIELD, Process, Thread
+from traces import ENTER, LEAVE, RESUME, YIELD, Process, Thread
 
 HOME = "/home/user/tour"
 LIB = "/usr/lib/python3.12"
@@ -221,6 +221,146 @@ def again():
     return recordings
 
 
+SERVER_FUNCTIONS = {
+    "module": ("__main__", "<module>", f"{HOME}/server.py", 1),
+    "run": ("asyncio.runners", "run", f"{LIB}/asyncio/runners.py", 160),
+    "once": (
+        "asyncio.base_events",
+        "BaseEventLoop._run_once",
+        f"{LIB}/asyncio/base_events.py",
+        1922,
+    ),
+    "serve": ("__main__", "serve", f"{HOME}/server.py", 40),
+    "handle": ("__main__", "handle", f"{HOME}/server.py", 12),
+    "query": ("db", "Pool.query", f"{HOME}/db.py", 30),
+    "append": ("builtins", "list.append", "", 0),
+    "sleep": ("time", "sleep", "", 0),
+    "hub": ("gevent.hub", "Hub.run", "/venv/lib/python3.12/site-packages/g/hub.py", 7),
+    "green": ("__main__", "green", f"{HOME}/server.py", 60),
+}
+
+
+def step(thread, number, name, phase=RESUME):
+    """A step of a handler: a query, an exception now and then, a suspension."""
+    thread.task(number, name, "handle", phase)
+    thread.work(20_000)
+    thread.enter("query")
+    if phase == ENTER:
+        thread.argument(ENTER, "query", 0, "self", "<db.Pool at 0x7f00>")
+        thread.argument(ENTER, "query", 1, "sql", "'select \\'?\\''")
+    thread.work(30_000)
+    if number % 2:
+        raised, handler = ("query", 33), ("handle", 17)
+        thread.exception(ENTER, "db.Busy", raised)
+        thread.raise_out()
+        thread.exception(LEAVE, "db.Busy", raised, handler, 1)
+        if phase == RESUME:
+            thread.exception(RESUME, "db.Busy", raised, handler, 1)
+    else:
+        thread.argument(LEAVE, "query", 0, "", "[1, 2]")
+        thread.leave()
+    thread.enter("append")
+    thread.work(100)
+    thread.leave()
+
+
+def tasks(thread):
+    names = {2: "handle-2", 3: "handle-3"}
+    for number, name in names.items():
+        step(thread, number, name, ENTER)
+        thread.leave(YIELD)
+        thread.wait(5_000)
+    thread.gc(ENTER, 2)
+    thread.work(700_000)
+    thread.gc(LEAVE, 2, 1_234, 1)
+    thread.flush()
+    step(thread, 2, "", RESUME)
+    thread.leave()
+    step(thread, 3, "handle-3 again", RESUME)
+    thread.raise_out()
+
+
+def greenlets(thread):
+    """The hub and a greenlet take turns."""
+    thread.enter("hub")
+    thread.work(5_000)
+    thread.switch(2, [])
+    thread.enter("green")
+    thread.work(40_000)
+    thread.enter("sleep")
+    thread.work(1_000)
+    thread.switch(1, ["module", "hub"])
+    thread.work(9_000)
+    thread.switch(2, ["green", "sleep"])
+    thread.leave()
+    thread.work(2_000)
+    thread.leave()
+    thread.switch(1, ["module", "hub"])
+    thread.leave()
+
+
+def server():
+    """Tasks, exceptions, collections, arguments, greenlets, C functions, a new name."""
+    process = Process(500, SERVER_FUNCTIONS, [f"{HOME}/server.py"])
+    process.facts.update(c_calls=1, exited=1, exit_status=1, interpreters=2)
+    thread = Thread(process, 1, "MainThread", 0)
+    thread.enter("module")
+    thread.enter("run")
+    thread.enter("once")
+    thread.task(1, "Task-1", "serve")
+    thread.work(10_000)
+    thread.leave(YIELD)
+    tasks(thread)
+    thread.leave()
+    thread.leave()
+    thread.rename("loop's end?")
+    greenlets(thread)
+    thread.gc(ENTER, 0)
+    thread.work(9_000)
+    thread.gc(LEAVE, 0, 7)
+    thread.exception(ENTER, "__main__.Stop", ("module", 80))
+    thread.raise_out()
+    thread.flush(last=True)
+    return [process]
+
+
+def member(pid, start_ns, **facts):
+    process = Process(pid, FUNCTIONS, [f"{HOME}/app.py"])
+    start = process.facts["start_ns"] + start_ns
+    process.facts.update(start_ns=start, end_ns=start + 10_000_000 - pid * 1_000)
+    process.facts.update(facts)
+    thread = Thread(process, 1, "MainThread", 0, start_ns)
+    fib(thread, 2 + pid % 5)
+    thread.flush(last=process.facts["ended"])
+    return process
+
+
+def family():
+    """A tree of processes: forked, started, replaced, killed, and many small ones."""
+    first = member(100, 0, exited=1, exit_status=0, cpu_ns=90_000_000)
+    forked = {"forked": 1, "parent": 100, "parent_folder": "golden-100-0"}
+    relatives = [first]
+    for number in range(3):
+        relatives.append(
+            member(
+                110 + number,
+                1_000_000 + number * 1_000,
+                name=f"ForkPoolWorker-{number + 1}",
+                left=1,
+                exit_status=0,
+                cpu_ns=5_000_000,
+                **forked,
+            )
+        )
+    relatives.append(member(120, 2_000_000, ended=0, end_ns=0, signal=9, **forked))
+    relatives.append(member(130, 2_500_000, parent=111, cpu_ns=30_000_000))
+    relatives.append(member(131, 2_600_000, parent=130, left=1, exit_status=3))
+    for pid in range(200, 240):
+        relatives.append(member(pid, pid * 20_000, parent=100, cpu_ns=pid * 10))
+    stranger = member(900, 9_000_000, parent=1, python="CPython 3.14.0")
+    return [*relatives, stranger]
+
+
 def newer():
     process = Process(1, FUNCTIONS, ["app.py"], version=2)
     return [process]
@@ -239,6 +379,8 @@ ALL = {
     "processes": processes,
     "odd": odd,
     "again": again,
+    "server": server,
+    "family": family,
     "newer": newer,
     "empty": empty,
 }

@@ -6,6 +6,7 @@ UPDATE_GOLDEN=1 writes it anew; the difference is for the reviewer.
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,20 @@ CASES = {
     "report-callers": ("report tour --callers fib", 100),
     "report-callers-pattern": ("report tour --callers tour.parse:*", 100),
     "report-threads": ("report processes --threads", 120),
+    "report-tasks": ("report server --tasks", 120),
+    "report-tasks-narrow": ("report server --tasks", 80),
+    "report-no-tasks": ("report tour --tasks", 80),
+    "report-exceptions": ("report server --exceptions", 120),
+    "report-exceptions-narrow": ("report server --exceptions", 80),
+    "report-no-exceptions": ("report tour --exceptions", 80),
+    "report-server": ("report server", 100),
+    "report-server-tree": ("report server --tree", 80),
+    "report-server-threads": ("report server --threads", 80),
+    "report-server-json": ("report server --json", 80),
+    "report-family": ("report family --processes", 120),
+    "report-family-narrow": ("report family --processes --limit 3", 80),
+    "report-family-all": ("report family --processes --limit 0", 80),
+    "report-family-member": ("report family --process ForkPool* -p 900", 80),
     "report-json": ("report tour --json", 100),
     "report-json-all": ("report killed --json --tree --callers fib", 100),
     "report-damaged": ("report damaged", 100),
@@ -49,15 +64,22 @@ CASES = {
     "replay-json": ("replay killed --json", 100),
     "replay-damaged": ("replay damaged --depth 1", 100),
     "replay-odd": ("replay odd", 100),
+    "replay-server": ("replay server", 100),
+    "replay-server-narrow": ("replay server --min-time 20us", 80),
+    "replay-server-json": ("replay server --json", 80),
     "dump": ("dump killed", 100),
+    "dump-server": ("dump server", 100),
+    "dump-server-json": ("dump server --json", 100),
     "info": ("info tour", 100),
     "info-killed": ("info killed", 100),
+    "info-server": ("info server", 100),
     "bad-missing": ("report nothing-here", 100),
     "bad-file": ("report file", 100),
     "bad-no-trace": ("report folder", 100),
     "bad-version": ("report newer", 100),
     "bad-metadata": ("report broken", 100),
     "bad-process": ("report tour --process 1", 100),
+    "bad-process-name": ("replay family --process ForkPoolWorker-1 -p nobody", 100),
     "bad-function": ("report tour --callers nix", 100),
     "bad-sort": ("report tour --sort wibble", 100),
     "bad-option": ("report tour --tre", 100),
@@ -120,7 +142,18 @@ def test_output_is_as_expected(traces, name):
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
-@pytest.mark.parametrize("words", ["report tour", "report tour --tree"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report tour",
+        "report tour --tree",
+        "report server",
+        "report server --tasks",
+        "report server --exceptions",
+        "report server --threads",
+        "report family --processes",
+    ],
+)
 def test_no_line_is_wider_than_the_terminal(traces, words, width):
     lines = run(traces, words, width).stdout.splitlines()
 
@@ -137,6 +170,27 @@ def test_json_holds_what_babeltrace2_counts(traces):
     report = json.loads(run(traces, "report processes --json", 100).stdout)
 
     assert report["events"] == len(lines)
+
+
+def test_payloads_are_those_of_babeltrace2(traces):
+    if not shutil.which("babeltrace2"):
+        pytest.skip("no babeltrace2")
+    theirs = subprocess.run(
+        ["babeltrace2", traces / "server"], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    ours = run(traces, "dump server", 0).stdout.splitlines()
+
+    # Of a text without bytes, babeltrace2 2.0 prints the text before it.
+    payloads = [
+        (
+            re.search(r"container = \d \) \}(?:, (\{.*\}))?$", their)[1],
+            re.search(r": \w+(?:, (\{.*\}).*)?$", our)[1],
+        )
+        for their, our in zip(theirs, ours, strict=True)
+        if "length = 0" not in their
+    ]
+    assert [their for their, _ in payloads] == [our for _, our in payloads]
+    assert sum(their is not None for their, _ in payloads) > 20
 
 
 def test_one_function_of_two_processes_is_one(traces):

@@ -8,6 +8,7 @@ FREQUENCY = 2_500_000_000
 START_NS = 1_700_000_000_000_000_000
 FIRST_FUNCTION = 1024
 STACK, CALL, UNWIND = 1, 2, 3
+SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, ARGUMENT = 7, 8, 9, 10, 11, 13
 ENTER, LEAVE, RESUME, YIELD = range(4)
 CLASSES_MAX = 20_000
 
@@ -46,6 +47,45 @@ EVENTS = (
         1,
         "uint32_t function; uint32_t line; uint32_t module_length; "
         "uint32_t qualname_length; uint32_t file_length; uint32_t length; "
+        "text_t text[length];",
+    ),
+    (
+        "switch",
+        7,
+        0,
+        "uint64_t greenlet; uint32_t omitted; uint32_t count; "
+        "uint32_t functions[count];",
+    ),
+    (
+        "task",
+        8,
+        0,
+        "uint64_t task; uint32_t reserved; uint32_t length; text_t name[length];",
+    ),
+    (
+        "thread_name",
+        9,
+        0,
+        "uint64_t thread; uint32_t reserved; uint32_t length; text_t name[length];",
+    ),
+    (
+        "exception",
+        10,
+        0,
+        "uint32_t function; uint32_t line; uint32_t handler; uint32_t handler_line; "
+        "uint32_t unwound; uint32_t length; text_t type[length];",
+    ),
+    (
+        "gc",
+        11,
+        0,
+        "uint64_t collected; uint32_t generation; uint32_t uncollectable;",
+    ),
+    (
+        "argument",
+        13,
+        0,
+        "uint32_t function; uint32_t index; uint32_t name_length; uint32_t length; "
         "text_t text[length];",
     ),
 )
@@ -112,8 +152,61 @@ class Thread:
             functions.insert(0, 0)
         self.record(STACK, 0)
         self.words.append(len(functions) << 32)
-        for low, high in zip(functions[::2], functions[1::2], strict=True):
+        self.pairs(functions)
+
+    def pairs(self, numbers):
+        for low, high in zip(numbers[::2], numbers[1::2], strict=True):
             self.words.append(low | high << 32)
+
+    def text(self, text):
+        """The words of a text, and how many bytes they are."""
+        data = text.encode(errors="surrogateescape")
+        data += bytes(-len(data) % 8)
+        return struct.unpack(f"<{len(data) // 8}Q", data), len(data)
+
+    def put(self, number, phase, fixed, text):
+        """An event of 32-bit numbers, the length of a text last, and the text."""
+        words, size = self.text(text)
+        self.record(number, phase)
+        self.pairs([*fixed, size])
+        self.words.extend(words)
+
+    def switch(self, greenlet, names):
+        functions = [self.process.ids[name] for name in names]
+        if len(functions) % 2:
+            functions.insert(0, 0)
+        self.record(SWITCH, 0)
+        self.words += [greenlet, len(functions) << 32]
+        self.pairs(functions)
+        self.open = list(names)
+
+    def task(self, number, name, coroutine, phase=ENTER):
+        """A step of a task begins."""
+        self.put(TASK, phase, [number, 0, 0], name)
+        self.enter(coroutine, phase)
+
+    def rename(self, name):
+        self.put(THREAD_NAME, 0, [self.serial, 0, 0], name)
+        self.name = name
+
+    def exception(self, phase, kind, raised, handler=None, unwound=0):
+        """`raised` and `handler` are a function and a line."""
+        function, line = raised
+        by, by_line = handler or (None, 0)
+        numbers = [self.process.ids[function], line]
+        numbers += [self.process.ids[by] if by else 0, by_line, unwound]
+        self.put(EXCEPTION, phase, numbers, kind)
+
+    def gc(self, phase, generation, collected=0, uncollectable=0):
+        self.record(GC, phase)
+        self.words.append(collected)
+        self.pairs([generation, uncollectable])
+
+    def argument(self, phase, function, index, name, value):
+        size = len(name.encode())
+        self.put(
+            ARGUMENT, phase, [self.process.ids[function], index, size], name + value
+        )
 
     def record(self, number, phase):
         time = ticks(self.now) & (1 << 40) - 1
@@ -238,4 +331,5 @@ class Process:
 
 
 def quote(text):
+    """As cunei_text_quote, for what stories say."""
     return text.replace("%", "%25").replace(" ", "%20")

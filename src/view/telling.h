@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the parts of a replay share: how far it is told, and the line that is being put
+ * together.  Private to replay.c and the files it is made of.
+ */
+#ifndef CUNEI_VIEW_TELLING_H
+#define CUNEI_VIEW_TELLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "model/tasks.h"
+#include "model/walk.h"
+#include "trace/trace.h"
+#include "view/replay.h"
+
+/* The arguments of calls that are open, by the tag of their frame; 0 has none. */
+struct cunei_arguments {
+    struct cunei_buffer *items; /* owned */
+    uint32_t count, capacity;
+    uint32_t *unused; /* owned: tags that may be given again */
+    uint32_t unused_count;
+};
+
+struct cunei_telling {
+    const struct cunei_replay_options *options;
+    const struct cunei_trace_process *process;
+    FILE *out;
+    uint64_t origin_ns; /* wall clock of the trace's first event */
+    struct cunei_buffer line;
+    struct cunei_buffer title; /* of the thread, until its first line */
+    uint32_t tid;
+    size_t column;  /* of the line: how much of it is taken */
+    bool is_wanted; /* the thread that is being told */
+    bool is_begun;  /* something was printed */
+    bool is_cut;    /* until_ns is reached: nothing that comes behind is told */
+    bool is_found;  /* a thread was wanted */
+    struct cunei_arguments arguments;
+    struct cunei_buffer result; /* of the call that is about to end */
+    struct cunei_tasks tasks;   /* of the process: their names */
+    bool is_collecting;         /* garbage … */
+    uint64_t collecting_since;  /* … from here */
+    uint64_t collected_since;   /* the same of the collection that has just ended */
+};
+
+void cunei_telling_fini(struct cunei_telling *telling);
+
+/* Ticks as nanoseconds since the trace's begin, and as a duration. */
+uint64_t cunei_telling_time(const struct cunei_telling *telling, uint64_t tick);
+uint64_t cunei_telling_duration(const struct cunei_telling *telling, uint64_t ticks);
+
+/* How long the frame that the step is about has run; 0: that is not known. */
+uint64_t cunei_telling_age(const struct cunei_telling *telling,
+                           const struct cunei_walk_step *step);
+
+/* Whether what is that deep is shown. */
+bool cunei_telling_shows(const struct cunei_telling *telling, uint32_t depth);
+
+/* Time, duration (or none) and the place where the text of a depth begins. */
+void cunei_telling_begin(struct cunei_telling *telling, uint64_t tick,
+                         const uint64_t *took_ns, uint32_t depth);
+void cunei_telling_word(struct cunei_telling *telling, enum cunei_ink ink,
+                        const char *word);
+
+/* Text of the program's, safe for a terminal and shortened to what is left of the line,
+ * but not below `least` columns. */
+void cunei_telling_text(struct cunei_telling *telling, enum cunei_ink ink,
+                        const char *text, size_t least);
+void cunei_telling_name(struct cunei_telling *telling, uint32_t function,
+                        enum cunei_ink ink);
+
+/* Where a function is; or at which line in it, where that is not 0. */
+void cunei_telling_place(struct cunei_telling *telling, uint32_t function,
+                         uint32_t line);
+
+/* Print the line, under the title of its thread if it is the first. */
+int cunei_telling_end(struct cunei_telling *telling);
+
+/* Print the first lines of what is open and has none so far, up to a depth. */
+int cunei_telling_open(struct cunei_telling *telling,
+                       const struct cunei_walk_step *step, uint32_t depth);
+
+/* Keep what an event says and a later line needs. */
+int cunei_telling_remember(struct cunei_telling *telling,
+                           const struct cunei_walk_step *step);
+
+/* What calls were given and returned: taken from an event, put behind a name, left to
+ * the next one when the call is over. */
+int cunei_telling_take(struct cunei_telling *telling,
+                       const struct cunei_walk_step *step);
+const char *cunei_telling_arguments(const struct cunei_telling *telling,
+                                    const struct cunei_walk_frame *frame);
+void cunei_telling_put_arguments(struct cunei_telling *telling,
+                                 const struct cunei_walk_frame *frame);
+void cunei_telling_put_result(struct cunei_telling *telling);
+void cunei_telling_forget(struct cunei_telling *telling,
+                          struct cunei_walk_frame *frame);
+
+/* Something that happened between calls: a line for it. */
+int cunei_telling_event(struct cunei_telling *telling,
+                        const struct cunei_walk_step *step);
+int cunei_telling_switch(struct cunei_telling *telling,
+                         const struct cunei_walk_step *step);
+
+/* One object: a call that ended, or will not be seen to end. */
+int cunei_telling_json(struct cunei_telling *telling,
+                       const struct cunei_walk_step *step);
+
+#endif
