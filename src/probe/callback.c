@@ -11,6 +11,7 @@
 #include "probe/compat.h"
 #include "probe/exception.h"
 #include "probe/frames.h"
+#include "probe/greenlet.h"
 #include "probe/process.h"
 #include "probe/task.h"
 #include "probe/write.h"
@@ -66,8 +67,10 @@ static void write_event(PyCodeObject *code, uint64_t word, enum cunei_phase phas
     }
     if (flags & CUNEI_CODE_COROUTINE)
         cunei_task_write(id, phase);
-    else
+    else if (id)
         cunei_write_function(id, phase);
+    if (flags & CUNEI_CODE_GREENLET && phase == CUNEI_PHASE_LEAVE)
+        cunei_greenlet_imported();
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
         cunei_argument_write(code, word);
 }
@@ -120,13 +123,12 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     struct cunei_stream *stream = cunei_stream_own;
     (void)self;
 
-    if (word & CUNEI_CODE_OFF)
-        Py_RETURN_NONE;
-    if (word == 0) {
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
-        Py_RETURN_NONE;
-    }
     uint32_t id = cunei_code_id(word);
+
+    if (word == 0)
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
+    if (id == 0)
+        Py_RETURN_NONE;
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
     cunei_ccall_unwind();
     uint64_t run = cunei_frames_run(id);

@@ -8,6 +8,7 @@
 
 #include "probe/argument.h"
 #include "probe/compat.h"
+#include "probe/greenlet.h"
 #include "probe/names.h"
 #include "probe/process.h"
 #include "probe/task.h"
@@ -209,9 +210,10 @@ static uint32_t flags_of(const struct entry *entry,
 
     if (entry->id >= CUNEI_FUNCTION_CLASS_END)
         flags |= CUNEI_CODE_CALL;
-
     if (cunei_task_is_coroutine(entry->code))
         flags |= CUNEI_CODE_COROUTINE;
+    if (cunei_greenlet_is_module(function->module, function->qualname))
+        flags |= CUNEI_CODE_GREENLET;
     return flags;
 }
 
@@ -248,9 +250,11 @@ static uint64_t identify(struct entry *entry, PyObject *globals)
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
     };
     entry->id = cunei_code_define(&function, &is_off);
-    if (entry->id == 0)
-        return is_off ? CUNEI_CODE_OFF | watched : 0;
+    if (entry->id == 0 && !is_off)
+        return 0;
     entry->flags = flags_of(entry, &function);
+    if (is_off && !(entry->flags & CUNEI_CODE_GREENLET))
+        return CUNEI_CODE_OFF | watched;
     return watched |
            (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
 }

@@ -39,6 +39,7 @@ enum cunei_code_flag {
     CUNEI_CODE_COROUTINE = 2, /* a task may run it (probe/task.h) */
     CUNEI_CODE_ARGUMENTS = 4, /* they are recorded (probe/argument.h) */
     CUNEI_CODE_RESULT = 8,    /* so is what it returns */
+    CUNEI_CODE_GREENLET = 16, /* at its end greenlet is there; it may have no id */
 };
 
 /*

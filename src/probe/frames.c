@@ -39,15 +39,15 @@ static uint64_t word_of(PyFrameObject *frame, bool is_top)
     return word;
 }
 
-size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
-                          size_t *omitted)
+/* Consumes the frame; `skip`: it is not open.  `depth`: how many there are, or 0. */
+static size_t walk(PyFrameObject *frame, bool skip, size_t depth, uint32_t *functions,
+                   size_t max, size_t *omitted)
 {
-    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     struct cunei_ccall_walk calls = {0};
     size_t count = 0, steps = 0;
     uint32_t id;
 
-    if (frame && !top_is_open) {
+    if (frame && skip) {
         frame = step_back(frame);
         steps++;
     }
@@ -62,12 +62,25 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
         if (id && count < max)
             functions[count++] = id;
     }
-    if (frame) {
-        size_t depth = cunei_compat_depth(PyThreadState_Get());
+    if (frame)
         *omitted = (depth > steps ? depth - steps : 1) + cunei_ccall_left(&calls);
-    }
     Py_XDECREF(frame);
     return count;
+}
+
+size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
+                          size_t *omitted)
+{
+    PyThreadState *thread = PyThreadState_Get();
+
+    return walk(PyThreadState_GetFrame(thread), !top_is_open,
+                cunei_compat_depth(thread), functions, max, omitted);
+}
+
+size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
+                             size_t *omitted)
+{
+    return walk(frame, false, 0, functions, max, omitted);
 }
 
 uint64_t cunei_frames_run(uint32_t function)

@@ -13,6 +13,10 @@
 size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted);
 
+/* The same for other frames than those that run, from `frame` on, which it consumes. */
+size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
+                             size_t *omitted);
+
 /*
  * How many frames of this function stand directly on top of each other, frames that are
  * not recorded left out; 0: more than are worth counting.

@@ -21,6 +21,7 @@
 #include "probe/describe.h"
 #include "probe/exception.h"
 #include "probe/frames.h"
+#include "probe/greenlet.h"
 #include "probe/monitor.h"
 #include "probe/process.h"
 #include "probe/task.h"
@@ -34,6 +35,7 @@ struct probe_state {
     struct cunei_monitor monitor;
     struct cunei_collect collect;
     PyTypeObject *callback_type;
+    PyTypeObject *tracer_type;
     struct cunei_session session; /* of the recording that is on, or awaited */
     uint64_t event_cost_ps;
     bool inside; /* started by the program itself */
@@ -83,6 +85,7 @@ static void when_forked(void)
 static void when_poked(bool top_is_open)
 {
     cunei_threadname_check(top_is_open);
+    cunei_greenlet_attach();
     cunei_collect_hook(&active->collect);
 }
 
@@ -97,6 +100,7 @@ static void release(struct probe_state *state)
     const struct cunei_code_hooks none = {0};
 
     cunei_collect_unhook(&state->collect);
+    cunei_greenlet_detach();
     if (state->monitor.tool >= 0) {
         cunei_monitor_pause(&state->monitor);
         cunei_code_visit_watched(forget_watched);
@@ -125,13 +129,14 @@ static int start_recorder(struct probe_state *state, bool is_forked)
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
-        .hooks = {.stack = cunei_frames_stack,
+        .hooks = {.stack = cunei_greenlet_stack,
                   .name = cunei_threadname_copy,
                   .poked = when_poked,
                   .forked = when_forked},
     };
 
     cunei_task_reset();
+    cunei_greenlet_begin(state->tracer_type);
     cunei_exception_reset();
     cunei_describe(&process, &state->session.patterns);
     if (is_forked)
@@ -503,6 +508,9 @@ static int probe_exec(PyObject *module)
         cunei_process_init(begin_staying) < 0 ||
         cunei_collect_init(&state->collect) < 0)
         return -1;
+    state->tracer_type = cunei_greenlet_type(module);
+    if (!state->tracer_type)
+        return -1;
     state->callback_type = cunei_callback_type(module);
     return state->callback_type ? cunei_monitor_init(&state->monitor, monitoring,
                                                      state->callback_type, &shared)
@@ -513,6 +521,7 @@ static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct probe_state *state = state_of(module);
     Py_VISIT(state->callback_type);
+    Py_VISIT(state->tracer_type);
     int rc = cunei_collect_traverse(&state->collect, visit, arg);
     return rc ? rc : cunei_monitor_traverse(&state->monitor, visit, arg);
 }
@@ -521,6 +530,7 @@ static int probe_clear(PyObject *module)
 {
     struct probe_state *state = state_of(module);
     Py_CLEAR(state->callback_type);
+    Py_CLEAR(state->tracer_type);
     cunei_collect_clear(&state->collect);
     cunei_monitor_clear(&state->monitor);
     return 0;
