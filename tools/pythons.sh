@@ -112,6 +112,8 @@ missing() {
     local header package
     has gcc || echo gcc libc6-dev
     has make || echo make
+    has pkg-config || echo pkg-config
+    has xz || echo xz-utils
     while read -r header package; do
         { has gcc && echo "#include <$header>" | gcc -E -x c -; } >/dev/null 2>&1 ||
             echo "$package"
