@@ -195,6 +195,22 @@ static int write_packet(struct cunei_recording *recording, struct cunei_stream *
     return rc;
 }
 
+/*
+ * When a packet ends: with its last event, but a thread's last one with the thread, or
+ * with the recording if that ends first.  How long it waited until then counts, too.
+ */
+static uint64_t end_of(const struct cunei_recording *recording,
+                       const struct cunei_stream *stream, bool last)
+{
+    uint64_t end = recording->end ? recording->end : cunei_clock_read();
+    uint64_t longest =
+        recording->base + stream->packet->timestamp_begin + CUNEI_PACKET_OPEN_SPAN - 1;
+
+    if (!last || !stream->thread || end < stream->last)
+        return stream->last;
+    return end < longest ? end : longest;
+}
+
 int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
                        enum cunei_close why, bool last)
 {
@@ -208,7 +224,8 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
     memcpy(&open, stream->packet, sizeof(open));
     open.events_discarded = slot->discarded;
     memcpy(&head, &open, sizeof(head));
-    head.timestamp_end = stream->last - recording->base;
+    uint64_t end = end_of(recording, stream, last);
+    head.timestamp_end = end - recording->base;
     head.packet_bits = stream->content_bits;
     if (stream->thread)
         head.cpu_end_ns = cunei_clock_ns(stream->cpu_clock);
@@ -237,7 +254,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
         slot->told = head.events_discarded;
     slot->sequence++;
     slot->current ^= 1;
-    slot->last = stream->last;
+    slot->last = end;
     stream->content_bits = CUNEI_PACKET_BITS;
     stream->packet = NULL;
     return rc;

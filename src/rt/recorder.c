@@ -133,6 +133,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.thread_count = 0;
     recording.untold = 0;
     recording.start = cunei_clock_pair();
+    recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
     make_uuid(recording.metadata.uuid);
     cunei_space_open(&recording.space, options->directory, options->max_bytes);
@@ -156,6 +157,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
 static int stop(void)
 {
     struct cunei_clock_pair end = cunei_clock_pair();
+    recording.end = end.tick;
     int failed, rc = cunei_define_flush(&recording, true);
     failed = cunei_thread_close_all(&recording);
     rc = rc < 0 ? rc : failed;

@@ -46,6 +46,7 @@ struct cunei_recording {
     struct cunei_space space;
     struct cunei_clock_pair start;
     uint64_t base; /* tick 0 of the trace: a multiple of 2⁴⁰ */
+    uint64_t end;  /* tick at which it ends; 0: it goes on */
     struct cunei_metadata metadata;
     struct cunei_file_end metadata_end;
     struct cunei_process process;

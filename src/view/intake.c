@@ -172,6 +172,9 @@ int cunei_intake_thread(struct cunei_survey *survey, size_t process,
     if (!threads)
         return -ENOMEM;
     survey->threads = threads;
+    /* It may have lived on after its last event. */
+    uint64_t end =
+        thread->ended && thread->cpu_end > thread->end ? thread->cpu_end : thread->end;
     struct cunei_survey_thread *to = &threads[survey->thread_count++];
     *to = (struct cunei_survey_thread){
         .process = process,
@@ -179,7 +182,7 @@ int cunei_intake_thread(struct cunei_survey *survey, size_t process,
         .tid = thread->vtid,
         .ended = thread->ended,
         .begin_ns = cunei_metadata_wall_ns(metadata, thread->begin),
-        .end_ns = cunei_metadata_wall_ns(metadata, thread->end),
+        .end_ns = cunei_metadata_wall_ns(metadata, end),
         .events = thread->events,
         .calls = thread->calls,
     };

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Each thread's events carry its identity; its stream is handed on when it ends."""
 
+import json
+
 import ctf
 import pytest
 
@@ -206,3 +208,226 @@ for thread in threads:
             n for f, n in process.count(ctf.ENTER).items() if f.qualname == "leaf"
         )
         assert leaf >= 50
+
+
+def names_told(process):
+    """All names of each thread, the last one last, by its first."""
+    names = {}
+    for packets in process.threads().values():
+        told = names.setdefault(packets[0].thread_name, [])
+        for packet in packets:
+            for event in packet.events():
+                if event.kind == ctf.THREAD_NAME:
+                    assert event.value.thread == packet.thread
+                    told.append(event.value.name)
+    return names
+
+
+def record(cunei, source, *options):
+    cunei.write("app.py", source)
+    done = cunei("record", "-q", "-o", "trace", *options, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert process.is_balanced(), process.replay()
+    assert process.description["lost"] == "0"
+    return process
+
+
+RENAMED = """\
+import threading
+
+def leaf():
+    pass
+
+class Worker(threading.Thread):
+    def __init__(self, name, names):
+        super().__init__(name=name)
+        self.names = names
+        self.waits, self.goes = threading.Event(), threading.Event()
+
+    def run(self):
+        leaf()
+        for name in self.names:
+            self.name = name
+            leaf()
+        self.waits.set()
+        self.goes.wait()
+        leaf()
+
+def start(worker):
+    worker.start()
+    worker.waits.wait()
+    return worker
+
+leaf()
+own = start(Worker("own", ["own 1", "own 2"]))
+blocked = start(Worker("blocked", []))
+same = start(Worker("same", ["same"]))
+blocked.name = "renamed"
+blocked.name = "renamed again"
+for worker in (own, blocked, same):
+    worker.goes.set()
+    worker.join()
+blocked.name = "dead"
+threading.current_thread().name = "chief"
+leaf()
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("options", [[], ["--include", ":leaf"]])
+def test_names_that_change(cunei, options):
+    """By the thread itself, by another while it is blocked; recorded or not."""
+    process = record(cunei, RENAMED, *options)
+
+    assert names_told(process) == {
+        "MainThread": ["chief"],
+        "own": ["own 1", "own 2"],
+        "blocked": ["renamed again"],
+        "same": [],
+    }
+
+
+@pytest.mark.core
+def test_names_in_the_packets_that_follow(cunei):
+    """Also the name that was changed behind threading's back."""
+    process = record(
+        cunei,
+        """\
+import threading
+
+def leaf():
+    pass
+
+def work():
+    thread = threading.current_thread()
+    thread.name = "second " + "x" * 100
+    for _ in range(50_000):
+        leaf()
+    thread._name = "third"
+    for _ in range(50_000):
+        leaf()
+
+thread = threading.Thread(target=work, name="first " + "y" * 100)
+thread.start()
+thread.join()
+""",
+    )
+
+    first, second = "first " + "y" * 100, "second " + "x" * 100
+    assert names_told(process)[first[:32]] == [first, second, "third"]
+    (packets,) = (
+        packets
+        for packets in process.threads().values()
+        if packets[0].thread_name == first[:32]
+    )
+    heads = [packet.thread_name for packet in packets]
+    assert heads == sorted(heads)
+    assert set(heads) == {first[:32], second[:32], "third"}
+
+
+@pytest.mark.core
+def test_names_of_threads_of_all_kinds(cunei):
+    process = record(
+        cunei,
+        """\
+import _thread, concurrent.futures, ctypes, threading
+
+def work():
+    pass
+
+with concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="pool") as pool:
+    list(pool.map(lambda _: work(), range(10)))
+
+def name_it():
+    threading.current_thread().name = "low level"
+    work()
+    done.set()
+
+done = threading.Event()
+_thread.start_new_thread(name_it, ())
+done.wait()
+
+timer = threading.Timer(0, work)
+timer.name = "timer"
+timer.start()
+timer.join()
+
+libc = ctypes.CDLL(None)
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+def native(argument):
+    work()
+
+libc.prctl(15, b"native")  # PR_SET_NAME, which new threads inherit
+thread = ctypes.c_ulong()
+libc.pthread_create(ctypes.byref(thread), None, native, None)
+libc.pthread_join(thread, None)
+""",
+    )
+
+    names = names_told(process)
+    last = {(told or [name])[-1] for name, told in names.items()}
+    assert last >= {"MainThread", "pool_0", "low level", "timer", "native"}
+
+
+TIMES = """\
+import json, queue, threading, time
+
+def burn():
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end:
+        sum(range(1000))
+
+def wait():
+    threading.Event().wait(0.2)
+
+def nothing():
+    pass
+
+def measure(function):
+    wall, cpu = time.perf_counter_ns(), time.thread_time_ns()
+    function()
+    wall, cpu = time.perf_counter_ns() - wall, time.thread_time_ns() - cpu
+    measured[threading.current_thread().name] = [wall, cpu]
+
+measured = {}
+for function in (burn, wait, nothing):
+    thread = threading.Thread(
+        target=measure, args=(function,), name=function.__name__
+    )
+    thread.start()
+    thread.join()
+get = queue.SimpleQueue().get
+threading.Thread(target=get, name="daemon", daemon=True).start()
+start = time.perf_counter_ns()
+threading.Event().wait(0.2)
+measured["daemon"] = [time.perf_counter_ns() - start, 0]
+print(json.dumps(measured))
+"""
+
+
+@pytest.mark.core
+def test_wall_and_cpu_and_waiting_times(cunei):
+    """Of short threads, of one that works, and of one that waits until the end."""
+    cunei.write("app.py", TIMES)
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    measured = json.loads(done.stdout)
+
+    shown = cunei("report", "trace", "--json")
+    assert shown.returncode == 0, shown.stderr
+    report = json.loads(shown.stdout)
+    threads = {thread["name"]: thread for thread in report["threads"]}
+    for name, (wall_ns, cpu_ns) in measured.items():
+        thread = threads[name]
+        # A little more happens in a thread than what it measures itself.
+        assert wall_ns <= thread["wall_ns"] <= wall_ns + 1_000_000_000
+        assert cpu_ns <= thread["cpu_ns"] <= cpu_ns + 50_000_000
+        assert thread["wall_ns"] - thread["cpu_ns"] - thread["waiting_ns"] in (0, 1)
+        assert thread["ended"]
+    assert threads["burn"]["cpu_ns"] >= 100_000_000
+    assert threads["wait"]["waiting_ns"] >= 150_000_000
+    assert threads["daemon"]["waiting_ns"] >= 150_000_000
+    main = threads["MainThread"]
+    assert main["wall_ns"] >= sum(threads[n]["wall_ns"] for n in ("burn", "wait"))
