@@ -7,7 +7,6 @@ says what went wrong.
 """
 
 import os
-import sys
 
 # What became of it: None before boot() did anything, "" where the probe took it up,
 # else why it did not.  The launcher asks for it before it starts a program.
@@ -21,9 +20,6 @@ def boot():
         return
     outcome = ""
     try:
-        # Importing it would switch the GIL on, and warn the program's user of it.
-        if not getattr(sys, "_is_gil_enabled", lambda: True)():
-            raise RuntimeError("without the GIL a Python cannot be recorded yet")
         from cunei import _probe
 
         _probe.boot()

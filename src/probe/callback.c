@@ -202,15 +202,17 @@ static PyObject *call_body(struct callback *self, PyCodeObject *code,
 
 static bool is_main(PyCodeObject *code)
 {
-    PyObject *main_module = NULL, *globals = cunei_frames_globals();
+    PyObject *module = NULL, *globals = cunei_frames_globals();
 
     if (!globals || PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
         return false;
-    PyObject *modules = PySys_GetObject("modules"); /* borrowed, as what is in it */
+    PyObject *modules = cunei_compat_sys("modules");
     if (modules && PyDict_Check(modules))
-        main_module = PyDict_GetItemString(modules, "__main__");
-    return main_module && PyModule_Check(main_module) &&
-           PyModule_GetDict(main_module) == globals;
+        module = cunei_compat_dict_get(modules, "__main__");
+    bool yes = module && PyModule_Check(module) && PyModule_GetDict(module) == globals;
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+    return yes;
 }
 
 static PyObject *await_main_body(struct callback *self, PyCodeObject *code,
@@ -218,6 +220,7 @@ static PyObject *await_main_body(struct callback *self, PyCodeObject *code,
 {
     if (is_main(code)) {
         self->main_begins();
+        (void)cunei_recorder_begin_event(); /* of the recording that has begun */
         if (cunei_recorder_is_on())
             (void)record_body(self, code, args, count);
     }
@@ -233,8 +236,10 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
         Py_RETURN_NONE;
     PyObject *pending = PyErr_GetRaisedException();
     cunei_process_event((PyCodeObject *)args[0]);
+    uint32_t before = cunei_recorder_begin_event();
     PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0], args,
                             PyVectorcall_NARGS(count));
+    cunei_recorder_end_event(before);
     PyErr_SetRaisedException(pending);
     return result;
 }

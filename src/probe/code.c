@@ -12,6 +12,7 @@
 #include "probe/names.h"
 #include "probe/process.h"
 #include "probe/task.h"
+#include "probe/world.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
 
@@ -27,10 +28,17 @@ struct entry {
 };
 
 static Py_ssize_t extra_index = -1;
+static bool extra_inline;
 
-/* Entries never move: other threads look them up while one is added.  Owned. */
+/*
+ * Entries never move: other threads look them up while one is added.  The latch guards
+ * which are free; a thread that frees a code object needs nothing else.  Owned.
+ */
 static struct entry *chunks[CHUNK_COUNT];
 static uint32_t entry_count, first_free;
+static cunei_compat_latch latch = CUNEI_COMPAT_LATCH;
+
+/* Who gives a code object its word has the lock, and so has who changes these. */
 static const struct cunei_patterns everything;
 static const struct cunei_patterns *selection = &everything;
 static struct cunei_code_hooks hooks;
@@ -52,41 +60,45 @@ static void forget_word(void *extra)
 {
     uint32_t place = place_of((uintptr_t)extra);
 
-    if (place > 0 && place <= entry_count && entry_at(place)->stays)
-        return; /* whoever exchanges the word has the lock */
-    cunei_compat_lock(&lock);
-    if (place > 0 && place <= entry_count && entry_at(place)->code) {
+    cunei_compat_close(&latch);
+    if (place > 0 && place <= entry_count && entry_at(place)->code &&
+        !entry_at(place)->stays) {
         *entry_at(place) = (struct entry){.id = first_free};
         first_free = place;
     }
-    cunei_compat_unlock(&lock);
+    cunei_compat_open(&latch);
 }
 
-/* The place of a new entry; 0: there is none to be had.  Lock held. */
-static uint32_t add_entry(const struct entry *entry)
+/* A place that nobody has; 0: there is none to be had.  Latch closed. */
+static uint32_t find_place(void)
 {
     uint32_t place = first_free;
 
-    if (place)
+    if (place) {
         first_free = entry_at(place)->id;
-    else {
-        struct entry **chunk = &chunks[entry_count / CHUNK_SIZE];
-        if (entry_count == CHUNK_SIZE * CHUNK_COUNT)
-            return 0;
-        if (!*chunk)
-            *chunk = calloc(CHUNK_SIZE, sizeof(**chunk));
-        if (!*chunk)
-            return 0;
-        place = ++entry_count;
+        return place;
     }
-    *entry_at(place) = *entry;
+    struct entry **chunk = &chunks[entry_count / CHUNK_SIZE];
+    if (entry_count == CHUNK_SIZE * CHUNK_COUNT)
+        return 0;
+    if (!*chunk)
+        *chunk = calloc(CHUNK_SIZE, sizeof(**chunk));
+    return *chunk ? ++entry_count : 0;
+}
+
+static uint32_t add_entry(const struct entry *entry)
+{
+    cunei_compat_close(&latch);
+    uint32_t place = find_place();
+    if (place)
+        *entry_at(place) = *entry;
+    cunei_compat_open(&latch);
     return place;
 }
 
 int cunei_code_set_word(PyCodeObject *code, uint64_t word)
 {
-    return PyUnstable_Code_SetExtra((PyObject *)code, extra_index,
-                                    (void *)(uintptr_t)word);
+    return cunei_compat_set_extra(code, extra_index, word, extra_inline);
 }
 
 int cunei_code_init(Py_ssize_t *index, bool *is_inline)
@@ -106,22 +118,44 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline)
         Py_DECREF(code);
         return -1;
     }
-    *is_inline = cunei_compat_reads_extra(code, extra_index, probe_word);
+    extra_inline = cunei_compat_reads_extra(code, extra_index, probe_word);
+    *is_inline = extra_inline;
     *index = extra_index;
     Py_DECREF(code);
     return 0;
 }
 
+struct reset {
+    const struct cunei_patterns *patterns;
+    const struct cunei_code_hooks *hooks;
+};
+
+static void reset_all(void *context)
+{
+    const struct reset *reset = context;
+
+    for (uint32_t place = 1; place <= entry_count; place++) {
+        PyCodeObject *code = entry_at(place)->code;
+        /* It cannot fail, for there is a word already. */
+        if (code)
+            (void)cunei_code_set_word(code, 0);
+    }
+    selection = reset->patterns ? reset->patterns : &everything;
+    hooks = *reset->hooks;
+}
+
+/*
+ * With the lock, so that nobody is in the middle of giving a word, and with the world
+ * stopped, so that no code object is freed meanwhile.
+ */
 void cunei_code_reset(const struct cunei_patterns *patterns,
                       const struct cunei_code_hooks *wanted)
 {
-    for (uint32_t place = 1; place <= entry_count; place++) {
-        PyCodeObject *code = entry_at(place)->code;
-        if (code && cunei_code_set_word(code, 0) < 0)
-            PyErr_Clear();
-    }
-    selection = patterns;
-    hooks = *wanted;
+    struct reset reset = {patterns, wanted};
+
+    cunei_compat_lock(&lock);
+    cunei_world_stop(reset_all, &reset);
+    cunei_compat_unlock(&lock);
 }
 
 /* Give a code object that has an entry another word; the entry stays. */
@@ -133,31 +167,67 @@ static int exchange_word(struct entry *entry, uint64_t word)
     return rc;
 }
 
-void cunei_code_renew(void)
+static void renew_all(void *unused)
 {
+    (void)unused;
     for (uint32_t place = 1; place <= entry_count; place++) {
         struct entry *entry = entry_at(place);
         if (!entry->code || entry->id == 0) /* what is not recorded needs no id */
             continue;
-        if (exchange_word(entry, CUNEI_CODE_STALE | place) < 0)
-            PyErr_Clear();
+        (void)exchange_word(entry, CUNEI_CODE_STALE | place); /* see reset_all */
     }
+}
+
+void cunei_code_renew(void)
+{
+    cunei_compat_lock(&lock);
+    cunei_world_stop(renew_all, NULL);
+    cunei_compat_unlock(&lock);
+}
+
+/* Code objects, owned. */
+struct collection {
+    PyCodeObject **codes;
+    size_t count;
+    bool only_watched;
+};
+
+/* With the world stopped; one that has no references left is about to be freed. */
+static void collect(void *context)
+{
+    struct collection *collection = context;
+
+    collection->codes = calloc(entry_count, sizeof(PyCodeObject *));
+    for (uint32_t place = 1; place <= entry_count && collection->codes; place++) {
+        const struct entry *entry = entry_at(place);
+        if (entry->code && Py_REFCNT(entry->code) > 0 &&
+            (entry->watched || !collection->only_watched)) {
+            Py_INCREF(entry->code);
+            collection->codes[collection->count++] = entry->code;
+        }
+    }
+}
+
+static void visit_collected(bool only_watched, cunei_code_visitor *visit)
+{
+    struct collection collection = {.only_watched = only_watched};
+
+    cunei_world_stop(collect, &collection);
+    for (size_t i = 0; i < collection.count; i++) {
+        visit(collection.codes[i]);
+        Py_DECREF(collection.codes[i]);
+    }
+    free(collection.codes);
 }
 
 void cunei_code_visit(cunei_code_visitor *visit)
 {
-    for (uint32_t place = 1; place <= entry_count; place++) {
-        if (entry_at(place)->code)
-            visit(entry_at(place)->code);
-    }
+    visit_collected(false, visit);
 }
 
 void cunei_code_visit_watched(cunei_code_visitor *visit)
 {
-    for (uint32_t place = 1; place <= entry_count; place++) {
-        if (entry_at(place)->code && entry_at(place)->watched)
-            visit(entry_at(place)->code);
-    }
+    visit_collected(true, visit);
 }
 
 static uint64_t any_word(PyCodeObject *code)
@@ -229,17 +299,14 @@ uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
  * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
  * is also what guards the buffers.
  */
-static uint64_t identify(struct entry *entry, PyObject *globals)
+static uint64_t identify(struct entry *entry, PyObject *name)
 {
     static char module[CUNEI_NAMES_MAX], qualname[CUNEI_NAMES_MAX],
         file[CUNEI_NAMES_MAX];
     PyCodeObject *code = entry->code;
-    PyObject *name = NULL;
     uint64_t watched = entry->watched ? CUNEI_CODE_WATCHED : 0;
     bool is_off;
 
-    if (globals && PyDict_Check(globals))
-        name = PyDict_GetItemString(globals, "__name__"); /* borrowed */
     (void)cunei_names_copy(name, module, sizeof(module));
     (void)cunei_names_copy(code->co_qualname, qualname, sizeof(qualname));
     (void)cunei_names_copy(code->co_filename, file, sizeof(file));
@@ -260,11 +327,11 @@ static uint64_t identify(struct entry *entry, PyObject *globals)
 }
 
 /* Give the code object its word and an entry; lock held. */
-static uint64_t make_word(PyCodeObject *code, PyObject *globals)
+static uint64_t make_word(PyCodeObject *code, PyObject *name)
 {
     struct entry entry = {.code = code,
                           .watched = hooks.watched && cunei_process_watches(code)};
-    uint64_t word = identify(&entry, globals);
+    uint64_t word = identify(&entry, name);
     uint32_t place = word ? add_entry(&entry) : 0;
 
     if (place == 0)
@@ -273,15 +340,14 @@ static uint64_t make_word(PyCodeObject *code, PyObject *globals)
     if (cunei_code_set_word(code, word) == 0)
         return word;
     PyErr_Clear();
-    *entry_at(place) = (struct entry){.id = first_free};
-    first_free = place;
+    forget_word((void *)(uintptr_t)word);
     return 0;
 }
 
 /* The same for one that had its entry before a fork. */
-static uint64_t renew_word(PyObject *globals, uint32_t place)
+static uint64_t renew_word(PyObject *name, uint32_t place)
 {
-    uint64_t word = identify(entry_at(place), globals);
+    uint64_t word = identify(entry_at(place), name);
 
     if (word == 0)
         return 0;
@@ -297,16 +363,21 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     if (word)
         return word;
 
+    /* Before the lock: a strange dict may compare its keys with code of its own. */
+    PyObject *name = globals && PyDict_Check(globals)
+                         ? cunei_compat_dict_get(globals, "__name__")
+                         : NULL;
     cunei_compat_lock(&lock);
     uint64_t before = any_word(code);
     bool is_new = before == 0;
     if (is_new)
-        word = make_word(code, globals);
+        word = make_word(code, name);
     else if (before & CUNEI_CODE_STALE)
-        word = renew_word(globals, place_of(before));
+        word = renew_word(name, place_of(before));
     else
         word = before; /* another thread was faster */
     cunei_compat_unlock(&lock);
+    Py_XDECREF(name);
     if (!is_new || word == 0)
         return word;
     if (hooks.selected && !(word & CUNEI_CODE_OFF))

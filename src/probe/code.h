@@ -15,7 +15,7 @@
  * freed: that is how a new recording starts anew.
  *
  * All of it belongs to the main interpreter.  Its GIL guards it, or where there is none
- * a lock; looking an entry up takes neither.
+ * what probe/world.h says; looking an entry up takes no lock.
  */
 #ifndef CUNEI_PROBE_CODE_H
 #define CUNEI_PROBE_CODE_H
@@ -57,7 +57,8 @@ struct cunei_code_hooks {
 };
 
 /*
- * Forget all words; `patterns` (borrowed) select what is recorded from now on.
+ * Forget all words; `patterns` (borrowed; NULL: everything) select what is recorded
+ * from now on.
  */
 void cunei_code_reset(const struct cunei_patterns *patterns,
                       const struct cunei_code_hooks *hooks);

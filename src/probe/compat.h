@@ -13,28 +13,54 @@
 #include <Python.h>
 
 #include <opcode.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * Guards what the GIL guards where there is one.  It lets go of the interpreter while
- * it waits: a thread that waits otherwise would keep a stopped world from standing
- * still.
+ * Guards what the GIL guards where there is one; see probe/world.h for which of the two
+ * is the right one.  They live as long as the process; all zeros are an open mutex.
+ *
+ * A mutex lets go of the interpreter while it waits: a thread that waits otherwise
+ * would keep the world from being stopped.  A latch does not, and nobody is stopped
+ * who holds it or waits for it, if nothing of the interpreter is called under it.
  */
 #ifdef Py_GIL_DISABLED
-typedef PyMutex cunei_compat_mutex;
-static inline void cunei_compat_lock(cunei_compat_mutex *mutex)
-{
-    PyMutex_Lock(mutex);
-}
+#define CUNEI_COMPAT_HAS_GIL 0
+
+typedef struct cunei_compat_mutex {
+    PyMutex mutex;
+    struct cunei_compat_mutex *next; /* of those that a forked child unlocks */
+    bool is_listed;
+} cunei_compat_mutex;
+
+typedef pthread_mutex_t cunei_compat_latch;
+#define CUNEI_COMPAT_LATCH PTHREAD_MUTEX_INITIALIZER
+
+void cunei_compat_lock(cunei_compat_mutex *mutex);
 static inline void cunei_compat_unlock(cunei_compat_mutex *mutex)
 {
-    PyMutex_Unlock(mutex);
+    PyMutex_Unlock(&mutex->mutex);
+}
+static inline void cunei_compat_close(cunei_compat_latch *latch)
+{
+    (void)pthread_mutex_lock(latch);
+}
+static inline void cunei_compat_open(cunei_compat_latch *latch)
+{
+    (void)pthread_mutex_unlock(latch);
 }
 #else
+#define CUNEI_COMPAT_HAS_GIL 1
+
 typedef struct {
     char unused;
-} cunei_compat_mutex;
+} cunei_compat_mutex, cunei_compat_latch;
+#define CUNEI_COMPAT_LATCH \
+    {                      \
+        0                  \
+    }
+
 static inline void cunei_compat_lock(cunei_compat_mutex *mutex)
 {
     (void)mutex;
@@ -42,6 +68,14 @@ static inline void cunei_compat_lock(cunei_compat_mutex *mutex)
 static inline void cunei_compat_unlock(cunei_compat_mutex *mutex)
 {
     (void)mutex;
+}
+static inline void cunei_compat_close(cunei_compat_latch *latch)
+{
+    (void)latch;
+}
+static inline void cunei_compat_open(cunei_compat_latch *latch)
+{
+    (void)latch;
 }
 #endif
 
@@ -50,10 +84,18 @@ struct cunei_compat_extra {
     void *words[];
 };
 
+/*
+ * Without a GIL another thread may just be giving the code object its words.  Pairs
+ * with the release in cunei_compat_set_extra, or that of CPython's own since 3.14.4;
+ * where there is a GIL, the atomic loads are plain ones.
+ */
 static inline uint64_t cunei_compat_extra_inline(PyCodeObject *code, Py_ssize_t index)
 {
-    const struct cunei_compat_extra *extra = code->co_extra;
-    return extra && index < extra->size ? (uint64_t)(uintptr_t)extra->words[index] : 0;
+    const int order = CUNEI_COMPAT_HAS_GIL ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE;
+    const struct cunei_compat_extra *extra = __atomic_load_n(&code->co_extra, order);
+    return extra && index < extra->size
+               ? (uint64_t)(uintptr_t)__atomic_load_n(&extra->words[index], order)
+               : 0;
 }
 
 static inline uint64_t cunei_compat_extra_call(PyCodeObject *code, Py_ssize_t index)
@@ -74,6 +116,53 @@ static inline PyObject *cunei_compat_dict_get(PyObject *dict, const char *name)
     value = Py_XNewRef(PyDict_GetItemString(dict, name));
 #endif
     return value;
+}
+
+/*
+ * Before 3.14.4, CPython lays the words of a code object out in the sight of other
+ * threads, and on processors that reorder stores they may see what was in that memory
+ * before.  So the first of them is laid out here, and shown when it is whole.  What
+ * cannot be helped is another tool that gives it a word at the same time.
+ */
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX < 0x030e0400
+static inline bool cunei_compat_lay_out_extra(PyCodeObject *code, Py_ssize_t index,
+                                              uint64_t word)
+{
+    void *none = NULL;
+    struct cunei_compat_extra *extra =
+        PyMem_Calloc(1, sizeof(*extra) + (size_t)(index + 1) * sizeof(void *));
+
+    if (!extra)
+        return false;
+    extra->size = index + 1;
+    extra->words[index] = (void *)(uintptr_t)word;
+    if (__atomic_compare_exchange_n(&code->co_extra, &none, (void *)extra, false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        return true;
+    PyMem_Free(extra);
+    return false;
+}
+#else
+static inline bool cunei_compat_lay_out_extra(PyCodeObject *code, Py_ssize_t index,
+                                              uint64_t word)
+{
+    (void)code;
+    (void)index;
+    (void)word;
+    return false;
+}
+#endif
+
+/* -1 with an exception set. */
+static inline int cunei_compat_set_extra(PyCodeObject *code, Py_ssize_t index,
+                                         uint64_t word, bool is_inline)
+{
+    if (is_inline && word && !code->co_extra &&
+        cunei_compat_lay_out_extra(code, index, word))
+        return 0;
+    /* Who finds the word finds what it stands for. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    return PyUnstable_Code_SetExtra((PyObject *)code, index, (void *)(uintptr_t)word);
 }
 
 /*
@@ -198,6 +287,26 @@ static inline bool cunei_compat_yields(PyCodeObject *code, int offset)
     PyErr_Clear();
     Py_XDECREF(bytes);
     return yields;
+}
+
+/* What sys has under this name, a new reference; NULL without an exception. */
+static inline PyObject *cunei_compat_sys(const char *name)
+{
+#if PY_VERSION_HEX >= 0x030f0000
+    PyObject *value = PySys_GetAttrString(name);
+    if (!value)
+        PyErr_Clear();
+    return value;
+#elif PY_VERSION_HEX >= 0x030d0000
+    PyObject *value = NULL, *sys = PyImport_AddModuleRef("sys");
+    if (sys && PyModule_Check(sys))
+        value = cunei_compat_dict_get(PyModule_GetDict(sys), name);
+    PyErr_Clear();
+    Py_XDECREF(sys);
+    return value;
+#else
+    return Py_XNewRef(PySys_GetObject(name));
+#endif
 }
 
 /*

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/world.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
@@ -116,13 +118,6 @@ static uint64_t measure_undisturbed(struct cunei_monitor *monitor, PyObject *loo
     return cost_ps;
 }
 
-/* Whether other threads of the interpreter could get their turn in the loop. */
-static bool has_other_threads(void)
-{
-    PyThreadState *first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    return PyThreadState_Next(first) != NULL;
-}
-
 /* Whether sys.settrace or sys.setprofile is in use; an error counts as yes. */
 static bool is_traced(void)
 {
@@ -130,10 +125,11 @@ static bool is_traced(void)
     bool traced = false;
 
     for (size_t i = 0; i < 2; i++) {
-        PyObject *function = PySys_GetObject(names[i]); /* borrowed */
+        PyObject *function = cunei_compat_sys(names[i]);
         PyObject *hook = function ? PyObject_CallNoArgs(function) : NULL;
         traced |= hook != Py_None;
         Py_XDECREF(hook);
+        Py_XDECREF(function);
     }
     return traced;
 }
@@ -150,7 +146,7 @@ uint64_t cunei_cost_measure(struct cunei_monitor *monitor)
      * Other tools would see these calls among the program's, and the events of other
      * threads would come before there is a recording for them.
      */
-    if (has_other_threads() || cunei_monitor_count_others(monitor) != 0 ||
+    if (cunei_world_has_other_threads() || cunei_monitor_count_others(monitor) != 0 ||
         is_traced()) {
         PyErr_Clear();
         return 0;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/compat.h"
+
 /* A str as bytes for the file system; NULL where that cannot be. */
 static char *copy_text(PyObject *text)
 {
@@ -22,17 +24,22 @@ static char *copy_text(PyObject *text)
 
 static void describe_arguments(struct cunei_process *process)
 {
-    PyObject *arguments = PySys_GetObject("orig_argv"); /* borrowed */
+    PyObject *arguments = cunei_compat_sys("orig_argv");
+    PyObject *item = NULL;
 
-    if (!arguments || !PyList_Check(arguments))
+    if (!arguments || !PyList_Check(arguments)) {
+        Py_XDECREF(arguments);
         return;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arguments); i++) {
-        char *text = copy_text(PyList_GET_ITEM(arguments, i));
+    }
+    for (Py_ssize_t i = 0; (item = cunei_compat_list_item(arguments, i)); i++) {
+        char *text = copy_text(item);
         if (text)
             (void)cunei_process_add(&process->arguments, &process->argument_count,
                                     text);
         free(text);
+        Py_DECREF(item);
     }
+    Py_DECREF(arguments);
 }
 
 static void describe_patterns(struct cunei_process *process,
@@ -58,7 +65,9 @@ void cunei_describe(struct cunei_process *process,
     if (gethostname(host, sizeof(host) - 1) == 0)
         process->host = strdup(host);
     process->directory = getcwd(NULL, 0);
-    process->executable = copy_text(PySys_GetObject("executable"));
+    PyObject *executable = cunei_compat_sys("executable");
+    process->executable = copy_text(executable);
+    Py_XDECREF(executable);
     if (asprintf(&process->python, "CPython %.*s", (int)strcspn(version, " "),
                  version) < 0)
         process->python = NULL;

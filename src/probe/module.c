@@ -3,7 +3,8 @@
  * The extension module cunei._probe: what Python sees of the probe.
  *
  * It records the main interpreter of its process; in any other one it can be imported
- * and refuses to start, and so it does where there is no GIL.
+ * and refuses to start.  Whoever starts, stops or goes on recording has control: see
+ * probe/world.h.
  */
 #include <Python.h>
 
@@ -17,6 +18,7 @@
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/collect.h"
+#include "probe/compat.h"
 #include "probe/cost.h"
 #include "probe/describe.h"
 #include "probe/exception.h"
@@ -26,6 +28,7 @@
 #include "probe/process.h"
 #include "probe/task.h"
 #include "probe/threadname.h"
+#include "probe/world.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "rt/refusal.h"
@@ -89,9 +92,13 @@ static void when_poked(bool top_is_open)
     cunei_collect_hook(&active->collect);
 }
 
+/*
+ * Whether events are set for each code object that is selected.  Not where that, and
+ * switching them off for what is not, stops the world each time.
+ */
 static bool is_selective(const struct probe_state *state)
 {
-    return state->session.patterns.count > 0;
+    return CUNEI_COMPAT_HAS_GIL && state->session.patterns.count > 0;
 }
 
 /* Everything off, all ids given back; the recording itself has ended. */
@@ -108,7 +115,7 @@ static void release(struct probe_state *state)
             cunei_code_visit(forget_code);
     }
     cunei_monitor_release(&state->monitor);
-    cunei_code_reset(&state->session.patterns, &none);
+    cunei_code_reset(NULL, &none);
     cunei_argument_choose(NULL);
     cunei_task_reset();
     cunei_process_begin_later(NULL);
@@ -153,17 +160,23 @@ static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
     (void)cunei_code_resolve(code, globals);
 }
 
-static int start_events(struct probe_state *state)
+/* Before there is a recording: late events of the one before get no words then. */
+static void forget_words(struct probe_state *state)
 {
-    bool selective = is_selective(state);
     const struct cunei_code_hooks hooks = {
-        .selected = selective ? when_selected : NULL,
+        .selected = is_selective(state) ? when_selected : NULL,
         .watched = when_watched,
     };
 
     cunei_code_reset(&state->session.patterns, &hooks);
     cunei_argument_choose(&state->session);
     cunei_ccall_reset();
+}
+
+static int start_events(struct probe_state *state)
+{
+    bool selective = is_selective(state);
+
     if (cunei_monitor_record(&state->monitor, selective) < 0)
         return -1;
     if (selective)
@@ -172,15 +185,20 @@ static int start_events(struct probe_state *state)
     return 0;
 }
 
-/* In __main__'s first frame of a process that the launcher armed. */
-static void main_begins(void)
+static void stop_recorder(void *unused)
 {
-    struct probe_state *state = active;
+    (void)unused;
+    (void)cunei_recorder_stop();
+}
 
+/* In a process that the launcher armed. */
+static void begin_main(struct probe_state *state)
+{
     int rc = cunei_monitor_register(&state->monitor, is_selective(state));
+    forget_words(state);
     rc = rc < 0 ? -EBUSY : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
-        (void)cunei_recorder_stop();
+        cunei_world_stop(stop_recorder, NULL);
         rc = -EBUSY;
     }
     PyErr_Clear();
@@ -190,16 +208,31 @@ static void main_begins(void)
     }
 }
 
+/* The same in __main__'s first frame. */
+static void main_begins(void)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active)
+        begin_main(active);
+    cunei_world_leave_control();
+}
+
 /* Go on in another folder: in a forked child, or where os._exit came back. */
 static void begin_again(bool is_forked)
 {
-    cunei_code_renew();
-    cunei_ccall_reset();
-    int rc = start_recorder(active, is_forked);
-    if (rc < 0) {
-        cunei_refusal_leave(active->session.directory, -rc);
-        release(active);
+    if (!cunei_world_take_control())
+        return;
+    if (active) {
+        cunei_code_renew();
+        cunei_ccall_reset();
+        int rc = start_recorder(active, is_forked);
+        if (rc < 0) {
+            cunei_refusal_leave(active->session.directory, -rc);
+            release(active);
+        }
     }
+    cunei_world_leave_control();
 }
 
 static void begin_forked(void)
@@ -217,14 +250,17 @@ static PyObject *probe_stop(PyObject *module, PyObject *unused)
     struct probe_state *state = state_of(module);
     (void)unused;
 
-    if (state != active)
+    if (!cunei_world_take_control())
         Py_RETURN_NONE;
-    /* Events first: after that no thread is in the middle of one. */
-    cunei_monitor_pause(&state->monitor);
-    cunei_process_tell_name();
-    cunei_exception_end();
-    (void)cunei_recorder_stop();
-    release(state);
+    if (state == active) {
+        /* Events first: after that hardly any thread is in the middle of one. */
+        cunei_monitor_pause(&state->monitor);
+        cunei_process_tell_name();
+        cunei_exception_end();
+        cunei_world_stop(stop_recorder, NULL);
+        release(state);
+    }
+    cunei_world_leave_control();
     Py_RETURN_NONE;
 }
 
@@ -312,15 +348,13 @@ static bool is_main_interpreter(void)
     return PyInterpreterState_Get() == PyInterpreterState_Main();
 }
 
-static bool has_gil(void)
+static bool take_control(void)
 {
-    PyObject *asked = PySys_GetObject("_is_gil_enabled"); /* borrowed; 3.13 has it */
-    PyObject *answer = asked ? PyObject_CallNoArgs(asked) : Py_NewRef(Py_True);
-    bool yes = answer == Py_True;
-
-    PyErr_Clear();
-    Py_XDECREF(answer);
-    return yes;
+    if (cunei_world_take_control())
+        return true;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a recording is just being started or stopped by this thread");
+    return false;
 }
 
 /* Whether this is an interpreter, and a moment, to record in; else an exception. */
@@ -329,9 +363,6 @@ static bool may_start(void)
     if (!is_main_interpreter())
         PyErr_SetString(PyExc_RuntimeError,
                         "only the main interpreter of a process can be recorded");
-    else if (!has_gil())
-        PyErr_SetString(PyExc_RuntimeError,
-                        "a Python that runs without the GIL cannot be recorded yet");
     else if (active)
         PyErr_Format(
             PyExc_RuntimeError,
@@ -349,6 +380,7 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
         const char *text;
         char error[128] = "";
 
+        /* Nobody else has the list: the package has just made it. */
         if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ps", &include, &text))
             return -1;
         int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
@@ -395,48 +427,92 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
     return -1;
 }
 
-static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
+/* The exception that says why stays set. */
+static void undo_start(struct probe_state *state)
+{
+    PyObject *error = PyErr_GetRaisedException();
+
+    release(state);
+    PyErr_SetRaisedException(error);
+}
+
+/* The session is set already; -1 with an exception set, and things half done. */
+static int start(PyObject *module)
 {
     struct probe_state *state = state_of(module);
-    struct cunei_session session = {0};
 
-    if (parse_session(&session, args, names) < 0)
-        return NULL;
-    if (!may_start()) {
-        cunei_session_fini(&session);
-        return NULL;
-    }
-    state->session = session;
-    state->inside = true;
-    if (prepare(module) < 0) {
-        PyObject *error = PyErr_GetRaisedException();
-        release(state);
-        PyErr_SetRaisedException(error);
-        return NULL;
-    }
-
+    if (prepare(module) < 0)
+        return -1;
+    forget_words(state);
     int rc = start_recorder(state, false);
     if (rc < 0) {
         PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
                      state->session.directory, strerror(-rc));
-        PyObject *error = PyErr_GetRaisedException();
-        release(state);
-        PyErr_SetRaisedException(error);
+        return -1;
+    }
+    if (start_events(state) == 0)
+        return 0;
+    PyObject *error = PyErr_GetRaisedException();
+    cunei_world_stop(stop_recorder, NULL);
+    PyErr_SetRaisedException(error);
+    return -1;
+}
+
+static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
+{
+    struct probe_state *state = state_of(module);
+    struct cunei_session session = {0};
+    int rc = -1;
+
+    if (parse_session(&session, args, names) < 0)
+        return NULL;
+    if (!take_control()) {
+        cunei_session_fini(&session);
         return NULL;
     }
-    if (start_events(state) < 0) {
-        PyObject *error = PyErr_GetRaisedException();
-        (void)cunei_recorder_stop();
-        release(state);
-        PyErr_SetRaisedException(error);
-        return NULL;
+    if (may_start()) {
+        state->session = session;
+        state->inside = true;
+        rc = start(module);
+        if (rc < 0)
+            undo_start(state);
+    } else
+        cunei_session_fini(&session);
+    cunei_world_leave_control();
+    return rc < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* As the environment asks; -1 with an exception set. */
+static int boot(PyObject *module, const char *text)
+{
+    struct probe_state *state = state_of(module);
+
+    if (!may_start())
+        return -1;
+    int rc = cunei_session_parse(&state->session, text);
+    if (rc < 0) {
+        PyErr_Format(PyExc_RuntimeError, "%s is not understood: %s",
+                     CUNEI_SESSION_VARIABLE, strerror(-rc));
+        return -1;
     }
-    Py_RETURN_NONE;
+    if (state->session.only_pid && state->session.only_pid != (uint64_t)getpid()) {
+        cunei_session_fini(&state->session);
+        return 0;
+    }
+    state->inside = false;
+    if (prepare(module) < 0 ||
+        (!state->session.startup && cunei_monitor_await_main(&state->monitor) < 0)) {
+        cunei_refusal_leave(state->session.directory, EBUSY);
+        undo_start(state);
+        return -1;
+    }
+    if (state->session.startup)
+        begin_main(state);
+    return 0;
 }
 
 static PyObject *probe_boot(PyObject *module, PyObject *unused)
 {
-    struct probe_state *state = state_of(module);
     const char *text = getenv(CUNEI_SESSION_VARIABLE);
     (void)unused;
 
@@ -444,30 +520,11 @@ static PyObject *probe_boot(PyObject *module, PyObject *unused)
         Py_RETURN_NONE;
     if (!is_main_interpreter())
         cunei_recorder_count_interpreter();
-    if (!may_start())
+    if (!take_control())
         return NULL;
-    int rc = cunei_session_parse(&state->session, text);
-    if (rc < 0) {
-        PyErr_Format(PyExc_RuntimeError, "%s is not understood: %s",
-                     CUNEI_SESSION_VARIABLE, strerror(-rc));
-        return NULL;
-    }
-    if (state->session.only_pid && state->session.only_pid != (uint64_t)getpid()) {
-        cunei_session_fini(&state->session);
-        Py_RETURN_NONE;
-    }
-    state->inside = false;
-    if (prepare(module) < 0 ||
-        (!state->session.startup && cunei_monitor_await_main(&state->monitor) < 0)) {
-        PyObject *error = PyErr_GetRaisedException();
-        cunei_refusal_leave(state->session.directory, EBUSY);
-        release(state);
-        PyErr_SetRaisedException(error);
-        return NULL;
-    }
-    if (state->session.startup)
-        main_begins();
-    Py_RETURN_NONE;
+    int rc = boot(module, text);
+    cunei_world_leave_control();
+    return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
@@ -493,12 +550,8 @@ static int probe_exec(PyObject *module)
 {
     struct probe_state *state = state_of(module);
     struct cunei_callback_shared shared = {.main_begins = main_begins};
-    PyObject *monitoring = PySys_GetObject("monitoring"); /* borrowed */
 
-    if (!monitoring) {
-        PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
-        return -1;
-    }
+    cunei_world_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
@@ -512,9 +565,15 @@ static int probe_exec(PyObject *module)
     if (!state->tracer_type)
         return -1;
     state->callback_type = cunei_callback_type(module);
-    return state->callback_type ? cunei_monitor_init(&state->monitor, monitoring,
-                                                     state->callback_type, &shared)
-                                : -1;
+    PyObject *monitoring = cunei_compat_sys("monitoring");
+    if (!monitoring)
+        PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
+    int rc = state->callback_type && monitoring
+                 ? cunei_monitor_init(&state->monitor, monitoring, state->callback_type,
+                                      &shared)
+                 : -1;
+    Py_XDECREF(monitoring);
+    return rc;
 }
 
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
@@ -550,7 +609,7 @@ static PyModuleDef_Slot slots[] = {
     /* There is nothing that it shares with the main one but the count of them. */
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
 #if PY_VERSION_HEX >= 0x030d0000
-    {Py_mod_gil, Py_MOD_GIL_USED},
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
     {0, NULL},
 };

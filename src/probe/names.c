@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "probe/compat.h"
 
 /* File names may hold any byte, as surrogates, and those come out as they went in. */
 static PyObject *encode(PyObject *text)
@@ -67,11 +68,13 @@ void cunei_names_of_type(PyTypeObject *type, char module[CUNEI_NAMES_MAX],
         return;
     }
     PyObject *attributes = PyType_GetDict(type);
-    PyObject *name = attributes ? PyDict_GetItemString(attributes, "__module__")
-                                : NULL; /* borrowed */
-    (void)cunei_names_copy(name, module, CUNEI_NAMES_MAX);
-    (void)cunei_names_copy(((PyHeapTypeObject *)type)->ht_qualname, qualname,
-                           CUNEI_NAMES_MAX);
+    PyObject *text =
+        attributes ? cunei_compat_dict_get(attributes, "__module__") : NULL;
+    (void)cunei_names_copy(text, module, CUNEI_NAMES_MAX);
+    Py_XDECREF(text);
+    text = PyType_GetQualName(type);
+    (void)cunei_names_copy(text, qualname, CUNEI_NAMES_MAX);
     PyErr_Clear();
+    Py_XDECREF(text);
     Py_XDECREF(attributes);
 }
