@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 
-from builds import run
+from builds import Failed, run
 
 DEVNULL = subprocess.DEVNULL
 
@@ -85,7 +85,10 @@ def measure_spawn(python, scratch):
     record = [python.cunei, "record", "-q", "--force", "-o", trace]
     program = [pathlib.Path(__file__).parent / "spawn.py", python.rounds]
     output = run(*record, python.path, *program, CUNEI_BENCH_HELPERS=str(python.folder))
-    shutil.rmtree(trace)
+    recorded = len(list(trace.glob("*-*")))
+    shutil.rmtree(trace, ignore_errors=True)
+    if recorded <= python.rounds:
+        raise Failed(f"only {recorded} processes of {python.rounds + 1} were recorded")
     return json.loads(output.splitlines()[-1])
 
 
