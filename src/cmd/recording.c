@@ -120,10 +120,9 @@ static void check_python(const struct cunei_program *program,
                             program->python, *python.error ? " (" : "", python.error,
                             *python.error ? ")" : "");
     else if (rc < 0)
-        cunei_buffer_format(reason,
-                            "cannot run the Python '%s': %s; name another with "
-                            "--python",
-                            program->python, strerror(-rc));
+        cunei_buffer_format(reason, "cannot run the Python '%s': %s%s", program->python,
+                            strerror(-rc),
+                            rc == -EAGAIN ? "" : "; name another with --python");
     else if (program->no_site && python.major == CUNEI_INTERPRETER_MAJOR &&
              python.minor >= CUNEI_INTERPRETER_MINOR)
         cunei_buffer_append_text(reason,

@@ -191,6 +191,21 @@ static void stop_recorder(void *unused)
     (void)cunei_recorder_stop();
 }
 
+/*
+ * The recording cannot be begun: the launcher hears of it, and who debugs.  The program
+ * does not.
+ */
+static void refuse(struct probe_state *state, int error)
+{
+    const char *debug = getenv("CUNEI_DEBUG");
+
+    cunei_refusal_leave(state->session.directory, error);
+    if (debug && strcmp(debug, "1") == 0)
+        (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
+                      state->session.directory, strerror(error));
+    release(state);
+}
+
 /* In a process that the launcher armed. */
 static void begin_main(struct probe_state *state)
 {
@@ -202,10 +217,8 @@ static void begin_main(struct probe_state *state)
         rc = -EBUSY;
     }
     PyErr_Clear();
-    if (rc < 0) {
-        cunei_refusal_leave(state->session.directory, -rc);
-        release(state);
-    }
+    if (rc < 0)
+        refuse(state, -rc);
 }
 
 /* The same in __main__'s first frame. */
@@ -227,10 +240,8 @@ static void begin_again(bool is_forked)
         cunei_code_renew();
         cunei_ccall_reset();
         int rc = start_recorder(active, is_forked);
-        if (rc < 0) {
-            cunei_refusal_leave(active->session.directory, -rc);
-            release(active);
-        }
+        if (rc < 0)
+            refuse(active, -rc);
     }
     cunei_world_leave_control();
 }
@@ -245,6 +256,26 @@ static void begin_staying(void)
     begin_again(false);
 }
 
+static void leave_recorder(void *status)
+{
+    (void)cunei_recorder_leave(*(int *)status);
+}
+
+/* The process is about to leave by os._exit. */
+static void when_leaving(int status)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active && cunei_recorder_is_on()) {
+        cunei_process_tell_end();
+        cunei_exception_end();
+        cunei_world_stop(leave_recorder, &status);
+        /* A call with one argument too many comes back. */
+        cunei_process_begin_later(begin_staying);
+    }
+    cunei_world_leave_control();
+}
+
 static PyObject *probe_stop(PyObject *module, PyObject *unused)
 {
     struct probe_state *state = state_of(module);
@@ -255,7 +286,7 @@ static PyObject *probe_stop(PyObject *module, PyObject *unused)
     if (state == active) {
         /* Events first: after that hardly any thread is in the middle of one. */
         cunei_monitor_pause(&state->monitor);
-        cunei_process_tell_name();
+        cunei_process_tell_end();
         cunei_exception_end();
         cunei_world_stop(stop_recorder, NULL);
         release(state);
@@ -558,8 +589,7 @@ static int probe_exec(PyObject *module)
     if (!is_main_interpreter())
         return 0;
     if (cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0 ||
-        cunei_process_init(begin_staying) < 0 ||
-        cunei_collect_init(&state->collect) < 0)
+        cunei_process_init(when_leaving) < 0 || cunei_collect_init(&state->collect) < 0)
         return -1;
     state->tracer_type = cunei_greenlet_type(module);
     if (!state->tracer_type)

@@ -14,7 +14,7 @@
 /* The C functions behind os._exit, os.execv and os.execve. */
 static PyCFunction leave, execute[2];
 
-static void (*when_staying)(void);
+static void (*when_leaving)(int status);
 
 /* What is to be called at the next event of a thread. */
 static struct {
@@ -33,9 +33,9 @@ static PyCFunction find_function(PyObject *module, const char *name)
     return function;
 }
 
-int cunei_process_init(void (*again)(void))
+int cunei_process_init(void (*leaves)(int status))
 {
-    when_staying = again;
+    when_leaving = leaves;
     PyObject *posix = PyImport_ImportModule("posix");
     if (!posix)
         return -1;
@@ -130,8 +130,19 @@ char *cunei_process_forked_name(void)
     return runs("Popen._launch") ? name_in_frame("process_obj") : NULL;
 }
 
-void cunei_process_tell_name(void)
+static void count_interpreters(void)
 {
+    PyInterpreterState *interpreter = PyInterpreterState_Head();
+    unsigned count = 0;
+
+    for (; interpreter; interpreter = PyInterpreterState_Next(interpreter))
+        count += interpreter != PyInterpreterState_Main();
+    cunei_recorder_note_interpreters(count);
+}
+
+void cunei_process_tell_end(void)
+{
+    count_interpreters();
     PyObject *modules = PySys_GetObject("modules"); /* borrowed, as what is in it */
     PyObject *module = modules && PyDict_Check(modules)
                            ? PyDict_GetItemString(modules, "multiprocessing.process")
@@ -237,20 +248,6 @@ void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argume
         return;
     if (function == execute[0] || function == execute[1])
         tell_exec(argument);
-    if (function != leave || !is_status(argument, &status))
-        return;
-    cunei_process_tell_name();
-    /* A call with one argument too many comes back. */
-    if (cunei_recorder_leave(status) != -ENOENT)
-        cunei_process_begin_later(when_staying);
-}
-
-unsigned cunei_process_interpreters(void)
-{
-    PyInterpreterState *interpreter = PyInterpreterState_Head();
-    unsigned count = 0;
-
-    for (; interpreter; interpreter = PyInterpreterState_Next(interpreter))
-        count += interpreter != PyInterpreterState_Main();
-    return count;
+    if (function == leave && is_status(argument, &status))
+        when_leaving(status);
 }

@@ -17,10 +17,10 @@
 #include <stdbool.h>
 
 /*
- * Find the functions of posix; -1 with an exception set.  `again` is called for a
- * process that was to leave and did not: its recording has ended.
+ * Find the functions of posix; -1 with an exception set.  `leaves` is called when the
+ * process is about to leave by os._exit with a status.
  */
-int cunei_process_init(void (*again)(void));
+int cunei_process_init(void (*leaves)(int status));
 
 /* Whether the code object must have CALL events. */
 bool cunei_process_watches(PyCodeObject *code);
@@ -53,10 +53,10 @@ void cunei_process_event(PyCodeObject *code);
  */
 char *cunei_process_forked_name(void);
 
-/* What multiprocessing calls this process by now, where it has a name of its own. */
-void cunei_process_tell_name(void);
-
-/* Count the interpreters of this process that are there and not recorded. */
-unsigned cunei_process_interpreters(void);
+/*
+ * At the end of a recording: what multiprocessing calls this process by now, where it
+ * has a name of its own, and the other interpreters that are there.
+ */
+void cunei_process_tell_end(void);
 
 #endif

@@ -231,6 +231,15 @@ void cunei_recorder_count_interpreter(void)
     atomic_fetch_add_explicit(&recording.interpreters, 1, memory_order_relaxed);
 }
 
+void cunei_recorder_note_interpreters(uint64_t count)
+{
+    uint64_t known = recording.interpreters;
+
+    while (known < count &&
+           !atomic_compare_exchange_weak(&recording.interpreters, &known, count))
+        continue;
+}
+
 uint32_t cunei_recorder_begin_event(void)
 {
     uint32_t before = event_recording;

@@ -68,8 +68,12 @@ int cunei_recorder_leave(int status);
 void cunei_recorder_tell_name(const char *name);
 void cunei_recorder_tell_exec(const char *program);
 
-/* Count an interpreter of this process that is not recorded; any thread may. */
+/*
+ * An interpreter of this process that is not recorded begins; any thread may say so.
+ * Or so many are there, counted already or not.
+ */
 void cunei_recorder_count_interpreter(void);
+void cunei_recorder_note_interpreters(uint64_t count);
 
 bool cunei_recorder_is_on(void);
 

@@ -175,6 +175,7 @@ static void interpreters_are_counted(void **state)
 
     cunei_recorder_count_interpreter();
     cunei_recorder_count_interpreter();
+    cunei_recorder_note_interpreters(1);
     assert_int_equal(cunei_recorder_stop(), 0);
 
     scratch_open(*state, &trace);
