@@ -75,7 +75,8 @@ static const uint64_t *read_task(struct cunei_profile *profile, struct cunei_spa
     uint64_t time = pass(profile, span, record, begin);
     *rc = cunei_stack_enter(profile, span, slot, is_call, time);
     if (*rc == 0 && span->beyond == 0)
-        *rc = cunei_steps_begin(profile, span, event->task, time);
+        *rc = cunei_steps_begin(profile, span, event->task,
+                                cunei_record_phase(*at) == CUNEI_PHASE_LEAVE, time);
     span->threads[span->thread_count - 1].calls += is_call;
     profile->events++;
     return next;

@@ -158,7 +158,7 @@ static int reserve_steps(struct cunei_steps *steps, uint32_t more)
 }
 
 int cunei_steps_begin(struct cunei_profile *profile, struct cunei_span *span,
-                      uint64_t task, uint64_t time)
+                      uint64_t task, bool goes_on, uint64_t time)
 {
     struct cunei_steps *steps = &span->steps;
     uint32_t position = span->depth - 1;
@@ -166,7 +166,7 @@ int cunei_steps_begin(struct cunei_profile *profile, struct cunei_span *span,
 
     uint32_t index = cunei_tasks_find(&profile->tasks, task);
     if (profile->tasks.count > 0)
-        cunei_tasks_begin(&profile->tasks.items[index], slot, time);
+        cunei_tasks_begin(&profile->tasks.items[index], slot, goes_on, time);
     /* No two steps are at the same place: what was there has gone unseen. */
     int rc = cunei_steps_end(profile, span, position, slot, time, CUNEI_ENDING_UNSEEN);
     if (rc == 0)

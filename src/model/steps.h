@@ -15,9 +15,9 @@
 
 #include "model/profile.h"
 
-/* The frame on top of the stack is a step of a task. */
+/* The frame on top of the stack is a step of a task; `goes_on`: its last one. */
 int cunei_steps_begin(struct cunei_profile *profile, struct cunei_span *span,
-                      uint64_t task, uint64_t time);
+                      uint64_t task, bool goes_on, uint64_t time);
 
 /* The frame at the place ended, which is watched (model/stack.h). */
 int cunei_steps_end(struct cunei_profile *profile, struct cunei_span *span,

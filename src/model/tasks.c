@@ -94,13 +94,14 @@ void cunei_tasks_see(struct cunei_task_facts *task, uint64_t time, bool has_ende
     }
 }
 
-void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, uint64_t time)
+void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, bool goes_on,
+                       uint64_t time)
 {
-    if (task->steps == 0 || time < task->first) {
+    if (!goes_on && (task->steps == 0 || time < task->first)) {
         task->slot = slot;
         task->first = time;
     }
-    task->steps++;
+    task->steps += !goes_on;
     cunei_tasks_see(task, time, false, false);
 }
 

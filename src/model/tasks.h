@@ -48,8 +48,9 @@ uint32_t cunei_tasks_find(struct cunei_tasks *tasks, uint64_t number);
 void cunei_tasks_name(struct cunei_tasks *tasks, uint32_t index, const char *name,
                       size_t size, uint64_t time);
 
-/* A step of a task began, in its coroutine `slot`. */
-void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, uint64_t time);
+/* A step of a task began, in its coroutine `slot`, or its last one goes on there. */
+void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, bool goes_on,
+                       uint64_t time);
 
 /* It was there at `time`; whether that was its end, and one by an exception. */
 void cunei_tasks_see(struct cunei_task_facts *task, uint64_t time, bool has_ended,

@@ -133,7 +133,9 @@ struct cunei_switch {
 
 /*
  * The next event, an entry or resumption of a coroutine, is a step of this task: until
- * that frame is left or suspended, the task runs.  Phase enter: its first step.
+ * that frame is left or suspended, the task runs.  Phase enter: its first step; resume:
+ * a later one; leave: its last step goes on in another of its coroutines, as it does
+ * when an exception thrown into a task passes from one to the next.
  */
 struct cunei_task {
     uint64_t record;

@@ -11,6 +11,7 @@
 
 enum {
     ENTER = CUNEI_PHASE_ENTER,
+    LEAVE = CUNEI_PHASE_LEAVE,
     RESUME = CUNEI_PHASE_RESUME,
     YIELD = CUNEI_PHASE_YIELD
 };
@@ -181,6 +182,52 @@ static void a_step_whose_end_is_lost_ends_where_events_do(void **state)
     assert_int_equal(task(1)->last, 40);
 }
 
+/* What is thrown into G, which awaits H, arrives in H first. */
+static void put_exception_from_outside(void)
+{
+    tape_packet(&tape, 1, 0);
+    tape_step(&tape, 1, "Task-1", G, ENTER, 10);
+    tape_enter(&tape, H, 11);
+    tape_event(&tape, H, YIELD, 12);
+    tape_event(&tape, G, YIELD, 13);
+    tape_step(&tape, 1, "", H, RESUME, 20);
+    tape_unwind(&tape, 1, 25);
+    tape_leave(&tape, H, 25);
+    tape_packet(&tape, 1, 25);
+    tape_task(&tape, 1, "", LEAVE, 26);
+    tape_event(&tape, G, RESUME, 26);
+    tape_unwind(&tape, 1, 30);
+    tape_leave(&tape, G, 30);
+}
+
+static void check_exception_from_outside(void)
+{
+    assert_int_equal(task(1)->steps, 2);
+    assert_int_equal(task(1)->run, 3 + 5 + 4);
+    assert_int_equal(task(1)->slot, slot(G));
+    assert_true(task(1)->has_ended && task(1)->has_raised);
+}
+
+static void an_exception_that_passes_through_its_coroutines_is_one_step(void **state)
+{
+    (void)state;
+    put_exception_from_outside();
+
+    read_tape();
+
+    check_exception_from_outside();
+}
+
+static void it_is_one_step_in_pieces_too(void **state)
+{
+    (void)state;
+    put_exception_from_outside();
+
+    read_tape_in(1);
+
+    check_exception_from_outside();
+}
+
 static void a_task_event_without_its_step_names_it(void **state)
 {
     (void)state;
@@ -205,6 +252,8 @@ int main(void)
         TEST(a_switch_to_another_greenlet_does_not_end_a_step),
         TEST(a_task_that_runs_at_the_end_ran_up_to_it),
         TEST(a_step_whose_end_is_lost_ends_where_events_do),
+        TEST(an_exception_that_passes_through_its_coroutines_is_one_step),
+        TEST(it_is_one_step_in_pieces_too),
         TEST(a_task_event_without_its_step_names_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
