@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from builds import BUILD, ROOT, path_with, run
+from builds import BUILD, ROOT, Failed, path_with, run
 
 # Those that cunei is meant for: of each series the GIL's build, and one without a GIL.
 SERIES = ["3.15", "3.14", "3.13", "3.12", "3.13t"]
@@ -40,20 +40,41 @@ def absent(versions):
 def install(purpose, version, path):
     """Install cunei for that Python as a user would: for real, from the sources.
 
-    The environment also has what tools/PURPOSE.txt names.  Returns its Python.
+    The environment also has what tools/PURPOSE.txt names, and as much as there is of
+    what tools/PURPOSE-optional.txt does.  Returns its Python.
     """
     folder = BUILD / f"{purpose}-{version}"
     python = folder / "bin" / "python"
-    names = f"tools/{purpose}.txt"
-    wanted = f"{path}\n{(ROOT / names).read_text()}"
+    names = ROOT / "tools" / f"{purpose}.txt"
+    optional = optional_names(purpose)
+    wanted = f"{path}\n{names.read_text()}{optional}"
     stamp = folder / "settings"
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(folder, ignore_errors=True)
         run(path, "-m", "venv", folder)
         pip = [python, "-m", "pip", "install", "--quiet", "--upgrade"]
         run(*pip, "pip", "-r", names)
+        install_wheels(pip, optional)
         stamp.write_text(wanted)
     pip = [python, "-m", "pip", "install", "--quiet", "--no-build-isolation"]
     build = f"-Cbuild-dir={BUILD / f'install-{version}'}"
     run(*pip, "--no-deps", build, ".", PATH=path_with(python.parent))
     return python
+
+
+def optional_names(purpose):
+    file = ROOT / "tools" / f"{purpose}-optional.txt"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def install_wheels(pip, names):
+    """Install those together, or where that fails each that can be."""
+    if not names:
+        return
+    try:
+        run(*pip, "--only-binary", ":all:", *names)
+    except Failed:
+        if len(names) > 1:
+            for name in names:
+                install_wheels(pip, [name])
