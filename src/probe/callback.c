@@ -12,6 +12,7 @@
 #include "probe/exception.h"
 #include "probe/frames.h"
 #include "probe/greenlet.h"
+#include "probe/mute.h"
 #include "probe/process.h"
 #include "probe/task.h"
 #include "probe/write.h"
@@ -260,16 +261,22 @@ COLD_CALLBACK(call)
 COLD_CALLBACK(discover)
 COLD_CALLBACK(await_main)
 
-/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
-static bool is_put(PyObject *self, PyObject *const *args)
+static uint64_t any_word(PyObject *self, PyObject *const *args)
 {
     struct callback *callback = (struct callback *)self;
     PyCodeObject *code = (PyCodeObject *)args[0];
+
+    return callback->extra_inline
+               ? cunei_compat_extra_inline(code, callback->extra_index)
+               : cunei_code_word(code);
+}
+
+/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
+static bool is_put(PyObject *self, uint64_t word)
+{
+    struct callback *callback = (struct callback *)self;
     uint32_t flags = 0;
 
-    uint64_t word = callback->extra_inline
-                        ? cunei_compat_extra_inline(code, callback->extra_index)
-                        : cunei_code_word(code);
     uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
     return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, callback->phase);
 }
@@ -280,18 +287,35 @@ static inline Py_ssize_t wanted_count(enum cunei_phase phase)
     return phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
 }
 
-#define COLD_HALF(name)                                                         \
-    static PyObject *name##_cold(PyObject *self, PyObject *const *args)         \
-    {                                                                           \
-        if (is_put(self, args))                                                 \
-            Py_RETURN_NONE;                                                     \
-        return run_cold(self, args,                                             \
-                        (size_t)wanted_count(((struct callback *)self)->phase), \
-                        name##_body);                                           \
-    }
+static PyObject *run_cold_half(PyObject *self, PyObject *const *args, uint64_t word,
+                               callback_body *body)
+{
+    if (is_put(self, word))
+        Py_RETURN_NONE;
+    return run_cold(self, args, (size_t)wanted_count(((struct callback *)self)->phase),
+                    body);
+}
 
-COLD_HALF(record)
-COLD_HALF(select)
+/* Without a GIL events of code that is not selected come here, too. */
+static PyObject *record_cold(PyObject *self, PyObject *const *args)
+{
+    uint64_t word = any_word(self, args);
+
+    if (!CUNEI_COMPAT_HAS_GIL && word & CUNEI_CODE_OFF)
+        return cunei_mute_event(word, ((struct callback *)self)->disable);
+    return run_cold_half(self, args, word, record_body);
+}
+
+/* PY_THROW cannot be switched off at one place before 3.15. */
+static PyObject *throw_cold(PyObject *self, PyObject *const *args)
+{
+    return run_cold_half(self, args, any_word(self, args), record_body);
+}
+
+static PyObject *select_cold(PyObject *self, PyObject *const *args)
+{
+    return run_cold_half(self, args, any_word(self, args), select_body);
+}
 
 /*
  * The hot path.  A word with an id, a stream with room: three loads for the word, the
@@ -402,6 +426,7 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
         [CUNEI_CALLBACK_LEAVE] = {CUNEI_PHASE_LEAVE, record_cold, NULL},
         [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, record_cold, NULL},
         [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, record_cold, NULL},
+        [CUNEI_CALLBACK_THROW] = {CUNEI_PHASE_RESUME, throw_cold, NULL},
         [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, NULL, on_unwind},
         [CUNEI_CALLBACK_RAISE] = {CUNEI_PHASE_LEAVE, NULL, on_raise},
         [CUNEI_CALLBACK_RERAISE] = {CUNEI_PHASE_LEAVE, NULL, on_reraise},

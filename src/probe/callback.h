@@ -18,6 +18,7 @@ enum cunei_callback_kind {
     CUNEI_CALLBACK_LEAVE,
     CUNEI_CALLBACK_RESUME,
     CUNEI_CALLBACK_YIELD,
+    CUNEI_CALLBACK_THROW, /* a resume, but never to be switched off where it was seen */
     CUNEI_CALLBACK_UNWIND,
     CUNEI_CALLBACK_RAISE,
     CUNEI_CALLBACK_RERAISE,

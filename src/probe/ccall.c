@@ -10,6 +10,7 @@
 #include "probe/compat.h"
 #include "probe/cthread.h"
 #include "probe/frames.h"
+#include "probe/mute.h"
 #include "probe/process.h"
 #include "probe/write.h"
 #include "rt/clock.h"
@@ -28,9 +29,12 @@ static Py_ssize_t extra_index;
 static bool extra_inline;
 static bool reads_frames; /* what a frame object says of its frame can be believed */
 static const PyObject *missing;
+static PyObject *disable;
 
-void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument)
+void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
+                      PyObject *switch_off)
 {
+    disable = switch_off;
     extra_index = index;
     extra_inline = is_inline;
     missing = no_argument;
@@ -238,7 +242,9 @@ static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const 
     uint64_t code_word = is_inline ? cunei_compat_extra_inline(code, extra_index)
                                    : cunei_compat_extra_call(code, extra_index);
     if (!LIKELY(code_word && !(code_word & SPECIAL)))
-        return call_cold(args);
+        return !CUNEI_COMPAT_HAS_GIL && (code_word & SPECIAL) == CUNEI_CODE_OFF
+                   ? cunei_mute_event(code_word, disable)
+                   : call_cold(args);
     if (!find_function(args[2], args[3], &function))
         Py_RETURN_NONE;
     struct cunei_cthread *thread = cunei_cthread_own;

@@ -20,10 +20,12 @@
 #include <stdint.h>
 
 /*
- * Where the words of code objects are (see code.h), and what sys.monitoring passes for
- * an argument that is not there (borrowed: it lives as long as the process).
+ * Where the words of code objects are (see code.h), what sys.monitoring passes for an
+ * argument that is not there, and what switches events off (both borrowed: they live as
+ * long as the process).
  */
-void cunei_ccall_init(Py_ssize_t extra_index, bool extra_inline, PyObject *missing);
+void cunei_ccall_init(Py_ssize_t extra_index, bool extra_inline, PyObject *missing,
+                      PyObject *disable);
 
 /* What sys.monitoring calls for CALL, and for C_RETURN and C_RAISE. */
 vectorcallfunc cunei_ccall_on_call(void);

@@ -3,6 +3,7 @@
 
 #include "probe/code.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct entry {
     uint32_t flags;     /* of enum cunei_code_flag */
     bool watched;
     bool stays; /* its word goes, but the code object does not */
+    bool muted; /* events of it are switched off somewhere */
 };
 
 static Py_ssize_t extra_index = -1;
@@ -43,6 +45,8 @@ static const struct cunei_patterns everything;
 static const struct cunei_patterns *selection = &everything;
 static struct cunei_code_hooks hooks;
 static cunei_compat_mutex lock;
+
+static atomic_bool has_muted; /* in this recording */
 
 static uint32_t place_of(uint64_t word)
 {
@@ -142,6 +146,7 @@ static void reset_all(void *context)
     }
     selection = reset->patterns ? reset->patterns : &everything;
     hooks = *reset->hooks;
+    atomic_store(&has_muted, false);
 }
 
 /*
@@ -189,10 +194,22 @@ void cunei_code_renew(void)
 struct collection {
     PyCodeObject **codes;
     size_t count;
-    bool only_watched;
+    enum {
+        ALL,
+        WATCHED,
+        MUTED
+    } which;
 };
 
-/* With the world stopped; one that has no references left is about to be freed. */
+static bool is_in(const struct collection *collection, const struct entry *entry)
+{
+    if (!entry->code || Py_REFCNT(entry->code) == 0)
+        return false; /* free, or about to be */
+    return collection->which == ALL ||
+           (collection->which == WATCHED ? entry->watched : entry->muted);
+}
+
+/* With the world stopped. */
 static void collect(void *context)
 {
     struct collection *collection = context;
@@ -200,18 +217,15 @@ static void collect(void *context)
     collection->codes = calloc(entry_count, sizeof(PyCodeObject *));
     for (uint32_t place = 1; place <= entry_count && collection->codes; place++) {
         const struct entry *entry = entry_at(place);
-        if (entry->code && Py_REFCNT(entry->code) > 0 &&
-            (entry->watched || !collection->only_watched)) {
+        if (is_in(collection, entry)) {
             Py_INCREF(entry->code);
             collection->codes[collection->count++] = entry->code;
         }
     }
 }
 
-static void visit_collected(bool only_watched, cunei_code_visitor *visit)
+static void visit_collected(struct collection collection, cunei_code_visitor *visit)
 {
-    struct collection collection = {.only_watched = only_watched};
-
     cunei_world_stop(collect, &collection);
     for (size_t i = 0; i < collection.count; i++) {
         visit(collection.codes[i]);
@@ -222,12 +236,28 @@ static void visit_collected(bool only_watched, cunei_code_visitor *visit)
 
 void cunei_code_visit(cunei_code_visitor *visit)
 {
-    visit_collected(false, visit);
+    visit_collected((struct collection){.which = ALL}, visit);
 }
 
 void cunei_code_visit_watched(cunei_code_visitor *visit)
 {
-    visit_collected(true, visit);
+    visit_collected((struct collection){.which = WATCHED}, visit);
+}
+
+void cunei_code_visit_muted(cunei_code_visitor *visit)
+{
+    visit_collected((struct collection){.which = MUTED}, visit);
+}
+
+void cunei_code_mute(uint64_t word)
+{
+    entry_at(place_of(word))->muted = true;
+    atomic_store(&has_muted, true);
+}
+
+bool cunei_code_has_muted(void)
+{
+    return atomic_load(&has_muted);
 }
 
 static uint64_t any_word(PyCodeObject *code)

@@ -69,8 +69,15 @@ void cunei_code_renew(void);
 /* Call `visit` for each code object that has a word, selected or not. */
 void cunei_code_visit(cunei_code_visitor *visit);
 
-/* The same for those that are watched. */
+/* The same for those that are watched, and for those that are muted. */
 void cunei_code_visit_watched(cunei_code_visitor *visit);
+void cunei_code_visit_muted(cunei_code_visitor *visit);
+
+/* Events of the code object with this word are switched off somewhere. */
+void cunei_code_mute(uint64_t word);
+
+/* Whether there are such code objects. */
+bool cunei_code_has_muted(void);
 
 /* The word of a code object; 0: it has none with an id of this process. */
 uint64_t cunei_code_word(PyCodeObject *code);

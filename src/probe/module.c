@@ -79,6 +79,11 @@ static void forget_code(PyCodeObject *code)
     cunei_monitor_forget(&active->monitor, code);
 }
 
+static void unmute(PyCodeObject *code)
+{
+    cunei_monitor_unmute(&active->monitor, code);
+}
+
 static void when_forked(void)
 {
     forked = true;
@@ -113,6 +118,8 @@ static void release(struct probe_state *state)
         cunei_code_visit_watched(forget_watched);
         if (is_selective(state))
             cunei_code_visit(forget_code);
+        if (cunei_code_has_muted() && !cunei_monitor_unmute_all(&state->monitor))
+            cunei_code_visit_muted(unmute);
     }
     cunei_monitor_release(&state->monitor);
     cunei_code_reset(NULL, &none);

@@ -22,7 +22,7 @@ static const struct row {
                               CUNEI_CALLBACK_SELECT_RESUME},
     [CUNEI_MONITOR_RETURN] = {"PY_RETURN", CUNEI_CALLBACK_LEAVE, CUNEI_CALLBACK_LEAVE},
     [CUNEI_MONITOR_YIELD] = {"PY_YIELD", CUNEI_CALLBACK_YIELD, CUNEI_CALLBACK_YIELD},
-    [CUNEI_MONITOR_THROW] = {"PY_THROW", CUNEI_CALLBACK_RESUME, CUNEI_CALLBACK_RESUME},
+    [CUNEI_MONITOR_THROW] = {"PY_THROW", CUNEI_CALLBACK_THROW, CUNEI_CALLBACK_THROW},
     [CUNEI_MONITOR_UNWIND] = {"PY_UNWIND", CUNEI_CALLBACK_UNWIND,
                               CUNEI_CALLBACK_UNWIND},
     [CUNEI_MONITOR_RAISE] = {"RAISE", CUNEI_CALLBACK_RAISE, CUNEI_CALLBACK_RAISE},
@@ -77,7 +77,8 @@ int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
     monitor->missing = PyObject_GetAttrString(module, "MISSING");
     if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
         return -1;
-    cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing);
+    cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing,
+                     monitor->disable);
 
     struct cunei_callback_shared complete = *shared;
     complete.disable = monitor->disable;
@@ -312,6 +313,25 @@ void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code)
     set_local_events(monitor, discovery, code, 0);
     if (discovery != monitor->tool)
         set_local_events(monitor, monitor->tool, code, 0);
+}
+
+void cunei_monitor_unmute(struct cunei_monitor *monitor, PyCodeObject *code)
+{
+    set_local_events(
+        monitor, monitor->tool, code,
+        add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_LOCAL_LAST) |
+            monitor->events[CUNEI_MONITOR_CALL]);
+    set_local_events(monitor, monitor->tool, code, 0);
+}
+
+bool cunei_monitor_unmute_all(struct cunei_monitor *monitor)
+{
+    int others = cunei_monitor_count_others(monitor);
+
+    if (others == 0 && call(monitor, "restart_events", "()") == 0)
+        return true;
+    PyErr_Clear();
+    return false;
 }
 
 static void release_id(struct cunei_monitor *monitor, int *tool)

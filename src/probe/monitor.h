@@ -86,6 +86,14 @@ void cunei_monitor_unwatch(struct cunei_monitor *monitor, PyCodeObject *code);
  */
 void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code);
 
+/*
+ * Have the events again that were switched off at places of a code object, or of all of
+ * them, which is done at once, but only where no other tool would notice.  Only while
+ * the global events are off.
+ */
+void cunei_monitor_unmute(struct cunei_monitor *monitor, PyCodeObject *code);
+bool cunei_monitor_unmute_all(struct cunei_monitor *monitor);
+
 /* Off and gone; what fails is left as it is, without an exception. */
 void cunei_monitor_release(struct cunei_monitor *monitor);
 
