@@ -109,7 +109,7 @@ static void put_items(struct cunei_buffer *out, const char *at, unsigned size,
         cunei_buffer_append_text(out, i == 0 ? "" : ",");
         if (!json)
             cunei_buffer_format(out, " [%" PRIu32 "] = ", i);
-        cunei_buffer_format(out, "%" PRIu64, read_number(at + i * size, size));
+        cunei_buffer_format(out, "%" PRIu64, read_number(at + (size_t)i * size, size));
     }
     cunei_buffer_append_text(out, json ? "]" : " ]");
 }

@@ -124,10 +124,10 @@ static inline void tape_switch(struct tape *tape, uint64_t greenlet,
     tape_put(tape, cunei_record(time, CUNEI_CLASS_SWITCH, 0));
     tape_put(tape, greenlet);
     tape_put(tape, (uint64_t)(count + padding) << 32);
-    memcpy(padded + padding, functions, count * sizeof(*functions));
+    for (uint32_t i = 0; i < count; i++)
+        tape->open[i] = padded[padding + i] = functions[i];
     for (uint32_t i = 0; i < count + padding; i += 2)
         tape_put(tape, padded[i] | (uint64_t)padded[i + 1] << 32);
-    memcpy(tape->open, functions, count * sizeof(*functions));
     tape->depth = count;
 }
 

@@ -44,7 +44,7 @@ static int note_step(void *context, const struct cunei_walk_step *step)
         kinds[step->kind], has_function ? name_of(step->function) : "",
         has_function ? " " : "", step->depth, step->is_yield ? " yield" : "",
         step->is_raised ? " raised" : "", step->is_suspended ? " suspended" : "");
-    if (step->kind == CUNEI_WALK_LEAVE && frame->suspended > 0) {
+    if (step->kind == CUNEI_WALK_LEAVE && frame && frame->suspended > 0) {
         size = strlen(story);
         (void)snprintf(story + size, sizeof(story) - size, " ran %u",
                        (unsigned)(step->time - frame->entered - frame->suspended));
