@@ -18,7 +18,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 ORDERS = 4
 
 # Enough of them for every Python; the rest runs on one.
-CORE = {"asyncio", "exceptions", "futures", "generators", "imports", "recursion"}
+CORE = {"asyncio", "coroutines", "exceptions", "futures", "generators"}
+CORE |= {"imports", "recursion", "tasks"}
 
 
 def workload_names():

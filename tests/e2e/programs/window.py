@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measure one workload with cunei and cProfile at once, in one process.
 
-    window.py [--c-calls] WORKLOAD DIRECTORY [TAKEN [SIGN PATTERN]...]
+    window.py [--c-calls] [MODULE:]WORKLOAD DIRECTORY [TAKEN [SIGN PATTERN]...]
 
 Both are switched on and off in every order that makes sense, one recording for each.
 Nothing but functions of C stands between the switches, so that no Python function is
@@ -13,11 +13,11 @@ the row is ["", 0, description, count].
 
 import cProfile
 import gc
+import importlib
 import json
 import sys
 from collections import Counter
 
-import workloads
 from cunei import _probe
 
 BOTH_WAYS = ("cunei first", "cunei last")
@@ -36,14 +36,14 @@ def count_calls(profile):
 
 
 def measure(run, directory, patterns, c_calls, on, off):
-    profile = cProfile.Profile(builtins=c_calls)
+    profile = cProfile.Profile()
     gc.collect()
     gc.disable()  # a collection at the edge would be seen by one of them alone
     if on == "cunei first":
         _probe.start(directory, patterns, 0, c_calls=c_calls)
-        profile.enable()
+        profile.enable(builtins=c_calls)
     else:
-        profile.enable()
+        profile.enable(builtins=c_calls)
         _probe.start(directory, patterns, 0, c_calls=c_calls)
     gc.enable()
     run()
@@ -64,7 +64,8 @@ def main(name, directory, taken="", *words, c_calls=False):
     ]
     for tool in taken:
         sys.monitoring.use_tool_id(int(tool), "other")
-    run = workloads.WORKLOADS[name]
+    module, _, name = name.rpartition(":")
+    run = importlib.import_module(module or "workloads").WORKLOADS[name]
     rows = [
         measure(run, directory, patterns, c_calls, on, off)
         for on in BOTH_WAYS

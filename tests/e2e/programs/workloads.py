@@ -167,6 +167,137 @@ def run_asyncio():
     asyncio.run(main())
 
 
+def run_coroutines():
+    """Coroutines driven by hand; all that can be thrown into them."""
+
+    @types.coroutine
+    def pause(value):
+        return (yield value)
+
+    async def down(depth):
+        if depth:
+            return await down(depth - 1)
+        try:
+            return await pause(depth)
+        except KeyError:
+            return await pause("caught")
+
+    async def count():
+        try:
+            for i in range(5):
+                try:
+                    yield await pause(i)
+                except KeyError:
+                    yield "caught"
+        finally:
+            await pause("last")
+
+    @contextlib.asynccontextmanager
+    async def manage():
+        await pause("enter")
+        try:
+            yield
+        finally:
+            await pause("exit")
+
+    async def use():
+        async with manage():
+            async for _ in count():
+                pass
+            return [i async for i in count() if i]
+
+    async def abandon():
+        generator = count()
+        await generator.asend(None)
+        with contextlib.suppress(StopAsyncIteration):
+            await generator.athrow(KeyError)
+            await generator.athrow(ValueError)
+
+    def drive(awaitable, *errors):
+        errors = list(errors)
+        with contextlib.suppress(StopIteration, ValueError, RuntimeError):
+            awaitable.send(None)
+            while True:
+                if errors:
+                    awaitable.throw(errors.pop(0))
+                else:
+                    awaitable.send(1)
+
+    for depth in range(8):
+        drive(down(depth))
+        drive(down(depth), KeyError)
+        drive(down(depth), KeyError, ValueError)
+        drive(down(depth), ValueError)
+        suspended = down(depth)
+        suspended.send(None)
+        suspended.close()
+        down(depth).close()
+    for _ in range(3):
+        drive(use())
+        drive(use(), ValueError)
+        drive(abandon())
+        drive(count().aclose())
+        drive(down(3).__await__(), KeyError)
+
+
+def run_tasks():
+    """Tasks that start at once, in Python, cancelled deep within, in crowds."""
+
+    async def down(depth, event):
+        if depth:
+            return await down(depth - 1, event)
+        await event.wait()
+
+    async def at_once(depth):
+        if depth:
+            await asyncio.create_task(at_once(depth - 1))
+        return depth
+
+    async def count():
+        for i in range(5):
+            await asyncio.sleep(0)
+            yield i
+
+    async def cancel(depth):
+        task = asyncio.create_task(down(depth, asyncio.Event()))
+        await asyncio.sleep(0)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    async def crowd(limit, n):
+        async with limit:
+            await asyncio.sleep(0)
+            return n
+
+    async def main():
+        for depth in range(8):
+            await cancel(depth)
+            await asyncio.tasks._PyTask(at_once(depth))
+        never = asyncio.create_task(at_once(3))
+        never.cancel()
+        limit = asyncio.Semaphore(3)
+        together = [crowd(limit, n) for n in range(20)]
+        await asyncio.gather(*together, never, return_exceptions=True)
+        generator = count()
+        for _ in range(3):
+            await asyncio.create_task(generator.__anext__())
+        await generator.aclose()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(down(5, asyncio.Event()), 0.001)
+        asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+        await at_once(10)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(at_once(n)) for n in range(5)]
+        event = asyncio.Event()
+        waiting = [asyncio.create_task(down(n, event)) for n in range(5)]
+        event.set()
+        await asyncio.wait(waiting)
+        return tasks
+
+    asyncio.run(main())
+
+
 def run_futures():
     """A pool of threads."""
 
