@@ -51,36 +51,63 @@ static inline bool is_current(const struct cunei_cthread *thread)
     return thread->recording == atomic_load_explicit(&recording, memory_order_relaxed);
 }
 
-/*
- * Whether the callable is a C function; cProfile decides in the same way.  The types
- * that most callables have are told first, because asking for a base takes long.
- */
-static inline __attribute__((always_inline)) bool find_function(
-    PyObject *callable, PyObject *argument, struct cunei_cfunction *function)
+/* A builtin function or method. */
+static inline void take_builtin(PyObject *callable, struct cunei_cfunction *function)
 {
-    PyTypeObject *type = Py_TYPE(callable);
-
-    if (type == &PyMethodDescr_Type) {
-        function->owner = PyDescr_TYPE(callable);
-        function->method = ((PyMethodDescrObject *)callable)->d_method;
-        return argument != missing && PyObject_TypeCheck(argument, function->owner);
-    }
-    if (type != &PyCFunction_Type &&
-        (type == &PyFunction_Type || type == &PyType_Type || type == &PyMethod_Type ||
-         !PyCFunction_Check(callable)))
-        return false;
     PyObject *self = ((PyCFunctionObject *)callable)->m_self;
+
     function->method = ((PyCFunctionObject *)callable)->m_ml;
     if (!self)
-        function->owner = type;
+        function->owner = Py_TYPE(callable);
     else
         function->owner = PyType_Check(self) ? (PyTypeObject *)self : Py_TYPE(self);
+}
+
+/* A method that is looked up in a type and called on an object of it. */
+static inline void take_method(PyObject *callable, struct cunei_cfunction *function)
+{
+    function->owner = PyDescr_TYPE(callable);
+    function->method = ((PyMethodDescrObject *)callable)->d_method;
+}
+
+/* Whether the callable is a C function; cProfile decides in the same way. */
+static bool find_function(PyObject *callable, PyObject *argument,
+                          struct cunei_cfunction *function)
+{
+    if (Py_IS_TYPE(callable, &PyMethodDescr_Type)) {
+        take_method(callable, function);
+        return argument != missing && PyObject_TypeCheck(argument, function->owner);
+    }
+    if (!PyCFunction_Check(callable))
+        return false;
+    take_builtin(callable, function);
     return true;
 }
 
-static inline bool is_same_version(uint64_t word, const PyTypeObject *owner)
+/* What most callables are that are no C functions; asking for a base takes long. */
+static inline bool is_common(const PyTypeObject *type)
 {
-    return (uint32_t)word == cunei_compat_type_version(owner);
+    return type == &PyFunction_Type || type == &PyType_Type || type == &PyMethod_Type;
+}
+
+static inline bool is_valid(uint64_t word, const PyTypeObject *owner)
+{
+    return word & CUNEI_CTHREAD_EVER ||
+           (uint32_t)word == cunei_compat_type_version(owner);
+}
+
+/* The bits that a word has besides its version; 0: there is no id. */
+static uint64_t word_of(uint32_t id, bool off, enum cunei_cfunction_life life)
+{
+    uint64_t ever = life == CUNEI_CFUNCTION_EVER ? CUNEI_CTHREAD_EVER : 0;
+
+    if (id == 0 && !off)
+        return 0;
+    if (id >= CUNEI_FUNCTION_CLASS_END || life == CUNEI_CFUNCTION_TEXT)
+        return CUNEI_CODE_COLD | ever;
+    if (off)
+        return CUNEI_CODE_OFF | ever;
+    return (uint64_t)id << CUNEI_CLASS_SHIFT | ever;
 }
 
 /*
@@ -92,23 +119,23 @@ static struct cunei_cthread_known resolve(struct cunei_cthread *thread,
 {
     struct cunei_cthread_known known =
         *cunei_cthread_find(thread, function->method, function->owner);
-    bool is_off = false;
+    enum cunei_cfunction_life life;
+    bool off = false;
 
-    if (known.word && is_same_version(known.word, function->owner))
+    if (known.word && is_valid(known.word, function->owner) &&
+        (!known.text || cunei_cfunction_has_text(function, known.text)))
         return known;
-    known.method = function->method;
-    known.owner = function->owner;
-    known.id = cunei_cfunction_define(function, &is_off);
-    if (is_off)
-        known.word = CUNEI_CODE_OFF;
-    else if (known.id >= CUNEI_FUNCTION_CLASS_END)
-        known.word = CUNEI_CODE_COLD;
-    else
-        known.word = (uint64_t)known.id << CUNEI_CLASS_SHIFT;
-    if (known.word && cunei_cfunction_is_fixed(function)) {
-        known.word |= cunei_compat_type_version(function->owner);
+    known = (struct cunei_cthread_known){.method = function->method,
+                                         .owner = function->owner};
+    known.id = cunei_cfunction_define(function, &off, &life);
+    known.word = word_of(known.id, off, life);
+    if (known.word == 0 || life == CUNEI_CFUNCTION_ONCE)
+        return known;
+    known.word |= cunei_compat_type_version(function->owner);
+    if (life == CUNEI_CFUNCTION_TEXT)
+        known.text = cunei_cfunction_text(function);
+    if (known.text || life != CUNEI_CFUNCTION_TEXT)
         cunei_cthread_add(thread, &known);
-    }
     return known;
 }
 
@@ -121,6 +148,11 @@ static void write_event(uint32_t id, enum cunei_phase phase)
     cunei_write_words(words, is_class ? 1 : 2, true);
 }
 
+static bool is_off(const struct cunei_cthread_known *known)
+{
+    return known->word && !known->id;
+}
+
 static void enter_cold(const struct cunei_cfunction *function)
 {
     struct cunei_cthread *thread =
@@ -129,12 +161,13 @@ static void enter_cold(const struct cunei_cfunction *function)
 
     if (thread)
         known = resolve(thread, function);
-    if (known.word & CUNEI_CODE_OFF)
+    if (is_off(&known))
         return;
     struct cunei_cthread_open open = {
         .frame = cunei_compat_frame(PyThreadState_Get()),
-        .word = known.word > CUNEI_TIME_MASK ? known.word : 0,
-        .id = known.id,
+        .word = known.id < CUNEI_FUNCTION_CLASS_END
+                    ? (uint64_t)known.id << CUNEI_CLASS_SHIFT
+                    : known.id,
     };
     /* The stack that this may begin a packet with is the one before the call. */
     if (known.word)
@@ -143,7 +176,7 @@ static void enter_cold(const struct cunei_cfunction *function)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
 }
 
-static PyObject *call_cold(PyObject *const *args)
+static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args)
 {
     PyCodeObject *code = (PyCodeObject *)args[0];
     struct cunei_cfunction function = {.callable = args[2]};
@@ -159,14 +192,20 @@ static PyObject *call_cold(PyObject *const *args)
     Py_RETURN_NONE;
 }
 
+static uint32_t id_of(const struct cunei_cthread_open *open)
+{
+    return open->word > CUNEI_TIME_MASK ? cunei_record_class(open->word)
+                                        : (uint32_t)open->word;
+}
+
 /* What stands above it belongs to another greenlet of this thread. */
 static void leave(struct cunei_cthread *thread, struct cunei_cthread_open *open)
 {
-    write_event(open->id, CUNEI_PHASE_LEAVE);
+    write_event(id_of(open), CUNEI_PHASE_LEAVE);
     cunei_cthread_remove(thread, open);
 }
 
-static PyObject *return_cold(PyObject *const *args)
+static __attribute__((noinline, cold)) PyObject *return_cold(PyObject *const *args)
 {
     struct cunei_cfunction function = {.callable = args[2]};
     struct cunei_cthread *thread = cunei_cthread_own;
@@ -174,8 +213,7 @@ static PyObject *return_cold(PyObject *const *args)
 
     cunei_process_event((PyCodeObject *)args[0]);
     if (is_current(thread) && find_function(args[2], args[3], &function) &&
-        !(cunei_cthread_find(thread, function.method, function.owner)->word &
-          CUNEI_CODE_OFF)) {
+        !is_off(cunei_cthread_find(thread, function.method, function.owner))) {
         struct cunei_cthread_open *open =
             cunei_cthread_find_open(thread, cunei_compat_frame(PyThreadState_Get()));
         if (open)
@@ -212,7 +250,7 @@ uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
             continue;
         walk->from = i + 1;
         walk->passed += i == walk->passed;
-        return thread->top[-(ptrdiff_t)i].id;
+        return id_of(&thread->top[-(ptrdiff_t)i]);
     }
     return 0;
 }
@@ -229,6 +267,42 @@ size_t cunei_ccall_left(const struct cunei_ccall_walk *walk)
  * The hot path of an entry: the code is selected, the function is known, there is room
  * in the stream and among the open calls.  Anything else is left to the cold half.
  */
+static inline __attribute__((always_inline)) PyObject *enter_hot(
+    PyObject *const *args, const struct cunei_cfunction *function, bool counter)
+{
+    const void *frame = cunei_compat_frame(PyThreadState_GetUnchecked());
+    struct cunei_cthread *thread = cunei_cthread_own;
+    uint64_t word = cunei_cthread_find(thread, function->method, function->owner)->word;
+    uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+    struct cunei_cthread_open *top = thread->top + 1;
+
+    if (!LIKELY(is_current(thread) && is_valid(word, function->owner)))
+        return call_cold(args);
+    if (!LIKELY(word > CUNEI_TIME_MASK && top <= thread->last &&
+                cunei_stream_has_room(stream, now, 1)))
+        return word & CUNEI_CODE_OFF ? Py_NewRef(Py_None) : call_cold(args);
+    top->frame = frame;
+    top->word = word;
+    thread->top = top;
+    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    cunei_stream_put(stream, now,
+                     record | (uint64_t)CUNEI_PHASE_ENTER << CUNEI_PHASE_SHIFT);
+    Py_RETURN_NONE;
+}
+
+/* A method of a type that the object's own is derived from, or no C function. */
+static __attribute__((noinline)) PyObject *call_other(PyObject *const *args,
+                                                      bool counter)
+{
+    struct cunei_cfunction function;
+
+    if (!find_function(args[2], args[3], &function))
+        Py_RETURN_NONE;
+    return counter ? enter_hot(args, &function, true)
+                   : enter_hot(args, &function, false);
+}
+
 static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const *args,
                                                                 size_t count,
                                                                 bool counter,
@@ -245,29 +319,17 @@ static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const 
         return !CUNEI_COMPAT_HAS_GIL && (code_word & SPECIAL) == CUNEI_CODE_OFF
                    ? cunei_mute_event(code_word, disable)
                    : call_cold(args);
-    if (!find_function(args[2], args[3], &function))
+    PyTypeObject *type = Py_TYPE(args[2]);
+    if (is_common(type))
         Py_RETURN_NONE;
-    struct cunei_cthread *thread = cunei_cthread_own;
-    const struct cunei_cthread_known *known =
-        cunei_cthread_find(thread, function.method, function.owner);
-    uint64_t word = known->word;
-    if (!LIKELY(is_current(thread) && is_same_version(word, function.owner)))
-        return call_cold(args);
-    if (word & CUNEI_CODE_OFF)
-        Py_RETURN_NONE;
-    uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
-    struct cunei_stream *stream = cunei_stream_own;
-    struct cunei_cthread_open *top = thread->top;
-    if (!LIKELY(word > CUNEI_TIME_MASK && top != thread->last &&
-                cunei_stream_has_room(stream, now, 1)))
-        return call_cold(args);
-    top[1] = (struct cunei_cthread_open){
-        cunei_compat_frame(PyThreadState_GetUnchecked()), word, known->id};
-    thread->top = top + 1;
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
-    cunei_stream_put(stream, now,
-                     record | (uint64_t)CUNEI_PHASE_ENTER << CUNEI_PHASE_SHIFT);
-    Py_RETURN_NONE;
+    if (type == &PyCFunction_Type)
+        take_builtin(args[2], &function);
+    else if (type == &PyMethodDescr_Type && args[3] != missing &&
+             Py_IS_TYPE(args[3], PyDescr_TYPE(args[2])))
+        take_method(args[2], &function);
+    else
+        return call_other(args, counter);
+    return enter_hot(args, &function, counter);
 }
 
 /*
@@ -278,27 +340,23 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
                                                                   size_t count,
                                                                   bool counter)
 {
-    struct cunei_cfunction function;
+    if (!LIKELY(PyVectorcall_NARGS(count) >= 4) || is_common(Py_TYPE(args[2])))
+        Py_RETURN_NONE;
+    const void *frame = cunei_compat_frame(PyThreadState_GetUnchecked());
     struct cunei_cthread *thread = cunei_cthread_own;
     struct cunei_cthread_open *top = thread->top;
+    uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+    uint64_t word = top->word;
 
-    if (!LIKELY(PyVectorcall_NARGS(count) >= 4))
-        Py_RETURN_NONE;
-    if (LIKELY(top->frame == cunei_compat_frame(PyThreadState_GetUnchecked()) &&
-               is_current(thread) && top->word)) {
-        uint64_t now =
-            counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
-        struct cunei_stream *stream = cunei_stream_own;
-        if (LIKELY(cunei_stream_has_room(stream, now, 1))) {
-            uint64_t record = ((now ^ top->word) & CUNEI_TIME_MASK) ^ top->word;
-            thread->top = top - 1;
-            cunei_stream_put(stream, now,
-                             record | (uint64_t)CUNEI_PHASE_LEAVE << CUNEI_PHASE_SHIFT);
-            Py_RETURN_NONE;
-        }
-    } else if (!find_function(args[2], args[3], &function))
-        Py_RETURN_NONE;
-    return return_cold(args);
+    if (!LIKELY(top->frame == frame && is_current(thread) && word > CUNEI_TIME_MASK &&
+                cunei_stream_has_room(stream, now, 1)))
+        return return_cold(args);
+    thread->top = top - 1;
+    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    cunei_stream_put(stream, now,
+                     record | (uint64_t)CUNEI_PHASE_LEAVE << CUNEI_PHASE_SHIFT);
+    Py_RETURN_NONE;
 }
 
 #define HOT_CALLBACK(name, body)                                               \

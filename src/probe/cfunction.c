@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/code.h"
@@ -16,18 +17,6 @@ struct names {
     char type[CUNEI_NAMES_MAX]; /* its qualified name; empty: a function of a module */
     char qualname[CUNEI_NAMES_MAX];
 };
-
-bool cunei_cfunction_is_fixed(const struct cunei_cfunction *function)
-{
-    Dl_info unused;
-
-    /* Extension modules are never unloaded. */
-    if (dladdr(function->method, &unused) == 0)
-        return false;
-    /* A type that has no version may go, and another come to stand in its place. */
-    return !PyType_HasFeature(function->owner, Py_TPFLAGS_HEAPTYPE) ||
-           cunei_compat_type_version(function->owner) != 0;
-}
 
 /* The type among `type` and its bases that has this method; NULL: none. */
 static PyTypeObject *find_definer(PyTypeObject *type, const PyMethodDef *method)
@@ -66,7 +55,8 @@ static PyTypeObject *find_type(const PyCFunctionObject *function)
     return type ? type : (PyTypeObject *)self;
 }
 
-static void name_module(const PyCFunctionObject *function, char *module)
+/* The module that a builtin function says it is of; empty: none. */
+static const char *module_of(const PyCFunctionObject *function)
 {
     PyObject *name = function->m_module;
 
@@ -74,18 +64,27 @@ static void name_module(const PyCFunctionObject *function, char *module)
         name = function->m_self;
     if (name && PyModule_Check(name))
         name = PyDict_GetItemString(PyModule_GetDict(name), "__name__"); /* borrowed */
-    (void)cunei_names_copy(name, module, CUNEI_NAMES_MAX);
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (!text)
+        PyErr_Clear();
+    return text ? text : "";
 }
 
-static void find_names(const struct cunei_cfunction *function, struct names *names)
+static bool is_method(const struct cunei_cfunction *function)
+{
+    return Py_IS_TYPE(function->callable, &PyMethodDescr_Type);
+}
+
+/* The type whose name is a part of the function's; NULL: there is none. */
+static PyTypeObject *find_names(const struct cunei_cfunction *function,
+                                struct names *names)
 {
     const PyCFunctionObject *builtin = (PyCFunctionObject *)function->callable;
-    bool is_method = Py_IS_TYPE(function->callable, &PyMethodDescr_Type);
-    PyTypeObject *type = is_method ? function->owner : find_type(builtin);
+    PyTypeObject *type = is_method(function) ? function->owner : find_type(builtin);
 
     names->module[0] = names->type[0] = '\0';
     if (!type)
-        name_module(builtin, names->module);
+        (void)snprintf(names->module, sizeof(names->module), "%s", module_of(builtin));
     /* A library made it at run time, and did not say where it belongs. */
     if (!type && !names->module[0] && builtin->m_self)
         type = Py_TYPE(builtin->m_self);
@@ -93,19 +92,68 @@ static void find_names(const struct cunei_cfunction *function, struct names *nam
         cunei_names_of_type(type, names->module, names->type);
     (void)snprintf(names->qualname, sizeof(names->qualname), "%s%s%s", names->type,
                    names->type[0] ? "." : "", function->method->ml_name);
+    return type;
 }
 
-uint32_t cunei_cfunction_define(const struct cunei_cfunction *function, bool *is_off)
+static bool stays(const PyTypeObject *type)
+{
+    return !(type->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
+static enum cunei_cfunction_life life_of(const struct cunei_cfunction *function,
+                                         const PyTypeObject *named)
+{
+    Dl_info unused;
+
+    /* Extension modules are never unloaded. */
+    bool is_static = dladdr(function->method, &unused) != 0;
+    if (is_static && (stays(function->owner) || (named && stays(named))))
+        return CUNEI_CFUNCTION_EVER;
+    /* A type without a version may go, and another one have its address. */
+    if (!stays(function->owner) && cunei_compat_type_version(function->owner) == 0)
+        return CUNEI_CFUNCTION_ONCE;
+    return is_static ? CUNEI_CFUNCTION_VERSION : CUNEI_CFUNCTION_TEXT;
+}
+
+uint32_t cunei_cfunction_define(const struct cunei_cfunction *function, bool *is_off,
+                                enum cunei_cfunction_life *life)
 {
     static cunei_compat_mutex lock;
     static struct names names; /* too big for the stack of a program that recurses */
 
     cunei_compat_lock(&lock);
-    find_names(function, &names);
+    PyTypeObject *named = find_names(function, &names);
     PyErr_Clear();
     const struct cunei_function definition = {
         .module = names.module, .qualname = names.qualname, .file = ""};
     uint32_t id = cunei_code_define(&definition, is_off);
     cunei_compat_unlock(&lock);
+    *life = life_of(function, named);
     return id;
+}
+
+static const char *said_module(const struct cunei_cfunction *function)
+{
+    return is_method(function) ? ""
+                               : module_of((PyCFunctionObject *)function->callable);
+}
+
+/* Its name and its module, each with its NUL. */
+char *cunei_cfunction_text(const struct cunei_cfunction *function)
+{
+    const char *name = function->method->ml_name, *module = said_module(function);
+    size_t size = strlen(name) + 1;
+    char *text = malloc(size + strlen(module) + 1);
+
+    if (text) {
+        memcpy(text, name, size);
+        memcpy(text + size, module, strlen(module) + 1);
+    }
+    return text;
+}
+
+bool cunei_cfunction_has_text(const struct cunei_cfunction *function, const char *text)
+{
+    return strcmp(text, function->method->ml_name) == 0 &&
+           strcmp(text + strlen(text) + 1, said_module(function)) == 0;
 }

@@ -17,21 +17,30 @@
 struct cunei_cfunction {
     PyObject *callable; /* borrowed, as the others */
     const PyMethodDef *method;
-    /* Whose type's name may be a part of its own: of the object it is called on. */
+    /* Whose name may be a part of its own: the type of the object it is called on. */
     PyTypeObject *owner;
 };
 
 /*
- * Whether its names can only change if the owner's version does, so that `method`,
- * `owner` and that version stand for them.  Methods that were made at run time may be
- * freed, and others take their place.
+ * How long `method` and `owner` stand for the same names.  Methods that were made at
+ * run time may be freed, and others take their place; so may types.
  */
-bool cunei_cfunction_is_fixed(const struct cunei_cfunction *function);
+enum cunei_cfunction_life {
+    CUNEI_CFUNCTION_ONCE,
+    CUNEI_CFUNCTION_TEXT,    /* as VERSION, and as long as it has the same text */
+    CUNEI_CFUNCTION_VERSION, /* as long as the owner has the same version */
+    CUNEI_CFUNCTION_EVER,
+};
 
 /*
  * Its id, with the definition written.  0: it is not selected (`*is_off`), or there is
  * no id to be had.  Leaves no exception.
  */
-uint32_t cunei_cfunction_define(const struct cunei_cfunction *function, bool *is_off);
+uint32_t cunei_cfunction_define(const struct cunei_cfunction *function, bool *is_off,
+                                enum cunei_cfunction_life *life);
+
+/* What it says of itself, owned; NULL: no memory.  And whether it still says so. */
+char *cunei_cfunction_text(const struct cunei_cfunction *function);
+bool cunei_cfunction_has_text(const struct cunei_cfunction *function, const char *text);
 
 #endif

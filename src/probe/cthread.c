@@ -23,10 +23,21 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_key;
 
+static void forget_known(struct cunei_cthread *thread)
+{
+    for (size_t i = 0; i <= thread->table_mask; i++) {
+        free(thread->table[i].text);
+        thread->table[i] = (struct cunei_cthread_known){0};
+    }
+    thread->known_count = 0;
+}
+
 static void free_thread(struct cunei_cthread *thread)
 {
     if (!thread)
         return;
+    if (thread->table)
+        forget_known(thread);
     free(thread->table);
     free(thread->opens);
     free(thread);
@@ -62,12 +73,6 @@ static struct cunei_cthread *new_thread(void)
     thread->last = thread->opens + OPEN_FIRST - 1;
     cunei_cthread_own = thread;
     return thread;
-}
-
-static void forget_known(struct cunei_cthread *thread)
-{
-    memset(thread->table, 0, (thread->table_mask + 1) * sizeof(*thread->table));
-    thread->known_count = 0;
 }
 
 struct cunei_cthread *cunei_cthread_get(uint64_t recording)
@@ -116,6 +121,7 @@ void cunei_cthread_add(struct cunei_cthread *thread,
         thread->known_count++;
         place = cunei_cthread_find(thread, known->method, known->owner);
     }
+    free(place->text);
     *place = *known;
 }
 

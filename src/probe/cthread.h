@@ -15,20 +15,22 @@
 
 /*
  * A C function that this thread has called.  The word is what a code object's is, with
- * the version of the owner in its lower half.
+ * the version of the owner in its lower half and a bit of its own.
  */
 struct cunei_cthread_known {
     const PyMethodDef *method; /* NULL: the place is free */
     const PyTypeObject *owner;
     uint64_t word;
     uint32_t id;
+    char *text; /* owned: what it must say of itself; NULL: anything */
 };
+
+#define CUNEI_CTHREAD_EVER (UINT64_C(1) << 34) /* the version makes no difference */
 
 /* A frame and the C function it is in. */
 struct cunei_cthread_open {
     const void *frame;
-    uint64_t word; /* the id where a record has it; 0: beyond the classes */
-    uint32_t id;
+    uint64_t word; /* the id where a record has it, or in its lower half */
 };
 
 struct cunei_cthread {
@@ -65,7 +67,10 @@ static inline struct cunei_cthread_known *cunei_cthread_find(
 /* The calling thread's for the recording of this number; NULL: no memory. */
 struct cunei_cthread *cunei_cthread_get(uint64_t recording);
 
-/* Remember a function, in place of what was known of it; lack of memory is no error. */
+/*
+ * Remember a function, in place of what was known of it; lack of memory is no error.
+ * Takes its text.
+ */
 void cunei_cthread_add(struct cunei_cthread *thread,
                        const struct cunei_cthread_known *known);
 

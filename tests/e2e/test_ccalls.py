@@ -442,8 +442,10 @@ def use(text, owner, module):
     for _ in range(3):
         function(1)
 
-with cunei.recording("trace", c_calls=True):
+with cunei.recording("trace", c_calls=True, exclude=":hidden"):
+    use(b"hidden", (), "one")
     use(b"first", (), "one")
+    use(b"hidden", (), "one")
     use(b"second", (), "one")
     use(b"second", (), "two")
     use(b"third", {}, None)
