@@ -269,7 +269,9 @@ int cunei_trace_live_tail(const struct cunei_trace_live *live, char **text,
         return rc;
     }
     copy[length] = '\0';
-    *text = copy;
+    /* It stays as long as the trace, and mostly there is nothing in it. */
+    char *fitting = realloc(copy, length + 1);
+    *text = fitting ? fitting : copy;
     *size = length;
     return 0;
 }
