@@ -12,8 +12,8 @@ import gc
 import json
 import os
 import sys
-import time
 
+from clock import clock_ns, is_cpu
 from floor import Floor
 from rows import ROWS
 from variants import (
@@ -29,7 +29,6 @@ from variants import (
 from workloads import WORKLOADS
 
 ROUNDS = int(os.environ["CUNEI_BENCH_ROUNDS"])
-BY_CPU = "CUNEI_BENCH_CPU" in os.environ
 FUNCTIONS = 20_000
 
 # Turns of a variant before its time is taken, and while it is.
@@ -46,11 +45,6 @@ VARIANTS = {
 }
 
 
-def clock_ns(waits=False):
-    """The time; by CPU, where that is asked for and nothing waits for others."""
-    return time.process_time_ns() if BY_CPU and not waits else time.perf_counter_ns()
-
-
 def timed(variant, function, *arguments):
     variant.on()
     begin = clock_ns()
@@ -60,7 +54,7 @@ def timed(variant, function, *arguments):
     return took, result
 
 
-def best_turn(variant, function, size, waits):
+def best_turn(variant, function, size):
     """Nanoseconds per call in the best of a few turns of a variant that has warmed up.
 
     What starting costs (the first touch of buffers, the first sight of functions) is
@@ -71,20 +65,20 @@ def best_turn(variant, function, size, waits):
     for _ in range(WARM_UPS):
         function(size)
     for _ in range(TURNS):
-        begin = clock_ns(waits)
+        begin = clock_ns()
         calls = function(size)
-        best = min(best, (clock_ns(waits) - begin) / calls)
+        best = min(best, (clock_ns() - begin) / calls)
     variant.off()
     return best
 
 
-def best_turns(kinds, function, size, rounds, waits=False):
+def best_turns(kinds, function, size, rounds):
     """Nanoseconds of each variant, taking turns, and why others are missing."""
     variants, missing = available(kinds)
     best = dict.fromkeys(variants, float("inf"))
     for _ in range(rounds):
         for name, variant in variants.items():
-            best[name] = min(best[name], best_turn(variant, function, size, waits))
+            best[name] = min(best[name], best_turn(variant, function, size))
     return best, missing
 
 
@@ -114,12 +108,11 @@ def measure_events():
             "recorded": functools.partial(Recording, **row.options),
             "cProfile": Profile,
         }
-        table[name], missing[name] = best_turns(
-            kinds, row.function, row.size, max(2, ROUNDS * 2 // 5), row.waits
-        )
+        rounds = max(2, ROUNDS * 2 // 5)
+        table[name], missing[name] = best_turns(kinds, row.function, row.size, rounds)
     units = {name: ROWS[name].unit for name in table}
-    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    return {"ns": table, "units": units, "missing": missing, "gil": gil}
+    scales = not getattr(sys, "_is_gil_enabled", lambda: True)() and not is_cpu()
+    return {"ns": table, "units": units, "missing": missing, "scales": scales}
 
 
 def measure_size():

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from builds import Failed, run
+from clock import clock_ns
 
 DEVNULL = subprocess.DEVNULL
 
@@ -43,9 +44,9 @@ def ended(process):
 
 def timed(command):
     """The seconds that a command takes."""
-    begin = time.perf_counter()
+    begin = clock_ns()
     ended(start(command))
-    return time.perf_counter() - begin
+    return (clock_ns() - begin) / 1e9
 
 
 def peak_memory(command):
@@ -80,7 +81,7 @@ def measure_startup(python, scratch):
 
 
 def measure_spawn(python, scratch):
-    """Seconds of a child that does nothing, from a recorded parent: see spawn.py."""
+    """Nanoseconds of a child of a recorded parent that does nothing: see spawn.py."""
     trace = scratch / "children"
     record = [python.cunei, "record", "-q", "--force", "-o", trace]
     program = [pathlib.Path(__file__).parent / "spawn.py", python.rounds]

@@ -15,12 +15,10 @@ class Row(typing.NamedTuple):
     events: tuple = ()  # that the floor hears of besides those of functions
     collector: bool = False  # whether it hears of garbage collections
     options: dict = {}  # of the recording
-    waits: bool = False  # for other threads or processes
 
 
 def threads(count, n):
-    function = functools.partial(concurrency.run_threads, count)
-    return Row(function, n, "a call", waits=True)
+    return Row(functools.partial(concurrency.run_threads, count), n, "a call")
 
 
 # Sizes that take some milliseconds each.
@@ -39,5 +37,5 @@ ROWS = {
     "1 thread": threads(1, 22),
     "2 threads": threads(2, 21),
     "8 threads": threads(8, 18),
-    "fork, os._exit": Row(concurrency.run_forks, 5, "a child", waits=True),
+    "fork, os._exit": Row(concurrency.run_forks, 5, "a child"),
 }

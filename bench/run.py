@@ -31,7 +31,7 @@ from workloads import WORKLOADS
 
 # Turns of each variant in the first Python, and in the others.
 ROUNDS = 25
-FEWER_ROUNDS = 10
+FEWER_ROUNDS = 8
 
 FOLDER = BUILD / "bench"
 FLAGS = ["-O3", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", f"-I{ROOT / 'src'}"]

@@ -3,7 +3,7 @@
     cunei record … python spawn.py ROUNDS
 
 Whether a child is recorded is a matter of its environment.  Kinds of children take
-turns, and the least seconds of each count.
+turns, and the least nanoseconds of each count.
 """
 
 import json
@@ -11,7 +11,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
+
+from clock import clock_ns
 
 BENCH = str(pathlib.Path(__file__).resolve().parent)
 
@@ -36,9 +37,9 @@ def environment(recorded):
 def timed(words, recorded):
     command = [sys.executable, *words]
     variables = environment(recorded)
-    begin = time.perf_counter()
+    begin = clock_ns()
     subprocess.run(command, env=variables, check=True)
-    return time.perf_counter() - begin
+    return clock_ns() - begin
 
 
 def main():
