@@ -79,11 +79,6 @@ class Steps:
         """The same in a thread of several: the step is shown when it is done."""
         return self._end(f"{name:<36}", *attempt(function, arguments))
 
-    def leave_out(self, name, reason):
-        """Show a step that cannot be done here."""
-        with self.lock:
-            print(f"{name:<36}{'left out':<19}{reason}", flush=True)
-
     def _end(self, begun, count, output, took):
         result = "FAILED" if count.failed else "ok"
         with self.lock:

@@ -175,7 +175,7 @@ def test_python_m_cprofile(cunei):
 @pytest.mark.parametrize("core", ["ctrace", "sysmon"])
 @pytest.mark.parametrize("filtered", [False, True])
 def test_coverage(cunei, core, filtered):
-    pytest.importorskip("coverage")
+    pytest.importorskip("coverage.tracer" if core == "ctrace" else "coverage")
     cunei.write("app.py", WORK + "\ndef unused():\n    pass\n\nif work():\n    pass\n")
 
     def measure(name, *prefix):
