@@ -1,0 +1,575 @@
+# SPDX-License-Identifier: MIT
+"""asyncio's tasks: their steps, names and times are what asyncio itself would say."""
+
+import json
+from collections import Counter
+
+import ctf
+import pytest
+import taskview
+
+
+def record(cunei, source, *options, status=0):
+    """Record a program that behaves as it does without us, and read its trace."""
+    cunei.write("app.py", source)
+    plain = cunei.run(cunei.python, "app.py")
+    done = cunei("record", "-q", "-o", "trace", *options, "app.py")
+
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
+    assert done.returncode == status, done.stderr
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert process.is_balanced(), process.replay()
+    assert process.description["lost"] == "0"
+    return process, plain.stdout, done.stdout
+
+
+def recorded_tasks(cunei, source, *options):
+    process, plain, output = record(cunei, source, *options)
+    assert output == plain
+    return taskview.by_name(taskview.tasks_of(process))
+
+
+def reported_tasks(cunei):
+    shown = cunei("report", "trace", "--json")
+    assert shown.returncode == 0, shown.stderr
+    return json.loads(shown.stdout)["tasks"]
+
+
+# A task factory that wraps each coroutine in one that counts and times its steps.
+COUNTED = """\
+import asyncio, collections.abc, functools, json, time
+
+class Counted(collections.abc.Coroutine):
+    def __init__(self, coroutine):
+        self.coroutine = coroutine
+        self.steps = self.run = self.begin = self.end = 0
+
+    def step(self, call, *args):
+        self.steps += 1
+        begin = time.perf_counter_ns()
+        self.begin = self.begin or begin
+        try:
+            return call(*args)
+        finally:
+            self.end = time.perf_counter_ns()
+            self.run += self.end - begin
+
+    def send(self, value):
+        return self.step(self.coroutine.send, value)
+
+    def throw(self, *error):
+        return self.step(self.coroutine.throw, *error)
+
+    def close(self):
+        self.coroutine.close()
+
+    def __await__(self):
+        return self
+
+counted = []
+Task = asyncio.Task
+
+def factory(loop, coroutine, **options):
+    wrapped = Counted(coroutine)
+    task = (Task if counted else asyncio.Task)(wrapped, loop=loop, **options)
+    counted.append((task, wrapped))
+    return task
+
+def run(main, **options):
+    with asyncio.Runner(**options) as runner:
+        runner.get_loop().set_task_factory(factory)
+        runner.run(main)
+    rows = [(t.get_name(), w.steps, w.run, w.end - w.begin - w.run) for t, w in counted]
+    print(json.dumps(rows))
+"""
+
+BUSY = """
+def work(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+async def ping(mine, other, count):
+    for i in range(count):
+        await mine.put(i)
+        work(0.0005)
+        await other.get()
+
+async def down(depth, event):
+    if depth:
+        return await down(depth - 1, event)
+    try:
+        await event.wait()
+    finally:
+        work(0.001)
+
+async def rest():
+    work(0.004)
+    await asyncio.sleep(0.02)
+    work(0.002)
+
+async def main():
+    one, two = asyncio.Queue(1), asyncio.Queue(1)
+    tasks = [
+        asyncio.create_task(ping(one, two, 10), name="ping"),
+        asyncio.create_task(ping(two, one, 10), name="pong"),
+        asyncio.create_task(rest(), name="rest"),
+        asyncio.create_task(down(10, asyncio.Event()), name="cancelled"),
+        asyncio.create_task(down(3, asyncio.Event()), name="never"),
+    ]
+    tasks[4].cancel()
+    await asyncio.sleep(0)
+    tasks[3].cancel()
+    await asyncio.wait(tasks)
+"""
+
+NAMED = {"ping", "pong", "rest", "cancelled", "never"}
+
+LOOPS = {
+    "C": "run(main())",
+    "Python": "Task = asyncio.tasks._PyTask; run(main())",
+    "uvloop": "import uvloop; run(main(), loop_factory=uvloop.new_event_loop)",
+    "eager": "Task = functools.partial(Task, eager_start=True); run(main())",
+}
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        pytest.param(name, marks=pytest.mark.core if name == "C" else [])
+        for name in LOOPS
+    ],
+)
+def test_steps_run_and_wait_are_those_that_the_loop_sees(cunei, loop):
+    if loop == "uvloop":
+        pytest.importorskip("uvloop")
+    process, _, output = record(cunei, COUNTED + BUSY + LOOPS[loop])
+    told = [row for row in json.loads(output) if row[0] in NAMED]
+    tasks = taskview.by_name(taskview.tasks_of(process))
+    shown = {row["name"]: row for row in reported_tasks(cunei)}
+
+    assert len(told) == len(NAMED)
+    for name, steps, run, wait in told:
+        (task,) = tasks[name]
+        assert task.ended
+        assert (task.steps, name) == (steps, name)
+        assert shown[name]["switches"] == steps
+        assert abs(shown[name]["run_ns"] - task.run) <= 1000 * steps
+        assert shown[name]["ended"]
+        # An eager task runs inside the step of another, which does not run meanwhile.
+        if loop != "eager":
+            assert 0.7 * run - 200_000 <= task.run <= 1.01 * run + 50_000
+            assert abs(task.wait - wait) <= 0.3 * run + 200_000
+            assert abs(shown[name]["wait_ns"] - task.wait) <= 1000 * steps
+    assert shown["rest"]["run_ns"] >= 6_000_000
+    assert shown["rest"]["wait_ns"] >= 15_000_000
+    assert shown["cancelled"]["raised"] and not shown["rest"]["raised"]
+
+
+@pytest.mark.core
+def test_tasks_that_start_at_once_run_inside_others(cunei):
+    tasks = recorded_tasks(
+        cunei,
+        """\
+import asyncio
+
+async def nest(depth):
+    if depth:
+        await asyncio.create_task(nest(depth - 1), name=f"depth {depth - 1}")
+    await asyncio.sleep(0)
+
+async def main():
+    asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+    await asyncio.create_task(nest(100), name="depth 100")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(nest(0), name="grouped")
+
+asyncio.run(main())
+""",
+    )
+
+    for depth in range(101):
+        (task,) = tasks[f"depth {depth}"]
+        assert set(task.functions) == {"nest"}
+        # First until its sleep, or until it waits for the next one, then once more.
+        assert task.steps == (2 if depth == 0 else 3)
+        assert task.phases == [ctf.ENTER] + [ctf.RESUME] * (task.steps - 1)
+    assert tasks["grouped"][0].steps == 2
+
+
+def test_a_task_made_without_a_call_of_python(cunei):
+    tasks = recorded_tasks(
+        cunei,
+        """\
+import asyncio
+
+async def child():
+    await asyncio.sleep(0)
+
+async def main():
+    loop = asyncio.get_running_loop()
+    await asyncio.Task(child(), loop=loop, eager_start=True, name="child")
+
+asyncio.run(main())
+""",
+    )
+
+    assert [(task.steps, task.functions) for task in tasks["child"]] == [
+        (2, ["child", "child"])
+    ]
+
+
+NAMES = """\
+import asyncio
+
+async def rename(name):
+    await asyncio.sleep(0)
+    asyncio.current_task().set_name(name)
+    await asyncio.sleep(0)
+
+async def main():
+    for name in ("plain", "größer", "lone \\udcff \\ud800", "long " + "x" * 2000, ""):
+        await asyncio.create_task(rename(name), name="first")
+    await asyncio.create_task(rename(5), name=("tuple", 1))
+    await asyncio.create_task(rename("same"), name="same")
+
+asyncio.run(main())
+"""
+
+
+def test_names_are_told_when_they_change(cunei):
+    process, _, _ = record(cunei, NAMES)
+    tasks = [
+        task
+        for task in taskview.tasks_of(process).values()
+        if task.functions[0] == "rename"
+    ]
+
+    names = [tuple(task.names) for task in sorted(tasks, key=lambda t: t.number)]
+    assert names == [
+        ("first", "plain"),
+        ("first", "größer"),
+        ("first", r"lone \udcff \ud800"),
+        ("first", ("long " + "x" * 2000)[:1024]),
+        ("first",),
+        ("('tuple', 1)", "5"),
+        ("same",),
+    ]
+
+
+HOSTILE = """\
+import asyncio, weakref
+
+class Task(asyncio.Task):
+    def get_name(self):
+        print("asked for its name")
+        return super().get_name()
+
+    def __eq__(self, other):
+        print("compared")
+        return self is other
+
+    def __hash__(self):
+        return 1
+
+    def __getattribute__(self, name):
+        if name in ("get_name", "_name"):
+            print("asked for", name)
+        return super().__getattribute__(name)
+
+class PythonTask(asyncio.tasks._PyTask):
+    def get_name(self):
+        print("asked for its name")
+        return "other"
+
+class Name(str):
+    def __eq__(self, other):
+        print("name compared")
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+    def __str__(self):
+        return self
+
+class Loop(asyncio.SelectorEventLoop):
+    def get_debug(self):
+        return False
+
+async def work():
+    await asyncio.sleep(0)
+
+async def main():
+    loop = asyncio.get_running_loop()
+    for kind in (Task, PythonTask):
+        task = kind(work(), loop=loop, name=Name(kind.__name__))
+        await task
+        gone = weakref.ref(task, lambda _: print("gone"))
+        del task
+        print(gone() is None)
+
+with asyncio.Runner(loop_factory=Loop) as runner:
+    runner.run(main())
+"""
+
+
+@pytest.mark.core
+def test_no_code_of_the_program_runs_and_no_task_is_kept(cunei):
+    tasks = recorded_tasks(cunei, HOSTILE)
+
+    assert tasks["Task"][0].steps == tasks["PythonTask"][0].steps == 2
+
+
+def test_a_loop_with_a_hash_of_its_own_is_left_alone(cunei):
+    process, plain, output = record(
+        cunei,
+        """\
+import asyncio
+
+hashed = 0
+
+class Loop(asyncio.SelectorEventLoop):
+    def __hash__(self):
+        global hashed
+        hashed += 1
+        return 5
+
+async def work():
+    await asyncio.sleep(0)
+
+with asyncio.Runner(loop_factory=Loop) as runner:
+    for _ in range(10):
+        runner.run(work())
+print(hashed)
+""",
+    )
+
+    assert output == plain
+    assert process.count(ctf.ENTER)
+
+
+@pytest.mark.core
+def test_coroutines_do_not_import_asyncio(cunei):
+    process, plain, output = record(
+        cunei,
+        """\
+import sys
+
+class Pause:
+    def __await__(self):
+        yield
+
+async def inner():
+    await Pause()
+
+async def outer():
+    await inner()
+    await inner()
+
+def drive(coroutine):
+    try:
+        while True:
+            coroutine.send(None)
+    except StopIteration:
+        pass
+
+for _ in range(100):
+    drive(outer())
+print("asyncio" in sys.modules, "_asyncio" in sys.modules)
+""",
+    )
+
+    assert output == plain == "False False\n"
+    assert taskview.tasks_of(process) == {}
+    counts = Counter()
+    for function, count in process.count(ctf.ENTER, ctf.RESUME).items():
+        counts[function.qualname] += count
+    assert (counts["outer"], counts["inner"]) == (300, 400)
+
+
+def test_coroutines_beside_a_loop_belong_to_no_task(cunei):
+    """One that is driven by hand in a callback, and a loop in another thread."""
+    tasks = recorded_tasks(
+        cunei,
+        """\
+import asyncio, threading
+
+async def by_hand():
+    return 1
+
+def callback():
+    try:
+        by_hand().send(None)
+    except StopIteration:
+        pass
+
+async def main(name):
+    asyncio.current_task().set_name(name)
+    asyncio.get_running_loop().call_soon(callback)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    callback()
+
+callback()
+threads = [
+    threading.Thread(target=lambda n=n: asyncio.run(main(f"main {n}")))
+    for n in range(4)
+]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+""",
+    )
+
+    numbers = set()
+    for n in range(4):
+        (task,) = tasks[f"main {n}"]
+        assert (task.steps, set(task.functions)) == (21, {"main"})
+        numbers.add(task.number)
+    assert len(numbers) == 4
+
+
+def test_each_task_has_a_number_of_its_own_even_at_the_same_address(cunei):
+    process, plain, output = record(
+        cunei,
+        """\
+import asyncio
+
+async def work():
+    await asyncio.sleep(0)
+
+async def main():
+    addresses = set()
+    for i in range(3000):
+        task = asyncio.create_task(work())
+        addresses.add(id(task))
+        await task
+    # How many there are differs from run to run.
+    assert len(addresses) < 1000
+
+asyncio.run(main())
+""",
+    )
+    tasks = taskview.tasks_of(process).values()
+
+    assert Counter(task.steps for task in tasks if task.functions[0] == "work") == {
+        2: 3000
+    }
+    assert len([row for row in reported_tasks(cunei) if row["function"] == "work"])
+
+
+def test_a_selection_tells_the_task_with_the_first_coroutine_that_it_has(cunei):
+    tasks = recorded_tasks(
+        cunei,
+        """\
+import asyncio
+
+async def chosen(n):
+    for _ in range(n):
+        await asyncio.sleep(0)
+
+async def left_out(n):
+    await chosen(n)
+
+async def main():
+    await asyncio.gather(*(asyncio.create_task(left_out(n), name=f"of {n}")
+                           for n in range(1, 4)))
+
+asyncio.run(main())
+""",
+        "--include",
+        "__main__:chosen",
+    )
+
+    assert {name: [task.steps for task in found] for name, found in tasks.items()} == {
+        "of 1": [2],
+        "of 2": [3],
+        "of 3": [4],
+    }
+    assert {row["function"] for row in reported_tasks(cunei)} == {"chosen"}
+
+
+def test_a_recording_that_begins_and_ends_inside_of_tasks(cunei):
+    cunei.write(
+        "app.py",
+        """\
+import asyncio
+import cunei
+
+async def other(n):
+    for _ in range(n):
+        await asyncio.sleep(0)
+
+async def main():
+    task = asyncio.create_task(other(10), name="other")
+    await asyncio.sleep(0)
+    for _ in range(2):
+        cunei.start("trace")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        cunei.stop()
+    await task
+
+asyncio.run(main())
+""",
+    )
+    done = cunei.run(cunei.python, "app.py")
+    assert done.returncode == 0, done.stderr
+
+    processes = ctf.read(cunei.folder / "trace").processes
+    assert len(processes) == 2
+    for process in processes:
+        assert process.is_balanced(), process.replay()
+        events = [event.value for event in process.events() if event.kind == ctf.TASK]
+        names = {event.task: event.name for event in events if event.name}
+        assert sorted(names.values()) == ["Task-1", "other"]
+
+
+@pytest.mark.core
+def test_a_loop_inside_of_a_step(cunei):
+    """As nest_asyncio does it: the outer task makes room for an inner loop."""
+    tasks = recorded_tasks(
+        cunei,
+        """\
+import asyncio
+
+async def inner():
+    asyncio.current_task().set_name("inner")
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+def nested():
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    asyncio.tasks._leave_task(loop, task)
+    asyncio._set_running_loop(None)
+    other = asyncio.new_event_loop()
+    other.run_until_complete(inner())
+    other.close()
+    asyncio._set_running_loop(loop)
+    asyncio.tasks._enter_task(loop, task)
+
+async def leaf():
+    nested()
+
+async def main():
+    asyncio.current_task().set_name("main")
+    await asyncio.sleep(0)
+    await leaf()
+    await asyncio.sleep(0)
+
+asyncio.run(main())
+""",
+    )
+
+    assert [task.steps for task in tasks["main"]] == [3]
+    assert [task.steps for task in tasks["inner"]] == [4]
+
+
+def test_the_report_shows_the_tasks(cunei):
+    record(cunei, COUNTED + BUSY + LOOPS["C"])
+    shown = cunei("report", "trace", "--tasks")
+
+    assert shown.returncode == 0, shown.stderr
+    lines = {line.split()[-3]: line for line in shown.stdout.splitlines() if line}
+    assert {"ping", "pong", "rest", "cancelled"} <= lines.keys()
