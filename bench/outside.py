@@ -64,30 +64,27 @@ def peak_memory(command):
 
 def measure_startup(python, scratch):
     """Seconds of a program that does nothing, plain and recorded."""
-    trace = scratch / "nothing"
-    record = [python.cunei, "record", "-q", "--force", "-o", trace, "-c", "pass"]
-    commands = {
-        "plain": [python.path, "-c", "pass"],
-        "import": [python.path, "-c", "import cunei"],
-        "record": record,
-    }
     best = {}
-    for _ in range(python.rounds):
+    for number in range(python.rounds):
+        trace = scratch / f"nothing-{python.version}-{number}"
+        commands = {
+            "plain": [python.path, "-c", "pass"],
+            "import": [python.path, "-c", "import cunei"],
+            "record": [python.cunei, "record", "-q", "-o", trace, "-c", "pass"],
+        }
         for name, command in commands.items():
             took = timed(command)
             best[name] = min(best.get(name, took), took)
-    shutil.rmtree(trace)
     return best
 
 
 def measure_spawn(python, scratch):
     """Nanoseconds of a child of a recorded parent that does nothing: see spawn.py."""
-    trace = scratch / "children"
-    record = [python.cunei, "record", "-q", "--force", "-o", trace]
+    trace = scratch / f"children-{python.version}"
+    record = [python.cunei, "record", "-q", "-o", trace]
     program = [pathlib.Path(__file__).parent / "spawn.py", python.rounds]
     output = run(*record, python.path, *program, CUNEI_BENCH_HELPERS=str(python.folder))
     recorded = len(list(trace.glob("*-*")))
-    shutil.rmtree(trace, ignore_errors=True)
     if recorded <= python.rounds:
         raise Failed(f"only {recorded} processes of {python.rounds + 1} were recorded")
     return json.loads(output.splitlines()[-1])

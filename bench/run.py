@@ -68,9 +68,9 @@ class Python:
     def measure(self, part, *rows, scratch=None, rounds=None, **variables):
         variables["CUNEI_BENCH_ROUNDS"] = str(rounds or self.rounds)
         variables["PYTHONPATH"] = str(self.folder)
-        with tempfile.TemporaryDirectory(dir=FOLDER) as temporary:
-            script = [ROOT / "bench" / "measure.py", part, scratch or temporary]
-            output = run(self.path, *script, *rows, **variables)
+        scratch = scratch or tempfile.mkdtemp(dir=FOLDER)
+        script = [ROOT / "bench" / "measure.py", part, scratch]
+        output = run(self.path, *script, *rows, **variables)
         return json.loads(output.splitlines()[-1])  # there may be warnings above
 
 
@@ -158,6 +158,7 @@ def main():
         parts = [part for part in parts if part[0] != "reader"]
         tables.show(figures)
         found.append(figures)
+    shutil.rmtree(FOLDER)
     if options.json:
         report = {"version": 1, "machine": platform.machine(), "pythons": found}
         options.json.write_text(json.dumps(report, indent=2) + "\n")

@@ -90,10 +90,9 @@ def show_scaling(events):
 
 
 def duration(ns, sign=""):
-    for unit, size in (("ms", 1e6), ("µs", 1e3)):
-        if abs(ns) >= 10 * size:
-            return f"{ns / size:{sign}.1f} {unit}"
-    return f"{ns:{sign}.0f} ns"
+    if abs(ns) >= 1e6:
+        return f"{ns / 1e6:{sign}.2f} ms"
+    return f"{ns / 1e3:{sign}.1f} µs" if abs(ns) >= 1e4 else f"{ns:{sign}.0f} ns"
 
 
 def cell(row, variant):
