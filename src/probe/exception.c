@@ -29,13 +29,12 @@ static uint32_t current_depth(void)
     return (uint32_t)cunei_compat_depth(PyThreadState_Get());
 }
 
-/* The id of the function on top; 0: it is not recorded. */
-static uint32_t function_of(PyCodeObject *code)
+/* The word of the code on top. */
+static uint64_t word_of(PyCodeObject *code)
 {
     uint64_t word = cunei_code_word(code);
 
-    return cunei_code_id(word ? word
-                              : cunei_code_resolve(code, cunei_frames_globals()));
+    return word ? word : cunei_code_resolve(code, cunei_frames_globals());
 }
 
 static int offset_of(PyObject *offset)
@@ -98,7 +97,7 @@ static void land(struct cunei_flights *flights, struct cunei_flying *flying,
 static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
                     PyCodeObject *code, PyObject *offset)
 {
-    uint32_t handler = function_of(code);
+    uint32_t handler = cunei_code_id(word_of(code));
     uint32_t line =
         handler ? cunei_lines_after(&flights->lines, code, offset_of(offset)) : 0;
 
@@ -143,14 +142,15 @@ static struct cunei_flying *launch(struct cunei_flights *flights,
 static void begin(struct cunei_flights *flights, PyCodeObject *code, PyObject *offset,
                   PyObject *exception)
 {
+    uint64_t word = word_of(code);
     struct cunei_flight flight = {
         .type = Py_TYPE(exception),
         .raised_by = code,
-        .function = function_of(code),
+        .function = cunei_code_id(word),
     };
 
     /* By the latter a generator is closed, or let go: nothing went wrong. */
-    if (flight.function == 0 ||
+    if (word & CUNEI_CODE_OFF ||
         Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
     flight.line = cunei_lines_before(&flights->lines, code, offset_of(offset));

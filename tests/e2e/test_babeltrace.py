@@ -278,7 +278,7 @@ def test_thread_names_are_the_same(tmp_path):
         "back\\slash",
         "new\nline",
         "x" * 31,
-        "x" * 32,
+        "x" * 40,
     }
     assert len(lines) == len(told)
 

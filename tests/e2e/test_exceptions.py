@@ -3,7 +3,6 @@
 
 import ast
 import json
-import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -568,12 +567,15 @@ def test_the_report_has_the_same_counts(cunei):
     shown = cunei("report", "trace", "--json")
     assert shown.returncode == 0, shown.stderr
 
-    report = json.loads(shown.stdout)
-    if "exceptions" not in report:
-        pytest.skip("the report has no exceptions yet")
-    got = Counter()
-    for row in report["exceptions"]:
-        if re.search(r"/programs/exceptions\.py$", row["file"]):
-            got[row["type"], row["function"]] += row["count"]
-    assert {kind for kind, _ in got} == {kind for kind, _ in wanted.raised}
-    assert got.total() == wanted.raised.total()
+    raised, taken, unhandled = Counter(), Counter(), 0
+    for row in json.loads(shown.stdout)["exceptions"]:
+        if row["module"] == "__main__":
+            raised[row["type"], row["function"]] += row["count"]
+            taken[row["type"], row["function"]] += sum(
+                handler["count"] for handler in row["handled"]
+            )
+            unhandled += row["unhandled"]
+    assert raised == wanted.raised
+    handled = {key: sum(wanted.handlers(key).values()) for key in wanted.raised}
+    assert taken + Counter() == +Counter(handled)
+    assert unhandled == wanted.raised.total() - sum(handled.values()) == 0

@@ -125,8 +125,8 @@ def is_ours(error):
             return False
         if "cunei" in file or file.startswith("_probe"):
             return True
-        # CPython keeps what it interned, whoever asked it to.
-        if function.startswith(("_PyPegen_", "PyUnicode_Intern")):
+        # CPython keeps what it interned, whoever asked it to, and so do its modules.
+        if function.startswith(("_PyPegen_", "PyUnicode_Intern", "PyModule_ExecDef")):
             return False
     return False
 
