@@ -1,13 +1,11 @@
 """The build folders that lint, test and soak share, and how commands run in them."""
 
-import contextlib
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -23,11 +21,6 @@ BUILDS = {
 }
 
 
-# What runs at the moment, each in a process group of its own.
-running = set()
-stopped = threading.Event()
-
-
 class Failed(Exception):
     """A command that went wrong; the text is what it printed."""
 
@@ -38,8 +31,6 @@ def path_with(folder):
 
 def run(*command, timeout=1200, **variables):
     """Run a command in the project's folder and return what it printed."""
-    if stopped.is_set():
-        raise Failed(f"{command[0]} was not started any more\n")
     environment = os.environ | {"PATH": path_with(BIN)} | variables
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -52,7 +43,6 @@ def run(*command, timeout=1200, **variables):
         text=True,
         errors="replace",
     )
-    running.add(process)
     try:
         output, _ = process.communicate(timeout=timeout)
     except BaseException as error:
@@ -62,19 +52,9 @@ def run(*command, timeout=1200, **variables):
             output += f"\n{command[0]} was stopped after {timeout} s\n"
             raise Failed(output) from None
         raise
-    finally:
-        running.discard(process)
     if process.returncode:
         raise Failed(f"{output}\n{command[0]} ended with {process.returncode}\n")
     return output
-
-
-def stop_all():
-    """Stop what other threads have running, and let them start nothing more."""
-    stopped.set()
-    for process in list(running):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def configure(name):

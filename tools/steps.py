@@ -1,7 +1,6 @@
-"""Runs named steps, shows them, and counts what passed."""
+"""Runs named steps one after the other, shows them, and counts what passed."""
 
 import dataclasses
-import threading
 import time
 import traceback
 import xml.etree.ElementTree
@@ -42,50 +41,34 @@ def count_junit(path):
     return count
 
 
-def attempt(function, arguments):
-    """Call a step's function; what it counted, printed and took."""
-    began = time.monotonic()
-    output = ""
-    try:
-        count = function(*arguments) or Count(passed=1)
-    except Failed as error:
-        count = getattr(error, "count", None) or Count()
-        count.failed = count.failed or 1
-        output = str(error)
-    except Exception:
-        count = Count(failed=1)
-        output = traceback.format_exc()
-    return count, output, time.monotonic() - began
-
-
 class Steps:
-    """Steps are functions that return a Count or nothing and raise when they failed.
-
-    A test step that failed may have counted its tests: they come with the exception,
-    as its attribute `count`.
-    """
-
     def __init__(self):
         self.count = Count()
         self.began = time.monotonic()
-        self.lock = threading.Lock()
 
     def run(self, name, function, *arguments):
-        """Run a step; whether nothing failed."""
+        """Run a step: it returns a Count or nothing, and raises when it failed.
+
+        A test step that failed may have counted its tests: they come with the
+        exception, as its attribute `count`.
+        """
         print(f"{name:<36}", end="", flush=True)
-        return self._end("", *attempt(function, arguments))
-
-    def run_beside(self, name, function, *arguments):
-        """The same in a thread of several: the step is shown when it is done."""
-        return self._end(f"{name:<36}", *attempt(function, arguments))
-
-    def _end(self, begun, count, output, took):
-        result = "FAILED" if count.failed else "ok"
-        with self.lock:
-            print(f"{begun}{result:<7}{took:6.1f} s   {count}", flush=True)
-            if count.failed:
-                print(f"{output.rstrip()}\n", flush=True)
-            self.count += count
+        began = time.monotonic()
+        output = ""
+        try:
+            count = function(*arguments) or Count(passed=1)
+        except Failed as error:
+            count = getattr(error, "count", None) or Count()
+            count.failed = count.failed or 1
+            output = str(error)
+        except Exception:
+            count = Count(failed=1)
+            output = traceback.format_exc()
+        took = time.monotonic() - began
+        print(f"{'FAILED' if count.failed else 'ok':<7}{took:6.1f} s   {count}")
+        if count.failed:
+            print(f"{output.rstrip()}\n", flush=True)
+        self.count += count
         return not count.failed
 
     def finish(self):

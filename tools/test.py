@@ -7,7 +7,7 @@ its own: all of them on the newest Python, those marked `core` on the others, am
 them free-threaded ones.
 """
 
-import concurrent.futures
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +18,8 @@ import lint
 from builds import BUILD, Failed, run
 from steps import Steps, count_junit
 
+# Of the end-to-end tests, at the same time; some of them look at times.
+MOST_WORKERS = 4
 MARKERS = {"all tests": "not soak", "core tests": "core and not soak"}
 
 
@@ -57,37 +59,27 @@ def install(version, path):
     environments.install("e2e", version, path)
 
 
-def end_to_end(version, only):
+def end_to_end(version, markers):
     report = BUILD / f"e2e-{version}.xml"
     python = BUILD / f"e2e-{version}" / "bin" / "python"
-    marker = ["-m", only]
-    command = [python, "-m", "pytest", "-q", "tests", f"--junitxml={report}", *marker]
-    return counted(report, *command, timeout=1800)
-
-
-def test_python(steps, version, path, title):
-    """The end-to-end tests with that Python; what became of them, in words."""
-    if not steps.run_beside(f"install: Python {version}", install, version, path):
-        return "not tested"
-    name = f"end to end: Python {version}"
-    steps.run_beside(name, end_to_end, version, MARKERS[title])
-    return title
+    command = [python, "-m", "pytest", "-q", "tests", f"--junitxml={report}"]
+    # A file's tests stay together: some share what took long to make.
+    parallel = ["-n", str(min(os.cpu_count(), MOST_WORKERS)), "--dist", "loadfile"]
+    return counted(report, *command, *parallel, "-m", markers, timeout=1800)
 
 
 def test_pythons(steps):
-    """All tests on the first Python, core tests on the others, two at a time."""
-    jobs = {}
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        try:
-            for version, path in environments.pythons():
-                title = "core tests" if jobs else "all tests"
-                jobs[version] = pool.submit(test_python, steps, version, path, title)
-            concurrent.futures.wait(jobs.values())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            builds.stop_all()
-            raise
-    show_coverage({version: job.result() for version, job in jobs.items()})
+    """All tests on the first Python, core tests on the others."""
+    titles = {}
+    for version, path in environments.pythons():
+        title = "core tests" if "all tests" in titles.values() else "all tests"
+        if steps.run(f"install: Python {version}", install, version, path):
+            name = f"end to end: Python {version}"
+            steps.run(name, end_to_end, version, MARKERS[title])
+        else:
+            title = "not tested"
+        titles[version] = title
+    show_coverage(titles)
 
 
 def show_coverage(titles):

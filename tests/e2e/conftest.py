@@ -67,7 +67,7 @@ def cunei(tmp_path):
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("CUNEI_", "PYTHON", "COVERAGE"))
+        if not name.startswith(("CUNEI_", "PYTHON", "PYTEST_", "COVERAGE"))
     }
     environment |= {"NO_COLOR": "1", "TMPDIR": str(tmp_path)}
     folder = tmp_path / "work"
