@@ -417,7 +417,10 @@ static int resume_frame(struct cunei_profile *profile, struct cunei_span *span,
 int cunei_stack_switch(struct cunei_profile *profile, struct cunei_span *span,
                        const struct cunei_switch *change, uint64_t time)
 {
-    struct view view = view_of(change->functions, change->count, change->omitted);
+    uint32_t omitted = change->omitted < CUNEI_SWITCH_HIDDEN_MAX
+                           ? change->omitted
+                           : CUNEI_SWITCH_HIDDEN_MAX;
+    struct view view = view_of(change->functions, change->count, omitted);
     int rc = 0;
 
     cunei_stack_pass(profile, span, time);

@@ -260,7 +260,10 @@ static bool is_like(const struct cunei_greenlet *greenlet, const struct view *vi
 static int switch_stack(struct cunei_walk *walk, const struct cunei_packet *packet,
                         const struct cunei_switch *change)
 {
-    struct view view = view_of(change->functions, change->count, change->omitted);
+    uint32_t omitted = change->omitted < CUNEI_SWITCH_HIDDEN_MAX
+                           ? change->omitted
+                           : CUNEI_SWITCH_HIDDEN_MAX;
+    struct view view = view_of(change->functions, change->count, omitted);
 
     int rc = say(walk, packet,
                  (struct cunei_walk_step){.kind = CUNEI_WALK_SWITCH,

@@ -101,7 +101,60 @@ static void put_tail(struct cunei_buffer *out)
     cunei_buffer_fini(&tail);
 }
 
-/* Two packets with every kind of event. */
+/* One event of each of the classes that are no calls, in order of their numbers. */
+static void put_others(struct fixture *fixture, uint64_t time)
+{
+    const uint64_t words[] = {
+        cunei_record(time, CUNEI_CLASS_TASK, CUNEI_PHASE_ENTER),
+        7,
+        UINT64_C(8) << 32,
+        0x312d6b736154,
+        cunei_record(time, 1024, CUNEI_PHASE_ENTER),
+        cunei_record(time, CUNEI_CLASS_SWITCH, 0),
+        2,
+        UINT64_C(2) << 32 | 1,
+        UINT64_C(1025) << 32 | 1024,
+        cunei_record(time, 1025, CUNEI_PHASE_LEAVE),
+        cunei_record(time, CUNEI_CLASS_SWITCH, 0),
+        1,
+        UINT64_C(2) << 32,
+        UINT64_C(1024) << 32,
+        cunei_record(time, CUNEI_CLASS_THREAD_NAME, 0),
+        1,
+        UINT64_C(8) << 32,
+        0x656d616e,
+        cunei_record(time, CUNEI_CLASS_EXCEPTION, CUNEI_PHASE_ENTER),
+        UINT64_C(12) << 32 | 1024,
+        0,
+        UINT64_C(16) << 32,
+        0x726f727245706161,
+        0x72,
+        cunei_record(time, CUNEI_CLASS_EXCEPTION, CUNEI_PHASE_LEAVE),
+        UINT64_C(12) << 32 | 1024,
+        UINT64_C(15) << 32 | 1025,
+        UINT64_C(8) << 32 | 2,
+        0x726f727245,
+        cunei_record(time, CUNEI_CLASS_GC, CUNEI_PHASE_ENTER),
+        0,
+        2,
+        cunei_record(time, CUNEI_CLASS_GC, CUNEI_PHASE_LEAVE),
+        99,
+        UINT64_C(1) << 32 | 2,
+        cunei_record(time, CUNEI_CLASS_ARGUMENT, CUNEI_PHASE_ENTER),
+        UINT64_C(1) << 32 | 1024,
+        UINT64_C(8) << 32 | 4,
+        0x313d656d616e,
+        cunei_record(time, 1024, CUNEI_PHASE_YIELD),
+        cunei_record(time, CUNEI_CLASS_TASK, CUNEI_PHASE_RESUME),
+        7,
+        0,
+        cunei_record(time, 1024, CUNEI_PHASE_RESUME),
+    };
+
+    fixture_put_words(fixture, time, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* Three packets with every kind of event. */
 static void put_events(struct cunei_buffer *out, struct fixture *fixture)
 {
     const uint64_t stack[] = {cunei_record(2000, CUNEI_CLASS_STACK, 0),
@@ -120,6 +173,10 @@ static void put_events(struct cunei_buffer *out, struct fixture *fixture)
     fixture_put_call(fixture, 2002, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_LEAVE);
     fixture_put(fixture, 2003, 1024, CUNEI_PHASE_LEAVE);
     put_packet(out, 1, fixture, true);
+    fixture_packet_begin(fixture, 0, 2, 3000);
+    put_others(fixture, 3001);
+    fixture_put(fixture, 3002, 1024, CUNEI_PHASE_LEAVE);
+    put_packet(out, 1, fixture, true);
 }
 
 static void put_definitions(struct cunei_buffer *out, struct fixture *fixture)
@@ -132,11 +189,11 @@ static void put_definitions(struct cunei_buffer *out, struct fixture *fixture)
 
 static void put_live_packets(struct cunei_buffer *out, struct fixture *fixture)
 {
-    fixture_packet_begin(fixture, 0, 3, 4000);
-    fixture_put(fixture, 4001, 1027, CUNEI_PHASE_ENTER);
+    fixture_packet_begin(fixture, 0, 4, 5000);
+    fixture_put(fixture, 5001, 1027, CUNEI_PHASE_ENTER);
     put_packet(out, 5, fixture, false);
-    fixture_packet_begin(fixture, 0, 2, 3000);
-    fixture_put(fixture, 3001, 1024, CUNEI_PHASE_ENTER);
+    fixture_packet_begin(fixture, 0, 3, 4000);
+    fixture_put(fixture, 4001, 1024, CUNEI_PHASE_ENTER);
     put_packet(out, 6, fixture, true);
     fixture_packet_begin(fixture, 1, 1, 3000);
     fixture_put_define(fixture, 3000, CUNEI_FUNCTION_CLASS_END + 2, "later");
@@ -150,7 +207,8 @@ static void make_traces(struct fixture *fixture)
     put_events(&out, fixture);
     put_definitions(&out, fixture);
     save("trace", "ended", &out);
-    save("packet", "two", &packets);
+    save("packet", "three", &packets);
+    save("model", "three", &packets);
     cunei_buffer_fini(&packets);
     put_live(&out, fixture);
     put_live_packets(&out, fixture);
@@ -170,7 +228,8 @@ static void make_texts(struct fixture *fixture)
     struct cunei_buffer out = {0};
     static const char session[] =
         "v=1 dir=/tmp/a%09trace freq=2794750000 max=10 startup=1 include=json "
-        "exclude=re:^_ include=a:b exclude=x/y.py";
+        "exclude=re:^_ include=a:b exclude=x/y.py only=77 ccalls=1 args=a:* "
+        "return=b maxrepr=20 repr=1";
 
     fixture_define(fixture, 1026, "a \"quoted\\\" \n name");
     put_file(&out, fixture_path(fixture, CUNEI_METADATA_NAME), SIZE_MAX);
@@ -181,7 +240,9 @@ static void make_texts(struct fixture *fixture)
     save("metadata", "lines", &out);
     cunei_buffer_clear(&out);
     put_file(&out, fixture_path(fixture, CUNEI_PROCESS_NAME), SIZE_MAX);
-    cunei_buffer_append_text(&out, "pattern +a\npattern -b\nlost 7\nfull 1\n");
+    cunei_buffer_append_text(&out, "pattern +a\npattern -b\nlost 7\nfull 1\n"
+                                   "forked 1\nparent_folder host-1-0\nname Pool-1\n"
+                                   "left 1\nexit_status 3\nsignal 9\ncpu_ns 5\n");
     save("process", "whole", &out);
     cunei_buffer_clear(&out);
     cunei_buffer_append_text(&out, session);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Packets in memory that passed the check, through the model: read in one go, read in
+ * pieces and joined, walked, printed.
+ */
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "fuzz.h"
+#include "model/profile.h"
+#include "model/walk.h"
+#include "trace/check.h"
+#include "trace/trace.h"
+#include "view/payload.h"
+
+#define FUNCTION_COUNT 4u
+
+static const uint8_t uuid[16] = {'f', 'i', 'x', 't', 'u', 'r', 'e', 103};
+
+static struct cunei_function functions[FUNCTION_COUNT] = {
+    {1024, 1, "a", "f", "/x/a.py"},
+    {1025, 1, "a", "g", "/x/a.py"},
+    {1026, 1, "a", "h", "/x/a.py"},
+    {1027, 1, "a", "i", "/x/a.py"},
+};
+
+static const struct cunei_trace_process process = {
+    .functions = functions,
+    .function_count = FUNCTION_COUNT,
+    .dense_count = FUNCTION_COUNT,
+};
+
+struct readings {
+    struct cunei_profile whole, parts;
+    struct cunei_span one, many;
+    struct cunei_walk walk;
+};
+
+static int count_step(void *context, const struct cunei_walk_step *step)
+{
+    (void)context;
+    FUZZ_CHECK(step->depth == 0 || step->frames);
+    return 0;
+}
+
+/* A million frames that a stack leaves out are allowed, but take their time. */
+static bool is_shallow(const uint64_t *words, size_t count)
+{
+    for (size_t at = 0; at < count; at += cunei_event_words(&words[at], count - at)) {
+        if (cunei_record_class(words[at]) == CUNEI_CLASS_STACK &&
+            (uint32_t)words[at + 1] > 100)
+            return false;
+    }
+    return true;
+}
+
+static void read_packet(struct readings *readings, const struct cunei_packet *head,
+                        const uint64_t *words, size_t count)
+{
+    struct cunei_span piece = {0};
+    struct cunei_buffer text = {0};
+
+    FUZZ_CHECK(
+        cunei_profile_read(&readings->whole, &readings->one, head, words, count) == 0);
+    FUZZ_CHECK(cunei_profile_read(&readings->parts, &piece, head, words, count) == 0);
+    FUZZ_CHECK(cunei_profile_seal(&readings->parts, &piece) == 0);
+    FUZZ_CHECK(cunei_profile_join(&readings->parts, &readings->many, &piece) == 0);
+    FUZZ_CHECK(cunei_walk_packet(&readings->walk, head, words, count) == 0);
+    for (size_t at = 0; at < count; at += cunei_event_words(&words[at], count - at)) {
+        if (cunei_record_class(words[at]) < CUNEI_FUNCTION_FIRST)
+            cunei_payload_format(&text, &words[at], at % 2 == 0);
+    }
+    cunei_buffer_fini(&text);
+}
+
+/* Not the times: what a deep stack leaves out may be known on one side only. */
+static void compare(const struct readings *readings)
+{
+    for (uint32_t i = 0; i < readings->whole.slot_count; i++) {
+        const struct cunei_facts *whole = &readings->whole.functions[i];
+        const struct cunei_facts *parts = &readings->parts.functions[i];
+        FUZZ_CHECK(whole->calls == parts->calls);
+        FUZZ_CHECK(i == 0 || whole->resumes == parts->resumes);
+    }
+    FUZZ_CHECK(readings->whole.events == readings->parts.events);
+    FUZZ_CHECK(readings->whole.switches == readings->parts.switches);
+    FUZZ_CHECK(readings->whole.tasks.count == readings->parts.tasks.count);
+    FUZZ_CHECK(readings->one.thread_count == readings->many.thread_count);
+}
+
+static void finish(struct readings *readings)
+{
+    FUZZ_CHECK(cunei_profile_seal(&readings->whole, &readings->one) == 0);
+    FUZZ_CHECK(cunei_walk_end(&readings->walk) == 0);
+    compare(readings);
+    cunei_span_fini(&readings->one);
+    cunei_span_fini(&readings->many);
+    cunei_profile_fini(&readings->whole);
+    cunei_profile_fini(&readings->parts);
+    cunei_walk_fini(&readings->walk);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct cunei_profile_options options = {.function_count = FUNCTION_COUNT,
+                                                  .frequency = 1000,
+                                                  .tree = true,
+                                                  .edges = true};
+    struct readings readings = {.walk = {.step = count_step}};
+    uint64_t *memory = malloc(size + 1);
+    uint64_t last = 0;
+    size_t at = 0;
+
+    FUZZ_CHECK(memory);
+    if (size > 0)
+        memcpy(memory, data, size);
+    FUZZ_CHECK(cunei_profile_init(&readings.whole, &options) == 0);
+    FUZZ_CHECK(cunei_profile_init(&readings.parts, &options) == 0);
+    while (size - at >= sizeof(struct cunei_packet)) {
+        const struct cunei_packet *head = (const void *)((const char *)memory + at);
+        if (cunei_trace_check_head(head, uuid, 0) ||
+            head->packet_bits / 8 > size - at ||
+            head->stream_class != CUNEI_STREAM_EVENTS)
+            break;
+        const uint64_t *words = (const uint64_t *)(const void *)head;
+        size_t word_count = (size_t)(head->content_bits / 64) - CUNEI_PACKET_WORDS;
+        struct cunei_trace_events events = cunei_trace_check_events(
+            &process, head, words + CUNEI_PACKET_WORDS, word_count);
+        /* The reader lets no packet pass that begins before the last one's end. */
+        if (!events.wrong && head->timestamp_begin >= last &&
+            is_shallow(words + CUNEI_PACKET_WORDS, word_count)) {
+            read_packet(&readings, head, words + CUNEI_PACKET_WORDS, events.word_count);
+            last = events.last_time;
+        }
+        at += head->packet_bits / 8;
+    }
+    finish(&readings);
+    free(memory);
+    return 0;
+}
