@@ -164,7 +164,6 @@ bring() {
 
 # The path of such a Python from elsewhere.
 elsewhere() {
-    listed=${listed-$(tools/python.sh)}
     echo "$listed" | awk -v series="${name%t}." -v threaded="${name##*[0-9]}" '
         index($1, series) == 1 && $1 ~ (threaded ? "t$" : "[0-9]$") && $2 == "ready" {
             print $3
@@ -174,13 +173,19 @@ elsewhere() {
 
 exec 3>&1
 trap 'exit 1' HUP INT TERM
-mkdir -p "$cache"
+[ $# -gt 0 ] || set -- 3.15 3.14 3.13t
+
+if ! mkdir -p "$cache" || ! [ -w "$cache" ]; then
+    for name; do
+        say "not here: $cache cannot be written to"
+    done
+    exit 0
+fi 2>/dev/null
 exec 9>"$cache/.lock"
-flock --nonblock 9 || { echo "waiting for another make pythons" && flock 9; }
+flock -n 9 || { echo "waiting for another make pythons" && flock 9; }
 # What an interrupted run left: nobody else is at work.
 rm -rf "$cache"/.new.*
 
-[ $# -gt 0 ] || set -- 3.15 3.14 3.13t
 for name; do
     folder=$cache/$name
     log=$folder.log
@@ -188,6 +193,7 @@ for name; do
         say "$folder/bin/python3"
         continue
     fi
+    : "${listed=$(tools/python.sh)}"
     found=$(elsewhere)
     if [ -n "$found" ]; then
         say "$found"

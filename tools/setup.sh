@@ -81,7 +81,7 @@ python=$(ready_python)
 packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))
 [ -z "$packages" ] || fail "please install (Debian names): $packages"
 [ -n "$python" ] || fail "no CPython 3.12 or newer with headers in PATH or pyenv:" \
-    "install one, or name it: make PYTHON=/path/to/python3"
+    "install one, name it with make PYTHON=/path/to/python3, or try make pythons"
 
 # An environment whose Python has gone, or is no longer the one chosen, is made anew.
 if [ "$(.venv/bin/python -c 'import os, sys; print(os.path.realpath(sys.executable))' \

@@ -87,10 +87,10 @@ def show_coverage(titles):
     print()
     for title in dict.fromkeys(titles.values()):
         versions = [version for version in titles if titles[version] == title]
-        print(f"Pythons, {title:<14}{' '.join(versions)}")
+        print(f"Pythons, {title:<13}{' '.join(versions)}")
     absent = environments.absent(titles)
     if absent:
-        print(f"Pythons, not here      {' '.join(absent)}   (make pythons brings them)")
+        print(f"Pythons, not here     {' '.join(absent)} (make pythons brings most)")
 
 
 def main():
