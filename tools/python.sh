@@ -37,7 +37,7 @@ candidates() {
     fi
     # The shims of pyenv are slow, and what they stand for comes below.
     printf '%s\n' "$PATH" | tr ':' '\n' | grep -v '/shims/*$' | while read -r folder; do
-        ls -d "$folder"/python3 "$folder"/python3.[0-9]* | grep 'python[0-9.]*t\{0,1\}$'
+        ls -d "$folder"/python3 "$folder"/python3.[0-9][0-9] "$folder"/python3.[0-9][0-9]t
     done
     ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3 \
         "${XDG_CACHE_HOME:-$HOME/.cache}"/cunei/pythons/*/bin/python3
