@@ -82,10 +82,15 @@ void cunei_collect_hook(struct cunei_collect *collect)
 
 void cunei_collect_unhook(struct cunei_collect *collect)
 {
-    Py_ssize_t at = find(collect);
+    Py_ssize_t at;
 
-    if (at >= 0 && PyList_SetSlice(collect->list, at, at + 1, NULL) < 0)
-        PyErr_Clear();
+    /* Two threads may have put it there at once. */
+    while ((at = find(collect)) >= 0) {
+        if (PyList_SetSlice(collect->list, at, at + 1, NULL) < 0) {
+            PyErr_Clear();
+            break;
+        }
+    }
 }
 
 int cunei_collect_traverse(struct cunei_collect *collect, visitproc visit, void *arg)

@@ -94,7 +94,9 @@ static void when_poked(bool top_is_open)
 {
     cunei_threadname_check(top_is_open);
     cunei_greenlet_attach();
-    cunei_collect_hook(&active->collect);
+    struct probe_state *state = active;
+    if (state)
+        cunei_collect_hook(&state->collect);
 }
 
 /*
