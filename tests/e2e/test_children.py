@@ -12,8 +12,6 @@ import proof
 import pytest
 from family import calls, record
 
-pytestmark = pytest.mark.core
-
 
 def described(trace, key):
     """What the processes say of themselves, by their number."""
@@ -40,7 +38,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("options", [[], ["--include", ":square"]])
+@pytest.mark.parametrize(
+    "options", [[], pytest.param(["--include", ":square"], marks=pytest.mark.core)]
+)
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_multiprocessing(cunei, method, options):
     cunei.write("app.py", POOL)
@@ -61,6 +61,7 @@ def test_multiprocessing(cunei, method, options):
     assert harry.description["ended"] == "1"
 
 
+@pytest.mark.core
 def test_a_worker_of_a_pool_that_is_killed(cunei):
     cunei.write(
         "app.py",
@@ -100,6 +101,7 @@ if __name__ == "__main__":
     assert described(trace, "ended")[first] == "0"
 
 
+@pytest.mark.core
 def test_processes_started_anew_record_into_folders_of_their_own(cunei):
     trace = record(
         cunei,
@@ -340,6 +342,7 @@ work()
 """
 
 
+@pytest.mark.core
 def test_a_daemon_outlives_the_launcher(cunei):
     cunei.write("app.py", DAEMON)
     done = cunei("record", "-o", "trace", "app.py")
@@ -404,6 +407,7 @@ while os.read(read, 1):
     assert orphan.description["parent_folder"] == middle.folder.name
 
 
+@pytest.mark.core
 def test_without_children(cunei):
     trace = record(
         cunei,

@@ -5,9 +5,6 @@ import ctf
 import pytest
 from family import calls, family, first_stack, record
 
-pytestmark = pytest.mark.core
-
-
 FORK = """\
 import os
 
@@ -35,6 +32,7 @@ print("parent")
 """
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("options", [[], ["--include", "__main__"]])
 def test_a_child_has_a_folder_of_its_own(cunei, options):
     trace = record(cunei, FORK, *options)
@@ -50,6 +48,7 @@ def test_a_child_has_a_folder_of_its_own(cunei, options):
     assert trace.is_balanced()
 
 
+@pytest.mark.core
 def test_a_child_begins_with_what_is_open(cunei):
     _, children = family(record(cunei, FORK))
 
@@ -73,6 +72,7 @@ def test_a_child_knows_its_parent_and_its_end(cunei):
     assert parent.description["exit_status"] == "0"
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("taken", [(), (3,), (4,), (5,), (3, 4), (3, 5), (4, 5)])
 def test_a_selection_beside_other_tools(cunei, taken):
     """Whichever ids are left, one or two, and in whichever order they are called."""
@@ -150,6 +150,7 @@ work(5)
     assert statuses == [5, 4, 3, 2, 1]
 
 
+@pytest.mark.core
 def test_a_fork_in_the_middle_of_a_thread(cunei):
     trace = record(
         cunei,
@@ -200,6 +201,7 @@ other.join()
     assert trace.is_balanced()
 
 
+@pytest.mark.core
 def test_frames_that_were_open_end_in_the_child(cunei):
     """By return, by an exception and by generators, out of the frame that forked."""
     trace = record(
@@ -312,6 +314,7 @@ functions[20_400]()
     assert trace.lost() == 0
 
 
+@pytest.mark.core
 def test_a_fork_that_python_does_not_hear_of(cunei):
     """Its child is lost; it must not write into its parent's trace."""
     trace = record(

@@ -5,8 +5,6 @@ import ctf
 import pytest
 from family import calls, family, first_stack, record
 
-pytestmark = pytest.mark.core
-
 
 @pytest.mark.parametrize(
     ("end", "left", "status"),
@@ -22,7 +20,9 @@ pytestmark = pytest.mark.core
     }.values(),
     ids=lambda value: value if "(" not in value else "",
 )
-@pytest.mark.parametrize("options", [[], ["--include", ":work"]])
+@pytest.mark.parametrize(
+    "options", [pytest.param([], marks=pytest.mark.core), ["--include", ":work"]]
+)
 def test_the_end_of_a_child_is_told(cunei, end, left, status, options):
     trace = record(
         cunei,
@@ -57,6 +57,7 @@ else:
     assert calls(parent, "work") == calls(child, "work") == 1
 
 
+@pytest.mark.core
 def test_a_call_of_exit_that_comes_back(cunei):
     """It was to leave, its recording ended, and it stayed: it records in another."""
     trace = record(
@@ -120,6 +121,7 @@ work()
     assert trace.is_balanced()
 
 
+@pytest.mark.core
 def test_fork_and_another_program(cunei):
     trace = record(
         cunei,
@@ -157,6 +159,7 @@ else:
     assert first.description["ended"] == "1"
 
 
+@pytest.mark.core
 def test_a_preexec_function_is_recorded_where_there_is_one(cunei):
     trace = record(
         cunei,
@@ -301,6 +304,7 @@ work()
     assert calls(parent, "work") == calls(child, "work") == 1
 
 
+@pytest.mark.core
 def test_events_of_watched_code_are_gone_with_the_recording(cunei):
     """Who takes the tool id next must not hear of calls that it never asked for."""
     cunei.write(

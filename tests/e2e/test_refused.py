@@ -9,8 +9,6 @@ import ctf
 import proof
 import pytest
 
-pytestmark = pytest.mark.core
-
 
 def run(cunei, source, *words):
     """Record a program that behaves as without us; what is said of it at the end."""
@@ -46,6 +44,7 @@ for _ in range(50_000):
 """
 
 
+@pytest.mark.core
 def test_a_directory_that_is_not_there_in_the_children(cunei):
     prepare = "if os.path.exists('trace'): os.rename('trace', 'away')"
     restore = "if os.path.exists('away'): os.rename('away', 'trace')"
@@ -109,6 +108,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
 
+@pytest.mark.core
 @proof.needs_root
 @pytest.mark.parametrize(
     ("prepare", "reason"),
@@ -180,6 +180,7 @@ def test_a_variable_that_makes_no_sense(cunei, value):
     assert sorted(os.listdir(cunei.folder)) == before
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("value", ["nonsense", "/dev/null", "/nowhere/at/all"])
 def test_who_debugs_is_told(cunei, value):
     debug = {"CUNEI_RECORD": value, "CUNEI_DEBUG": "1"}
@@ -205,6 +206,7 @@ NESTED = [
 ]
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("words", NESTED, ids=["record", "run"])
 def test_a_recording_inside_a_recording_is_refused(cunei, words):
     cunei.write(
@@ -244,6 +246,7 @@ subprocess.run([{cunei.executable!r}, "record", "-q", "-o", "inner", "-c", "pass
     assert len(outer.processes) == len(inner.processes) == 1
 
 
+@pytest.mark.core
 def test_a_program_in_a_recording_cannot_start_one(cunei):
     code = """\
 import cunei
