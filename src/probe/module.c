@@ -191,6 +191,7 @@ static int start_events(struct probe_state *state)
     if (selective)
         cunei_frames_visit_all(resolve_open, NULL);
     cunei_collect_hook(&state->collect);
+    cunei_greenlet_attach(); /* its first event may be a switch */
     return 0;
 }
 

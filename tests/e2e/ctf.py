@@ -305,16 +305,16 @@ class Replay:
     def switch(self, switch: Switch) -> None:
         """Its frames must be those with which it was suspended, if it was."""
         self.suspended[self.greenlet] = self.stack
-        number = switch.greenlet
-        # The greenlet that ran first gets its number when it runs again.
-        if number not in self.suspended and switch.functions:
-            number = 0
-        known = self.suspended.pop(number, [])
-        if known[switch.omitted :] == switch.functions:
-            self.stack = known
-        else:
-            self.torn += 1
-            self.stack = [0] * switch.omitted + switch.functions
+        known = self.suspended.pop(switch.greenlet, None)
+        # The greenlet that ran first gets its number when it runs again; one that was
+        # suspended before the recording began has frames that nobody has seen.
+        if known is None and self.suspended.get(0) == switch.functions:
+            known = self.suspended.pop(0)
+        if known is not None:
+            self.torn += known[switch.omitted :] != switch.functions
+        self.stack = [0] * switch.omitted + switch.functions
+        if known is not None and switch.omitted:
+            self.stack[: switch.omitted] = known[: switch.omitted]
         self.greenlet = switch.greenlet
 
     def follow(self, events: Iterator[Event]) -> None:

@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: MIT
+"""Greenlets: switches are told, stacks hold, tracers of others work beside ours."""
+
+import json
+from collections import Counter
+
+import ctf
+import pytest
+from test_exact import PROGRAMS, differences, entries
+
+pytest.importorskip("greenlet")
+
+
+def record(cunei, source, *options):
+    """Record a program that behaves as it does without us, and read its trace."""
+    cunei.write("app.py", source)
+    plain = cunei.run(cunei.python, "app.py")
+    done = cunei("record", "-q", "-o", "trace", *options, "app.py")
+
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
+    assert (plain.returncode, done.stdout) == (0, plain.stdout), plain.stderr
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert process.description["lost"] == "0"
+    assert process.is_balanced(), process.replay()
+    return process
+
+
+def report(cunei):
+    shown = cunei("report", "trace", "--json")
+    assert shown.returncode == 0, shown.stderr
+    return json.loads(shown.stdout)
+
+
+def switches(process):
+    return [event.value for event in process.events() if event.kind == ctf.SWITCH]
+
+
+def stacks(process):
+    """The functions that are open after each switch."""
+    return [
+        [process.functions[number].qualname for number in switch.functions]
+        for switch in switches(process)
+    ]
+
+
+@pytest.mark.parametrize("c_calls", [False, True], ids=["", "C calls"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("greenlets", marks=pytest.mark.core), "gevent", "sockets"],
+)
+def test_every_function_is_entered_as_often_as_it_is(cunei, name, c_calls):
+    if name != "greenlets":
+        pytest.importorskip("gevent")
+    words = ["--c-calls"] * c_calls + [f"greenlets:{name}", "trace"]
+    done = cunei.run(cunei.python, PROGRAMS / "counted.py", *words)
+    assert done.returncode == 0, done.stderr
+    processes = ctf.read(cunei.folder / "trace").processes
+    counted = json.loads(done.stdout.splitlines()[-1])
+
+    assert len(processes) == len(counted) == 2
+    for rows, process in zip(counted, processes, strict=True):
+        wanted = Counter({(*key,): count for *key, count in rows})
+        got = Counter({key: n for key, n in entries(process).items() if key[0]})
+        assert wanted.total() > 100
+        assert differences(got, wanted) == {}
+        assert process.description["lost"] == "0"
+        assert process.is_balanced(), process.replay()
+        assert len(switches(process)) > 20
+
+
+TURNS = """\
+import greenlet
+
+main = greenlet.getcurrent()
+
+def leaf(value):
+    return main.switch(value)
+
+def run(fails):
+    leaf(1)
+    leaf(2)
+    if fails:
+        raise ValueError
+    return 3
+
+def outer():
+    one = greenlet.greenlet(run)
+    print(one.switch(False), one.switch(), one.switch(), one.dead)
+    other = greenlet.greenlet(run)
+    other.switch(True)
+    other.switch()
+    try:
+        other.switch()
+    except ValueError:
+        print("failed")
+    dropped = greenlet.greenlet(run)
+    dropped.switch(False)
+    del dropped
+
+outer()
+"""
+
+INSIDE, OUTSIDE = ["run", "leaf"], ["<module>", "outer"]
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("options", [(), ("--include", "__main__")])
+def test_each_switch_tells_the_whole_stack(cunei, options):
+    process = record(cunei, TURNS, *options)
+
+    turns = [[], OUTSIDE, INSIDE, OUTSIDE, INSIDE, OUTSIDE]
+    assert stacks(process) == 2 * turns + [[], OUTSIDE, INSIDE, OUTSIDE]
+    numbers = [switch.greenlet for switch in switches(process)]
+    one, main, other, dropped = numbers[0], numbers[1], numbers[6], numbers[12]
+    assert len({one, main, other, dropped}) == 4
+    assert numbers == 3 * [one, main] + 3 * [other, main] + 2 * [dropped, main]
+    shown = report(cunei)
+    assert (shown["orphans"], shown["unclosed"], shown["appeared"]) == (0, 0, 0)
+    assert shown["switches"] == 16
+    calls = {row["qualname"]: row["calls"] for row in shown["functions"]}
+    assert (calls["outer"], calls["run"], calls["leaf"]) == (1, 3, 5)
+
+
+def test_a_million_events_with_switches_at_the_edges_of_packets(cunei):
+    process = record(
+        cunei,
+        """\
+import greenlet
+
+main = greenlet.getcurrent()
+
+def down(depth, count):
+    if depth:
+        return down(depth - 1, count)
+    for _ in range(count):
+        main.switch()
+
+several = [greenlet.greenlet(down) for _ in range(10)]
+for depth, one in enumerate(several):
+    one.switch(depth, 3000)
+while several:
+    for one in several:
+        one.switch()
+    several = [one for one in several if not one.dead]
+""",
+    )
+
+    packets = [packet for packet in process.packets if packet.thread == 1]
+    firsts = [list(packet.events())[:2] for packet in packets]
+    assert len(packets) > 5
+    # Some packets begin with a switch: what is open then is what it leaves.
+    begun = [(a, b) for a, b in firsts if b.kind == ctf.SWITCH]
+    assert begun
+    assert all(stack.value != switch.value.functions for stack, switch in begun)
+    shown = report(cunei)
+    assert (shown["orphans"], shown["unclosed"], shown["appeared"]) == (0, 0, 0)
+
+
+def test_suspended_greenlets_do_not_run(cunei):
+    cunei.write(
+        "app.py",
+        """\
+import json, time, greenlet
+
+main = greenlet.getcurrent()
+now = time.perf_counter_ns
+times = []
+
+def work(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+def inside():
+    times.append(now())
+    work(0.01)
+    times.append(now())
+    main.switch()
+    times.append(now())
+    work(0.01)
+    times.append(now())
+
+def outside():
+    one = greenlet.greenlet(inside)
+    one.switch()
+    work(0.05)
+    one.switch()
+
+outside()
+print(json.dumps(times))
+""",
+    )
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+    first, left, back, last = json.loads(done.stdout)
+    rows = {row["qualname"]: row for row in report(cunei)["functions"]}
+
+    def is_about(got, wanted):
+        return abs(got - wanted) <= 0.1 * wanted + 2_000_000
+
+    running, suspended = left - first + last - back, back - left
+    assert is_about(rows["inside"]["total_ns"], running)
+    assert is_about(rows["inside"]["suspended_ns"], suspended)
+    assert is_about(rows["outside"]["total_ns"], suspended)
+    assert is_about(rows["outside"]["suspended_ns"], running)
+
+
+@pytest.mark.core
+def test_greenlets_that_were_there_before_the_recording(cunei):
+    cunei.write(
+        "app.py",
+        """\
+import greenlet
+import cunei
+
+main = greenlet.getcurrent()
+
+def leaf():
+    main.switch()
+
+def run(starts):
+    leaf()
+    if starts:
+        cunei.start("trace")
+    leaf()
+    leaf()
+
+def trace(event, greenlets):
+    pass
+
+for starts in (False, True):
+    greenlet.settrace(trace if starts else None)
+    one, other = greenlet.greenlet(run), greenlet.greenlet(run)
+    one.switch(False)
+    other.switch(starts)
+    if not starts:
+        cunei.start("trace")
+    one.switch()
+    other.switch()
+    other.switch()
+    one.switch()
+    assert greenlet.gettrace() not in (None, trace)
+    cunei.stop()
+    assert greenlet.gettrace() is (trace if starts else None)
+    one.switch()
+""",
+    )
+    done = cunei.run(cunei.python, "app.py")
+    assert done.returncode == 0, done.stderr
+
+    first, second = ctf.read(cunei.folder / "trace").processes
+    assert stacks(first) == [["run", "leaf"], ["<module>"]] * 4
+    assert stacks(second) == [["<module>"], ["run", "leaf"]] * 2 + [["<module>"]]
+
+
+TRACERS = """\
+import greenlet
+
+main = greenlet.getcurrent()
+seen = []
+
+def run(count):
+    for _ in range(count):
+        main.switch()
+
+def turn(count):
+    one = greenlet.greenlet(run)
+    for _ in range(count + 1):
+        one.switch(count)
+
+def trace(event, greenlets):
+    seen.append(event)
+
+class Chaining:
+    def __init__(self):
+        self.previous = greenlet.settrace(self)
+
+    def __call__(self, *args):
+        seen.append("chain")
+        if self.previous:
+            self.previous(*args)
+
+def fail(event, greenlets):
+    raise KeyError(event)
+
+turn(3)
+greenlet.settrace(trace)
+turn(3)
+print(seen)
+seen.clear()
+chaining = Chaining()
+turn(3)
+print(seen)
+seen.clear()
+greenlet.settrace(None)
+turn(3)
+print(seen)
+greenlet.settrace(fail)
+try:
+    turn(3)
+except KeyError as error:
+    print("failed", error)
+print(greenlet.gettrace())
+turn(3)
+"""
+
+
+def test_tracers_of_the_program_see_what_they_would_see_without_us(cunei):
+    cunei.write("app.py", TRACERS)
+    plain = cunei.run(cunei.python, "app.py")
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+
+    assert (done.returncode, done.stderr) == (0, "") == (plain.returncode, plain.stderr)
+    assert done.stdout == plain.stdout
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    # Who takes our place without calling us keeps switches from us, no call is lost.
+    assert process.description["lost"] == "0"
+    calls = {f.qualname: n for f, n in process.count(ctf.ENTER).items()}
+    assert (calls["turn"], calls["run"]) == (6, 5)
+
+
+def test_a_tracer_set_before_ours_is_called_and_put_back(cunei):
+    cunei.write(
+        "app.py",
+        """\
+import greenlet
+import cunei
+
+main = greenlet.getcurrent()
+seen = []
+
+def run():
+    main.switch()
+
+def trace(event, greenlets):
+    seen.append((event, greenlets[1] is main))
+
+def fail(event, greenlets):
+    raise KeyError(event)
+
+greenlet.settrace(trace)
+cunei.start("trace")
+one = greenlet.greenlet(run)
+one.switch()
+one.switch()
+cunei.stop()
+assert seen == [("switch", False), ("switch", True)] * 2, seen
+assert greenlet.gettrace() is trace
+
+greenlet.settrace(fail)
+cunei.start("trace")
+one = greenlet.greenlet(run)
+try:
+    one.switch()
+except KeyError:
+    print("failed")
+# greenlet has taken it away, as it does without us.
+cunei.stop()
+assert greenlet.gettrace() is None
+""",
+    )
+    done = cunei.run(cunei.python, "app.py")
+
+    assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr
+    first, _ = ctf.read(cunei.folder / "trace").processes
+    assert len(switches(first)) == 4
+    assert first.is_balanced()
+
+
+def test_each_thread_has_its_greenlets(cunei):
+    """Also threads that began before greenlet was imported, and ones that go on."""
+    process = record(
+        cunei,
+        """\
+import threading
+
+def turn(name, count):
+    main = greenlet.getcurrent()
+    def run():
+        for _ in range(count):
+            main.switch()
+    one = greenlet.greenlet(run)
+    while not one.dead:
+        one.switch()
+
+def early(started, go):
+    started.set()
+    go.wait()
+    turn("early", 50)
+
+started, go = threading.Event(), threading.Event()
+first = threading.Thread(target=early, args=(started, go), name="early")
+first.start()
+started.wait()
+import greenlet
+go.set()
+others = [threading.Thread(target=turn, args=(n, 50), name=str(n)) for n in range(3)]
+for thread in others:
+    thread.start()
+for thread in (first, *others):
+    thread.join()
+turn("main", 50)
+""",
+    )
+
+    found = {}
+    for packets in process.threads().values():
+        events = [event for packet in packets for event in packet.events()]
+        found[packets[0].thread_name] = sum(e.kind == ctf.SWITCH for e in events)
+    assert found == dict.fromkeys(["early", "0", "1", "2", "MainThread"], 102)
+
+
+def test_no_greenlet_is_kept_alive_and_each_has_its_number(cunei):
+    process = record(
+        cunei,
+        """\
+import weakref
+import greenlet
+
+main = greenlet.getcurrent()
+gone = 0
+
+def run():
+    main.switch()
+
+def count(ref):
+    global gone
+    gone += 1
+
+for i in range(1000):
+    one = greenlet.greenlet(run)
+    ref = weakref.ref(one, count)
+    one.switch()
+    one.switch()
+    assert one.dead
+    del one
+    assert gone == i + 1
+""",
+    )
+
+    assert len({switch.greenlet for switch in switches(process)}) == 1001
+
+
+def test_greenlets_inside_of_tasks(cunei):
+    """As SQLAlchemy does it: what awaits runs in one greenlet, the rest in another."""
+    record(
+        cunei,
+        """\
+import asyncio
+import greenlet
+
+async def spawn(function, *args):
+    parent = greenlet.getcurrent()
+    child = greenlet.greenlet(function, parent)
+    result = child.switch(*args)
+    while not child.dead:
+        result = child.switch(await result)
+    return result
+
+def wait(awaitable):
+    return greenlet.getcurrent().parent.switch(awaitable)
+
+async def fetch(n):
+    await asyncio.sleep(0)
+    return n
+
+def query(count):
+    return sum(wait(fetch(n)) for n in range(count))
+
+async def main():
+    tasks = [asyncio.create_task(spawn(query, n), name=f"query {n}") for n in (3, 5)]
+    print(await asyncio.gather(*tasks))
+
+asyncio.run(main())
+""",
+    )
+    shown = report(cunei)
+
+    tasks = {row["name"]: row["switches"] for row in shown["tasks"]}
+    assert (tasks["query 3"], tasks["query 5"]) == (4, 6)
+    assert (shown["orphans"], shown["unclosed"], shown["appeared"]) == (0, 0, 0)
+
+
+PATCHED = """\
+from gevent import monkey; monkey.patch_all()
+import queue, socket, threading
+import gevent, gevent.pool, gevent.server
+
+def handle(connection, address):
+    while data := connection.recv(100):
+        connection.sendall(data.upper())
+
+def ask(port, count):
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        for i in range(count):
+            connection.sendall(b"hello %d" % i)
+            assert connection.recv(100) == b"HELLO %d" % i
+    return count
+
+def produce(line):
+    for i in range(50):
+        line.put(i)
+    line.put(None)
+
+def consume(line):
+    total = 0
+    while (item := line.get()) is not None:
+        total += item
+    print("total", total)
+
+server = gevent.server.StreamServer(("127.0.0.1", 0), handle)
+server.start()
+pool = gevent.pool.Pool(5)
+print(sum(pool.imap_unordered(lambda i: ask(server.server_port, 10), range(20))))
+server.stop()
+line = queue.Queue(2)
+threads = [threading.Thread(target=f, args=(line,)) for f in (produce, consume)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(gevent.get_hub().threadpool.apply(sum, ([1, 2, 3],)))
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--include", "__main__"), ("--c-calls",)])
+def test_a_program_that_gevent_has_patched(cunei, options):
+    pytest.importorskip("gevent")
+    process = record(cunei, PATCHED, *options)
+
+    calls = {f.qualname: n for f, n in process.count(ctf.ENTER).items()}
+    assert (calls["handle"], calls["ask"]) == (20, 20)
+    assert (calls["produce"], calls["consume"]) == (1, 1)
+    assert len(switches(process)) > 200
+    shown = report(cunei)
+    assert (shown["orphans"], shown["unclosed"], shown["appeared"]) == (0, 0, 0)
+
+
+def test_gevents_monitor_of_blocking_greenlets_works_beside_us(cunei):
+    """Its tracer comes later than ours and calls it."""
+    pytest.importorskip("gevent")
+    cunei.write(
+        "app.py",
+        """\
+import gevent, greenlet
+
+gevent.config.monitor_thread = True
+gevent.config.max_blocking_time = 0.05
+hub = gevent.get_hub()
+gevent.sleep(0)  # the monitor gives up on a hub that does not run yet
+monitor = hub.start_periodic_monitoring_thread()
+
+def turns(count):
+    for _ in range(count):
+        gevent.sleep(0)
+
+gevent.joinall([gevent.spawn(turns, 100) for _ in range(3)])
+print(type(greenlet.gettrace()))
+monitor.kill()
+gevent.joinall([gevent.spawn(turns, 100) for _ in range(3)])
+""",
+    )
+    plain = cunei.run(cunei.python, "app.py")
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+
+    assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
+    assert "gevent" in plain.stdout
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert process.replay()[1].is_balanced(), process.replay()
+    assert len(switches(process)) > 600
