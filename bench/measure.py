@@ -96,22 +96,33 @@ def measure_calls():
     return {"ns": table, "missing": missing}
 
 
+def has_gil():
+    return getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def kinds_for(row):
+    lowest = FloorCollector if row.collector else Floor
+    kinds = {
+        "plain": Plain,
+        "floor": functools.partial(lowest, *row.events),
+        "recorded": functools.partial(Recording, **row.options),
+    }
+    # Without a GIL, cProfile tangles the calls of threads up and never ends.
+    if has_gil() or not row.threads:
+        kinds["cProfile"] = Profile
+    return kinds
+
+
 def measure_events():
     """The same for what else is recorded, with the floor and the options of each."""
     table, missing = {}, {}
+    rounds = max(2, ROUNDS * 2 // 5)
     for name in asked(ROWS):
         row = ROWS[name]
-        lowest = FloorCollector if row.collector else Floor
-        kinds = {
-            "plain": Plain,
-            "floor": functools.partial(lowest, *row.events),
-            "recorded": functools.partial(Recording, **row.options),
-            "cProfile": Profile,
-        }
-        rounds = max(2, ROUNDS * 2 // 5)
+        kinds = kinds_for(row)
         table[name], missing[name] = best_turns(kinds, row.function, row.size, rounds)
     units = {name: ROWS[name].unit for name in table}
-    scales = not getattr(sys, "_is_gil_enabled", lambda: True)() and not is_cpu()
+    scales = not has_gil() and not is_cpu()
     return {"ns": table, "units": units, "missing": missing, "scales": scales}
 
 

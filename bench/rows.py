@@ -15,10 +15,12 @@ class Row(typing.NamedTuple):
     events: tuple = ()  # that the floor hears of besides those of functions
     collector: bool = False  # whether it hears of garbage collections
     options: dict = {}  # of the recording
+    threads: bool = False  # whether it has more than one
 
 
 def threads(count, n):
-    return Row(functools.partial(concurrency.run_threads, count), n, "a call")
+    function = functools.partial(concurrency.run_threads, count)
+    return Row(function, n, "a call", threads=True)
 
 
 # Sizes that take some milliseconds each.
