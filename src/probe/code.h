@@ -61,7 +61,7 @@ struct cunei_code_hooks {
  * from now on.
  */
 void cunei_code_reset(const struct cunei_patterns *patterns,
-                      const struct cunei_code_hooks *hooks);
+                      const struct cunei_code_hooks *wanted);
 
 /* In a forked child: ids are given anew, to the same functions. */
 void cunei_code_renew(void);

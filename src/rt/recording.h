@@ -80,7 +80,7 @@ enum cunei_close {
  * rt/recorder.c: let go of the files and of what was written.  The description stays,
  * and where it is, for there may be more to say.
  */
-void cunei_recording_let_go(struct cunei_recording *recording);
+void cunei_recording_let_go(struct cunei_recording *ended);
 
 /* rt/thread.c: the streams of threads; `watch` once, before the first of them. */
 int cunei_thread_watch(struct cunei_recording *recording);
