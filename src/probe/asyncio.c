@@ -8,7 +8,10 @@
 
 #include "probe/compat.h"
 
-/* All owned; complete once is_found says so, and until the recording has ended. */
+/*
+ * All owned; complete once is_found says so, and from then on as they are: threads that
+ * are late may still use them when the recording has ended.
+ */
 static struct {
     PyObject *module_name;   /* "asyncio.tasks" */
     PyObject *running_loop;  /* _get_running_loop() */
@@ -26,7 +29,6 @@ static cunei_compat_mutex lock;
 
 static void let_go(void)
 {
-    Py_CLEAR(asyncio.module_name);
     Py_CLEAR(asyncio.running_loop);
     Py_CLEAR(asyncio.current_task);
     Py_CLEAR(asyncio.current_tasks);
@@ -34,14 +36,6 @@ static void let_go(void)
     Py_CLEAR(asyncio.get_name);
     Py_CLEAR(asyncio.python_type);
     Py_CLEAR(asyncio.name);
-}
-
-void cunei_asyncio_forget(void)
-{
-    cunei_compat_lock(&lock);
-    atomic_store_explicit(&is_found, false, memory_order_relaxed);
-    let_go();
-    cunei_compat_unlock(&lock);
 }
 
 /* The dict of a module that was imported, borrowed: others' __getattr__ stay out. */
@@ -52,24 +46,28 @@ static PyObject *dict_of(PyObject *module)
 
 static PyObject *function_in(PyObject *dict, const char *name)
 {
-    PyObject *function = PyDict_GetItemString(dict, name);
-    return Py_XNewRef(function && PyCFunction_Check(function) ? function : NULL);
+    PyObject *function = cunei_compat_dict_get(dict, name);
+
+    if (function && !PyCFunction_Check(function))
+        Py_CLEAR(function);
+    return function;
 }
 
 static PyObject *type_in(PyObject *dict, const char *name)
 {
-    PyObject *type = PyDict_GetItemString(dict, name);
-    return Py_XNewRef(type && PyType_Check(type) ? type : NULL);
+    PyObject *type = cunei_compat_dict_get(dict, name);
+
+    if (type && !PyType_Check(type))
+        Py_CLEAR(type);
+    return type;
 }
 
 /*
  * asyncio.tasks takes what it needs of _asyncio at its end, some of it under names of
  * its own: where there is a _c_current_task, both are complete.
  */
-static bool look_around(PyObject *modules, PyObject *tasks)
+static bool look_around(PyObject *c, PyObject *tasks)
 {
-    PyObject *c = dict_of(PyDict_GetItemString(modules, "_asyncio"));
-
     asyncio.current_task = tasks ? function_in(tasks, "_c_current_task") : NULL;
     if (!c || !asyncio.current_task)
         return false;
@@ -79,10 +77,13 @@ static bool look_around(PyObject *modules, PyObject *tasks)
     asyncio.name = PyUnicode_InternFromString("_name");
     if (asyncio.type)
         asyncio.get_name = PyObject_GetAttrString(asyncio.type, "get_name");
-    PyObject *running = PyDict_GetItemString(tasks, "_current_tasks");
+    PyObject *running = cunei_compat_dict_get(tasks, "_current_tasks");
+    PyObject *all = cunei_compat_dict_get(c, "_current_tasks");
     if (running && PyDict_CheckExact(running))
         asyncio.current_tasks = Py_NewRef(running);
-    has_all = running && running == PyDict_GetItemString(c, "_current_tasks");
+    has_all = running && running == all;
+    Py_XDECREF(running);
+    Py_XDECREF(all);
     return asyncio.running_loop && asyncio.current_tasks && asyncio.get_name &&
            asyncio.name;
 }
@@ -90,22 +91,21 @@ static bool look_around(PyObject *modules, PyObject *tasks)
 /* Whether the program has imported asyncio; lock held. */
 static bool find(void)
 {
-    PyObject *modules = PySys_GetObject("modules"); /* borrowed */
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *tasks = NULL, *c = NULL;
 
     if (!asyncio.module_name)
         asyncio.module_name = PyUnicode_InternFromString("asyncio.tasks");
-    if (!modules || !PyDict_Check(modules) || !asyncio.module_name)
-        return false;
-    PyObject *tasks = PyDict_GetItemWithError(modules, asyncio.module_name);
-    if (!tasks)
-        return false;
-    PyObject *name = Py_NewRef(asyncio.module_name);
-    bool yes = look_around(modules, dict_of(tasks));
-    if (!yes) {
+    if (modules && PyDict_Check(modules) && asyncio.module_name)
+        tasks = cunei_compat_dict_item(modules, asyncio.module_name);
+    if (tasks)
+        c = cunei_compat_dict_get(modules, "_asyncio");
+    bool yes = c && look_around(dict_of(c), dict_of(tasks));
+    if (!yes)
         let_go();
-        asyncio.module_name = Py_NewRef(name);
-    }
-    Py_DECREF(name);
+    Py_XDECREF(c);
+    Py_XDECREF(tasks);
+    Py_XDECREF(modules);
     return yes;
 }
 

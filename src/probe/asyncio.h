@@ -27,7 +27,4 @@ PyObject *cunei_asyncio_current_task(bool in_loop);
  */
 PyObject *cunei_asyncio_name(PyObject *task);
 
-/* Let go of what was found. */
-void cunei_asyncio_forget(void);
-
 #endif

@@ -183,11 +183,13 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
     PyObject *pending = PyErr_GetRaisedException();
 
     cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
     uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
     if (word && !(word & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
         enter_cold(&function);
     if (word & CUNEI_CODE_WATCHED)
         cunei_process_call(code, args[2], args[3]);
+    cunei_recorder_end_event(before);
     PyErr_SetRaisedException(pending);
     Py_RETURN_NONE;
 }
@@ -212,6 +214,7 @@ static __attribute__((noinline, cold)) PyObject *return_cold(PyObject *const *ar
     PyObject *pending = PyErr_GetRaisedException();
 
     cunei_process_event((PyCodeObject *)args[0]);
+    uint32_t before = cunei_recorder_begin_event();
     if (is_current(thread) && find_function(args[2], args[3], &function) &&
         !is_off(cunei_cthread_find(thread, function.method, function.owner))) {
         struct cunei_cthread_open *open =
@@ -219,6 +222,7 @@ static __attribute__((noinline, cold)) PyObject *return_cold(PyObject *const *ar
         if (open)
             leave(thread, open);
     }
+    cunei_recorder_end_event(before);
     PyErr_SetRaisedException(pending);
     Py_RETURN_NONE;
 }

@@ -21,22 +21,24 @@ struct names {
 /* The type among `type` and its bases that has this method; NULL: none. */
 static PyTypeObject *find_definer(PyTypeObject *type, const PyMethodDef *method)
 {
-    PyObject *bases = type->tp_mro; /* borrowed */
+    PyObject *bases = Py_XNewRef(type->tp_mro);
+    PyTypeObject *definer = NULL;
 
-    for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++) {
+    for (Py_ssize_t i = 0; bases && !definer && i < PyTuple_GET_SIZE(bases); i++) {
         PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(bases, i);
         PyObject *attributes = PyType_GetDict(base);
         PyObject *found =
-            attributes ? PyDict_GetItemString(attributes, method->ml_name) : NULL;
-        bool is_it = found &&
-                     (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
-                      Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
-                     ((PyMethodDescrObject *)found)->d_method == method;
+            attributes ? cunei_compat_dict_get(attributes, method->ml_name) : NULL;
+        if (found &&
+            (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
+             Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
+            ((PyMethodDescrObject *)found)->d_method == method)
+            definer = base; /* it stays as long as the type does */
+        Py_XDECREF(found);
         Py_XDECREF(attributes);
-        if (is_it)
-            return base;
     }
-    return NULL;
+    Py_XDECREF(bases);
+    return definer;
 }
 
 /* The type that a builtin method belongs to; NULL: it is a function of a module. */

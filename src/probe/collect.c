@@ -9,7 +9,12 @@
 #include "probe/compat.h"
 #include "probe/frames.h"
 #include "probe/write.h"
+#include "rt/stream.h"
 #include "wire/event.h"
+
+/* A thread that is late must not hook it when the recording has ended. */
+static cunei_compat_mutex lock;
+static bool is_on;
 
 static uint64_t read_number(PyObject *info, const char *name)
 {
@@ -37,7 +42,13 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
         (uint32_t)read_number(args[1], "generation") |
             (ends ? read_number(args[1], "uncollectable") << 32 : 0),
     };
-    cunei_write_words(words, 3, cunei_frames_top_is_open());
+    /*
+     * In a thread that was not heard of yet, it cannot be told whether the start of the
+     * frame on top comes next, or was before there were events: both will be silent.
+     */
+    bool top_is_open = cunei_frames_top_is_open();
+    if (top_is_open || (cunei_stream_own && cunei_stream_own->slot))
+        cunei_write_words(words, 3, top_is_open);
     PyErr_SetRaisedException(pending);
     Py_RETURN_NONE;
 }
@@ -75,22 +86,29 @@ static Py_ssize_t find(const struct cunei_collect *collect)
 
 void cunei_collect_hook(struct cunei_collect *collect)
 {
-    if (collect->list && PyList_Check(collect->list) && find(collect) < 0 &&
+    cunei_compat_lock(&lock);
+    if (is_on && collect->list && PyList_Check(collect->list) && find(collect) < 0 &&
         PyList_Append(collect->list, collect->callable) < 0)
         PyErr_Clear();
+    cunei_compat_unlock(&lock);
 }
 
-void cunei_collect_unhook(struct cunei_collect *collect)
+void cunei_collect_begin(struct cunei_collect *collect)
 {
-    Py_ssize_t at;
+    cunei_compat_lock(&lock);
+    is_on = true;
+    cunei_compat_unlock(&lock);
+    cunei_collect_hook(collect);
+}
 
-    /* Two threads may have put it there at once. */
-    while ((at = find(collect)) >= 0) {
-        if (PyList_SetSlice(collect->list, at, at + 1, NULL) < 0) {
-            PyErr_Clear();
-            break;
-        }
-    }
+void cunei_collect_end(struct cunei_collect *collect)
+{
+    cunei_compat_lock(&lock);
+    is_on = false;
+    Py_ssize_t at = find(collect);
+    if (at >= 0 && PyList_SetSlice(collect->list, at, at + 1, NULL) < 0)
+        PyErr_Clear();
+    cunei_compat_unlock(&lock);
 }
 
 int cunei_collect_traverse(struct cunei_collect *collect, visitproc visit, void *arg)

@@ -18,11 +18,13 @@ struct cunei_collect {
 /* Make the callable, find the list; -1 with an exception set. */
 int cunei_collect_init(struct cunei_collect *collect);
 
-/* Put the callable into the list, where it is not; what fails is swallowed. */
+/*
+ * From now on the callable belongs into the list, or does not any more; `hook` puts it
+ * there where it is missing.  What fails is swallowed.
+ */
+void cunei_collect_begin(struct cunei_collect *collect);
 void cunei_collect_hook(struct cunei_collect *collect);
-
-/* Take it out, if it is there. */
-void cunei_collect_unhook(struct cunei_collect *collect);
+void cunei_collect_end(struct cunei_collect *collect);
 
 int cunei_collect_traverse(struct cunei_collect *collect, visitproc visit, void *arg);
 void cunei_collect_clear(struct cunei_collect *collect);

@@ -19,9 +19,18 @@
 /* How far a traceback is searched for the frame that an exception came from. */
 #define TRACEBACK_MAX 4096
 
-static const PyTracebackObject *traceback_of(PyObject *exception)
+/* A new reference: other threads may raise the same exception. */
+static PyTracebackObject *traceback_of(PyObject *exception)
 {
-    return (PyTracebackObject *)((PyBaseExceptionObject *)exception)->traceback;
+    return (PyTracebackObject *)PyException_GetTraceback(exception);
+}
+
+static bool has_traceback(PyObject *exception)
+{
+    PyTracebackObject *traceback = traceback_of(exception);
+
+    Py_XDECREF(traceback);
+    return traceback != NULL;
 }
 
 static uint32_t current_depth(void)
@@ -65,8 +74,9 @@ static size_t copy_type(PyTypeObject *type, char text[CUNEI_FLIGHT_TYPE_MAX + 1]
         used = cunei_names_copy(module, text, size - 1);
         text[used++] = '.';
     }
-    used += cunei_names_copy(((PyHeapTypeObject *)type)->ht_qualname, text + used,
-                             size - used);
+    PyObject *name = PyType_GetQualName(type);
+    used += cunei_names_copy(name, text + used, size - used);
+    Py_XDECREF(name);
     Py_XDECREF(module);
     Py_XDECREF(attributes);
     return used;
@@ -132,7 +142,7 @@ static struct cunei_flying *launch(struct cunei_flights *flights,
     flight->seen_by = code;
     flight->depth = current_depth();
     flight->is_landed = flight->is_shared = false;
-    flight->is_bare = !traceback_of(exception);
+    flight->is_bare = !has_traceback(exception);
     drop_over(flights, flight->depth);
     struct cunei_flying *flying = cunei_flights_add(flights, flight);
     flying->type_size = copy_type(Py_TYPE(exception), flying->type);
@@ -208,10 +218,12 @@ static bool is_consumed(PyObject *exception)
 {
     if (!is_stop(exception))
         return false;
-    const PyTracebackObject *traceback = traceback_of(exception);
+    PyTracebackObject *traceback = traceback_of(exception);
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
-    Py_XDECREF(frame); /* it runs, which keeps it */
-    return !traceback || traceback->tb_frame != frame;
+    bool is_added = traceback && traceback->tb_frame == frame;
+    Py_XDECREF(frame);
+    Py_XDECREF(traceback);
+    return !is_added;
 }
 
 /* Whether it only says what an exception that was thrown into a generator led to. */
@@ -220,16 +232,14 @@ static bool is_returned(PyCodeObject *code, PyObject *offset, PyObject *exceptio
     return is_stop(exception) && cunei_compat_yields(code, offset_of(offset));
 }
 
-void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exception)
+/* With the traceback that it has. */
+static void raise_with(struct cunei_flights *flights, PyCodeObject *code,
+                       PyObject *offset, PyObject *exception,
+                       const PyTracebackObject *traceback)
 {
-    struct cunei_flights *flights = cunei_flights_own();
-    struct cunei_flying *flying =
-        flights ? cunei_flights_find(flights, exception) : NULL;
-    const PyTracebackObject *traceback = traceback_of(exception);
+    struct cunei_flying *flying = cunei_flights_find(flights, exception);
     struct cunei_flight known;
 
-    if (!flights)
-        return;
     if (is_consumed(exception)) {
         if (flying)
             land_in(flights, flying, code, offset);
@@ -252,6 +262,17 @@ void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exce
     }
     if (!is_returned(code, offset, exception))
         begin(flights, code, offset, exception);
+}
+
+void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+
+    if (!flights)
+        return;
+    PyTracebackObject *traceback = traceback_of(exception);
+    raise_with(flights, code, offset, exception, traceback);
+    Py_XDECREF(traceback);
 }
 
 /* Whether it is what `except*` left of the group that this frame took. */
@@ -301,7 +322,7 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
         return;
     flying->flight.unwound++;
     flying->flight.depth = current_depth();
-    flying->flight.is_bare = !traceback_of(exception);
+    flying->flight.is_bare = !has_traceback(exception);
     /* Below the outermost frame there is nobody left to take it. */
     if (flying->flight.depth <= 1)
         land(flights, flying, 0, 0);

@@ -48,7 +48,11 @@ static struct cunei_flight *find_way(struct set *set, const void *exception)
 
 void cunei_flights_reset(void)
 {
-    memset(sets, 0, sizeof(sets));
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        cunei_compat_lock(&sets[i].lock);
+        memset(sets[i].ways, 0, sizeof(sets[i].ways));
+        cunei_compat_unlock(&sets[i].lock);
+    }
     atomic_fetch_add(&recordings, 1);
 }
 

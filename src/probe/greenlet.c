@@ -25,7 +25,10 @@ struct tracer {
     uint32_t *functions; /* owned: room for a stack, from the first switch on */
 };
 
-/* What greenlet has, owned; complete once is_found says so, until the end. */
+/*
+ * What greenlet has, owned; complete once is_found says so, and from then on as it is:
+ * threads that are late may still use it when the recording has ended.
+ */
 static struct {
     PyObject *settrace;
     PyObject *gettrace;
@@ -33,7 +36,7 @@ static struct {
 } greenlet;
 
 static atomic_bool is_found;
-static PyTypeObject *tracer_type; /* borrowed; NULL: no recording is on */
+static PyTypeObject *_Atomic tracer_type; /* borrowed; NULL: no recording is on */
 static struct cunei_numbers numbers;
 static cunei_compat_mutex lock;
 
@@ -117,8 +120,10 @@ static PyObject *on_switch(PyObject *self, PyObject *const *args, size_t count,
     if (tracer_type && PyVectorcall_NARGS(count) == 2 && PyTuple_CheckExact(args[1]) &&
         PyTuple_GET_SIZE(args[1]) == 2) {
         PyObject *pending = PyErr_GetRaisedException();
+        uint32_t before = cunei_recorder_begin_event();
         write_switch(tracer, PyTuple_GET_ITEM(args[1], 0),
                      PyTuple_GET_ITEM(args[1], 1));
+        cunei_recorder_end_event(before);
         PyErr_SetRaisedException(pending);
     }
     if (!tracer->previous)
@@ -191,11 +196,12 @@ static void let_go(void)
 /* Whether the program has imported greenlet, and one that can be traced; lock held. */
 static bool find(void)
 {
-    PyObject *modules = PySys_GetObject("modules"); /* borrowed */
+    PyObject *modules = cunei_compat_sys("modules");
     PyObject *module = NULL;
 
     if (modules && PyDict_Check(modules))
         module = cunei_compat_dict_get(modules, "greenlet._greenlet");
+    Py_XDECREF(modules);
     if (!module || !PyModule_Check(module)) {
         Py_XDECREF(module);
         return false;
@@ -308,9 +314,5 @@ void cunei_greenlet_detach(void)
     Py_XDECREF(current);
     tracer_type = NULL;
     cunei_numbers_clear(&numbers);
-    cunei_compat_lock(&lock);
-    atomic_store_explicit(&is_found, false, memory_order_relaxed);
-    let_go();
-    cunei_compat_unlock(&lock);
     PyErr_Clear();
 }

@@ -92,9 +92,10 @@ static void when_forked(void)
 /* A thread has begun a packet, or was poked. */
 static void when_poked(bool top_is_open)
 {
+    struct probe_state *state = active;
+
     cunei_threadname_check(top_is_open);
     cunei_greenlet_attach();
-    struct probe_state *state = active;
     if (state)
         cunei_collect_hook(&state->collect);
 }
@@ -113,7 +114,7 @@ static void release(struct probe_state *state)
 {
     const struct cunei_code_hooks none = {0};
 
-    cunei_collect_unhook(&state->collect);
+    cunei_collect_end(&state->collect);
     cunei_greenlet_detach();
     if (state->monitor.tool >= 0) {
         cunei_monitor_pause(&state->monitor);
@@ -190,7 +191,7 @@ static int start_events(struct probe_state *state)
         return -1;
     if (selective)
         cunei_frames_visit_all(resolve_open, NULL);
-    cunei_collect_hook(&state->collect);
+    cunei_collect_begin(&state->collect);
     cunei_greenlet_attach(); /* its first event may be a switch */
     return 0;
 }

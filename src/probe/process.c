@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/compat.h"
 #include "probe/threadname.h"
 #include "rt/recorder.h"
 
@@ -16,9 +18,9 @@ static PyCFunction leave, execute[2];
 
 static void (*when_leaving)(int status);
 
-/* What is to be called at the next event of a thread. */
+/* What is to be called at the next event of a thread; `call` is set last. */
 static struct {
-    void (*call)(void); /* NULL: nothing */
+    void (*_Atomic call)(void); /* NULL: nothing */
     unsigned long thread;
     const void *code; /* only if it is this one's, borrowed; NULL: anybody's */
 } later;
@@ -82,13 +84,14 @@ static char *name_of(PyObject *process)
     char *copy = NULL;
     PyObject *attributes = process ? PyObject_GenericGetDict(process, NULL) : NULL;
     PyObject *name = attributes && PyDict_Check(attributes)
-                         ? PyDict_GetItemString(attributes, "_name") /* borrowed */
+                         ? cunei_compat_dict_get(attributes, "_name")
                          : NULL;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
 
     if (text)
         copy = strdup(text);
     PyErr_Clear();
+    Py_XDECREF(name);
     Py_XDECREF(attributes);
     return copy;
 }
@@ -143,14 +146,15 @@ static void count_interpreters(void)
 void cunei_process_tell_end(void)
 {
     count_interpreters();
-    PyObject *modules = PySys_GetObject("modules"); /* borrowed, as what is in it */
+    PyObject *modules = cunei_compat_sys("modules");
     PyObject *module = modules && PyDict_Check(modules)
-                           ? PyDict_GetItemString(modules, "multiprocessing.process")
+                           ? cunei_compat_dict_get(modules, "multiprocessing.process")
                            : NULL;
-    PyObject *globals =
-        module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
-    char *name =
-        globals ? name_of(PyDict_GetItemString(globals, "_current_process")) : NULL;
+    PyObject *current =
+        module && PyModule_Check(module)
+            ? cunei_compat_dict_get(PyModule_GetDict(module), "_current_process")
+            : NULL;
+    char *name = name_of(current);
 
     /* So it calls every process that it did not start. */
     if (name && strcmp(name, "MainProcess") == 0) {
@@ -159,6 +163,9 @@ void cunei_process_tell_end(void)
     }
     tell_name(name);
     PyErr_Clear();
+    Py_XDECREF(current);
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
 }
 
 /* An int that os._exit takes; what it does not take is an exception's business. */
@@ -188,11 +195,17 @@ static void tell_exec(PyObject *path)
     Py_XDECREF(bytes);
 }
 
+static void set_later(void (*begin)(void), const void *code)
+{
+    later.call = NULL;
+    later.code = code;
+    later.thread = PyThread_get_thread_ident();
+    later.call = begin;
+}
+
 void cunei_process_begin_later(void (*begin)(void))
 {
-    later.call = begin;
-    later.code = NULL;
-    later.thread = PyThread_get_thread_ident();
+    set_later(begin, NULL);
 }
 
 /*
@@ -215,8 +228,7 @@ bool cunei_process_defers(void (*begin)(void))
         return false;
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     PyObject *function = PyFrame_GetVarString(frame, "preexec_fn");
-    cunei_process_begin_later(begin);
-    later.code = code_of(function);
+    set_later(begin, code_of(function));
     PyErr_Clear();
     Py_XDECREF(function);
     Py_DECREF(frame);

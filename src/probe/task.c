@@ -257,10 +257,20 @@ bool cunei_task_put(uint32_t id, enum cunei_phase phase)
 
     if (id >= CUNEI_FUNCTION_CLASS_END || !cunei_stream_has_room(stream, now, 1))
         return false;
-    if (!thread ||
-        thread->recording != atomic_load_explicit(&recording, memory_order_relaxed) ||
-        !is_counted(thread, stream, phase)) {
-        cunei_task_write(id, phase);
+    bool is_known =
+        thread &&
+        thread->recording == atomic_load_explicit(&recording, memory_order_relaxed) &&
+        is_counted(thread, stream, phase);
+    /* Python may have been asked, and the recording have ended meanwhile. */
+    if (!stream->slot)
+        return false;
+    if (!is_known || !cunei_stream_has_room(stream, now, 1)) {
+        uint32_t before = cunei_recorder_begin_event();
+        if (is_known)
+            cunei_write_function(id, phase);
+        else
+            cunei_task_write(id, phase);
+        cunei_recorder_end_event(before);
         return true;
     }
     cunei_stream_put(stream, now, cunei_record(now, id, phase));
@@ -293,5 +303,4 @@ void cunei_task_reset(void)
 {
     atomic_fetch_add_explicit(&recording, 1, memory_order_relaxed);
     cunei_numbers_clear(&numbers);
-    cunei_asyncio_forget();
 }

@@ -64,7 +64,7 @@ static PyObject *find_in_frames(void)
 /* The Thread that threading has in its table for this thread; new, or NULL. */
 static PyObject *find_in_table(void)
 {
-    PyObject *modules = PySys_GetObject("modules"); /* borrowed */
+    PyObject *modules = cunei_compat_sys("modules");
     PyObject *threading = NULL, *table = NULL, *ident = NULL, *thread = NULL;
 
     if (modules && PyDict_Check(modules))
@@ -74,10 +74,11 @@ static PyObject *find_in_table(void)
     if (table && PyDict_Check(table))
         ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     if (ident)
-        thread = Py_XNewRef(PyDict_GetItemWithError(table, ident));
+        thread = cunei_compat_dict_item(table, ident);
     Py_XDECREF(ident);
     Py_XDECREF(table);
     Py_XDECREF(threading);
+    Py_XDECREF(modules);
     return thread;
 }
 

@@ -123,7 +123,8 @@ static int map(int fd, uint64_t offset, size_t size, void **memory)
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
     if (mapped == MAP_FAILED)
         return -errno;
-    /* Nothing is there to be read ahead: that alone would take a short process 0.3 ms. */
+    /* Nothing is there to be read ahead: that alone would take a short process 0.3 ms.
+     */
     (void)madvise(mapped, size, MADV_RANDOM);
     *memory = mapped;
     return 0;

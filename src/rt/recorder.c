@@ -204,15 +204,15 @@ int cunei_recorder_leave(int status)
 /* Put a text into the description, if it is another than is there. */
 static void tell(char **field, const char *text)
 {
-    if (!is_recording_here() || (*field && strcmp(*field, text) == 0))
-        return;
-    char *copy = strdup(text);
-    if (!copy)
+    if (!is_recording_here())
         return;
     (void)pthread_mutex_lock(&recording.lock);
-    free(*field);
-    *field = copy;
-    (void)cunei_description_append(&recording);
+    char *copy = *field && strcmp(*field, text) == 0 ? NULL : strdup(text);
+    if (copy) {
+        free(*field);
+        *field = copy;
+        (void)cunei_description_append(&recording);
+    }
     (void)pthread_mutex_unlock(&recording.lock);
 }
 
@@ -258,12 +258,12 @@ void cunei_recorder_end_event(uint32_t before)
  * recording may end, which closes this stream, too, and another one begin.  From there
  * on nothing is called at which a thread of Python can be stopped.
  */
-static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open)
+static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
+                                         uint32_t number)
 {
     struct cunei_stream *stream = cunei_thread_own(&recording);
     char name[CUNEI_PACKET_THREAD_NAME] = "";
     size_t count = 0, omitted = 0;
-    uint32_t number = recording.number;
 
     /* Who has no slot and gets none is not asked with every event anew. */
     if (!stream || (!stream->slot && !cunei_thread_may_begin(&recording, *now))) {
@@ -292,8 +292,9 @@ static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open)
     return stream;
 }
 
-/* In the packet that is open, or in a new one. */
-static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is_open)
+/* In the packet that is open, or in a new one, if it is one of recording `number`. */
+static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is_open,
+                                      uint32_t number)
 {
     struct cunei_stream *stream = cunei_stream_own;
 
@@ -306,15 +307,17 @@ static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is
         if (cunei_stream_has_room(stream, *now, words))
             return stream;
     }
-    return begin_packet(now, top_is_open);
+    return begin_packet(now, top_is_open, number);
 }
 
 struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
                                          bool top_is_open)
 {
+    uint32_t number = recording.number;
+
     if (!is_recording_here())
         return NULL;
-    struct cunei_stream *stream = find_room(now, words, top_is_open);
+    struct cunei_stream *stream = find_room(now, words, top_is_open, number);
     uint32_t pokes = atomic_load(&recording.pokes);
     if (!stream || !recording.hooks.poked || stream->pokes == pokes)
         return stream;
@@ -324,7 +327,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
         *now = stream->last;
     return cunei_stream_has_room(stream, *now, words)
                ? stream
-               : find_room(now, words, top_is_open);
+               : find_room(now, words, top_is_open, number);
 }
 
 void cunei_recorder_poke(void)
