@@ -128,7 +128,8 @@ for thread in threads:
     (process,) = trace.processes
     told = told_by(process)
     wanted = seen_by(lines[-1])
-    assert sum(map(len, wanted.values())) >= 40
+    # Without a GIL those that find one at work do not wait for it.
+    assert sum(map(len, wanted.values())) >= 10
     for thread, rows in wanted.items():
         assert told[thread][-len(rows) :] == rows
 

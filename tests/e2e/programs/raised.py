@@ -3,10 +3,13 @@
 
     raised.py WORKLOAD DIRECTORY
 
-An exception is raised where the traceback has one frame, the one that runs.  Prints a
-JSON list of what was counted so: [type, file, qualname, line, count].
+An exception is raised where the traceback has one frame, the one that runs.  Two are
+none: GeneratorExit, and a StopIteration that arrives at a `yield`, which says what
+an exception that was thrown into a generator led to.  Prints a JSON list of what was
+counted so: [type, file, qualname, line, count].
 """
 
+import dis
 import json
 import sys
 from collections import Counter
@@ -15,6 +18,7 @@ import workloads
 from cunei import _probe
 
 TOOL = 1
+YIELD = dis.opmap["YIELD_VALUE"]
 counts = Counter()
 
 
@@ -24,7 +28,8 @@ def count(code, offset, error):
         traceback is None
         or traceback.tb_next is not None
         or traceback.tb_frame is not sys._getframe(1)
-        or type(error) is GeneratorExit
+        or isinstance(error, GeneratorExit)
+        or (isinstance(error, StopIteration) and code.co_code[offset] == YIELD)
     ):
         return
     kind = type(error)
