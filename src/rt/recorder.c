@@ -138,7 +138,12 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     make_uuid(recording.metadata.uuid);
     cunei_space_open(&recording.space, options->directory, options->max_bytes);
 
-    rc = cunei_live_create(&recording);
+    /* The live files of a thousand children take 768 MB. */
+    rc = process->forked
+             ? cunei_space_take(&recording.space, cunei_folder_fd(&recording.folder), 0)
+             : 0;
+    if (rc != -ENOSPC)
+        rc = cunei_live_create(&recording);
     adopt_description(process);
     if (rc == 0)
         rc = cunei_description_write(&recording);

@@ -8,6 +8,7 @@ import subprocess
 import ctf
 import proof
 import pytest
+from test_space import mounted
 
 
 def run(cunei, source, *words):
@@ -332,3 +333,17 @@ def test_the_launcher_holds_nothing_open(cunei):
     done = subprocess.run(["sh", "-c", shell, *words], cwd=cunei.folder, check=False)
     assert done.returncode == 0
     assert len(ctf.read(cunei.folder / "closed").processes) == 1
+
+
+@proof.needs_root
+def test_children_where_the_disk_is_nearly_full(cunei, tmp_path):
+    """Each would take 768 KB of it, if only for as long as it runs."""
+    cunei.write("app.py", CHILDREN.format(prepare="", restore=""))
+    with mounted(tmp_path / "small", "64m") as small:
+        done = cunei("record", "-o", small / "trace", "app.py")
+        folders = list((small / "trace").glob("*/metadata"))
+
+    assert done.returncode == 0
+    said = done.stderr.splitlines()
+    assert said[-1] == "cunei: one process could not record: No space left on device"
+    assert len(folders) == 3  # what is started anew makes do with what there is
