@@ -133,19 +133,33 @@ static void format_bytes(struct text *text, PyObject *value)
 }
 
 /* The time that the digits of a number take grows with their square. */
-static void format_int(struct text *text, PyObject *value)
+static void format_big(struct text *text, PyObject *value)
 {
     PyObject *length = PyObject_CallMethod(value, "bit_length", NULL);
     long bits = length ? PyLong_AsLong(length) : -1;
     size_t before = text->size;
+    char shown[64];
 
     PyErr_Clear();
     Py_XDECREF(length);
     if (bits >= 0 && bits <= 4 * enough(text, LONG_MAX))
         format_known(text, value);
     if (text->size == before && !text->is_cut) {
-        char shown[64];
         (void)snprintf(shown, sizeof(shown), "<int of %ld bits>", bits);
+        append_text(text, shown);
+    }
+}
+
+static void format_int(struct text *text, PyObject *value)
+{
+    int overflow;
+    long number = PyLong_AsLongAndOverflow(value, &overflow);
+    char shown[32];
+
+    if (overflow)
+        format_big(text, value);
+    else {
+        (void)snprintf(shown, sizeof(shown), "%ld", number);
         append_text(text, shown);
     }
 }

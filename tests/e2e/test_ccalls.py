@@ -319,6 +319,35 @@ def test_a_packet_begins_with_the_c_functions_that_are_open(cunei):
     assert report["orphans"] == report["unclosed"] == report["appeared"] == 0
 
 
+VERSIONS = """\
+import _thread
+import cunei
+
+lock = _thread.allocate_lock()
+
+def work():
+    with lock:
+        any(n for n in [0, 1])
+    int("1"), [1] + [2], max(["a"], key=len)
+
+with cunei.recording("trace", c_calls=True):
+    work()
+"""
+
+
+@pytest.mark.core
+def test_what_pythons_tell_is_what_the_manual_says(cunei):
+    cunei.write("app.py", VERSIONS)
+    version = cunei.run(cunei.python, "-c", "import sys; print(*sys.version_info[:2])")
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    got = {f.qualname for f in process.count(ctf.ENTER) if not f.file}
+    newer = [int(word) for word in version.stdout.split()] >= [3, 14]
+    assert got == {"max", "lock.__exit__", "lock.__enter__" if newer else "any"}
+
+
 INSIDE = """\
 import sys, threading
 import cunei
