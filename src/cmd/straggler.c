@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rt/clock.h"
 #include "wire/live.h"
+#include "wire/process.h"
 
 #define PATIENCE_NS UINT64_C(250000000)
 #define WATCHED_MAX 256
@@ -29,15 +32,31 @@ static pid_t pid_of(const char *name)
     return middle && end == last && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-static bool has_live_file(int directory, const char *name)
+/* A file in the folder of that name. */
+static bool look_at(int directory, const char *name, const char *file,
+                    struct stat *status)
 {
-    char path[NAME_MAX + sizeof(CUNEI_LIVE_NAME) + 1];
+    char path[2 * NAME_MAX];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", name, CUNEI_LIVE_NAME);
-    return faccessat(directory, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    (void)snprintf(path, sizeof(path), "%s/%s", name, file);
+    return fstatat(directory, path, status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Descriptors of the processes that record; returns how many. */
+/*
+ * Whether its process records, or has just ended that and is about to say with which
+ * status it exits.
+ */
+static bool is_busy(int directory, const char *name)
+{
+    struct stat status;
+
+    if (look_at(directory, name, CUNEI_LIVE_NAME, &status))
+        return true;
+    return look_at(directory, name, CUNEI_PROCESS_NAME, &status) &&
+           time(NULL) - status.st_mtime <= 1;
+}
+
+/* Descriptors of the processes that are there; returns how many. */
 static nfds_t find(const char *directory, struct pollfd watched[WATCHED_MAX])
 {
     nfds_t count = 0;
@@ -47,11 +66,17 @@ static nfds_t find(const char *directory, struct pollfd watched[WATCHED_MAX])
         return 0;
     for (struct dirent *entry; count < WATCHED_MAX && (entry = readdir(folders));) {
         pid_t pid = pid_of(entry->d_name);
-        if (!pid || !has_live_file(dirfd(folders), entry->d_name))
+        if (!pid || !is_busy(dirfd(folders), entry->d_name))
             continue;
-        int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-        if (fd >= 0)
-            watched[count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+        struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                                 .events = POLLIN};
+        if (process.fd < 0)
+            continue;
+        /* One that has ended, though nobody has asked for it, is not waited for. */
+        if (poll(&process, 1, 0) == 0)
+            watched[count++] = process;
+        else
+            close(process.fd);
     }
     (void)closedir(folders);
     return count;

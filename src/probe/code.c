@@ -341,7 +341,8 @@ static uint64_t identify(struct entry *entry, PyObject *name)
     (void)cunei_names_copy(code->co_qualname, qualname, sizeof(qualname));
     (void)cunei_names_copy(code->co_filename, file, sizeof(file));
     struct cunei_function function = {
-        .module = module,
+        /* A process that multiprocessing spawned has the program's main module, too. */
+        .module = strcmp(module, "__mp_main__") == 0 ? "__main__" : module,
         .qualname = qualname,
         .file = file,
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,

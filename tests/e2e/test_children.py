@@ -52,6 +52,9 @@ def test_multiprocessing(cunei, method, options):
     trace = ctf.read(cunei.folder / "trace")
     assert trace.count("square") == 50 + 1 + 30
     assert trace.lost() == 0
+    # It is one function, though a spawned process calls its module __mp_main__.
+    functions = [f for p in trace.processes for f in p.functions.values()]
+    assert len({f for f in functions if f.qualname == "square"}) == 1
     names = set(described(trace, "name").values())
     assert "Harry" in names
     kind = {"fork": "Fork", "spawn": "Spawn", "forkserver": "ForkServer"}[method]
