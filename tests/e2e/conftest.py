@@ -2,6 +2,7 @@
 """cunei as it is installed, and the Python it is installed in."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,6 +11,12 @@ from pathlib import Path
 import pytest
 
 TIMEOUT_S = 60
+
+# Under nohup, or in the background of a script, every program that a test starts would
+# ignore the signals it is about to be sent.
+for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(each) == signal.SIG_IGN:
+        signal.signal(each, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
