@@ -157,11 +157,12 @@ static void put_argument(struct dump *dump, const struct cunei_argument *argumen
 {
     size_t size = strnlen(argument->text, argument->length);
     size_t name = argument->name_length < size ? argument->name_length : size;
+    size_t value = name && name < size ? name + 1 : name; /* behind the `=` */
 
     put(dump, ",\"name\":");
     cunei_text_json(&dump->out, argument->text, name);
     put(dump, ",\"value\":");
-    cunei_text_json(&dump->out, argument->text + name, size - name);
+    cunei_text_json(&dump->out, argument->text + value, size - value);
 }
 
 static void put_payload(struct dump *dump, const struct cunei_trace_event *event)

@@ -45,13 +45,15 @@ static void write_value(PyCodeObject *code, uint64_t word, enum cunei_phase phas
                         uint32_t index, PyObject *name, PyObject *value)
 {
     size_t max = chosen->max_repr ? chosen->max_repr : CUNEI_SESSION_MAX_REPR;
-    char *text = malloc(NAME_MAX_BYTES + max);
+    char *text = malloc(NAME_MAX_BYTES + 1 + max);
 
     if (!text)
         return;
     size_t name_length = cunei_names_copy(name, text, NAME_MAX_BYTES);
-    size_t length = name_length + cunei_value_format(value, chosen->full_repr,
-                                                     text + name_length, max);
+    size_t length = name_length;
+    if (name)
+        text[length++] = '=';
+    length += cunei_value_format(value, chosen->full_repr, text + length, max);
     if (cunei_code_word(code) == word) {
         uint64_t words[] = {cunei_record(0, CUNEI_CLASS_ARGUMENT, phase),
                             cunei_code_id(word) | (uint64_t)index << 32, name_length};

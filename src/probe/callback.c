@@ -121,10 +121,8 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = word_of(code);
-    struct cunei_stream *stream = cunei_stream_own;
-    (void)self;
-
     uint32_t id = cunei_code_id(word);
+    (void)self;
 
     if (word == 0)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
@@ -136,9 +134,8 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
         cunei_task_unwind();
     (void)pass_exception(cunei_exception_unwound, code, args, count);
-    uint64_t now = cunei_clock_read();
-    if (!cunei_stream_has_room(stream, now, words))
-        stream = cunei_recorder_room(&now, words, true);
+    uint64_t now;
+    struct cunei_stream *stream = cunei_write_room(&now, words, true);
     if (!stream) {
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM); /* the second of the two */
         Py_RETURN_NONE;

@@ -75,7 +75,7 @@ static const char *check_payload(const struct cunei_trace_process *process,
                    ? NULL
                    : "an exception is of a function that is not defined";
     case CUNEI_CLASS_ARGUMENT:
-        if (argument->name_length > argument->length)
+        if (argument->name_length && argument->name_length >= argument->length)
             return "an argument's name is longer than its text";
         return is_defined(process, argument->function)
                    ? NULL

@@ -70,19 +70,17 @@ static void put_json(struct cunei_buffer *out, const struct cunei_argument *argu
     cunei_buffer_append_text(out, out->size > 0 ? ",{\"name\":" : "{\"name\":");
     cunei_text_json(out, argument->text, name_size);
     cunei_buffer_append_text(out, ",\"value\":");
+    if (name_size > 0 && name_size < size)
+        name_size++; /* the value stands behind a `=` */
     cunei_text_json(out, argument->text + name_size, size - name_size);
     cunei_buffer_append_text(out, "}");
 }
 
 static void put_text(struct cunei_buffer *out, const struct cunei_argument *argument,
-                     size_t name_size, size_t size)
+                     size_t size)
 {
     cunei_buffer_append_text(out, out->size > 0 ? ", " : "");
-    if (name_size > 0) {
-        cunei_buffer_append(out, argument->text, name_size);
-        cunei_buffer_append_text(out, "=");
-    }
-    cunei_buffer_append(out, argument->text + name_size, size - name_size);
+    cunei_buffer_append(out, argument->text, size);
 }
 
 int cunei_telling_take(struct cunei_telling *telling,
@@ -107,7 +105,7 @@ int cunei_telling_take(struct cunei_telling *telling,
     if (telling->options->json && out != &telling->result)
         put_json(out, argument, name_size, size);
     else
-        put_text(out, argument, name_size, size);
+        put_text(out, argument, size);
     return out->failed ? -ENOMEM : 0;
 }
 

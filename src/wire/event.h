@@ -193,7 +193,7 @@ struct cunei_argument {
     uint32_t index; /* of the argument, from 0 */
     uint32_t name_length;
     uint32_t length;
-    char text[]; /* name_length bytes of name, then the value as people read it */
+    char text[]; /* name=value, the value as people read it; a result has no name */
 };
 
 static_assert(CUNEI_PHASE_SHIFT == 62, "the record is not 64 bits");

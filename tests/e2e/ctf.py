@@ -128,8 +128,11 @@ def read_argument(words: memoryview, at: int) -> tuple[Argument, int]:
     function, index = halves(words[at])
     name_length, length = halves(words[at + 1])
     text = text_of(words, at + 2, length)
-    name, value = decode(text[:name_length]), decode(text[name_length:])
-    return Argument(function, index, name, value), at + 2 + length // 8
+    name, value = text[:name_length], text[name_length:]
+    if name:
+        assert value[:1] == b"=", text
+        value = value[1:]
+    return Argument(function, index, decode(name), decode(value)), at + 2 + length // 8
 
 
 READERS = {

@@ -205,7 +205,10 @@ class Thread:
     def argument(self, phase, function, index, name, value):
         size = len(name.encode())
         self.put(
-            ARGUMENT, phase, [self.process.ids[function], index, size], name + value
+            ARGUMENT,
+            phase,
+            [self.process.ids[function], index, size],
+            f"{name}={value}" if name else value,
         )
 
     def record(self, number, phase):

@@ -14,6 +14,7 @@
 #define CUNEI_TESTS_PACKETS_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,10 +186,9 @@ static inline void tape_argument(struct tape *tape, uint32_t function, uint32_t 
                                  const char *name, const char *value, int phase,
                                  uint64_t time)
 {
-    char text[256] = "";
+    char text[256];
 
-    memcpy(text, name, strlen(name));
-    memcpy(text + strlen(name), value, strlen(value));
+    (void)snprintf(text, sizeof(text), "%s%s%s", name, *name ? "=" : "", value);
     tape_put(tape, cunei_record(time, CUNEI_CLASS_ARGUMENT, (uint32_t)phase));
     tape_put(tape, function | (uint64_t)index << 32);
     tape_put(tape, strlen(name) | (uint64_t)tape_text_size(text) << 32);

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/control.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/argument.h"
+#include "probe/ccall.h"
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/cost.h"
+#include "probe/describe.h"
+#include "probe/exception.h"
+#include "probe/frames.h"
+#include "probe/greenlet.h"
+#include "probe/process.h"
+#include "probe/task.h"
+#include "probe/threadname.h"
+#include "probe/world.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "rt/refusal.h"
+
+/*
+ * The main interpreter's state while it records or waits to: callbacks from the runtime
+ * library carry no argument.
+ */
+static struct cunei_probe *active;
+
+/* Set by the fork handler of the C library, before Python runs in the child. */
+static bool forked;
+
+static void when_selected(PyCodeObject *code)
+{
+    cunei_monitor_select(&active->monitor, code);
+}
+
+static void when_watched(PyCodeObject *code)
+{
+    cunei_monitor_watch(&active->monitor, code);
+}
+
+static void forget_watched(PyCodeObject *code)
+{
+    cunei_monitor_unwatch(&active->monitor, code);
+}
+
+static void forget_code(PyCodeObject *code)
+{
+    cunei_monitor_forget(&active->monitor, code);
+}
+
+static void unmute(PyCodeObject *code)
+{
+    cunei_monitor_unmute(&active->monitor, code);
+}
+
+static void when_forked(void)
+{
+    forked = true;
+}
+
+/* A thread has begun a packet, or was poked. */
+static void when_poked(bool top_is_open)
+{
+    struct cunei_probe *state = active;
+
+    cunei_threadname_check(top_is_open);
+    cunei_greenlet_attach();
+    if (state)
+        cunei_collect_hook(&state->collect);
+}
+
+/*
+ * Whether events are set for each code object that is selected.  Not where that, and
+ * switching them off for what is not, stops the world each time.
+ */
+static bool is_selective(const struct cunei_probe *state)
+{
+    return CUNEI_COMPAT_HAS_GIL && state->session.patterns.count > 0;
+}
+
+/* Everything off, all ids given back; the recording itself has ended. */
+static void release(struct cunei_probe *state)
+{
+    const struct cunei_code_hooks none = {0};
+
+    cunei_collect_end(&state->collect);
+    cunei_greenlet_detach();
+    if (state->monitor.tool >= 0) {
+        cunei_monitor_pause(&state->monitor);
+        cunei_code_visit_watched(forget_watched);
+        if (is_selective(state))
+            cunei_code_visit(forget_code);
+        if (cunei_code_has_muted() && !cunei_monitor_unmute_all(&state->monitor))
+            cunei_code_visit_muted(unmute);
+    }
+    cunei_monitor_release(&state->monitor);
+    cunei_code_reset(NULL, &none);
+    cunei_argument_choose(NULL);
+    cunei_task_reset();
+    cunei_process_begin_later(NULL);
+    cunei_session_fini(&state->session);
+    active = NULL;
+}
+
+/* 0, or a negative errno with nothing started and no exception set. */
+static int start_recorder(struct cunei_probe *state, bool is_forked)
+{
+    struct cunei_process process = {.event_cost_ps = state->event_cost_ps,
+                                    .started_inside = state->inside,
+                                    .c_calls = state->session.c_calls,
+                                    .forked = is_forked};
+    struct cunei_recorder_options options = {
+        .directory = state->session.directory,
+        /* The launcher has made it, and may have removed it by now. */
+        .make_directory = !is_forked && !state->session.frequency,
+        .frequency = state->session.frequency,
+        .max_bytes = state->session.max_bytes,
+        .hooks = {.stack = cunei_greenlet_stack,
+                  .name = cunei_threadname_copy,
+                  .poked = when_poked,
+                  .forked = when_forked},
+    };
+
+    cunei_task_reset();
+    cunei_greenlet_begin(state->tracer_type);
+    cunei_exception_reset();
+    cunei_describe(&process, &state->session.patterns);
+    if (is_forked)
+        process.name = cunei_process_forked_name();
+    int rc = cunei_recorder_start(&options, &process);
+    cunei_process_fini(&process);
+    return rc;
+}
+
+/* Frames that are open already: their code must be heard of when they end. */
+static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
+{
+    (void)unused;
+    (void)cunei_code_resolve(code, globals);
+}
+
+/* Before there is a recording: late events of the one before get no words then. */
+static void forget_words(struct cunei_probe *state)
+{
+    const struct cunei_code_hooks hooks = {
+        .selected = is_selective(state) ? when_selected : NULL,
+        .watched = when_watched,
+    };
+
+    cunei_code_reset(&state->session.patterns, &hooks);
+    cunei_argument_choose(&state->session);
+    cunei_ccall_reset();
+}
+
+static int start_events(struct cunei_probe *state)
+{
+    bool selective = is_selective(state);
+
+    if (cunei_monitor_record(&state->monitor, selective) < 0)
+        return -1;
+    if (selective)
+        cunei_frames_visit_all(resolve_open, NULL);
+    cunei_collect_begin(&state->collect);
+    cunei_greenlet_attach(); /* its first event may be a switch */
+    return 0;
+}
+
+static void stop_recorder(void *unused)
+{
+    (void)unused;
+    (void)cunei_recorder_stop();
+}
+
+/*
+ * The recording cannot be begun: the launcher hears of it, and who debugs.  The program
+ * does not.
+ */
+static void refuse(struct cunei_probe *state, int error)
+{
+    const char *debug = getenv("CUNEI_DEBUG");
+
+    cunei_refusal_leave(state->session.directory, error);
+    if (debug && strcmp(debug, "1") == 0)
+        (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
+                      state->session.directory, strerror(error));
+    release(state);
+}
+
+/* In a process that the launcher armed. */
+static void begin_main(struct cunei_probe *state)
+{
+    int rc = cunei_monitor_register(&state->monitor, is_selective(state));
+    forget_words(state);
+    rc = rc < 0 ? -EBUSY : start_recorder(state, false);
+    if (rc == 0 && start_events(state) < 0) {
+        cunei_world_stop(stop_recorder, NULL);
+        rc = -EBUSY;
+    }
+    PyErr_Clear();
+    if (rc < 0)
+        refuse(state, -rc);
+}
+
+/* The same in __main__'s first frame. */
+void cunei_control_main_begins(void)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active)
+        begin_main(active);
+    cunei_world_leave_control();
+}
+
+/* Go on in another folder: in a forked child, or where os._exit came back. */
+static void begin_again(bool is_forked)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active) {
+        cunei_code_renew();
+        cunei_ccall_reset();
+        int rc = start_recorder(active, is_forked);
+        if (rc < 0)
+            refuse(active, -rc);
+    }
+    cunei_world_leave_control();
+}
+
+static void begin_forked(void)
+{
+    begin_again(true);
+}
+
+static void begin_staying(void)
+{
+    begin_again(false);
+}
+
+static void leave_recorder(void *status)
+{
+    (void)cunei_recorder_leave(*(int *)status);
+}
+
+void cunei_control_leaving(int status)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active && cunei_recorder_is_on()) {
+        cunei_process_tell_end();
+        cunei_exception_end();
+        cunei_world_stop(leave_recorder, &status);
+        /* A call with one argument too many comes back. */
+        cunei_process_begin_later(begin_staying);
+    }
+    cunei_world_leave_control();
+}
+
+void cunei_control_stop(struct cunei_probe *state)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (state == active) {
+        /* Events first: after that hardly any thread is in the middle of one. */
+        cunei_monitor_pause(&state->monitor);
+        cunei_process_tell_end();
+        cunei_exception_end();
+        cunei_world_stop(stop_recorder, NULL);
+        release(state);
+    }
+    cunei_world_leave_control();
+}
+
+void cunei_control_forked(struct cunei_probe *state)
+{
+    uint64_t now = cunei_clock_read();
+
+    if (state == active && state->session.only_pid)
+        release(state); /* and must not pay for it, either */
+    else if (state == active && forked && !cunei_process_defers(begin_forked)) {
+        begin_forked();
+        (void)cunei_recorder_room(&now, 0, true);
+    }
+    forked = false;
+}
+
+/* Take what recording needs of the interpreter; the session is set already. */
+static int prepare(struct cunei_probe *state)
+{
+    active = state;
+    state->monitor.c_calls = state->session.c_calls;
+    if (cunei_monitor_take(&state->monitor, is_selective(state)) < 0)
+        return -1;
+    uint64_t cost_ps = cunei_cost_measure(&state->monitor);
+    if (cost_ps)
+        state->event_cost_ps = cost_ps;
+    return PyErr_Occurred()
+               ? -1
+               : cunei_monitor_register(&state->monitor, is_selective(state));
+}
+
+bool cunei_control_is_main(void)
+{
+    return PyInterpreterState_Get() == PyInterpreterState_Main();
+}
+
+static bool take_control(void)
+{
+    if (cunei_world_take_control())
+        return true;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a recording is just being started or stopped by this thread");
+    return false;
+}
+
+/* Whether this is an interpreter, and a moment, to record in; else an exception. */
+static bool may_start(void)
+{
+    if (!cunei_control_is_main())
+        PyErr_SetString(PyExc_RuntimeError,
+                        "only the main interpreter of a process can be recorded");
+    else if (active)
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "this process is being recorded already, into '%s'; stop that first",
+            active->session.directory);
+    else
+        return true;
+    return false;
+}
+
+/* The exception that says why stays set. */
+static void undo_start(struct cunei_probe *state)
+{
+    PyObject *error = PyErr_GetRaisedException();
+
+    release(state);
+    PyErr_SetRaisedException(error);
+}
+
+/* The session is set already; -1 with an exception set, and things half done. */
+static int start(struct cunei_probe *state)
+{
+    if (prepare(state) < 0)
+        return -1;
+    forget_words(state);
+    int rc = start_recorder(state, false);
+    if (rc < 0) {
+        PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
+                     state->session.directory, strerror(-rc));
+        return -1;
+    }
+    if (start_events(state) == 0)
+        return 0;
+    PyObject *error = PyErr_GetRaisedException();
+    cunei_world_stop(stop_recorder, NULL);
+    PyErr_SetRaisedException(error);
+    return -1;
+}
+
+int cunei_control_start(struct cunei_probe *state, struct cunei_session *session)
+{
+    int rc = -1;
+
+    if (!take_control())
+        return -1;
+    if (may_start()) {
+        state->session = *session;
+        *session = (struct cunei_session){0};
+        state->inside = true;
+        rc = start(state);
+        if (rc < 0)
+            undo_start(state);
+    }
+    cunei_world_leave_control();
+    return rc;
+}
+
+/* As the environment asks; -1 with an exception set. */
+static int boot(struct cunei_probe *state, const char *text)
+{
+    if (!may_start())
+        return -1;
+    int rc = cunei_session_parse(&state->session, text);
+    if (rc < 0) {
+        PyErr_Format(PyExc_RuntimeError, "%s is not understood: %s",
+                     CUNEI_SESSION_VARIABLE, strerror(-rc));
+        return -1;
+    }
+    if (state->session.only_pid && state->session.only_pid != (uint64_t)getpid()) {
+        cunei_session_fini(&state->session);
+        return 0;
+    }
+    state->inside = false;
+    if (prepare(state) < 0 ||
+        (!state->session.startup && cunei_monitor_await_main(&state->monitor) < 0)) {
+        cunei_refusal_leave(state->session.directory, EBUSY);
+        undo_start(state);
+        return -1;
+    }
+    if (state->session.startup)
+        begin_main(state);
+    return 0;
+}
+
+int cunei_control_boot(struct cunei_probe *state, const char *text)
+{
+    if (!cunei_control_is_main())
+        cunei_recorder_count_interpreter();
+    if (!take_control())
+        return -1;
+    int rc = boot(state, text);
+    cunei_world_leave_control();
+    return rc;
+}
+
+void cunei_control_forget(struct cunei_probe *state)
+{
+    if (state == active)
+        active = NULL;
+}
