@@ -15,7 +15,7 @@ static void count_builtin(struct cunei_count *count, uint64_t record)
         count->collections += phase == CUNEI_PHASE_LEAVE;
         break;
     case CUNEI_CLASS_TASK:
-        count->steps++;
+        count->steps += phase != CUNEI_PHASE_LEAVE;
         break;
     case CUNEI_CLASS_SWITCH:
         count->switches++;

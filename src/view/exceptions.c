@@ -96,7 +96,7 @@ static void add_handler(const struct cunei_report *report, struct cunei_table *t
         cunei_report_name(report, handler->slot - 1, name);
         cunei_buffer_format(name, ":%" PRIu32, handler->line);
     } else
-        cunei_buffer_append_text(name, "C code");
+        cunei_buffer_append_text(name, "no Python code");
     put_line(report, cunei_table_cell(table, CUNEI_INK_DIM), handler->slot,
              handler->line);
 }

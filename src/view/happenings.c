@@ -56,7 +56,7 @@ static int tell_exception(struct cunei_telling *telling,
         return cunei_telling_end(telling);
     }
     if (event->handler == 0)
-        cunei_telling_word(telling, CUNEI_INK_DIM, " taken by C code");
+        cunei_telling_word(telling, CUNEI_INK_DIM, " leaves Python code");
     else {
         cunei_telling_word(telling, CUNEI_INK_DIM,
                            phase == CUNEI_PHASE_LEAVE ? " taken by " : " let go by ");

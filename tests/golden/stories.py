@@ -320,6 +320,7 @@ def server():
     thread.gc(LEAVE, 0, 7)
     thread.exception(ENTER, "__main__.Stop", ("module", 80))
     thread.raise_out()
+    thread.exception(LEAVE, "__main__.Stop", ("module", 80), None, 1)
     thread.flush(last=True)
     return [process]
 

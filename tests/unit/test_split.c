@@ -59,7 +59,7 @@ static void put_builtin(struct tape *tape, uint64_t time)
 {
     static const char *const names[] = {"", "one", "a longer name"};
 
-    switch (dice(6)) {
+    switch (dice(7)) {
     case 0:
         tape_gc(tape, (int)dice(2), dice(4), dice(100), time);
         break;
@@ -72,6 +72,12 @@ static void put_builtin(struct tape *tape, uint64_t time)
     case 3:
         if (has_greenlets)
             put_switch(tape, time);
+        break;
+    case 4:
+        if (has_tasks && tape->depth < 40) {
+            tape_task(tape, 1 + dice(4), "", CUNEI_PHASE_LEAVE, time);
+            tape_event(tape, F + dice(FUNCTION_COUNT), CUNEI_PHASE_RESUME, time);
+        }
         break;
     default:
         if (has_tasks && tape->depth < 40)
