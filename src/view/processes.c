@@ -18,7 +18,7 @@ static const struct cunei_column columns[] = {
     {.head = "CPU", .rank = 1},
     {.head = "gc", .rank = 7},
     {.head = "events", .rank = 4},
-    {.head = "exit", .rank = 2, .min = 9},
+    {.head = "exit", .rank = 2, .min = 11},
     {.head = "process", .min = 24},
     {.head = "Python", .rank = 6, .min = 8},
 };
