@@ -69,7 +69,9 @@ def start(
     """Record every call in this process, in all its threads, into ``directory``.
 
     The directory is made if it does not exist; each recording gets a folder of its own
-    in it.  ``include`` and ``exclude`` are patterns as on the command line: modules,
+    in it, and so does each child that is forked meanwhile, which is recorded, too.
+
+    ``include`` and ``exclude`` are patterns as on the command line: modules,
     ``module:qualname``, files or ``re:`` expressions; where both match, ``exclude``
     decides.  Recording stops by itself when ``max_size`` bytes are written.
 

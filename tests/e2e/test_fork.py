@@ -19,7 +19,7 @@ def in_parent(pid):
     assert os.waitpid(pid, 0)[1] == 0
     in_both()
 
-def fork(n):
+def branch(n):
     pid = os.fork()
     if pid == 0:
         in_child(n)
@@ -27,18 +27,18 @@ def fork(n):
     in_parent(pid)
 
 for n in (0, 5, 50_000):
-    fork(n)
+    branch(n)
 print("parent")
 """
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("options", [[], ["--include", "__main__"]])
+@pytest.mark.parametrize("options", [[], ["--include", "__main__"], ["--c-calls"]])
 def test_a_child_has_a_folder_of_its_own(cunei, options):
     trace = record(cunei, FORK, *options)
 
     parent, children = family(trace)
-    assert calls(parent, "fork") == calls(parent, "in_parent") == 3
+    assert calls(parent, "branch") == calls(parent, "in_parent") == 3
     assert calls(parent, "in_both") == 3
     assert calls(parent, "in_child") == 0
     assert [calls(child, "in_both") for child in children] == [0, 5, 50_000]
@@ -53,7 +53,7 @@ def test_a_child_begins_with_what_is_open(cunei):
     _, children = family(record(cunei, FORK))
 
     for child in children:
-        assert first_stack(child) == ["<module>", "fork"]
+        assert first_stack(child) == ["<module>", "branch"]
 
 
 def test_a_child_knows_its_parent_and_its_end(cunei):
