@@ -19,8 +19,7 @@ struct callback {
 };
 
 /* Of each thread: without a GIL, threads that store to one place slow each other. */
-static _Thread_local volatile uint64_t last
-    __attribute__((tls_model("initial-exec")));
+static _Thread_local volatile uint64_t last __attribute__((tls_model("initial-exec")));
 
 static PyObject *read_clock(PyObject *self, PyObject *const *args, size_t count,
                             PyObject *names)
