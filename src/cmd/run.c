@@ -152,6 +152,7 @@ static int run_run(int argc, char **argv)
     }
     cunei_recording_fini(&recording);
     cunei_recording_values_fini(&values.recording);
+    cunei_report_values_fini(&values.report);
     return status;
 }
 

@@ -170,6 +170,108 @@ static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
     assert_int_equal(survey.cost_ns, 0);
 }
 
+/* A packet with a step of a task, an exception and a collection. */
+static void write_others(void)
+{
+    const uint64_t words[] = {
+        cunei_record(1010, CUNEI_CLASS_TASK, CUNEI_PHASE_ENTER),
+        7,
+        UINT64_C(8) << 32,
+        0x312d6b736154, /* Task-1 */
+        cunei_record(1010, 1024, CUNEI_PHASE_ENTER),
+        cunei_record(1020, CUNEI_CLASS_EXCEPTION, CUNEI_PHASE_ENTER),
+        UINT64_C(12) << 32 | 1025,
+        0,
+        UINT64_C(8) << 32,
+        0x726f727245, /* Error */
+        cunei_record(1030, CUNEI_CLASS_GC, CUNEI_PHASE_ENTER),
+        0,
+        2,
+        cunei_record(1035, CUNEI_CLASS_GC, CUNEI_PHASE_LEAVE),
+        4,
+        2,
+        cunei_record(1040, 1024, CUNEI_PHASE_LEAVE),
+    };
+
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    fixture_put_words(&fixture, 1040, words, sizeof(words) / sizeof(words[0]));
+    fixture_append(&fixture);
+    fixture_describe(&fixture, true);
+}
+
+static void what_is_no_call_adds_up_over_processes(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    write_others();
+    fixture_add_process(&fixture, 4712);
+    write_others();
+
+    assert_int_equal(make_survey(&options), 0);
+
+    assert_int_equal(survey.functions.count, 2); /* g only as what raised */
+    assert_int_equal(survey.task_count, 2);
+    assert_string_equal(survey.tasks[0].name, "Task-1");
+    assert_int_equal(survey.tasks[0].run_ns, 30);
+    assert_int_equal(survey.tasks[1].process, 1);
+    assert_int_equal(survey.exceptions.count, 2);
+    assert_int_equal(survey.exceptions.items[1].count, 2);
+    assert_string_equal(
+        survey.functions.items[survey.exceptions.items[1].slot - 1].qualname, "g");
+    assert_int_equal(survey.collections.count[2], 2);
+    assert_int_equal(survey.collections.pause, 10);
+    assert_int_equal(survey.collections.pause_max, 5);
+}
+
+/* Survey again, after the descriptions were changed. */
+static void survey_again(void)
+{
+    const struct cunei_survey_options options = {.worker_count = 1};
+
+    cunei_survey_fini(&survey);
+    assert_int_equal(cunei_survey_init(&survey, &trace, &options), 0);
+}
+
+static void parents_are_found_by_folder_or_by_pid(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    char folder[] = "host-4711-0";
+    write_calls();
+    for (uint32_t pid = 4712; pid < 4715; pid++) {
+        fixture_add_process(&fixture, pid);
+        write_calls();
+    }
+    assert_int_equal(make_survey(&options), 0);
+
+    trace.processes[1].description.parent_folder = folder;
+    trace.processes[2].description.parent = 4712;
+    trace.processes[3].description.parent = 4715;
+    survey_again();
+
+    assert_int_equal(survey.processes[0].parent, SIZE_MAX);
+    assert_int_equal(survey.processes[1].parent, 0);
+    assert_int_equal(survey.processes[2].parent, 1);
+    assert_int_equal(survey.processes[3].parent, SIZE_MAX);
+    trace.processes[1].description.parent_folder = NULL;
+}
+
+static void a_process_that_is_over_has_no_more_children(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    write_calls();
+    fixture_add_process(&fixture, 4712);
+    write_calls();
+    assert_int_equal(make_survey(&options), 0);
+
+    trace.processes[1].description.parent = 4711;
+    trace.processes[1].description.start_ns += 3600 * UINT64_C(1000000000);
+    survey_again();
+
+    assert_int_equal(survey.processes[1].parent, SIZE_MAX);
+}
+
 struct watch {
     uint64_t last, total;
     unsigned calls;
@@ -210,6 +312,9 @@ int main(void)
         TEST(a_process_that_is_not_there_is_said),
         TEST(damage_ends_a_stream_and_is_told),
         TEST(a_cost_that_one_process_does_not_know_is_unknown),
+        TEST(what_is_no_call_adds_up_over_processes),
+        TEST(parents_are_found_by_folder_or_by_pid),
+        TEST(a_process_that_is_over_has_no_more_children),
         TEST(progress_reaches_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
