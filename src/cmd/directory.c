@@ -51,7 +51,25 @@ static bool is_ours_beside(const char *name)
            strncmp(name, CUNEI_REFUSAL_NAME, strlen(CUNEI_REFUSAL_NAME)) == 0;
 }
 
-/* `<host>-<pid>-<n>` with something of ours in it. */
+/* Whether there is nothing in the folder. */
+static bool is_empty(int fd)
+{
+    unsigned count = 0;
+    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+
+    if (!folder) {
+        if (copy >= 0)
+            close(copy);
+        return false;
+    }
+    while (readdir(folder))
+        count++;
+    (void)closedir(folder);
+    return count <= 2; /* itself and its parent */
+}
+
+/* `<host>-<pid>-<n>` with something of ours in it, or killed before there was. */
 static bool is_process_folder(int parent, const char *name)
 {
     static const char *const marks[] = {CUNEI_PROCESS_NAME, CUNEI_LIVE_NAME,
@@ -67,6 +85,7 @@ static bool is_process_folder(int parent, const char *name)
         return false;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
         found |= faccessat(fd, marks[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    found = found || is_empty(fd);
     close(fd);
     return found;
 }

@@ -453,6 +453,41 @@ def test_without_children_a_shell_leads_to_nothing(cunei):
     assert "0 lost" in done.stderr
 
 
+KILLED = """\
+import os, signal
+
+def work():
+    pass
+
+for n in range(150):
+    pid = os.fork()
+    if pid == 0:
+        while True:
+            work()
+    for _ in range(300 * n):
+        pass
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    work()
+"""
+
+
+def test_children_that_are_killed_while_they_begin(cunei):
+    trace = record(cunei, KILLED)
+
+    parent = trace.processes[0]
+    assert calls(parent, "work") == 150
+    assert parent.is_balanced()
+    for child in trace.processes[1:]:
+        assert child.description["forked"] == "1"
+
+    done = cunei("run", "app.py")
+    assert done.returncode == 0
+    assert not list(cunei.folder.parent.glob("cunei-*"))
+    done = cunei("record", "-q", "--force", "-o", "trace", "-c", "pass")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
 def test_the_signal_that_ended_the_program_is_told(cunei, signum):
     cunei.write("app.py", f"import os\nos.kill(os.getpid(), {int(signum)})\n")
