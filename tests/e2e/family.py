@@ -33,3 +33,8 @@ def first_stack(process):
     event = next(process.packets[0].events())
     assert event.kind == ctf.STACK
     return [process.functions[number].qualname for number in event.value]
+
+
+def described(trace, key):
+    """What the processes say of themselves, by their number."""
+    return {p.pid: p.description.get(key, "") for p in trace.processes}
