@@ -24,8 +24,8 @@
  * argument that is not there, and what switches events off (both borrowed: they live as
  * long as the process).
  */
-void cunei_ccall_init(Py_ssize_t extra_index, bool extra_inline, PyObject *missing,
-                      PyObject *disable);
+void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
+                      PyObject *switch_off);
 
 /* What sys.monitoring calls for CALL, and for C_RETURN and C_RAISE. */
 vectorcallfunc cunei_ccall_on_call(void);

@@ -329,14 +329,14 @@ static void format_value(struct text *text, PyObject *value, int depth)
 
 size_t cunei_value_format(PyObject *value, bool full, char *out, size_t max)
 {
-    const size_t ellipsis = strlen(ELLIPSIS);
+    const size_t ellipsis = sizeof(ELLIPSIS) - 1;
     struct text text = {.out = out, .max = max, .full = full};
 
     format_value(&text, value, 0);
-    if (text.is_cut) {
+    if (text.is_cut && max >= ellipsis) {
         text.size = cunei_text_cut(out, text.size, max - ellipsis);
-        memcpy(out + text.size, ELLIPSIS, ellipsis);
-        text.size += ellipsis;
+        text.is_cut = false;
+        append(&text, ELLIPSIS, ellipsis);
     }
     return text.size;
 }
