@@ -544,6 +544,68 @@ def test_a_tool_whose_callbacks_raise_between_call_and_return(cunei):
     assert len(trace.processes) == 4
 
 
+def test_greenlets_that_switch_inside_of_c_functions(cunei):
+    """Calls that are open belong to frames, and frames to greenlets."""
+    pytest.importorskip("greenlet")
+    trace = run(
+        cunei,
+        """
+import greenlet
+
+def key(item):
+    return main.switch(item) or 0
+
+def pong():
+    while True:
+        sorted([3, 1], key=key)
+        main.switch(0)
+
+def ping():
+    for _ in range(15_000):
+        max([1], key=lambda item: other.switch(item) or 0)
+
+main, other = greenlet.getcurrent(), greenlet.greenlet(lambda first: pong())
+with cunei.recording("trace", c_calls=True):
+    ping()
+    del other
+""",
+    )
+
+    assert trace.count("max") == trace.count("max", ctf.LEAVE) == 15_000
+    assert trace.count("sorted") == 5000
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    assert report["orphans"] == report["appeared"] == 0
+
+
+def test_a_fork_inside_of_a_c_function(cunei):
+    """The child goes on without what its parent is in."""
+    trace = run(
+        cunei,
+        """
+import os
+
+def key(item):
+    if item == 2:
+        pid = os.fork()
+        if pid:
+            os.waitpid(pid, 0)
+    return abs(item)
+
+with cunei.recording("trace", c_calls=True):
+    sorted([1, 2, 3], key=key)
+""",
+    )
+
+    parent, child = trace.processes
+    assert parent.is_balanced() and child.is_balanced()
+    counts = [
+        {f.qualname: n for f, n in process.count(ctf.ENTER).items() if not f.file}
+        for process in (parent, child)
+    ]
+    assert counts[0] == {"sorted": 1, "fork": 1, "waitpid": 1, "abs": 3}
+    assert counts[1] == {"abs": 2}
+
+
 def test_recursion_through_c_to_the_limit(cunei):
     trace = run(
         cunei,

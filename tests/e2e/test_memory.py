@@ -79,6 +79,8 @@ def loop():
 def churn():
     for _ in range(2_000):
         exec("def g():\\n    return (lambda: 0)()\\ng()", {})
+        append = type("T", (list,), {})().append
+        append(1)
 sizes = []
 for _ in range(6):
     loop()
@@ -92,10 +94,11 @@ print(json.dumps(sizes))
 
 
 @pytest.mark.core
-def test_recording_takes_no_more_with_more_events(tmp_path):
+@pytest.mark.parametrize("options", [[], ["--c-calls", "--args", ":g"]])
+def test_recording_takes_no_more_with_more_events(tmp_path, options):
     program = write_program(tmp_path, GROWTH)
 
-    done = cunei("record", "-q", "-o", tmp_path / "trace", program)
+    done = cunei("record", "-q", "-o", tmp_path / "trace", *options, program)
 
     sizes = json.loads(done.stdout)
     assert sizes[-1] < sizes[1] + MIB, sizes

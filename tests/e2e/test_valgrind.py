@@ -48,14 +48,30 @@ if pid == 0:
 os.waitpid(pid, 0)
 """
 
-# It records twice in one process, with and without a selection.
+# It records more than once in one process, with all there is to choose.
 PARTS = """
-import cunei, sys
-def f():
-    pass
-for options in ({}, {"include": "__main__"}, {"exclude": "re:x$"}):
+import cunei, sys, threading
+class Own:
+    def __repr__(self):
+        raise ValueError
+def f(*values):
+    kind = type("Kind", (list,), {})
+    made = kind("ab")
+    add = made.append
+    add(sorted([2, 1], key=lambda n: len(str(n))))
+    return values
+for options in (
+    {},
+    {"include": "__main__"},
+    {"exclude": "re:x$", "c_calls": True},
+    {"c_calls": True, "args": "__main__", "return_": ":f"},
+    {"args": ":f", "return_": ":f", "repr": "full", "max_repr": 8},
+):
     cunei.start(sys.argv[1], **options)
-    f()
+    f(1, "a" * 1000, [b"c" * 1000, {None: {2.5}}], {Own(): Own}, 1 << 10_000)
+    thread = threading.Thread(target=f)
+    thread.start()
+    thread.join()
     cunei.stop()
 """
 
@@ -155,7 +171,7 @@ def test_recording_parts_of_a_program_has_no_error_of_ours(tmp_path, places_of_p
     errors = run(tmp_path, sys.executable, program, trace)
 
     check(errors, places_of_python)
-    assert len(list(trace.glob("*/metadata"))) == 3
+    assert len(list(trace.glob("*/metadata"))) == 5
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,36 @@ static void what_is_formatted_is_parsed_back(void **state)
     cunei_buffer_fini(&text);
 }
 
+static void values_and_c_calls_are_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_session parsed;
+    bool include = false;
+    struct cunei_session session = {.directory = strdup("/tmp/trace"),
+                                    .c_calls = true,
+                                    .full_repr = true,
+                                    .max_repr = 4096};
+    assert_int_equal(cunei_patterns_add(&session.arguments, true, ":f", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&session.arguments, true, "a b", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&session.results, true, "re:^x$", NULL, 0), 0);
+
+    cunei_session_format(&session, &text);
+    assert_int_equal(cunei_session_parse(&parsed, text.data), 0);
+
+    assert_true(parsed.c_calls);
+    assert_true(parsed.full_repr);
+    assert_int_equal(parsed.max_repr, 4096);
+    assert_int_equal(parsed.patterns.count, 0);
+    assert_int_equal(parsed.arguments.count, 2);
+    assert_string_equal(cunei_patterns_text(&parsed.arguments, 1, &include), "a b");
+    assert_int_equal(parsed.results.count, 1);
+    assert_string_equal(cunei_patterns_text(&parsed.results, 0, &include), "re:^x$");
+    cunei_session_fini(&session);
+    cunei_session_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
 static void a_bare_path_records_everything_there(void **state)
 {
     (void)state;
@@ -69,6 +99,10 @@ static const char *const refused[] = {
     "v=1 dir=/a colour=red",
     "v=1 dir=/a word",
     "v=1 dir=/a include=re:(",
+    "v=1 dir=/a args=re:(",
+    "v=1 dir=/a ccalls=yes",
+    "v=1 dir=/a maxrepr=7",
+    "v=1 dir=/a maxrepr=4097",
 };
 
 static void anything_else_is_refused_and_leaves_nothing(void **state)
@@ -86,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(values_and_c_calls_are_parsed_back),
         cmocka_unit_test(a_bare_path_records_everything_there),
         cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),
     };
