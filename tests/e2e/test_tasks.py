@@ -571,5 +571,7 @@ def test_the_report_shows_the_tasks(cunei):
     shown = cunei("report", "trace", "--tasks")
 
     assert shown.returncode == 0, shown.stderr
-    lines = {line.split()[-3]: line for line in shown.stdout.splitlines() if line}
-    assert {"ping", "pong", "rest", "cancelled"} <= lines.keys()
+    names = {
+        line.split()[-3] for line in shown.stdout.splitlines() if len(line.split()) > 3
+    }
+    assert {"ping", "pong", "rest", "cancelled"} <= names

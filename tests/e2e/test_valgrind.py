@@ -178,7 +178,9 @@ def test_recording_parts_of_a_program_has_no_error_of_ours(tmp_path, places_of_p
     "words", [["report"], ["report", "--tree"], ["dump"], ["info"], ["recover"]]
 )
 def test_commands_have_no_error(tmp_path, words):
-    program = write_program(tmp_path, "def f():\n    pass\nf()\nimport os\nos._exit(0)")
+    program = write_program(
+        tmp_path, "def f():\n    pass\nf()\nimport os\nos.kill(os.getpid(), 9)"
+    )
     trace = tmp_path / "trace"
     subprocess.run([sys.executable, program], env={"CUNEI_RECORD": str(trace)})
     assert list(trace.glob("*/.live"))
