@@ -11,6 +11,7 @@ quiet machine.
 """
 
 import argparse
+import fcntl
 import json
 import os
 import pathlib
@@ -138,6 +139,17 @@ def is_wanted(version, wanted):
     return same_kind and version.startswith(wanted.removesuffix("t"))
 
 
+def lock_alone():
+    """A lock for as long as the file is open: two runs would disturb each other."""
+    BUILD.mkdir(exist_ok=True)
+    lock = (BUILD / "bench.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("cunei: another make bench is running here")
+    return lock
+
+
 def main():
     options = arguments()
     chosen = [row for row in pythons() if is_wanted(row[0], options.python)]
@@ -146,6 +158,7 @@ def main():
         sys.exit(f"cunei: no Python {options.python} here")
     if not parts:
         sys.exit(f"cunei: nothing that is measured is called {options.only}")
+    lock = lock_alone()
     if options.cpu:
         os.environ["CUNEI_BENCH_CPU"] = "1"
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -159,6 +172,7 @@ def main():
         tables.show(figures)
         found.append(figures)
     shutil.rmtree(FOLDER)
+    lock.close()
     if options.json:
         report = {"version": 1, "machine": platform.machine(), "pythons": found}
         options.json.write_text(json.dumps(report, indent=2) + "\n")
