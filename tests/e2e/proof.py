@@ -15,6 +15,9 @@ import time
 
 import pytest
 
+# Whether the Python that is tested has no GIL.
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
 CUNEI = pathlib.Path(sysconfig.get_path("scripts")) / "cunei"
 DEADLINE_S = 60
 
