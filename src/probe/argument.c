@@ -44,8 +44,11 @@ uint32_t cunei_argument_flags(const struct cunei_function *function)
 static void write_value(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
                         uint32_t index, PyObject *name, PyObject *value)
 {
-    size_t max = chosen->max_repr ? chosen->max_repr : CUNEI_SESSION_MAX_REPR;
-    char *text = malloc(NAME_MAX_BYTES + 1 + max);
+    /* It stays where it is, but the recording may end while the value is looked at. */
+    const struct cunei_session *session = chosen;
+    size_t max =
+        session && session->max_repr ? session->max_repr : CUNEI_SESSION_MAX_REPR;
+    char *text = session ? malloc(NAME_MAX_BYTES + 1 + max) : NULL;
 
     if (!text)
         return;
@@ -53,7 +56,7 @@ static void write_value(PyCodeObject *code, uint64_t word, enum cunei_phase phas
     size_t length = name_length;
     if (name)
         text[length++] = '=';
-    length += cunei_value_format(value, chosen->full_repr, text + length, max);
+    length += cunei_value_format(value, session->full_repr, text + length, max);
     if (cunei_code_word(code) == word) {
         uint64_t words[] = {cunei_record(0, CUNEI_CLASS_ARGUMENT, phase),
                             cunei_code_id(word) | (uint64_t)index << 32, name_length};

@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Python without a GIL: threads that are in the probe at the same time."""
 
-import subprocess
 from collections import Counter
 
-import conftest
 import ctf
 import pytest
-
-ASK = "import sys; print(getattr(sys, '_is_gil_enabled', lambda: True)())"
-HAS_GIL = subprocess.check_output(
-    [conftest.test_python(), "-c", ASK], text=True
-).strip()
+from proof import FREE_THREADED
 
 pytestmark = [
     pytest.mark.core,
-    pytest.mark.skipif(HAS_GIL == "True", reason="this Python has a GIL"),
+    pytest.mark.skipif(not FREE_THREADED, reason="this Python has a GIL"),
 ]
 
 # Ends the program if the GIL is ever switched on: after that nothing is tested.
@@ -499,6 +493,11 @@ with cunei.recording("trace", exclude=[":leaf", ":numbers"]):
     run(3, call, 20_000)
 with cunei.recording("trace", include=":leaf"):
     run(3, call, 1_000)
+for tool in range(2, 6):
+    assert sys.monitoring.get_tool(tool) is None
+    sys.monitoring.use_tool_id(tool, "next")
+    assert sys.monitoring.get_events(tool) == 0
+    assert sys.monitoring.get_local_events(tool, leaf.__code__) == 0
 """,
     )
     check(cunei.run(cunei.python, "app.py"))
