@@ -14,6 +14,7 @@ PHASES = {ctf.ENTER: ">", ctf.LEAVE: "<", ctf.RESUME: ">>", ctf.YIELD: "<<"}
 
 # Closing a generator whose yield is in no try is not told there (gh-140373).
 SILENT_CLOSE = (3, 13, 0) <= sys.version_info < (3, 13, 12)
+SILENT_CLOSE |= sys.version_info[:3] == (3, 14, 0)
 
 
 def record(cunei, source):
