@@ -229,6 +229,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
         check_python(&recording->program, &reason);
     if (!reason.size)
         recording->frequency = frequency_since(&first);
+    recording->values = values;
     recording->only_it = values->no_children;
     status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     cunei_buffer_fini(&reason);

@@ -55,6 +55,7 @@ extern const struct cunei_option cunei_recording_options[];
 void cunei_recording_values_fini(struct cunei_recording_values *values);
 
 struct cunei_recording {
+    const struct cunei_recording_values *values; /* borrowed */
     struct cunei_program program;
     uint64_t frequency; /* of the clock */
     char *directory;    /* owned: absolute */

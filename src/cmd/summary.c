@@ -15,6 +15,7 @@
 #include "cmd/open.h"
 #include "cmd/progress.h"
 #include "cmd/recording.h"
+#include "cmd/unmatched.h"
 #include "model/count.h"
 #include "rt/refusal.h"
 #include "trace/trace.h"
@@ -192,36 +193,6 @@ static void say_counts(const struct cunei_recording *recording,
     cunei_buffer_fini(&why);
 }
 
-/* The first --include of a recording that saw no function; NULL: it saw one. */
-static const char *find_unmatched(const struct cunei_trace *trace)
-{
-    const char *unmatched = NULL;
-
-    for (size_t i = 0; i < trace->process_count; i++) {
-        const struct cunei_process *told = &trace->processes[i].description;
-        if (trace->processes[i].function_count > 0)
-            return NULL;
-        if (!unmatched && told->pattern_count && told->patterns[0][0] == '+')
-            unmatched = told->patterns[0] + 1;
-    }
-    return unmatched;
-}
-
-/* A class or a function by itself is a module to us: say how to name it. */
-static void say_unmatched(const struct cunei_trace *trace)
-{
-    const char *pattern = find_unmatched(trace);
-
-    if (!pattern)
-        return;
-    const char *end = strrchr(pattern, '.');
-    bool is_module = !strpbrk(pattern, ":/") && !(end && strcmp(end, ".py") == 0);
-    cunei_cmd_note("no function matched --include '%s'; a pattern is a module, "
-                   "module:qualname, a file or re:…%s%s%s",
-                   pattern, is_module ? "; for a function or method write ':" : "",
-                   is_module ? pattern : "", is_module ? "'" : "");
-}
-
 /* Daemons and the like: nobody waits for them. */
 static void say_running(const struct cunei_trace *trace)
 {
@@ -256,7 +227,7 @@ static void count_trace(const struct cunei_recording *recording,
         count_process(&summary, &trace->processes[i]);
     cunei_progress_clear(&summary.progress);
     say_counts(recording, &summary);
-    say_unmatched(trace);
+    cunei_unmatched_say(recording, trace);
     say_refusals(recording);
     say_running(trace);
 }
@@ -294,7 +265,7 @@ bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet)
     if (load(recording, quiet, &trace) < 0)
         return false;
     if (!quiet) {
-        say_unmatched(&trace);
+        cunei_unmatched_say(recording, &trace);
         say_refusals(recording);
     }
     cunei_trace_close(&trace);

@@ -554,3 +554,34 @@ assert not cunei.is_recording()
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        (":lod", "; did you mean ':load'?"),
+        ("__main__:laod", "; did you mean '__main__:load'?"),
+        (":nothing.like.this", ""),
+        ("load", ", which is a module; for a function or method write ':load'"),
+        ("re:^x", ""),
+        (":len", ""),
+        ("other.py", ""),
+    ],
+)
+def test_a_pattern_that_matches_nothing_is_told_of(cunei, pattern, hint):
+    cunei.write("app.py", "def load(x): return len(x)\nload('')\n")
+    for option in ("--args", "--return"):
+        for words in (["record", "-o", "trace", "--force"], ["run"]):
+            done = cunei(
+                *words, "--c-calls", option, pattern, option, ":load", "app.py"
+            )
+
+            told = [line for line in done.stderr.splitlines() if "matches" in line]
+            what = f"no function that was recorded matches {option} '{pattern}'"
+            assert told == [f"cunei: {what}{hint}"]
+
+
+def test_a_quiet_recording_tells_nothing_of_that(cunei):
+    done = cunei("record", "-q", "-o", "trace", "--args", ":nothing", "-c", "pass")
+
+    assert done.stderr == ""

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/unmatched.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pattern.h"
+#include "cmd/cmd.h"
+#include "cmd/nearest.h"
+#include "cmd/recording.h"
+#include "trace/trace.h"
+
+/* The first --include of a recording that saw no function; NULL: it saw one. */
+static const char *find_unmatched(const struct cunei_trace *trace)
+{
+    const char *unmatched = NULL;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_process *told = &trace->processes[i].description;
+        if (trace->processes[i].function_count > 0)
+            return NULL;
+        if (!unmatched && told->pattern_count && told->patterns[0][0] == '+')
+            unmatched = told->patterns[0] + 1;
+    }
+    return unmatched;
+}
+
+/* A class or a function by itself is a module to us: say how to name it. */
+static bool is_module(const char *pattern)
+{
+    const char *end = strrchr(pattern, '.');
+    return !strpbrk(pattern, ":/") && !(end && strcmp(end, ".py") == 0);
+}
+
+static void say_include(const struct cunei_trace *trace)
+{
+    const char *pattern = find_unmatched(trace);
+
+    if (!pattern)
+        return;
+    bool named = is_module(pattern);
+    cunei_cmd_note("no function matched --include '%s'; a pattern is a module, "
+                   "module:qualname, a file or re:…%s%s%s",
+                   pattern, named ? "; for a function or method write ':" : "",
+                   named ? pattern : "", named ? "'" : "");
+}
+
+/* A search for functions that a pattern of --args or --return matches. */
+struct search {
+    const char *pattern;
+    struct cunei_patterns patterns; /* that one alone */
+    struct cunei_nearest nearest;
+    char *suggestion; /* owned: what nearest.name is */
+    bool matched;
+};
+
+/* Offer the function as such a pattern would name it. */
+static void offer(struct search *search, const struct cunei_function *function)
+{
+    bool has_module = search->pattern[0] != ':';
+    char *name = NULL;
+
+    if (!strchr(search->pattern, ':') || strncmp(search->pattern, "re:", 3) == 0)
+        return;
+    if (asprintf(&name, "%s:%s", has_module ? function->module : "",
+                 function->qualname) < 0)
+        return;
+    cunei_nearest_offer(&search->nearest, name);
+    if (search->nearest.name == name) {
+        free(search->suggestion);
+        search->suggestion = name;
+    } else
+        free(name);
+}
+
+static void search_process(struct search *search,
+                           const struct cunei_trace_process *process)
+{
+    for (uint32_t i = 0; i < process->function_count && !search->matched; i++) {
+        const struct cunei_function *function = &process->functions[i];
+        /* A function of C has no file, and its values are not recorded. */
+        if (!function->module || !function->file[0])
+            continue;
+        search->matched = cunei_patterns_include(&search->patterns, function->module,
+                                                 function->qualname, function->file);
+        offer(search, function);
+    }
+}
+
+static void say_value(const char *option, const struct search *search)
+{
+    const char *pattern = search->pattern;
+
+    if (search->suggestion)
+        cunei_cmd_note("no function that was recorded matches %s '%s'; did you mean "
+                       "'%s'?",
+                       option, pattern, search->suggestion);
+    else if (is_module(pattern))
+        cunei_cmd_note("no function that was recorded matches %s '%s', which is a "
+                       "module; for a function or method write ':%s'",
+                       option, pattern, pattern);
+    else
+        cunei_cmd_note("no function that was recorded matches %s '%s'", option,
+                       pattern);
+}
+
+static void say_values(const char *option, const struct cunei_patterns *patterns,
+                       const struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        bool include;
+        struct search search = {.pattern = cunei_patterns_text(patterns, i, &include)};
+        search.nearest.word = search.pattern;
+        if (cunei_patterns_add(&search.patterns, true, search.pattern, NULL, 0) == 0) {
+            for (size_t j = 0; j < trace->process_count; j++)
+                search_process(&search, &trace->processes[j]);
+            if (!search.matched)
+                say_value(option, &search);
+        }
+        cunei_patterns_fini(&search.patterns);
+        free(search.suggestion);
+    }
+}
+
+void cunei_unmatched_say(const struct cunei_recording *recording,
+                         const struct cunei_trace *trace)
+{
+    say_include(trace);
+    say_values("--args", &recording->values->arguments, trace);
+    say_values("--return", &recording->values->results, trace);
+}
