@@ -441,9 +441,9 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 """
 
 
-# Under load, a recording in about ten has one frame whose exit is missing: where from is
-# not known yet.
-NOT_ALWAYS_CLOSED = pytest.mark.xfail(strict=False, reason="an exit is missing at times")
+# Under load, a recording in about ten has one frame whose exit is missing: why is not
+# known yet.
+NOT_ALWAYS_CLOSED = pytest.mark.xfail(strict=False, reason="an exit may be missing")
 
 
 @pytest.mark.parametrize(
