@@ -7,6 +7,9 @@
 
 #define FIRST_SIZE 64u
 
+/* So often numbers are asked for, per object, before it is checked who is gone. */
+#define ASKED_PER_OBJECT 4u
+
 struct cunei_number {
     PyObject *object; /* borrowed, and only compared: it may be gone; NULL: free */
     PyObject *ref;    /* owned: a weak reference to it */
@@ -32,17 +35,22 @@ static void release(struct cunei_number *item)
     *item = (struct cunei_number){0};
 }
 
-/* Make room for one more: objects that are gone go first.  Lock held. */
-static int make_room(struct cunei_numbers *numbers)
+static size_t count_alive(const struct cunei_numbers *numbers)
 {
-    size_t alive = 0, size = FIRST_SIZE;
+    size_t alive = 0;
 
-    if (numbers->used < numbers->size / 2)
-        return 0;
     for (size_t i = 0; i < numbers->size; i++) {
         const struct cunei_number *item = &numbers->items[i];
         alive += item->object && cunei_compat_is_alive(item->ref);
     }
+    return alive;
+}
+
+/* Put those that are alive, so many, where there is room; lock held. */
+static int rebuild(struct cunei_numbers *numbers, size_t alive)
+{
+    size_t size = FIRST_SIZE;
+
     while (size < 4 * alive)
         size *= 2;
     struct cunei_number *items = calloc(size, sizeof(*items));
@@ -64,29 +72,40 @@ static int make_room(struct cunei_numbers *numbers)
     return 0;
 }
 
-/* Its item, or where it goes: a free one, or that of an object that is gone. */
-static struct cunei_number *item_of(struct cunei_numbers *numbers, PyObject *object)
+/*
+ * Make sure that there is room for one more, and let those go that are gone: not at
+ * once, but soon, because what is left of them keeps memory in pieces.  Lock held.
+ */
+static int make_room(struct cunei_numbers *numbers)
 {
-    struct cunei_number *item = place_of(numbers->items, numbers->size, object);
+    bool is_full = numbers->used >= numbers->size / 2;
 
-    if (item->object && !cunei_compat_is_alive(item->ref)) {
-        release(item);
-        numbers->used--;
-    }
-    return item;
+    if (!is_full && ++numbers->asked < ASKED_PER_OBJECT * (numbers->used + FIRST_SIZE))
+        return 0;
+    size_t alive = count_alive(numbers);
+    numbers->asked = 0;
+    return is_full || alive < numbers->used / 2 ? rebuild(numbers, alive) : 0;
 }
 
-/* A number for an object that has none; lock held. */
-static uint64_t add(struct cunei_numbers *numbers, PyObject *object)
+/* A number for an object that has none, where it belongs; lock held. */
+static uint64_t add(struct cunei_numbers *numbers, struct cunei_number *item,
+                    PyObject *object)
 {
-    PyObject *ref = make_room(numbers) == 0 ? PyWeakref_NewRef(object, NULL) : NULL;
+    PyObject *ref = PyWeakref_NewRef(object, NULL);
 
     if (!ref)
         return 0;
-    *place_of(numbers->items, numbers->size, object) =
+    numbers->used += !item->object;
+    release(item);
+    *item =
         (struct cunei_number){.object = object, .ref = ref, .number = ++numbers->last};
-    numbers->used++;
     return numbers->last;
+}
+
+/* Whether it is the object's, and not that of one which had its address before. */
+static bool is_its(const struct cunei_number *item)
+{
+    return item->object && cunei_compat_is_alive(item->ref);
 }
 
 uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
@@ -95,11 +114,11 @@ uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
     uint64_t number = 0;
 
     cunei_compat_lock(&numbers->lock);
-    if (numbers->size > 0)
-        number = item_of(numbers, object)->number;
-    *is_new = number == 0;
-    if (*is_new)
-        number = add(numbers, object);
+    if (make_room(numbers) == 0) {
+        struct cunei_number *item = place_of(numbers->items, numbers->size, object);
+        *is_new = !is_its(item);
+        number = *is_new ? add(numbers, item, object) : item->number;
+    }
     cunei_compat_unlock(&numbers->lock);
     if (number == 0)
         PyErr_Clear();
@@ -120,8 +139,8 @@ bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
 
     cunei_compat_lock(&numbers->lock);
     if (exact && numbers->size > 0) {
-        struct cunei_number *item = item_of(numbers, object);
-        is_other = item->object && !is_same(exact, item->name);
+        struct cunei_number *item = place_of(numbers->items, numbers->size, object);
+        is_other = is_its(item) && !is_same(exact, item->name);
         if (is_other)
             Py_XSETREF(item->name, Py_NewRef(exact));
     }
@@ -139,6 +158,6 @@ void cunei_numbers_clear(struct cunei_numbers *numbers)
         release(&numbers->items[i]);
     free(numbers->items);
     numbers->items = NULL;
-    numbers->size = numbers->used = 0;
+    numbers->size = numbers->used = numbers->asked = 0;
     cunei_compat_unlock(&numbers->lock);
 }

@@ -21,6 +21,7 @@ struct cunei_numbers {
     struct cunei_number *items; /* owned, private: a hash by address */
     size_t size;                /* a power of two, or 0 */
     size_t used;
+    size_t asked; /* for numbers, since it was looked who is gone */
     uint64_t last;
     cunei_compat_mutex lock;
 };
