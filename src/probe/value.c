@@ -68,15 +68,16 @@ static void append_line(struct text *text, const char *bytes, size_t size)
     size_t begin = 0, i = 0, control;
 
     while (i < size) {
-        control = control_size(bytes + i, size - i);
-        if (!control) {
+        if (!control_size(bytes + i, size - i)) {
             i++;
             continue;
         }
         append(text, bytes + begin, i - begin);
         append_text(text, " ");
-        for (i += control; i < size && bytes[i] == ' '; i++)
-            ; /* the indentation of the next line */
+        /* Also the indentation of the next line. */
+        while (i < size &&
+               ((control = control_size(bytes + i, size - i)) != 0 || bytes[i] == ' '))
+            i += control ? control : 1;
         begin = i;
     }
     append(text, bytes + begin, size - begin);

@@ -157,6 +157,35 @@ def test_every_kind_of_event_is_the_same(tmp_path):
     assert any(" [1] = " in event.payload for event in events if event.name == "stack")
 
 
+def test_c_functions_and_odd_values_are_the_same(tmp_path):
+    directory = record(
+        tmp_path,
+        r"""
+        class Own:
+            def __repr__(self):
+                return "own\n\ttab \" quote \\ \x1b[0m \x9b é"
+        def show(value, *rest, **more):
+            return sorted([value, *rest], key=id)
+        show(Own(), "a'\"\\\n\0é\udcff", b"\xff", odd="%s {} \u2028")
+        for n in range(12_000):
+            sorted([n], key=lambda n: len(str(n)))
+        """,
+        "--c-calls",
+        "--args=__main__",
+        "--return=:show",
+        "--repr=full",
+    )
+
+    (events,) = compare(directory).values()
+
+    names = {event.name for event in events}
+    assert {"builtins:sorted (:0)", "builtins:len (:0)", "argument"} <= names
+    stacks = [event.payload for event in events if event.name == "stack"]
+    assert len(stacks) > 2
+    texts = [event.payload for event in events if event.name == "argument"]
+    assert any("own tab " in text and "quote" in text for text in texts)
+
+
 def test_several_processes_are_merged(tmp_path):
     directory = record(
         tmp_path,
