@@ -260,18 +260,17 @@ static inline PyObject *cunei_compat_list_item(PyObject *list, Py_ssize_t index)
 
 /*
  * Whether a frame is at its first instruction.  From 3.13 on pending work, such as a
- * garbage collection, is done there before the start is told.
+ * garbage collection or the handler of a signal, is done there before the start is
+ * told.
  */
-static inline bool cunei_compat_begins(PyFrameObject *frame)
+static inline bool cunei_compat_begins(PyFrameObject *frame, const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030d0000
-    PyCodeObject *code = PyFrame_GetCode(frame);
-    int first = 2 * code->_co_firsttraceable; /* instructions have two bytes */
-
-    Py_DECREF(code);
-    return PyFrame_GetLasti(frame) == first;
+    /* Instructions have two bytes. */
+    return PyFrame_GetLasti(frame) == 2 * code->_co_firsttraceable;
 #else
     (void)frame;
+    (void)code;
     return false;
 #endif
 }

@@ -22,12 +22,13 @@ static PyFrameObject *step_back(PyFrameObject *frame)
 
 /*
  * The frame's word, made at first sight; 0 where it could not be had, or where the
- * frame is not running.
+ * frame is not running: it rests, or a signal's handler runs before its start.
  */
 static uint64_t word_of(PyFrameObject *frame, bool is_top)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
-    bool rests = !is_top && cunei_compat_rests(frame, code);
+    bool rests = !is_top &&
+                 (cunei_compat_begins(frame, code) || cunei_compat_rests(frame, code));
     uint64_t word = rests ? 0 : cunei_code_word(code);
 
     if (word == 0 && !rests) {
@@ -107,8 +108,10 @@ uint64_t cunei_frames_run(uint32_t function)
 bool cunei_frames_top_is_open(void)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
-    bool is_open = !frame || !cunei_compat_begins(frame);
+    PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
+    bool is_open = !frame || !cunei_compat_begins(frame, code);
 
+    Py_XDECREF(code);
     Py_XDECREF(frame);
     return is_open;
 }

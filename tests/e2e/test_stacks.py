@@ -441,14 +441,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 """
 
 
-# Under load, a recording in about ten has one frame whose exit is missing: why is not
-# known yet.
-NOT_ALWAYS_CLOSED = pytest.mark.xfail(strict=False, reason="an exit may be missing")
-
-
-@pytest.mark.parametrize(
-    "source", [FROM_A_THREAD, pytest.param(FROM_A_SIGNAL, marks=NOT_ALWAYS_CLOSED)]
-)
+@pytest.mark.parametrize("source", [FROM_A_THREAD, FROM_A_SIGNAL])
 def test_exceptions_from_outside_at_any_moment(cunei, source):
     """On 3.13 such an exception ends frames whose entry no tool was told of."""
     cunei.write("app.py", ASYNCHRONOUS + source)
@@ -468,6 +461,48 @@ def test_exceptions_from_outside_at_any_moment(cunei, source):
     shown = report(cunei)
     assert (shown["orphans"], shown["appeared"]) == (orphans, appeared)
     assert shown["unclosed"] == 0
+
+
+def test_a_handler_before_the_start_of_what_it_interrupts(cunei):
+    """From 3.13 on handlers run between a frame's making and the event of its start."""
+    trace = record(
+        cunei,
+        """\
+import _thread, signal
+
+def leaf():
+    pass
+
+def handle(number, frame):
+    for _ in range(20_000):  # more than a packet holds
+        leaf()
+
+def interrupted(_):
+    return leaf()
+
+def generate():
+    yield leaf()
+    yield leaf()
+
+def signals():
+    return map(_thread.interrupt_main, [signal.SIGUSR1])
+
+signal.signal(signal.SIGUSR1, handle)
+list(map(interrupted, signals()))
+generator = generate()
+list(zip(signals(), generator))
+list(zip(signals(), generator))
+""",
+    )
+
+    (process,) = trace.processes
+    assert process.is_balanced(), process.replay()
+    assert (trace.count("handle"), trace.count("leaf")) == (3, 60_003)
+    assert (trace.count("interrupted"), trace.count("generate")) == (1, 1)
+    (main,) = process.replay().values()
+    assert main.appeared == 0
+    shown = report(cunei)
+    assert (shown["unclosed"], shown["orphans"], shown["appeared"]) == (0, 0, 0)
 
 
 def test_the_interpreter_ends_while_daemons_run(cunei):
