@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
 """A program behaves the same with and without cunei, however it is named."""
 
+import shutil
 import sys
+import venv
 import zipapp
+from pathlib import Path
 
+import ctf
 import pytest
 
 pytestmark = pytest.mark.core
+
+PACKAGE = Path(__file__).parents[2] / "python"
 
 TELL = """\
 import os, pickle, sys
@@ -256,9 +262,32 @@ def test_environment_and_site_hooks_cost_nothing_when_off(cunei):
 
     plain = cunei.run(cunei.python, "-c", code)
 
-    # From 3.15 on a .start file names a function, so that its module is imported.
-    wanted = "[]" if sys.version_info < (3, 15) else "['cunei', 'cunei._boot']"
+    # What a .start file names is imported, whether it has something to do or not.
+    wanted = "[]" if sys.version_info < (3, 18) else "['cunei', 'cunei._boot']"
     assert plain.stdout.strip() == wanted
+
+
+@pytest.mark.skipif(sys.version_info < (3, 15), reason="reads no .start files")
+def test_a_start_file_arms_the_probe_once(cunei):
+    venv.create(cunei.folder / "other", symlinks=True)
+    (site,) = (cunei.folder / "other").glob("lib/python*/site-packages")
+    for name in ("cunei.pth", "cunei.start"):
+        shutil.copy(PACKAGE / name, site)
+    where = "import cunei; print(cunei.__path__[0])"
+    package = cunei.run(cunei.python, "-c", where).stdout.strip()
+    (site / "cunei").symlink_to(package)
+    code = "import cunei._boot as b, sys; print(b.outcome, 'pkgutil' in sys.modules)"
+
+    python = cunei.folder / "other" / "bin" / "python"
+    done = cunei("record", "-q", "--python", python, "-o", "trace", "-c", code)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, " True\n", "")
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert process.is_balanced()
+    # It was this file that did it: the line in cunei.pth needs no pkgutil.
+    (site / "cunei.start").unlink()
+    alone = cunei("record", "-q", "--python", python, "-o", "alone", "-c", code)
+    assert (alone.returncode, alone.stdout, alone.stderr) == (0, " False\n", "")
 
 
 def test_closed_files_stay_closed(cunei):

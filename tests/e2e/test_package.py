@@ -132,7 +132,7 @@ def test_importing_starts_nothing(cunei):
 
     result = run(cunei, code)
 
-    loaded = "[]" if sys.version_info >= (3, 15) else "['cunei']"
+    loaded = "[]" if sys.version_info >= (3, 18) else "['cunei']"
     assert result.stdout.startswith(loaded)
     assert result.stdout.endswith(f"False\n{[None] * 6}\n")
 
