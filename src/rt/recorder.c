@@ -133,6 +133,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.thread_count = 0;
     recording.untold = 0;
     recording.start = cunei_clock_pair();
+    recording.start_cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
     make_uuid(recording.metadata.uuid);

@@ -8,7 +8,11 @@
 uint64_t cunei_family_start_ns(const struct cunei_survey_process *process)
 {
     uint64_t start_ns = process->process->description.start_ns;
-    return start_ns > 0 ? start_ns : process->begin_ns;
+
+    /* Events of a forked child begin with the fork, before its recorder is there. */
+    return start_ns == 0 || (process->begin_ns > 0 && process->begin_ns < start_ns)
+               ? process->begin_ns
+               : start_ns;
 }
 
 /* A process that was killed lived at least up to its last event. */

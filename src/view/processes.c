@@ -35,18 +35,7 @@ enum {
 /* Columns without the last two. */
 #define NUMBER_COUNT (COLUMN_COUNT - 2)
 
-/* When the survey's first process started: starts and ends are told from there on. */
-static uint64_t origin_ns(const struct cunei_survey *survey)
-{
-    uint64_t origin_ns = UINT64_MAX;
-
-    for (size_t i = 0; i < survey->process_count; i++) {
-        uint64_t start_ns = cunei_family_start_ns(&survey->processes[i]);
-        origin_ns = start_ns < origin_ns ? start_ns : origin_ns;
-    }
-    return origin_ns;
-}
-
+/* Since the first process started. */
 static void put_offset(struct cunei_buffer *out, uint64_t ns, uint64_t origin_ns)
 {
     cunei_buffer_append_text(out, "+");
@@ -55,7 +44,7 @@ static void put_offset(struct cunei_buffer *out, uint64_t ns, uint64_t origin_ns
 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_survey_process *process,
-                    const struct cunei_buffer *branch, uint64_t origin)
+                    const struct cunei_buffer *branch)
 {
     const struct cunei_process *told = &process->process->description;
     uint64_t end_ns = cunei_family_end_ns(process);
@@ -64,10 +53,10 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         process->process->metadata.pid);
     put_offset(cunei_table_cell(table, CUNEI_INK_DIM), cunei_family_start_ns(process),
-               origin);
+               report->survey->start_ns);
     struct cunei_buffer *end = cunei_table_cell(table, CUNEI_INK_DIM);
     if (end_ns > 0)
-        put_offset(end, end_ns, origin);
+        put_offset(end, end_ns, report->survey->start_ns);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
                           cunei_family_wall_ns(process));
     struct cunei_buffer *cpu =
@@ -174,7 +163,6 @@ struct listing {
     struct cunei_family family;
     bool *is_shown;   /* owned, as the next */
     struct sum *sums; /* of each with all that are below it */
-    uint64_t origin_ns;
 };
 
 /* Children stand behind their parents: one pass from the end adds up. */
@@ -234,8 +222,7 @@ static void add_children(const struct listing *listing, struct cunei_table *tabl
             continue;
         if (level > 0)
             cunei_buffer_append_text(branch, is_end ? "└ " : "├ ");
-        add_row(listing->report, table, &survey->processes[child], branch,
-                listing->origin_ns);
+        add_row(listing->report, table, &survey->processes[child], branch);
         cut(branch, size);
         if (level > 0)
             cunei_buffer_append_text(branch, is_end ? "  " : "│ ");
@@ -269,7 +256,7 @@ static int print_table(const struct listing *listing)
 int cunei_report_processes(const struct cunei_report *report)
 {
     uint32_t count = (uint32_t)report->survey->process_count, shown = 0;
-    struct listing listing = {.report = report, .origin_ns = origin_ns(report->survey)};
+    struct listing listing = {.report = report};
 
     int rc = cunei_family_init(&listing.family, report->survey);
     listing.is_shown = choose(report);

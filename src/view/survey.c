@@ -105,6 +105,9 @@ static void add_up(struct cunei_survey *survey, struct cunei_survey_process *pro
     survey->unknown += profile->unknown;
     survey->switches += profile->switches;
     cunei_collections_add(&survey->collections, &process->collections);
+    uint64_t start_ns = cunei_family_start_ns(process);
+    if (start_ns > 0 && (survey->start_ns == 0 || start_ns < survey->start_ns))
+        survey->start_ns = start_ns;
     if (process->thread_count == 0)
         return;
     if (survey->begin_ns == 0 || process->begin_ns < survey->begin_ns)

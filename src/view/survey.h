@@ -104,6 +104,7 @@ struct cunei_survey {
     struct cunei_edges *edges; /* the same */
     uint64_t events, calls, resumes, raised, lost, missing_packets;
     uint64_t orphans, unclosed, appeared, unknown, switches;
+    uint64_t start_ns; /* of the first process */
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns;     /* 0: that of a process is unknown */
     bool is_cost_unknown; /* private: while it is added up */

@@ -46,8 +46,8 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                           task->run_ns / (task->steps ? task->steps : 1));
     struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);
     cunei_buffer_append_text(begin, "+");
-    cunei_format_duration(begin, task->begin_ns > survey->begin_ns
-                                     ? task->begin_ns - survey->begin_ns
+    cunei_format_duration(begin, task->begin_ns > survey->start_ns
+                                     ? task->begin_ns - survey->start_ns
                                      : 0);
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
     if (survey->process_count > 1)

@@ -44,9 +44,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         thread->tid);
     put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
-               thread->begin_ns - survey->begin_ns);
+               thread->begin_ns - survey->start_ns);
     put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
-               thread->end_ns - survey->begin_ns);
+               thread->end_ns - survey->start_ns);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), wall_ns);
     struct cunei_buffer *cpu =
         cunei_table_cell(table, cunei_report_heat(report, thread->cpu_ns));

@@ -41,7 +41,7 @@ struct cunei_process {
     bool exited;            /* ended by exit(3), with exit_status */
     uint64_t exit_status;
     uint64_t signal;       /* that ended it, where the launcher saw it; else 0 */
-    uint64_t cpu_ns;       /* of the whole process, when it ended */
+    uint64_t cpu_ns;       /* of the whole process, since start_ns */
     uint64_t interpreters; /* subinterpreters that were not recorded */
     bool c_calls;          /* calls of C functions are recorded, too */
     char *host;            /* owned, as all that follow; NULL where unknown */

@@ -267,6 +267,7 @@ static void a_process_that_is_over_has_no_more_children(void **state)
 
     trace.processes[1].description.parent = 4711;
     trace.processes[1].description.start_ns += 3600 * UINT64_C(1000000000);
+    trace.processes[1].metadata.offset_s += 3600;
     survey_again();
 
     assert_int_equal(survey.processes[1].parent, SIZE_MAX);
