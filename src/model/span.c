@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/edges.h"
 #include "model/stack.h"
 #include "model/steps.h"
@@ -106,17 +107,20 @@ static uint64_t missing_before(const struct cunei_span *span, uint64_t sequence)
     return sequence > span->last_sequence ? sequence - span->last_sequence - 1 : 0;
 }
 
-/* The name of a packet is cut short; one that was told in full stays. */
-static void name_thread(struct cunei_thread *thread, const struct cunei_packet *packet)
+/* A packet's name is cut short: whether it may be what is left of the whole. */
+static bool is_cut_of(const char *name, size_t size, const char *whole)
 {
-    size_t size = strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME);
+    return size == cunei_text_cut(whole, strlen(whole), CUNEI_PACKET_THREAD_NAME) &&
+           memcmp(name, whole, size) == 0;
+}
 
-    if (size < CUNEI_PACKET_THREAD_NAME
-            ? strcmp(thread->name, packet->thread_name) == 0
-            : strncmp(thread->name, packet->thread_name, size) == 0)
+/* One that was told in full stays. */
+static void name_thread(struct cunei_thread *thread, const char *name, size_t size)
+{
+    if (is_cut_of(name, size, thread->name))
         return;
     memset(thread->name, 0, sizeof(thread->name));
-    memcpy(thread->name, packet->thread_name, size);
+    memcpy(thread->name, name, size);
 }
 
 int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *span,
@@ -147,7 +151,8 @@ int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *sp
             return rc;
     }
     struct cunei_thread *thread = &span->threads[span->thread_count - 1];
-    name_thread(thread, packet);
+    name_thread(thread, packet->thread_name,
+                strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
     if (span->lost) {
         span->collecting.is_seen = true; /* whatever it was */
         span->collecting.is_open = false;
@@ -258,7 +263,7 @@ static int join_frames(struct cunei_span *left, const struct cunei_span *right,
 
 static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
 {
-    memcpy(left->name, right->name, sizeof(left->name));
+    name_thread(left, right->name, strlen(right->name));
     left->ended = right->ended;
     left->end = right->end;
     if (right->cpu_end) {

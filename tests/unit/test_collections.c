@@ -117,6 +117,28 @@ static void a_thread_has_the_name_that_it_was_given_last(void **state)
     assert_string_equal(span.threads[0].name, long_name);
 }
 
+/* Its packets hold no more of it than whole characters. */
+static void a_name_that_packets_cut_short_stays_whole(void **state)
+{
+    static const char name[] = "aéééééééééééééééééééé";
+    const size_t pieces[] = {TAPE_PACKETS, 1};
+
+    for (size_t i = 0; i < 2; i++) {
+        tape_packet(&tape, 1, 0);
+        memcpy(tape.packets[0]->head.thread_name, name, CUNEI_PACKET_THREAD_NAME - 1);
+        tape_name(&tape, 1, name, 10);
+        tape_packet(&tape, 1, 40);
+        tape.packets[1]->head = tape.packets[0]->head;
+        tape.packets[1]->head.timestamp_begin = 40;
+
+        read_tape_in(pieces[i]);
+
+        assert_string_equal(span.threads[0].name, name);
+        assert_int_equal(tear_down(state), 0);
+        assert_int_equal(set_up(state), 0);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -127,6 +149,7 @@ int main(void)
         TEST(a_loss_in_between_hides_a_pause),
         TEST(each_thread_has_its_own),
         TEST(a_thread_has_the_name_that_it_was_given_last),
+        TEST(a_name_that_packets_cut_short_stays_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
