@@ -77,6 +77,8 @@ int cunei_greenlets_add(struct cunei_greenlets *greenlets, uint64_t number,
                         uint64_t time)
 {
     cunei_greenlets_remove(greenlets, number);
+    if (depth > CUNEI_GREENLETS_FRAMES_MAX - greenlets->frame_count)
+        return 0;
     struct cunei_walk_frame *copy = malloc(depth * sizeof(*copy));
     if (!copy)
         return -ENOMEM;
@@ -88,7 +90,11 @@ int cunei_greenlets_add(struct cunei_greenlets *greenlets, uint64_t number,
     }
     *greenlet = (struct cunei_greenlet){
         .number = number, .since = time, .frames = copy, .depth = depth};
-    *find_link(greenlets, number) = (uint32_t)(greenlet - greenlets->items);
+    uint32_t index = (uint32_t)(greenlet - greenlets->items);
+    *find_link(greenlets, number) = index;
+    if (index < greenlets->first)
+        greenlets->first = index;
+    greenlets->frame_count += depth;
     return 0;
 }
 
@@ -99,12 +105,12 @@ const struct cunei_greenlet *cunei_greenlets_find(
     return index ? &greenlets->items[index] : NULL;
 }
 
-const struct cunei_greenlet *cunei_greenlets_first(
-    const struct cunei_greenlets *greenlets)
+const struct cunei_greenlet *cunei_greenlets_first(struct cunei_greenlets *greenlets)
 {
-    for (uint32_t i = 1; i < greenlets->count; i++) {
-        if (greenlets->items[i].depth > 0)
-            return &greenlets->items[i];
+    for (; greenlets->first < greenlets->count; greenlets->first++) {
+        const struct cunei_greenlet *greenlet = &greenlets->items[greenlets->first];
+        if (greenlet->depth > 0)
+            return greenlet;
     }
     return NULL;
 }
@@ -118,6 +124,7 @@ void cunei_greenlets_remove(struct cunei_greenlets *greenlets, uint64_t number)
     uint32_t index = *link;
     struct cunei_greenlet *greenlet = &greenlets->items[index];
     *link = greenlet->next;
+    greenlets->frame_count -= greenlet->depth;
     free(greenlet->frames);
     *greenlet = (struct cunei_greenlet){.next = greenlets->free};
     greenlets->free = index;

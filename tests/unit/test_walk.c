@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "model/greenlets.h"
+#include "model/profile.h"
 #include "model/walk.h"
 #include "packets.h"
 
@@ -221,6 +223,36 @@ static void what_a_greenlet_has_open_is_found_or_stays_suspended(void **state)
                                      "leave G 1, open F 1 suspended");
 }
 
+static int count_suspended(void *context, const struct cunei_walk_step *step)
+{
+    *(uint64_t *)context += step->is_suspended;
+    return 0;
+}
+
+/* Three words are a greenlet with thousands of frames. */
+static void of_suspended_frames_only_so_many_are_kept(void **state)
+{
+    const uint64_t greenlets = 2 * CUNEI_GREENLETS_FRAMES_MAX / CUNEI_SWITCH_HIDDEN_MAX;
+    uint64_t suspended = 0;
+    struct cunei_walk walk = {.step = count_suspended, .context = &suspended};
+
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    for (uint64_t i = 1; i <= greenlets; i++) {
+        tape_put(&tape, cunei_record(i, CUNEI_CLASS_SWITCH, 0));
+        tape_put(&tape, i);
+        tape_put(&tape, CUNEI_SWITCH_HIDDEN_MAX);
+    }
+
+    assert_int_equal(cunei_walk_packet(&walk, &tape.packets[0]->head,
+                                       tape.packets[0]->words, tape.packets[0]->count),
+                     0);
+    assert_int_equal(cunei_walk_end(&walk), 0);
+    cunei_walk_fini(&walk);
+
+    assert_int_equal(suspended, CUNEI_GREENLETS_FRAMES_MAX);
+}
+
 static void other_events_are_told_where_they_happen(void **state)
 {
     (void)state;
@@ -248,6 +280,7 @@ int main(void)
         TEST(an_exception_resynchronises_a_recursion),
         TEST(a_greenlet_goes_on_where_it_was),
         TEST(what_a_greenlet_has_open_is_found_or_stays_suspended),
+        TEST(of_suspended_frames_only_so_many_are_kept),
         TEST(other_events_are_told_where_they_happen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
