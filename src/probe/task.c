@@ -57,9 +57,16 @@ bool cunei_task_is_coroutine(const PyCodeObject *code)
     return (code->co_flags & kinds) != 0;
 }
 
+/* Others' destructors come after this one, and may run coroutines. */
+static void thread_ends(void *thread)
+{
+    own = NULL;
+    free(thread);
+}
+
 static void make_key(void)
 {
-    has_thread_end = pthread_key_create(&thread_end, free) == 0;
+    has_thread_end = pthread_key_create(&thread_end, thread_ends) == 0;
 }
 
 static struct thread *make_own(void)

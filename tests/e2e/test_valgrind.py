@@ -48,6 +48,34 @@ if pid == 0:
 os.waitpid(pid, 0)
 """
 
+# A thread has let go of what we had for it, and runs Python once more.
+ENDING = """
+import ctypes, threading
+async def inner():
+    raise ValueError
+async def outer():
+    await inner()
+def drive():
+    try:
+        outer().send(None)
+    except ValueError:
+        pass
+ended = threading.Event()
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def destroy(unused):
+    for _ in range(3):
+        drive()
+    ended.set()
+def work():
+    drive()
+    key = ctypes.c_uint()
+    libc.pthread_key_create(ctypes.byref(key), destroy)
+    libc.pthread_setspecific(key, ctypes.c_void_p(1))
+libc = ctypes.CDLL(None)
+threading.Thread(target=work).start()
+assert ended.wait(60)
+"""
+
 # It records more than once in one process, with all there is to choose.
 PARTS = """
 import cunei, sys, threading
@@ -154,8 +182,9 @@ def check(errors, places_of_python):
     assert not told, told
 
 
-def test_a_recorded_program_has_no_error_of_ours(tmp_path, places_of_python):
-    program = write_program(tmp_path, PROGRAM)
+@pytest.mark.parametrize("source", [PROGRAM, ENDING], ids=["program", "ending"])
+def test_a_recorded_program_has_no_error_of_ours(tmp_path, places_of_python, source):
+    program = write_program(tmp_path, source)
     trace = tmp_path / "trace"
 
     errors = run(tmp_path, sys.executable, program, CUNEI_RECORD=str(trace))
