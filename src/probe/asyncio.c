@@ -23,6 +23,10 @@ static struct {
     PyObject *name;          /* "_name", which is where that has its name */
 } asyncio;
 
+/* sys.modules, owned, which had so many when asyncio was not among them; 0: never. */
+static PyObject *_Atomic modules;
+static _Atomic Py_ssize_t without;
+
 static atomic_bool is_found;
 static bool has_all; /* that dict */
 static cunei_compat_mutex lock;
@@ -91,13 +95,17 @@ static bool look_around(PyObject *c, PyObject *tasks)
 /* Whether the program has imported asyncio; lock held. */
 static bool find(void)
 {
-    PyObject *modules = cunei_compat_sys("modules");
     PyObject *tasks = NULL, *c = NULL;
 
+    if (!modules)
+        modules = cunei_compat_sys("modules");
     if (!asyncio.module_name)
         asyncio.module_name = PyUnicode_InternFromString("asyncio.tasks");
-    if (modules && PyDict_Check(modules) && asyncio.module_name)
-        tasks = cunei_compat_dict_item(modules, asyncio.module_name);
+    if (!modules || !PyDict_Check(modules) || !asyncio.module_name)
+        return false;
+    Py_ssize_t count = PyDict_GET_SIZE(modules);
+    tasks = cunei_compat_dict_item(modules, asyncio.module_name);
+    without = tasks ? 0 : count;
     if (tasks)
         c = cunei_compat_dict_get(modules, "_asyncio");
     bool yes = c && look_around(dict_of(c), dict_of(tasks));
@@ -105,8 +113,15 @@ static bool find(void)
         let_go();
     Py_XDECREF(c);
     Py_XDECREF(tasks);
-    Py_XDECREF(modules);
     return yes;
+}
+
+/* Coroutines that no task runs would look for it again and again. */
+static bool is_missing(void)
+{
+    PyObject *all = modules;
+
+    return all && PyDict_Check(all) && PyDict_GET_SIZE(all) == without;
 }
 
 static bool is_there(void)
@@ -114,6 +129,8 @@ static bool is_there(void)
     /* Pairs with the release below: what was found is complete. */
     if (atomic_load_explicit(&is_found, memory_order_acquire))
         return true;
+    if (is_missing())
+        return false;
     cunei_compat_lock(&lock);
     bool yes = atomic_load_explicit(&is_found, memory_order_relaxed) || find();
     atomic_store_explicit(&is_found, yes, memory_order_release);

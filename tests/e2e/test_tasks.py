@@ -387,6 +387,38 @@ print("asyncio" in sys.modules, "_asyncio" in sys.modules)
     assert (counts["outer"], counts["inner"]) == (300, 400)
 
 
+def test_tasks_of_an_asyncio_that_is_imported_later(cunei):
+    tasks = recorded_tasks(
+        cunei,
+        """\
+async def alone():
+    pass
+
+async def work():
+    pass
+
+def drive(coroutine):
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        pass
+
+for _ in range(100):
+    drive(alone())
+
+import asyncio
+
+async def main():
+    await asyncio.create_task(work(), name="late")
+
+asyncio.run(main())
+""",
+    )
+
+    (late,) = tasks["late"]
+    assert late.steps == 1
+
+
 def test_coroutines_beside_a_loop_belong_to_no_task(cunei):
     """One that is driven by hand in a callback, and a loop in another thread."""
     tasks = recorded_tasks(
