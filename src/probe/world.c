@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "probe/compat.h"
 
@@ -16,12 +18,51 @@ struct job {
     bool done;
 };
 
+/*
+ * What the interpreter knows of a world that is stopped.  Who stops it takes the mutex
+ * and then waits for a fork that is under way: in the child it stays locked, and
+ * whoever stops the world there, as each change of events does, would wait for ever.
+ * Newer ones take it last.
+ */
+struct stopped {
+    uint8_t mutex; /* 1, and 2 if somebody waits for it */
+    uint8_t requested, world_stopped, is_global, event;
+    Py_ssize_t countdown;
+    const PyThreadState *requester;
+};
+
+#define SEARCHED 16384u /* bytes: less than the state of any interpreter takes */
+
+static char *_Atomic stopped; /* NULL: not found */
+
+/*
+ * No header tells where it is.  While this thread has stopped the world, no other place
+ * says the same.
+ */
+static char *find_stopped(void)
+{
+    const PyThreadState *own = PyThreadState_Get();
+    char *state = (char *)PyInterpreterState_Get();
+
+    for (size_t at = 0; at < SEARCHED; at += sizeof(void *)) {
+        struct stopped seen;
+        memcpy(&seen, state + at, sizeof(seen));
+        if (seen.requester == own && (seen.mutex == 1 || seen.mutex == 3) &&
+            seen.requested == 1 && seen.world_stopped == 1 && seen.is_global == 0 &&
+            seen.countdown == 0)
+            return state + at;
+    }
+    return NULL;
+}
+
 /* Called for the first object; there is no need to see another one. */
 static int work_once(PyObject *object, void *context)
 {
     struct job *job = context;
     (void)object;
 
+    if (!job->done && !stopped)
+        stopped = find_stopped();
     if (!job->done)
         job->work(job->context);
     job->done = true;
@@ -112,6 +153,8 @@ static void after_fork_in_child(void)
     for (; mutex; mutex = mutex->next)
         mutex->mutex = (PyMutex){0};
     controller = 0;
+    if (stopped)
+        *stopped = 0;
 }
 
 static void watch_forks(void)

@@ -463,6 +463,51 @@ for thread in threads:
         assert by_thread(process, "leaf").total() == 1_000
 
 
+def test_a_fork_while_other_threads_collect(cunei):
+    """They wait to stop the world: in the child, we must not wait for them."""
+    trace = record(
+        cunei,
+        """\
+import gc, os, warnings
+warnings.simplefilter("ignore")
+ended = False
+
+def leaf():
+    pass
+
+def collect(i):
+    while not ended:
+        gc.collect(0)
+
+def leave():
+    leaf()
+    os._exit(0)
+
+def fork(i):
+    for n in range(40):
+        pid = os.fork()
+        if pid == 0 and n % 2 == 0:
+            leave()
+        if pid == 0:
+            leaf()
+            return
+        assert os.waitpid(pid, 0)[1] == 0
+
+threads = [threading.Thread(target=collect, args=(i,)) for i in range(3)]
+for thread in threads:
+    thread.start()
+fork(0)
+ended = True
+for thread in threads:
+    thread.join()
+""",
+    )
+
+    assert len(trace.processes) == 41
+    assert trace.count("leaf") == 40
+    assert trace.count("leave") == 20
+
+
 def test_code_that_is_not_selected(cunei):
     """Its events are switched off where there are many, and on again afterwards."""
     cunei.write(
