@@ -31,19 +31,26 @@
  * The main interpreter's state while it records or waits to: callbacks from the runtime
  * library carry no argument.
  */
-static struct cunei_probe *active;
+static struct cunei_probe *_Atomic active;
 
 /* Set by the fork handler of the C library, before Python runs in the child. */
 static bool forked;
 
+/* A thread that is late finds no recording any more. */
 static void when_selected(PyCodeObject *code)
 {
-    cunei_monitor_select(&active->monitor, code);
+    struct cunei_probe *state = active;
+
+    if (state)
+        cunei_monitor_select(&state->monitor, code);
 }
 
 static void when_watched(PyCodeObject *code)
 {
-    cunei_monitor_watch(&active->monitor, code);
+    struct cunei_probe *state = active;
+
+    if (state)
+        cunei_monitor_watch(&state->monitor, code);
 }
 
 static void forget_watched(PyCodeObject *code)

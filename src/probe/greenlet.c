@@ -234,9 +234,9 @@ static bool is_there(void)
     return yes;
 }
 
-static struct tracer *new_tracer(void)
+static struct tracer *new_tracer(PyTypeObject *type)
 {
-    struct tracer *tracer = PyObject_GC_New(struct tracer, tracer_type);
+    struct tracer *tracer = PyObject_GC_New(struct tracer, type);
 
     if (!tracer)
         return NULL;
@@ -248,14 +248,14 @@ static struct tracer *new_tracer(void)
 }
 
 /* The calling thread's tracer, borrowed from its dict; made if there is none. */
-static struct tracer *own_tracer(bool make)
+static struct tracer *own_tracer(PyTypeObject *type, bool make)
 {
     PyObject *dict = PyThreadState_GetDict(); /* borrowed */
     PyObject *found = dict ? PyDict_GetItemString(dict, TRACER_KEY) : NULL;
 
-    if (found && Py_IS_TYPE(found, tracer_type))
+    if (found && Py_IS_TYPE(found, type))
         return (struct tracer *)found;
-    struct tracer *tracer = dict && make ? new_tracer() : NULL;
+    struct tracer *tracer = dict && make ? new_tracer(type) : NULL;
     if (!tracer)
         return NULL;
     int rc = PyDict_SetItemString(dict, TRACER_KEY, (PyObject *)tracer);
@@ -275,11 +275,13 @@ static void set_tracer(struct tracer *tracer)
 
 void cunei_greenlet_attach(void)
 {
-    if (!tracer_type || !is_there()) {
+    PyTypeObject *type = tracer_type; /* once: another thread may end the recording */
+
+    if (!type || !is_there()) {
         PyErr_Clear();
         return;
     }
-    struct tracer *tracer = own_tracer(true);
+    struct tracer *tracer = own_tracer(type, true);
     /* Who else has a reference, greenlet or a tracer that came later, calls it. */
     if (tracer && Py_REFCNT((PyObject *)tracer) == 1)
         set_tracer(tracer);
@@ -302,7 +304,8 @@ void cunei_greenlet_imported(void)
 
 void cunei_greenlet_detach(void)
 {
-    struct tracer *tracer = tracer_type && is_there() ? own_tracer(false) : NULL;
+    PyTypeObject *type = tracer_type;
+    struct tracer *tracer = type && is_there() ? own_tracer(type, false) : NULL;
     PyObject *current = tracer ? PyObject_CallNoArgs(greenlet.gettrace) : NULL;
 
     if (current && current == (PyObject *)tracer) {
