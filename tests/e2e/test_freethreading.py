@@ -35,19 +35,19 @@ def check(done, stdout=""):
     assert (done.returncode, done.stderr, done.stdout) == (0, "", stdout)
 
 
-def record(cunei, source, *options):
+def record(cunei, source, *options, balanced=True):
     """Record a program that prints nothing, and whose trace is whole."""
     cunei.write("app.py", HEAD + source)
     check(cunei("record", "-q", "-o", "trace", *options, "app.py"))
     trace = ctf.read(cunei.folder / "trace")
-    check_whole(trace)
+    check_whole(trace, balanced)
     return trace
 
 
-def check_whole(trace):
+def check_whole(trace, balanced=True):
     for process in trace.processes:
         assert process.description["lost"] == "0", process.description
-        assert process.is_balanced(), process.replay()
+        assert not balanced or process.is_balanced(), process.replay()
         identities = Counter(process.functions.values())
         assert max(identities.values()) == 1, identities.most_common(3)
 
@@ -138,7 +138,11 @@ for thread in threads:
 
 
 def test_a_function_that_many_threads_see_first(cunei):
-    """It gets one id, and its definition stands there once."""
+    """It gets one id, and its definition stands there once.
+
+    CPython 3.13 at times does not tell any tool of a start: where a thread has read the
+    first instruction just before another one has put its own in place.
+    """
     trace = record(
         cunei,
         """\
@@ -156,12 +160,15 @@ def call(i):
 
 run(8, call)
 """,
+        balanced=False,
     )
 
     (process,) = trace.processes
-    counts = process.count(ctf.ENTER)
+    counts = process.count(ctf.LEAVE)
     made = {f.qualname: n for f, n in counts.items() if f.file == "made.py"}
     assert made == {"<module>": 1} | {f"f{n}": 8 for n in range(500)}
+    missing = process.count(ctf.LEAVE) - process.count(ctf.ENTER)
+    assert missing.total() <= 3 and all(f.file == "made.py" for f in missing), missing
 
 
 def test_code_that_is_made_and_freed_in_many_threads(cunei):
