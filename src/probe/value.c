@@ -21,6 +21,7 @@ struct text {
     bool is_cut; /* there was more than fits; nothing is added any more */
 };
 
+static void format_type(struct text *text, PyObject *value, const char *more);
 static void format_value(struct text *text, PyObject *value, int depth);
 
 static void append(struct text *text, const char *bytes, size_t size)
@@ -107,6 +108,8 @@ static void format_known(struct text *text, PyObject *value)
 
     if (repr)
         append_str(text, repr);
+    else
+        format_type(text, value, ""); /* of numbers with more digits than are allowed */
     PyErr_Clear();
     Py_XDECREF(repr);
 }
@@ -138,17 +141,20 @@ static void format_big(struct text *text, PyObject *value)
 {
     PyObject *length = PyObject_CallMethod(value, "bit_length", NULL);
     long bits = length ? PyLong_AsLong(length) : -1;
-    size_t before = text->size;
     char shown[64];
 
     PyErr_Clear();
     Py_XDECREF(length);
-    if (bits >= 0 && bits <= 4 * enough(text, LONG_MAX))
-        format_known(text, value);
-    if (text->size == before && !text->is_cut) {
+    PyObject *repr =
+        bits >= 0 && bits <= 4 * enough(text, LONG_MAX) ? PyObject_Repr(value) : NULL;
+    if (repr)
+        append_str(text, repr);
+    else {
         (void)snprintf(shown, sizeof(shown), "<int of %ld bits>", bits);
         append_text(text, shown);
     }
+    PyErr_Clear();
+    Py_XDECREF(repr);
 }
 
 static void format_int(struct text *text, PyObject *value)
@@ -189,6 +195,13 @@ static void format_type(struct text *text, PyObject *value, const char *more)
     PyMem_RawFree(names);
 }
 
+/* Ctrl-C while the program's repr() ran was meant for the program: it comes again. */
+static void pass_on_interrupt(void)
+{
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+        PyErr_SetInterrupt();
+}
+
 /* What may be the program's own. */
 static void format_other(struct text *text, PyObject *value)
 {
@@ -196,8 +209,11 @@ static void format_other(struct text *text, PyObject *value)
 
     if (repr)
         append_str(text, repr);
-    else
+    else {
+        if (text->full)
+            pass_on_interrupt();
         format_type(text, value, text->full ? ", its repr() failed" : "");
+    }
     PyErr_Clear();
     Py_XDECREF(repr);
 }

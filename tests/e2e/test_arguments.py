@@ -146,6 +146,7 @@ SHOWN = [
     ("set()", r"set\(\)"),
     ("frozenset({1})", r"frozenset\(\{1\}\)"),
     ("range(3)", r"range\(0, 3\)"),
+    ("range(10**9999)", "<range at 0x[0-9a-f]+>"),
     ("Own", "<class '__main__.Own'>"),
     ("show", "<function show at 0x[0-9a-f]+>"),
     ("len", "<built-in function len>"),
@@ -309,6 +310,35 @@ def test_full_repr_runs_the_programs_code_and_nothing_comes_of_it(cunei):
         assert re.fullmatch(pattern, text), text
     assert results(process, "show") == shown
     assert not [f for f in process.functions.values() if f.qualname == "helper"]
+
+
+def test_an_interrupt_that_comes_while_a_repr_runs_reaches_the_program(cunei):
+    process = run(
+        cunei,
+        """\
+import cunei, signal
+
+class Slow:
+    def __repr__(self):
+        signal.raise_signal(signal.SIGINT)
+        return "slow"
+
+def show(value):
+    pass
+
+interrupted = False
+with cunei.recording("trace", args=":show", repr="full"):
+    try:
+        show(Slow())
+        for _ in range(1000):
+            show(1)
+    except KeyboardInterrupt:
+        interrupted = True
+assert interrupted
+""",
+    )
+
+    assert "its repr() failed" in values(process, "show")[0][1]
 
 
 def test_a_repr_that_ends_the_recording(cunei):
