@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define FIRST_CAPACITY 16u
 
 void cunei_exceptions_fini(struct cunei_exceptions *exceptions)
@@ -159,7 +161,8 @@ void cunei_exceptions_read(struct cunei_exceptions *exceptions,
                            const struct cunei_exception *event, uint32_t slot,
                            uint32_t handler_slot)
 {
-    size_t size = strnlen(event->type, event->length);
+    size_t size = cunei_text_cut(event->type, strnlen(event->type, event->length),
+                                 CUNEI_EXCEPTION_TYPE_MAX);
     uint32_t index = find(exceptions, event->type, size, slot, event->line);
     if (exceptions->count == 0)
         return; /* not even room for exception 0 */

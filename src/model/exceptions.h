@@ -15,6 +15,8 @@
 #include "wire/event.h"
 
 #define CUNEI_EXCEPTIONS_MAX (1u << 16)
+/* Of a type's name, this many bytes. */
+#define CUNEI_EXCEPTION_TYPE_MAX 1024u
 
 /* One type at one line; `slot` of the function it was raised in, 0: not recorded. */
 struct cunei_raise {

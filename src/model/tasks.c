@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define FIRST_CAPACITY 64u
 
 void cunei_tasks_fini(struct cunei_tasks *tasks)
@@ -73,6 +75,7 @@ void cunei_tasks_name(struct cunei_tasks *tasks, uint32_t index, const char *nam
 
     if (index == 0 || (task->name && time < task->named_at))
         return;
+    size = cunei_text_cut(name, strnlen(name, size), CUNEI_TASK_NAME_MAX);
     char *copy = strndup(name, size);
     if (!copy)
         return; /* it keeps the name it had */

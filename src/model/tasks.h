@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #define CUNEI_TASKS_MAX (1u << 20)
+/* Of a task's name, this many bytes. */
+#define CUNEI_TASK_NAME_MAX 1024u
 
 struct cunei_task_facts {
     uint64_t number;

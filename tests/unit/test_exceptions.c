@@ -135,6 +135,24 @@ static void more_kinds_than_there_is_room_for_are_counted_together(void **state)
     cunei_exceptions_fini(&many);
 }
 
+static void a_type_takes_no_more_than_its_room(void **state)
+{
+    const uint32_t length = 2 * CUNEI_EXCEPTION_TYPE_MAX;
+    struct cunei_exception *event = calloc(1, sizeof(*event) + length);
+    struct cunei_exceptions some = {0};
+    (void)state;
+
+    event->length = length;
+    memset(event->type, 'E', length);
+    cunei_exceptions_read(&some, event, 1, 0);
+    cunei_exceptions_read(&some, event, 1, 0);
+
+    assert_int_equal(strlen(some.items[1].type), CUNEI_EXCEPTION_TYPE_MAX);
+    assert_int_equal(some.items[1].count, 2);
+    cunei_exceptions_fini(&some);
+    free(event);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -143,6 +161,7 @@ int main(void)
         TEST(a_handler_that_lets_it_go_did_not_take_it),
         TEST(other_processes_add_up_by_type_function_and_line),
         TEST(more_kinds_than_there_is_room_for_are_counted_together),
+        TEST(a_type_takes_no_more_than_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

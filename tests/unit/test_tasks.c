@@ -241,6 +241,18 @@ static void a_task_event_without_its_step_names_it(void **state)
     assert_int_equal(task(7)->steps, 0);
 }
 
+static void a_name_takes_no_more_than_its_room(void **state)
+{
+    char name[2 * CUNEI_TASK_NAME_MAX];
+    (void)state;
+    memset(name, 'n', sizeof(name));
+
+    uint32_t index = cunei_tasks_find(&profile.tasks, 7);
+    cunei_tasks_name(&profile.tasks, index, name, sizeof(name), 5);
+
+    assert_int_equal(strlen(task(7)->name), CUNEI_TASK_NAME_MAX);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -255,6 +267,7 @@ int main(void)
         TEST(an_exception_that_passes_through_its_coroutines_is_one_step),
         TEST(it_is_one_step_in_pieces_too),
         TEST(a_task_event_without_its_step_names_it),
+        TEST(a_name_takes_no_more_than_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
