@@ -125,10 +125,13 @@ int cunei_intake_tasks(struct cunei_survey *survey, size_t process,
     return 0;
 }
 
-static int intake_open(struct cunei_survey_thread *to,
-                       const struct cunei_profile *profile,
-                       const struct cunei_thread *thread, const uint32_t *map)
+/* The names of what is open, also of functions that had no event in this process. */
+static int intake_open(struct cunei_survey *survey, struct cunei_survey_thread *to,
+                       const struct cunei_thread *thread)
 {
+    const struct cunei_trace_process *process = survey->processes[to->process].process;
+    uint32_t before = survey->functions.count;
+
     to->open_depth = thread->open_depth;
     if (thread->open_count == 0)
         return 0;
@@ -137,12 +140,15 @@ static int intake_open(struct cunei_survey_thread *to,
         return -ENOMEM;
     to->open_count = thread->open_count;
     for (uint32_t i = 0; i < thread->open_count; i++) {
-        uint32_t id = thread->open[i];
-        uint32_t slot =
-            id >= CUNEI_FUNCTION_FIRST ? id - (CUNEI_FUNCTION_FIRST - 1) : 0;
-        to->open[i] = slot < profile->slot_count ? map[slot] - 1 : UINT32_MAX;
+        const struct cunei_function *function =
+            cunei_trace_function(process, thread->open[i]);
+        int index = function ? cunei_functions_add(&survey->functions, function) : -1;
+        to->open[i] = index < 0 ? UINT32_MAX : (uint32_t)index;
     }
-    return 0;
+    int rc = reserve_facts(survey, before);
+    if (rc < 0)
+        survey->functions.count = before; /* as many as have facts */
+    return rc;
 }
 
 static void intake_times(struct cunei_survey_thread *to,
@@ -163,7 +169,7 @@ static void intake_times(struct cunei_survey_thread *to,
 
 int cunei_intake_thread(struct cunei_survey *survey, size_t process,
                         const struct cunei_profile *profile,
-                        const struct cunei_thread *thread, const uint32_t *map)
+                        const struct cunei_thread *thread)
 {
     const struct cunei_metadata *metadata =
         &survey->processes[process].process->metadata;
@@ -188,5 +194,5 @@ int cunei_intake_thread(struct cunei_survey *survey, size_t process,
     };
     memcpy(to->name, thread->name, sizeof(to->name));
     intake_times(to, profile, thread);
-    return intake_open(to, profile, thread, map);
+    return intake_open(survey, to, thread);
 }

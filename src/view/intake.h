@@ -25,6 +25,6 @@ int cunei_intake_tasks(struct cunei_survey *survey, size_t process,
                        const struct cunei_profile *profile, const uint32_t *map);
 int cunei_intake_thread(struct cunei_survey *survey, size_t process,
                         const struct cunei_profile *profile,
-                        const struct cunei_thread *thread, const uint32_t *map);
+                        const struct cunei_thread *thread);
 
 #endif

@@ -76,6 +76,12 @@ static int compare(const void *a, const void *b)
     return one->function->line < two->function->line ? -1 : 1;
 }
 
+/* Of a function that is only named, because it is open or raised, there is no more. */
+static bool has_facts(const struct cunei_survey_function *facts)
+{
+    return facts->calls || facts->resumes || facts->total_ns || facts->raised;
+}
+
 int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
@@ -89,7 +95,7 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < survey->functions.count; i++) {
-        if (cunei_report_shows(report, i))
+        if (has_facts(&survey->facts[i]) && cunei_report_shows(report, i))
             entries[ranking->count++] =
                 (struct entry){key_of(&survey->facts[i], report->options->sort),
                                &survey->functions.items[i], i};

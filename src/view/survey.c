@@ -38,8 +38,7 @@ static int join_pieces(struct cunei_pool *pool, struct cunei_pool_process *proce
 
 /* The threads of a process, and what they add to it. */
 static int add_threads(struct cunei_pool *pool,
-                       const struct cunei_pool_process *process, size_t index,
-                       const uint32_t *map)
+                       const struct cunei_pool_process *process, size_t index)
 {
     struct cunei_survey *survey = pool->survey;
     struct cunei_survey_process *to = &survey->processes[index];
@@ -52,7 +51,7 @@ static int add_threads(struct cunei_pool *pool,
         discarded += piece->span.discarded;
         for (size_t j = 0; j < piece->span.thread_count; j++) {
             int rc = cunei_intake_thread(survey, index, &process->profile,
-                                         &piece->span.threads[j], map);
+                                         &piece->span.threads[j]);
             if (rc < 0)
                 return rc;
             const struct cunei_survey_thread *thread =
@@ -135,7 +134,7 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
     if (rc == 0)
         rc = cunei_intake_tasks(survey, index, profile, map);
     if (rc == 0)
-        rc = add_threads(pool, process, index, map);
+        rc = add_threads(pool, process, index);
     if (rc < 0)
         goto out;
     cunei_exceptions_add(&survey->exceptions, &profile->exceptions, map);

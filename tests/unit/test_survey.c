@@ -223,6 +223,34 @@ static void what_is_no_call_adds_up_over_processes(void **state)
     assert_int_equal(survey.collections.pause_max, 5);
 }
 
+/* As a child that is forked and leaves at once: a stack, and no event of its own. */
+static void what_is_open_has_names_without_events(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    const uint64_t words[] = {
+        cunei_record(1000, CUNEI_CLASS_STACK, CUNEI_PHASE_ENTER),
+        UINT64_C(2) << 32,
+        UINT64_C(1025) << 32 | 1024,
+    };
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    fixture.packet->content_bits = sizeof(struct cunei_packet) * 8; /* another stack */
+    fixture_put_words(&fixture, 1000, words, sizeof(words) / sizeof(words[0]));
+    fixture_append(&fixture);
+    fixture_describe(&fixture, true);
+
+    assert_int_equal(make_survey(&options), 0);
+
+    assert_int_equal(survey.thread_count, 1);
+    assert_int_equal(survey.threads[0].open_count, 2);
+    assert_int_equal(survey.functions.count, 2);
+    assert_string_equal(survey.functions.items[survey.threads[0].open[0]].qualname,
+                        "f");
+    assert_string_equal(survey.functions.items[survey.threads[0].open[1]].qualname,
+                        "g");
+    assert_int_equal(survey.facts[1].calls, 0);
+}
+
 /* Survey again, after the descriptions were changed. */
 static void survey_again(void)
 {
@@ -314,6 +342,7 @@ int main(void)
         TEST(damage_ends_a_stream_and_is_told),
         TEST(a_cost_that_one_process_does_not_know_is_unknown),
         TEST(what_is_no_call_adds_up_over_processes),
+        TEST(what_is_open_has_names_without_events),
         TEST(parents_are_found_by_folder_or_by_pid),
         TEST(a_process_that_is_over_has_no_more_children),
         TEST(progress_reaches_its_end),
