@@ -104,14 +104,25 @@ static void land(struct cunei_flights *flights, struct cunei_flying *flying,
     cunei_flights_land(flights, flying);
 }
 
-static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
-                    PyCodeObject *code, PyObject *offset)
+static bool is_group(PyObject *exception)
 {
+    return PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_BaseExceptionGroup);
+}
+
+static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
+                    PyCodeObject *code, PyObject *offset, PyObject *exception)
+{
+    struct cunei_flight *flight = &flying->flight;
     uint32_t handler = cunei_code_id(word_of(code));
     uint32_t line =
         handler ? cunei_lines_after(&flights->lines, code, offset_of(offset)) : 0;
 
-    flying->flight.depth = current_depth();
+    flight->depth = current_depth();
+    if (is_group(exception)) {
+        PyTracebackObject *traceback = traceback_of(exception);
+        flight->traceback = traceback;
+        Py_XDECREF(traceback);
+    }
     land(flights, flying, handler, line);
 }
 
@@ -140,6 +151,7 @@ static struct cunei_flying *launch(struct cunei_flights *flights,
 {
     flight->exception = exception;
     flight->seen_by = code;
+    flight->traceback = NULL;
     flight->depth = current_depth();
     flight->is_landed = flight->is_shared = false;
     flight->is_bare = !has_traceback(exception);
@@ -242,7 +254,7 @@ static void raise_with(struct cunei_flights *flights, PyCodeObject *code,
 
     if (is_consumed(exception)) {
         if (flying)
-            land_in(flights, flying, code, offset);
+            land_in(flights, flying, code, offset, exception);
         return;
     }
     bool is_older = traceback && traceback->tb_next;
@@ -275,12 +287,25 @@ void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exce
     Py_XDECREF(traceback);
 }
 
-/* Whether it is what `except*` left of the group that this frame took. */
-static bool is_rest(const struct cunei_flight *last, PyCodeObject *code,
-                    PyObject *exception)
+/*
+ * Find the group of which this is what `except*` left.  It is made where it is raised
+ * again, maybe at the address of one that flew before, and has the traceback of the
+ * whole, which lived until then.
+ */
+static bool find_whole(const struct cunei_flights *flights, PyCodeObject *code,
+                       PyObject *exception, struct cunei_flight *whole)
 {
-    return last->exception && last->type == Py_TYPE(exception) &&
-           last->seen_by == code && last->depth == current_depth();
+    if (!is_group(exception))
+        return false;
+    PyTracebackObject *traceback = traceback_of(exception);
+    const struct cunei_flight *group =
+        traceback ? cunei_flights_find_group(flights, traceback) : NULL;
+    Py_XDECREF(traceback);
+    if (!group || group->exception == exception || group->type != Py_TYPE(exception) ||
+        group->seen_by != code || group->depth != current_depth())
+        return false;
+    *whole = *group;
+    return true;
 }
 
 void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
@@ -289,14 +314,18 @@ void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
     struct cunei_flights *flights = cunei_flights_own();
     struct cunei_flight known;
 
-    if (!flights || cunei_flights_find(flights, exception))
+    if (!flights)
         return;
-    if (cunei_flight_look_up(exception, &known) && known.type == Py_TYPE(exception))
+    struct cunei_flying *flying = cunei_flights_find(flights, exception);
+    bool is_rest = find_whole(flights, code, exception, &known);
+    if (flying && !is_rest)
+        return;
+    if (flying)
+        drop(flights, flying); /* it died, and this is at its address */
+    if (is_rest ||
+        (cunei_flight_look_up(exception, &known) && known.type == Py_TYPE(exception)))
         go_on(flights, &known, code, exception);
-    else if (is_rest(&flights->last, code, exception)) {
-        known = flights->last;
-        go_on(flights, &known, code, exception);
-    } else
+    else
         begin(flights, code, offset, exception); /* in place of what was taken */
 }
 
@@ -307,7 +336,7 @@ void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exc
         flights ? cunei_flights_find(flights, exception) : NULL;
 
     if (flying)
-        land_in(flights, flying, code, offset);
+        land_in(flights, flying, code, offset, exception);
 }
 
 void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exception)

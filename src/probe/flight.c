@@ -88,7 +88,7 @@ struct cunei_flights *cunei_flights_own(void)
     if (flights && flights->recording != recording) {
         flights->recording = recording;
         flights->count = 0;
-        flights->last.exception = NULL;
+        flights->group_count = 0;
     }
     return flights;
 }
@@ -134,8 +134,21 @@ void cunei_flights_land(struct cunei_flights *flights, struct cunei_flying *flyi
 {
     flying->flight.is_landed = true;
     cunei_flights_share(flights, &flying->flight);
-    flights->last = flying->flight;
+    if (flying->flight.traceback)
+        flights->groups[flights->group_count++ % CUNEI_FLIGHT_GROUPS] = flying->flight;
     cunei_flights_remove(flights, flying);
+}
+
+const struct cunei_flight *cunei_flights_find_group(const struct cunei_flights *flights,
+                                                    const void *traceback)
+{
+    for (unsigned i = 1; i <= CUNEI_FLIGHT_GROUPS && i <= flights->group_count; i++) {
+        const struct cunei_flight *group =
+            &flights->groups[(flights->group_count - i) % CUNEI_FLIGHT_GROUPS];
+        if (group->traceback == traceback)
+            return group;
+    }
+    return NULL;
 }
 
 void cunei_flights_share(struct cunei_flights *flights, struct cunei_flight *flight)

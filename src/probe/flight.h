@@ -25,6 +25,7 @@ struct cunei_flight {
     const void *type;
     const void *raised_by; /* the code that the traceback begins with */
     const void *seen_by;   /* the code that was added to it last */
+    const void *traceback; /* that a group has where it lands; else NULL */
     uint32_t function;
     uint32_t line;
     uint32_t handler; /* who took it last */
@@ -46,13 +47,17 @@ struct cunei_flying {
 /* Exceptions that fly in one thread at once: a destructor may raise while one does. */
 #define CUNEI_FLIGHTS_MAX 8
 
-/* Those of a thread.  Private but for `last` and `lines`. */
+/* Groups that landed: what `except*` leaves of one has its traceback. */
+#define CUNEI_FLIGHT_GROUPS 8u
+
+/* Those of a thread.  Private but for `lines`. */
 struct cunei_flights {
     unsigned recording; /* that they are of */
     unsigned count;
     struct cunei_lines lines;
-    struct cunei_flight last;                     /* that has landed */
-    struct cunei_flying items[CUNEI_FLIGHTS_MAX]; /* in the order of their begin */
+    unsigned group_count;                            /* of all that landed */
+    struct cunei_flight groups[CUNEI_FLIGHT_GROUPS]; /* the last ones of them */
+    struct cunei_flying items[CUNEI_FLIGHTS_MAX];    /* in the order of their begin */
 };
 
 /* Forget all flights of all threads; while nothing is recorded. */
@@ -81,6 +86,10 @@ void cunei_flights_share(struct cunei_flights *flights, struct cunei_flight *fli
 
 /* It has landed: from the list into the table. */
 void cunei_flights_land(struct cunei_flights *flights, struct cunei_flying *flying);
+
+/* The last one that landed with this traceback, lent until another does; or NULL. */
+const struct cunei_flight *cunei_flights_find_group(const struct cunei_flights *flights,
+                                                    const void *traceback);
 
 /* Forget it: it is in the hands of another thread. */
 void cunei_flights_remove(struct cunei_flights *flights, struct cunei_flying *flying);

@@ -136,6 +136,12 @@ WANTED = {
         ("ExceptionGroup", "narrowed"): (1, {"narrowed": 1}, 0),
         ("NameError", "narrowed"): (1, {"": 1}, 1),
     },
+    "rests_of_groups": {
+        ("ValueError", "fail"): (200, {"guarded": 200}, 1),
+        ("ExceptionGroup", "rest"): (50, {"": 50}, 1),
+        ("ExceptionGroup", "within"): (50, {"within": 50}, 0),
+        ("ExceptionGroup", "outer"): (100, {"outer": 50, "": 50}, 1),
+    },
     "memory": {("MemoryError", ""): (1, {"": 1}, 0)},
     "interrupt": {("KeyboardInterrupt", ""): (1, {"": 1}, 0)},
     "exit": {("SystemExit", ""): (1, {"": 1}, 0)},

@@ -330,6 +330,50 @@ def case_groups():
             pass
 
 
+def case_rests_of_groups():
+    def fail(number):
+        raise ValueError(number)
+
+    def guarded():
+        with contextlib.suppress(ValueError):
+            fail(1)
+
+    def rest():
+        try:
+            raise ExceptionGroup("both", [ValueError(), KeyError()])
+        except* ValueError:
+            guarded()
+
+    def within():
+        for _ in range(50):
+            try:
+                try:
+                    raise ExceptionGroup("both", [ValueError(), KeyError()])
+                except* ValueError:
+                    guarded()
+            except ExceptionGroup:
+                pass
+
+    def outer():
+        try:
+            raise ExceptionGroup("outer", [ValueError()])
+        except ExceptionGroup:
+            try:
+                raise ExceptionGroup("inner", [ValueError()])
+            except ExceptionGroup:
+                pass
+            raise
+
+    for _ in range(50):  # addresses are used again
+        for function in (rest, outer):
+            try:
+                function()
+            except ExceptionGroup:
+                pass
+            guarded()
+    within()
+
+
 def case_recursion():
     def deeper():
         deeper()
