@@ -88,10 +88,13 @@ static const char *check_payload(const struct cunei_trace_process *process,
 /* NULL, or what is wrong with an event that is no plain record of a known function. */
 static const char *check_event(const struct cunei_trace_process *process,
                                uint32_t stream_class, const uint64_t *words,
-                               size_t room)
+                               size_t room, bool is_first)
 {
     uint32_t class = cunei_record_class(words[0]);
 
+    /* To take in what it says may take as long as a million events. */
+    if (class == CUNEI_CLASS_STACK && !is_first)
+        return "a stack is not its first event";
     if (class >= CUNEI_FUNCTION_FIRST)
         return stream_class == CUNEI_STREAM_EVENTS &&
                        class < CUNEI_FUNCTION_CLASS_END && is_defined(process, class)
@@ -159,9 +162,10 @@ struct cunei_trace_events cunei_trace_check_events(
         size_t size = count;
         if (count == 0) {
             last = (at[0] - begin) & CUNEI_TIME_MASK;
-            events.wrong = begin + last < events.last_time
-                               ? "a time goes back"
-                               : check_event(process, head->stream_class, at, room);
+            events.wrong =
+                begin + last < events.last_time
+                    ? "a time goes back"
+                    : check_event(process, head->stream_class, at, room, at == words);
             count = 1;
             size = events.wrong ? 0 : cunei_event_words(at, room);
         }

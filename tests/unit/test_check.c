@@ -139,6 +139,7 @@ static void put_stack(uint32_t count, uint64_t functions)
 {
     const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_STACK, 0),
                               (uint64_t)count << 32, functions};
+    fixture.packet->content_bits = 8 * sizeof(struct cunei_packet);
     fixture_put_words(&fixture, 4000, words, 3);
 }
 static void odd_stack(void)
@@ -156,6 +157,11 @@ static void stack_of_the_unknown(void)
 static void stack_with_a_hole(void)
 {
     put_stack(2, 1024);
+}
+static void second_stack(void)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_STACK, 0), 0};
+    fixture_put_words(&fixture, 4000, words, 2);
 }
 static void no_stack(void)
 {
@@ -201,6 +207,7 @@ static const struct {
     ROW(huge_stack),
     ROW(stack_of_the_unknown),
     ROW(stack_with_a_hole),
+    ROW(second_stack),
     ROW(no_stack),
     ROW(number_goes_back),
     ROW(begins_too_early),
