@@ -16,23 +16,25 @@ uint64_t cunei_family_start_ns(const struct cunei_survey_process *process)
 }
 
 /* A process that was killed lived at least up to its last event. */
+static uint64_t lived_until_ns(const struct cunei_survey_process *process)
+{
+    uint64_t start_ns = cunei_family_start_ns(process);
+    uint64_t end_ns = process->process->state == CUNEI_TRACE_RUNNING
+                          ? 0
+                          : process->process->description.end_ns;
+
+    end_ns = end_ns > process->end_ns ? end_ns : process->end_ns;
+    return end_ns > start_ns ? end_ns : start_ns;
+}
+
 uint64_t cunei_family_end_ns(const struct cunei_survey_process *process)
 {
-    uint64_t end_ns = process->process->description.end_ns;
-
-    if (process->process->state == CUNEI_TRACE_RUNNING)
-        return 0;
-    return end_ns > process->end_ns ? end_ns : process->end_ns;
+    return process->process->state == CUNEI_TRACE_RUNNING ? 0 : lived_until_ns(process);
 }
 
 uint64_t cunei_family_wall_ns(const struct cunei_survey_process *process)
 {
-    uint64_t start_ns = cunei_family_start_ns(process);
-    uint64_t end_ns = cunei_family_end_ns(process);
-
-    if (end_ns == 0)
-        end_ns = process->end_ns;
-    return end_ns > start_ns ? end_ns - start_ns : 0;
+    return lived_until_ns(process) - cunei_family_start_ns(process);
 }
 
 /* The survey's processes by pid and index; and by folder. */

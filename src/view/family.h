@@ -27,7 +27,10 @@ void cunei_family_fini(struct cunei_family *family);
 /* The index of the parent, or the number of processes where there is none. */
 size_t cunei_family_parent(const struct cunei_survey *survey, size_t process);
 
-/* Wall clock; the end is 0 while it runs. */
+/*
+ * Wall clock; the end is 0 while it runs, and never before the start.  So far it has
+ * lasted `wall_ns`.
+ */
 uint64_t cunei_family_start_ns(const struct cunei_survey_process *process);
 uint64_t cunei_family_end_ns(const struct cunei_survey_process *process);
 uint64_t cunei_family_wall_ns(const struct cunei_survey_process *process);

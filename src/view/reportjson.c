@@ -81,8 +81,9 @@ static void put_process(struct cunei_json *json, const struct cunei_survey *surv
     put_words(json, "arguments", description->arguments, description->argument_count);
     put_words(json, "patterns", description->patterns, description->pattern_count);
     cunei_json_number(json, "start_ns", cunei_family_start_ns(process));
-    cunei_json_number(json, "begin_ns", process->begin_ns);
-    cunei_json_number(json, "end_ns", process->end_ns);
+    put_number_or_null(json, "begin_ns", process->begin_ns > 0, process->begin_ns);
+    cunei_json_number(json, "end_ns",
+                      cunei_family_start_ns(process) + cunei_family_wall_ns(process));
     cunei_json_number(json, "wall_ns", cunei_family_wall_ns(process));
     put_number_or_null(json, "cpu_ns", process->has_cpu, process->cpu_ns);
     cunei_json_number(json, "threads", process->thread_count);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "view/family.h"
 #include "view/survey.h"
 
 #define PACKETS 64u
@@ -301,6 +302,28 @@ static void a_process_that_is_over_has_no_more_children(void **state)
     assert_int_equal(survey.processes[1].parent, SIZE_MAX);
 }
 
+static void no_process_ends_before_it_starts(void **state)
+{
+    (void)state;
+    const struct cunei_survey_options options = {.worker_count = 1};
+    write_calls();
+    fixture_add_process(&fixture, 4712);
+    fixture_describe(&fixture, false); /* killed before its first event */
+    assert_int_equal(make_survey(&options), 0);
+    uint64_t start_ns = trace.processes[1].description.start_ns;
+
+    assert_true(trace.processes[1].state == CUNEI_TRACE_KILLED);
+    assert_int_equal(cunei_family_start_ns(&survey.processes[1]), start_ns);
+    assert_int_equal(cunei_family_end_ns(&survey.processes[1]), start_ns);
+    assert_int_equal(cunei_family_wall_ns(&survey.processes[1]), 0);
+
+    trace.processes[0].description.end_ns = 0; /* killed after its last event */
+    trace.processes[0].description.start_ns += 3600 * UINT64_C(1000000000);
+    survey_again();
+    assert_true(cunei_family_start_ns(&survey.processes[0]) <=
+                cunei_family_end_ns(&survey.processes[0]));
+}
+
 struct watch {
     uint64_t last, total;
     unsigned calls;
@@ -345,6 +368,7 @@ int main(void)
         TEST(what_is_open_has_names_without_events),
         TEST(parents_are_found_by_folder_or_by_pid),
         TEST(a_process_that_is_over_has_no_more_children),
+        TEST(no_process_ends_before_it_starts),
         TEST(progress_reaches_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
