@@ -2,7 +2,7 @@
 
     make bench                            every Python found
     make bench ARGS="--python 3.13 --rounds 100 --json figures.json"
-    make bench ARGS="--python 3.13t --only threads --only spawn"
+    make bench ARGS="--python 3.13t --only thread --only spawn"
     make bench ARGS="--cpu"               by CPU time: for a look on a busy machine
 
 Figures are ratios to what is measured in the same run; each bar of the project stands
