@@ -94,8 +94,7 @@ void cunei_description_end(struct cunei_recording *recording,
     struct cunei_process *process = &recording->process;
 
     process->ended = true;
-    process->cpu_ns =
-        cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - recording->start_cpu_ns;
+    process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
     process->interpreters = recording->interpreters;
     process->end_ns = end->wall_ns;
     process->lost = live->counters[CUNEI_LIVE_LOST];

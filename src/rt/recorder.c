@@ -81,6 +81,7 @@ static void adopt_description(struct cunei_process *process)
     recording.process.pid = (uint64_t)recording.pid;
     recording.process.parent = (uint64_t)getppid();
     recording.process.start_ns = recording.start.wall_ns;
+    recording.process.start_cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (recording.process.forked) {
         /* Not as the system has it: the parent may be gone by now. */
         recording.process.parent = (uint64_t)recording.parent;
@@ -133,7 +134,6 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.thread_count = 0;
     recording.untold = 0;
     recording.start = cunei_clock_pair();
-    recording.start_cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
     make_uuid(recording.metadata.uuid);
@@ -207,29 +207,41 @@ int cunei_recorder_leave(int status)
     return rc;
 }
 
-/* Put a text into the description, if it is another than is there. */
-static void tell(char **field, const char *text)
+/* Put a text into a field of the description; false: it was there, or no memory. */
+static bool replace_text(char **field, const char *text)
 {
-    if (!is_recording_here())
-        return;
-    (void)pthread_mutex_lock(&recording.lock);
     char *copy = *field && strcmp(*field, text) == 0 ? NULL : strdup(text);
-    if (copy) {
-        free(*field);
-        *field = copy;
-        (void)cunei_description_append(&recording);
-    }
-    (void)pthread_mutex_unlock(&recording.lock);
+
+    if (!copy)
+        return false;
+    free(*field);
+    *field = copy;
+    return true;
 }
 
 void cunei_recorder_tell_name(const char *name)
 {
-    tell(&recording.process.name, name);
+    if (!is_recording_here())
+        return;
+    (void)pthread_mutex_lock(&recording.lock);
+    if (replace_text(&recording.process.name, name))
+        (void)cunei_description_append(&recording);
+    (void)pthread_mutex_unlock(&recording.lock);
 }
 
 void cunei_recorder_tell_exec(const char *program)
 {
-    tell(&recording.process.became, program);
+    struct cunei_process *process = &recording.process;
+
+    if (!is_recording_here())
+        return;
+    (void)pthread_mutex_lock(&recording.lock);
+    (void)replace_text(&process->became, program);
+    /* It may be over now; if it is not, later events show that. */
+    process->end_ns = cunei_clock_pair().wall_ns;
+    process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
+    (void)cunei_description_append(&recording);
+    (void)pthread_mutex_unlock(&recording.lock);
 }
 
 void cunei_recorder_count_interpreter(void)

@@ -45,7 +45,6 @@ struct cunei_recording {
     struct cunei_live *live; /* mapped */
     struct cunei_space space;
     struct cunei_clock_pair start;
-    uint64_t start_cpu_ns; /* of the whole process */
     uint64_t base; /* tick 0 of the trace: a multiple of 2⁴⁰ */
     uint64_t end;  /* tick at which it ends; 0: it goes on */
     struct cunei_metadata metadata;

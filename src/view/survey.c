@@ -36,6 +36,24 @@ static int join_pieces(struct cunei_pool *pool, struct cunei_pool_process *proce
     return 0;
 }
 
+/*
+ * What the description says of the end.  An os.execv that failed said so too early:
+ * events show it that came later.
+ */
+static void take_end(struct cunei_survey_process *process)
+{
+    const struct cunei_process *told = &process->process->description;
+
+    if (told->cpu_ns > 0 && (told->ended || told->end_ns >= process->end_ns)) {
+        process->has_cpu = true;
+        process->cpu_ns = told->cpu_ns;
+    }
+    /* Nobody was there to tell of it with an event. */
+    if (process->process->state == CUNEI_TRACE_KILLED &&
+        told->end_ns > process->end_ns && process->thread_count > 0)
+        process->end_ns = told->end_ns;
+}
+
 /* The threads of a process, and what they add to it. */
 static int add_threads(struct cunei_pool *pool,
                        const struct cunei_pool_process *process, size_t index)
@@ -69,10 +87,7 @@ static int add_threads(struct cunei_pool *pool,
     }
     if (discarded > to->lost)
         to->lost = discarded;
-    if (to->process->description.cpu_ns > 0) {
-        to->has_cpu = true;
-        to->cpu_ns = to->process->description.cpu_ns;
-    }
+    take_end(to);
     return 0;
 }
 
@@ -191,8 +206,10 @@ static int survey_pool(struct cunei_survey *survey, struct cunei_pool *pool,
         struct cunei_survey_process *process = &survey->processes[i];
         process->process = pool->processes[i].process;
         process->lost = process->process->description.lost;
-        if (pool->processes[i].piece_count == 0)
+        if (pool->processes[i].piece_count == 0) {
             survey->lost += process->lost;
+            take_end(process);
+        }
     }
     if (pool->options->tree && !(survey->tree = cunei_tree_new()))
         return -ENOMEM;

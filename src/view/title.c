@@ -80,15 +80,32 @@ static void put_state(struct cunei_paragraph *title, const struct cunei_survey *
     cunei_buffer_fini(&text);
 }
 
+static bool is_cut_off(const struct cunei_survey_process *process)
+{
+    return process->process->state == CUNEI_TRACE_KILLED ||
+           process->process->state == CUNEI_TRACE_REPLACED;
+}
+
 static void format_times(const struct cunei_report *report, struct cunei_buffer *out)
 {
     const struct cunei_survey *survey = report->survey;
     uint64_t cpu_ns = 0;
     bool has_cpu = false;
 
+    /* Threads of processes that were killed did not tell all. */
     for (size_t i = 0; i < survey->thread_count; i++) {
-        has_cpu |= survey->threads[i].has_cpu;
-        cpu_ns += survey->threads[i].cpu_ns;
+        const struct cunei_survey_thread *thread = &survey->threads[i];
+        if (!is_cut_off(&survey->processes[thread->process])) {
+            has_cpu |= thread->has_cpu;
+            cpu_ns += thread->cpu_ns;
+        }
+    }
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct cunei_survey_process *process = &survey->processes[i];
+        if (is_cut_off(process)) {
+            has_cpu |= process->has_cpu;
+            cpu_ns += process->cpu_ns;
+        }
     }
     cunei_format_duration(out, report->duration_ns);
     cunei_buffer_append_text(out, " wall");

@@ -33,6 +33,7 @@ static const struct field {
     FIELD(FIELD_NUMBER, pid),
     FIELD(FIELD_NUMBER, parent),
     FIELD(FIELD_NUMBER, start_ns),
+    FIELD(FIELD_NUMBER, start_cpu_ns),
     FIELD(FIELD_NUMBER, event_cost_ps),
     FIELD(FIELD_FLAG, started_inside),
     FIELD(FIELD_FLAG, forked),

@@ -25,7 +25,8 @@ struct cunei_process {
     uint64_t parent;
     bool ended;        /* by itself; the fields below it are final then */
     uint64_t start_ns; /* wall clock */
-    uint64_t end_ns;   /* wall clock; 0 while running */
+    uint64_t end_ns;   /* wall clock; 0: not known.  Without `ended`: killed or became
+                          another program then, unless there are later events */
     uint64_t lost;     /* events; as the live file's counters */
     uint64_t lost_no_stream;
     uint64_t lost_no_space;
@@ -41,7 +42,8 @@ struct cunei_process {
     bool exited;            /* ended by exit(3), with exit_status */
     uint64_t exit_status;
     uint64_t signal;       /* that ended it, where the launcher saw it; else 0 */
-    uint64_t cpu_ns;       /* of the whole process, since start_ns */
+    uint64_t start_cpu_ns; /* of the whole process at start_ns */
+    uint64_t cpu_ns;       /* since then, up to end_ns */
     uint64_t interpreters; /* subinterpreters that were not recorded */
     bool c_calls;          /* calls of C functions are recorded, too */
     char *host;            /* owned, as all that follow; NULL where unknown */
