@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "cmd/launch.h"
 #include "wire/process.h"
 
 /* The n of a folder `<host>-<pid>-<n>` of this process; -1: it is another's. */
@@ -62,23 +64,39 @@ static int load(int fd, struct cunei_process *process)
     return rc;
 }
 
-static void tell(int fd, int wait_status)
+static void format(struct cunei_buffer *lines, const struct cunei_process *process,
+                   const struct cunei_launch_end *end)
+{
+    int status = end->wait_status;
+
+    if (WIFSIGNALED(status))
+        cunei_buffer_format(lines, "signal %d\n", WTERMSIG(status));
+    else if (WIFEXITED(status) && !process->left && !process->exited)
+        cunei_buffer_format(lines, "exit_status %d\nexited 1\n", WEXITSTATUS(status));
+    /* What it became may have gone on for long. */
+    if (process->ended || process->became)
+        return;
+    if (end->end_ns > process->start_ns)
+        cunei_buffer_format(lines, "end_ns %" PRIu64 "\n", end->end_ns);
+    if (end->cpu_ns > process->start_cpu_ns)
+        cunei_buffer_format(lines, "cpu_ns %" PRIu64 "\n",
+                            end->cpu_ns - process->start_cpu_ns);
+}
+
+static void tell(int fd, const struct cunei_launch_end *end)
 {
     struct cunei_process process = {0};
-    char lines[64] = "";
+    struct cunei_buffer lines = {0};
 
-    if (load(fd, &process) < 0)
-        return;
-    if (WIFSIGNALED(wait_status))
-        (void)snprintf(lines, sizeof(lines), "signal %d\n", WTERMSIG(wait_status));
-    else if (WIFEXITED(wait_status) && !process.left && !process.exited)
-        (void)snprintf(lines, sizeof(lines), "exit_status %d\nexited 1\n",
-                       WEXITSTATUS(wait_status));
-    (void)!write(fd, lines, strlen(lines));
+    if (load(fd, &process) == 0)
+        format(&lines, &process, end);
+    if (lines.size > 0 && !lines.failed)
+        (void)!write(fd, lines.data, lines.size);
+    cunei_buffer_fini(&lines);
     cunei_process_fini(&process);
 }
 
-void cunei_ending_tell(const char *directory, pid_t pid, int wait_status)
+void cunei_ending_tell(const char *directory, const struct cunei_launch_end *end)
 {
     char name[NAME_MAX + 1];
     char path[2 * NAME_MAX];
@@ -86,7 +104,7 @@ void cunei_ending_tell(const char *directory, pid_t pid, int wait_status)
     DIR *folders = opendir(directory);
     if (!folders)
         return;
-    find_folder(folders, pid, name);
+    find_folder(folders, end->pid, name);
     (void)snprintf(path, sizeof(path), "%s/%s", name, CUNEI_PROCESS_NAME);
     int fd =
         *name ? openat(dirfd(folders), path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
@@ -94,6 +112,6 @@ void cunei_ending_tell(const char *directory, pid_t pid, int wait_status)
     (void)closedir(folders);
     if (fd < 0)
         return;
-    tell(fd, wait_status);
+    tell(fd, end);
     close(fd);
 }

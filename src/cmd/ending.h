@@ -3,12 +3,12 @@
 #ifndef CUNEI_CMD_ENDING_H
 #define CUNEI_CMD_ENDING_H
 
-#include <sys/types.h>
+struct cunei_launch_end;
 
 /*
- * Add what waitpid said of the process to its description in the trace directory, as
+ * Add what is known of the process's end to its description in the trace directory, as
  * far as it could not say it itself.  Nothing happens where it recorded nothing.
  */
-void cunei_ending_tell(const char *directory, pid_t pid, int wait_status);
+void cunei_ending_tell(const char *directory, const struct cunei_launch_end *end);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "cmd/program.h"
 #include "cmd/witness.h"
+#include "rt/clock.h"
 #include "wire/session.h"
 
 /* What we found when we were started, and what the program shall find. */
@@ -193,13 +194,33 @@ static void let_go(void)
         close(fd);
 }
 
-static int wait_for_end(pid_t pid)
+/*
+ * If it has ended: when, and what it has taken.  As long as nobody has waited for it,
+ * its clock can be read; what wait4(2) tells counts its children, too.
+ */
+static void look_for_end(pid_t pid, struct cunei_launch_end *end)
+{
+    siginfo_t info = {0};
+    clockid_t clock;
+    struct timespec cpu = {0};
+
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+        info.si_pid != pid)
+        return;
+    end->end_ns = cunei_clock_ns(CLOCK_REALTIME);
+    if (clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &cpu) == 0)
+        end->cpu_ns =
+            (uint64_t)cpu.tv_sec * UINT64_C(1000000000) + (uint64_t)cpu.tv_nsec;
+}
+
+static void wait_for_end(pid_t pid, struct cunei_launch_end *end)
 {
     struct watch watch = {.pid = pid};
     int status = 0;
 
     cunei_witness_start(&watch.witness);
     for (;;) {
+        look_for_end(pid, end);
         pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
         if (changed == pid && (WIFEXITED(status) || WIFSIGNALED(status)))
             break;
@@ -212,7 +233,8 @@ static int wait_for_end(pid_t pid)
             take_signal(&watch);
     }
     cunei_witness_stop(&watch.witness);
-    return status;
+    end->pid = pid;
+    end->wait_status = status;
 }
 
 /* What came for the program shall not hit us now that it is gone. */
@@ -237,8 +259,7 @@ int cunei_launch(const struct cunei_program *program, const char *session, bool 
     int rc = start(program, session, only_it, &inherited, &pid);
     if (rc == 0) {
         let_go();
-        end->pid = pid;
-        end->wait_status = wait_for_end(pid);
+        wait_for_end(pid, end);
         forget_pending();
     }
     give_signals_back(&inherited);

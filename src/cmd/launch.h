@@ -11,6 +11,7 @@
 #define CUNEI_CMD_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct cunei_program;
@@ -19,6 +20,8 @@ struct cunei_program;
 struct cunei_launch_end {
     pid_t pid;       /* of its process */
     int wait_status; /* as waitpid tells it */
+    uint64_t end_ns; /* wall clock */
+    uint64_t cpu_ns; /* of the process itself, without its children; 0: unknown */
 };
 
 /*

@@ -261,8 +261,7 @@ int cunei_recording_run(struct cunei_recording *recording,
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot run '%s'", recording->program.path);
     else {
-        cunei_ending_tell(recording->directory, recording->ended.pid,
-                          recording->ended.wait_status);
+        cunei_ending_tell(recording->directory, &recording->ended);
         cunei_straggler_wait(recording->directory);
     }
     cunei_buffer_fini(&text);

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""What a report says of each process: when it ended, what it took, who started it."""
+
+import json
+import signal
+
+import pytest
+
+
+def processes(cunei, source, *options, status=0):
+    cunei.write("app.py", source)
+    done = cunei("record", "-q", "-o", "trace", *options, "app.py")
+    assert done.returncode == status, done.stderr
+    return report(cunei)["processes"]
+
+
+def report(cunei):
+    done = cunei("report", "trace", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_a_child_left_open_has_names(cunei):
+    """It has no event of its own but the stack that it began with."""
+    processes(
+        cunei,
+        """\
+import os
+
+def branch():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+branch()
+""",
+    )
+
+    _, child = report(cunei)["threads"]
+    assert child["open"] == ["<module>", "branch"]
+
+
+BURN = """\
+import os, signal, time
+
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL])
+def test_a_program_that_a_signal_ends_lasted_until_then(cunei, signum):
+    """Its children's time is not its own."""
+    (program, child) = processes(
+        cunei,
+        BURN
+        + f"""\
+pid = os.fork()
+if pid == 0:
+    burn(0.5)
+    os._exit(0)
+os.waitpid(pid, 0)
+burn(0.2)
+time.sleep(0.3)
+os.kill(os.getpid(), {int(signum)})
+""",
+        "--include",
+        "__main__",
+        status=-signum,
+    )
+
+    assert program["signal"] == signum
+    assert program["wall_ns"] >= 1_000_000_000
+    assert 200_000_000 <= program["cpu_ns"] <= 450_000_000
+    assert program["end_ns"] - program["start_ns"] == program["wall_ns"]
+    assert child["cpu_ns"] >= 500_000_000
+    title = cunei("report", "trace").stdout.splitlines()[0]
+    assert " s wall" in title
+
+
+@pytest.mark.core
+def test_what_a_program_took_before_it_became_another(cunei):
+    first, second = processes(
+        cunei,
+        BURN
+        + """\
+import sys
+burn(0.2)
+time.sleep(0.1)
+os.execv(sys.executable, [sys.executable, "-c", "pass"])
+""",
+        "--include",
+        "__main__:nothing",
+    )
+
+    assert (first["exit"], second["exit"]) == ("execv", "exit(0)")
+    assert first["wall_ns"] >= 300_000_000
+    assert 200_000_000 <= first["cpu_ns"] <= first["wall_ns"]
+    assert second["cpu_ns"] < 100_000_000
+    assert first["end_ns"] <= second["start_ns"]
+
+
+def test_an_execv_that_failed_is_no_end(cunei):
+    (program,) = processes(
+        cunei,
+        BURN
+        + """\
+try:
+    os.execv("/nonexistent", ["nonexistent"])
+except OSError:
+    pass
+burn(0.2)
+""",
+    )
+
+    assert program["exit"] == "exit(0)"
+    assert program["cpu_ns"] >= 200_000_000
+    assert program["wall_ns"] >= 200_000_000
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("options", [[], ["--include", "__main__"]])
+def test_no_process_ends_before_it_starts(cunei, options):
+    found = processes(
+        cunei,
+        """\
+import os, signal, sys
+
+def child():
+    os.execv(sys.executable, [sys.executable, "-c", "pass"])
+
+for end in child, lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL):
+    pid = os.fork()
+    if pid == 0:
+        end()
+    os.waitpid(pid, 0)
+""",
+        *options,
+    )
+
+    assert len(found) == 5
+    first = found[0]
+    for process in found:
+        assert process["start_ns"] <= process["begin_ns"] <= process["end_ns"]
+        assert process["end_ns"] - process["start_ns"] == process["wall_ns"]
+        assert first["start_ns"] <= process["start_ns"]
+        assert process["end_ns"] <= first["end_ns"]
