@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "rt/ancestor.h"
 #include "rt/recording.h"
 #include "wire/event.h"
 
@@ -87,7 +88,8 @@ static void adopt_description(struct cunei_process *process)
         recording.process.parent = (uint64_t)recording.parent;
         recording.process.parent_folder = recording.parent_folder; /* moved */
         recording.parent_folder = NULL;
-    }
+    } else
+        recording.process.parent_folder = cunei_ancestor_folder(recording.folder.path);
 }
 
 /* Ticks per second: as the options say, as it was before, or measured. */

@@ -51,7 +51,7 @@ struct cunei_process {
     char *executable;
     char *directory;     /* the working directory */
     char *name;          /* what multiprocessing calls it */
-    char *parent_folder; /* of the process that it was forked from */
+    char *parent_folder; /* of the process that it was forked from, or started below */
     char *became;        /* the program that it last tried to become by os.exec… */
     char **arguments;
     size_t argument_count;

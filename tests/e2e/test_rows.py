@@ -149,3 +149,33 @@ for end in child, lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKI
         assert process["end_ns"] - process["start_ns"] == process["wall_ns"]
         assert first["start_ns"] <= process["start_ns"]
         assert process["end_ns"] <= first["end_ns"]
+
+
+@pytest.mark.core
+def test_who_is_started_through_a_shell_stands_below_who_called_it(cunei):
+    cunei.write("leaf.py", "import sys; print(sys.stdin.read() + 'leaf')\n")
+    found = processes(
+        cunei,
+        """\
+import os, subprocess, sys
+
+leaf = f"'{sys.executable}' leaf.py"
+os.system(f"{leaf} < /dev/null | {leaf}; true")
+subprocess.run(f"sh -c \\"{leaf}; true\\"; true", shell=True, input=b"")
+subprocess.run([sys.executable, "leaf.py"], input=b"")
+if os.fork() == 0:
+    os.execv("/bin/sh", ["sh", "-c", f"{leaf} < /dev/null; true"])
+os.wait()
+""",
+    )
+
+    (program,) = (p for p in found if p["program"] == "app.py" and not p["forked"])
+    (forked,) = (p for p in found if p["forked"])
+    leaves = [p for p in found if p["program"] == "leaf.py"]
+    assert program["parent_folder"] is None
+    assert [p["parent_folder"] for p in leaves] == 4 * [program["folder"]] + [
+        forked["folder"]
+    ]
+    assert [p["parent"] == program["pid"] for p in leaves] == [
+        False, False, False, True, False
+    ]  # fmt: skip
