@@ -157,6 +157,22 @@ out:
         exceptions->handlers[index].count += count;
 }
 
+/* It has come to its end by this event, or by -1 not yet. */
+static void count_end(struct cunei_exceptions *exceptions, uint32_t index,
+                      const struct cunei_exception *event, uint32_t handler_slot,
+                      int64_t count)
+{
+    struct cunei_raise *item = &exceptions->items[index];
+
+    item->unwound += count * (int64_t)event->unwound;
+    if (event->handler == 0 && event->handler_line == CUNEI_EXCEPTION_UNHANDLED) {
+        item->unhandled += count;
+        return;
+    }
+    item->taken += count;
+    count_handler(exceptions, index, handler_slot, event->handler_line, count);
+}
+
 void cunei_exceptions_read(struct cunei_exceptions *exceptions,
                            const struct cunei_exception *event, uint32_t slot,
                            uint32_t handler_slot)
@@ -173,16 +189,12 @@ void cunei_exceptions_read(struct cunei_exceptions *exceptions,
         item->count++;
         break;
     case CUNEI_PHASE_LEAVE:
-        item->taken++;
-        item->unwound += event->unwound;
         if (event->unwound > item->unwound_max)
             item->unwound_max = event->unwound;
-        count_handler(exceptions, index, handler_slot, event->handler_line, 1);
+        count_end(exceptions, index, event, handler_slot, 1);
         break;
     case CUNEI_PHASE_RESUME:
-        item->taken--;
-        item->unwound -= event->unwound;
-        count_handler(exceptions, index, handler_slot, event->handler_line, -1);
+        count_end(exceptions, index, event, handler_slot, -1);
         break;
     default:
         break;
@@ -204,6 +216,7 @@ void cunei_exceptions_add(struct cunei_exceptions *exceptions,
 
         to->count += from->count;
         to->taken += from->taken;
+        to->unhandled += from->unhandled;
         to->unwound += from->unwound;
         if (from->unwound_max > to->unwound_max)
             to->unwound_max = from->unwound_max;

@@ -25,11 +25,12 @@ struct cunei_raise {
     uint32_t line;
     uint64_t count;       /* raised */
     int64_t taken;        /* by a handler that kept it, or out of sight */
-    int64_t unwound;      /* frames that those ended, together */
+    int64_t unhandled;    /* ended the program or a thread */
+    int64_t unwound;      /* frames that both ended, together */
     uint64_t unwound_max; /* frames that one of them ended */
 };
 
-/* Who took it.  Slot 0: a C function, one that is not recorded, or nobody at all. */
+/* Who took it.  Slot 0: a C function, or one that is not recorded. */
 struct cunei_handler {
     uint32_t exception; /* its index */
     uint32_t slot;

@@ -127,7 +127,7 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     if (word == 0)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
     if (id == 0)
-        Py_RETURN_NONE;
+        return pass_exception(cunei_exception_unwound, code, args, count);
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
     cunei_ccall_unwind();
     uint64_t run = cunei_frames_run(id);

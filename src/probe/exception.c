@@ -19,6 +19,9 @@
 /* How far a traceback is searched for the frame that an exception came from. */
 #define TRACEBACK_MAX 4096
 
+/* How many frames a thread of threading has when its function is not called yet. */
+#define BOOTSTRAP_DEPTH 3u
+
 /* A new reference: other threads may raise the same exception. */
 static PyTracebackObject *traceback_of(PyObject *exception)
 {
@@ -109,15 +112,39 @@ static bool is_group(PyObject *exception)
     return PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_BaseExceptionGroup);
 }
 
+/*
+ * Whether the frame on top is that of threading which prints what has ended the
+ * thread's function: nobody has taken it there.
+ */
+static bool is_end_of_thread(PyCodeObject *code, uint32_t depth)
+{
+    if (depth > BOOTSTRAP_DEPTH ||
+        PyUnicode_CompareWithASCIIString(code->co_name, "_bootstrap_inner") != 0)
+        return false;
+    PyObject *globals = cunei_frames_globals();
+    PyObject *module = globals && PyDict_Check(globals)
+                           ? cunei_compat_dict_get(globals, "__name__")
+                           : NULL;
+    bool yes = module && PyUnicode_Check(module) &&
+               PyUnicode_CompareWithASCIIString(module, "threading") == 0;
+    Py_XDECREF(module);
+    return yes;
+}
+
 static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
                     PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
     struct cunei_flight *flight = &flying->flight;
+
+    flight->depth = current_depth();
+    if (is_end_of_thread(code, flight->depth)) {
+        land(flights, flying, 0, CUNEI_EXCEPTION_UNHANDLED);
+        return;
+    }
     uint32_t handler = cunei_code_id(word_of(code));
     uint32_t line =
         handler ? cunei_lines_after(&flights->lines, code, offset_of(offset)) : 0;
 
-    flight->depth = current_depth();
     if (is_group(exception)) {
         PyTracebackObject *traceback = traceback_of(exception);
         flight->traceback = traceback;
@@ -339,24 +366,45 @@ void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exc
         land_in(flights, flying, code, offset, exception);
 }
 
+/*
+ * Whether it is of importlib or zipimport, which the interpreter also calls without a
+ * frame around them, to find out what it is to run, and takes no for an answer.
+ */
+static bool is_of_import(PyCodeObject *code)
+{
+    static const char *const files[] = {"<frozen importlib", "<frozen zipimport"};
+    const char *file = PyUnicode_AsUTF8(code->co_filename);
+
+    if (!file)
+        PyErr_Clear();
+    for (size_t i = 0; file && i < sizeof(files) / sizeof(files[0]); i++) {
+        if (strncmp(file, files[i], strlen(files[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
     struct cunei_flights *flights = cunei_flights_own();
     struct cunei_flying *flying =
         flights ? cunei_flights_find(flights, exception) : NULL;
-    (void)code;
     (void)offset;
 
     if (!flying)
         return;
-    flying->flight.unwound++;
-    flying->flight.depth = current_depth();
-    flying->flight.is_bare = !has_traceback(exception);
+    struct cunei_flight *flight = &flying->flight;
+    bool is_recorded = cunei_code_id(word_of(code)) != 0;
+    if (is_recorded) {
+        flight->unwound++;
+        flight->depth = current_depth();
+        flight->is_bare = !has_traceback(exception);
+    }
     /* Below the outermost frame there is nobody left to take it. */
-    if (flying->flight.depth <= 1)
-        land(flights, flying, 0, 0);
-    else
-        cunei_flights_share(flights, &flying->flight);
+    if (current_depth() <= 1)
+        land(flights, flying, 0, is_of_import(code) ? 0 : CUNEI_EXCEPTION_UNHANDLED);
+    else if (is_recorded)
+        cunei_flights_share(flights, flight);
 }
 
 void cunei_exception_end(void)

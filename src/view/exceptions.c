@@ -114,9 +114,11 @@ static void add_words(struct cunei_table *table, int64_t count, const char *word
 /* How many frames one of them ended: the mean, and the most where that differs. */
 static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise)
 {
-    if (raise->taken <= 0)
+    int64_t ended = raise->taken + raise->unhandled;
+
+    if (ended <= 0)
         return;
-    double mean = (double)raise->unwound / (double)raise->taken;
+    double mean = (double)raise->unwound / (double)ended;
     if ((double)raise->unwound_max > mean)
         cunei_buffer_format(out, "%.1f ≤ %" PRIu64, mean, raise->unwound_max);
     else
@@ -200,7 +202,7 @@ static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *cou
     for (uint32_t i = 0; entries && i < exceptions->count; i++) {
         const struct cunei_raise *raise = &exceptions->items[i];
         bool is_shown = raise->slot == 0 || cunei_report_shows(report, raise->slot - 1);
-        if (is_shown && (raise->count > 0 || raise->taken > 0))
+        if (is_shown && (raise->count > 0 || raise->taken > 0 || raise->unhandled > 0))
             entries[(*count)++] = (struct entry){raise, i};
     }
     if (entries)

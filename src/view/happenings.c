@@ -55,7 +55,9 @@ static int tell_exception(struct cunei_telling *telling,
         cunei_telling_place(telling, event->function, event->line);
         return cunei_telling_end(telling);
     }
-    if (event->handler == 0)
+    if (event->handler == 0 && event->handler_line == CUNEI_EXCEPTION_UNHANDLED)
+        cunei_telling_word(telling, CUNEI_INK_DIM, " taken by nobody");
+    else if (event->handler == 0)
         cunei_telling_word(telling, CUNEI_INK_DIM, " leaves Python code");
     else {
         cunei_telling_word(telling, CUNEI_INK_DIM,

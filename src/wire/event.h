@@ -160,20 +160,24 @@ struct cunei_thread_name {
  *
  *     enter    it was raised
  *     leave    a handler took it, after it had ended `unwound` frames; with handler 0
- *              nobody will: it was swallowed by a C function
+ *              a C function swallowed it, or code that is not recorded, or, by
+ *              handler_line, nobody took it
  *     resume   that handler let it go on: a `finally`, a `with`, an `except` for
- * another
+ *              another type
  */
 struct cunei_exception {
     uint64_t record;
     uint32_t function; /* where it was raised; 0: in one that is not recorded */
     uint32_t line;
-    uint32_t handler; /* the function that took it, in leave and resume; or 0 */
-    uint32_t handler_line;
+    uint32_t handler;      /* the function that took it, in leave and resume; or 0 */
+    uint32_t handler_line; /* with handler 0: CUNEI_EXCEPTION_UNHANDLED or 0 */
     uint32_t unwound;
     uint32_t length;
     char type[]; /* module.qualname, without the module for builtins */
 };
+
+/* It ended the program, or a thread. */
+#define CUNEI_EXCEPTION_UNHANDLED 1u
 
 /* A garbage collection, phase enter to phase leave; the first knows only the former. */
 struct cunei_gc {

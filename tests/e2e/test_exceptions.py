@@ -160,7 +160,7 @@ WANTED_SOMEHOW = {
         1,
         {local("futures_of_another_loop", "ask"): 1},
     ),
-    ("ValueError", local("threads", "fail")): (1, {"Thread._bootstrap_inner": 1}),
+    ("ValueError", local("threads", "fail")): (1, {None: 1}),
     ("StopIteration", "Count.__next__"): (5, {"case_iterators": 3, None: 2}),
 }
 
@@ -308,6 +308,68 @@ def test_nobody_takes_it(cunei, kind):
 
     key = (kind.partition("(")[0], "fail")
     assert got.rows() == {key: (1, {None: 1}, 3)}
+
+
+UNHANDLED = """\
+import _thread, sys, threading
+
+class Lazy:
+    def __getattr__(self, name):
+        swallowed(AttributeError)
+
+def swallowed(kind):
+    raise kind
+
+def in_a_thread(kind):
+    raise kind
+
+def alone(kind):
+    try:
+        raise kind
+    finally:
+        done.set()
+
+def in_main(kind):
+    raise kind
+
+threading.excepthook = sys.unraisablehook = lambda _: None
+for _ in range(3):
+    hasattr(Lazy(), "x")
+for _ in range(2):
+    thread = threading.Thread(target=in_a_thread, args=(ValueError,))
+    thread.start()
+    thread.join()
+done = threading.Event()
+_thread.start_new_thread(alone, (OSError,))
+done.wait()
+in_main(KeyError)
+"""
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("options", [[], ["--include", "__main__"], ["--startup"]])
+@pytest.mark.parametrize("words", [["app.py"], ["-m", "app"]])
+def test_what_ends_the_program_or_a_thread_is_unhandled(cunei, options, words):
+    cunei.write("app.py", UNHANDLED)
+    done = cunei("record", "-q", "-o", "trace", *options, *words)
+    assert done.returncode == 1
+
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    counts = {
+        row["function"]: (row["count"], row["unhandled"], len(row["handled"]))
+        for row in report["exceptions"]
+        if row["module"] == "__main__" or row["unhandled"]
+    }
+    assert counts == {
+        "swallowed": (3, 0, 1),
+        "in_a_thread": (2, 2, 0),
+        "alone": (1, 1, 0),
+        "in_main": (1, 1, 0),
+    }
+    shown = cunei("report", "--exceptions", "--include", "__main__", "trace").stdout
+    assert shown.count("nobody") == 3
+    assert shown.count("no Python code") == 1
+    assert "KeyError taken by nobody" in cunei("replay", "trace").stdout
 
 
 HOSTILE = """\
@@ -573,15 +635,17 @@ def test_the_report_has_the_same_counts(cunei):
     shown = cunei("report", "trace", "--json")
     assert shown.returncode == 0, shown.stderr
 
-    raised, taken, unhandled = Counter(), Counter(), 0
+    raised, ended, unhandled = Counter(), Counter(), Counter()
     for row in json.loads(shown.stdout)["exceptions"]:
         if row["module"] == "__main__":
-            raised[row["type"], row["function"]] += row["count"]
-            taken[row["type"], row["function"]] += sum(
-                handler["count"] for handler in row["handled"]
-            )
-            unhandled += row["unhandled"]
+            key = (row["type"], row["function"])
+            raised[key] += row["count"]
+            ended[key] += sum(handler["count"] for handler in row["handled"])
+            ended[key] += row["unhandled"]
+            unhandled[key] += row["unhandled"]
     assert raised == wanted.raised
-    handled = {key: sum(wanted.handlers(key).values()) for key in wanted.raised}
-    assert taken + Counter() == +Counter(handled)
-    assert unhandled == wanted.raised.total() - sum(handled.values()) == 0
+    assert ended == {k: sum(wanted.handlers(k).values()) for k in wanted.raised}
+    assert +unhandled == {
+        ("OSError", local("threads", "fail_alone")): 1,
+        ("ValueError", local("threads", "fail")): 1,
+    }

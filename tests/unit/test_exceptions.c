@@ -93,6 +93,32 @@ static void a_handler_that_lets_it_go_did_not_take_it(void **state)
     assert_int_equal(kept_by(raise, slot(H), 30), 1);
 }
 
+static void what_nobody_took_is_unhandled_and_has_come_as_far(void **state)
+{
+    (void)state;
+    const struct tape_raise fatal = {
+        "ValueError", F, 10, 0, CUNEI_EXCEPTION_UNHANDLED, 3};
+    struct cunei_exceptions sum = {0};
+    tape_packet(&tape, 1, 0);
+    for (uint64_t time = 0; time < 9; time += 3) {
+        tape_exception(&tape, &fatal, RAISED, time + 1);
+        tape_exception(&tape, &fatal, TAKEN, time + 2);
+    }
+    tape_exception(&tape, &fatal, LET_GO, 10);
+
+    read_tape();
+
+    const struct cunei_raise *raise = raise_of("ValueError", 10);
+    assert_int_equal(raise->taken, 0);
+    assert_int_equal(raise->unhandled, 2);
+    assert_int_equal(raise->unwound, 6);
+    assert_int_equal(raise->unwound_max, 3);
+    assert_int_equal(profile.exceptions.handler_count, 0);
+    cunei_exceptions_add(&sum, &profile.exceptions, NULL);
+    assert_int_equal(sum.items[1].unhandled, 2);
+    cunei_exceptions_fini(&sum);
+}
+
 static void other_processes_add_up_by_type_function_and_line(void **state)
 {
     (void)state;
@@ -159,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_exception_is_counted_once_where_it_was_raised),
         TEST(a_handler_that_lets_it_go_did_not_take_it),
+        TEST(what_nobody_took_is_unhandled_and_has_come_as_far),
         TEST(other_processes_add_up_by_type_function_and_line),
         TEST(more_kinds_than_there_is_room_for_are_counted_together),
         TEST(a_type_takes_no_more_than_its_room),
