@@ -41,6 +41,14 @@ class Error(Exception):
 # Beyond this a value's text does not fit in an event, below it is none.
 _MAX_REPR = range(8, 4097)
 
+_MAX_BYTES = 2**63 - 1
+_UNITS = {"": 1, "B": 1} | {
+    unit + byte: 1024**power
+    for power, unit in enumerate("KMGT", 1)
+    for byte in ("", "B", "IB")
+}
+_DIGITS = "0123456789."
+
 
 def _patterns(
     include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
@@ -54,12 +62,40 @@ def _patterns(
     return pairs
 
 
+def _bytes(size: int | str) -> int:
+    """A size as on the command line: a number of bytes, or one with a unit."""
+    if isinstance(size, str):
+        number = size.rstrip("BIKMGTbikmgt")
+        factor = _UNITS.get(size[len(number) :].upper())
+        try:
+            # float() takes more than the command line does.
+            if (
+                not factor
+                or number[:1] not in _DIGITS
+                or number.strip("Ee+-" + _DIGITS)
+            ):
+                raise ValueError
+            count = int(float(number) * factor + 0.5)
+        except (OverflowError, ValueError):
+            sentence = f"max_size must be a size such as '500M' or '2G', not {size!r}"
+            raise ValueError(sentence) from None
+    elif hasattr(size, "__index__"):
+        count = size.__index__()
+    else:
+        name = type(size).__name__
+        raise TypeError(f"max_size must be an int or a text such as '2G', not {name}")
+    if count <= 0:
+        raise ValueError(f"max_size must be positive, not {size}")
+    return min(count, _MAX_BYTES)
+
+
 def start(
     directory: "str | os.PathLike[str]",
     *,
     include: "str | Sequence[str]" = (),
     exclude: "str | Sequence[str]" = (),
-    max_size: int | None = None,
+    children: bool = True,
+    max_size: int | str | None = None,
     c_calls: bool = False,
     args: "str | Sequence[str]" = (),
     return_: "str | Sequence[str]" = (),
@@ -69,11 +105,13 @@ def start(
     """Record every call in this process, in all its threads, into ``directory``.
 
     The directory is made if it does not exist; each recording gets a folder of its own
-    in it, and so does each child that is forked meanwhile, which is recorded, too.
+    in it, and so does each child that is forked meanwhile, which is recorded, too,
+    unless ``children`` is false.
 
     ``include`` and ``exclude`` are patterns as on the command line: modules,
     ``module:qualname``, files or ``re:`` expressions; where both match, ``exclude``
-    decides.  Recording stops by itself when ``max_size`` bytes are written.
+    decides.  Recording stops by itself when ``max_size`` bytes are written, which may
+    be a text such as ``"500M"``.
 
     With ``c_calls`` calls of C functions are recorded, too.  ``args`` and ``return_``
     are patterns for functions whose arguments, or results, are recorded as text of at
@@ -84,18 +122,21 @@ def start(
 
     from cunei import _probe
 
-    if max_size is not None and max_size <= 0:
-        raise ValueError(f"max_size must be positive, not {max_size}")
+    max_bytes = 0 if max_size is None else _bytes(max_size)
     if max_repr not in _MAX_REPR:
         raise ValueError(f"max_repr must be from 8 to 4096, not {max_repr}")
     if repr not in ("safe", "full"):
         raise ValueError(f"repr must be 'safe' or 'full', not {repr!r}")
-    path = os.path.abspath(os.fspath(directory))
+    path = os.fspath(directory)
+    if not path:
+        raise ValueError("directory must not be empty")
+    path = os.path.abspath(path)
     try:
         _probe.start(
             path,
             _patterns(include, exclude),
-            max_size or 0,
+            max_bytes,
+            children=children,
             c_calls=c_calls,
             args=_patterns(args),
             results=_patterns(return_),
@@ -133,7 +174,8 @@ class recording:
         *,
         include: "str | Sequence[str]" = (),
         exclude: "str | Sequence[str]" = (),
-        max_size: int | None = None,
+        children: bool = True,
+        max_size: int | str | None = None,
         c_calls: bool = False,
         args: "str | Sequence[str]" = (),
         return_: "str | Sequence[str]" = (),
@@ -144,6 +186,7 @@ class recording:
         self._options: dict[str, Any] = {
             "include": include,
             "exclude": exclude,
+            "children": children,
             "max_size": max_size,
             "c_calls": c_calls,
             "args": args,

@@ -6,6 +6,7 @@ def start(
     patterns: list[tuple[bool, str]],
     max_bytes: int,
     *,
+    children: bool = True,
     c_calls: bool = False,
     args: list[tuple[bool, str]] = ...,
     results: list[tuple[bool, str]] = ...,

@@ -84,20 +84,22 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
 /* The session that the arguments of start describe; -1 with an exception set. */
 static int parse_session(struct cunei_session *session, PyObject *args, PyObject *names)
 {
-    static char *keywords[] = {"directory", "patterns", "max_bytes", "c_calls", "args",
-                               "results",   "max_repr", "full_repr", NULL};
+    static char *keywords[] = {"directory", "patterns", "max_bytes", "children",
+                               "c_calls",   "args",     "results",   "max_repr",
+                               "full_repr", NULL};
     PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
     unsigned long long max_bytes = 0, max_repr = 0;
-    int c_calls = 0, full_repr = 0;
+    int children = 1, c_calls = 0, full_repr = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, names, "O&O!K|$pO!O!Kp:start", keywords, PyUnicode_FSConverter,
-            &directory, &PyList_Type, &patterns, &max_bytes, &c_calls, &PyList_Type,
-            &arguments, &PyList_Type, &results, &max_repr, &full_repr))
+            args, names, "O&O!K|$ppO!O!Kp:start", keywords, PyUnicode_FSConverter,
+            &directory, &PyList_Type, &patterns, &max_bytes, &children, &c_calls,
+            &PyList_Type, &arguments, &PyList_Type, &results, &max_repr, &full_repr))
         return -1;
     *session = (struct cunei_session){
         .directory = strdup(PyBytes_AS_STRING(directory)),
         .max_bytes = max_bytes,
+        .only_pid = children ? 0 : (uint64_t)getpid(),
         .c_calls = c_calls,
         .max_repr = max_repr,
         .full_repr = full_repr,

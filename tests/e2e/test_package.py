@@ -121,6 +121,87 @@ def test_a_size_must_be_positive(cunei):
     assert run(cunei, code).stdout == "max_size must be positive, not 0\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("'t', max_size='0'", "ValueError: max_size must be positive, not 0"),
+        (
+            "'t', max_size='much'",
+            "ValueError: max_size must be a size such as '500M' or '2G', not 'much'",
+        ),
+        (
+            "'t', max_size=[]",
+            "TypeError: max_size must be an int or a text such as '2G', not list",
+        ),
+        ("''", "ValueError: directory must not be empty"),
+        ("b''", "ValueError: directory must not be empty"),
+    ],
+)
+def test_what_makes_no_sense_is_said(cunei, words, said):
+    code = f"""\
+import cunei
+try: cunei.start({words})
+except (TypeError, ValueError) as error: print(f"{{type(error).__name__}}: {{error}}")
+else: print("recording")
+"""
+
+    assert run(cunei, code).stdout == said + "\n"
+
+
+def test_sizes_are_those_of_the_command_line(cunei):
+    sizes = {
+        "1": 1, "7b": 7, "1.5K": 1536, ".5kib": 512, "1M": 2**20, "2mb": 2**21,
+        "1e3": 1000, "1G": 2**30, "1GiB": 2**30, "3T": 3 * 2**40, 5: 5,
+        2**64: 2**63 - 1,
+    }  # fmt: skip
+    wrong = ["", "M", "1 M", " 1M", "1M ", "1_0", "-1M", "0x10", "1e", "1I", "1BB"]
+    code = f"""\
+import cunei
+print([cunei._bytes(size) for size in {list(sizes)}])
+for size in {wrong}:
+    try: print(size, cunei._bytes(size))
+    except ValueError: pass
+"""
+
+    assert run(cunei, code).stdout == f"{list(sizes.values())}\n"
+    for size in wrong:
+        done = cunei("record", "--max-size", size, "-o", "trace", "-c", "pass")
+        assert done.returncode == 2, size
+
+
+def test_a_limit_as_text_holds(cunei):
+    code = (
+        "import cunei\n"
+        "def f(): pass\n"
+        "with cunei.recording('trace', max_size='1M'):\n"
+        "    for _ in range(200_000): f()\n"
+    )
+    run(cunei, code)
+
+    assert sum(p.stat().st_size for p in cunei.folder.glob("trace/*/s*")) <= 2**20
+
+
+@pytest.mark.parametrize("children", [True, False])
+def test_forked_children_may_be_left_out(cunei, children):
+    code = f"""\
+import cunei, os
+def during(): pass
+def child():
+    during()
+    print(cunei.is_recording(), flush=True)
+    os._exit(0)
+with cunei.recording("trace", children={children}):
+    if os.fork() == 0:
+        child()
+    os.wait()
+    during()
+"""
+
+    assert run(cunei, code).stdout == f"{children}\n"
+    assert calls(cunei)["during"] == (2 if children else 1)
+    assert len(list(cunei.folder.glob("trace/*-*"))) == (2 if children else 1)
+
+
 def test_importing_starts_nothing(cunei):
     code = (
         "import sys\n"
