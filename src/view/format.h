@@ -33,6 +33,13 @@ const char *cunei_format_file(const char *file, const struct cunei_process *proc
 void cunei_format_program(struct cunei_buffer *out,
                           const struct cunei_process *process);
 
+/*
+ * The same with the arguments that tell it from others, cut where they are long; what
+ * multiprocessing starts for itself by the name it has there.
+ */
+void cunei_format_command(struct cunei_buffer *out,
+                          const struct cunei_process *process);
+
 /* The type of an exception; one of the program's own needs no module. */
 const char *cunei_format_type(const char *type);
 

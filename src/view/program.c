@@ -14,8 +14,12 @@
 struct words {
     const char *script; /* a file or directory; "": there is none */
     const char *module; /* of -m; NULL: there is none */
-    bool is_command;    /* -c */
+    const char *code;   /* of -c, "" where it is not known; NULL: there is none */
+    size_t rest;        /* the first word behind them */
 };
+
+/* What a row of a table takes of a command line's arguments, in columns. */
+#define ARGUMENTS_WIDTH 60
 
 static const char *base_name(const char *path)
 {
@@ -37,7 +41,8 @@ static bool begins_with_python(const struct cunei_process *process)
 }
 
 /* The options in a word, as `-Xdev`, `-Im` or `--help`: what they ask for, and in
- * `*takes_next` whether the next word belongs to them.  True: nothing comes behind. */
+ * `*takes_next` whether the next word belongs to them.  True: no options come behind.
+ */
 static bool read_options(const char *word, const char *next, struct words *words,
                          bool *takes_next)
 {
@@ -47,10 +52,10 @@ static bool read_options(const char *word, const char *next, struct words *words
     for (const char *letter = word + 1; *letter; letter++) {
         switch (*letter) {
         case 'c':
-            words->is_command = true;
-            return true;
         case 'm':
-            words->module = letter[1] ? letter + 1 : next;
+            *takes_next = letter[1] == '\0' && next[0];
+            *(*letter == 'c' ? &words->code : &words->module) =
+                letter[1] ? letter + 1 : next;
             return true;
         case 'W':
         case 'X':
@@ -73,6 +78,7 @@ static struct words read_words(const struct cunei_process *process)
         first = begins_with_python(process);
     for (size_t i = first; i < process->argument_count; i++) {
         const char *word = process->arguments[i];
+        words.rest = i + 1;
         const char *next =
             i + 1 < process->argument_count ? process->arguments[i + 1] : "";
         if (strcmp(word, "-") == 0 || word[0] == '\0')
@@ -82,9 +88,11 @@ static struct words read_words(const struct cunei_process *process)
             break;
         }
         /* sys.argv has -c or -m alone in place of the program. */
-        if (read_options(word, first ? next : "", &words, &takes_next) || !first)
-            break;
+        bool is_last = read_options(word, first ? next : "", &words, &takes_next);
         i += takes_next;
+        words.rest = i + 1;
+        if (is_last || !first)
+            break;
     }
     return words;
 }
@@ -137,13 +145,73 @@ void cunei_format_program(struct cunei_buffer *out, const struct cunei_process *
 
     if (words.script[0])
         cunei_buffer_append_text(out, base_name(words.script));
-    else if (words.is_command)
+    else if (words.code)
         cunei_buffer_append_text(out, "python -c");
     else if (words.module)
         cunei_buffer_format(out, "python -m%s%s", words.module[0] ? " " : "",
                             words.module);
     else
         cunei_buffer_append_text(out, "python");
+}
+
+/* What multiprocessing starts for itself; NULL: it is none of that. */
+static const char *find_helper(const char *code)
+{
+    static const struct {
+        const char *module, *name;
+    } helpers[] = {
+        {"resource_tracker ", "resource tracker"},
+        {"forkserver ", "forkserver"},
+        {"spawn ", "spawn"},
+    };
+    static const char begin[] = "from multiprocessing.";
+
+    if (strncmp(code, begin, sizeof(begin) - 1) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++) {
+        const char *module = helpers[i].module;
+        if (strncmp(code + sizeof(begin) - 1, module, strlen(module)) == 0)
+            return helpers[i].name;
+    }
+    return NULL;
+}
+
+/* A word in one line, behind a space. */
+static void put_word(struct cunei_buffer *out, const char *word)
+{
+    static const char spaces[] = " \t\r\n";
+
+    cunei_buffer_append_text(out, *word ? "" : " ''");
+    while (*(word += strspn(word, spaces))) {
+        size_t size = strcspn(word, spaces);
+        cunei_buffer_append_text(out, " ");
+        cunei_buffer_append(out, word, size);
+        word += size;
+    }
+}
+
+void cunei_format_command(struct cunei_buffer *out, const struct cunei_process *process)
+{
+    struct words words = read_words(process);
+    const char *helper = words.code ? find_helper(words.code) : NULL;
+    struct cunei_buffer text = {0};
+
+    if (helper) {
+        cunei_buffer_append_text(out, helper);
+        return;
+    }
+    cunei_format_program(out, process);
+    /* A forked process has those of its parent, which stand above it. */
+    if (process->forked)
+        return;
+    if (words.code && *words.code)
+        put_word(&text, words.code);
+    for (size_t i = words.rest; i < process->argument_count; i++)
+        put_word(&text, process->arguments[i]);
+    if (text.size > 0)
+        cunei_format_text(out, text.data, ARGUMENTS_WIDTH);
+    out->failed |= text.failed;
+    cunei_buffer_fini(&text);
 }
 
 const char *cunei_format_type(const char *type)

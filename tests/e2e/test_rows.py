@@ -179,3 +179,48 @@ os.wait()
     assert [p["parent"] == program["pid"] for p in leaves] == [
         False, False, False, True, False
     ]  # fmt: skip
+
+
+ALIKE = """\
+import multiprocessing, os, subprocess, sys
+
+def start(*words):
+    subprocess.run([sys.executable, *words], input=b"", stdout=subprocess.DEVNULL)
+
+if __name__ == "__main__":
+    start("-c", "a = 1\\nb = 2")
+    start("-c", "print()", "x y")
+    start("leaf.py", "--port", "80")
+    start("-m", "json.tool", "-h")
+    start("-", "two")
+    start("-X", "dev", "-c", "1" + 200 * " + 1")
+    for method in "spawn", "forkserver":
+        process = multiprocessing.get_context(method).Process(target=int)
+        process.start()
+        process.join()
+"""
+
+
+def test_processes_are_told_apart_by_their_arguments(cunei):
+    cunei.write("leaf.py", "")
+    processes(cunei, ALIKE)
+
+    wide, narrow = (
+        cunei("report", "trace", "--processes", env={"COLUMNS": columns}).stdout
+        for columns in ("160", "80")
+    )
+    for name in [
+        "├ python -c a = 1 b = 2",
+        "├ python -c print() x y",
+        "├ leaf.py --port 80",
+        "├ python -m json.tool -h",
+        "├ python two",
+        "├ resource tracker",
+        "├ spawn · SpawnProcess-1",
+        "└ forkserver",
+        "  └ forkserver · ForkServerProcess-2",
+    ]:
+        assert any(line.endswith(" " + name) for line in wide.splitlines()), name
+    assert "├ python -c 1 + 1 + 1" in wide
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "leaf.py --port 80" in narrow
