@@ -116,7 +116,6 @@ static PyObject *handled_body(struct callback *self, PyCodeObject *code,
     return pass_exception(cunei_exception_handled, code, args, count);
 }
 
-/* What it writes stays together: the mark, and the leave it belongs to. */
 static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
@@ -128,27 +127,12 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
     if (id == 0)
         return pass_exception(cunei_exception_unwound, code, args, count);
-    unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
     cunei_ccall_unwind();
     uint64_t run = cunei_frames_run(id);
     if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
         cunei_task_unwind();
     (void)pass_exception(cunei_exception_unwound, code, args, count);
-    uint64_t now;
-    struct cunei_stream *stream = cunei_write_room(&now, words, true);
-    if (!stream) {
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM); /* the second of the two */
-        Py_RETURN_NONE;
-    }
-    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, 0));
-    cunei_stream_store(stream, 1, run);
-    if (words == 4) {
-        cunei_stream_store(stream, 2,
-                           cunei_record(now, CUNEI_CLASS_CALL, CUNEI_PHASE_LEAVE));
-        cunei_stream_store(stream, 3, id);
-    } else
-        cunei_stream_store(stream, 2, cunei_record(now, id, CUNEI_PHASE_LEAVE));
-    cunei_stream_publish(stream, now, words);
+    cunei_write_unwind(id, run);
     Py_RETURN_NONE;
 }
 
@@ -401,6 +385,8 @@ static vectorcallfunc c_callback(enum cunei_callback_kind kind)
 {
     if (kind == CUNEI_CALLBACK_C_CALL)
         return cunei_ccall_on_call();
+    if (kind == CUNEI_CALLBACK_C_RAISE)
+        return cunei_ccall_on_raise();
     return kind == CUNEI_CALLBACK_C_RETURN ? cunei_ccall_on_return() : NULL;
 }
 

@@ -201,13 +201,18 @@ static uint32_t id_of(const struct cunei_cthread_open *open)
 }
 
 /* What stands above it belongs to another greenlet of this thread. */
-static void leave(struct cunei_cthread *thread, struct cunei_cthread_open *open)
+static void leave(struct cunei_cthread *thread, struct cunei_cthread_open *open,
+                  bool raises)
 {
-    write_event(id_of(open), CUNEI_PHASE_LEAVE);
+    if (raises)
+        cunei_write_unwind(id_of(open), 0);
+    else
+        write_event(id_of(open), CUNEI_PHASE_LEAVE);
     cunei_cthread_remove(thread, open);
 }
 
-static __attribute__((noinline, cold)) PyObject *return_cold(PyObject *const *args)
+static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
+                                                          bool raises)
 {
     struct cunei_cfunction function = {.callable = args[2]};
     struct cunei_cthread *thread = cunei_cthread_own;
@@ -220,7 +225,7 @@ static __attribute__((noinline, cold)) PyObject *return_cold(PyObject *const *ar
         struct cunei_cthread_open *open =
             cunei_cthread_find_open(thread, cunei_compat_frame(PyThreadState_Get()));
         if (open)
-            leave(thread, open);
+            leave(thread, open, raises);
     }
     cunei_recorder_end_event(before);
     PyErr_SetRaisedException(pending);
@@ -233,7 +238,7 @@ void cunei_ccall_unwind(void)
     const void *frame = cunei_compat_frame(PyThreadState_Get());
 
     while (is_current(thread) && thread->top->frame == frame)
-        leave(thread, thread->top);
+        leave(thread, thread->top, true);
 }
 
 uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
@@ -355,7 +360,7 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
 
     if (!LIKELY(top->frame == frame && is_current(thread) && word > CUNEI_TIME_MASK &&
                 cunei_stream_has_room(stream, now, 1)))
-        return return_cold(args);
+        return end_cold(args, false);
     thread->top = top - 1;
     uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
     cunei_stream_put(stream, now,
@@ -363,7 +368,16 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
     Py_RETURN_NONE;
 }
 
-#define HOT_CALLBACK(name, body)                                               \
+/* Where an exception flies, time is not that short. */
+static inline PyObject *raise_any(PyObject *const *args, size_t count)
+{
+    if (PyVectorcall_NARGS(count) < 4 || !PyCode_Check(args[0]) ||
+        is_common(Py_TYPE(args[2])))
+        Py_RETURN_NONE;
+    return end_cold(args, true);
+}
+
+#define CALLBACK(name, body)                                                   \
     static PyObject *name(PyObject *self, PyObject *const *args, size_t count, \
                           PyObject *names)                                     \
     {                                                                          \
@@ -372,12 +386,13 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
         return body;                                                           \
     }
 
-HOT_CALLBACK(call_counter_inline, call_hot(args, count, true, true))
-HOT_CALLBACK(call_counter_call, call_hot(args, count, true, false))
-HOT_CALLBACK(call_system_inline, call_hot(args, count, false, true))
-HOT_CALLBACK(call_system_call, call_hot(args, count, false, false))
-HOT_CALLBACK(return_counter, return_hot(args, count, true))
-HOT_CALLBACK(return_system, return_hot(args, count, false))
+CALLBACK(call_counter_inline, call_hot(args, count, true, true))
+CALLBACK(call_counter_call, call_hot(args, count, true, false))
+CALLBACK(call_system_inline, call_hot(args, count, false, true))
+CALLBACK(call_system_call, call_hot(args, count, false, false))
+CALLBACK(return_counter, return_hot(args, count, true))
+CALLBACK(return_system, return_hot(args, count, false))
+CALLBACK(on_raise, raise_any(args, count))
 
 vectorcallfunc cunei_ccall_on_call(void)
 {
@@ -389,4 +404,9 @@ vectorcallfunc cunei_ccall_on_call(void)
 vectorcallfunc cunei_ccall_on_return(void)
 {
     return cunei_clock_has_counter(NULL) ? return_counter : return_system;
+}
+
+vectorcallfunc cunei_ccall_on_raise(void)
+{
+    return on_raise;
 }

@@ -27,9 +27,10 @@
 void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
                       PyObject *switch_off);
 
-/* What sys.monitoring calls for CALL, and for C_RETURN and C_RAISE. */
+/* What sys.monitoring calls for CALL, C_RETURN and C_RAISE. */
 vectorcallfunc cunei_ccall_on_call(void);
 vectorcallfunc cunei_ccall_on_return(void);
+vectorcallfunc cunei_ccall_on_raise(void);
 
 /* A recording begins: ids and open calls of another one are forgotten. */
 void cunei_ccall_reset(void);

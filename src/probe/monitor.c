@@ -33,8 +33,8 @@ static const struct row {
     [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
     [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
                                 CUNEI_CALLBACK_C_RETURN},
-    [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RETURN,
-                               CUNEI_CALLBACK_C_RETURN},
+    [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RAISE,
+                               CUNEI_CALLBACK_C_RAISE},
 };
 
 /* Call a function of sys.monitoring for its effect. */

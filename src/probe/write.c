@@ -34,6 +34,27 @@ void cunei_write_function(uint32_t id, enum cunei_phase phase)
     cunei_stream_publish(stream, now, words);
 }
 
+void cunei_write_unwind(uint32_t id, uint64_t run)
+{
+    unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
+    uint64_t now;
+    struct cunei_stream *stream = cunei_write_room(&now, words, true);
+
+    if (!stream) {
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM); /* the second of the two */
+        return;
+    }
+    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, 0));
+    cunei_stream_store(stream, 1, run);
+    if (words == 4) {
+        cunei_stream_store(stream, 2,
+                           cunei_record(now, CUNEI_CLASS_CALL, CUNEI_PHASE_LEAVE));
+        cunei_stream_store(stream, 3, id);
+    } else
+        cunei_stream_store(stream, 2, cunei_record(now, id, CUNEI_PHASE_LEAVE));
+    cunei_stream_publish(stream, now, words);
+}
+
 static uint64_t set_time(uint64_t record, uint64_t now)
 {
     return (record & ~CUNEI_TIME_MASK) | (now & CUNEI_TIME_MASK);

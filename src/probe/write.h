@@ -28,6 +28,12 @@ struct cunei_stream *cunei_write_room(uint64_t *now, unsigned words, bool top_is
 void cunei_write_function(uint32_t id, enum cunei_phase phase);
 
 /*
+ * The leave of a function that an exception ends, and the mark in front of it; they
+ * stay together.  `run` as in struct cunei_unwind.
+ */
+void cunei_write_unwind(uint32_t id, uint64_t run);
+
+/*
  * A built-in event of `count` words, the record first; its time is filled in, the class
  * and phase are there.
  */

@@ -204,6 +204,52 @@ def test_the_report_has_them_among_the_functions(recorded):
     assert report["orphans"] == report["unclosed"] == report["appeared"] == 0
 
 
+RAISES = """\
+def fail(item):
+    raise KeyError(item)
+
+for _ in range(3):
+    try:
+        int.from_bytes("x")
+    except TypeError:
+        pass
+try:
+    sorted([1, 2], key=fail)
+except KeyError:
+    pass
+try:
+    next(iter([]))
+except StopIteration:
+    pass
+int.from_bytes(b"x")
+sorted([1, 2])
+"""
+
+
+@pytest.mark.core
+def test_c_functions_that_raise_are_marked(cunei):
+    cunei.write("app.py", RAISES)
+    assert cunei("record", "-q", "--c-calls", "-o", "trace", "app.py").returncode == 0
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    assert process.is_balanced(), process.replay()
+
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    raised = {
+        row["qualname"]: (row["calls"], row["raised"])
+        for row in report["functions"]
+        if row["qualname"] in ("int.from_bytes", "sorted", "next", "fail")
+    }
+    assert raised == {
+        "int.from_bytes": (4, 3),
+        "sorted": (2, 1),
+        "next": (1, 1),
+        "fail": (1, 1),
+    }
+    shown = cunei("replay", "trace").stdout.splitlines()
+    told = [line for line in shown if "int.from_bytes" in line]
+    assert sum("! raised" in line for line in told) == 3
+
+
 def test_they_are_not_recorded_unless_asked_for(cunei):
     cunei.write("app.py", CALLS)
     cunei("record", "-q", "-o", "trace", "app.py")
