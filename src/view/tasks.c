@@ -17,7 +17,7 @@ static const struct cunei_column columns[] = {
     {.head = "mean run", .rank = 5},
     {.head = "begin", .rank = 6},
     {.head = "pid", .rank = 8},
-    {.head = "ended", .rank = 7, .min = 6},
+    {.head = "ended", .rank = 7, .min = 8},
     {.head = "task", .min = 12},
     {.head = "coroutine", .rank = 3, .min = 12},
     {.head = "", .rank = 4, .min = 14, .is_path = true},
