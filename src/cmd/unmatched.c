@@ -47,6 +47,32 @@ static void say_include(const struct cunei_trace *trace)
                    named ? pattern : "", named ? "'" : "");
 }
 
+/* A function of C has no file. */
+static bool has_c_function(const struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_trace_process *process = &trace->processes[i];
+        for (uint32_t j = 0; j < process->function_count; j++) {
+            if (process->functions[j].module && !process->functions[j].file[0])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Who selects a module of Python may expect what that calls. */
+static void say_c_calls(const struct cunei_recording_values *values,
+                        const struct cunei_trace *trace)
+{
+    bool selects = false;
+
+    if (values->patterns.count > 0)
+        (void)cunei_patterns_text(&values->patterns, 0, &selects);
+    if (values->c_calls && selects && !find_unmatched(trace) && !has_c_function(trace))
+        cunei_cmd_note("no C function matched --include; they are selected by their "
+                       "own module, as by --include builtins");
+}
+
 /* A search for functions that a pattern of --args or --return matches. */
 struct search {
     const char *pattern;
@@ -128,6 +154,7 @@ void cunei_unmatched_say(const struct cunei_recording *recording,
                          const struct cunei_trace *trace)
 {
     say_include(trace);
+    say_c_calls(recording->values, trace);
     say_values("--args", &recording->values->arguments, trace);
     say_values("--return", &recording->values->results, trace);
 }

@@ -239,3 +239,22 @@ def test_a_selection_that_matches_something_is_not(cunei):
         result = cunei("record", "--force", "-otrace", "--include", pattern, "app.py")
 
         assert "matched" not in result.stderr
+
+
+def test_c_functions_that_a_selection_leaves_out_are_told_of(cunei):
+    cunei.write("app.py", "len(())\n")
+    told = (
+        "cunei: no C function matched --include; they are selected by their own "
+        "module, as by --include builtins\n"
+    )
+
+    for words, expected in (
+        (["--c-calls", "--include", "__main__"], True),
+        (["--c-calls", "--include", "__main__", "--include", "builtins"], False),
+        (["--c-calls", "--exclude", "builtins"], False),
+        (["--c-calls", "--include", "missing"], False),
+        (["--include", "__main__"], False),
+    ):
+        result = cunei("record", "--force", "-o", "trace", *words, "app.py")
+
+        assert (told in result.stderr) == expected, words
