@@ -45,6 +45,7 @@ static const uint64_t *read_unwind(struct cunei_profile *profile,
     const struct cunei_leave leave = {
         .slot = slot,
         .is_unwind = true,
+        .is_close = cunei_record_phase(*at) == CUNEI_PHASE_LEAVE,
         .run = at[1],
         .time = pass(profile, span, record, begin),
     };

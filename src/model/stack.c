@@ -188,10 +188,11 @@ static int close_frame(struct cunei_profile *profile, struct cunei_span *span,
                        const struct cunei_leave *leave)
 {
     bool is_watched = cunei_frame_is_watched(&span->frames[span->depth]);
-    enum cunei_ending ending = leave->is_unwind  ? CUNEI_ENDING_RAISE
-                               : leave->is_yield ? CUNEI_ENDING_YIELD
-                                                 : CUNEI_ENDING_LEAVE;
+    enum cunei_ending ending =
+        leave->is_yield ? CUNEI_ENDING_YIELD : CUNEI_ENDING_LEAVE;
 
+    if (leave->is_unwind && !leave->is_close)
+        ending = CUNEI_ENDING_RAISE;
     profile->functions[leave->slot].raised += leave->is_unwind;
     int rc = sample_frame(profile, span, leave->slot, leave->time);
     drop_frame(profile, span, leave->time);

@@ -27,7 +27,8 @@
 struct cunei_leave {
     uint32_t slot;
     bool is_yield;
-    bool is_unwind; /* an `unwind` event with `run` came before it */
+    bool is_unwind; /* an `unwind` event with `run` came before it … */
+    bool is_close;  /* … which says that this is a good end */
     uint64_t run;
     uint64_t time;
 };

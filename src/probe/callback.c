@@ -132,7 +132,9 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
         cunei_task_unwind();
     (void)pass_exception(cunei_exception_unwound, code, args, count);
-    cunei_write_unwind(id, run);
+    bool closes = count >= 3 && code->co_flags & CO_ASYNC_GENERATOR &&
+                  Py_IS_TYPE(args[2], (PyTypeObject *)PyExc_GeneratorExit);
+    cunei_write_unwind(id, closes ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER, run);
     Py_RETURN_NONE;
 }
 

@@ -205,7 +205,7 @@ static void leave(struct cunei_cthread *thread, struct cunei_cthread_open *open,
                   bool raises)
 {
     if (raises)
-        cunei_write_unwind(id_of(open), 0);
+        cunei_write_unwind(id_of(open), CUNEI_PHASE_ENTER, 0);
     else
         write_event(id_of(open), CUNEI_PHASE_LEAVE);
     cunei_cthread_remove(thread, open);

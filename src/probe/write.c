@@ -34,7 +34,7 @@ void cunei_write_function(uint32_t id, enum cunei_phase phase)
     cunei_stream_publish(stream, now, words);
 }
 
-void cunei_write_unwind(uint32_t id, uint64_t run)
+void cunei_write_unwind(uint32_t id, enum cunei_phase phase, uint64_t run)
 {
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 3 : 4;
     uint64_t now;
@@ -44,7 +44,7 @@ void cunei_write_unwind(uint32_t id, uint64_t run)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM); /* the second of the two */
         return;
     }
-    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, 0));
+    cunei_stream_store(stream, 0, cunei_record(now, CUNEI_CLASS_UNWIND, phase));
     cunei_stream_store(stream, 1, run);
     if (words == 4) {
         cunei_stream_store(stream, 2,

@@ -29,9 +29,9 @@ void cunei_write_function(uint32_t id, enum cunei_phase phase);
 
 /*
  * The leave of a function that an exception ends, and the mark in front of it; they
- * stay together.  `run` as in struct cunei_unwind.
+ * stay together.  `run` and `phase` as in struct cunei_unwind.
  */
-void cunei_write_unwind(uint32_t id, uint64_t run);
+void cunei_write_unwind(uint32_t id, enum cunei_phase phase, uint64_t run);
 
 /*
  * A built-in event of `count` words, the record first; its time is filled in, the class

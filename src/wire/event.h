@@ -94,7 +94,8 @@ struct cunei_call {
  * Stands right before the `leave` of a frame that an exception ends.  `run` counts how
  * many frames of its function stand directly on top of each other, this one included:
  * a recursion can tell by it whether the frame's entry was ever recorded, which for an
- * exception raised from outside (a signal) need not be so.  0: too many to count.
+ * exception raised from outside (a signal) need not be so.  0: not counted.  Phase
+ * leave: an asynchronous generator that is closed, for which that is a good end.
  */
 struct cunei_unwind {
     uint64_t record;

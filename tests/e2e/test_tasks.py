@@ -607,3 +607,47 @@ def test_the_report_shows_the_tasks(cunei):
         line.split()[-3] for line in shown.stdout.splitlines() if len(line.split()) > 3
     }
     assert {"ping", "pong", "rest", "cancelled"} <= names
+
+
+CLOSED = """\
+import asyncio
+
+async def items():
+    try:
+        yield 1
+    finally:
+        await asyncio.sleep(0)
+
+async def spoilt():
+    try:
+        yield 1
+    finally:
+        await asyncio.sleep(0)
+        raise ValueError
+
+async def main():
+    for name, make in (("closed", items), ("spoilt", spoilt), ("thrown", items)):
+        generator = make()
+        await anext(generator)
+        ending = (
+            generator.athrow(KeyError) if name == "thrown" else generator.aclose()
+        )
+        task = asyncio.ensure_future(ending)
+        task.set_name(name)
+        await asyncio.wait([task])
+        print(name, bool(task.exception()))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.core
+def test_a_task_that_closes_a_generator_has_not_raised(cunei):
+    cunei.write("app.py", CLOSED)
+    done = cunei("record", "-q", "-o", "trace", "app.py")
+    assert done.stdout == "closed False\nspoilt True\nthrown True\n", done.stderr
+
+    report = json.loads(cunei("report", "trace", "--json").stdout)
+    raised = {task["name"]: task["raised"] for task in report["tasks"]}
+    wanted = {"Task-1": False, "closed": False, "spoilt": True, "thrown": True}
+    assert {name: raised[name] for name in wanted} == wanted
