@@ -18,10 +18,10 @@ static const struct cunei_column columns[] = {
     {.head = "exception", .min = 12},
     {.head = "in", .rank = 2, .min = 12},
     {.head = "at", .rank = 1, .min = 14, .is_path = true},
-    {.head = "frames", .rank = 4},
-    {.head = "taken", .rank = 5},
+    {.head = "frames", .rank = 6},
+    {.head = "taken", .rank = 4},
     {.head = "by", .rank = 3, .min = 12},
-    {.head = "", .rank = 6, .min = 14, .is_path = true},
+    {.head = "", .rank = 5, .min = 14, .is_path = true},
 };
 
 /* The handlers of all kinds, by kind and how much they took. */
@@ -92,10 +92,9 @@ static void add_handler(const struct cunei_report *report, struct cunei_table *t
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN),
                        (uint64_t)handler->count);
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_PLAIN);
-    if (handler->slot > 0) {
+    if (handler->slot > 0)
         cunei_report_name(report, handler->slot - 1, name);
-        cunei_buffer_format(name, ":%" PRIu32, handler->line);
-    } else
+    else
         cunei_buffer_append_text(name, "no Python code");
     put_line(report, cunei_table_cell(table, CUNEI_INK_DIM), handler->slot,
              handler->line);

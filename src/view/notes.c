@@ -38,30 +38,52 @@ static uint32_t next_raiser(const struct cunei_survey *survey, uint32_t last)
     return best;
 }
 
+/* With its module where another of those that are named is called the same. */
+static void format_raiser(const struct cunei_report *report, const uint32_t *named,
+                          unsigned count, unsigned index, struct cunei_buffer *out)
+{
+    const struct cunei_function *items = report->survey->functions.items;
+    const struct cunei_function *function = &items[named[index]];
+    bool is_double = false;
+
+    for (unsigned i = 0; i < count; i++)
+        is_double |=
+            i != index && strcmp(items[named[i]].qualname, function->qualname) == 0;
+    if (is_double && function->module) {
+        cunei_format_text(out, function->module, 40);
+        cunei_buffer_append_text(out, ":");
+    }
+    format_safe_name(report, named[index], out);
+}
+
 static int note_raised(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
     struct cunei_paragraph note;
     struct cunei_buffer words = {0};
-    uint32_t function = UINT32_MAX;
+    uint32_t named[NAMES_MAX], function = UINT32_MAX;
+    unsigned count = 0;
 
     if (survey->raised == 0)
         return 0;
+    while (count < NAMES_MAX) {
+        function = next_raiser(survey, function);
+        if (function == UINT32_MAX)
+            break;
+        named[count++] = function;
+    }
     cunei_note_begin(&note, report, "raised", CUNEI_INK_DIM);
     cunei_buffer_append_text(&words, "exceptions left functions ");
     cunei_format_several(&words, survey->raised, "time");
     cunei_buffer_append_text(&words, ":");
     cunei_note_sentence(&note, &words);
-    for (unsigned i = 0; i < NAMES_MAX; i++) {
-        function = next_raiser(survey, function);
-        if (function == UINT32_MAX)
-            break;
-        format_safe_name(report, function, &words);
+    for (unsigned i = 0; i < count; i++) {
+        format_raiser(report, named, count, i, &words);
         cunei_buffer_append_text(&words, " ");
-        cunei_format_count(&words, survey->facts[function].raised);
+        cunei_format_count(&words, survey->facts[named[i]].raised);
         cunei_note_words(&note, i > 0 ? ", " : " ", &words);
     }
-    if (next_raiser(survey, function) != UINT32_MAX && function != UINT32_MAX)
+    if (function != UINT32_MAX && next_raiser(survey, function) != UINT32_MAX)
         cunei_paragraph_put(&note, ", ", CUNEI_INK_PLAIN, "…");
     cunei_buffer_fini(&words);
     return cunei_paragraph_print(&note, report->out);

@@ -119,7 +119,8 @@ static void put_thread(const struct cunei_report *report, struct cunei_json *jso
     cunei_json_number(json, "gc_ns", thread->collections.pause);
     cunei_json_number(json, "events", thread->events);
     cunei_json_number(json, "calls", thread->calls);
-    cunei_json_flag(json, "ended", thread->ended);
+    /* The last packet of one that goes on when the recording ends is marked, too. */
+    cunei_json_flag(json, "ended", thread->ended && thread->open_depth == 0);
     cunei_json_number(json, "open_depth", thread->open_depth);
     cunei_json_open(json, "open", '[');
     for (uint32_t i = 0; i < thread->open_count; i++)

@@ -649,3 +649,29 @@ def test_the_report_has_the_same_counts(cunei):
         ("OSError", local("threads", "fail_alone")): 1,
         ("ValueError", local("threads", "fail")): 1,
     }
+
+
+def test_functions_of_one_name_are_told_apart_by_their_modules(cunei):
+    cunei.write("other.py", "def fail():\n    raise KeyError\n")
+    source = """\
+import other
+
+def fail():
+    raise KeyError
+
+def alone():
+    raise KeyError
+
+for function in [fail] * 5 + [other.fail] * 4 + [alone] * 3:
+    try:
+        function()
+    except KeyError:
+        pass
+"""
+    record(cunei, source, "--include", "__main__", "--include", "other")
+
+    shown = cunei("report", "trace", env={"COLUMNS": "200"}).stdout
+    assert "12 times: __main__:fail 5, other:fail 4, alone 3\n" in shown
+    table = cunei("report", "trace", "--exceptions", env={"COLUMNS": "200"}).stdout
+    (row,) = [line for line in table.splitlines() if "KeyError  alone " in line]
+    assert row.split()[-3:] == ["3", "<module>", "app.py:12"]
