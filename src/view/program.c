@@ -164,8 +164,10 @@ static const char *find_helper(const char *code)
         {"forkserver ", "forkserver"},
         {"spawn ", "spawn"},
     };
-    static const char begin[] = "from multiprocessing.";
+    static const char before[] = "import sys; ", begin[] = "from multiprocessing.";
 
+    if (strncmp(code, before, sizeof(before) - 1) == 0)
+        code += sizeof(before) - 1; /* the forkserver of 3.15 */
     if (strncmp(code, begin, sizeof(begin) - 1) != 0)
         return NULL;
     for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++) {
