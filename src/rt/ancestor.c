@@ -18,7 +18,6 @@
 static pid_t parent_of(pid_t pid)
 {
     char text[512];
-    int parent = 0;
 
     (void)snprintf(text, sizeof(text), "/proc/%d/stat", (int)pid);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
@@ -29,7 +28,8 @@ static pid_t parent_of(pid_t pid)
     text[size > 0 ? size : 0] = '\0';
     /* The name of the program in front of it may hold anything. */
     const char *end = strrchr(text, ')');
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    /* Behind it come " S " with its state, and the number. */
+    return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
 }
 
 static bool is_there(const char *stem, pid_t pid, unsigned image, const char *file)
