@@ -61,6 +61,27 @@ static PyObject *find_in_frames(void)
     return thread;
 }
 
+/*
+ * Whether it stands for another thread, which is gone: threading never hears of the end
+ * of threads that it did not start, and what it calls them by comes back.
+ */
+static bool is_left_behind(PyObject *thread)
+{
+    if (strcmp(Py_TYPE(thread)->tp_name, "_DummyThread") != 0)
+        return false;
+    PyObject *attributes = PyObject_GenericGetDict(thread, NULL);
+    PyObject *number = attributes && PyDict_Check(attributes)
+                           ? cunei_compat_dict_get(attributes, "_native_id")
+                           : NULL;
+    bool is_other =
+        number && PyLong_Check(number) && PyLong_AsLong(number) != (long)gettid();
+
+    PyErr_Clear();
+    Py_XDECREF(number);
+    Py_XDECREF(attributes);
+    return is_other;
+}
+
 /* The Thread that threading has in its table for this thread; new, or NULL. */
 static PyObject *find_in_table(void)
 {
@@ -75,6 +96,8 @@ static PyObject *find_in_table(void)
         ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     if (ident)
         thread = cunei_compat_dict_item(table, ident);
+    if (thread && is_left_behind(thread))
+        Py_CLEAR(thread);
     Py_XDECREF(ident);
     Py_XDECREF(table);
     Py_XDECREF(threading);
