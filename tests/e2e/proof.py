@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the proofs share: running cunei and babeltrace2, counting from inside."""
 
+import contextlib
 import mmap
 import os
 import pathlib
@@ -84,12 +85,12 @@ counts = memoryview(mmap.mmap(_file.fileno(), 0)).cast("Q")
 
 
 def is_gone(pid):
-    """Whether nothing but its number is left of a process."""
-    try:
-        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return text.rsplit(")", 1)[1].split()[0] in "ZX"
+    """Whether nothing but its number is left of a process, with all its threads."""
+    states = set()
+    for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            states.add(stat.read_text().rsplit(")", 1)[1].split()[0])
+    return states <= {"Z", "X"}
 
 
 class Recording:
