@@ -79,6 +79,41 @@ static inline void cunei_compat_open(cunei_compat_latch *latch)
 }
 #endif
 
+/*
+ * The exception that is set in this thread, put aside while we call the API: it is the
+ * program's.  It is not looked at: to make an object of it might run code.
+ */
+#if PY_VERSION_HEX >= 0x030c0000
+struct cunei_compat_error {
+    PyObject *exception;
+};
+
+static inline struct cunei_compat_error cunei_compat_put_aside(void)
+{
+    return (struct cunei_compat_error){PyErr_GetRaisedException()};
+}
+static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
+{
+    PyErr_SetRaisedException(error->exception);
+}
+#else
+struct cunei_compat_error {
+    PyObject *type, *value, *traceback;
+};
+
+static inline struct cunei_compat_error cunei_compat_put_aside(void)
+{
+    struct cunei_compat_error error;
+
+    PyErr_Fetch(&error.type, &error.value, &error.traceback);
+    return error;
+}
+static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
+{
+    PyErr_Restore(error->type, error->value, error->traceback);
+}
+#endif
+
 struct cunei_compat_extra {
     Py_ssize_t size;
     void *words[];

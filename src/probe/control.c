@@ -339,10 +339,10 @@ static bool may_start(void)
 /* The exception that says why stays set. */
 static void undo_start(struct cunei_probe *state)
 {
-    PyObject *error = PyErr_GetRaisedException();
+    struct cunei_compat_error error = cunei_compat_put_aside();
 
     release(state);
-    PyErr_SetRaisedException(error);
+    cunei_compat_put_back(&error);
 }
 
 /* The session is set already; -1 with an exception set, and things half done. */
@@ -359,9 +359,9 @@ static int start(struct cunei_probe *state)
     }
     if (start_events(state) == 0)
         return 0;
-    PyObject *error = PyErr_GetRaisedException();
+    struct cunei_compat_error error = cunei_compat_put_aside();
     cunei_world_stop(stop_recorder, NULL);
-    PyErr_SetRaisedException(error);
+    cunei_compat_put_back(&error);
     return -1;
 }
 

@@ -63,9 +63,9 @@ static uint64_t time_traced(struct cunei_monitor *monitor, PyObject *loop,
     if (cunei_monitor_record(monitor, false) == 0)
         ns = time_loop(loop);
     scratch_end(scratch);
-    PyObject *error = PyErr_GetRaisedException();
+    struct cunei_compat_error error = cunei_compat_put_aside();
     cunei_monitor_pause(monitor);
-    PyErr_SetRaisedException(error);
+    cunei_compat_put_back(&error);
     return ns;
 }
 
