@@ -111,6 +111,9 @@ static void read_state(struct cunei_profile *profile, struct cunei_span *span,
                               cunei_slot_of(profile, exception->function),
                               cunei_slot_of(profile, exception->handler));
         break;
+    case CUNEI_CLASS_LINE:
+        profile->lines++;
+        break;
     case CUNEI_CLASS_THREAD_NAME:
         read_name(thread, (const void *)at);
         break;
