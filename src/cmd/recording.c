@@ -57,8 +57,8 @@ const struct cunei_option cunei_recording_options[] = {
     {.name = "lines",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "record every line of these functions: how often it ran,\n"
-             "and how long that took; other functions cost no more",
+     .help = "record every line of these functions: how often it\n"
+             "ran, and how long that took; may be repeated",
      VALUE(lines)},
     {.name = "max-repr",
      .kind = CUNEI_OPTION_NUMBER,

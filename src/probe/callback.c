@@ -10,6 +10,7 @@
 #include "probe/compat.h"
 #include "probe/event.h"
 #include "probe/exception.h"
+#include "probe/lineevent.h"
 #include "probe/mute.h"
 #include "probe/process.h"
 #include "probe/task.h"
@@ -36,13 +37,23 @@ struct callback {
 typedef PyObject *callback_body(struct callback *self, PyCodeObject *code,
                                 PyObject *const *args, Py_ssize_t count);
 
+/* The event, and where lines are recorded, the one that a frame goes on in. */
+static void write_event(struct callback *self, PyCodeObject *code, uint64_t word,
+                        PyObject *const *args, Py_ssize_t count)
+{
+    cunei_event_write(code, word, self->phase, count > 2 ? args[2] : NULL);
+    if (self->phase == CUNEI_PHASE_RESUME && count > 1 &&
+        cunei_code_flags(word) & CUNEI_CODE_LINES)
+        cunei_lineevent_resume(code, word, args[1]);
+}
+
 static PyObject *record_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = cunei_event_word(code);
 
     if (word && !(word & CUNEI_CODE_OFF))
-        cunei_event_write(code, word, self->phase, count > 2 ? args[2] : NULL);
+        write_event(self, code, word, args, count);
     Py_RETURN_NONE;
 }
 
@@ -94,8 +105,6 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
 static PyObject *discover_body(struct callback *self, PyCodeObject *code,
                                PyObject *const *args, Py_ssize_t count)
 {
-    (void)args;
-    (void)count;
 
     bool is_new = !cunei_code_is_seen(code);
     uint64_t word = cunei_event_word(code);
@@ -104,7 +113,7 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code,
     if (word == 0)
         Py_RETURN_NONE;
     if (is_new && !(word & CUNEI_CODE_OFF))
-        cunei_event_write(code, word, self->phase, NULL);
+        write_event(self, code, word, args, count);
     return Py_NewRef(self->disable);
 }
 
@@ -113,13 +122,11 @@ static PyObject *select_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
     uint64_t word = cunei_event_word(code);
-    (void)args;
-    (void)count;
 
     if (word & CUNEI_CODE_OFF)
         return Py_NewRef(self->disable);
     if (word)
-        cunei_event_write(code, word, self->phase, NULL);
+        write_event(self, code, word, args, count);
     Py_RETURN_NONE;
 }
 
@@ -316,9 +323,11 @@ PyTypeObject *cunei_callback_type(PyObject *module)
     return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
 }
 
-/* Whether it is one of those that ccall.h has. */
-static vectorcallfunc c_callback(enum cunei_callback_kind kind)
+/* Whether it is one of those that ccall.h or lineevent.h has. */
+static vectorcallfunc other_callback(enum cunei_callback_kind kind)
 {
+    if (kind == CUNEI_CALLBACK_LINE)
+        return cunei_lineevent_callback();
     if (kind == CUNEI_CALLBACK_C_CALL)
         return cunei_ccall_on_call();
     return kind == CUNEI_CALLBACK_C_RETURN ? cunei_ccall_on_return() : NULL;
@@ -360,7 +369,7 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
     if (!callback)
         return NULL;
     callback->cold = kinds[kind].cold;
-    callback->call = c_callback(kind);
+    callback->call = other_callback(kind);
     if (!callback->call)
         callback->call = kinds[kind].cold
                              ? hot_half(kinds[kind].phase, shared->extra_inline)

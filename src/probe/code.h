@@ -40,6 +40,7 @@ enum cunei_code_flag {
     CUNEI_CODE_ARGUMENTS = 4, /* they are recorded (probe/argument.h) */
     CUNEI_CODE_RESULT = 8,    /* so is what it returns */
     CUNEI_CODE_GREENLET = 16, /* at its end greenlet is there; it may have no id */
+    CUNEI_CODE_LINES = 32,    /* where it goes on, its line is told (lineevent.h) */
 };
 
 /*
@@ -54,6 +55,7 @@ typedef void cunei_code_visitor(PyCodeObject *code);
 struct cunei_code_hooks {
     cunei_code_visitor *selected; /* it is recorded */
     cunei_code_visitor *watched;  /* cunei_process_watches it, recorded or not */
+    cunei_code_visitor *lined;    /* its lines are recorded */
 };
 
 /*
@@ -69,8 +71,9 @@ void cunei_code_renew(void);
 /* Call `visit` for each code object that has a word, selected or not. */
 void cunei_code_visit(cunei_code_visitor *visit);
 
-/* The same for those that are watched, and for those that are muted. */
+/* The same for those that are watched, whose lines are recorded, that are muted. */
 void cunei_code_visit_watched(cunei_code_visitor *visit);
+void cunei_code_visit_lined(cunei_code_visitor *visit);
 void cunei_code_visit_muted(cunei_code_visitor *visit);
 
 /* Events of the code object with this word are switched off somewhere. */

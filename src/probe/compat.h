@@ -12,6 +12,7 @@
 
 #include <Python.h>
 
+#include <limits.h>
 #include <opcode.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -113,6 +114,18 @@ static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
     PyErr_Restore(error->type, error->value, error->traceback);
 }
 #endif
+
+/* An int that is a line or an offset; -1: it is none. */
+static inline int cunei_compat_small(PyObject *number)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    if (PyUnstable_Long_IsCompact((const PyLongObject *)number))
+        return (int)PyUnstable_Long_CompactValue((const PyLongObject *)number);
+#endif
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(number, &overflow);
+    return overflow || value > INT_MAX || value < -1 ? -1 : (int)value;
+}
 
 struct cunei_compat_extra {
     Py_ssize_t size;

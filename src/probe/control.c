@@ -19,6 +19,7 @@
 #include "probe/exception.h"
 #include "probe/frames.h"
 #include "probe/greenlet.h"
+#include "probe/lineevent.h"
 #include "probe/process.h"
 #include "probe/task.h"
 #include "probe/threadname.h"
@@ -50,6 +51,16 @@ static void when_watched(PyCodeObject *code)
 {
     if (methods()->watch)
         methods()->watch(active->source, code);
+}
+
+static void when_lined(PyCodeObject *code)
+{
+    methods()->line(active->source, code);
+}
+
+static void forget_lined(PyCodeObject *code)
+{
+    methods()->unline(active->source, code);
 }
 
 static void forget_watched(PyCodeObject *code)
@@ -101,6 +112,8 @@ static void leave_code(struct cunei_probe *state)
     does->pause(state->source);
     if (does->unwatch)
         cunei_code_visit_watched(forget_watched);
+    if (does->unline && state->source->lines)
+        cunei_code_visit_lined(forget_lined);
     if (is_selective(state))
         cunei_code_visit(forget_code);
     if (cunei_code_has_muted() && !does->unmute_all(state->source))
@@ -119,6 +132,7 @@ static void release(struct cunei_probe *state)
     state->source->methods->release(state->source);
     cunei_code_reset(NULL, &none);
     cunei_argument_choose(NULL);
+    cunei_lineevent_choose(NULL);
     cunei_task_reset();
     cunei_process_begin_later(NULL);
     cunei_session_fini(&state->session);
@@ -168,10 +182,12 @@ static void forget_words(struct cunei_probe *state)
     const struct cunei_code_hooks hooks = {
         .selected = is_selective(state) ? when_selected : NULL,
         .watched = when_watched,
+        .lined = state->source->methods->line ? when_lined : NULL,
     };
 
     cunei_code_reset(&state->session.patterns, &hooks);
     cunei_argument_choose(&state->session);
+    cunei_lineevent_choose(&state->session);
     cunei_ccall_reset();
 }
 
@@ -181,7 +197,7 @@ static int start_events(struct cunei_probe *state)
 
     if (state->source->methods->record(state->source, selective) < 0)
         return -1;
-    if (selective)
+    if (selective || state->source->lines)
         cunei_frames_visit_all(resolve_open, NULL);
     cunei_collect_begin(&state->collect);
     cunei_greenlet_attach(); /* its first event may be a switch */
@@ -311,6 +327,7 @@ static int prepare(struct cunei_probe *state)
 {
     active = state;
     state->source->c_calls = state->session.c_calls;
+    state->source->lines = state->session.lines.count > 0;
     if (state->source->methods->take(state->source, is_selective(state)) < 0)
         return -1;
     uint64_t cost_ps = cunei_cost_measure(state->source);

@@ -97,15 +97,17 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
 static int parse_session(struct cunei_session *session, PyObject *args, PyObject *names)
 {
     static char *keywords[] = {"directory", "patterns", "max_bytes", "c_calls", "args",
-                               "results",   "max_repr", "full_repr", NULL};
+                               "results",   "max_repr", "full_repr", "lines",   NULL};
     PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
+    PyObject *lines = NULL;
     unsigned long long max_bytes = 0, max_repr = 0;
     int c_calls = 0, full_repr = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(
-            args, names, "O&O!K|$pO!O!Kp:start", keywords, PyUnicode_FSConverter,
-            &directory, &PyList_Type, &patterns, &max_bytes, &c_calls, &PyList_Type,
-            &arguments, &PyList_Type, &results, &max_repr, &full_repr))
+    if (!PyArg_ParseTupleAndKeywords(args, names, "O&O!K|$pO!O!KpO!:start", keywords,
+                                     PyUnicode_FSConverter, &directory, &PyList_Type,
+                                     &patterns, &max_bytes, &c_calls, &PyList_Type,
+                                     &arguments, &PyList_Type, &results, &max_repr,
+                                     &full_repr, &PyList_Type, &lines))
         return -1;
     *session = (struct cunei_session){
         .directory = strdup(PyBytes_AS_STRING(directory)),
@@ -121,7 +123,8 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
     }
     if (parse_patterns(&session->patterns, patterns) == 0 &&
         (!arguments || parse_patterns(&session->arguments, arguments) == 0) &&
-        (!results || parse_patterns(&session->results, results) == 0))
+        (!results || parse_patterns(&session->results, results) == 0) &&
+        (!lines || parse_patterns(&session->lines, lines) == 0))
         return 0;
     cunei_session_fini(session);
     return -1;

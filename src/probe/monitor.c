@@ -4,6 +4,7 @@
 #include "probe/monitor.h"
 
 #include "probe/ccall.h"
+#include "probe/lineevent.h"
 
 #define TOOL_COUNT 6
 
@@ -33,6 +34,7 @@ static const struct row {
     [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
     [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
                                 CUNEI_CALLBACK_C_RETURN},
+    [CUNEI_MONITOR_LINE] = {"LINE", CUNEI_CALLBACK_LINE, CUNEI_CALLBACK_LINE},
     [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RETURN,
                                CUNEI_CALLBACK_C_RETURN},
 };
@@ -175,6 +177,9 @@ static int prepare(struct cunei_source *source, bool selective)
                          kind_of(monitor, i, one_for_all)) < 0)
             return -1;
     }
+    if (source->lines && set_callback(monitor, monitor->tool, CUNEI_MONITOR_LINE,
+                                      CUNEI_CALLBACK_LINE) < 0)
+        return -1;
     if (monitor->discovery < 0)
         return 0;
     if (set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
@@ -294,6 +299,25 @@ static void unwatch(struct cunei_source *source, PyCodeObject *code)
                          ~monitor->events[CUNEI_MONITOR_CALL]);
 }
 
+/*
+ * The line that a function begins in is told only where PY_START is on, too, which it
+ * is for all that is recorded (gh-155992).
+ */
+static void add_lines(struct cunei_source *source, PyCodeObject *code)
+{
+    struct cunei_monitor *monitor = monitor_of(source);
+    set_local_events(monitor, monitor->tool, code,
+                     local_events(monitor, code) | monitor->events[CUNEI_MONITOR_LINE]);
+}
+
+static void remove_lines(struct cunei_source *source, PyCodeObject *code)
+{
+    struct cunei_monitor *monitor = monitor_of(source);
+    set_local_events(monitor, monitor->tool, code,
+                     local_events(monitor, code) &
+                         ~monitor->events[CUNEI_MONITOR_LINE]);
+}
+
 static void forget(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
@@ -366,6 +390,8 @@ static const struct cunei_source_methods methods = {
     .select = select_code,
     .watch = watch,
     .unwatch = unwatch,
+    .line = add_lines,
+    .unline = remove_lines,
     .forget = forget,
     .unmute = unmute,
     .unmute_all = unmute_all,
@@ -381,6 +407,7 @@ int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
     monitor->missing = PyObject_GetAttrString(module, "MISSING");
     if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
         return -1;
+    cunei_lineevent_init(shared->extra_index, shared->extra_inline);
     cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing,
                      monitor->disable);
 

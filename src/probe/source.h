@@ -47,6 +47,10 @@ struct cunei_source_methods {
     void (*watch)(struct cunei_source *source, PyCodeObject *code);
     void (*unwatch)(struct cunei_source *source, PyCodeObject *code);
 
+    /* The same for the lines of a code object: NULL where they cannot be had. */
+    void (*line)(struct cunei_source *source, PyCodeObject *code);
+    void (*unline)(struct cunei_source *source, PyCodeObject *code);
+
     /*
      * Leave nothing behind on a code object that was seen, selected or not: another
      * recording must be able to discover it.  Only while the events are off.
@@ -66,6 +70,7 @@ struct cunei_source {
     const struct cunei_source_methods *methods;
     bool is_taken;
     bool c_calls; /* calls of C functions are recorded, too; set before `take` */
+    bool lines;   /* lines of some functions are; the same */
 };
 
 #endif

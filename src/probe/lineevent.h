@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Lines of chosen functions, as `line` events.
+ *
+ * sys.monitoring tells of lines of the code objects that it was asked to, and of no
+ * others: a function whose lines are not wanted costs what it always does.  A generator
+ * that goes on does so in the middle of a line, of which nothing is told; its `resume`
+ * is followed by the line it is in.
+ */
+#ifndef CUNEI_PROBE_LINEEVENT_H
+#define CUNEI_PROBE_LINEEVENT_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cunei_function;
+struct cunei_session;
+
+/* Where the words of code objects are (see code.h). */
+void cunei_lineevent_init(Py_ssize_t index, bool is_inline);
+
+/* Whose lines are recorded from now on; `session` is borrowed, NULL: nobody's. */
+void cunei_lineevent_choose(const struct cunei_session *session);
+bool cunei_lineevent_wants(const struct cunei_function *function);
+
+/* What sys.monitoring calls for LINE. */
+vectorcallfunc cunei_lineevent_callback(void);
+
+/* The frame on top, of this code, has gone on at the instruction at `offset`. */
+void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, PyObject *offset);
+
+#endif
