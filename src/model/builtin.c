@@ -112,6 +112,7 @@ static void read_state(struct cunei_profile *profile, struct cunei_span *span,
                               cunei_slot_of(profile, exception->handler));
         break;
     case CUNEI_CLASS_LINE:
+        (void)pass(profile, span, *at, begin);
         profile->lines++;
         break;
     case CUNEI_CLASS_THREAD_NAME:

@@ -192,7 +192,7 @@ static int print_text(const struct cunei_report *report)
     (void)fputc('\n', report->out);
     if (options->callers)
         return cunei_report_callers(report);
-    if (options->lines || options->all_lines)
+    if (options->lines || (options->all_lines && report->survey->line_events > 0))
         return cunei_report_lines(report);
     if (options->tree)
         return cunei_report_tree(report);

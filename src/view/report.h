@@ -39,7 +39,7 @@ struct cunei_report_options {
     double min_share; /* … and what took at least so much of the wall time, 0 to 1 */
     const char *callers; /* who called this function; NULL: not asked for */
     const char *lines;   /* the lines of this function; NULL: not asked for */
-    bool all_lines;      /* of all functions whose lines were recorded */
+    bool all_lines;      /* of all functions whose lines were recorded, if any were */
     bool threads;
     bool processes;
     bool tasks;
