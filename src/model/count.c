@@ -21,7 +21,7 @@ static void count_builtin(struct cunei_count *count, uint64_t record)
         count->switches++;
         break;
     case CUNEI_CLASS_LINE:
-        count->lines += phase == CUNEI_PHASE_ENTER;
+        count->lines += phase != CUNEI_PHASE_RESUME;
         break;
     case CUNEI_CLASS_ARGUMENT:
         count->values++;

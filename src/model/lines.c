@@ -125,6 +125,7 @@ static int read_line(struct cunei_lines_reader *reader,
                      const struct cunei_walk_step *step)
 {
     const struct cunei_line *event = (const void *)step->event;
+    enum cunei_phase phase = cunei_record_phase(event->record);
     struct cunei_walk_frame *top =
         step->depth > 0 ? &step->frames[step->depth - 1] : NULL;
     uint32_t index = 0;
@@ -132,10 +133,14 @@ static int read_line(struct cunei_lines_reader *reader,
     int rc = find(reader->lines, event->function, event->line, &index);
     if (rc < 0)
         return rc;
-    reader->lines->items[index].hits +=
-        cunei_record_phase(event->record) == CUNEI_PHASE_ENTER;
-    if (!top || top->function != event->function)
-        return 0; /* its frame is not known */
+    if (top && top->function != event->function)
+        top = NULL; /* its frame is not known */
+    reader->lines->items[index].is_searched |= phase == CUNEI_PHASE_YIELD;
+    if (phase == CUNEI_PHASE_YIELD && top && top->tag == index)
+        return 0; /* it is in that line already */
+    reader->lines->items[index].hits += phase != CUNEI_PHASE_RESUME;
+    if (!top)
+        return 0;
     close_line(reader->lines, top->tag, step->time);
     top->tag = index;
     open_line(reader->lines, index, step->time);
@@ -207,6 +212,7 @@ void cunei_lines_add(struct cunei_lines *lines, const struct cunei_lines *other,
         if (function == 0 || find(lines, function, from->line, &index) < 0)
             continue;
         lines->items[index].hits += from->hits;
+        lines->items[index].is_searched |= from->is_searched;
         lines->items[index].time +=
             (uint64_t)((unsigned __int128)from->time * numerator / denominator);
     }

@@ -38,6 +38,7 @@ struct cunei_line_facts {
     uint64_t time;      /* in ticks, or what cunei_lines_add made of them */
     uint64_t opened_at; /* private, as the next: while a stream is read */
     uint32_t open;
+    bool is_searched; /* by the instructions of its function: see format.md */
 };
 
 struct cunei_lines {

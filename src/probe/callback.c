@@ -327,7 +327,9 @@ PyTypeObject *cunei_callback_type(PyObject *module)
 static vectorcallfunc other_callback(enum cunei_callback_kind kind)
 {
     if (kind == CUNEI_CALLBACK_LINE)
-        return cunei_lineevent_callback();
+        return cunei_lineevent_on_line();
+    if (kind == CUNEI_CALLBACK_INSTRUCTION)
+        return cunei_lineevent_on_instruction();
     if (kind == CUNEI_CALLBACK_C_CALL)
         return cunei_ccall_on_call();
     return kind == CUNEI_CALLBACK_C_RETURN ? cunei_ccall_on_return() : NULL;

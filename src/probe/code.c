@@ -31,9 +31,10 @@ struct entry {
     uint32_t id;        /* or the next free place */
     uint32_t flags;     /* of enum cunei_code_flag */
     bool watched;
-    bool lined; /* its lines are recorded */
-    bool stays; /* its word goes, but the code object does not */
-    bool muted; /* events of it are switched off somewhere */
+    bool lined;                    /* its lines are recorded */
+    bool stays;                    /* its word goes, but the code object does not */
+    bool muted;                    /* events of it are switched off somewhere */
+    struct cunei_linetable *table; /* owned; NULL: it needs none */
 };
 
 static Py_ssize_t extra_index = -1;
@@ -74,6 +75,7 @@ static void forget_word(void *extra)
     cunei_compat_close(&latch);
     if (place > 0 && place <= entry_count && entry_at(place)->code &&
         !entry_at(place)->stays) {
+        free(entry_at(place)->table);
         *entry_at(place) = (struct entry){.id = first_free};
         first_free = place;
     }
@@ -295,6 +297,17 @@ uint64_t cunei_code_word(PyCodeObject *code)
 bool cunei_code_is_seen(PyCodeObject *code)
 {
     return any_word(code) != 0;
+}
+
+const struct cunei_linetable *cunei_code_table(uint64_t word)
+{
+    return place_of(word) ? entry_at(place_of(word))->table : NULL;
+}
+
+void cunei_code_set_table(uint64_t word, struct cunei_linetable *table)
+{
+    free(entry_at(place_of(word))->table);
+    entry_at(place_of(word))->table = table;
 }
 
 uint32_t cunei_code_id(uint64_t word)

@@ -28,6 +28,8 @@
 #include "base/pattern.h"
 #include "wire/metadata.h"
 
+struct cunei_linetable;
+
 #define CUNEI_CODE_OFF     (UINT64_C(1) << 32)
 #define CUNEI_CODE_COLD    (UINT64_C(1) << 33)
 #define CUNEI_CODE_STALE   (UINT64_C(1) << 34)
@@ -93,6 +95,13 @@ bool cunei_code_is_seen(PyCodeObject *code);
  * writes the definition.  0: it could not be had, now or ever.
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
+
+/*
+ * Where lines begin in the code with this word; NULL: it was not said.  To say it, give
+ * a table away, which must not change any more (see probe/linetable.h).
+ */
+const struct cunei_linetable *cunei_code_table(uint64_t word);
+void cunei_code_set_table(uint64_t word, struct cunei_linetable *table);
 
 /* The function's id; 0: it is not recorded. */
 uint32_t cunei_code_id(uint64_t word);

@@ -127,6 +127,46 @@ static inline int cunei_compat_small(PyObject *number)
     return overflow || value > INT_MAX || value < -1 ? -1 : (int)value;
 }
 
+/*
+ * Pythons that may be slow to tell lines (probe/linetable.h), and what must be known of
+ * their instructions to do it for them.
+ */
+#define CUNEI_COMPAT_SLOW_LINES \
+    (PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030e0000)
+#if CUNEI_COMPAT_SLOW_LINES
+static inline bool cunei_compat_lines_are_slow(void)
+{
+    return Py_Version < 0x030d0300;
+}
+
+/* Which way an instruction may jump: 1 ahead, -1 back, 0 nowhere. */
+static inline int cunei_compat_jumps(uint8_t opcode)
+{
+    switch (opcode) {
+    case JUMP_BACKWARD:
+    case JUMP_BACKWARD_NO_INTERRUPT:
+        return -1;
+    case FOR_ITER:
+    case JUMP_FORWARD:
+    case POP_JUMP_IF_FALSE:
+    case POP_JUMP_IF_NONE:
+    case POP_JUMP_IF_NOT_NONE:
+    case POP_JUMP_IF_TRUE:
+    case SEND:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* As CPython has it: some are never run, or belong to what was before. */
+static inline bool cunei_compat_begins_lines(uint8_t opcode)
+{
+    return opcode != RESUME && opcode != END_FOR && opcode != END_SEND &&
+           opcode != END_ASYNC_FOR;
+}
+#endif
+
 struct cunei_compat_extra {
     Py_ssize_t size;
     void *words[];

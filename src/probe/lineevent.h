@@ -18,15 +18,22 @@
 struct cunei_function;
 struct cunei_session;
 
-/* Where the words of code objects are (see code.h). */
-void cunei_lineevent_init(Py_ssize_t index, bool is_inline);
+/*
+ * Where the words of code objects are (see code.h), and what switches events off
+ * (borrowed: it lives as long as the process).
+ */
+void cunei_lineevent_init(Py_ssize_t index, bool is_inline, PyObject *switch_off);
 
 /* Whose lines are recorded from now on; `session` is borrowed, NULL: nobody's. */
 void cunei_lineevent_choose(const struct cunei_session *session);
 bool cunei_lineevent_wants(const struct cunei_function *function);
 
-/* What sys.monitoring calls for LINE. */
-vectorcallfunc cunei_lineevent_callback(void);
+/* Whether the lines of a code object are better told by its instructions. */
+bool cunei_lineevent_prepare(PyCodeObject *code);
+
+/* What sys.monitoring calls for LINE, and for INSTRUCTION. */
+vectorcallfunc cunei_lineevent_on_line(void);
+vectorcallfunc cunei_lineevent_on_instruction(void);
 
 /* The frame on top, of this code, has gone on at the instruction at `offset`. */
 void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, PyObject *offset);

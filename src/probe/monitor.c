@@ -35,6 +35,8 @@ static const struct row {
     [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
                                 CUNEI_CALLBACK_C_RETURN},
     [CUNEI_MONITOR_LINE] = {"LINE", CUNEI_CALLBACK_LINE, CUNEI_CALLBACK_LINE},
+    [CUNEI_MONITOR_INSTRUCTION] = {"INSTRUCTION", CUNEI_CALLBACK_INSTRUCTION,
+                                   CUNEI_CALLBACK_INSTRUCTION},
     [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RETURN,
                                CUNEI_CALLBACK_C_RETURN},
 };
@@ -177,8 +179,11 @@ static int prepare(struct cunei_source *source, bool selective)
                          kind_of(monitor, i, one_for_all)) < 0)
             return -1;
     }
-    if (source->lines && set_callback(monitor, monitor->tool, CUNEI_MONITOR_LINE,
-                                      CUNEI_CALLBACK_LINE) < 0)
+    if (source->lines &&
+        (set_callback(monitor, monitor->tool, CUNEI_MONITOR_LINE, CUNEI_CALLBACK_LINE) <
+             0 ||
+         set_callback(monitor, monitor->tool, CUNEI_MONITOR_INSTRUCTION,
+                      CUNEI_CALLBACK_INSTRUCTION) < 0))
         return -1;
     if (monitor->discovery < 0)
         return 0;
@@ -306,16 +311,19 @@ static void unwatch(struct cunei_source *source, PyCodeObject *code)
 static void add_lines(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
+    int event =
+        cunei_lineevent_prepare(code) ? CUNEI_MONITOR_INSTRUCTION : CUNEI_MONITOR_LINE;
     set_local_events(monitor, monitor->tool, code,
-                     local_events(monitor, code) | monitor->events[CUNEI_MONITOR_LINE]);
+                     local_events(monitor, code) | monitor->events[event]);
 }
 
 static void remove_lines(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    set_local_events(monitor, monitor->tool, code,
-                     local_events(monitor, code) &
-                         ~monitor->events[CUNEI_MONITOR_LINE]);
+    set_local_events(
+        monitor, monitor->tool, code,
+        local_events(monitor, code) &
+            ~add_events(monitor, CUNEI_MONITOR_LINE, CUNEI_MONITOR_INSTRUCTION));
 }
 
 static void forget(struct cunei_source *source, PyCodeObject *code)
@@ -407,7 +415,7 @@ int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
     monitor->missing = PyObject_GetAttrString(module, "MISSING");
     if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
         return -1;
-    cunei_lineevent_init(shared->extra_index, shared->extra_inline);
+    cunei_lineevent_init(shared->extra_index, shared->extra_inline, monitor->disable);
     cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing,
                      monitor->disable);
 

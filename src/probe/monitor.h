@@ -34,6 +34,7 @@ enum cunei_monitor_event {
     CUNEI_MONITOR_C_RETURN,
     CUNEI_MONITOR_C_RAISE,
     CUNEI_MONITOR_LINE,
+    CUNEI_MONITOR_INSTRUCTION, /* in place of it, where it is slow */
     CUNEI_MONITOR_EVENTS,
 };
 

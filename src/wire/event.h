@@ -185,7 +185,8 @@ struct cunei_gc {
 
 /*
  * A line of `function`, which is the innermost open one.  Phase enter: the line begins;
- * resume: the function goes on in it, right after the function's own `resume`.
+ * resume: the function goes on in it, right after the function's own `resume`; yield:
+ * the line begins, unless the frame is in it already.
  */
 struct cunei_line {
     uint64_t record;

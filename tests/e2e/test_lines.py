@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Lines of chosen functions: as often as they ran, as long as they took, and shown."""
 
+import ast
 import json
 import re
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -68,9 +68,16 @@ print(json.dumps([
 """
 
 
-def test_as_often_as_line_profiler_says(cunei):
+def lengthen(text):
+    """The same functions, their bodies too far below their heads for some Pythons."""
+    head = re.compile(r"^( *)(?:async )?def .*:\n", re.MULTILINE)
+    return head.sub(lambda match: match[0] + f"{match[1]}    # far\n" * 130, text)
+
+
+@pytest.mark.parametrize("change", [str, lengthen])
+def test_as_often_as_line_profiler_says(cunei, change):
     pytest.importorskip("line_profiler")
-    shutil.copy(PROGRAMS / "lined.py", cunei.folder)
+    cunei.write("lined.py", change((PROGRAMS / "lined.py").read_text()))
     cunei.write("theirs.py", THEIRS)
     told = cunei.run(cunei.python, "theirs.py")
     assert told.returncode == 0, told.stderr
@@ -307,6 +314,17 @@ f()
 
     hits = lines_of(report_of(cunei))
     assert (hits["f", 6], hits["f", 7], hits["f", 8]) == (1, 1, 1)
+
+
+def test_a_long_function_on_a_python_that_is_slow_to_tell_its_lines(cunei):
+    source = lengthen("def f(n):\n    for i in range(n):\n        x = i\n\n\nf(1000)\n")
+    report = record(cunei, source, "--lines", ":f")
+
+    assert lines_of(report) == {("f", 132): 1001, ("f", 133): 1000}
+    version = cunei.run(cunei.python, "-c", "import sys; print(sys.version_info[:3])")
+    is_slow = (3, 12) <= ast.literal_eval(version.stdout) < (3, 13, 3)
+    shown = cunei("report", "trace", "--lines", "f").stdout
+    assert ("were told by its instructions" in shown) == is_slow
 
 
 SHOWN = """\

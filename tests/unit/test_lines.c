@@ -217,6 +217,28 @@ static void a_line_without_its_frame_is_only_counted(void **state)
     assert_string_equal(read_tape(), "F2 2x0");
 }
 
+static void instructions_of_a_line_begin_it_once(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 0);
+    put_line(F, 2, CUNEI_PHASE_YIELD, 0);
+    put_line(F, 2, CUNEI_PHASE_YIELD, 5);
+    tape_enter(&tape, F, 6);
+    put_line(F, 2, CUNEI_PHASE_YIELD, 6);
+    tape_leave(&tape, F, 7);
+    put_line(F, 2, CUNEI_PHASE_YIELD, 8);
+    put_line(F, 3, CUNEI_PHASE_YIELD, 10);
+    put_line(F, 2, CUNEI_PHASE_YIELD, 20);
+    tape_event(&tape, F, CUNEI_PHASE_YIELD, 21);
+    tape_event(&tape, F, CUNEI_PHASE_RESUME, 31);
+    put_line(F, 2, CUNEI_PHASE_RESUME, 31);
+    put_line(F, 2, CUNEI_PHASE_YIELD, 32);
+    tape_leave(&tape, F, 33);
+
+    assert_string_equal(read_tape(), "F2 3x13, F3 1x10");
+}
+
 static void lines_are_added_under_other_numbers(void **state)
 {
     (void)state;
@@ -287,6 +309,7 @@ int main(void)
         TEST(another_thread_has_lines_of_its_own),
         TEST(a_line_of_a_greenlet_waits_with_it),
         TEST(a_line_without_its_frame_is_only_counted),
+        TEST(instructions_of_a_line_begin_it_once),
         TEST(lines_are_added_under_other_numbers),
         TEST(many_lines_are_all_found_again),
     };
