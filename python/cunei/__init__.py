@@ -101,6 +101,7 @@ def start(
     return_: "str | Sequence[str]" = (),
     max_repr: int = 120,
     repr: "Literal['safe', 'full']" = "safe",
+    lines: "str | Sequence[str]" = (),
 ) -> None:
     """Record every call in this process, in all its threads, into ``directory``.
 
@@ -117,6 +118,10 @@ def start(
     are patterns for functions whose arguments, or results, are recorded as text of at
     most ``max_repr`` bytes; ``repr="full"`` calls the ``repr()`` of objects that are
     not of builtin types.
+
+    ``lines`` are patterns for functions whose lines are recorded, each with how often
+    it ran and how long that took; these functions are recorded whatever ``include``
+    and ``exclude`` say.
     """
     import os
 
@@ -142,6 +147,7 @@ def start(
             results=_patterns(return_),
             max_repr=max_repr,
             full_repr=repr == "full",
+            lines=_patterns(lines),
         )
     except (OSError, RuntimeError) as error:
         raise Error(str(error)) from None
@@ -181,6 +187,7 @@ class recording:
         return_: "str | Sequence[str]" = (),
         max_repr: int = 120,
         repr: "Literal['safe', 'full']" = "safe",
+        lines: "str | Sequence[str]" = (),
     ) -> None:
         self._directory = directory
         self._options: dict[str, Any] = {
@@ -193,6 +200,7 @@ class recording:
             "return_": return_,
             "max_repr": max_repr,
             "repr": repr,
+            "lines": lines,
         }
 
     def __enter__(self) -> "recording":

@@ -145,6 +145,8 @@ static uint32_t function_of(const struct cunei_trace_event *event)
         return (uint32_t)event->words[1];
     case CUNEI_CLASS_EXCEPTION:
         return ((const struct cunei_exception *)(const void *)event->words)->function;
+    case CUNEI_CLASS_LINE:
+        return ((const struct cunei_line *)(const void *)event->words)->function;
     case CUNEI_CLASS_ARGUMENT:
         return ((const struct cunei_argument *)(const void *)event->words)->function;
     default:

@@ -161,7 +161,7 @@ static void put_kinds(struct cunei_buffer *out, const struct cunei_count *count)
     } kinds[] = {
         {count->exceptions, "exception"},  {count->collections, "gc pause"},
         {count->steps, "task step"},       {count->switches, "greenlet change"},
-        {count->values, "recorded value"},
+        {count->values, "recorded value"}, {count->lines, "line"},
     };
     bool is_first = true;
 
@@ -278,6 +278,7 @@ static void put_json_process(struct cunei_buffer *out,
         {"steps", inventory->count.steps},
         {"switches", inventory->count.switches},
         {"values", inventory->count.values},
+        {"lines", inventory->count.lines},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
         {"lost", told->lost},

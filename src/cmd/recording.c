@@ -54,6 +54,12 @@ const struct cunei_option cunei_recording_options[] = {
      .value = "PATTERN",
      .help = "record what these functions return",
      VALUE(results)},
+    {.name = "lines",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record every line of these functions: how often it\n"
+             "ran, and how long that took; may be repeated",
+     VALUE(lines)},
     {.name = "max-repr",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
@@ -104,6 +110,7 @@ void cunei_recording_values_fini(struct cunei_recording_values *values)
     cunei_patterns_fini(&values->patterns);
     cunei_patterns_fini(&values->arguments);
     cunei_patterns_fini(&values->results);
+    cunei_patterns_fini(&values->lines);
 }
 
 /* Ask the Python that will run the program; what is wrong with it goes to `reason`. */
@@ -252,7 +259,8 @@ int cunei_recording_run(struct cunei_recording *recording,
                                     .max_repr = values->max_repr,
                                     .patterns = values->patterns,
                                     .arguments = values->arguments,
-                                    .results = values->results};
+                                    .results = values->results,
+                                    .lines = values->lines};
     cunei_session_format(&session, &text);
     recording->listener = cunei_refusal_listen(recording->directory);
     int rc = text.failed ? -ENOMEM

@@ -37,6 +37,7 @@ struct cunei_recording_values {
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */
     struct cunei_patterns results;   /* functions whose results are */
+    struct cunei_patterns lines;     /* functions whose lines are */
     uint64_t max_repr;               /* bytes of a value's text */
     int repr;                        /* enum cunei_recording_repr */
     bool c_calls;

@@ -12,6 +12,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/unmatched.h"
 #include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/report.h"
@@ -88,6 +89,13 @@ const struct cunei_option cunei_report_view_options[] = {
 
 static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE, .table = cunei_report_view_options},
+    {.name = "lines",
+     .letter = 'l',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "NAME",
+     .help = "show the source of a function with what each line\n"
+             "took, where that was recorded (record --lines)",
+     .offset = VALUE(lines)},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
@@ -115,19 +123,26 @@ static bool parse_percent(const char *text, double *share)
     return true;
 }
 
+int cunei_report_views(const struct cunei_report_values *values)
+{
+    const struct cunei_report_options *report = &values->report;
+
+    return report->tree + report->threads + report->processes + report->tasks +
+           report->exceptions + !!report->callers + !!report->lines;
+}
+
 int cunei_report_settle(struct cunei_report_values *values)
 {
     struct cunei_report_options *report = &values->report;
-    int views = report->tree + report->threads + report->processes + report->tasks +
-                report->exceptions + !!report->callers;
+    int views = cunei_report_views(values);
 
     report->chosen =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
     /* An object has room for all of them. */
     if (!report->json && views > 1)
-        return cunei_cmd_usage("--tree, --threads, --callers, --processes, --tasks and "
-                               "--exceptions are views of their own; ask for one, or "
-                               "for --json");
+        return cunei_cmd_usage("--tree, --threads, --callers, --lines, --processes, "
+                               "--tasks and --exceptions are views of their own; ask "
+                               "for one, or for --json");
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_GO_ON;
@@ -141,8 +156,14 @@ void cunei_report_values_fini(struct cunei_report_values *values)
     cunei_option_list_fini(&values->processes);
 }
 
-static int fail(int rc, const char *path, const struct cunei_report_options *wanted)
+/* `trace` is still open. */
+static int fail(int rc, const char *path, const struct cunei_report_options *wanted,
+                const struct cunei_trace *trace)
 {
+    const char *name = wanted->callers ? wanted->callers : wanted->lines;
+
+    if (wanted->lines && (rc == -ENODATA || (rc == -ENOENT && !wanted->callers)))
+        return cunei_unmatched_fail(trace, path, wanted->lines, rc == -ENODATA);
     switch (rc) {
     case -ENOENT:
         return cunei_cmd_fail(0,
@@ -152,7 +173,7 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
     case -EINVAL:
         return cunei_cmd_usage("'%s' is no pattern: its regular expression does not "
                                "compile",
-                               wanted->callers);
+                               name);
     default:
         return cunei_cmd_fail(rc, "cannot make a report of '%s'", path);
     }
@@ -196,8 +217,9 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     if (whole && fclose(whole) != 0)
         rc = -ENOMEM;
     cunei_progress_clear(&progress);
+    status = rc < 0 && rc != -EBADMSG ? fail(rc, path, wanted, &trace) : EXIT_SUCCESS;
     cunei_trace_close(&trace);
-    return rc < 0 && rc != -EBADMSG ? fail(rc, path, wanted) : EXIT_SUCCESS;
+    return status;
 }
 
 /* What remains to be said below it. */
@@ -281,6 +303,7 @@ const struct cunei_cmd cunei_cmd_report = {
         "  cunei report DIR --sort calls -n 0    all of them, the most called first\n"
         "  cunei report DIR --tree               who called whom\n"
         "  cunei report DIR --callers parse      who called parse\n"
+        "  cunei report DIR --lines parse        the source of parse, line by line\n"
         "  cunei report DIR --exceptions         what was raised where, who took it\n"
         "  cunei report DIR --process 'Fork*' --tasks\n"
         "  cunei report DIR --exclude 're:^importlib|^<frozen'",

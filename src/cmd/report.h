@@ -23,6 +23,9 @@ struct cunei_report_values {
 /* What to show and how, for the report and for run; not which functions. */
 extern const struct cunei_option cunei_report_view_options[];
 
+/* How many views of their own are asked for. */
+int cunei_report_views(const struct cunei_report_values *values);
+
 /* Read what the table could not.  As cunei_options_parse. */
 int cunei_report_settle(struct cunei_report_values *values);
 

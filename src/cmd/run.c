@@ -142,6 +142,9 @@ static int run_run(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
         status = cunei_cmd_usage("run wants a program: cunei run app.py");
+    /* What was asked to be recorded is what is shown, unless another view is wanted. */
+    values.report.report.all_lines =
+        values.recording.lines.count > 0 && cunei_report_views(&values.report) == 0;
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_report_settle(&values.report);
     if (status == CUNEI_OPTIONS_GO_ON) {
@@ -170,6 +173,7 @@ const struct cunei_cmd cunei_cmd_run = {
         "  cunei run --tree -m mypackage           the call tree\n"
         "  cunei run --sort calls -n 50 app.py     the 50 most called functions\n"
         "  cunei run --save trace pytest -k x      keep the trace in 'trace'\n"
+        "  cunei run --lines :solve app.py         what each line of solve() took\n"
         "  cunei run --json -o profile.json app.py\n"
         "\n"
         "'cunei help record' tells what PROGRAM can be.",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/unmatched.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +72,7 @@ static void say_c_calls(const struct cunei_recording_values *values,
                        "own module, as by --include builtins");
 }
 
-/* A search for functions that a pattern of --args or --return matches. */
+/* A search for functions that a pattern of --args, --return or --lines matches. */
 struct search {
     const char *pattern;
     struct cunei_patterns patterns; /* that one alone */
@@ -106,7 +105,7 @@ static void search_process(struct search *search,
 {
     for (uint32_t i = 0; i < process->function_count && !search->matched; i++) {
         const struct cunei_function *function = &process->functions[i];
-        /* A function of C has no file, and its values are not recorded. */
+        /* A function of C has no file; neither its values nor its lines are told. */
         if (!function->module || !function->file[0])
             continue;
         search->matched = cunei_patterns_include(&search->patterns, function->module,
@@ -157,4 +156,61 @@ void cunei_unmatched_say(const struct cunei_recording *recording,
     say_c_calls(recording->values, trace);
     say_values("--args", &recording->values->arguments, trace);
     say_values("--return", &recording->values->results, trace);
+    say_values("--lines", &recording->values->lines, trace);
+}
+
+/* Offer a function by the name that people would ask for it: its last, or all of it. */
+static void offer_name(struct cunei_nearest *nearest,
+                       const struct cunei_function *function)
+{
+    const char *last = strrchr(function->qualname, '.');
+
+    if (!function->file[0])
+        return;
+    cunei_nearest_offer(nearest, function->qualname);
+    if (last && !strchr(nearest->word, '.'))
+        cunei_nearest_offer(nearest, last + 1);
+}
+
+/* A function whose lines were recorded; NULL: there is none. */
+static const char *find_lined(const struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_trace_process *process = &trace->processes[i];
+        for (uint32_t j = 0; j < process->function_count; j++) {
+            if (process->functions[j].module && process->functions[j].source)
+                return process->functions[j].qualname;
+        }
+    }
+    return NULL;
+}
+
+int cunei_unmatched_fail(const struct cunei_trace *trace, const char *path,
+                         const char *name, bool is_there)
+{
+    const char *word = name + (name[0] == ':');
+    struct cunei_nearest nearest = {.word = word};
+    const char *lined = find_lined(trace);
+
+    if (is_there)
+        return cunei_cmd_fail(0,
+                              "the lines of '%s' were not recorded in '%s'; record "
+                              "them with --lines '%s%s'",
+                              name, path, strpbrk(name, ":/") ? "" : ":", name);
+    for (size_t i = 0; i < trace->process_count; i++) {
+        for (uint32_t j = 0; j < trace->processes[i].function_count; j++) {
+            if (trace->processes[i].functions[j].module)
+                offer_name(&nearest, &trace->processes[i].functions[j]);
+        }
+    }
+    if (nearest.name)
+        return cunei_cmd_fail(0, "'%s' holds no function like '%s'; did you mean '%s'?",
+                              path, name, nearest.name);
+    if (lined)
+        return cunei_cmd_fail(0,
+                              "'%s' holds no function like '%s'; lines were recorded "
+                              "of '%s'",
+                              path, name, lined);
+    return cunei_cmd_fail(0, "'%s' holds no function like '%s', and no lines", path,
+                          name);
 }

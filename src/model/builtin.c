@@ -112,6 +112,10 @@ static void read_state(struct cunei_profile *profile, struct cunei_span *span,
                               cunei_slot_of(profile, exception->function),
                               cunei_slot_of(profile, exception->handler));
         break;
+    case CUNEI_CLASS_LINE:
+        (void)pass(profile, span, *at, begin);
+        profile->lines++;
+        break;
     case CUNEI_CLASS_THREAD_NAME:
         read_name(thread, (const void *)at);
         break;

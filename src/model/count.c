@@ -20,6 +20,9 @@ static void count_builtin(struct cunei_count *count, uint64_t record)
     case CUNEI_CLASS_SWITCH:
         count->switches++;
         break;
+    case CUNEI_CLASS_LINE:
+        count->lines += phase != CUNEI_PHASE_RESUME;
+        break;
     case CUNEI_CLASS_ARGUMENT:
         count->values++;
         break;

@@ -15,6 +15,7 @@ struct cunei_count {
     uint64_t steps; /* of tasks */
     uint64_t switches;
     uint64_t values; /* arguments and results */
+    uint64_t lines;  /* that began */
 };
 
 /* Add what the words of a packet hold. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stamp.h"
+
 void cunei_functions_fini(struct cunei_functions *functions)
 {
     free(functions->items);
@@ -84,5 +86,10 @@ int cunei_functions_add(struct cunei_functions *functions,
         functions->items[functions->count].id = 0;
         *place = ++functions->count;
     }
+    uint64_t *source = &functions->items[*place - 1].source;
+    if (*source == 0)
+        *source = function->source;
+    else if (function->source != 0 && function->source != *source)
+        *source = CUNEI_STAMP_MIXED;
     return (int)(*place - 1);
 }

@@ -345,6 +345,7 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
     cunei_tasks_add(&profile->tasks, &other->tasks);
     cunei_exceptions_add(&profile->exceptions, &other->exceptions, NULL);
     profile->switches += other->switches;
+    profile->lines += other->lines;
     profile->events += other->events;
     profile->orphans += other->orphans;
     profile->unclosed += other->unclosed;

@@ -219,6 +219,7 @@ struct cunei_profile {
     struct cunei_tasks tasks;
     struct cunei_exceptions exceptions;
     uint64_t switches; /* between greenlets */
+    uint64_t lines;    /* events of lines, which model/lines.h makes something of */
     uint64_t events;
     uint64_t orphans;  /* leaves of frames whose entry is unknown */
     uint64_t unclosed; /* frames whose leave is missing */

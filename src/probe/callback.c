@@ -5,17 +5,15 @@
 
 #include <stddef.h>
 
-#include "probe/argument.h"
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
+#include "probe/event.h"
 #include "probe/exception.h"
-#include "probe/frames.h"
-#include "probe/greenlet.h"
+#include "probe/lineevent.h"
 #include "probe/mute.h"
 #include "probe/process.h"
 #include "probe/task.h"
-#include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
@@ -39,50 +37,23 @@ struct callback {
 typedef PyObject *callback_body(struct callback *self, PyCodeObject *code,
                                 PyObject *const *args, Py_ssize_t count);
 
-/*
- * The frame of a callback's code is the one that runs, so its globals name the module.
- * Without a word the event is lost.
- */
-static uint64_t word_of(PyCodeObject *code)
+/* The event, and where lines are recorded, the one that a frame goes on in. */
+static void write_event(struct callback *self, PyCodeObject *code, uint64_t word,
+                        PyObject *const *args, Py_ssize_t count)
 {
-    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
-
-    if (word == 0)
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
-    return word;
-}
-
-/*
- * Write an event of the function, and what else its flags ask for: `value` is what it
- * returns or yields, NULL where it does neither.
- */
-static void write_event(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
-                        PyObject *value)
-{
-    uint32_t id = cunei_code_id(word), flags = cunei_code_flags(word);
-
-    if (flags & CUNEI_CODE_RESULT && phase == CUNEI_PHASE_LEAVE && value) {
-        cunei_argument_write_result(code, word, value);
-        if (cunei_code_word(code) != word)
-            return;
-    }
-    if (flags & CUNEI_CODE_COROUTINE)
-        cunei_task_write(id, phase);
-    else if (id)
-        cunei_write_function(id, phase);
-    if (flags & CUNEI_CODE_GREENLET && phase == CUNEI_PHASE_LEAVE)
-        cunei_greenlet_imported();
-    if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
-        cunei_argument_write(code, word);
+    cunei_event_write(code, word, self->phase, count > 2 ? args[2] : NULL);
+    if (self->phase == CUNEI_PHASE_RESUME && count > 1 &&
+        cunei_code_flags(word) & CUNEI_CODE_LINES)
+        cunei_lineevent_resume(code, word, args[1]);
 }
 
 static PyObject *record_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
-    uint64_t word = word_of(code);
+    uint64_t word = cunei_event_word(code);
 
     if (word && !(word & CUNEI_CODE_OFF))
-        write_event(code, word, self->phase, count > 2 ? args[2] : NULL);
+        write_event(self, code, word, args, count);
     Py_RETURN_NONE;
 }
 
@@ -119,22 +90,11 @@ static PyObject *handled_body(struct callback *self, PyCodeObject *code,
 static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
-    uint64_t word = word_of(code);
-    uint32_t id = cunei_code_id(word);
+    bool is_whole = count >= 3 && PyExceptionInstance_Check(args[2]);
     (void)self;
 
-    if (word == 0)
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
-    if (id == 0)
-        return pass_exception(cunei_exception_unwound, code, args, count);
-    cunei_ccall_unwind();
-    uint64_t run = cunei_frames_run(id);
-    if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
-        cunei_task_unwind();
-    (void)pass_exception(cunei_exception_unwound, code, args, count);
-    bool closes = count >= 3 && code->co_flags & CO_ASYNC_GENERATOR &&
-                  Py_IS_TYPE(args[2], (PyTypeObject *)PyExc_GeneratorExit);
-    cunei_write_unwind(id, closes ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER, run);
+    cunei_event_unwind(code, cunei_event_word(code), is_whole ? args[1] : NULL,
+                       is_whole ? args[2] : NULL);
     Py_RETURN_NONE;
 }
 
@@ -145,17 +105,15 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
 static PyObject *discover_body(struct callback *self, PyCodeObject *code,
                                PyObject *const *args, Py_ssize_t count)
 {
-    (void)args;
-    (void)count;
 
     bool is_new = !cunei_code_is_seen(code);
-    uint64_t word = word_of(code);
+    uint64_t word = cunei_event_word(code);
 
     /* What is not known yet has to be seen again. */
     if (word == 0)
         Py_RETURN_NONE;
     if (is_new && !(word & CUNEI_CODE_OFF))
-        write_event(code, word, self->phase, NULL);
+        write_event(self, code, word, args, count);
     return Py_NewRef(self->disable);
 }
 
@@ -163,14 +121,12 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code,
 static PyObject *select_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
-    uint64_t word = word_of(code);
-    (void)args;
-    (void)count;
+    uint64_t word = cunei_event_word(code);
 
     if (word & CUNEI_CODE_OFF)
         return Py_NewRef(self->disable);
     if (word)
-        write_event(code, word, self->phase, NULL);
+        write_event(self, code, word, args, count);
     Py_RETURN_NONE;
 }
 
@@ -184,25 +140,10 @@ static PyObject *call_body(struct callback *self, PyCodeObject *code,
     Py_RETURN_NONE;
 }
 
-static bool is_main(PyCodeObject *code)
-{
-    PyObject *module = NULL, *globals = cunei_frames_globals();
-
-    if (!globals || PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
-        return false;
-    PyObject *modules = cunei_compat_sys("modules");
-    if (modules && PyDict_Check(modules))
-        module = cunei_compat_dict_get(modules, "__main__");
-    bool yes = module && PyModule_Check(module) && PyModule_GetDict(module) == globals;
-    Py_XDECREF(module);
-    Py_XDECREF(modules);
-    return yes;
-}
-
 static PyObject *await_main_body(struct callback *self, PyCodeObject *code,
                                  PyObject *const *args, Py_ssize_t count)
 {
-    if (is_main(code)) {
+    if (cunei_event_is_main(code)) {
         self->main_begins();
         (void)cunei_recorder_begin_event(); /* of the recording that has begun */
         if (cunei_recorder_is_on())
@@ -218,13 +159,13 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
     /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
         Py_RETURN_NONE;
-    PyObject *pending = PyErr_GetRaisedException();
+    struct cunei_compat_error pending = cunei_compat_put_aside();
     cunei_process_event((PyCodeObject *)args[0]);
     uint32_t before = cunei_recorder_begin_event();
     PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0], args,
                             PyVectorcall_NARGS(count));
     cunei_recorder_end_event(before);
-    PyErr_SetRaisedException(pending);
+    cunei_compat_put_back(&pending);
     return result;
 }
 
@@ -382,9 +323,13 @@ PyTypeObject *cunei_callback_type(PyObject *module)
     return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
 }
 
-/* Whether it is one of those that ccall.h has. */
-static vectorcallfunc c_callback(enum cunei_callback_kind kind)
+/* Whether it is one of those that ccall.h or lineevent.h has. */
+static vectorcallfunc other_callback(enum cunei_callback_kind kind)
 {
+    if (kind == CUNEI_CALLBACK_LINE)
+        return cunei_lineevent_on_line();
+    if (kind == CUNEI_CALLBACK_INSTRUCTION)
+        return cunei_lineevent_on_instruction();
     if (kind == CUNEI_CALLBACK_C_CALL)
         return cunei_ccall_on_call();
     if (kind == CUNEI_CALLBACK_C_RAISE)
@@ -428,7 +373,7 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
     if (!callback)
         return NULL;
     callback->cold = kinds[kind].cold;
-    callback->call = c_callback(kind);
+    callback->call = other_callback(kind);
     if (!callback->call)
         callback->call = kinds[kind].cold
                              ? hot_half(kinds[kind].phase, shared->extra_inline)

@@ -27,6 +27,8 @@ enum cunei_callback_kind {
     CUNEI_CALLBACK_C_CALL,          /* CALL where C functions are recorded */
     CUNEI_CALLBACK_C_RETURN,        /* C_RETURN there */
     CUNEI_CALLBACK_C_RAISE,         /* C_RAISE there */
+    CUNEI_CALLBACK_LINE,            /* LINE where lines are recorded */
+    CUNEI_CALLBACK_INSTRUCTION,     /* INSTRUCTION there */
     CUNEI_CALLBACK_SELECT_ENTER,    /* PY_START where one tool id must do it all */
     CUNEI_CALLBACK_SELECT_RESUME,   /* PY_RESUME there */
     CUNEI_CALLBACK_DISCOVER_ENTER,  /* PY_START on the discovery tool id */

@@ -180,7 +180,7 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
 {
     PyCodeObject *code = (PyCodeObject *)args[0];
     struct cunei_cfunction function = {.callable = args[2]};
-    PyObject *pending = PyErr_GetRaisedException();
+    struct cunei_compat_error pending = cunei_compat_put_aside();
 
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
@@ -190,7 +190,7 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
     if (word & CUNEI_CODE_WATCHED)
         cunei_process_call(code, args[2], args[3]);
     cunei_recorder_end_event(before);
-    PyErr_SetRaisedException(pending);
+    cunei_compat_put_back(&pending);
     Py_RETURN_NONE;
 }
 
@@ -216,7 +216,7 @@ static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
 {
     struct cunei_cfunction function = {.callable = args[2]};
     struct cunei_cthread *thread = cunei_cthread_own;
-    PyObject *pending = PyErr_GetRaisedException();
+    struct cunei_compat_error pending = cunei_compat_put_aside();
 
     cunei_process_event((PyCodeObject *)args[0]);
     uint32_t before = cunei_recorder_begin_event();
@@ -228,7 +228,7 @@ static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
             leave(thread, open, raises);
     }
     cunei_recorder_end_event(before);
-    PyErr_SetRaisedException(pending);
+    cunei_compat_put_back(&pending);
     Py_RETURN_NONE;
 }
 

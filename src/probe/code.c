@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stamp.h"
 #include "probe/argument.h"
 #include "probe/compat.h"
 #include "probe/greenlet.h"
+#include "probe/lineevent.h"
 #include "probe/names.h"
 #include "probe/process.h"
 #include "probe/task.h"
@@ -20,13 +22,19 @@
 #define CHUNK_SIZE  1024u
 #define CHUNK_COUNT 4096u
 
+/* Code whose frames can be suspended. */
+#define RESUMABLE \
+    (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
+
 struct entry {
     PyCodeObject *code; /* borrowed: until forget_word is called for it; NULL: free */
     uint32_t id;        /* or the next free place */
     uint32_t flags;     /* of enum cunei_code_flag */
     bool watched;
-    bool stays; /* its word goes, but the code object does not */
-    bool muted; /* events of it are switched off somewhere */
+    bool lined;                    /* its lines are recorded */
+    bool stays;                    /* its word goes, but the code object does not */
+    bool muted;                    /* events of it are switched off somewhere */
+    struct cunei_linetable *table; /* owned; NULL: it needs none */
 };
 
 static Py_ssize_t extra_index = -1;
@@ -67,6 +75,7 @@ static void forget_word(void *extra)
     cunei_compat_close(&latch);
     if (place > 0 && place <= entry_count && entry_at(place)->code &&
         !entry_at(place)->stays) {
+        free(entry_at(place)->table);
         *entry_at(place) = (struct entry){.id = first_free};
         first_free = place;
     }
@@ -197,6 +206,7 @@ struct collection {
     enum {
         ALL,
         WATCHED,
+        LINED,
         MUTED
     } which;
 };
@@ -205,8 +215,16 @@ static bool is_in(const struct collection *collection, const struct entry *entry
 {
     if (!entry->code || Py_REFCNT(entry->code) == 0)
         return false; /* free, or about to be */
-    return collection->which == ALL ||
-           (collection->which == WATCHED ? entry->watched : entry->muted);
+    switch (collection->which) {
+    case WATCHED:
+        return entry->watched;
+    case LINED:
+        return entry->lined;
+    case MUTED:
+        return entry->muted;
+    default:
+        return true;
+    }
 }
 
 /* With the world stopped. */
@@ -244,6 +262,11 @@ void cunei_code_visit_watched(cunei_code_visitor *visit)
     visit_collected((struct collection){.which = WATCHED}, visit);
 }
 
+void cunei_code_visit_lined(cunei_code_visitor *visit)
+{
+    visit_collected((struct collection){.which = LINED}, visit);
+}
+
 void cunei_code_visit_muted(cunei_code_visitor *visit)
 {
     visit_collected((struct collection){.which = MUTED}, visit);
@@ -274,6 +297,17 @@ uint64_t cunei_code_word(PyCodeObject *code)
 bool cunei_code_is_seen(PyCodeObject *code)
 {
     return any_word(code) != 0;
+}
+
+const struct cunei_linetable *cunei_code_table(uint64_t word)
+{
+    return place_of(word) ? entry_at(place_of(word))->table : NULL;
+}
+
+void cunei_code_set_table(uint64_t word, struct cunei_linetable *table)
+{
+    free(entry_at(place_of(word))->table);
+    entry_at(place_of(word))->table = table;
 }
 
 uint32_t cunei_code_id(uint64_t word)
@@ -312,6 +346,8 @@ static uint32_t flags_of(const struct entry *entry,
         flags |= CUNEI_CODE_CALL;
     if (cunei_task_is_coroutine(entry->code))
         flags |= CUNEI_CODE_COROUTINE;
+    if (entry->lined && entry->code->co_flags & RESUMABLE)
+        flags |= CUNEI_CODE_LINES;
     if (cunei_greenlet_is_module(function->module, function->qualname))
         flags |= CUNEI_CODE_GREENLET;
     return flags;
@@ -320,8 +356,9 @@ static uint32_t flags_of(const struct entry *entry,
 uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
 {
     *is_off = is_own(function->module) ||
-              !cunei_patterns_include(selection, function->module, function->qualname,
-                                      function->file);
+              !(cunei_lineevent_wants(function) ||
+                cunei_patterns_include(selection, function->module, function->qualname,
+                                       function->file));
     return *is_off ? 0 : cunei_recorder_define(function);
 }
 
@@ -347,6 +384,9 @@ static uint64_t identify(struct entry *entry, PyObject *name)
         .file = file,
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
     };
+    entry->lined = !is_own(function.module) && cunei_lineevent_wants(&function);
+    if (entry->lined)
+        function.source = cunei_stamp_read(file);
     entry->id = cunei_code_define(&function, &is_off);
     if (entry->id == 0 && !is_off)
         return 0;
@@ -415,5 +455,7 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
         hooks.selected(code);
     if (hooks.watched && entry_at(place_of(word))->watched)
         hooks.watched(code);
+    if (hooks.lined && entry_at(place_of(word))->lined)
+        hooks.lined(code);
     return word;
 }

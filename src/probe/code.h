@@ -28,6 +28,8 @@
 #include "base/pattern.h"
 #include "wire/metadata.h"
 
+struct cunei_linetable;
+
 #define CUNEI_CODE_OFF     (UINT64_C(1) << 32)
 #define CUNEI_CODE_COLD    (UINT64_C(1) << 33)
 #define CUNEI_CODE_STALE   (UINT64_C(1) << 34)
@@ -40,6 +42,7 @@ enum cunei_code_flag {
     CUNEI_CODE_ARGUMENTS = 4, /* they are recorded (probe/argument.h) */
     CUNEI_CODE_RESULT = 8,    /* so is what it returns */
     CUNEI_CODE_GREENLET = 16, /* at its end greenlet is there; it may have no id */
+    CUNEI_CODE_LINES = 32,    /* where it goes on, its line is told (lineevent.h) */
 };
 
 /*
@@ -54,6 +57,7 @@ typedef void cunei_code_visitor(PyCodeObject *code);
 struct cunei_code_hooks {
     cunei_code_visitor *selected; /* it is recorded */
     cunei_code_visitor *watched;  /* cunei_process_watches it, recorded or not */
+    cunei_code_visitor *lined;    /* its lines are recorded */
 };
 
 /*
@@ -69,8 +73,9 @@ void cunei_code_renew(void);
 /* Call `visit` for each code object that has a word, selected or not. */
 void cunei_code_visit(cunei_code_visitor *visit);
 
-/* The same for those that are watched, and for those that are muted. */
+/* The same for those that are watched, whose lines are recorded, that are muted. */
 void cunei_code_visit_watched(cunei_code_visitor *visit);
+void cunei_code_visit_lined(cunei_code_visitor *visit);
 void cunei_code_visit_muted(cunei_code_visitor *visit);
 
 /* Events of the code object with this word are switched off somewhere. */
@@ -90,6 +95,13 @@ bool cunei_code_is_seen(PyCodeObject *code);
  * writes the definition.  0: it could not be had, now or ever.
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
+
+/*
+ * Where lines begin in the code with this word; NULL: it was not said.  To say it, give
+ * a table away, which must not change any more (see probe/linetable.h).
+ */
+const struct cunei_linetable *cunei_code_table(uint64_t word);
+void cunei_code_set_table(uint64_t word, struct cunei_linetable *table);
 
 /* The function's id; 0: it is not recorded. */
 uint32_t cunei_code_id(uint64_t word);

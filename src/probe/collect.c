@@ -34,7 +34,7 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
     (void)self;
     if (count != 2 || !PyUnicode_Check(args[0]) || !PyDict_Check(args[1]))
         Py_RETURN_NONE;
-    PyObject *pending = PyErr_GetRaisedException();
+    struct cunei_compat_error pending = cunei_compat_put_aside();
     bool ends = PyUnicode_CompareWithASCIIString(args[0], "stop") == 0;
     uint64_t words[] = {
         cunei_record(0, CUNEI_CLASS_GC, ends ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER),
@@ -49,7 +49,7 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
     bool top_is_open = cunei_frames_top_is_open();
     if (top_is_open || (cunei_stream_own && cunei_stream_own->slot))
         cunei_write_words(words, 3, top_is_open);
-    PyErr_SetRaisedException(pending);
+    cunei_compat_put_back(&pending);
     Py_RETURN_NONE;
 }
 

@@ -12,6 +12,7 @@
 
 #include <Python.h>
 
+#include <limits.h>
 #include <opcode.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -76,6 +77,93 @@ static inline void cunei_compat_close(cunei_compat_latch *latch)
 static inline void cunei_compat_open(cunei_compat_latch *latch)
 {
     (void)latch;
+}
+#endif
+
+/*
+ * The exception that is set in this thread, put aside while we call the API: it is the
+ * program's.  It is not looked at: to make an object of it might run code.
+ */
+#if PY_VERSION_HEX >= 0x030c0000
+struct cunei_compat_error {
+    PyObject *exception;
+};
+
+static inline struct cunei_compat_error cunei_compat_put_aside(void)
+{
+    return (struct cunei_compat_error){PyErr_GetRaisedException()};
+}
+static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
+{
+    PyErr_SetRaisedException(error->exception);
+}
+#else
+struct cunei_compat_error {
+    PyObject *type, *value, *traceback;
+};
+
+static inline struct cunei_compat_error cunei_compat_put_aside(void)
+{
+    struct cunei_compat_error error;
+
+    PyErr_Fetch(&error.type, &error.value, &error.traceback);
+    return error;
+}
+static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
+{
+    PyErr_Restore(error->type, error->value, error->traceback);
+}
+#endif
+
+/* An int that is a line or an offset; -1: it is none. */
+static inline int cunei_compat_small(PyObject *number)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    if (PyUnstable_Long_IsCompact((const PyLongObject *)number))
+        return (int)PyUnstable_Long_CompactValue((const PyLongObject *)number);
+#endif
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(number, &overflow);
+    return overflow || value > INT_MAX || value < -1 ? -1 : (int)value;
+}
+
+/*
+ * Pythons that may be slow to tell lines (probe/linetable.h), and what must be known of
+ * their instructions to do it for them.
+ */
+#define CUNEI_COMPAT_SLOW_LINES \
+    (PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030e0000)
+#if CUNEI_COMPAT_SLOW_LINES
+static inline bool cunei_compat_lines_are_slow(void)
+{
+    return Py_Version < 0x030d0300;
+}
+
+/* Which way an instruction may jump: 1 ahead, -1 back, 0 nowhere. */
+static inline int cunei_compat_jumps(uint8_t opcode)
+{
+    switch (opcode) {
+    case JUMP_BACKWARD:
+    case JUMP_BACKWARD_NO_INTERRUPT:
+        return -1;
+    case FOR_ITER:
+    case JUMP_FORWARD:
+    case POP_JUMP_IF_FALSE:
+    case POP_JUMP_IF_NONE:
+    case POP_JUMP_IF_NOT_NONE:
+    case POP_JUMP_IF_TRUE:
+    case SEND:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* As CPython has it: some are never run, or belong to what was before. */
+static inline bool cunei_compat_begins_lines(uint8_t opcode)
+{
+    return opcode != RESUME && opcode != END_FOR && opcode != END_SEND &&
+           opcode != END_ASYNC_FOR;
 }
 #endif
 

@@ -19,6 +19,7 @@
 #include "probe/exception.h"
 #include "probe/frames.h"
 #include "probe/greenlet.h"
+#include "probe/lineevent.h"
 #include "probe/process.h"
 #include "probe/task.h"
 #include "probe/threadname.h"
@@ -42,30 +43,48 @@ static void when_selected(PyCodeObject *code)
     struct cunei_probe *state = active;
 
     if (state)
-        cunei_monitor_select(&state->monitor, code);
+        state->source->methods->select(state->source, code);
 }
 
 static void when_watched(PyCodeObject *code)
 {
     struct cunei_probe *state = active;
 
+    if (state && state->source->methods->watch)
+        state->source->methods->watch(state->source, code);
+}
+
+static void when_lined(PyCodeObject *code)
+{
+    struct cunei_probe *state = active;
+
     if (state)
-        cunei_monitor_watch(&state->monitor, code);
+        state->source->methods->line(state->source, code);
+}
+
+static const struct cunei_source_methods *methods(void)
+{
+    return active->source->methods;
+}
+
+static void forget_lined(PyCodeObject *code)
+{
+    methods()->unline(active->source, code);
 }
 
 static void forget_watched(PyCodeObject *code)
 {
-    cunei_monitor_unwatch(&active->monitor, code);
+    methods()->unwatch(active->source, code);
 }
 
 static void forget_code(PyCodeObject *code)
 {
-    cunei_monitor_forget(&active->monitor, code);
+    methods()->forget(active->source, code);
 }
 
 static void unmute(PyCodeObject *code)
 {
-    cunei_monitor_unmute(&active->monitor, code);
+    methods()->unmute(active->source, code);
 }
 
 static void when_forked(void)
@@ -90,27 +109,39 @@ static void when_poked(bool top_is_open)
  */
 static bool is_selective(const struct cunei_probe *state)
 {
-    return CUNEI_COMPAT_HAS_GIL && state->session.patterns.count > 0;
+    return CUNEI_COMPAT_HAS_GIL && state->source->methods->select &&
+           state->session.patterns.count > 0;
 }
 
-/* Everything off, all ids given back; the recording itself has ended. */
+/* The events off, and no trace of them on any code object. */
+static void leave_code(struct cunei_probe *state)
+{
+    const struct cunei_source_methods *does = state->source->methods;
+
+    does->pause(state->source);
+    if (does->unwatch)
+        cunei_code_visit_watched(forget_watched);
+    if (does->unline && state->source->lines)
+        cunei_code_visit_lined(forget_lined);
+    if (is_selective(state))
+        cunei_code_visit(forget_code);
+    if (cunei_code_has_muted() && !does->unmute_all(state->source))
+        cunei_code_visit_muted(unmute);
+}
+
+/* Everything off and given back; the recording itself has ended. */
 static void release(struct cunei_probe *state)
 {
     const struct cunei_code_hooks none = {0};
 
     cunei_collect_end(&state->collect);
     cunei_greenlet_detach();
-    if (state->monitor.tool >= 0) {
-        cunei_monitor_pause(&state->monitor);
-        cunei_code_visit_watched(forget_watched);
-        if (is_selective(state))
-            cunei_code_visit(forget_code);
-        if (cunei_code_has_muted() && !cunei_monitor_unmute_all(&state->monitor))
-            cunei_code_visit_muted(unmute);
-    }
-    cunei_monitor_release(&state->monitor);
+    if (state->source->is_taken)
+        leave_code(state);
+    state->source->methods->release(state->source);
     cunei_code_reset(NULL, &none);
     cunei_argument_choose(NULL);
+    cunei_lineevent_choose(NULL);
     cunei_task_reset();
     cunei_process_begin_later(NULL);
     cunei_session_fini(&state->session);
@@ -160,10 +191,12 @@ static void forget_words(struct cunei_probe *state)
     const struct cunei_code_hooks hooks = {
         .selected = is_selective(state) ? when_selected : NULL,
         .watched = when_watched,
+        .lined = state->source->methods->line ? when_lined : NULL,
     };
 
     cunei_code_reset(&state->session.patterns, &hooks);
     cunei_argument_choose(&state->session);
+    cunei_lineevent_choose(&state->session);
     cunei_ccall_reset();
 }
 
@@ -171,9 +204,9 @@ static int start_events(struct cunei_probe *state)
 {
     bool selective = is_selective(state);
 
-    if (cunei_monitor_record(&state->monitor, selective) < 0)
+    if (state->source->methods->record(state->source, selective) < 0)
         return -1;
-    if (selective)
+    if (selective || state->source->lines)
         cunei_frames_visit_all(resolve_open, NULL);
     cunei_collect_begin(&state->collect);
     cunei_greenlet_attach(); /* its first event may be a switch */
@@ -204,7 +237,7 @@ static void refuse(struct cunei_probe *state, int error)
 /* In a process that the launcher armed. */
 static void begin_main(struct cunei_probe *state)
 {
-    int rc = cunei_monitor_register(&state->monitor, is_selective(state));
+    int rc = state->source->methods->prepare(state->source, is_selective(state));
     forget_words(state);
     rc = rc < 0 ? -EBUSY : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
@@ -276,7 +309,7 @@ void cunei_control_stop(struct cunei_probe *state)
         return;
     if (state == active) {
         /* Events first: after that hardly any thread is in the middle of one. */
-        cunei_monitor_pause(&state->monitor);
+        state->source->methods->pause(state->source);
         cunei_process_tell_end();
         cunei_exception_end();
         cunei_world_stop(stop_recorder, NULL);
@@ -302,15 +335,16 @@ void cunei_control_forked(struct cunei_probe *state)
 static int prepare(struct cunei_probe *state)
 {
     active = state;
-    state->monitor.c_calls = state->session.c_calls;
-    if (cunei_monitor_take(&state->monitor, is_selective(state)) < 0)
+    state->source->c_calls = state->session.c_calls;
+    state->source->lines = state->session.lines.count > 0;
+    if (state->source->methods->take(state->source, is_selective(state)) < 0)
         return -1;
-    uint64_t cost_ps = cunei_cost_measure(&state->monitor);
+    uint64_t cost_ps = cunei_cost_measure(state->source);
     if (cost_ps)
         state->event_cost_ps = cost_ps;
     return PyErr_Occurred()
                ? -1
-               : cunei_monitor_register(&state->monitor, is_selective(state));
+               : state->source->methods->prepare(state->source, is_selective(state));
 }
 
 bool cunei_control_is_main(void)
@@ -346,10 +380,10 @@ static bool may_start(void)
 /* The exception that says why stays set. */
 static void undo_start(struct cunei_probe *state)
 {
-    PyObject *error = PyErr_GetRaisedException();
+    struct cunei_compat_error error = cunei_compat_put_aside();
 
     release(state);
-    PyErr_SetRaisedException(error);
+    cunei_compat_put_back(&error);
 }
 
 /* The session is set already; -1 with an exception set, and things half done. */
@@ -366,9 +400,9 @@ static int start(struct cunei_probe *state)
     }
     if (start_events(state) == 0)
         return 0;
-    PyObject *error = PyErr_GetRaisedException();
+    struct cunei_compat_error error = cunei_compat_put_aside();
     cunei_world_stop(stop_recorder, NULL);
-    PyErr_SetRaisedException(error);
+    cunei_compat_put_back(&error);
     return -1;
 }
 
@@ -406,8 +440,8 @@ static int boot(struct cunei_probe *state, const char *text)
         return 0;
     }
     state->inside = false;
-    if (prepare(state) < 0 ||
-        (!state->session.startup && cunei_monitor_await_main(&state->monitor) < 0)) {
+    if (prepare(state) < 0 || (!state->session.startup &&
+                               state->source->methods->await_main(state->source) < 0)) {
         cunei_refusal_leave(state->session.directory, EBUSY);
         undo_start(state);
         return -1;

@@ -14,13 +14,12 @@
 #include <stdint.h>
 
 #include "probe/collect.h"
-#include "probe/monitor.h"
+#include "probe/source.h"
 #include "wire/session.h"
 
 struct cunei_probe {
-    struct cunei_monitor monitor;
+    struct cunei_source *source; /* borrowed: from whoever made the module */
     struct cunei_collect collect;
-    PyTypeObject *callback_type;
     PyTypeObject *tracer_type;
     struct cunei_session session; /* of the recording that is on, or awaited */
     uint64_t event_cost_ps;

@@ -54,22 +54,22 @@ static uint64_t time_loop(PyObject *loop)
 }
 
 /* The same with events on; 0: it failed. */
-static uint64_t time_traced(struct cunei_monitor *monitor, PyObject *loop,
+static uint64_t time_traced(struct cunei_source *source, PyObject *loop,
                             struct scratch *scratch)
 {
     uint64_t ns = 0;
 
     scratch_begin(scratch);
-    if (cunei_monitor_record(monitor, false) == 0)
+    if (source->methods->record(source, false) == 0)
         ns = time_loop(loop);
     scratch_end(scratch);
-    PyObject *error = PyErr_GetRaisedException();
-    cunei_monitor_pause(monitor);
-    PyErr_SetRaisedException(error);
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    source->methods->pause(source);
+    cunei_compat_put_back(&error);
     return ns;
 }
 
-static uint64_t measure(struct cunei_monitor *monitor, PyObject *loop)
+static uint64_t measure(struct cunei_source *source, PyObject *loop)
 {
     struct scratch scratch;
     uint64_t plain_ns = UINT64_MAX, traced_ns = UINT64_MAX;
@@ -79,7 +79,7 @@ static uint64_t measure(struct cunei_monitor *monitor, PyObject *loop)
     for (int i = 0; i < ROUNDS && plain_ns && traced_ns; i++) {
         uint64_t ns = time_loop(loop);
         plain_ns = ns < plain_ns ? ns : plain_ns;
-        ns = ns ? time_traced(monitor, loop, &scratch) : 0;
+        ns = ns ? time_traced(source, loop, &scratch) : 0;
         traced_ns = ns < traced_ns ? ns : traced_ns;
     }
     free(scratch.stream.packet);
@@ -106,14 +106,14 @@ static int set_words(PyObject *loop, PyObject *leaf)
  * The same with signals kept for later: the loop is no place for their handlers, which
  * may raise.
  */
-static uint64_t measure_undisturbed(struct cunei_monitor *monitor, PyObject *loop)
+static uint64_t measure_undisturbed(struct cunei_source *source, PyObject *loop)
 {
     sigset_t all, before;
 
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return 0;
-    uint64_t cost_ps = measure(monitor, loop);
+    uint64_t cost_ps = measure(source, loop);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return cost_ps;
 }
@@ -134,32 +134,32 @@ static bool is_traced(void)
     return traced;
 }
 
-uint64_t cunei_cost_measure(struct cunei_monitor *monitor)
+uint64_t cunei_cost_measure(struct cunei_source *source)
 {
     /* No builtins in it: the program may have put others in their place. */
-    static const char source[] = "def leaf(): pass\n"
-                                 "def loop():\n"
-                                 "    for _ in b'.' * 1000: leaf()\n";
+    static const char text[] = "def leaf(): pass\n"
+                               "def loop():\n"
+                               "    for _ in b'.' * 1000: leaf()\n";
     uint64_t cost_ps = 0;
 
     /*
      * Other tools would see these calls among the program's, and the events of other
      * threads would come before there is a recording for them.
      */
-    if (cunei_world_has_other_threads() || cunei_monitor_count_others(monitor) != 0 ||
+    if (cunei_world_has_other_threads() || source->methods->count_others(source) != 0 ||
         is_traced()) {
         PyErr_Clear();
         return 0;
     }
     PyObject *globals = PyDict_New();
-    PyObject *code = Py_CompileString(source, "<cunei>", Py_file_input);
+    PyObject *code = Py_CompileString(text, "<cunei>", Py_file_input);
     PyObject *done = globals && code ? PyEval_EvalCode(code, globals, globals) : NULL;
     PyObject *loop = done ? PyDict_GetItemString(globals, "loop") : NULL; /* borrowed */
     PyObject *leaf = done ? PyDict_GetItemString(globals, "leaf") : NULL; /* borrowed */
     if (!done || set_words(loop, leaf) < 0)
         PyErr_Clear();
-    else if (cunei_monitor_register(monitor, false) == 0)
-        cost_ps = measure_undisturbed(monitor, loop);
+    else if (source->methods->prepare(source, false) == 0)
+        cost_ps = measure_undisturbed(source, loop);
     Py_XDECREF(done);
     Py_XDECREF(code);
     Py_XDECREF(globals);

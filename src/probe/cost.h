@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "probe/monitor.h"
+#include "probe/source.h"
 
 /*
  * Picoseconds per event, without what writing packets takes.  0: not measured, because
@@ -18,6 +18,6 @@
  * may be on.  An exception is left where the program's own code raised it: a hook
  * or a handler.
  */
-uint64_t cunei_cost_measure(struct cunei_monitor *monitor);
+uint64_t cunei_cost_measure(struct cunei_source *source);
 
 #endif

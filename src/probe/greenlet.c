@@ -119,12 +119,12 @@ static PyObject *on_switch(PyObject *self, PyObject *const *args, size_t count,
 
     if (tracer_type && PyVectorcall_NARGS(count) == 2 && PyTuple_CheckExact(args[1]) &&
         PyTuple_GET_SIZE(args[1]) == 2) {
-        PyObject *pending = PyErr_GetRaisedException();
+        struct cunei_compat_error pending = cunei_compat_put_aside();
         uint32_t before = cunei_recorder_begin_event();
         write_switch(tracer, PyTuple_GET_ITEM(args[1], 0),
                      PyTuple_GET_ITEM(args[1], 1));
         cunei_recorder_end_event(before);
-        PyErr_SetRaisedException(pending);
+        cunei_compat_put_back(&pending);
     }
     if (!tracer->previous)
         Py_RETURN_NONE;

@@ -12,13 +12,25 @@
 #include "probe/compat.h"
 #include "probe/control.h"
 #include "probe/greenlet.h"
+#include "probe/monitor.h"
 #include "probe/process.h"
 #include "probe/world.h"
 #include "rt/recorder.h"
 
-static struct cunei_probe *state_of(PyObject *module)
+struct module {
+    struct cunei_probe probe;
+    struct cunei_monitor monitor;
+    PyTypeObject *callback_type;
+};
+
+static struct module *whole_of(PyObject *module)
 {
     return PyModule_GetState(module);
+}
+
+static struct cunei_probe *state_of(PyObject *module)
+{
+    return &whole_of(module)->probe;
 }
 
 /* Call `module.function(callable)`, or with it as the keyword argument `keyword`. */
@@ -86,15 +98,17 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
 {
     static char *keywords[] = {"directory", "patterns", "max_bytes", "children",
                                "c_calls",   "args",     "results",   "max_repr",
-                               "full_repr", NULL};
+                               "full_repr", "lines",    NULL};
     PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
+    PyObject *lines = NULL;
     unsigned long long max_bytes = 0, max_repr = 0;
     int children = 1, c_calls = 0, full_repr = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, names, "O&O!K|$ppO!O!Kp:start", keywords, PyUnicode_FSConverter,
+            args, names, "O&O!K|$ppO!O!KpO!:start", keywords, PyUnicode_FSConverter,
             &directory, &PyList_Type, &patterns, &max_bytes, &children, &c_calls,
-            &PyList_Type, &arguments, &PyList_Type, &results, &max_repr, &full_repr))
+            &PyList_Type, &arguments, &PyList_Type, &results, &max_repr, &full_repr,
+            &PyList_Type, &lines))
         return -1;
     *session = (struct cunei_session){
         .directory = strdup(PyBytes_AS_STRING(directory)),
@@ -111,7 +125,8 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
     }
     if (parse_patterns(&session->patterns, patterns) == 0 &&
         (!arguments || parse_patterns(&session->arguments, arguments) == 0) &&
-        (!results || parse_patterns(&session->results, results) == 0))
+        (!results || parse_patterns(&session->results, results) == 0) &&
+        (!lines || parse_patterns(&session->lines, lines) == 0))
         return 0;
     cunei_session_fini(session);
     return -1;
@@ -173,6 +188,24 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* -1 with an exception set. */
+static int open_source(PyObject *module, const struct cunei_callback_shared *shared)
+{
+    struct module *whole = whole_of(module);
+    PyObject *monitoring = cunei_compat_sys("monitoring");
+    int rc = -1;
+
+    whole->probe.source = &whole->monitor.source;
+    whole->callback_type = cunei_callback_type(module);
+    if (!monitoring)
+        PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
+    else if (whole->callback_type)
+        rc = cunei_monitor_init(&whole->monitor, monitoring, whole->callback_type,
+                                shared);
+    Py_XDECREF(monitoring);
+    return rc;
+}
+
 static int probe_exec(PyObject *module)
 {
     struct cunei_probe *state = state_of(module);
@@ -191,34 +224,25 @@ static int probe_exec(PyObject *module)
     state->tracer_type = cunei_greenlet_type(module);
     if (!state->tracer_type)
         return -1;
-    state->callback_type = cunei_callback_type(module);
-    PyObject *monitoring = cunei_compat_sys("monitoring");
-    if (!monitoring)
-        PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
-    int rc = state->callback_type && monitoring
-                 ? cunei_monitor_init(&state->monitor, monitoring, state->callback_type,
-                                      &shared)
-                 : -1;
-    Py_XDECREF(monitoring);
-    return rc;
+    return open_source(module, &shared);
 }
 
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
-    struct cunei_probe *state = state_of(module);
-    Py_VISIT(state->callback_type);
-    Py_VISIT(state->tracer_type);
-    int rc = cunei_collect_traverse(&state->collect, visit, arg);
-    return rc ? rc : cunei_monitor_traverse(&state->monitor, visit, arg);
+    struct module *whole = whole_of(module);
+    Py_VISIT(whole->callback_type);
+    Py_VISIT(whole->probe.tracer_type);
+    int rc = cunei_collect_traverse(&whole->probe.collect, visit, arg);
+    return rc ? rc : cunei_monitor_traverse(&whole->monitor, visit, arg);
 }
 
 static int probe_clear(PyObject *module)
 {
-    struct cunei_probe *state = state_of(module);
-    Py_CLEAR(state->callback_type);
-    Py_CLEAR(state->tracer_type);
-    cunei_collect_clear(&state->collect);
-    cunei_monitor_clear(&state->monitor);
+    struct module *whole = whole_of(module);
+    Py_CLEAR(whole->callback_type);
+    Py_CLEAR(whole->probe.tracer_type);
+    cunei_collect_clear(&whole->probe.collect);
+    cunei_monitor_clear(&whole->monitor);
     return 0;
 }
 
@@ -242,7 +266,7 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "cunei._probe",
     .m_doc = "Records the calls of this interpreter; use the package cunei instead.",
-    .m_size = sizeof(struct cunei_probe),
+    .m_size = sizeof(struct module),
     .m_methods = methods,
     .m_slots = slots,
     .m_traverse = probe_traverse,

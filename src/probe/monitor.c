@@ -4,6 +4,7 @@
 #include "probe/monitor.h"
 
 #include "probe/ccall.h"
+#include "probe/lineevent.h"
 
 #define TOOL_COUNT 6
 
@@ -33,9 +34,17 @@ static const struct row {
     [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
     [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
                                 CUNEI_CALLBACK_C_RETURN},
+    [CUNEI_MONITOR_LINE] = {"LINE", CUNEI_CALLBACK_LINE, CUNEI_CALLBACK_LINE},
+    [CUNEI_MONITOR_INSTRUCTION] = {"INSTRUCTION", CUNEI_CALLBACK_INSTRUCTION,
+                                   CUNEI_CALLBACK_INSTRUCTION},
     [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RAISE,
                                CUNEI_CALLBACK_C_RAISE},
 };
+
+static struct cunei_monitor *monitor_of(struct cunei_source *source)
+{
+    return (struct cunei_monitor *)source;
+}
 
 /* Call a function of sys.monitoring for its effect. */
 static int call(struct cunei_monitor *monitor, const char *name, const char *format,
@@ -68,29 +77,6 @@ static int find_events(struct cunei_monitor *monitor)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
-                       PyTypeObject *type, const struct cunei_callback_shared *shared)
-{
-    monitor->module = Py_NewRef(module);
-    monitor->tool = monitor->discovery = -1;
-    monitor->disable = PyObject_GetAttrString(module, "DISABLE");
-    monitor->missing = PyObject_GetAttrString(module, "MISSING");
-    if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
-        return -1;
-    cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing,
-                     monitor->disable);
-
-    struct cunei_callback_shared complete = *shared;
-    complete.disable = monitor->disable;
-    for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++) {
-        monitor->callbacks[i] =
-            cunei_callback_new(type, (enum cunei_callback_kind)i, &complete);
-        if (!monitor->callbacks[i])
-            return -1;
-    }
-    return 0;
-}
-
 /* Whether nobody uses the tool id; -1 with an exception set. */
 static int is_free(struct cunei_monitor *monitor, int id)
 {
@@ -102,8 +88,9 @@ static int is_free(struct cunei_monitor *monitor, int id)
     return free;
 }
 
-int cunei_monitor_count_others(struct cunei_monitor *monitor)
+static int count_others(struct cunei_source *source)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     int others = 0;
 
     for (int id = 0; id < TOOL_COUNT; id++) {
@@ -130,8 +117,9 @@ static int take_id(struct cunei_monitor *monitor)
     return -1;
 }
 
-int cunei_monitor_take(struct cunei_monitor *monitor, bool selective)
+static int take(struct cunei_source *source, bool selective)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     monitor->tool = take_id(monitor);
     if (monitor->tool == -1)
         PyErr_SetString(PyExc_RuntimeError,
@@ -141,6 +129,7 @@ int cunei_monitor_take(struct cunei_monitor *monitor, bool selective)
         monitor->tool = -1;
         return -1;
     }
+    source->is_taken = true;
     if (!selective)
         return 0;
     monitor->discovery = take_id(monitor);
@@ -162,8 +151,9 @@ static int set_events(struct cunei_monitor *monitor, int tool, long events)
     return call(monitor, "set_events", "(il)", tool, events);
 }
 
-int cunei_monitor_await_main(struct cunei_monitor *monitor)
+static int await_main(struct cunei_source *source)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     if (set_callback(monitor, monitor->tool, CUNEI_MONITOR_START,
                      CUNEI_CALLBACK_AWAIT_MAIN) < 0)
         return -1;
@@ -173,21 +163,28 @@ int cunei_monitor_await_main(struct cunei_monitor *monitor)
 static enum cunei_callback_kind kind_of(const struct cunei_monitor *monitor, int event,
                                         bool one_for_all)
 {
-    if (event == CUNEI_MONITOR_CALL && monitor->c_calls)
+    if (event == CUNEI_MONITOR_CALL && monitor->source.c_calls)
         return CUNEI_CALLBACK_C_CALL;
     return one_for_all ? rows[event].kind_for_all : rows[event].kind;
 }
 
-int cunei_monitor_register(struct cunei_monitor *monitor, bool selective)
+static int prepare(struct cunei_source *source, bool selective)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     bool one_for_all = selective && monitor->discovery < 0;
-    int last = monitor->c_calls ? CUNEI_MONITOR_C_RAISE : CUNEI_MONITOR_CALL;
+    int last = monitor->source.c_calls ? CUNEI_MONITOR_C_RAISE : CUNEI_MONITOR_CALL;
 
     for (int i = 0; i <= last; i++) {
         if (set_callback(monitor, monitor->tool, (enum cunei_monitor_event)i,
                          kind_of(monitor, i, one_for_all)) < 0)
             return -1;
     }
+    if (source->lines &&
+        (set_callback(monitor, monitor->tool, CUNEI_MONITOR_LINE, CUNEI_CALLBACK_LINE) <
+             0 ||
+         set_callback(monitor, monitor->tool, CUNEI_MONITOR_INSTRUCTION,
+                      CUNEI_CALLBACK_INSTRUCTION) < 0))
+        return -1;
     if (monitor->discovery < 0)
         return 0;
     if (set_callback(monitor, monitor->discovery, CUNEI_MONITOR_START,
@@ -209,7 +206,7 @@ static long add_events(const struct cunei_monitor *monitor, int first, int last)
 /* Those of C functions, if they are recorded. */
 static long c_events(const struct cunei_monitor *monitor)
 {
-    return monitor->c_calls
+    return monitor->source.c_calls
                ? add_events(monitor, CUNEI_MONITOR_CALL, CUNEI_MONITOR_C_RAISE)
                : 0;
 }
@@ -231,8 +228,9 @@ static long global_events(const struct cunei_monitor *monitor)
     return events;
 }
 
-int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
+static int record(struct cunei_source *source, bool selective)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     if (!selective)
         return set_events(
             monitor, monitor->tool,
@@ -247,8 +245,9 @@ int cunei_monitor_record(struct cunei_monitor *monitor, bool selective)
                       add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
 }
 
-void cunei_monitor_pause(struct cunei_monitor *monitor)
+static void pause_events(struct cunei_source *source)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     if (set_events(monitor, monitor->tool, 0) < 0)
         PyErr_Clear();
     if (monitor->discovery >= 0 && set_events(monitor, monitor->discovery, 0) < 0)
@@ -263,8 +262,9 @@ static void set_local_events(struct cunei_monitor *monitor, int tool,
         PyErr_Clear();
 }
 
-void cunei_monitor_select(struct cunei_monitor *monitor, PyCodeObject *code)
+static void select_code(struct cunei_source *source, PyCodeObject *code)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     int first = monitor->discovery < 0 ? CUNEI_MONITOR_RETURN : CUNEI_MONITOR_START;
     long local =
         add_events(monitor, first, CUNEI_MONITOR_LOCAL_LAST) | c_events(monitor);
@@ -289,21 +289,46 @@ static long local_events(struct cunei_monitor *monitor, PyCodeObject *code)
     return known > 0 ? known : 0;
 }
 
-void cunei_monitor_watch(struct cunei_monitor *monitor, PyCodeObject *code)
+static void watch(struct cunei_source *source, PyCodeObject *code)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     set_local_events(monitor, monitor->tool, code,
                      local_events(monitor, code) | monitor->events[CUNEI_MONITOR_CALL]);
 }
 
-void cunei_monitor_unwatch(struct cunei_monitor *monitor, PyCodeObject *code)
+static void unwatch(struct cunei_source *source, PyCodeObject *code)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     set_local_events(monitor, monitor->tool, code,
                      local_events(monitor, code) &
                          ~monitor->events[CUNEI_MONITOR_CALL]);
 }
 
-void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code)
+/*
+ * The line that a function begins in is told only where PY_START is on, too, which it
+ * is for all that is recorded (gh-155992).
+ */
+static void add_lines(struct cunei_source *source, PyCodeObject *code)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
+    int event =
+        cunei_lineevent_prepare(code) ? CUNEI_MONITOR_INSTRUCTION : CUNEI_MONITOR_LINE;
+    set_local_events(monitor, monitor->tool, code,
+                     local_events(monitor, code) | monitor->events[event]);
+}
+
+static void remove_lines(struct cunei_source *source, PyCodeObject *code)
+{
+    struct cunei_monitor *monitor = monitor_of(source);
+    set_local_events(
+        monitor, monitor->tool, code,
+        local_events(monitor, code) &
+            ~add_events(monitor, CUNEI_MONITOR_LINE, CUNEI_MONITOR_INSTRUCTION));
+}
+
+static void forget(struct cunei_source *source, PyCodeObject *code)
+{
+    struct cunei_monitor *monitor = monitor_of(source);
     int discovery = monitor->discovery < 0 ? monitor->tool : monitor->discovery;
 
     /* Events that are set and taken away again are on at the places where a callback
@@ -315,8 +340,9 @@ void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code)
         set_local_events(monitor, monitor->tool, code, 0);
 }
 
-void cunei_monitor_unmute(struct cunei_monitor *monitor, PyCodeObject *code)
+static void unmute(struct cunei_source *source, PyCodeObject *code)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     set_local_events(
         monitor, monitor->tool, code,
         add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_LOCAL_LAST) |
@@ -324,9 +350,10 @@ void cunei_monitor_unmute(struct cunei_monitor *monitor, PyCodeObject *code)
     set_local_events(monitor, monitor->tool, code, 0);
 }
 
-bool cunei_monitor_unmute_all(struct cunei_monitor *monitor)
+static bool unmute_all(struct cunei_source *source)
 {
-    int others = cunei_monitor_count_others(monitor);
+    struct cunei_monitor *monitor = monitor_of(source);
+    int others = count_others(source);
 
     if (others == 0 && call(monitor, "restart_events", "()") == 0)
         return true;
@@ -351,11 +378,56 @@ static void release_id(struct cunei_monitor *monitor, int *tool)
     *tool = -1;
 }
 
-void cunei_monitor_release(struct cunei_monitor *monitor)
+static void release(struct cunei_source *source)
 {
+    struct cunei_monitor *monitor = monitor_of(source);
     release_id(monitor, &monitor->discovery);
     release_id(monitor, &monitor->tool);
     monitor->unwinds = false;
+    source->is_taken = false;
+}
+
+static const struct cunei_source_methods methods = {
+    .take = take,
+    .await_main = await_main,
+    .prepare = prepare,
+    .record = record,
+    .pause = pause_events,
+    .release = release,
+    .count_others = count_others,
+    .select = select_code,
+    .watch = watch,
+    .unwatch = unwatch,
+    .line = add_lines,
+    .unline = remove_lines,
+    .forget = forget,
+    .unmute = unmute,
+    .unmute_all = unmute_all,
+};
+
+int cunei_monitor_init(struct cunei_monitor *monitor, PyObject *module,
+                       PyTypeObject *type, const struct cunei_callback_shared *shared)
+{
+    monitor->source.methods = &methods;
+    monitor->module = Py_NewRef(module);
+    monitor->tool = monitor->discovery = -1;
+    monitor->disable = PyObject_GetAttrString(module, "DISABLE");
+    monitor->missing = PyObject_GetAttrString(module, "MISSING");
+    if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
+        return -1;
+    cunei_lineevent_init(shared->extra_index, shared->extra_inline, monitor->disable);
+    cunei_ccall_init(shared->extra_index, shared->extra_inline, monitor->missing,
+                     monitor->disable);
+
+    struct cunei_callback_shared complete = *shared;
+    complete.disable = monitor->disable;
+    for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++) {
+        monitor->callbacks[i] =
+            cunei_callback_new(type, (enum cunei_callback_kind)i, &complete);
+        if (!monitor->callbacks[i])
+            return -1;
+    }
+    return 0;
 }
 
 int cunei_monitor_traverse(struct cunei_monitor *monitor, visitproc visit, void *arg)

@@ -195,7 +195,7 @@ static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phas
     end_step(thread, frame, false);
     const struct step *around =
         thread->count > 0 ? &thread->steps[thread->count - 1] : NULL;
-    PyObject *pending = PyErr_GetRaisedException();
+    struct cunei_compat_error pending = cunei_compat_put_aside();
     PyObject *task = cunei_asyncio_current_task(around && around->task);
     uint64_t number = 0;
     /* A coroutine that another one of the same task awaits begins nothing. */
@@ -206,7 +206,7 @@ static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phas
     else
         thread->depth++;
     Py_XDECREF(task);
-    PyErr_SetRaisedException(pending);
+    cunei_compat_put_back(&pending);
     return number != 0;
 }
 

@@ -110,4 +110,21 @@ static inline void cunei_stream_put(struct cunei_stream *stream, uint64_t now,
     atomic_store_explicit(&packet->content_bits, content_bits, memory_order_release);
 }
 
+/* The same for a record with one word of payload. */
+static inline void cunei_stream_put_two(struct cunei_stream *stream, uint64_t now,
+                                        uint64_t record, uint64_t payload)
+{
+    struct cunei_packet *packet = stream->packet;
+    uint64_t content_bits = stream->content_bits;
+    _Atomic uint64_t *words = (void *)((char *)packet + content_bits / 8);
+
+    content_bits += 128;
+    atomic_store_explicit(&words[0], record, memory_order_relaxed);
+    atomic_store_explicit(&words[1], payload, memory_order_relaxed);
+    atomic_store_explicit(&stream->last, now, memory_order_relaxed);
+    stream->content_bits = content_bits;
+    /* Pairs with the acquire in the reader's copy of a live packet. */
+    atomic_store_explicit(&packet->content_bits, content_bits, memory_order_release);
+}
+
 #endif

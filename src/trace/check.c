@@ -60,6 +60,7 @@ static const char *check_payload(const struct cunei_trace_process *process,
     const struct cunei_stack *stack = (const void *)words;
     const struct cunei_switch *change = (const void *)words;
     const struct cunei_exception *exception = (const void *)words;
+    const struct cunei_line *line = (const void *)words;
     const struct cunei_argument *argument = (const void *)words;
 
     switch (class) {
@@ -74,6 +75,10 @@ static const char *check_payload(const struct cunei_trace_process *process,
                        is_defined_or_none(process, exception->handler)
                    ? NULL
                    : "an exception is of a function that is not defined";
+    case CUNEI_CLASS_LINE:
+        return is_defined(process, line->function)
+                   ? NULL
+                   : "a line is of a function that is not defined";
     case CUNEI_CLASS_ARGUMENT:
         if (argument->name_length && argument->name_length >= argument->length)
             return "an argument's name is longer than its text";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Who called a function: how often, and how long it took for them. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,43 +10,7 @@
 #include "view/json.h"
 #include "view/section.h"
 #include "view/table.h"
-
-/* What was asked for: a name as people say it, or a pattern. */
-struct wanted {
-    const char *name;
-    struct cunei_patterns patterns;
-    bool is_name; /* a function has that name: it is no pattern */
-};
-
-/* `parse` means Parser.parse too, and globs may be used. */
-static bool has_name(const struct cunei_function *function, const char *name)
-{
-    const char *last = strrchr(function->qualname, '.');
-
-    return fnmatch(name, function->qualname, 0) == 0 ||
-           (last && fnmatch(name, last + 1, 0) == 0);
-}
-
-static int wanted_init(struct wanted *wanted, const struct cunei_report *report)
-{
-    const struct cunei_functions *functions = &report->survey->functions;
-
-    *wanted = (struct wanted){.name = report->options->callers};
-    for (uint32_t i = 0; !wanted->is_name && i < functions->count; i++)
-        wanted->is_name = has_name(&functions->items[i], wanted->name);
-    if (wanted->is_name)
-        return 0;
-    return cunei_patterns_add(&wanted->patterns, true, wanted->name, NULL, 0);
-}
-
-static bool is_wanted(const struct wanted *wanted,
-                      const struct cunei_function *function)
-{
-    if (wanted->is_name)
-        return has_name(function, wanted->name);
-    return cunei_patterns_include(&wanted->patterns, function->module,
-                                  function->qualname, function->file);
-}
+#include "view/wanted.h"
 
 /* The pairs with a wanted callee, by callee, the costliest first. */
 static int compare_edges(const void *a, const void *b)
@@ -67,9 +30,9 @@ static int find_edges(const struct cunei_report *report, struct cunei_edge **fou
                       uint32_t *count)
 {
     const struct cunei_edges *edges = report->survey->edges;
-    struct wanted wanted;
+    struct cunei_wanted wanted;
 
-    int rc = wanted_init(&wanted, report);
+    int rc = cunei_wanted_init(&wanted, report, report->options->callers);
     if (rc < 0)
         return rc;
     *count = 0;
@@ -77,10 +40,11 @@ static int find_edges(const struct cunei_report *report, struct cunei_edge **fou
     for (uint32_t i = 1; *found && i < edges->count; i++) {
         const struct cunei_edge *edge = &edges->items[i];
         if (edge->callee > 0 && edge->calls + edge->resumes + edge->total > 0 &&
-            is_wanted(&wanted, &report->survey->functions.items[edge->callee - 1]))
+            cunei_wanted_has(&wanted,
+                             &report->survey->functions.items[edge->callee - 1]))
             (*found)[(*count)++] = *edge;
     }
-    cunei_patterns_fini(&wanted.patterns);
+    cunei_wanted_fini(&wanted);
     if (!*found)
         return -ENOMEM;
     qsort(*found, *count, sizeof(**found), compare_edges);
@@ -134,7 +98,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_report_place(report, caller, place);
 }
 
-static int print_head(const struct cunei_report *report, uint32_t function)
+int cunei_report_head(const struct cunei_report *report, uint32_t function)
 {
     const struct cunei_survey_function *facts = &report->survey->facts[function];
     struct cunei_paragraph line = {.style = &report->options->style, .indent = 2};
@@ -173,7 +137,7 @@ int cunei_report_callers(const struct cunei_report *report)
         struct cunei_table table;
         if (i > 0)
             (void)fputc('\n', report->out);
-        rc = print_head(report, callee - 1);
+        rc = cunei_report_head(report, callee - 1);
         cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         for (; i < count && edges[i].callee == callee; i++)
             add_row(report, &table, &edges[i]);

@@ -101,6 +101,21 @@ static int tell_name(struct cunei_telling *telling, const struct cunei_walk_step
     return cunei_telling_end(telling);
 }
 
+static int tell_line(struct cunei_telling *telling, const struct cunei_walk_step *step)
+{
+    const struct cunei_line *event = (const void *)step->event;
+    struct cunei_buffer words = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_buffer_format(&words, "line %" PRIu32, event->line);
+    cunei_telling_word(telling, CUNEI_INK_DIM, words.data ? words.data : "line");
+    cunei_telling_place(telling, event->function, event->line);
+    cunei_buffer_fini(&words);
+    return cunei_telling_end(telling);
+}
+
 /* A pause is told when it is over, with its length. */
 static int tell_gc(struct cunei_telling *telling, const struct cunei_walk_step *step)
 {
@@ -168,6 +183,8 @@ int cunei_telling_event(struct cunei_telling *telling,
         return is_shown ? tell_task(telling, step) : 0;
     case CUNEI_CLASS_THREAD_NAME:
         return is_shown ? tell_name(telling, step) : 0;
+    case CUNEI_CLASS_LINE:
+        return is_shown ? tell_line(telling, step) : 0;
     default:
         return 0;
     }

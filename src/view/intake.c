@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_S UINT64_C(1000000000)
+
 /* Mark the slots of functions that something is known of, in one way or another. */
 static void mark_slots(const struct cunei_profile *profile, uint32_t *map)
 {
@@ -195,4 +197,42 @@ int cunei_intake_thread(struct cunei_survey *survey, size_t process,
     memcpy(to->name, thread->name, sizeof(to->name));
     intake_times(to, profile, thread);
     return intake_open(survey, to, thread);
+}
+
+/* A stream's lines; damage ends them, as it did when its pieces were read. */
+static int read_lines(struct cunei_lines *lines,
+                      const struct cunei_trace_process *process,
+                      const struct cunei_trace_stream *stream)
+{
+    struct cunei_lines_reader reader;
+    struct cunei_trace_reader packets;
+    struct cunei_trace_packet packet;
+    int rc = 0;
+
+    if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
+        return 0;
+    cunei_lines_begin(&reader, lines);
+    while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0)
+        rc = cunei_lines_read(&reader, packet.head, packet.words, packet.word_count);
+    int end_rc = cunei_lines_end(&reader);
+    cunei_trace_reader_close(&packets);
+    return rc < 0 ? rc : end_rc;
+}
+
+int cunei_intake_lines(struct cunei_survey *survey,
+                       const struct cunei_trace_process *process,
+                       const struct cunei_profile *profile, const uint32_t *map)
+{
+    struct cunei_lines lines = {0};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
+            rc = read_lines(&lines, process, &process->streams[i]);
+    }
+    if (rc == 0)
+        cunei_lines_add(&survey->lines, &lines, map, profile->slot_count, NS_PER_S,
+                        profile->frequency);
+    cunei_lines_fini(&lines);
+    return rc;
 }

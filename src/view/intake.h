@@ -27,4 +27,9 @@ int cunei_intake_thread(struct cunei_survey *survey, size_t process,
                         const struct cunei_profile *profile,
                         const struct cunei_thread *thread);
 
+/* Its lines, in a pass of their own over its streams: model/lines.h says why. */
+int cunei_intake_lines(struct cunei_survey *survey,
+                       const struct cunei_trace_process *process,
+                       const struct cunei_profile *profile, const uint32_t *map);
+
 #endif

@@ -209,6 +209,8 @@ static void put_views(struct cunei_paragraph *note, const struct cunei_report *r
         {options->tree, "--tree"},
         {options->threads, "--threads"},
         {options->callers != NULL, "--callers NAME"},
+        {options->lines || options->all_lines || survey->line_events == 0,
+         "--lines NAME"},
         {options->processes || survey->process_count < 2, "--processes"},
         {options->tasks || survey->task_count == 0, "--tasks"},
         {options->exceptions || survey->exceptions.count == 0, "--exceptions"},

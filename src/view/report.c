@@ -192,6 +192,8 @@ static int print_text(const struct cunei_report *report)
     (void)fputc('\n', report->out);
     if (options->callers)
         return cunei_report_callers(report);
+    if (options->lines || (options->all_lines && report->survey->line_events > 0))
+        return cunei_report_lines(report);
     if (options->tree)
         return cunei_report_tree(report);
     if (options->threads)
@@ -213,6 +215,7 @@ int cunei_report_print(const struct cunei_trace *trace,
         .processes = options->chosen,
         .tree = options->tree,
         .edges = options->callers != NULL,
+        .lines = options->json || options->lines || options->all_lines,
         .progress = options->progress,
         .progress_context = options->progress_context,
     };

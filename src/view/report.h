@@ -38,6 +38,8 @@ struct cunei_report_options {
     uint64_t depth;   /* … so many levels of it; 0: all … */
     double min_share; /* … and what took at least so much of the wall time, 0 to 1 */
     const char *callers; /* who called this function; NULL: not asked for */
+    const char *lines;   /* the lines of this function; NULL: not asked for */
+    bool all_lines;      /* of all functions whose lines were recorded, if any were */
     bool threads;
     bool processes;
     bool tasks;
@@ -60,8 +62,9 @@ struct cunei_report_options {
     }
 
 /*
- * Print the report.  -ESRCH: no process is chosen; -ENOENT: no function like `callers`;
- * -EINVAL: `callers` is no expression; -ENOMEM.  -EBADMSG: what is whole was printed;
+ * Print the report.  -ESRCH: no process is chosen; -ENOENT: no function like `callers`,
+ * or `lines`; -ENODATA: there is one, but its lines were not recorded; -EINVAL: what is
+ * asked for is no expression; -ENOMEM.  -EBADMSG: what is whole was printed;
  * the first damage is said in `error`.
  */
 int cunei_report_print(const struct cunei_trace *trace,

@@ -242,6 +242,8 @@ int cunei_report_json(const struct cunei_report *report)
     rc = cunei_report_tasks_json(report, &json);
     if (rc == 0)
         rc = cunei_report_exceptions_json(report, &json);
+    if (rc == 0)
+        rc = cunei_report_lines_json(report, &json);
     put_collections(report, &json);
     if (rc == 0 && survey->tree)
         rc = cunei_report_tree_json(report, &json);

@@ -64,11 +64,15 @@ void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
 int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out);
 
 int cunei_report_title(const struct cunei_report *report);
+
+/* What stands above what is told of one function. */
+int cunei_report_head(const struct cunei_report *report, uint32_t function);
 int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
                        uint32_t count);
 int cunei_report_functions(const struct cunei_report *report);
 int cunei_report_tree(const struct cunei_report *report);
 int cunei_report_callers(const struct cunei_report *report);
+int cunei_report_lines(const struct cunei_report *report);
 int cunei_report_threads(const struct cunei_report *report);
 int cunei_report_processes(const struct cunei_report *report);
 int cunei_report_tasks(const struct cunei_report *report);
@@ -79,6 +83,7 @@ int cunei_report_json(const struct cunei_report *report);
 int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json *json);
 int cunei_report_exceptions_json(const struct cunei_report *report,
                                  struct cunei_json *json);
+int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json *json);
 
 /* Those that are there when asked for. */
 int cunei_report_tree_json(const struct cunei_report *report, struct cunei_json *json);

@@ -118,6 +118,7 @@ static void add_up(struct cunei_survey *survey, struct cunei_survey_process *pro
     survey->appeared += profile->appeared;
     survey->unknown += profile->unknown;
     survey->switches += profile->switches;
+    survey->line_events += profile->lines;
     cunei_collections_add(&survey->collections, &process->collections);
     uint64_t start_ns = cunei_family_start_ns(process);
     if (start_ns > 0 && (survey->start_ns == 0 || start_ns < survey->start_ns))
@@ -150,6 +151,10 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
         rc = cunei_intake_tasks(survey, index, profile, map);
     if (rc == 0)
         rc = add_threads(pool, process, index);
+    if (rc < 0)
+        goto out;
+    if (pool->options->lines && profile->lines > 0)
+        rc = cunei_intake_lines(survey, process->process, profile, map);
     if (rc < 0)
         goto out;
     cunei_exceptions_add(&survey->exceptions, &profile->exceptions, map);
@@ -262,6 +267,7 @@ void cunei_survey_fini(struct cunei_survey *survey)
         free(survey->tasks[i].name);
     free(survey->tasks);
     cunei_exceptions_fini(&survey->exceptions);
+    cunei_lines_fini(&survey->lines);
     free(survey->processes);
     cunei_tree_free(survey->tree);
     cunei_edges_free(survey->edges);

@@ -23,6 +23,7 @@
 #include "model/exceptions.h"
 #include "model/functions.h"
 #include "model/histogram.h"
+#include "model/lines.h"
 #include "model/profile.h"
 #include "trace/trace.h"
 
@@ -35,6 +36,7 @@ struct cunei_survey_options {
     struct cunei_trace_choice processes;
     bool tree;
     bool edges;
+    bool lines;
     unsigned worker_count; /* 0: one for each core, as far as it is worth it */
     uint64_t piece_bytes;  /* of a stream, read in one go; 0: by the trace's size */
     /* Called from the calling thread, now and then. */
@@ -99,11 +101,13 @@ struct cunei_survey {
     struct cunei_survey_task *tasks; /* by process and begin */
     size_t task_count;
     struct cunei_exceptions exceptions; /* slots are indices plus one */
+    struct cunei_lines lines;           /* functions are indices plus one, times ns */
     struct cunei_collections collections;
     struct cunei_tree *tree;   /* slots are indices plus one, times ns */
     struct cunei_edges *edges; /* the same */
     uint64_t events, calls, resumes, raised, lost, missing_packets;
     uint64_t orphans, unclosed, appeared, unknown, switches;
+    uint64_t line_events;
     uint64_t start_ns; /* of the first process */
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns;     /* 0: that of a process is unknown */

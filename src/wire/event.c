@@ -38,6 +38,8 @@ static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
                         "uint64_t collected; uint32_t generation; "
                         "uint32_t uncollectable;",
                         CUNEI_STREAM_EVENTS, 3, 0},
+    [CUNEI_CLASS_LINE] = {"line", "uint32_t line; uint32_t function;",
+                          CUNEI_STREAM_EVENTS, 2, 0},
     [CUNEI_CLASS_ARGUMENT] = {"argument",
                               "uint32_t function; uint32_t index; "
                               "uint32_t name_length; uint32_t length; "

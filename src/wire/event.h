@@ -60,7 +60,7 @@ enum cunei_class {
     CUNEI_CLASS_THREAD_NAME = 9, /* struct cunei_thread_name */
     CUNEI_CLASS_EXCEPTION = 10,  /* struct cunei_exception */
     CUNEI_CLASS_GC = 11,         /* struct cunei_gc */
-    CUNEI_CLASS_LINE = 12,       /* reserved */
+    CUNEI_CLASS_LINE = 12,       /* struct cunei_line */
     CUNEI_CLASS_ARGUMENT = 13,   /* struct cunei_argument */
     CUNEI_CLASS_OBJECT = 14,     /* reserved: an object's birth and death */
     CUNEI_CLASS_MARK = 15,       /* reserved: the user's marks */
@@ -189,6 +189,17 @@ struct cunei_gc {
 };
 
 /*
+ * A line of `function`, which is the innermost open one.  Phase enter: the line begins;
+ * resume: the function goes on in it, right after the function's own `resume`; yield:
+ * the line begins, unless the frame is in it already.
+ */
+struct cunei_line {
+    uint64_t record;
+    uint32_t line;
+    uint32_t function; /* both by one store: function << 32 | line */
+};
+
+/*
  * An argument (phase enter, after the entry it belongs to) or a result (phase leave,
  * before the leave) of a call of `function`, which is the innermost open one.
  */
@@ -211,6 +222,7 @@ static_assert(sizeof(struct cunei_task) == 24, "the wire layout moved");
 static_assert(sizeof(struct cunei_thread_name) == 24, "the wire layout moved");
 static_assert(sizeof(struct cunei_exception) == 32, "the wire layout moved");
 static_assert(sizeof(struct cunei_gc) == 24, "the wire layout moved");
+static_assert(sizeof(struct cunei_line) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_argument) == 24, "the wire layout moved");
 
 /*

@@ -322,9 +322,12 @@ void cunei_metadata_format_function(const struct cunei_function *function,
     cunei_buffer_append_text(out, "event { name = \"");
     if (!name.failed)
         format_string(out, name.data, name.size);
-    cunei_buffer_format(
-        out, "\"; id = %" PRIu32 "; stream_id = 0; }; /* %zu %zu %zu%s */\n",
-        function->id, lengths[0], lengths[1], lengths[2], escaped ? " e" : "");
+    cunei_buffer_format(out, "\"; id = %" PRIu32 "; stream_id = 0; }; /* %zu %zu %zu%s",
+                        function->id, lengths[0], lengths[1], lengths[2],
+                        escaped ? " e" : "");
+    if (function->source)
+        cunei_buffer_format(out, " s%" PRIu64, function->source);
+    cunei_buffer_append_text(out, " */\n");
     out->failed |= name.failed;
     cunei_buffer_fini(&name);
 }
@@ -357,7 +360,7 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
                                   size_t size)
 {
     static const char before[] = "event { name = \"";
-    uint64_t lengths[3], id = 0;
+    uint64_t lengths[3], id = 0, source = 0;
     size_t name_size = 0, at = sizeof(before) - 1;
 
     if (size > 0 && line[size - 1] == '\n')
@@ -385,6 +388,8 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
     for (size_t i = 0; i < 3; i++)
         is_whole = is_whole && take(&next, " ") && take_number(&next, &lengths[i]);
     bool escaped = is_whole && take(&next, " e");
+    if (is_whole && take(&next, " s"))
+        is_whole = take_number(&next, &source);
     if (!is_whole || !take(&next, " */") || id < CUNEI_FUNCTION_FIRST ||
         id >= CUNEI_FUNCTION_CLASS_END)
         return -EINVAL;
@@ -395,6 +400,7 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
     /* The quote itself has been read: its place ends the name for parse_number. */
     name[name_size] = '\0';
     function->id = (uint32_t)id;
+    function->source = source;
     return parse_name(function, name, name_size, lengths, escaped);
 }
 
@@ -450,5 +456,6 @@ int cunei_metadata_parse_define(struct cunei_function *function, char *event,
     if (function->line != define.line)
         return -EINVAL;
     function->id = define.function;
+    function->source = 0;
     return (int)(sizeof(define) + define.length);
 }

@@ -49,6 +49,7 @@ void cunei_session_format(const struct cunei_session *session, struct cunei_buff
     format_patterns(out, &session->patterns, "include", "exclude");
     format_patterns(out, &session->arguments, "args", "args");
     format_patterns(out, &session->results, "return", "return");
+    format_patterns(out, &session->lines, "lines", "lines");
 }
 
 static int parse_number(const char *text, uint64_t *number)
@@ -81,6 +82,8 @@ static int parse_word(struct cunei_session *session, const char *key, const char
         return cunei_patterns_add(&session->arguments, true, value, NULL, 0);
     if (strcmp(key, "return") == 0)
         return cunei_patterns_add(&session->results, true, value, NULL, 0);
+    if (strcmp(key, "lines") == 0)
+        return cunei_patterns_add(&session->lines, true, value, NULL, 0);
 
     int rc = parse_number(value, &number);
     if (rc < 0)
@@ -146,5 +149,6 @@ void cunei_session_fini(struct cunei_session *session)
     cunei_patterns_fini(&session->patterns);
     cunei_patterns_fini(&session->arguments);
     cunei_patterns_fini(&session->results);
+    cunei_patterns_fini(&session->lines);
     *session = (struct cunei_session){0};
 }

@@ -8,6 +8,7 @@
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
+ *     lines=app:solve
  *
  * An unknown key, another version or a directory that is no absolute path is -EINVAL.
  */
@@ -39,6 +40,7 @@ struct cunei_session {
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */
     struct cunei_patterns results;   /* functions whose results are */
+    struct cunei_patterns lines;     /* functions whose lines are */
 };
 
 void cunei_session_format(const struct cunei_session *session,

@@ -17,7 +17,7 @@ MAGIC = 0xC1FC1FC1
 LAST = 1
 
 STACK, CALL, UNWIND, DEFINE = 1, 2, 3, 4
-SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, ARGUMENT = 7, 8, 9, 10, 11, 13
+SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, LINE, ARGUMENT = 7, 8, 9, 10, 11, 12, 13
 FIRST_FUNCTION = 1024
 CLASS_END = FIRST_FUNCTION + 20000
 ENTER, LEAVE, RESUME, YIELD = range(4)
@@ -68,6 +68,11 @@ class Collection(NamedTuple):
     collected: int
     generation: int
     uncollectable: int
+
+
+class Line(NamedTuple):
+    line: int
+    function: int
 
 
 class Argument(NamedTuple):
@@ -135,12 +140,17 @@ def read_argument(words: memoryview, at: int) -> tuple[Argument, int]:
     return Argument(function, index, decode(name), decode(value)), at + 2 + length // 8
 
 
+def read_line(words: memoryview, at: int) -> tuple[Line, int]:
+    return Line(*halves(words[at])), at + 1
+
+
 READERS = {
     SWITCH: read_switch,
     TASK: read_task,
     THREAD_NAME: read_thread_name,
     EXCEPTION: read_exception,
     GC: read_gc,
+    LINE: read_line,
     ARGUMENT: read_argument,
 }
 
@@ -249,9 +259,10 @@ def parse_definitions(metadata: bytes) -> Iterator[tuple[int, Function]]:
     for line in lines.splitlines():
         text, _, rest = line.removeprefix(b'event { name = "').rpartition(b'"; id = ')
         number, _, comment = rest.partition(b";")
-        *lengths, _ = comment.partition(b"/* ")[2].replace(b"e */", b"*/").split()
+        *lengths, _ = comment.partition(b"/* ")[2].replace(b"e ", b"").split()
+        lengths = [word for word in lengths if not word.startswith(b"s")]
         name = text.replace(b'\\"', b'"').replace(b"\\\\", b"\\")
-        escaped = comment.endswith(b" e */")
+        escaped = b" e " in comment.rpartition(b"/* ")[2]
         yield int(number), split_name(name, [int(word) for word in lengths], escaped)
 
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Packets in memory that passed the check, through the model: read in one go, read in
- * pieces and joined, walked, printed.
+ * pieces and joined, walked, its lines added up, printed.
  */
 #include <stdbool.h>
 
 #include "base/buffer.h"
 #include "fuzz.h"
+#include "model/lines.h"
 #include "model/profile.h"
 #include "model/walk.h"
 #include "trace/check.h"
@@ -18,10 +19,10 @@
 static const uint8_t uuid[16] = {'f', 'i', 'x', 't', 'u', 'r', 'e', 103};
 
 static struct cunei_function functions[FUNCTION_COUNT] = {
-    {1024, 1, "a", "f", "/x/a.py"},
-    {1025, 1, "a", "g", "/x/a.py"},
-    {1026, 1, "a", "h", "/x/a.py"},
-    {1027, 1, "a", "i", "/x/a.py"},
+    {1024, 1, "a", "f", "/x/a.py", 0},
+    {1025, 1, "a", "g", "/x/a.py", 0},
+    {1026, 1, "a", "h", "/x/a.py", 0},
+    {1027, 1, "a", "i", "/x/a.py", 0},
 };
 
 static const struct cunei_trace_process process = {
@@ -34,6 +35,8 @@ struct readings {
     struct cunei_profile whole, parts;
     struct cunei_span one, many;
     struct cunei_walk walk;
+    struct cunei_lines lines;
+    struct cunei_lines_reader line_reader;
 };
 
 static int count_step(void *context, const struct cunei_walk_step *step)
@@ -66,6 +69,7 @@ static void read_packet(struct readings *readings, const struct cunei_packet *he
     FUZZ_CHECK(cunei_profile_seal(&readings->parts, &piece) == 0);
     FUZZ_CHECK(cunei_profile_join(&readings->parts, &readings->many, &piece) == 0);
     FUZZ_CHECK(cunei_walk_packet(&readings->walk, head, words, count) == 0);
+    FUZZ_CHECK(cunei_lines_read(&readings->line_reader, head, words, count) == 0);
     for (size_t at = 0; at < count; at += cunei_event_words(&words[at], count - at)) {
         if (cunei_record_class(words[at]) < CUNEI_FUNCTION_FIRST)
             cunei_payload_format(&text, &words[at], at % 2 == 0);
@@ -92,6 +96,10 @@ static void finish(struct readings *readings)
 {
     FUZZ_CHECK(cunei_profile_seal(&readings->whole, &readings->one) == 0);
     FUZZ_CHECK(cunei_walk_end(&readings->walk) == 0);
+    FUZZ_CHECK(cunei_lines_end(&readings->line_reader) == 0);
+    for (uint32_t i = 1; i < readings->lines.count; i++)
+        FUZZ_CHECK(readings->lines.items[i].open == 0);
+    cunei_lines_fini(&readings->lines);
     compare(readings);
     cunei_span_fini(&readings->one);
     cunei_span_fini(&readings->many);
@@ -116,6 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(memory, data, size);
     FUZZ_CHECK(cunei_profile_init(&readings.whole, &options) == 0);
     FUZZ_CHECK(cunei_profile_init(&readings.parts, &options) == 0);
+    cunei_lines_begin(&readings.line_reader, &readings.lines);
     while (size - at >= sizeof(struct cunei_packet)) {
         const struct cunei_packet *head = (const void *)((const char *)memory + at);
         if (cunei_trace_check_head(head, uuid, 0) ||

@@ -9,10 +9,10 @@
 static const uint8_t uuid[16] = {'f', 'i', 'x', 't', 'u', 'r', 'e', 103};
 
 static struct cunei_function functions[20010] = {
-    {1024, 1, "a", "f", "/x/a.py"},
-    {1025, 1, "a", "g", "/x/a.py"},
-    [3] = {1027, 1, "a", "h", "/x/a.py"},
-    [20000] = {CUNEI_FUNCTION_CLASS_END, 1, "a", "far", "/x/a.py"},
+    {1024, 1, "a", "f", "/x/a.py", 0},
+    {1025, 1, "a", "g", "/x/a.py", 0},
+    [3] = {1027, 1, "a", "h", "/x/a.py", 0},
+    [20000] = {CUNEI_FUNCTION_CLASS_END, 1, "a", "far", "/x/a.py", 0},
 };
 
 static const struct cunei_trace_process process = {

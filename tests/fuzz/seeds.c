@@ -83,7 +83,7 @@ static void put_live(struct cunei_buffer *out, const struct fixture *fixture)
 
 static void put_line(struct cunei_buffer *out, uint32_t id)
 {
-    struct cunei_function function = {id, 3, "m", "C.late", "/x/m.py"};
+    struct cunei_function function = {id, 3, "m", "C.late", "/x/m.py", 0};
     cunei_metadata_format_function(&function, out);
 }
 
@@ -144,11 +144,15 @@ static void put_others(struct fixture *fixture, uint64_t time)
         UINT64_C(1) << 32 | 1024,
         UINT64_C(8) << 32 | 4,
         0x313d656d616e,
+        cunei_record(time, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
+        UINT64_C(1024) << 32 | 17,
         cunei_record(time, 1024, CUNEI_PHASE_YIELD),
         cunei_record(time, CUNEI_CLASS_TASK, CUNEI_PHASE_RESUME),
         7,
         0,
         cunei_record(time, 1024, CUNEI_PHASE_RESUME),
+        cunei_record(time, CUNEI_CLASS_LINE, CUNEI_PHASE_RESUME),
+        UINT64_C(1024) << 32 | 17,
     };
 
     fixture_put_words(fixture, time, words, sizeof(words) / sizeof(words[0]));

@@ -20,6 +20,8 @@ static void every_kind_of_event_passes_the_check(void **state)
     const uint64_t stack[] = {cunei_record(1000, CUNEI_CLASS_STACK, 0),
                               UINT64_C(4) << 32 | 7, UINT64_C(1024) << 32,
                               UINT64_C(1025) << 32 | 1024};
+    const uint64_t line[] = {cunei_record(1003, CUNEI_CLASS_LINE, 0),
+                             UINT64_C(1024) << 32 | 17};
     fixture_packet_begin(&fixture, 1, 0, 1000);
     fixture_put_define(&fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");
     fixture_append(&fixture);
@@ -30,12 +32,13 @@ static void every_kind_of_event_passes_the_check(void **state)
     fixture_put_call(&fixture, 1001, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_ENTER);
     fixture_put_unwind(&fixture, 1002, 1);
     fixture_put_call(&fixture, 1002, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_LEAVE);
+    fixture_put_words(&fixture, 1003, line, 2);
     fixture_append(&fixture);
 
     open_trace();
 
     assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), 0);
-    assert_int_equal(events, 5);
+    assert_int_equal(events, 6);
     assert_int_equal(read_stream(1, &events, 0, UINT64_MAX), 0);
     assert_int_equal(events, 1);
 }
@@ -131,6 +134,16 @@ static void unwind_cut_short(void)
 {
     fixture_put(&fixture, 4000, CUNEI_CLASS_UNWIND, CUNEI_PHASE_ENTER);
 }
+static void line_of_nothing(void)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_LINE, 0),
+                              UINT64_C(1026) << 32 | 17};
+    fixture_put_words(&fixture, 4000, words, 2);
+}
+static void line_cut_short(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER);
+}
 static void definition_among_events(void)
 {
     fixture_put(&fixture, 4000, CUNEI_CLASS_DEFINE, CUNEI_PHASE_ENTER);
@@ -202,6 +215,8 @@ static const struct {
     ROW(call_of_nothing),
     ROW(call_cut_short),
     ROW(unwind_cut_short),
+    ROW(line_of_nothing),
+    ROW(line_cut_short),
     ROW(definition_among_events),
     ROW(odd_stack),
     ROW(huge_stack),

@@ -33,7 +33,7 @@ static char *lines_of(const uint32_t *ids, size_t count)
 {
     struct cunei_buffer text = {0};
     for (size_t i = 0; i < count; i++) {
-        struct cunei_function function = {ids[i], 1, "a", "late", "/x/a.py"};
+        struct cunei_function function = {ids[i], 1, "a", "late", "/x/a.py", 0};
         cunei_metadata_format_function(&function, &text);
     }
     return text.data;

@@ -119,14 +119,17 @@ static void a_second_of_ticks_is_a_second(void **state)
 }
 
 static const struct cunei_function functions[] = {
-    {1024, 1, "json.decoder", "JSONDecoder.decode", "/usr/lib/python3/json/decoder.py"},
-    {1025, 0, "", "", ""},
-    {1026, UINT32_MAX, "a", "f.<locals>.<lambda>", "<string>"},
-    {1027, 7, "ä", "f", "/home/ü/x.py"},
-    {1028, 7, "a\"b\\c", "\"", "C:\\x.py"},
-    {1029, 7, "a\nb", "f\\n", "/tmp/\x1b[0m.py"},
-    {1030, 7, "a:b (c:1)", "f:g (h:2)", "/x:3).py"},
-    {CUNEI_FUNCTION_CLASS_END - 1, 7, "m", "f }; /* 1 1 1 */", "f"},
+    {1024, 1, "json.decoder", "JSONDecoder.decode", "/usr/lib/python3/json/decoder.py",
+     0},
+    {1025, 0, "", "", "", 0},
+    {1026, UINT32_MAX, "a", "f.<locals>.<lambda>", "<string>", 0},
+    {1027, 7, "ä", "f", "/home/ü/x.py", 0},
+    {1028, 7, "a\"b\\c", "\"", "C:\\x.py", 0},
+    {1029, 7, "a\nb", "f\\n", "/tmp/\x1b[0m.py", 0},
+    {1030, 7, "a:b (c:1)", "f:g (h:2)", "/x:3).py", 0},
+    {1031, 7, "a", "lined", "/x/a.py", 1234567890123456789},
+    {1032, 7, "a\nb", "lined", "/x/a.py", UINT64_MAX},
+    {CUNEI_FUNCTION_CLASS_END - 1, 7, "m", "f }; /* 1 1 1 */", "f", 0},
 };
 
 #define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
@@ -153,6 +156,7 @@ static void a_functions_line_is_parsed_back_whatever_its_name(void **state)
                          0);
 
         assert_int_equal(parsed.id, functions[i].id);
+        assert_true(parsed.source == functions[i].source);
         assert_same(&parsed, &functions[i]);
         cunei_buffer_fini(&line);
     }

@@ -56,6 +56,7 @@ static void values_and_c_calls_are_parsed_back(void **state)
     assert_int_equal(cunei_patterns_add(&session.arguments, true, ":f", NULL, 0), 0);
     assert_int_equal(cunei_patterns_add(&session.arguments, true, "a b", NULL, 0), 0);
     assert_int_equal(cunei_patterns_add(&session.results, true, "re:^x$", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&session.lines, true, "a:f", NULL, 0), 0);
 
     cunei_session_format(&session, &text);
     assert_int_equal(cunei_session_parse(&parsed, text.data), 0);
@@ -68,6 +69,8 @@ static void values_and_c_calls_are_parsed_back(void **state)
     assert_string_equal(cunei_patterns_text(&parsed.arguments, 1, &include), "a b");
     assert_int_equal(parsed.results.count, 1);
     assert_string_equal(cunei_patterns_text(&parsed.results, 0, &include), "re:^x$");
+    assert_int_equal(parsed.lines.count, 1);
+    assert_string_equal(cunei_patterns_text(&parsed.lines, 0, &include), "a:f");
     cunei_session_fini(&session);
     cunei_session_fini(&parsed);
     cunei_buffer_fini(&text);

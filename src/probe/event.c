@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/event.h"
+
+#include "probe/argument.h"
+#include "probe/ccall.h"
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/exception.h"
+#include "probe/frames.h"
+#include "probe/greenlet.h"
+#include "probe/task.h"
+#include "probe/write.h"
+#include "rt/recorder.h"
+
+uint64_t cunei_event_word(PyCodeObject *code)
+{
+    /* Its frame is the one that runs, so that one's globals name the module. */
+    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
+
+    if (word == 0)
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+    return word;
+}
+
+void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
+                       PyObject *value)
+{
+    uint32_t id = cunei_code_id(word), flags = cunei_code_flags(word);
+
+    if (flags & CUNEI_CODE_RESULT && phase == CUNEI_PHASE_LEAVE && value) {
+        cunei_argument_write_result(code, word, value);
+        if (cunei_code_word(code) != word)
+            return;
+    }
+    if (flags & CUNEI_CODE_COROUTINE)
+        cunei_task_write(id, phase);
+    else if (id)
+        cunei_write_function(id, phase);
+    if (flags & CUNEI_CODE_GREENLET && phase == CUNEI_PHASE_LEAVE)
+        cunei_greenlet_imported();
+    if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
+        cunei_argument_write(code, word);
+}
+
+void cunei_event_unwind(PyCodeObject *code, uint64_t word, PyObject *offset,
+                        PyObject *exception)
+{
+    uint32_t id = cunei_code_id(word);
+    bool closes = exception && code->co_flags & CO_ASYNC_GENERATOR &&
+                  Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit);
+    uint64_t run = 0;
+
+    if (word == 0)
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
+    if (id) {
+        cunei_ccall_unwind();
+        run = cunei_frames_run(id);
+        if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
+            cunei_task_unwind();
+    }
+    if (exception)
+        cunei_exception_unwound(code, offset, exception);
+    if (id)
+        cunei_write_unwind(id, closes ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER, run);
+}
+
+bool cunei_event_is_main(PyCodeObject *code)
+{
+    PyObject *module = NULL, *globals = cunei_frames_globals();
+
+    if (!globals || PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
+        return false;
+    PyObject *modules = cunei_compat_sys("modules");
+    if (modules && PyDict_Check(modules))
+        module = cunei_compat_dict_get(modules, "__main__");
+    bool yes = module && PyModule_Check(module) && PyModule_GetDict(module) == globals;
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+    return yes;
+}

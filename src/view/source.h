@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A file of Python source, line by line.
+ *
+ *     struct cunei_source source;
+ *     int rc = cunei_source_read(&source, "/src/app.py");
+ *     uint32_t last = cunei_source_block(&source, 12);
+ *     for (uint32_t line = 12; line <= last; line++)
+ *         … cunei_source_line(&source, line, &size) …
+ *     cunei_source_fini(&source);
+ */
+#ifndef CUNEI_VIEW_SOURCE_H
+#define CUNEI_VIEW_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cunei_source {
+    char *text;     /* owned */
+    size_t *begins; /* owned: of each line, and the end */
+    uint32_t count; /* of lines */
+};
+
+/* Negative errno: it cannot be read, or is too long to be source (-EFBIG). */
+int cunei_source_read(struct cunei_source *source, const char *path);
+void cunei_source_fini(struct cunei_source *source);
+
+/* A line, from 1 on, without its break: lent; NULL: there is none. */
+const char *cunei_source_line(const struct cunei_source *source, uint32_t line,
+                              size_t *size);
+
+/* The columns that a line is indented by. */
+unsigned cunei_source_indent(const struct cunei_source *source, uint32_t line);
+
+/*
+ * The last line of what begins at `first`: a function or a class with its decorators.
+ * Of anything else, `first`.
+ */
+uint32_t cunei_source_block(const struct cunei_source *source, uint32_t first);
+
+#endif

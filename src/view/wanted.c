@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "view/wanted.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "view/section.h"
+
+static bool has_name(const struct cunei_function *function, const char *name)
+{
+    const char *last = strrchr(function->qualname, '.');
+
+    return fnmatch(name, function->qualname, 0) == 0 ||
+           (last && fnmatch(name, last + 1, 0) == 0);
+}
+
+int cunei_wanted_init(struct cunei_wanted *wanted, const struct cunei_report *report,
+                      const char *name)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+
+    *wanted = (struct cunei_wanted){.name = name};
+    for (uint32_t i = 0; !wanted->is_name && i < functions->count; i++)
+        wanted->is_name = has_name(&functions->items[i], name);
+    if (wanted->is_name)
+        return 0;
+    return cunei_patterns_add(&wanted->patterns, true, name, NULL, 0);
+}
+
+bool cunei_wanted_has(const struct cunei_wanted *wanted,
+                      const struct cunei_function *function)
+{
+    if (wanted->is_name)
+        return has_name(function, wanted->name);
+    return cunei_patterns_include(&wanted->patterns, function->module,
+                                  function->qualname, function->file);
+}
+
+void cunei_wanted_fini(struct cunei_wanted *wanted)
+{
+    cunei_patterns_fini(&wanted->patterns);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The functions that somebody asks for: by name, as people say it, or by a pattern.
+ *
+ * `parse` means Parser.parse too, and globs may be used; what no function is called is
+ * a pattern as in recording.
+ */
+#ifndef CUNEI_VIEW_WANTED_H
+#define CUNEI_VIEW_WANTED_H
+
+#include <stdbool.h>
+
+#include "base/pattern.h"
+
+struct cunei_function;
+struct cunei_report;
+
+/* Private. */
+struct cunei_wanted {
+    const char *name; /* borrowed */
+    struct cunei_patterns patterns;
+    bool is_name; /* a function has that name: it is no pattern */
+};
+
+/* -EINVAL: it is no expression; -ENOMEM. */
+int cunei_wanted_init(struct cunei_wanted *wanted, const struct cunei_report *report,
+                      const char *name);
+bool cunei_wanted_has(const struct cunei_wanted *wanted,
+                      const struct cunei_function *function);
+void cunei_wanted_fini(struct cunei_wanted *wanted);
+
+#endif

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: MIT
+"""Lines of chosen functions: as often as they ran, as long as they took, and shown."""
+
+import ast
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import ctf
+import pytest
+
+pytestmark = pytest.mark.core
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+# line_profiler sets LINE without PY_START: from 3.13 on it misses functions whose body
+# stands beside their head (gh-155992).
+BESIDE_THEIR_HEAD = {"oneline": 2, "<lambda>": 1}
+
+
+def lines_of(report):
+    """Hits by (function, line)."""
+    return {(line["function"], line["line"]): line["hits"] for line in report["lines"]}
+
+
+def times_of(report):
+    return {
+        (line["function"], line["line"]): line["time_ns"] for line in report["lines"]
+    }
+
+
+def report_of(cunei, *words, directory="trace"):
+    done = cunei("report", "--json", directory, *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def record(cunei, source, *options, name="app.py"):
+    """Lines of a program are recorded; the report of it."""
+    cunei.write(name, source)
+    done = cunei("record", "--force", "-o", "trace", *options, name)
+    assert done.returncode == 0, done.stderr
+    report = report_of(cunei)
+    assert (report["lost"], report["orphans"], report["unclosed"]) == (0, 0, 0)
+    return report
+
+
+def line_number(source, text):
+    (number,) = [i for i, line in enumerate(source.split("\n"), 1) if text in line]
+    return number
+
+
+THEIRS = """
+import json
+import lined
+from line_profiler import LineProfiler
+
+profiler = LineProfiler(*lined.FUNCTIONS)
+profiler.enable()
+lined.run()
+profiler.disable()
+print(json.dumps([
+    [first, line, hits]
+    for (_, first, _), lines in profiler.get_stats().timings.items()
+    for line, hits, _ in lines
+]))
+"""
+
+
+def lengthen(text):
+    """The same functions, their bodies too far below their heads for some Pythons."""
+    head = re.compile(r"^( *)(?:async )?def .*:\n", re.MULTILINE)
+    return head.sub(lambda match: match[0] + f"{match[1]}    # far\n" * 130, text)
+
+
+@pytest.mark.parametrize("change", [str, lengthen])
+def test_as_often_as_line_profiler_says(cunei, change):
+    pytest.importorskip("line_profiler")
+    cunei.write("lined.py", change((PROGRAMS / "lined.py").read_text()))
+    cunei.write("theirs.py", THEIRS)
+    told = cunei.run(cunei.python, "theirs.py")
+    assert told.returncode == 0, told.stderr
+    theirs = Counter()
+    for first, line, hits in json.loads(told.stdout):
+        theirs[first, line] += hits
+
+    report = record(cunei, "import lined\nlined.run()\n", "--lines", "lined")
+
+    functions = [f for f in report["functions"] if f["module"] == "lined"]
+    firsts = {f["qualname"]: f["line"] for f in functions}
+    known = {first for first, _ in theirs}
+    ours = Counter()
+    for (function, line), hits in lines_of(report).items():
+        if firsts[function] in known and function not in BESIDE_THEIR_HEAD:
+            ours[firsts[function], line] += hits
+    beside = {firsts[name] for name in BESIDE_THEIR_HEAD}
+    theirs = Counter({key: n for key, n in theirs.items() if key[0] not in beside})
+    assert ours == theirs
+    for name, hits in BESIDE_THEIR_HEAD.items():
+        assert lines_of(report)[name, firsts[name]] == hits
+
+
+def test_hits_are_exact_and_lines_never_run_are_not_there(cunei):
+    source = """\
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+
+def never(n):
+    if n:
+        return 1
+    return 2
+
+
+fib(10)
+never(1)
+"""
+    hits = lines_of(record(cunei, source, "--lines", ":fib", "--lines", ":never"))
+
+    assert hits == {
+        ("fib", 2): 177,
+        ("fib", 3): 89,
+        ("fib", 4): 88,
+        ("never", 8): 1,
+        ("never", 9): 1,
+    }
+
+
+def test_a_recursion_takes_no_longer_than_its_function(cunei):
+    source = "def f(n):\n    if n:\n        f(n - 1)\n        f(n - 1)\n\n\nf(9)\n"
+    report = record(cunei, source, "--lines", ":f")
+
+    (function,) = [f for f in report["functions"] if f["qualname"] == "f"]
+    times = times_of(report)
+    assert all(0 < time <= function["total_ns"] for time in times.values()), times
+    assert sum(lines_of(report).values()) == 1023 + 2 * 511
+
+
+def test_what_a_generator_waits_belongs_to_no_line(cunei):
+    source = """\
+import time
+
+
+def numbers():
+    for i in range(3):
+        yield i
+    return
+
+
+def spend(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+def consume():
+    for _ in numbers():
+        spend(0.03)
+
+
+consume()
+"""
+    report = record(cunei, source, "--lines", ":numbers", "--lines", ":consume")
+
+    hits, times = lines_of(report), times_of(report)
+    assert (hits["numbers", 5], hits["numbers", 6], hits["numbers", 7]) == (4, 3, 1)
+    assert times["numbers", 5] + times["numbers", 6] < 30e6
+    assert times["consume", 18] >= 90e6
+    assert times["consume", 17] < 60e6
+
+
+def test_a_generator_that_goes_on_tells_its_line(cunei):
+    source = "def g():\n    x = yield 1\n    yield x\n\n\nlist(g())\n"
+    record(cunei, source, "--lines", ":g")
+
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    told = [
+        (event.phase, event.value.line)
+        for event in process.events()
+        if event.kind == ctf.LINE
+    ]
+    enter, resume = ctf.ENTER, ctf.RESUME
+    assert told == [(enter, 2), (resume, 2), (enter, 3), (resume, 3)]
+
+
+def test_threads_and_forked_children_are_added_up(cunei):
+    source = """\
+import os
+import threading
+
+
+def work(n):
+    for _ in range(n):
+        pass
+
+
+threads = [threading.Thread(target=work, args=(100,)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+if os.fork() == 0:
+    work(10)
+    os._exit(0)
+os.wait()
+"""
+    hits = lines_of(record(cunei, source, "--lines", ":work"))
+
+    assert hits == {("work", 6): 4 * 101 + 11, ("work", 7): 410}
+
+
+def test_more_lines_than_fit_in_a_packet(cunei):
+    source = "def f(n):\n    i = 0\n    while i < n:\n        i += 1\n\n\nf(40_000)\n"
+    report = record(cunei, source, "--lines", ":f")
+
+    assert lines_of(report) == {("f", 2): 1, ("f", 3): 40_001, ("f", 4): 40_000}
+    (function,) = [f for f in report["functions"] if f["qualname"] == "f"]
+    total = sum(times_of(report).values())
+    assert 0.9 * function["total_ns"] < total <= function["total_ns"]
+
+
+def test_lines_are_recorded_whatever_is_excluded(cunei):
+    source = """\
+def helper():
+    return 1
+
+
+def f():
+    return helper()
+
+
+f()
+f()
+"""
+    report = record(cunei, source, "--exclude", "__main__", "--lines", ":f")
+
+    assert lines_of(report) == {("f", 6): 2}
+    names = {f["qualname"] for f in report["functions"] if f["module"] == "__main__"}
+    assert names == {"f"}
+
+
+def test_only_chosen_code_has_line_events_and_none_keeps_them(cunei):
+    source = """\
+import sys
+import cunei
+
+
+def chosen():
+    return 1
+
+
+def other():
+    return 2
+
+
+def events(function):
+    monitoring = sys.monitoring
+    return any(
+        monitoring.get_tool(tool)
+        and monitoring.get_local_events(tool, function.__code__)
+        & monitoring.events.LINE
+        for tool in range(6)
+    )
+
+
+with cunei.recording("trace", lines=":chosen"):
+    chosen(), other()
+    print(events(chosen), events(other))
+for tool in range(6):
+    if not sys.monitoring.get_tool(tool):
+        sys.monitoring.use_tool_id(tool, "test")
+print(events(chosen), events(other))
+with cunei.recording("again", lines=[":other"]):
+    chosen(), other()
+print("done")
+"""
+    cunei.write("app.py", source.replace('with cunei.recording("again"', FREED))
+    done = cunei.run(cunei.python, "app.py")
+
+    assert (done.stderr, done.stdout.split("\n")[:2]) == (
+        "",
+        ["True False", "False False"],
+    )
+    assert set(lines_of(report_of(cunei))) == {("chosen", 6)}
+    assert set(lines_of(report_of(cunei, directory="again"))) == {("other", 10)}
+
+
+FREED = """for tool in range(6):
+    if sys.monitoring.get_tool(tool) == "test":
+        sys.monitoring.free_tool_id(tool)
+with cunei.recording("again\""""
+
+
+def test_a_function_that_runs_already_is_heard_of(cunei):
+    source = """\
+import cunei
+
+
+def f():
+    cunei.start("trace", lines=":f")
+    x = 1
+    x += 1
+    cunei.stop()
+
+
+f()
+"""
+    cunei.write("app.py", source)
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+    hits = lines_of(report_of(cunei))
+    assert (hits["f", 6], hits["f", 7], hits["f", 8]) == (1, 1, 1)
+
+
+def test_a_long_function_on_a_python_that_is_slow_to_tell_its_lines(cunei):
+    source = lengthen("def f(n):\n    for i in range(n):\n        x = i\n\n\nf(1000)\n")
+    report = record(cunei, source, "--lines", ":f")
+
+    assert lines_of(report) == {("f", 132): 1001, ("f", 133): 1000}
+    version = cunei.run(cunei.python, "-c", "import sys; print(sys.version_info[:3])")
+    is_slow = (3, 12) <= ast.literal_eval(version.stdout) < (3, 13, 3)
+    shown = cunei("report", "trace", "--lines", "f").stdout
+    assert ("were told by its instructions" in shown) == is_slow
+
+
+SHOWN = """\
+def add(n):
+    total = 0
+    for i in range(n):
+        total += i
+    if n < 0:
+        return None
+
+    return total
+
+
+print(add(4))
+"""
+
+
+def table(text):
+    """The rows below the head of the first table: {line: (hits, source)}."""
+    rows = text.split("source\n", 1)[1].split("\n\nnext", 1)[0].split("\n")
+    found = {}
+    for row in rows:
+        match = re.fullmatch(r" *(\d+)(?: +(\d+)(?: +[\d.]+ \w+){2} +[\d.]+)?(.*)", row)
+        assert match, row
+        found[int(match[1])] = (int(match[2] or 0), match[3].strip())
+    return found
+
+
+def test_the_source_stands_beside_its_numbers(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    done = cunei("report", "trace", "--lines", "add", env={"COLUMNS": "80"})
+
+    assert table(done.stdout) == {
+        1: (0, "def add(n):"),
+        2: (1, "total = 0"),
+        3: (5, "for i in range(n):"),
+        4: (4, "total += i"),
+        5: (1, "if n < 0:"),
+        6: (0, "return None"),
+        7: (0, ""),
+        8: (1, "return total"),
+    }
+    assert max(len(line) for line in done.stdout.split("\n")) <= 80
+    assert "source   " not in done.stdout, "nothing is wrong with it"
+
+
+def test_run_shows_the_lines_at_once(cunei):
+    cunei.write("app.py", SHOWN)
+    done = cunei("run", "--lines", ":add", "app.py")
+
+    assert done.stdout == "6\n"
+    assert table(done.stderr)[4] == (4, "total += i")
+
+
+def test_source_that_has_changed_is_told(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    cunei.write("app.py", "# new\n" + SHOWN)
+    done = cunei("report", "trace", "--lines", "add")
+
+    assert "app.py is not what it was when this was recorded" in done.stdout
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
+
+
+def test_source_that_is_gone_is_told_and_the_numbers_stay(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    (cunei.folder / "app.py").unlink()
+    done = cunei("report", "trace", "--lines", "add")
+
+    assert "app.py cannot be found" in done.stdout
+    assert "total" not in done.stdout
+    assert re.search(r"^ *4 +4 +", done.stdout, re.MULTILINE), done.stdout
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"missing"}
+
+
+def test_code_without_a_file_has_lines_all_the_same(cunei):
+    source = 'exec(compile("def f():\\n    return 1\\nf()\\n", "<made>", "exec"))\n'
+    report = record(cunei, source, "--lines", ":f")
+
+    assert lines_of(report) == {("f", 2): 1}
+    assert "<made> cannot be found" in cunei("report", "trace", "-l", "f").stdout
+
+
+def test_functions_that_are_not_there_are_told_with_the_nearest(cunei):
+    record(cunei, SHOWN + "def other(): pass\nother()\n", "--lines", ":add")
+
+    done = cunei("report", "trace", "--lines", "ad")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "cunei: 'trace' holds no function like 'ad'; did you mean 'add'?\n"
+    )
+    done = cunei("report", "trace", "--lines", "other")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "cunei: the lines of 'other' were not recorded in 'trace'; record them with "
+        "--lines ':other'\n"
+    )
+    done = cunei("report", "trace", "--lines", "unheard")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "lines were recorded of 'add'" in done.stderr
+
+
+def test_a_pattern_that_matches_nothing_is_told(cunei):
+    cunei.write("app.py", SHOWN)
+    done = cunei("record", "-o", "trace", "--lines", "__main__:ad", "app.py")
+
+    assert done.returncode == 0
+    assert (
+        "no function that was recorded matches --lines '__main__:ad'; did you mean "
+        "'__main__:add'?"
+    ) in done.stderr
+
+
+def test_replay_dump_and_info_show_lines(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+
+    assert "line 4  app.py:4\n" in cunei("replay", "trace").stdout
+    dump = cunei("dump", "trace").stdout
+    assert len(re.findall(r" line: enter, \{ line = 4, function = \d+ \}", dump)) == 4
+    assert "12 lines" in cunei("info", "trace").stdout
+    process = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
+    assert process["lines"] == 12
+
+
+def test_lines_before_a_crash_are_there(cunei):
+    source = (
+        "import os\n\n\ndef f():\n    x = 1\n    os.kill(os.getpid(), 9)\n\n\nf()\n"
+    )
+    cunei.write("app.py", source)
+    cunei("record", "-o", "trace", "--lines", ":f", "app.py")
+
+    assert lines_of(report_of(cunei)) == {("f", 5): 1, ("f", 6): 1}
