@@ -104,11 +104,11 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
     unsigned long long max_bytes = 0, max_repr = 0;
     int children = 1, c_calls = 0, full_repr = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(
-            args, names, "O&O!K|$ppO!O!KpO!:start", keywords, PyUnicode_FSConverter,
-            &directory, &PyList_Type, &patterns, &max_bytes, &children, &c_calls,
-            &PyList_Type, &arguments, &PyList_Type, &results, &max_repr, &full_repr,
-            &PyList_Type, &lines))
+    if (!PyArg_ParseTupleAndKeywords(args, names, "O&O!K|$ppO!O!KpO!:start", keywords,
+                                     PyUnicode_FSConverter, &directory, &PyList_Type,
+                                     &patterns, &max_bytes, &children, &c_calls,
+                                     &PyList_Type, &arguments, &PyList_Type, &results,
+                                     &max_repr, &full_repr, &PyList_Type, &lines))
         return -1;
     *session = (struct cunei_session){
         .directory = strdup(PyBytes_AS_STRING(directory)),
