@@ -44,9 +44,9 @@ _MAX_REPR = range(8, 4097)
 
 def _patterns(
     include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
-) -> list[tuple[bool, str]]:
+) -> "list[tuple[bool, str]]":
     """Both lists as the probe wants them: in order, included ones first."""
-    pairs: list[tuple[bool, str]] = []
+    pairs: "list[tuple[bool, str]]" = []
     for wanted, texts in ((True, include), (False, exclude)):
         if isinstance(texts, str):
             texts = (texts,)
