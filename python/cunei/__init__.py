@@ -59,7 +59,7 @@ def start(
     *,
     include: "str | Sequence[str]" = (),
     exclude: "str | Sequence[str]" = (),
-    max_size: int | None = None,
+    max_size: "int | None" = None,
     c_calls: bool = False,
     args: "str | Sequence[str]" = (),
     return_: "str | Sequence[str]" = (),
@@ -133,7 +133,7 @@ class recording:
         *,
         include: "str | Sequence[str]" = (),
         exclude: "str | Sequence[str]" = (),
-        max_size: int | None = None,
+        max_size: "int | None" = None,
         c_calls: bool = False,
         args: "str | Sequence[str]" = (),
         return_: "str | Sequence[str]" = (),
@@ -141,7 +141,7 @@ class recording:
         repr: "Literal['safe', 'full']" = "safe",
     ) -> None:
         self._directory = directory
-        self._options: dict[str, Any] = {
+        self._options: "dict[str, Any]" = {
             "include": include,
             "exclude": exclude,
             "max_size": max_size,
@@ -158,8 +158,8 @@ class recording:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
+        kind: "type[BaseException] | None",
+        error: "BaseException | None",
         traceback: "TracebackType | None",
     ) -> None:
         stop()

@@ -318,7 +318,8 @@ static struct PyModuleDef definition = {
     .m_free = probe_free,
 };
 
-PyMODINIT_FUNC PyInit__probe(void);
+/* 3.8 leaves it to the compiler whether others see it. */
+__attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__probe(void);
 
 PyMODINIT_FUNC PyInit__probe(void)
 {
