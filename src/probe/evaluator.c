@@ -46,6 +46,8 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
 
     if (!own.is_on)
         return;
+    /* There is one where it is thrown into a generator. */
+    struct cunei_compat_error error = cunei_compat_put_aside();
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
@@ -54,6 +56,7 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
         cunei_event_write(code, word, phase, result);
     cunei_recorder_end_event(before);
     cunei_older_pop(thread, &pushed);
+    cunei_compat_put_back(&error);
 }
 
 static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
