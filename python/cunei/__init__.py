@@ -46,7 +46,7 @@ def _patterns(
     include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
 ) -> "list[tuple[bool, str]]":
     """Both lists as the probe wants them: in order, included ones first."""
-    pairs: "list[tuple[bool, str]]" = []
+    pairs: list[tuple[bool, str]] = []
     for wanted, texts in ((True, include), (False, exclude)):
         if isinstance(texts, str):
             texts = (texts,)
@@ -141,7 +141,7 @@ class recording:
         repr: "Literal['safe', 'full']" = "safe",
     ) -> None:
         self._directory = directory
-        self._options: "dict[str, Any]" = {
+        self._options: dict[str, Any] = {
             "include": include,
             "exclude": exclude,
             "max_size": max_size,

@@ -41,7 +41,7 @@ def own_words() -> "list[str]":
 
 def python_words(words: "list[str]") -> "list[str]":
     """The options of this Python itself, which stand before ``-m``."""
-    kept: "list[str]" = []
+    kept: list[str] = []
     rest = iter(words[1:])
     for word in rest:
         if word.startswith("--"):
