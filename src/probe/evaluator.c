@@ -8,6 +8,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/event.h"
+#include "probe/passing.h"
 #include "probe/process.h"
 #include "probe/write.h"
 #include "rt/clock.h"
@@ -48,9 +49,15 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
         return;
     /* There is one where it is thrown into a generator. */
     struct cunei_compat_error error = cunei_compat_put_aside();
-    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-    cunei_process_event(code);
+    bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
     uint32_t before = cunei_recorder_begin_event();
+    /* Who goes on is the frame below, or this one. */
+    if (begins)
+        cunei_passing_landed();
+    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
+    if (!begins)
+        cunei_passing_landed();
+    cunei_process_event(code);
     uint64_t word = cunei_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, phase, result);
@@ -59,6 +66,7 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
     cunei_compat_put_back(&error);
 }
 
+/* The frame, recorded or not, ends by an exception. */
 static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
                                                         cunei_older_frame *frame)
 {
@@ -71,7 +79,11 @@ static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
 
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
-    cunei_event_unwind(code, cunei_event_word(code), NULL, NULL);
+    uint64_t word = cunei_event_word(code);
+    cunei_passing_unwound(frame, pushed.below, word, &error);
+    if (!(word & CUNEI_CODE_OFF))
+        cunei_event_unwind(code, word, NULL, NULL);
+    cunei_passing_wait();
     cunei_recorder_end_event(before);
     cunei_older_pop(thread, &pushed);
     cunei_compat_put_back(&error);
@@ -103,8 +115,12 @@ static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *fram
     uint64_t word = word_of(frame);
 
     if (word & CUNEI_CODE_OFF || !own.is_on ||
-        (generates && cunei_older_only_makes(frame)))
-        return hand_on(thread, frame, throws, own.before);
+        (generates && cunei_older_only_makes(frame))) {
+        PyObject *unseen = hand_on(thread, frame, throws, own.before);
+        if (!LIKELY(unseen))
+            tell_unwind(thread, frame);
+        return unseen;
+    }
     enum cunei_phase phase = generates && cunei_older_has_begun(frame)
                                  ? CUNEI_PHASE_RESUME
                                  : CUNEI_PHASE_ENTER;
@@ -207,6 +223,8 @@ static int record(struct cunei_source *source, bool selective)
 static void pause_events(struct cunei_source *source)
 {
     (void)source;
+    if (own.is_on)
+        cunei_passing_landed(); /* who stops it goes on */
     own.is_on = false;
     if (is_ours(cunei_older_get_evaluator()))
         cunei_older_set_evaluator(own.before);

@@ -82,7 +82,12 @@ static size_t copy_type(PyTypeObject *type, char text[CUNEI_FLIGHT_TYPE_MAX + 1]
     return used;
 }
 
-static void write_flight(enum cunei_phase phase, const struct cunei_flying *flying)
+void cunei_exception_name(struct cunei_flying *flying, PyTypeObject *type)
+{
+    flying->type_size = copy_type(type, flying->type);
+}
+
+void cunei_exception_write(enum cunei_phase phase, const struct cunei_flying *flying)
 {
     const struct cunei_flight *flight = &flying->flight;
     uint64_t words[] = {
@@ -95,12 +100,12 @@ static void write_flight(enum cunei_phase phase, const struct cunei_flying *flyi
     cunei_write_text(words, 4, flying->type, flying->type_size, true);
 }
 
-static void land(struct cunei_flights *flights, struct cunei_flying *flying,
-                 uint32_t handler, uint32_t line)
+void cunei_exception_land(struct cunei_flights *flights, struct cunei_flying *flying,
+                          uint32_t handler, uint32_t line)
 {
     flying->flight.handler = handler;
     flying->flight.handler_line = line;
-    write_flight(CUNEI_PHASE_LEAVE, flying);
+    cunei_exception_write(CUNEI_PHASE_LEAVE, flying);
     cunei_flights_land(flights, flying);
 }
 
@@ -112,7 +117,7 @@ static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
         handler ? cunei_lines_after(&flights->lines, code, offset_of(offset)) : 0;
 
     flying->flight.depth = current_depth();
-    land(flights, flying, handler, line);
+    cunei_exception_land(flights, flying, handler, line);
 }
 
 /* Nobody has taken it, unless another thread has. */
@@ -122,7 +127,7 @@ static void drop(struct cunei_flights *flights, struct cunei_flying *flying)
         !cunei_flight_take(flying->flight.exception, flights))
         cunei_flights_remove(flights, flying);
     else
-        land(flights, flying, 0, 0);
+        cunei_exception_land(flights, flying, 0, 0);
 }
 
 static void drop_over(struct cunei_flights *flights, uint32_t depth)
@@ -145,7 +150,7 @@ static struct cunei_flying *launch(struct cunei_flights *flights,
     flight->is_bare = !has_traceback(exception);
     drop_over(flights, flight->depth);
     struct cunei_flying *flying = cunei_flights_add(flights, flight);
-    flying->type_size = copy_type(Py_TYPE(exception), flying->type);
+    cunei_exception_name(flying, Py_TYPE(exception));
     return flying;
 }
 
@@ -164,7 +169,7 @@ static void begin(struct cunei_flights *flights, PyCodeObject *code, PyObject *o
         Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
     flight.line = cunei_lines_before(&flights->lines, code, offset_of(offset));
-    write_flight(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
+    cunei_exception_write(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
 }
 
 /* It goes on from where it was. */
@@ -176,7 +181,7 @@ static void go_on(struct cunei_flights *flights, const struct cunei_flight *know
     (void)cunei_flight_take(known->exception, NULL);
     struct cunei_flying *flying = launch(flights, &flight, code, exception);
     if (known->is_landed)
-        write_flight(CUNEI_PHASE_RESUME, flying);
+        cunei_exception_write(CUNEI_PHASE_RESUME, flying);
 }
 
 static bool is_of(const PyTracebackObject *traceback, const void *code)
@@ -325,7 +330,7 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
     flying->flight.is_bare = !has_traceback(exception);
     /* Below the outermost frame there is nobody left to take it. */
     if (flying->flight.depth <= 1)
-        land(flights, flying, 0, 0);
+        cunei_exception_land(flights, flying, 0, 0);
     else
         cunei_flights_share(flights, &flying->flight);
 }

@@ -223,6 +223,20 @@ static inline bool cunei_older_has_begun(const cunei_older_frame *frame)
 #endif
 }
 
+/* The instruction that it is at, in bytes. */
+static inline int cunei_older_offset(cunei_older_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    return (int)(2 * (frame->prev_instr -
+                      (_Py_CODEUNIT *)(void *)frame->f_code->co_code_adaptive));
+#else
+    return PyFrame_GetLasti(frame);
+#endif
+}
+
+/* Where a frame that is calling goes on if an exception comes back; -1: nowhere. */
+int cunei_older_handler(cunei_older_frame *frame);
+
 /* Whether a generator's frame that has just run is suspended. */
 static inline bool cunei_older_is_suspended(const cunei_older_frame *frame)
 {
@@ -283,9 +297,45 @@ static inline void cunei_older_pop(PyThreadState *thread,
 #endif
 }
 
+/* What later ones have as sys.orig_argv, new; NULL without an exception. */
+PyObject *cunei_older_arguments(void);
+
 /* The main interpreter's evaluator of frames. */
 cunei_older_evaluator cunei_older_get_evaluator(void);
 void cunei_older_set_evaluator(cunei_older_evaluator evaluator);
+
+/* A frame's code, borrowed. */
+static inline PyCodeObject *cunei_older_code(PyFrameObject *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    const struct {
+        PyObject_HEAD void *back;
+        cunei_older_frame *frame;
+    } *object = (const void *)frame;
+    return object->frame->f_code;
+#else
+    return frame->f_code;
+#endif
+}
+
+/*
+ * The thread has another hook, or none any more: whether the interpreter looks for one.
+ * It does not while one is called, and sees to it afterwards.
+ */
+static inline void cunei_older_update_tracing(PyThreadState *thread)
+{
+    bool has_hook = thread->c_tracefunc || thread->c_profilefunc;
+
+    if (thread->tracing)
+        return;
+#if PY_VERSION_HEX >= 0x030b0000
+    thread->cframe->use_tracing = has_hook ? 255 : 0;
+#elif PY_VERSION_HEX >= 0x030a0000
+    thread->cframe->use_tracing = has_hook;
+#else
+    thread->use_tracing = has_hook;
+#endif
+}
 
 /* How many Python frames the thread has, about. */
 static inline int cunei_older_depth(const PyThreadState *thread)
