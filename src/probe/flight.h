@@ -29,6 +29,7 @@ struct cunei_flight {
     const void *head;   /* its traceback when it was seen last */
     const void *object; /* the exception, once it is one: `exception` is where the
                            traceback ends */
+    bool is_stop;       /* a StopIteration */
     uint32_t function;
     uint32_t line;
     uint32_t handler; /* who took it last */

@@ -304,17 +304,54 @@ PyObject *cunei_older_arguments(void);
 cunei_older_evaluator cunei_older_get_evaluator(void);
 void cunei_older_set_evaluator(cunei_older_evaluator evaluator);
 
-/* A frame's code, borrowed. */
-static inline PyCodeObject *cunei_older_code(PyFrameObject *frame)
+/* The frame that an object stands for. */
+static inline cunei_older_frame *cunei_older_frame_of(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
     const struct {
         PyObject_HEAD void *back;
         cunei_older_frame *frame;
     } *object = (const void *)frame;
-    return object->frame->f_code;
+    return object->frame;
 #else
-    return frame->f_code;
+    return frame;
+#endif
+}
+
+/* A frame's code, borrowed. */
+static inline PyCodeObject *cunei_older_code(PyFrameObject *frame)
+{
+    return cunei_older_frame_of(frame)->f_code;
+}
+
+/* The frame that has called it, while it runs; NULL: none. */
+static inline cunei_older_frame *cunei_older_below(const cunei_older_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    return frame->previous;
+#else
+    return frame->f_back;
+#endif
+}
+
+/* Whether the interpreter looks for hooks in what the thread runs next, or should. */
+static inline bool cunei_older_is_traced(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030a0000
+    return thread->cframe->use_tracing;
+#else
+    return thread->use_tracing;
+#endif
+}
+
+static inline void cunei_older_set_tracing(PyThreadState *thread, bool is_traced)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    thread->cframe->use_tracing = is_traced ? 255 : 0;
+#elif PY_VERSION_HEX >= 0x030a0000
+    thread->cframe->use_tracing = is_traced;
+#else
+    thread->use_tracing = is_traced;
 #endif
 }
 
@@ -324,17 +361,8 @@ static inline PyCodeObject *cunei_older_code(PyFrameObject *frame)
  */
 static inline void cunei_older_update_tracing(PyThreadState *thread)
 {
-    bool has_hook = thread->c_tracefunc || thread->c_profilefunc;
-
-    if (thread->tracing)
-        return;
-#if PY_VERSION_HEX >= 0x030b0000
-    thread->cframe->use_tracing = has_hook ? 255 : 0;
-#elif PY_VERSION_HEX >= 0x030a0000
-    thread->cframe->use_tracing = has_hook;
-#else
-    thread->use_tracing = has_hook;
-#endif
+    if (!thread->tracing)
+        cunei_older_set_tracing(thread, thread->c_tracefunc || thread->c_profilefunc);
 }
 
 /* How many Python frames the thread has, about. */
@@ -344,6 +372,21 @@ static inline int cunei_older_depth(const PyThreadState *thread)
     return thread->recursion_limit - thread->recursion_remaining;
 #else
     return thread->recursion_depth;
+#endif
+}
+
+/* Whether the next frame is one too many: it ends by a RecursionError at once. */
+static inline bool cunei_older_is_too_deep(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    return thread->recursion_remaining <= 0 && thread->recursion_headroom == 0 &&
+           cunei_older_depth(thread) + 1 >= Py_GetRecursionLimit();
+#elif PY_VERSION_HEX >= 0x030a0000
+    return thread->recursion_headroom == 0 &&
+           cunei_older_depth(thread) + 1 > Py_GetRecursionLimit();
+#else
+    return !thread->recursion_critical && !thread->overflowed &&
+           cunei_older_depth(thread) + 1 > Py_GetRecursionLimit();
 #endif
 }
 

@@ -127,6 +127,7 @@ static struct cunei_flying *begin(struct cunei_flights *flights, PyCodeObject *c
         .type = error->type,
         .raised_by = code,
         .function = function,
+        .is_stop = is_a(error->type, PyExc_StopIteration),
         .line = line_of(flights, code, (const PyTracebackObject *)error->traceback),
     };
 
@@ -163,12 +164,11 @@ static bool is_replaced(const PyCodeObject *code, PyObject *type)
 
 /* Who takes it, if it goes no further. */
 static void find_taker(struct cunei_flights *flights, struct cunei_flight *flight,
-                       cunei_older_frame *below, PyObject *type)
+                       cunei_older_frame *below)
 {
     int handler = cunei_older_handler(below);
 
-    flight->handler = flight->handler_line = 0;
-    if (is_a(type, PyExc_StopIteration) && iterates(below))
+    if (flight->is_stop && iterates(below))
         handler = cunei_older_offset(below);
     if (handler < 0)
         return;
@@ -182,6 +182,18 @@ static void land(struct cunei_flights *flights, struct cunei_flying *flying)
 {
     cunei_exception_land(flights, flying, flying->flight.handler,
                          flying->flight.handler_line);
+}
+
+/* It has ended a frame: who is next to take it. */
+static void fall(struct cunei_flights *flights, struct cunei_flying *flying,
+                 cunei_older_frame *below, bool is_recorded)
+{
+    flying->flight.unwound += is_recorded;
+    flying->flight.handler = flying->flight.handler_line = 0;
+    if (below)
+        find_taker(flights, &flying->flight, below);
+    else
+        land(flights, flying); /* nobody is left to take it */
 }
 
 void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
@@ -214,12 +226,16 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
         return;
     }
     flying->flight.head = traceback;
-    flying->flight.unwound += function != 0;
-    flying->flight.handler = 0;
-    if (below)
-        find_taker(flights, &flying->flight, below, error->type);
-    else
-        land(flights, flying); /* nobody is left to take it */
+    fall(flights, flying, below, function != 0);
+}
+
+void cunei_passing_fell(cunei_older_frame *below, uint64_t word)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+
+    if (flights && flights->count)
+        fall(flights, &flights->items[flights->count - 1], below,
+             cunei_code_id(word) != 0);
 }
 
 void cunei_passing_wait(void)
