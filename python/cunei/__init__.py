@@ -52,9 +52,9 @@ _DIGITS = "0123456789."
 
 def _patterns(
     include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
-) -> list[tuple[bool, str]]:
+) -> "list[tuple[bool, str]]":
     """Both lists as the probe wants them: in order, included ones first."""
-    pairs: list[tuple[bool, str]] = []
+    pairs: "list[tuple[bool, str]]" = []
     for wanted, texts in ((True, include), (False, exclude)):
         if isinstance(texts, str):
             texts = (texts,)
@@ -62,7 +62,7 @@ def _patterns(
     return pairs
 
 
-def _bytes(size: int | str) -> int:
+def _bytes(size: "int | str") -> int:
     """A size as on the command line: a number of bytes, or one with a unit."""
     if isinstance(size, str):
         number = size.rstrip("BIKMGTbikmgt")
@@ -95,7 +95,7 @@ def start(
     include: "str | Sequence[str]" = (),
     exclude: "str | Sequence[str]" = (),
     children: bool = True,
-    max_size: int | str | None = None,
+    max_size: "int | str | None" = None,
     c_calls: bool = False,
     args: "str | Sequence[str]" = (),
     return_: "str | Sequence[str]" = (),
@@ -181,7 +181,7 @@ class recording:
         include: "str | Sequence[str]" = (),
         exclude: "str | Sequence[str]" = (),
         children: bool = True,
-        max_size: int | str | None = None,
+        max_size: "int | str | None" = None,
         c_calls: bool = False,
         args: "str | Sequence[str]" = (),
         return_: "str | Sequence[str]" = (),
@@ -209,8 +209,8 @@ class recording:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
+        kind: "type[BaseException] | None",
+        error: "BaseException | None",
         traceback: "TracebackType | None",
     ) -> None:
         stop()

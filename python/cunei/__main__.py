@@ -10,7 +10,7 @@ import sysconfig
 from importlib import metadata
 
 
-def find_executable() -> str | None:
+def find_executable() -> "str | None":
     """The executable that was installed together with this package."""
     found = []
     try:
@@ -18,8 +18,11 @@ def find_executable() -> str | None:
         found += [str(f.locate()) for f in files if f.name == "cunei"]
     except metadata.PackageNotFoundError:
         pass
-    for scheme in ("prefix", "user"):
-        scripts = sysconfig.get_path("scripts", sysconfig.get_preferred_scheme(scheme))
+    schemes = ["posix_prefix", "posix_user"]
+    if sys.version_info >= (3, 10):
+        schemes = [sysconfig.get_preferred_scheme(key) for key in ("prefix", "user")]
+    for scheme in schemes:
+        scripts = sysconfig.get_path("scripts", scheme)
         found.append(os.path.join(scripts, "cunei"))
     for path in found:
         path = os.path.realpath(path)
@@ -28,7 +31,15 @@ def find_executable() -> str | None:
     return None
 
 
-def python_words(words: list[str]) -> list[str]:
+def own_words() -> "list[str]":
+    """All words of this process."""
+    if sys.version_info >= (3, 10):
+        return sys.orig_argv
+    with open("/proc/self/cmdline", "rb") as file:
+        return [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+
+
+def python_words(words: "list[str]") -> "list[str]":
     """The options of this Python itself, which stand before ``-m``."""
     kept: list[str] = []
     rest = iter(words[1:])
@@ -58,7 +69,7 @@ def main() -> int:
         )
         return 1
     words = ["cunei", f"--from-python={sys.executable}"]
-    words += [f"--python-word={word}" for word in python_words(sys.orig_argv)]
+    words += [f"--python-word={word}" for word in python_words(own_words())]
     words += sys.argv[1:]
     try:
         os.execv(executable, words)

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "probe/code.h"
+#include "probe/compat.h"
 #include "probe/names.h"
 #include "probe/value.h"
 #include "probe/write.h"

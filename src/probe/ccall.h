@@ -15,6 +15,7 @@
 
 #include <Python.h>
 
+#include <frameobject.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

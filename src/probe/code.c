@@ -14,6 +14,7 @@
 #include "probe/lineevent.h"
 #include "probe/names.h"
 #include "probe/process.h"
+#include "probe/qualname.h"
 #include "probe/task.h"
 #include "probe/world.h"
 #include "rt/recorder.h"
@@ -35,6 +36,12 @@ struct entry {
     bool stays;                    /* its word goes, but the code object does not */
     bool muted;                    /* events of it are switched off somewhere */
     struct cunei_linetable *table; /* owned; NULL: it needs none */
+};
+
+/* What a function is called, owned; either may be NULL. */
+struct names {
+    PyObject *module;
+    PyObject *qualname;
 };
 
 static Py_ssize_t extra_index = -1;
@@ -366,7 +373,7 @@ uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
  * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
  * is also what guards the buffers.
  */
-static uint64_t identify(struct entry *entry, PyObject *name)
+static uint64_t identify(struct entry *entry, const struct names *names)
 {
     static char module[CUNEI_NAMES_MAX], qualname[CUNEI_NAMES_MAX],
         file[CUNEI_NAMES_MAX];
@@ -374,8 +381,8 @@ static uint64_t identify(struct entry *entry, PyObject *name)
     uint64_t watched = entry->watched ? CUNEI_CODE_WATCHED : 0;
     bool is_off;
 
-    (void)cunei_names_copy(name, module, sizeof(module));
-    (void)cunei_names_copy(code->co_qualname, qualname, sizeof(qualname));
+    (void)cunei_names_copy(names->module, module, sizeof(module));
+    (void)cunei_names_copy(names->qualname, qualname, sizeof(qualname));
     (void)cunei_names_copy(code->co_filename, file, sizeof(file));
     struct cunei_function function = {
         /* A process that multiprocessing spawned has the program's main module, too. */
@@ -398,11 +405,11 @@ static uint64_t identify(struct entry *entry, PyObject *name)
 }
 
 /* Give the code object its word and an entry; lock held. */
-static uint64_t make_word(PyCodeObject *code, PyObject *name)
+static uint64_t make_word(PyCodeObject *code, const struct names *names)
 {
     struct entry entry = {.code = code,
                           .watched = hooks.watched && cunei_process_watches(code)};
-    uint64_t word = identify(&entry, name);
+    uint64_t word = identify(&entry, names);
     uint32_t place = word ? add_entry(&entry) : 0;
 
     if (place == 0)
@@ -416,9 +423,9 @@ static uint64_t make_word(PyCodeObject *code, PyObject *name)
 }
 
 /* The same for one that had its entry before a fork. */
-static uint64_t renew_word(PyObject *name, uint32_t place)
+static uint64_t renew_word(const struct names *names, uint32_t place)
 {
-    uint64_t word = identify(entry_at(place), name);
+    uint64_t word = identify(entry_at(place), names);
 
     if (word == 0)
         return 0;
@@ -435,20 +442,24 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
         return word;
 
     /* Before the lock: a strange dict may compare its keys with code of its own. */
-    PyObject *name = globals && PyDict_Check(globals)
-                         ? cunei_compat_dict_get(globals, "__name__")
-                         : NULL;
+    struct names names = {
+        .module = globals && PyDict_Check(globals)
+                      ? cunei_compat_dict_get(globals, "__name__")
+                      : NULL,
+        .qualname = cunei_qualname_find(code, globals),
+    };
     cunei_compat_lock(&lock);
     uint64_t before = any_word(code);
     bool is_new = before == 0;
     if (is_new)
-        word = make_word(code, name);
+        word = make_word(code, &names);
     else if (before & CUNEI_CODE_STALE)
-        word = renew_word(name, place_of(before));
+        word = renew_word(&names, place_of(before));
     else
         word = before; /* another thread was faster */
     cunei_compat_unlock(&lock);
-    Py_XDECREF(name);
+    Py_XDECREF(names.module);
+    Py_XDECREF(names.qualname);
     if (!is_new || word == 0)
         return word;
     if (hooks.selected && !(word & CUNEI_CODE_OFF))

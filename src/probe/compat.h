@@ -18,6 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#if PY_VERSION_HEX < 0x030c0000
+#include "probe/older.h"
+#endif
+
 /*
  * Guards what the GIL guards where there is one; see probe/world.h for which of the two
  * is the right one.  They live as long as the process; all zeros are an open mutex.
@@ -261,19 +265,25 @@ static inline const void *cunei_compat_frame(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030d0000
     return thread->current_frame;
-#else
+#elif PY_VERSION_HEX >= 0x030b0000
     return thread->cframe->current_frame;
+#else
+    return thread->frame;
 #endif
 }
 
 /* The same for a frame that is known by its object; read past the public interface. */
 static inline const void *cunei_compat_frame_of(PyFrameObject *frame)
 {
+#if PY_VERSION_HEX >= 0x030b0000
     const struct {
         PyObject_HEAD void *back;
         const void *frame;
     } *object = (const void *)frame;
     return object->frame;
+#else
+    return frame;
+#endif
 }
 
 /* Whether that says of the frame that runs what it should. */
@@ -285,6 +295,17 @@ static inline bool cunei_compat_reads_frames(void)
 
     Py_XDECREF(frame);
     return reads;
+}
+
+/* A number that no other code object has, or had; 0: not known. */
+static inline uint32_t cunei_compat_version(const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return code->co_version;
+#else
+    (void)code;
+    return 0;
+#endif
 }
 
 /* Changes with the type and with what it inherits; 0: not known. */
@@ -363,17 +384,23 @@ static inline bool cunei_compat_begins(PyFrameObject *frame, const PyCodeObject 
 #endif
 }
 
-/* Whether the instruction at an offset in bytes suspends a generator. */
-static inline bool cunei_compat_yields(PyCodeObject *code, int offset)
+/* Whether this is the instruction at an offset in bytes. */
+static inline bool cunei_compat_is_at(PyCodeObject *code, int offset, int instruction)
 {
     PyObject *bytes = PyCode_GetCode(code); /* one for all calls */
-    bool yields = bytes && PyBytes_Check(bytes) && offset >= 0 &&
-                  offset < PyBytes_GET_SIZE(bytes) &&
-                  (unsigned char)PyBytes_AS_STRING(bytes)[offset] == YIELD_VALUE;
+    bool yes = bytes && PyBytes_Check(bytes) && offset >= 0 &&
+               offset < PyBytes_GET_SIZE(bytes) &&
+               (unsigned char)PyBytes_AS_STRING(bytes)[offset] == instruction;
 
     PyErr_Clear();
     Py_XDECREF(bytes);
-    return yields;
+    return yes;
+}
+
+/* Whether the one there suspends a generator. */
+static inline bool cunei_compat_yields(PyCodeObject *code, int offset)
+{
+    return cunei_compat_is_at(code, offset, YIELD_VALUE);
 }
 
 /* What sys has under this name, a new reference; NULL without an exception. */
@@ -409,8 +436,12 @@ static inline bool cunei_compat_rests(PyFrameObject *frame, PyCodeObject *code)
         return false;
 #if PY_VERSION_HEX >= 0x030d0000
     return cunei_compat_yields(code, PyFrame_GetLasti(frame) - 2); /* then a RESUME */
-#else
+#elif PY_VERSION_HEX >= 0x030b0000
     return cunei_compat_yields(code, PyFrame_GetLasti(frame));
+#else
+    /* At a `yield from` it stands before it. */
+    return cunei_compat_yields(code, PyFrame_GetLasti(frame)) ||
+           cunei_compat_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
 #endif
 }
 
@@ -420,7 +451,11 @@ static inline bool cunei_compat_rests(PyFrameObject *frame, PyCodeObject *code)
  */
 static inline size_t cunei_compat_depth(const PyThreadState *thread)
 {
+#if PY_VERSION_HEX >= 0x030c0000
     int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
+#else
+    int depth = cunei_older_depth(thread);
+#endif
     return depth > 0 ? (size_t)depth : 0;
 }
 

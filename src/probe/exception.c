@@ -85,7 +85,12 @@ static size_t copy_type(PyTypeObject *type, char text[CUNEI_FLIGHT_TYPE_MAX + 1]
     return used;
 }
 
-static void write_flight(enum cunei_phase phase, const struct cunei_flying *flying)
+void cunei_exception_name(struct cunei_flying *flying, PyTypeObject *type)
+{
+    flying->type_size = copy_type(type, flying->type);
+}
+
+void cunei_exception_write(enum cunei_phase phase, const struct cunei_flying *flying)
 {
     const struct cunei_flight *flight = &flying->flight;
     uint64_t words[] = {
@@ -98,12 +103,12 @@ static void write_flight(enum cunei_phase phase, const struct cunei_flying *flyi
     cunei_write_text(words, 4, flying->type, flying->type_size, true);
 }
 
-static void land(struct cunei_flights *flights, struct cunei_flying *flying,
-                 uint32_t handler, uint32_t line)
+void cunei_exception_land(struct cunei_flights *flights, struct cunei_flying *flying,
+                          uint32_t handler, uint32_t line)
 {
     flying->flight.handler = handler;
     flying->flight.handler_line = line;
-    write_flight(CUNEI_PHASE_LEAVE, flying);
+    cunei_exception_write(CUNEI_PHASE_LEAVE, flying);
     cunei_flights_land(flights, flying);
 }
 
@@ -138,7 +143,7 @@ static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
 
     flight->depth = current_depth();
     if (is_end_of_thread(code, flight->depth)) {
-        land(flights, flying, 0, CUNEI_EXCEPTION_UNHANDLED);
+        cunei_exception_land(flights, flying, 0, CUNEI_EXCEPTION_UNHANDLED);
         return;
     }
     uint32_t handler = cunei_code_id(word_of(code));
@@ -150,7 +155,7 @@ static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
         flight->traceback = traceback;
         Py_XDECREF(traceback);
     }
-    land(flights, flying, handler, line);
+    cunei_exception_land(flights, flying, handler, line);
 }
 
 /* Nobody has taken it, unless another thread has. */
@@ -160,7 +165,7 @@ static void drop(struct cunei_flights *flights, struct cunei_flying *flying)
         !cunei_flight_take(flying->flight.exception, flights))
         cunei_flights_remove(flights, flying);
     else
-        land(flights, flying, 0, 0);
+        cunei_exception_land(flights, flying, 0, 0);
 }
 
 static void drop_over(struct cunei_flights *flights, uint32_t depth)
@@ -184,7 +189,7 @@ static struct cunei_flying *launch(struct cunei_flights *flights,
     flight->is_bare = !has_traceback(exception);
     drop_over(flights, flight->depth);
     struct cunei_flying *flying = cunei_flights_add(flights, flight);
-    flying->type_size = copy_type(Py_TYPE(exception), flying->type);
+    cunei_exception_name(flying, Py_TYPE(exception));
     return flying;
 }
 
@@ -203,7 +208,7 @@ static void begin(struct cunei_flights *flights, PyCodeObject *code, PyObject *o
         Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
     flight.line = cunei_lines_before(&flights->lines, code, offset_of(offset));
-    write_flight(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
+    cunei_exception_write(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
 }
 
 /* It goes on from where it was. */
@@ -215,7 +220,7 @@ static void go_on(struct cunei_flights *flights, const struct cunei_flight *know
     (void)cunei_flight_take(known->exception, NULL);
     struct cunei_flying *flying = launch(flights, &flight, code, exception);
     if (known->is_landed)
-        write_flight(CUNEI_PHASE_RESUME, flying);
+        cunei_exception_write(CUNEI_PHASE_RESUME, flying);
 }
 
 static bool is_of(const PyTracebackObject *traceback, const void *code)
@@ -402,7 +407,8 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
     }
     /* Below the outermost frame there is nobody left to take it. */
     if (current_depth() <= 1)
-        land(flights, flying, 0, is_of_import(code) ? 0 : CUNEI_EXCEPTION_UNHANDLED);
+        cunei_exception_land(flights, flying, 0,
+                             is_of_import(code) ? 0 : CUNEI_EXCEPTION_UNHANDLED);
     else if (is_recorded)
         cunei_flights_share(flights, flight);
 }

@@ -16,6 +16,13 @@
 
 #include <Python.h>
 
+#include <stdint.h>
+
+#include "wire/event.h"
+
+struct cunei_flights;
+struct cunei_flying;
+
 /* Before a recording. */
 void cunei_exception_reset(void);
 
@@ -31,5 +38,14 @@ cunei_exception_event cunei_exception_unwound;
 
 /* The recording ends: nobody has taken what still flies in this thread. */
 void cunei_exception_end(void);
+
+/*
+ * For those that see less of them (probe/passing.h): give a flight its type's name,
+ * write its event, and have it taken by `handler` (0: by nobody in particular).
+ */
+void cunei_exception_name(struct cunei_flying *flying, PyTypeObject *type);
+void cunei_exception_write(enum cunei_phase phase, const struct cunei_flying *flying);
+void cunei_exception_land(struct cunei_flights *flights, struct cunei_flying *flying,
+                          uint32_t handler, uint32_t line);
 
 #endif

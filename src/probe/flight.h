@@ -26,6 +26,11 @@ struct cunei_flight {
     const void *raised_by; /* the code that the traceback begins with */
     const void *seen_by;   /* the code that was added to it last */
     const void *traceback; /* that a group has where it lands; else NULL */
+    /* Only where an evaluator of frames tells of it (probe/passing.h). */
+    const void *head;   /* its traceback when it was seen last */
+    const void *object; /* the exception, once it is one: `exception` is where the
+                           traceback ends */
+    bool is_stop;       /* a StopIteration */
     uint32_t function;
     uint32_t line;
     uint32_t handler; /* who took it last */

@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include <frameobject.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

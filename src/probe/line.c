@@ -3,6 +3,8 @@
 
 #include "probe/line.h"
 
+#include "probe/compat.h"
+
 #define STEP      2 /* bytes of an instruction, or of a part of one */
 #define STEPS_MAX 32
 
@@ -23,10 +25,10 @@ static uint32_t look_up(PyCodeObject *code, int offset, int step)
 static uint32_t find(struct cunei_lines *lines, PyCodeObject *code, int offset,
                      int step)
 {
-    uint32_t version = code->co_version;
+    uint32_t version = cunei_compat_version(code);
     uint32_t place = (version * 31 + (uint32_t)offset / STEP) % CUNEI_LINES_COUNT;
 
-    if (version == 0) /* all of them have been given out */
+    if (version == 0) /* there are none, or all of them have been given out */
         return look_up(code, offset, step);
     if (lines->known[place].version != version ||
         lines->known[place].offset != offset) {

@@ -12,15 +12,23 @@
 #include "probe/compat.h"
 #include "probe/control.h"
 #include "probe/greenlet.h"
-#include "probe/monitor.h"
 #include "probe/process.h"
+#include "probe/qualname.h"
 #include "probe/world.h"
 #include "rt/recorder.h"
 
+#if PY_VERSION_HEX >= 0x030c0000
+#include "probe/monitor.h"
+#else
+#include "probe/evaluator.h"
+#endif
+
 struct module {
     struct cunei_probe probe;
+#if PY_VERSION_HEX >= 0x030c0000
     struct cunei_monitor monitor;
     PyTypeObject *callback_type;
+#endif
 };
 
 static struct module *whole_of(PyObject *module)
@@ -188,28 +196,69 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#if PY_VERSION_HEX >= 0x030c0000
 /* -1 with an exception set. */
-static int open_source(PyObject *module, const struct cunei_callback_shared *shared)
+static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
 {
     struct module *whole = whole_of(module);
+    const struct cunei_callback_shared shared = {
+        .extra_index = extra_index,
+        .extra_inline = extra_inline,
+        .main_begins = cunei_control_main_begins,
+    };
     PyObject *monitoring = cunei_compat_sys("monitoring");
     int rc = -1;
 
     whole->probe.source = &whole->monitor.source;
     whole->callback_type = cunei_callback_type(module);
     if (!monitoring)
-        PyErr_SetString(PyExc_ImportError, "cunei needs sys.monitoring (CPython 3.12)");
+        PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
     else if (whole->callback_type)
         rc = cunei_monitor_init(&whole->monitor, monitoring, whole->callback_type,
-                                shared);
+                                &shared);
     Py_XDECREF(monitoring);
     return rc;
 }
 
+static int visit_source(struct module *whole, visitproc visit, void *arg)
+{
+    Py_VISIT(whole->callback_type);
+    return cunei_monitor_traverse(&whole->monitor, visit, arg);
+}
+
+static void close_source(struct module *whole)
+{
+    Py_CLEAR(whole->callback_type);
+    cunei_monitor_clear(&whole->monitor);
+}
+#else
+static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
+{
+    (void)extra_inline;
+    state_of(module)->source =
+        cunei_evaluator_open(extra_index, cunei_control_main_begins);
+    return 0;
+}
+
+static int visit_source(struct module *whole, visitproc visit, void *arg)
+{
+    (void)whole;
+    (void)visit;
+    (void)arg;
+    return 0;
+}
+
+static void close_source(struct module *whole)
+{
+    (void)whole;
+}
+#endif
+
 static int probe_exec(PyObject *module)
 {
     struct cunei_probe *state = state_of(module);
-    struct cunei_callback_shared shared = {.main_begins = cunei_control_main_begins};
+    Py_ssize_t extra_index;
+    bool extra_inline;
 
     cunei_world_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
@@ -217,32 +266,30 @@ static int probe_exec(PyObject *module)
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
     if (!cunei_control_is_main())
         return 0;
-    if (cunei_code_init(&shared.extra_index, &shared.extra_inline) < 0 ||
+    if (cunei_code_init(&extra_index, &extra_inline) < 0 || cunei_qualname_init() < 0 ||
         cunei_process_init(cunei_control_leaving) < 0 ||
         cunei_collect_init(&state->collect) < 0)
         return -1;
     state->tracer_type = cunei_greenlet_type(module);
     if (!state->tracer_type)
         return -1;
-    return open_source(module, &shared);
+    return open_source(module, extra_index, extra_inline);
 }
 
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct module *whole = whole_of(module);
-    Py_VISIT(whole->callback_type);
     Py_VISIT(whole->probe.tracer_type);
     int rc = cunei_collect_traverse(&whole->probe.collect, visit, arg);
-    return rc ? rc : cunei_monitor_traverse(&whole->monitor, visit, arg);
+    return rc ? rc : visit_source(whole, visit, arg);
 }
 
 static int probe_clear(PyObject *module)
 {
     struct module *whole = whole_of(module);
-    Py_CLEAR(whole->callback_type);
     Py_CLEAR(whole->probe.tracer_type);
     cunei_collect_clear(&whole->probe.collect);
-    cunei_monitor_clear(&whole->monitor);
+    close_source(whole);
     return 0;
 }
 
@@ -254,8 +301,10 @@ static void probe_free(void *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, probe_exec},
+#if PY_VERSION_HEX >= 0x030c0000
     /* There is nothing that it shares with the main one but the count of them. */
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
 #if PY_VERSION_HEX >= 0x030d0000
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
@@ -274,7 +323,8 @@ static struct PyModuleDef definition = {
     .m_free = probe_free,
 };
 
-PyMODINIT_FUNC PyInit__probe(void);
+/* 3.8 leaves it to the compiler whether others see it. */
+__attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__probe(void);
 
 PyMODINIT_FUNC PyInit__probe(void)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/compat.h"
+#include "probe/qualname.h"
 #include "probe/threadname.h"
 #include "rt/recorder.h"
 
@@ -70,7 +71,7 @@ static bool names_way_out(PyCodeObject *code)
 /* What runs first in a process of multiprocessing's, as a method of its Process. */
 static bool is_bootstrap(PyCodeObject *code)
 {
-    return is_text(code->co_qualname, "BaseProcess._bootstrap");
+    return cunei_qualname_is(code, "BaseProcess._bootstrap");
 }
 
 bool cunei_process_watches(PyCodeObject *code)
@@ -121,7 +122,7 @@ static bool runs(const char *qualname)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
-    bool yes = code && is_text(code->co_qualname, qualname);
+    bool yes = code && cunei_qualname_is(code, qualname);
 
     Py_XDECREF(code);
     Py_XDECREF(frame);

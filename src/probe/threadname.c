@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "probe/compat.h"
+#include "probe/qualname.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
 #include "rt/stream.h"
@@ -51,8 +52,7 @@ static PyObject *find_in_frames(void)
     }
     if (outermost && !frame) {
         PyCodeObject *code = PyFrame_GetCode(outermost);
-        if (PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") ==
-            0)
+        if (cunei_qualname_is(code, "Thread._bootstrap"))
             thread = PyFrame_GetVarString(outermost, "self");
         Py_DECREF(code);
     }
@@ -194,10 +194,9 @@ void cunei_threadname_check(bool top_is_open)
     cunei_write_text(words, 3, name, size, top_is_open);
 }
 
-bool cunei_threadname_watches(const PyCodeObject *code)
+bool cunei_threadname_watches(PyCodeObject *code)
 {
-    return code->co_argcount == 2 &&
-           PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread.name") == 0;
+    return code->co_argcount == 2 && cunei_qualname_is(code, "Thread.name");
 }
 
 void cunei_threadname_changes(void)

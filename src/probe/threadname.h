@@ -23,7 +23,7 @@ void cunei_threadname_copy(char name[CUNEI_PACKET_THREAD_NAME]);
 void cunei_threadname_check(bool top_is_open);
 
 /* Whether the function gives threads other names: it must have CALL events. */
-bool cunei_threadname_watches(const PyCodeObject *code);
+bool cunei_threadname_watches(PyCodeObject *code);
 
 /* It calls str, and will set the name then. */
 void cunei_threadname_changes(void);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """cunei as it is installed, and the Python it is installed in."""
 
+from __future__ import annotations
+
 import os
 import signal
 import subprocess
@@ -40,7 +42,7 @@ class Cunei:
             [str(word) for word in command],
             capture_output=True,
             text=True,
-            env=self.environment | (env or {}),
+            env={**self.environment, **(env or {})},
             **options,
         )
 
@@ -76,7 +78,7 @@ def cunei(tmp_path):
         for name, value in os.environ.items()
         if not name.startswith(("CUNEI_", "PYTHON", "PYTEST_", "COVERAGE"))
     }
-    environment |= {"NO_COLOR": "1", "TMPDIR": str(tmp_path)}
+    environment.update(NO_COLOR="1", TMPDIR=str(tmp_path))
     folder = tmp_path / "work"
     folder.mkdir()
     return Cunei(python, executable, folder, environment)

@@ -5,12 +5,16 @@ Tests that count events or follow stacks read with it, so that cunei's own reade
 never its own witness.  It reads finished traces only and trusts them.
 """
 
+from __future__ import annotations
+
 import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from pairs import pairs
 
 HEAD = struct.Struct("<I16sIQII32s9QII")
 MAGIC = 0xC1FC1FC1
@@ -245,7 +249,7 @@ def unescape(text: bytes) -> bytes:
 
 def split_name(name: bytes, lengths: list[int], escaped: bool) -> Function:
     parts = []
-    for length, gap in zip(lengths, (b":", b" (", b":"), strict=True):
+    for length, gap in pairs(lengths, (b":", b" (", b":")):
         part, name = name[:length], name[length:]
         assert name.startswith(gap)
         name = name[len(gap) :]
@@ -257,7 +261,7 @@ def split_name(name: bytes, lengths: list[int], escaped: bool) -> Function:
 def parse_definitions(metadata: bytes) -> Iterator[tuple[int, Function]]:
     _, _, lines = metadata.partition(b"/* functions */\n")
     for line in lines.splitlines():
-        text, _, rest = line.removeprefix(b'event { name = "').rpartition(b'"; id = ')
+        text, _, rest = line[len(b'event { name = "') :].rpartition(b'"; id = ')
         number, _, comment = rest.partition(b";")
         *lengths, _ = comment.partition(b"/* ")[2].replace(b"e ", b"").split()
         lengths = [word for word in lengths if not word.startswith(b"s")]
@@ -371,7 +375,7 @@ class Process:
                 target = self.definitions if packet.stream_class else self.packets
                 target.append(packet)
         for packet in self.definitions:
-            self.functions |= dict(parse_define(event) for event in packet.events())
+            self.functions.update(parse_define(event) for event in packet.events())
         for line in (self.folder / ".process").read_text().splitlines():
             key, _, value = line.partition(" ")
             self.description[key] = value
@@ -391,10 +395,12 @@ class Process:
         for packet in self.packets:
             yield from packet.events()
 
-    def count(self, *phases: int) -> Counter[Function]:
-        """Events of these phases, by function."""
+    def count(self, *phases: int, thread_name: str | None = None) -> Counter[Function]:
+        """Events of these phases, by function; of one thread, or of all."""
         counts = Counter()
         for packet in self.packets:
+            if thread_name not in (None, packet.thread_name):
+                continue
             for (function, phase), n in packet.count().items():
                 if phase in phases:
                     counts[self.functions[function]] += n

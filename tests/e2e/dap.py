@@ -31,7 +31,7 @@ class Session:
         self.process = subprocess.Popen(
             [*words, *debugpy, "--wait-for-client", self.program],
             cwd=cunei.folder,
-            env=cunei.environment | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"},
+            env={**cunei.environment, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -78,7 +78,7 @@ class Session:
     def send(self, command, arguments):
         number = next(self.numbers)
         message = {"seq": number, "type": "request", "command": command}
-        body = json.dumps(message | {"arguments": arguments}).encode()
+        body = json.dumps({**message, "arguments": arguments}).encode()
         self.socket.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         return number
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What a trace says of asyncio's tasks, worked out by ctf.py's reader alone."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
 import ctf
+from pairs import pairs
 
 
 @dataclass
@@ -29,7 +32,7 @@ class Task:
 
     @property
     def wait(self):
-        busy = sum(e - b for b, e in zip(self.begins, self.ends, strict=True))
+        busy = sum(e - b for b, e in pairs(self.begins, self.ends))
         return self.ends[-1] - self.begins[0] - busy
 
 

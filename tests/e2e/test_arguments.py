@@ -5,6 +5,7 @@ import re
 
 import ctf
 import pytest
+from pairs import pairs
 
 pytestmark = pytest.mark.core
 
@@ -175,7 +176,7 @@ def test_values_of_builtin_types_are_shown_and_no_code_is_run(cunei):
     )
 
     texts = [text for _, text in values(process, "show")]
-    for (value, wanted), text in zip(SHOWN, texts, strict=True):
+    for (value, wanted), text in pairs(SHOWN, texts):
         assert re.fullmatch(wanted, text), (value, text)
     assert results(process, "show") == texts
 
@@ -306,7 +307,7 @@ def test_full_repr_runs_the_programs_code_and_nothing_comes_of_it(cunei):
         "'x+…",
         failed.format("Bad"),
     ]
-    for text, pattern in zip(shown, wanted, strict=True):
+    for text, pattern in pairs(shown, wanted):
         assert re.fullmatch(pattern, text), text
     assert results(process, "show") == shown
     assert not [f for f in process.functions.values() if f.qualname == "helper"]

@@ -12,6 +12,7 @@ import sys
 
 import packets
 import pytest
+from pairs import pairs
 from proof import Recording, cunei, print_with_babeltrace, wait_for, write_program
 
 pytestmark = pytest.mark.skipif(
@@ -83,7 +84,7 @@ def compare(directory, *, lost=0):
     assert theirs.keys() == ours.keys()
     for key, events in theirs.items():
         assert len(events) == len(ours[key]), key
-        for their, our in zip(events, ours[key], strict=True):
+        for their, our in pairs(events, ours[key]):
             assert abs(their.time - our.time) <= TOLERANCE_NS, (their, our)
             assert their[1:] == our[1:]
     return ours
@@ -473,7 +474,6 @@ def test_times_are_those_of_the_wall_clock(tmp_path):
     assert len(seen) == len(times)
     slack_ns = 500_000
     worst = max(
-        max(before - at, at - after, 0)
-        for at, (before, after) in zip(seen, times, strict=True)
+        max(before - at, at - after, 0) for at, (before, after) in pairs(seen, times)
     )
     assert worst < slack_ns, f"{worst} ns off"

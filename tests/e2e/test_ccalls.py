@@ -7,7 +7,7 @@ from collections import Counter
 
 import ctf
 import pytest
-from test_exact import CORE, differences, entries, measure, workload_names
+from test_exact import CORE, count, differences, entries, measure, workload_names
 
 # What stands between the switches of the two tools, and is seen by one of them alone.
 SWITCHES = {"enable", "disable", "start", "stop"}
@@ -40,19 +40,19 @@ def our_key(function):
 def compare(profile, process):
     """Both sides' counts of C functions, by names that both of them know."""
     theirs, ours = Counter(), Counter()
-    for (file, _, description), count in profile.items():
+    for (file, _, description), calls in profile.items():
         if not file:
-            theirs[their_key(description)] += count
-    for function, count in process.count(ctf.ENTER).items():
+            theirs[their_key(description)] += calls
+    for function, calls in count(process, ctf.ENTER).items():
         if not function.file:
-            ours[our_key(function)] += count
+            ours[our_key(function)] += calls
     bare = {name for place, name in theirs if place is None}
     sides = []
     for side in (ours, theirs):
         merged = Counter()
-        for (place, name), count in side.items():
+        for (place, name), calls in side.items():
             if name not in SWITCHES:
-                merged["*" if name in bare else place, name] += count
+                merged["*" if name in bare else place, name] += calls
         sides.append(merged)
     return sides
 

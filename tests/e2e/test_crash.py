@@ -101,7 +101,7 @@ def entered(directory):
     for folder in packets.folders(directory):
         for name, count in packets.entries(folder).items():
             if name.startswith("work_"):
-                found[int(name.removeprefix("work_")) % SLOTS] += count
+                found[int(name[len("work_") :]) % SLOTS] += count
     return found
 
 

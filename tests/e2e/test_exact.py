@@ -8,15 +8,19 @@ on both sides: cProfile counts by code object, cunei by identity.
 
 import ast
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
 import ctf
 import pytest
+from pairs import pairs
 from proof import FREE_THREADED
 
 PROGRAMS = Path(__file__).parent / "programs"
 ORDERS = 4
+
+NEW = sys.version_info >= (3, 12)
 
 # Enough of them for every Python; the rest runs on one.
 CORE = {"asyncio", "coroutines", "exceptions", "futures", "generators"}
@@ -29,7 +33,7 @@ THREADED = {"asyncio", "futures", "threads"}
 def workload_names():
     tree = ast.parse((PROGRAMS / "workloads.py").read_text())
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return [name.removeprefix("run_") for name in names if name.startswith("run_")]
+    return [name[len("run_") :] for name in names if name.startswith("run_")]
 
 
 def measure(cunei, *words):
@@ -44,13 +48,22 @@ def measure(cunei, *words):
     ]
     processes = ctf.read(cunei.folder / "trace").processes
     assert len(processes) == len(profiles) == ORDERS
-    return list(zip(profiles, processes, strict=True))
+    return list(pairs(profiles, processes))
+
+
+def count(process, *phases):
+    """What cProfile can hear of: before 3.12, the calls of the thread it is on."""
+    return process.count(*phases, thread_name=None if NEW else "MainThread")
 
 
 def entries(process):
     counts = Counter()
-    for function, count in process.count(ctf.ENTER, ctf.RESUME).items():
-        counts[function.file, function.line, function.qualname] += count
+    for function, calls in count(process, ctf.ENTER, ctf.RESUME).items():
+        # Before 3.11 cProfile knows no qualified names.
+        name = function.qualname
+        if sys.version_info < (3, 11):
+            name = name.rpartition(".")[2]
+        counts[function.file, function.line, name] += calls
     return counts
 
 

@@ -215,7 +215,7 @@ def workload_names():
     """
     tree = ast.parse((PROGRAMS / "workloads.py").read_text())
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    runs = [name.removeprefix("run_") for name in names if name.startswith("run_")]
+    runs = [name[len("run_") :] for name in names if name.startswith("run_")]
     return [name for name in runs if name not in ("generators", "recursion")]
 
 

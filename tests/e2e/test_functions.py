@@ -6,6 +6,7 @@ import shutil
 
 import ctf
 import pytest
+from pairs import pairs
 
 
 def run(cunei, source):
@@ -20,6 +21,7 @@ def test_code_made_and_thrown_away_grows_nothing(cunei):
         cunei,
         """\
 import cunei
+from pairs import pairs
 
 def churn(rounds):
     for i in range(rounds):
@@ -72,9 +74,7 @@ for function in (first, second, first):
 """,
     )
 
-    for process, name in zip(
-        trace.processes, ("first", "second", "first"), strict=True
-    ):
+    for process, name in pairs(trace.processes, ("first", "second", "first")):
         assert list(process.functions) == list(
             range(ctf.FIRST_FUNCTION, ctf.FIRST_FUNCTION + len(process.functions))
         )

@@ -185,7 +185,7 @@ def form(request):
 
 def python3(cunei):
     """The Python that runs scripts by default: the one beside the executable."""
-    return cunei.executable.removesuffix("cunei") + "python3"
+    return cunei.executable[: -len("cunei")] + "python3"
 
 
 def test_a_script_is_given_to_another_python_when_asked(cunei):

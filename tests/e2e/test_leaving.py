@@ -110,7 +110,7 @@ def leave():
 pid = os.fork()
 if pid == 0:
     leave()
-assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
+assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 5
 work()
 """,
     )
@@ -198,7 +198,7 @@ pid, fd = pty.fork()
 if pid == 0:
     work()
     os._exit(6)
-assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 6
+assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 6
 work()
 """,
     )
@@ -226,7 +226,7 @@ for n in range(200):
         os._exit(n)
     pids.append(pid)
 for n, pid in enumerate(pids):
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == n
+    assert os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == n
 """,
     )
 

@@ -105,7 +105,7 @@ if pid == 0:
         os.wait()
     work()
     os._exit(3)
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
 """
 
 

@@ -62,7 +62,7 @@ while True:
     os.tcsetpgrp(0, job)
     os.killpg(job, signal.SIGCONT)
 os.tcsetpgrp(0, os.getpgrp())
-print("ended", os.waitstatus_to_exitcode(status), flush=True)
+print("ended", -os.WTERMSIG(status) or os.WEXITSTATUS(status), flush=True)
 """
 
 

@@ -236,7 +236,11 @@ def no_mapping(tmp_path):
     subprocess.run(words, check=True)
     runtime = tmp_path / "runtime"
     runtime.mkdir(mode=0o700)
-    return os.environ | {"LD_PRELOAD": str(library), "XDG_RUNTIME_DIR": str(runtime)}
+    return {
+        **os.environ,
+        "LD_PRELOAD": str(library),
+        "XDG_RUNTIME_DIR": str(runtime),
+    }
 
 
 def in_memory():
@@ -274,7 +278,7 @@ def test_a_killed_program_is_recovered_from_memory(tmp_path, no_mapping):
     before = in_memory()
     directory = tmp_path / "trace"
 
-    done = record(directory, program, env=no_mapping | {"TRACE": str(directory)})
+    done = record(directory, program, env={**no_mapping, "TRACE": str(directory)})
 
     assert done.returncode == -9
     assert done.stdout.startswith("/dev/shm/cunei-")

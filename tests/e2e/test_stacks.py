@@ -455,8 +455,8 @@ def test_exceptions_from_outside_at_any_moment(cunei, source):
     # Where a packet begins with such an exit, the frame appears in its stack.
     orphans = sum(replay.orphans for replay in replays)
     appeared = sum(replay.appeared for replay in replays)
-    enters = process.count(ctf.ENTER, ctf.RESUME).total()
-    leaves = process.count(ctf.LEAVE, ctf.YIELD).total()
+    enters = sum(process.count(ctf.ENTER, ctf.RESUME).values())
+    leaves = sum(process.count(ctf.LEAVE, ctf.YIELD).values())
     assert leaves == enters + orphans + appeared
     shown = report(cunei)
     assert (shown["orphans"], shown["appeared"]) == (orphans, appeared)

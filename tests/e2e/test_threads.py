@@ -38,7 +38,7 @@ for i in range(0, 10_000, 4):
     }
     assert len(list(process.folder.glob("s*"))) <= 6
     assert len(threads) == 10_000
-    assert process.count(ctf.ENTER).total() == 10_000
+    assert sum(process.count(ctf.ENTER).values()) == 10_000
     assert process.is_balanced()
     names = {packets[0].thread_name for packets in threads.values()}
     assert names == {f"thread {i}" for i in range(10_000)}

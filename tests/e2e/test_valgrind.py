@@ -123,7 +123,7 @@ def run(folder, *command, **more):
     reports = f"--xml-file={folder}/%p.xml"
     words = ["valgrind", "--xml=yes", reports, "--leak-check=full"]
     words += ["--show-leak-kinds=definite", "--num-callers=60", *command]
-    environment = os.environ | {"PYTHONMALLOC": "malloc"} | more
+    environment = {**os.environ, "PYTHONMALLOC": "malloc", **more}
     done = subprocess.run(
         [str(word) for word in words],
         env=environment,

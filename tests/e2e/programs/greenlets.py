@@ -140,7 +140,7 @@ def run_sockets():
 
 
 WORKLOADS = {
-    name.removeprefix("run_"): function
+    name[len("run_") :]: function
     for name, function in list(globals().items())
     if name.startswith("run_")
 }

@@ -30,7 +30,9 @@ def count_calls(profile):
         if isinstance(code, str):
             key = ("", 0, code)
         else:
-            key = (code.co_filename, code.co_firstlineno, code.co_qualname)
+            # Before 3.11 code objects have no qualified names.
+            name = getattr(code, "co_qualname", code.co_name)
+            key = (code.co_filename, code.co_firstlineno, name)
         counts[key] += entry.callcount
     return [[*key, count] for key, count in counts.items()]
 
@@ -59,9 +61,7 @@ def measure(run, directory, patterns, c_calls, on, off):
 
 
 def main(name, directory, taken="", *words, c_calls=False):
-    patterns = [
-        (sign == "+", text) for sign, text in zip(words[::2], words[1::2], strict=True)
-    ]
+    patterns = [(sign == "+", text) for sign, text in zip(words[::2], words[1::2])]
     for tool in taken:
         sys.monitoring.use_tool_id(int(tool), "other")
     module, _, name = name.rpartition(":")

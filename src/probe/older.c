@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#if PY_VERSION_HEX < 0x03090000
+#define Py_BUILD_CORE 1
+#include <internal/pycore_pystate.h>
+#undef _PyInterpreterState_Get
+#endif
+
+#include "probe/older.h"
+
+#if PY_VERSION_HEX >= 0x030b0000
+/* A number of the exception table: six bits a byte, the largest first. */
+static const unsigned char *read_number(const unsigned char *byte, int *number)
+{
+    *number = *byte & 63;
+    while (*byte++ & 64)
+        *number = *number << 6 | (*byte & 63);
+    return byte;
+}
+
+/* Its entries are sorted, and in instructions of two bytes. */
+int cunei_older_handler(cunei_older_frame *frame)
+{
+    PyObject *table = frame->f_code->co_exceptiontable;
+    const unsigned char *byte = (const unsigned char *)PyBytes_AS_STRING(table);
+    const unsigned char *end = byte + PyBytes_GET_SIZE(table);
+    int at = cunei_older_offset(frame) / 2, start, size, handler, depth;
+
+    while (byte < end) {
+        byte = read_number(byte, &start);
+        byte = read_number(byte, &size);
+        byte = read_number(byte, &handler);
+        byte = read_number(byte, &depth);
+        if (start > at)
+            break;
+        if (at < start + size)
+            return 2 * handler;
+    }
+    return -1;
+}
+#else
+int cunei_older_handler(cunei_older_frame *frame)
+{
+    const int bytes = PY_VERSION_HEX >= 0x030a0000 ? 2 : 1;
+
+    for (int i = frame->f_iblock - 1; i >= 0; i--) {
+        if (frame->f_blockstack[i].b_type == SETUP_FINALLY)
+            return bytes * frame->f_blockstack[i].b_handler;
+    }
+    return -1;
+}
+#endif
+
+#if PY_VERSION_HEX < 0x03090000
+extern void Py_GetArgcArgv(int *count, wchar_t ***words);
+#endif
+
+PyObject *cunei_older_arguments(void)
+{
+    int count = 0;
+    wchar_t **words = NULL;
+
+    Py_GetArgcArgv(&count, &words);
+    PyObject *list = PyList_New(count);
+    for (int i = 0; list && i < count; i++) {
+        PyObject *word = PyUnicode_FromWideChar(words[i], -1);
+        if (word)
+            PyList_SET_ITEM(list, i, word);
+        else
+            Py_CLEAR(list);
+    }
+    PyErr_Clear();
+    return list;
+}
+
+cunei_older_evaluator cunei_older_get_evaluator(void)
+{
+#if PY_VERSION_HEX >= 0x03090000
+    return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main());
+#else
+    return PyInterpreterState_Main()->eval_frame;
+#endif
+}
+
+void cunei_older_set_evaluator(cunei_older_evaluator evaluator)
+{
+#if PY_VERSION_HEX >= 0x03090000
+    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Main(), evaluator);
+#else
+    PyInterpreterState_Main()->eval_frame = evaluator;
+#endif
+}

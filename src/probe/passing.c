@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/passing.h"
+
+#include <stdbool.h>
+
+#include "probe/code.h"
+#include "probe/exception.h"
+#include "probe/flight.h"
+#include "probe/line.h"
+#include "rt/stream.h"
+#include "wire/event.h"
+
+/* How far a traceback is searched. */
+#define TRACEBACK_MAX 4096
+/* By how many entries it grows in a frame that raises it again. */
+#define ENTRIES_MAX 8
+
+static bool is_a(PyObject *type, PyObject *wanted)
+{
+    return PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)wanted);
+}
+
+static const PyTracebackObject *innermost(const PyTracebackObject *traceback)
+{
+    for (int i = 0; traceback->tb_next && i < TRACEBACK_MAX; i++)
+        traceback = traceback->tb_next;
+    return traceback;
+}
+
+static bool is_of(const PyTracebackObject *traceback, const void *code)
+{
+    PyCodeObject *own = PyFrame_GetCode(traceback->tb_frame);
+
+    Py_DECREF(own); /* its frame keeps it */
+    return own == code;
+}
+
+/* Whether the function that it was raised in is below the frame on top. */
+static bool has_flown(const PyTracebackObject *traceback, const void *raised_by)
+{
+    traceback = traceback->tb_next;
+    for (int i = 0; traceback && i < TRACEBACK_MAX; i++) {
+        if (is_of(traceback, raised_by))
+            return true;
+        traceback = traceback->tb_next;
+    }
+    return false;
+}
+
+/* An exception that is not an object yet has none to be compared with. */
+static const void *object_of(const struct cunei_compat_error *error)
+{
+    return error->value && PyExceptionInstance_Check(error->value) ? error->value
+                                                                   : NULL;
+}
+
+static bool is_same(const struct cunei_flight *flight,
+                    const struct cunei_compat_error *error)
+{
+    const void *object = object_of(error);
+
+    return flight->type == error->type &&
+           (!flight->object || !object || flight->object == object);
+}
+
+/* The one that has just ended the frame above. */
+static struct cunei_flying *find_flying(struct cunei_flights *flights,
+                                        const struct cunei_compat_error *error)
+{
+    const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
+    struct cunei_flying *last =
+        flights->count ? &flights->items[flights->count - 1] : NULL;
+
+    if (!last || !is_same(&last->flight, error))
+        return NULL;
+    for (int i = 0; traceback && i < ENTRIES_MAX; i++) {
+        if (traceback == last->flight.head)
+            return last;
+        traceback = traceback->tb_next;
+    }
+    return NULL;
+}
+
+static struct cunei_flying *launch(struct cunei_flights *flights,
+                                   const struct cunei_flight *flight,
+                                   const struct cunei_compat_error *error,
+                                   enum cunei_phase phase)
+{
+    struct cunei_flying *flying = cunei_flights_add(flights, flight);
+
+    flying->flight.exception = innermost((const PyTracebackObject *)error->traceback);
+    flying->flight.object = object_of(error);
+    flying->flight.is_landed = flying->flight.is_shared = false;
+    cunei_exception_name(flying, (PyTypeObject *)error->type);
+    cunei_exception_write(phase, flying);
+    return flying;
+}
+
+/* One that flew before, was kept or thought to be over, and goes on. */
+static struct cunei_flying *go_on(struct cunei_flights *flights,
+                                  const struct cunei_compat_error *error)
+{
+    const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
+    const void *key = innermost(traceback);
+    struct cunei_flight known;
+
+    if (key == traceback || !cunei_flight_look_up(key, &known) ||
+        !is_same(&known, error) || !has_flown(traceback, known.raised_by))
+        return NULL;
+    (void)cunei_flight_take(key, NULL);
+    return launch(flights, &known, error, CUNEI_PHASE_RESUME);
+}
+
+static uint32_t line_of(struct cunei_flights *flights, PyCodeObject *code,
+                        const PyTracebackObject *traceback)
+{
+    return cunei_lines_before(&flights->lines, code, traceback->tb_lasti);
+}
+
+static struct cunei_flying *begin(struct cunei_flights *flights, PyCodeObject *code,
+                                  uint32_t function,
+                                  const struct cunei_compat_error *error)
+{
+    struct cunei_flight flight = {
+        .type = error->type,
+        .raised_by = code,
+        .function = function,
+        .is_stop = is_a(error->type, PyExc_StopIteration),
+        .line = line_of(flights, code, (const PyTracebackObject *)error->traceback),
+    };
+
+    return launch(flights, &flight, error, CUNEI_PHASE_ENTER);
+}
+
+/* Whether the frame's instruction is one that a StopIteration ends. */
+static bool iterates(cunei_older_frame *frame)
+{
+    static const int ends[] = {
+        FOR_ITER,
+#if PY_VERSION_HEX >= 0x030b0000
+        SEND,
+#else
+        YIELD_FROM,
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (cunei_compat_is_at(frame->f_code, cunei_older_offset(frame), ends[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the interpreter puts another in its place when it leaves a generator. */
+static bool is_replaced(const PyCodeObject *code, PyObject *type)
+{
+    return (code->co_flags & CUNEI_OLDER_GENERATES &&
+            is_a(type, PyExc_StopIteration)) ||
+           (code->co_flags & CO_ASYNC_GENERATOR &&
+            is_a(type, PyExc_StopAsyncIteration));
+}
+
+/* Who takes it, if it goes no further. */
+static void find_taker(struct cunei_flights *flights, struct cunei_flight *flight,
+                       cunei_older_frame *below)
+{
+    int handler = cunei_older_handler(below);
+
+    if (flight->is_stop && iterates(below))
+        handler = cunei_older_offset(below);
+    if (handler < 0)
+        return;
+    flight->handler = cunei_code_id(cunei_code_word(below->f_code));
+    if (flight->handler)
+        flight->handler_line =
+            cunei_lines_after(&flights->lines, below->f_code, handler);
+}
+
+static void land(struct cunei_flights *flights, struct cunei_flying *flying)
+{
+    cunei_exception_land(flights, flying, flying->flight.handler,
+                         flying->flight.handler_line);
+}
+
+/* It has ended a frame: who is next to take it. */
+static void fall(struct cunei_flights *flights, struct cunei_flying *flying,
+                 cunei_older_frame *below, bool is_recorded)
+{
+    flying->flight.unwound += is_recorded;
+    flying->flight.handler = flying->flight.handler_line = 0;
+    if (below)
+        find_taker(flights, &flying->flight, below);
+    else
+        land(flights, flying); /* nobody is left to take it */
+}
+
+void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
+                           uint64_t word, const struct cunei_compat_error *error)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
+    uint32_t function = cunei_code_id(word);
+
+    /* By the former a generator is closed, or let go: nothing went wrong. */
+    if (!flights || !error->type || error->type == PyExc_GeneratorExit ||
+        !PyExceptionClass_Check(error->type))
+        return;
+    /* One that a frame ends by before it has begun is its caller's. */
+    if (!traceback || cunei_compat_frame_of(traceback->tb_frame) != frame)
+        return;
+    struct cunei_flying *flying = find_flying(flights, error);
+    if (!flying) {
+        cunei_passing_landed();
+        flying = go_on(flights, error);
+    }
+    if (!flying && function)
+        flying = begin(flights, frame->f_code, function, error);
+    if (!flying)
+        return;
+    if (is_replaced(frame->f_code, error->type)) {
+        flying->flight.handler = function;
+        flying->flight.handler_line = line_of(flights, frame->f_code, traceback);
+        land(flights, flying);
+        return;
+    }
+    flying->flight.head = traceback;
+    fall(flights, flying, below, function != 0);
+}
+
+void cunei_passing_fell(cunei_older_frame *below, uint64_t word)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+
+    if (flights && flights->count)
+        fall(flights, &flights->items[flights->count - 1], below,
+             cunei_code_id(word) != 0);
+}
+
+void cunei_passing_wait(void)
+{
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (stream)
+        atomic_store(&stream->deadline, stream->last);
+}
+
+void cunei_passing_landed(void)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+
+    while (flights && flights->count)
+        land(flights, &flights->items[flights->count - 1]);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Exceptions before CPython 3.12, as an evaluator of frames sees them: when one ends a
+ * frame.
+ *
+ * Its traceback says where it was raised.  Who takes it is the next frame that goes on:
+ * the one below, if it has a handler there, else the C function that was called from
+ * it.  Where a handler lets it go on, it flies again when it ends that frame.  What is
+ * raised and taken within one frame is not heard of.
+ *
+ * The calls are those of probe/exception.h: they write the same events, and nothing
+ * here raises.
+ */
+#ifndef CUNEI_PROBE_PASSING_H
+#define CUNEI_PROBE_PASSING_H
+
+#include <Python.h>
+
+#include <stdint.h>
+
+#include "probe/compat.h"
+
+/*
+ * A frame has ended by what is put aside; it is on top, and its leave is not written
+ * yet.  `below` is the frame that called it, or NULL; `word` that of its code.
+ */
+void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
+                           uint64_t word, const struct cunei_compat_error *error);
+
+/* The same for one of which it is not known by what: by what flies, if anything. */
+void cunei_passing_fell(cunei_older_frame *below, uint64_t word);
+
+/* After that leave: this thread's next event is to come by cunei_passing_landed. */
+void cunei_passing_wait(void);
+
+/* The thread goes on: what was in flight has been taken. */
+void cunei_passing_landed(void);
+
+#endif
