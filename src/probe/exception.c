@@ -114,7 +114,12 @@ void cunei_exception_land(struct cunei_flights *flights, struct cunei_flying *fl
 
 static bool is_group(PyObject *exception)
 {
+#if PY_VERSION_HEX >= 0x030b0000
     return PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_BaseExceptionGroup);
+#else
+    (void)exception;
+    return false;
+#endif
 }
 
 /*
