@@ -15,7 +15,7 @@ ask='
 import importlib.util, os, sys, sysconfig
 version = sys.version_info
 early = version.releaselevel in ("alpha", "beta") and not os.environ.get("PYTHON")
-if version < (3, 12) or early or sys.implementation.name != "cpython":
+if version < (3, 8) or early or sys.implementation.name != "cpython":
     raise SystemExit(1)
 name = "%d.%d.%d" % version[:3]
 final = version.releaselevel == "final"
@@ -37,7 +37,8 @@ candidates() {
     fi
     # The shims of pyenv are slow, and what they stand for comes below.
     printf '%s\n' "$PATH" | tr ':' '\n' | grep -v '/shims/*$' | while read -r folder; do
-        ls -d "$folder"/python3 "$folder"/python3.[0-9][0-9] "$folder"/python3.[0-9][0-9]t
+        ls -d "$folder"/python3 "$folder"/python3.[0-9] "$folder"/python3.[0-9][0-9] \
+            "$folder"/python3.[0-9][0-9]t
     done
     ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3 \
         "${XDG_CACHE_HOME:-$HOME/.cache}"/cunei/pythons/*/bin/python3
