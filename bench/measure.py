@@ -13,6 +13,7 @@ import json
 import os
 import sys
 
+import lines
 from clock import clock_ns, is_cpu
 from floor import Floor
 from rows import ROWS
@@ -220,6 +221,7 @@ def write_trace(records):
 PARTS = {
     "calls": measure_calls,
     "events": measure_events,
+    "lines": lambda: lines.measure(best_turns, max(2, ROUNDS * 2 // 5)),
     "size": measure_size,
     "first sight": measure_first_sight,
     "churn": measure_churn,

@@ -86,6 +86,7 @@ def inside(part):
 PARTS = {
     "calls": measure_calls,
     "events": inside("events"),
+    "lines": inside("lines"),
     "first sight": inside("first sight"),
     "churn": inside("churn"),
     "size": inside("size"),

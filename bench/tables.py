@@ -16,6 +16,8 @@ def show(figures):
         show_calls(figures["calls"])
     if "events" in figures or "spawn" in figures:
         show_events(figures)
+    if "lines" in figures:
+        show_lines(figures["lines"])
     print(f"\n  {'':<46}{'bar':>14}{'found':>16}")
     for part, rows in BARS.items():
         if part in figures:
@@ -79,6 +81,20 @@ def show_events(figures):
         show_missing(figures["events"]["missing"])
 
 
+def show_lines(lines):
+    row = lines["ns"]
+    print(
+        f"\n  {'time added to a line of ' + duration(row['plain']):<44}{'× floor':>20}"
+    )
+    for variant in row:
+        if variant != "plain":
+            title = "cunei, --lines" if variant == "recorded" else variant
+            cells = f"{cell(row, variant):>11}{times(row, variant, 'floor'):>9}"
+            print(f"  {title:<44}{cells}")
+    for variant, reason in lines["missing"].items():
+        print(f"  {variant} was not measured: {reason}")
+
+
 def show_scaling(events):
     """Without a GIL: how many times the calls of one thread more threads make."""
     one = events["ns"].get("1 thread")
@@ -135,6 +151,17 @@ def events_bars(events):
     if "recorded" in row and "cProfile" in row:
         ratio = added(row, "cProfile") / added(row, "recorded")
         yield at_least("builtin calls: cProfile / recorded", 2.5, ratio, "×{:.2f}")
+
+
+def lines_bars(lines):
+    row, elsewhere = lines["ns"], lines["elsewhere"]
+    ratio = added(row, "recorded") / added(row, "floor")
+    yield at_most("a line: recorded / floor", 1.3, ratio, "×{:.2f}")
+    if "line_profiler" in row:
+        ratio = added(row, "line_profiler") / added(row, "recorded")
+        yield at_least("a line: line_profiler / recorded", 1, ratio, "×{:.2f}")
+    ratio = elsewhere["lines elsewhere"] / elsewhere["recorded"]
+    yield at_most("fib, lines recorded elsewhere / nowhere", 1.02, ratio, "×{:.3f}")
 
 
 def at_most(what, bar, value, form):
@@ -194,6 +221,7 @@ def reader_bars(reader):
 BARS = {
     "calls": calls_bars,
     "events": events_bars,
+    "lines": lines_bars,
     "first sight": first_sight_bars,
     "churn": churn_bars,
     "size": size_bars,

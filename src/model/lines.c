@@ -84,9 +84,10 @@ static void open_line(struct cunei_lines *lines, uint32_t index, uint64_t time)
 
 static void close_line(struct cunei_lines *lines, uint32_t index, uint64_t time)
 {
+    if (index == 0)
+        return;
     struct cunei_line_facts *item = &lines->items[index];
-
-    if (index > 0 && item->open > 0 && --item->open == 0 && time > item->opened_at)
+    if (item->open > 0 && --item->open == 0 && time > item->opened_at)
         item->time += time - item->opened_at;
 }
 

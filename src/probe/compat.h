@@ -131,6 +131,19 @@ static inline int cunei_compat_small(PyObject *number)
     return overflow || value > INT_MAX || value < -1 ? -1 : (int)value;
 }
 
+/* The same without a call, of an int that is positive and of one digit; else 0. */
+static inline uint32_t cunei_compat_digit(PyObject *number)
+{
+    const PyLongObject *whole = (const PyLongObject *)number;
+#if PY_VERSION_HEX >= 0x030c0000
+    /* The number of digits, then a flag of small ints, then the sign. */
+    bool is_one = (whole->long_value.lv_tag & ~(uintptr_t)4) == 1 << 3;
+    return is_one ? whole->long_value.ob_digit[0] : 0;
+#else
+    return Py_SIZE(number) == 1 ? whole->ob_digit[0] : 0;
+#endif
+}
+
 /*
  * Pythons that may be slow to tell lines (probe/linetable.h), and what must be known of
  * their instructions to do it for them.

@@ -50,9 +50,7 @@ static void write_line(uint32_t id, enum cunei_phase phase, int line)
         cunei_write_words(words, 2, true);
 }
 
-/* What the hot path leaves undone: no exception stays behind. */
-static __attribute__((noinline, cold)) PyObject *line_cold(PyCodeObject *code, int line,
-                                                           enum cunei_phase phase)
+static void tell_line(PyCodeObject *code, int line, enum cunei_phase phase)
 {
     struct cunei_compat_error pending = cunei_compat_put_aside();
 
@@ -63,10 +61,19 @@ static __attribute__((noinline, cold)) PyObject *line_cold(PyCodeObject *code, i
         write_line(cunei_code_id(word), phase, line);
     cunei_recorder_end_event(before);
     cunei_compat_put_back(&pending);
+}
+
+/* What the hot path leaves undone. */
+static __attribute__((noinline, cold)) PyObject *line_cold(PyObject *const *args)
+{
+    tell_line((PyCodeObject *)args[0], cunei_compat_small(args[1]), CUNEI_PHASE_ENTER);
     Py_RETURN_NONE;
 }
 
-/* The hot path, as that of calls: see callback.c.  Two words, one after the other. */
+/*
+ * The hot path, as that of calls: see callback.c.  It calls nothing, but for the cold
+ * half in its place: a register that had to be saved would cost as much as the stores.
+ */
 static inline __attribute__((always_inline)) PyObject *line_hot(PyObject *const *args,
                                                                 size_t count,
                                                                 bool counter,
@@ -80,9 +87,10 @@ static inline __attribute__((always_inline)) PyObject *line_hot(PyObject *const 
                               : cunei_compat_extra_call(code, extra_index);
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
-    if (!LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 2)))
-        return line_cold(code, cunei_compat_small(args[1]), CUNEI_PHASE_ENTER);
-    uint64_t line = (uint32_t)cunei_compat_small(args[1]);
+    uint32_t line = cunei_compat_digit(args[1]);
+    if (!LIKELY(word > CUNEI_TIME_MASK && line > 0 &&
+                cunei_stream_has_room(stream, now, 2)))
+        return line_cold(args);
     cunei_stream_put_two(stream, now,
                          cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
                          word >> CUNEI_CLASS_SHIFT << 32 | line);
@@ -140,10 +148,11 @@ static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t co
     struct cunei_stream *stream = cunei_stream_own;
     uint32_t line = table->lines[unit];
     if (!LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 2)))
-        return line_cold(code, (int)line, CUNEI_PHASE_YIELD);
-    cunei_stream_put_two(stream, now,
-                         cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_YIELD),
-                         word >> CUNEI_CLASS_SHIFT << 32 | line);
+        tell_line(code, (int)line, CUNEI_PHASE_YIELD);
+    else
+        cunei_stream_put_two(stream, now,
+                             cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_YIELD),
+                             word >> CUNEI_CLASS_SHIFT << 32 | line);
     Py_RETURN_NONE;
 }
 

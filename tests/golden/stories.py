@@ -374,6 +374,68 @@ def empty():
     return [process]
 
 
+LINED_FUNCTIONS = {
+    "module": ("__main__", "<module>", "lined.py", 1),
+    "solve": ("__main__", "Solver.solve", "lined.py", 6),
+    "numbers": ("__main__", "numbers", "lined.py", 1),
+    "gone": ("gone", "f", f"{HOME}/gone.py", 7),
+}
+
+LINED = """\
+def numbers():
+    yield 1  # \x1b[2J
+    yield 2
+
+class Solver:
+    @staticmethod
+    def solve():
+        total = sum(numbers(), start=some_quite_long_name + another_quite_long_name)
+        if total < 0:
+            raise ValueError("never")
+        return total
+
+
+def after():
+    pass
+"""
+
+
+def lined():
+    """Lines of some functions; their file lies where the report is made, or nowhere."""
+    process = Process(600, LINED_FUNCTIONS, ["lined.py"])
+    process.facts.update(directory=".", exited=1, exit_status=0)
+    thread = Thread(process, 1, "MainThread", 0)
+    thread.enter("module")
+    thread.enter("solve")
+    thread.line(8)
+    thread.work(3_000)
+    thread.enter("numbers")
+    thread.line(2)
+    thread.work(400)
+    thread.leave(YIELD)
+    thread.work(100)
+    thread.enter("numbers", RESUME)
+    thread.line(2, RESUME)
+    thread.work(50)
+    thread.line(3, YIELD)  # of an instruction …
+    thread.line(3, YIELD)  # … and another one of the same line
+    thread.work(25)
+    thread.leave()
+    thread.line(9)
+    thread.work(40)
+    thread.line(11)
+    thread.work(10)
+    thread.leave()
+    thread.enter("gone")
+    thread.line(8)
+    thread.work(1_000)
+    thread.line(300)
+    thread.leave()
+    thread.leave()
+    thread.flush(last=True)
+    return [process]
+
+
 ALL = {
     "tour": tour,
     "killed": killed,
@@ -382,6 +444,7 @@ ALL = {
     "again": again,
     "server": server,
     "family": family,
+    "lined": lined,
     "newer": newer,
     "empty": empty,
 }

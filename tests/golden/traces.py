@@ -8,7 +8,7 @@ FREQUENCY = 2_500_000_000
 START_NS = 1_700_000_000_000_000_000
 FIRST_FUNCTION = 1024
 STACK, CALL, UNWIND = 1, 2, 3
-SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, ARGUMENT = 7, 8, 9, 10, 11, 13
+SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, LINE, ARGUMENT = 7, 8, 9, 10, 11, 12, 13
 ENTER, LEAVE, RESUME, YIELD = range(4)
 CLASSES_MAX = 20_000
 
@@ -81,6 +81,7 @@ EVENTS = (
         0,
         "uint64_t collected; uint32_t generation; uint32_t uncollectable;",
     ),
+    ("line", 12, 0, "uint32_t line; uint32_t function;"),
     (
         "argument",
         13,
@@ -201,6 +202,10 @@ class Thread:
         self.record(GC, phase)
         self.words.append(collected)
         self.pairs([generation, uncollectable])
+
+    def line(self, line, phase=ENTER):
+        self.record(LINE, phase)
+        self.pairs([line, self.process.ids[self.open[-1]]])
 
     def argument(self, phase, function, index, name, value):
         size = len(name.encode())

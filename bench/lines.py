@@ -1,0 +1,103 @@
+"""Lines of chosen functions: what one costs, beside tools that count them, too."""
+
+import functools
+import os
+import sys
+
+import floor
+from variants import Plain, Recording
+from workloads import WORKLOADS
+
+
+def run_lines(count):
+    """Lines that do next to nothing; how many of them were run."""
+    a = b = 0
+    i = 0
+    while i < count:
+        a += i
+        b ^= a
+        if b & 1:
+            a -= 1
+        else:
+            a += 1
+        i += 1
+    return 6 * count + 4
+
+
+class LineFloor(floor.Floor):
+    """The floor, which hears of the lines of one function, too."""
+
+    def __init__(self):
+        import cunei_floor
+
+        super().__init__()
+        self.line = cunei_floor.callback()
+
+    def set_lines(self, events):
+        sys.monitoring.set_local_events(self.TOOL, run_lines.__code__, events)
+
+    def on(self):
+        super().on()
+        event = sys.monitoring.events.LINE
+        sys.monitoring.register_callback(self.TOOL, event, self.line)
+        self.set_lines(event)
+
+    def off(self):
+        self.set_lines(0)
+        sys.monitoring.register_callback(self.TOOL, sys.monitoring.events.LINE, None)
+        super().off()
+
+
+class LineProfiler(Plain):
+    """line_profiler, as it is by default."""
+
+    def __init__(self):
+        import line_profiler
+
+        self.profiler = line_profiler.LineProfiler(run_lines)
+
+    def on(self):
+        self.profiler.enable()
+
+    def off(self):
+        self.profiler.disable()
+
+
+class Coverage(Plain):
+    """coverage.py, which asks whether a line was run, not how often."""
+
+    def __init__(self, core):
+        import coverage
+
+        os.environ["COVERAGE_CORE"] = core
+        self.coverage = coverage.Coverage(data_file=None, include=[__file__])
+
+    def on(self):
+        self.coverage.start()
+
+    def off(self):
+        self.coverage.stop()
+
+
+KINDS = {
+    "plain": Plain,
+    "floor": LineFloor,
+    "recorded": functools.partial(Recording, lines=":run_lines"),
+    "line_profiler": LineProfiler,
+    "coverage, ctrace": functools.partial(Coverage, "ctrace"),
+    "coverage, sysmon": functools.partial(Coverage, "sysmon"),
+}
+
+# Calls of functions whose lines nobody asked for.
+ELSEWHERE = {
+    "plain": Plain,
+    "recorded": Recording,
+    "lines elsewhere": functools.partial(Recording, lines=":run_lines"),
+}
+
+
+def measure(best_turns, rounds):
+    lines, missing = best_turns(KINDS, run_lines, 20_000, rounds)
+    function, size = WORKLOADS["fib"]
+    elsewhere, _ = best_turns(ELSEWHERE, function, size, rounds)
+    return {"ns": lines, "missing": missing, "elsewhere": elsewhere}
