@@ -40,6 +40,7 @@ enum cunei_code_flag {
     CUNEI_CODE_ARGUMENTS = 4, /* they are recorded (probe/argument.h) */
     CUNEI_CODE_RESULT = 8,    /* so is what it returns */
     CUNEI_CODE_GREENLET = 16, /* at its end greenlet is there; it may have no id */
+    CUNEI_CODE_NAMES = 32,    /* see cunei_process_names; it may have no id */
 };
 
 /*

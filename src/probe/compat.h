@@ -21,6 +21,9 @@
 #include "probe/older.h"
 #endif
 
+/* Whether calls out of one code object can be heard of. */
+#define CUNEI_COMPAT_HAS_CALLS (PY_VERSION_HEX >= 0x030c0000)
+
 /*
  * Guards what the GIL guards where there is one; see probe/world.h for which of the two
  * is the right one.  They live as long as the process; all zeros are an open mutex.
@@ -233,15 +236,22 @@ static inline const void *cunei_compat_frame_of(PyFrameObject *frame)
 #endif
 }
 
-/* Whether that says of the frame that runs what it should. */
+/*
+ * Whether that says of the frame that runs what it should.  Before 3.12 there may be
+ * none, and without that layout nothing would work.
+ */
 static inline bool cunei_compat_reads_frames(void)
 {
+#if PY_VERSION_HEX < 0x030c0000
+    return true;
+#else
     PyThreadState *thread = PyThreadState_Get();
     PyFrameObject *frame = PyThreadState_GetFrame(thread);
     bool reads = frame && cunei_compat_frame_of(frame) == cunei_compat_frame(thread);
 
     Py_XDECREF(frame);
     return reads;
+#endif
 }
 
 /* A number that no other code object has, or had; 0: not known. */
@@ -258,6 +268,10 @@ static inline uint32_t cunei_compat_version(const PyCodeObject *code)
 /* Changes with the type and with what it inherits; 0: not known. */
 static inline uint32_t cunei_compat_type_version(const PyTypeObject *type)
 {
+#if PY_VERSION_HEX < 0x030c0000
+    if (!(type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG))
+        return 0;
+#endif
     return __atomic_load_n(&type->tp_version_tag, __ATOMIC_RELAXED);
 }
 
@@ -370,6 +384,16 @@ static inline PyObject *cunei_compat_sys(const char *name)
 #endif
 }
 
+/* What the interpreter was started with, a new reference; NULL without an exception. */
+static inline PyObject *cunei_compat_arguments(void)
+{
+#if PY_VERSION_HEX >= 0x030a0000
+    return cunei_compat_sys("orig_argv");
+#else
+    return cunei_older_arguments();
+#endif
+}
+
 /*
  * Whether a generator's frame, not the one on top, is where it was suspended: it is not
  * running then.  An exception that is thrown into it goes to the generator it delegates
@@ -400,10 +424,10 @@ static inline size_t cunei_compat_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
-#else
-    int depth = cunei_older_depth(thread);
-#endif
     return depth > 0 ? (size_t)depth : 0;
+#else
+    return cunei_older_count(thread); /* the counter counts recursion in C, too */
+#endif
 }
 
 static inline bool cunei_compat_reads_extra(PyCodeObject *code, Py_ssize_t index,

@@ -5,11 +5,16 @@
 
 #include <stdint.h>
 
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
+#include "probe/deep.h"
 #include "probe/event.h"
+#include "probe/open.h"
 #include "probe/passing.h"
 #include "probe/process.h"
+#include "probe/profile.h"
+#include "probe/wayout.h"
 #include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -22,8 +27,14 @@ static struct {
     Py_ssize_t extra_index;
     void (*main_begins)(void);
     cunei_older_evaluator before; /* whose place ours has */
-    bool is_on;
+    unsigned recording;           /* that is on; 0: none */
+    unsigned recordings;          /* so far */
 } own;
+
+/* Frames below this are known to be far from the limit of recursion. */
+#define SHALLOW 150
+/* From here on they may come to the end of a C stack. */
+#define DEEP 500
 
 /* Let the frame run. */
 static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
@@ -45,7 +56,7 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
 {
     PyCodeObject *code = frame->f_code;
 
-    if (!own.is_on)
+    if (!own.recording)
         return;
     /* There is one where it is thrown into a generator. */
     struct cunei_compat_error error = cunei_compat_put_aside();
@@ -72,7 +83,7 @@ static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
 {
     PyCodeObject *code = frame->f_code;
 
-    if (!own.is_on)
+    if (!own.recording)
         return;
     struct cunei_compat_error error = cunei_compat_put_aside();
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
@@ -108,16 +119,31 @@ static inline uint64_t word_of(const cunei_older_frame *frame)
     return cunei_compat_extra_inline(frame->f_code, own.extra_index);
 }
 
-static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *frame,
-                                  int throws)
+/* Somebody else had the hook when the frame's last call returned. */
+static __attribute__((noinline, cold)) void leave_calls(PyThreadState *thread,
+                                                        cunei_older_frame *frame)
+{
+    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
+
+    if (own.recording)
+        cunei_ccall_unwind();
+    cunei_older_pop(thread, &pushed);
+}
+
+/* A frame that began in another recording is open.h's to tell of. */
+static inline __attribute__((always_inline)) PyObject *record_frame_in(
+    PyThreadState *thread, cunei_older_frame *frame, int throws, bool c_calls)
 {
     bool generates = frame->f_code->co_flags & CUNEI_OLDER_GENERATES;
     uint64_t word = word_of(frame);
+    unsigned recording = own.recording;
 
-    if (word & CUNEI_CODE_OFF || !own.is_on ||
-        (generates && cunei_older_only_makes(frame))) {
+    /* What is closed before it began does not begin. */
+    if (word & CUNEI_CODE_OFF ||
+        (generates && (cunei_older_only_makes(frame) ||
+                       (throws && !cunei_older_has_begun(frame))))) {
         PyObject *unseen = hand_on(thread, frame, throws, own.before);
-        if (!LIKELY(unseen))
+        if (!LIKELY(unseen) && own.recording == recording)
             tell_unwind(thread, frame);
         return unseen;
     }
@@ -126,16 +152,81 @@ static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *fram
                                  : CUNEI_PHASE_ENTER;
     if (!LIKELY(put(word, phase)))
         tell_cold(thread, frame, phase, NULL);
+    if (c_calls && own.recording)
+        cunei_profile_keep(thread);
     PyObject *result = hand_on(thread, frame, throws, own.before);
+    if (!LIKELY(own.recording == recording))
+        return result;
     if (!LIKELY(result)) {
         tell_unwind(thread, frame);
         return NULL;
     }
     phase = generates && cunei_older_is_suspended(frame) ? CUNEI_PHASE_YIELD
                                                          : CUNEI_PHASE_LEAVE;
+    if (c_calls && cunei_ccall_is_inside(frame))
+        leave_calls(thread, frame);
     if (!LIKELY(put(word_of(frame), phase)))
         tell_cold(thread, frame, phase, result);
     return result;
+}
+
+struct special {
+    PyThreadState *thread;
+    cunei_older_frame *frame;
+    int throws;
+    bool c_calls;
+    PyObject *result;
+};
+
+static void record_unmuted(void *context)
+{
+    struct special *special = context;
+    bool is_muted = cunei_open_mute(special->thread);
+
+    special->result = record_frame_in(special->thread, special->frame, special->throws,
+                                      special->c_calls);
+    if (is_muted)
+        cunei_open_unmute(special->thread);
+}
+
+/* They copy pieces of the stack that they are on, which must be the thread's own. */
+static bool has_greenlets(void)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *module = modules && PyDict_Check(modules)
+                           ? cunei_compat_dict_get(modules, "greenlet")
+                           : NULL;
+
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+    cunei_compat_put_back(&error);
+    return module != NULL;
+}
+
+/* Where nothing is recorded, at great depth, or called by a frame of open.h's. */
+static __attribute__((noinline)) PyObject *record_specially(PyThreadState *thread,
+                                                            cunei_older_frame *frame,
+                                                            int throws, bool c_calls)
+{
+    struct special special = {thread, frame, throws, c_calls, NULL};
+
+    /* The interpreter does not let it begin: it was not called. */
+    if (!own.recording || cunei_older_is_too_deep(thread))
+        return hand_on(thread, frame, throws, own.before);
+    if (cunei_older_depth(thread) < DEEP || !cunei_deep_is_at_end() ||
+        has_greenlets() || !cunei_deep_run(record_unmuted, &special))
+        record_unmuted(&special);
+    return special.result;
+}
+
+static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *frame,
+                                  int throws, bool c_calls)
+{
+    if (!LIKELY(own.recording && cunei_older_depth(thread) < SHALLOW &&
+                (c_calls || !cunei_older_is_traced(thread))))
+        return record_specially(thread, frame, throws, c_calls);
+    return record_frame_in(thread, frame, throws, c_calls);
 }
 
 static PyObject *await_in(PyThreadState *thread, cunei_older_frame *frame, int throws)
@@ -143,20 +234,28 @@ static PyObject *await_in(PyThreadState *thread, cunei_older_frame *frame, int t
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
     bool is_main = cunei_event_is_main(frame->f_code);
 
+    cunei_older_pop(thread, &pushed);
     if (is_main)
         own.main_begins();
-    cunei_older_pop(thread, &pushed);
     return hand_on(thread, frame, throws,
                    is_main ? cunei_older_get_evaluator() : own.before);
 }
 
-/* What the interpreter calls: while something is recorded, and until __main__ begins.
+/*
+ * What the interpreter calls: while something is recorded, with and without calls of C
+ * functions, and until __main__ begins.
  */
 #if PY_VERSION_HEX >= 0x03090000
 static PyObject *record_frame(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
 {
-    return record_in(thread, frame, throws);
+    return record_in(thread, frame, throws, false);
+}
+
+static PyObject *record_calls(PyThreadState *thread, cunei_older_frame *frame,
+                              int throws)
+{
+    return record_in(thread, frame, throws, true);
 }
 
 static PyObject *await_frame(PyThreadState *thread, cunei_older_frame *frame,
@@ -167,7 +266,12 @@ static PyObject *await_frame(PyThreadState *thread, cunei_older_frame *frame,
 #else
 static PyObject *record_frame(PyFrameObject *frame, int throws)
 {
-    return record_in(PyThreadState_Get(), frame, throws);
+    return record_in(PyThreadState_Get(), frame, throws, false);
+}
+
+static PyObject *record_calls(PyFrameObject *frame, int throws)
+{
+    return record_in(PyThreadState_Get(), frame, throws, true);
 }
 
 static PyObject *await_frame(PyFrameObject *frame, int throws)
@@ -178,7 +282,8 @@ static PyObject *await_frame(PyFrameObject *frame, int throws)
 
 static bool is_ours(cunei_older_evaluator function)
 {
-    return function == record_frame || function == await_frame;
+    return function == record_frame || function == record_calls ||
+           function == await_frame;
 }
 
 static int install(cunei_older_evaluator function)
@@ -213,19 +318,26 @@ static int prepare(struct cunei_source *source, bool selective)
 
 static int record(struct cunei_source *source, bool selective)
 {
-    (void)source;
     (void)selective;
-    own.is_on = true;
-    return install(record_frame);
+    own.recording = ++own.recordings;
+    cunei_wayout_watch();
+    if (source->c_calls)
+        cunei_profile_begin();
+    cunei_open_begin();
+    return install(source->c_calls ? record_calls : record_frame);
 }
 
 /* Where another has taken our place since, it goes on calling us. */
 static void pause_events(struct cunei_source *source)
 {
     (void)source;
-    if (own.is_on)
+    if (own.recording) {
         cunei_passing_landed(); /* who stops it goes on */
-    own.is_on = false;
+        cunei_open_end();
+    }
+    own.recording = 0;
+    cunei_wayout_unwatch();
+    cunei_profile_end();
     if (is_ours(cunei_older_get_evaluator()))
         cunei_older_set_evaluator(own.before);
 }

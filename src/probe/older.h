@@ -365,7 +365,18 @@ static inline void cunei_older_update_tracing(PyThreadState *thread)
         cunei_older_set_tracing(thread, thread->c_tracefunc || thread->c_profilefunc);
 }
 
-/* How many Python frames the thread has, about. */
+/* How many Python frames the thread has. */
+static inline size_t cunei_older_count(const PyThreadState *thread)
+{
+    const cunei_older_frame *frame = cunei_older_top(thread);
+    size_t count = 0;
+
+    for (; frame; frame = cunei_older_below(frame))
+        count++;
+    return count;
+}
+
+/* The same by the counter that limits them, and other recursion, too. */
 static inline int cunei_older_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030b0000
