@@ -139,9 +139,10 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     unsigned recording = own.recording;
 
     /* What is closed before it began does not begin. */
-    if (word & CUNEI_CODE_OFF ||
-        (generates && (cunei_older_only_makes(frame) ||
-                       (throws && !cunei_older_has_begun(frame))))) {
+    if (generates && (cunei_older_only_makes(frame) ||
+                      (throws && !cunei_older_has_begun(frame))))
+        return hand_on(thread, frame, throws, own.before);
+    if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = hand_on(thread, frame, throws, own.before);
         if (!LIKELY(unseen) && own.recording == recording)
             tell_unwind(thread, frame);
