@@ -61,6 +61,7 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
     /* There is one where it is thrown into a generator. */
     struct cunei_compat_error error = cunei_compat_put_aside();
     bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
+    cunei_process_event(code); /* another recording may begin with this event */
     uint32_t before = cunei_recorder_begin_event();
     /* Who goes on is the frame below, or this one. */
     if (begins)
@@ -68,7 +69,6 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
     if (!begins)
         cunei_passing_landed();
-    cunei_process_event(code);
     uint64_t word = cunei_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, phase, result);
