@@ -338,10 +338,61 @@ static inline bool cunei_compat_begins(PyFrameObject *frame, const PyCodeObject 
 #if PY_VERSION_HEX >= 0x030d0000
     /* Instructions have two bytes. */
     return PyFrame_GetLasti(frame) == 2 * code->_co_firsttraceable;
-#else
+#elif PY_VERSION_HEX >= 0x030c0000
     (void)frame;
     (void)code;
     return false;
+#else
+    (void)code;
+    return cunei_older_is_opening(cunei_older_frame_of(frame));
+#endif
+}
+
+/*
+ * While frames are looked at for the beginning of a packet, no garbage is collected:
+ * 3.11 does so when objects are made of them, and that would write events.
+ */
+static inline bool cunei_compat_hold_collections(void)
+{
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+    return PyGC_Disable();
+#else
+    return false;
+#endif
+}
+
+static inline void cunei_compat_let_collections(bool were_enabled)
+{
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+    if (were_enabled)
+        (void)PyGC_Enable();
+#else
+    (void)were_enabled;
+#endif
+}
+
+/*
+ * The repr() of an object, of which no tool hears what it runs: later Pythons see to
+ * that themselves while an event is told.
+ */
+static inline PyObject *cunei_compat_repr(PyObject *value)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return PyObject_Repr(value);
+#else
+    PyThreadState *thread = PyThreadState_Get();
+    bool is_traced = cunei_older_enter_silence(thread);
+    PyObject *repr = PyObject_Repr(value);
+    cunei_older_leave_silence(thread, is_traced);
+    return repr;
+#endif
+}
+
+/* The start of the frame on top has just been told. */
+static inline void cunei_compat_opened(void)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    cunei_older_opened();
 #endif
 }
 

@@ -67,11 +67,16 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
     if (begins)
         cunei_passing_landed();
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-    if (!begins)
+    struct cunei_older_opening opening = {.frame = frame};
+    if (begins)
+        cunei_older_open(&opening);
+    else
         cunei_passing_landed();
     uint64_t word = cunei_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, phase, result);
+    if (begins)
+        cunei_older_close(&opening);
     cunei_recorder_end_event(before);
     cunei_older_pop(thread, &pushed);
     cunei_compat_put_back(&error);
@@ -139,8 +144,8 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     unsigned recording = own.recording;
 
     /* What is closed before it began does not begin. */
-    if (generates && (cunei_older_only_makes(frame) ||
-                      (throws && !cunei_older_has_begun(frame))))
+    if (generates &&
+        (cunei_older_only_makes(frame) || (throws && !cunei_older_has_begun(frame))))
         return hand_on(thread, frame, throws, own.before);
     if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = hand_on(thread, frame, throws, own.before);
@@ -212,8 +217,8 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
 {
     struct special special = {thread, frame, throws, c_calls, NULL};
 
-    /* The interpreter does not let it begin: it was not called. */
-    if (!own.recording || cunei_older_is_too_deep(thread))
+    /* What hooks run is not heard of.  What is too deep does not begin. */
+    if (!own.recording || thread->tracing || cunei_older_is_too_deep(thread))
         return hand_on(thread, frame, throws, own.before);
     if (cunei_older_depth(thread) < DEEP || !cunei_deep_is_at_end() ||
         has_greenlets() || !cunei_deep_run(record_unmuted, &special))
@@ -225,7 +230,7 @@ static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *fram
                                   int throws, bool c_calls)
 {
     if (!LIKELY(own.recording && cunei_older_depth(thread) < SHALLOW &&
-                (c_calls || !cunei_older_is_traced(thread))))
+                !thread->tracing && (c_calls || !cunei_older_is_traced(thread))))
         return record_specially(thread, frame, throws, c_calls);
     return record_frame_in(thread, frame, throws, c_calls);
 }

@@ -43,6 +43,8 @@ void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase
         cunei_greenlet_imported();
     if (flags & CUNEI_CODE_NAMES)
         cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
+    if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
+        cunei_compat_opened();
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
         cunei_argument_write(code, word);
 }

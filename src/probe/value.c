@@ -192,7 +192,7 @@ static void format_type(struct text *text, PyObject *value, const char *more)
 /* What may be the program's own. */
 static void format_other(struct text *text, PyObject *value)
 {
-    PyObject *repr = text->full ? PyObject_Repr(value) : NULL;
+    PyObject *repr = text->full ? cunei_compat_repr(value) : NULL;
 
     if (repr)
         append_str(text, repr);
