@@ -3,7 +3,7 @@
 
 import ctf
 import pytest
-from proof import FREE_THREADED
+from proof import FREE_THREADED, TAKEN
 
 pytestmark = pytest.mark.core
 
@@ -15,10 +15,7 @@ for tool in {taken!r}:
     sys.monitoring.use_tool_id(int(tool), "other")
 """
 
-# Tool ids that others have taken: three, two or one are left.
-each_number_of_ids = pytest.mark.parametrize(
-    "taken", ["", "3", "35"], ids=["three free", "two free", "one free"]
-)
+each_number_of_ids = pytest.mark.parametrize("taken", TAKEN)
 
 
 def run(cunei, taken, source):
