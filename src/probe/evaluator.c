@@ -10,6 +10,7 @@
 #include "probe/compat.h"
 #include "probe/deep.h"
 #include "probe/event.h"
+#include "probe/foreign.h"
 #include "probe/open.h"
 #include "probe/passing.h"
 #include "probe/process.h"
@@ -26,9 +27,11 @@ static struct {
     struct cunei_source source;
     Py_ssize_t extra_index;
     void (*main_begins)(void);
-    cunei_older_evaluator before; /* whose place ours has */
-    unsigned recording;           /* that is on; 0: none */
-    unsigned recordings;          /* so far */
+    cunei_older_evaluator installed; /* of ours; NULL: none */
+    cunei_older_evaluator before;    /* whose place it has */
+    bool awaits;                     /* that __main__ begins */
+    unsigned recording;              /* that is on; 0: none */
+    unsigned recordings;             /* so far */
 } own;
 
 /* Frames below this are known to be far from the limit of recursion. */
@@ -210,11 +213,27 @@ static bool has_greenlets(void)
     return module != NULL;
 }
 
+/* Whether a recording begins with this frame. */
+static bool begins_main(PyThreadState *thread, cunei_older_frame *frame)
+{
+    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
+    bool is_main = own.awaits && cunei_event_is_main(frame->f_code);
+
+    cunei_older_pop(thread, &pushed);
+    if (!is_main)
+        return false;
+    own.awaits = false;
+    own.main_begins();
+    return own.recording;
+}
+
 /* Where nothing is recorded, at great depth, or called by a frame of open.h's. */
 static __attribute__((noinline)) PyObject *record_specially(PyThreadState *thread,
                                                             cunei_older_frame *frame,
                                                             int throws, bool c_calls)
 {
+    if (own.awaits && begins_main(thread, frame))
+        c_calls = own.source.c_calls;
     struct special special = {thread, frame, throws, c_calls, NULL};
 
     /* What hooks run is not heard of.  What is too deep does not begin. */
@@ -235,22 +254,7 @@ static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *fram
     return record_frame_in(thread, frame, throws, c_calls);
 }
 
-static PyObject *await_in(PyThreadState *thread, cunei_older_frame *frame, int throws)
-{
-    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-    bool is_main = cunei_event_is_main(frame->f_code);
-
-    cunei_older_pop(thread, &pushed);
-    if (is_main)
-        own.main_begins();
-    return hand_on(thread, frame, throws,
-                   is_main ? cunei_older_get_evaluator() : own.before);
-}
-
-/*
- * What the interpreter calls: while something is recorded, with and without calls of C
- * functions, and until __main__ begins.
- */
+/* What the interpreter calls, with and without calls of C functions. */
 #if PY_VERSION_HEX >= 0x03090000
 static PyObject *record_frame(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
@@ -264,11 +268,6 @@ static PyObject *record_calls(PyThreadState *thread, cunei_older_frame *frame,
     return record_in(thread, frame, throws, true);
 }
 
-static PyObject *await_frame(PyThreadState *thread, cunei_older_frame *frame,
-                             int throws)
-{
-    return await_in(thread, frame, throws);
-}
 #else
 static PyObject *record_frame(PyFrameObject *frame, int throws)
 {
@@ -279,32 +278,51 @@ static PyObject *record_calls(PyFrameObject *frame, int throws)
 {
     return record_in(PyThreadState_Get(), frame, throws, true);
 }
-
-static PyObject *await_frame(PyFrameObject *frame, int throws)
-{
-    return await_in(PyThreadState_Get(), frame, throws);
-}
 #endif
 
 static bool is_ours(cunei_older_evaluator function)
 {
-    return function == record_frame || function == record_calls ||
-           function == await_frame;
+    return function == record_frame || function == record_calls;
 }
 
+/* Another that was installed above ours goes on calling it: it must not be above both.
+ */
 static int install(cunei_older_evaluator function)
 {
     cunei_older_evaluator now = cunei_older_get_evaluator();
+    bool is_below = own.installed && !is_ours(now) && now != _PyEval_EvalFrameDefault;
 
+    if (is_below && function == own.installed)
+        return 0;
+    if (is_below) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another tool has installed an evaluator of frames above "
+                        "cunei's, so that C calls cannot be switched on or off");
+        return -1;
+    }
     if (!is_ours(now))
         own.before = now;
     cunei_older_set_evaluator(function);
+    own.installed = function;
     return 0;
+}
+
+/* -1 with an exception set: there must be none above what is installed. */
+static int check(void)
+{
+    const char *refusal = cunei_foreign_refusal(cunei_older_get_evaluator());
+
+    if (!refusal)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError, refusal);
+    return -1;
 }
 
 static int take(struct cunei_source *source, bool selective)
 {
     (void)selective;
+    if (check() < 0)
+        return -1;
     source->is_taken = true;
     return 0;
 }
@@ -312,25 +330,30 @@ static int take(struct cunei_source *source, bool selective)
 static int await_main(struct cunei_source *source)
 {
     (void)source;
-    return install(await_frame);
+    if (install(record_frame) < 0)
+        return -1;
+    own.awaits = true;
+    return 0;
 }
 
 static int prepare(struct cunei_source *source, bool selective)
 {
     (void)source;
     (void)selective;
-    return 0;
+    return check();
 }
 
 static int record(struct cunei_source *source, bool selective)
 {
     (void)selective;
+    if (install(source->c_calls ? record_calls : record_frame) < 0)
+        return -1;
     own.recording = ++own.recordings;
     cunei_wayout_watch();
     if (source->c_calls)
         cunei_profile_begin();
     cunei_open_begin();
-    return install(source->c_calls ? record_calls : record_frame);
+    return 0;
 }
 
 /* Where another has taken our place since, it goes on calling us. */
@@ -342,10 +365,13 @@ static void pause_events(struct cunei_source *source)
         cunei_open_end();
     }
     own.recording = 0;
+    own.awaits = false;
     cunei_wayout_unwatch();
     cunei_profile_end();
-    if (is_ours(cunei_older_get_evaluator()))
-        cunei_older_set_evaluator(own.before);
+    if (!is_ours(cunei_older_get_evaluator()))
+        return;
+    cunei_older_set_evaluator(own.before);
+    own.installed = NULL;
 }
 
 static void release(struct cunei_source *source)
