@@ -20,6 +20,7 @@ pytestmark = [
 # One that counts frames and hands them on to whose place it took.
 EVALUATOR = """\
 #include <Python.h>
+#include <frameobject.h>
 
 #if PY_VERSION_HEX < 0x03090000
 #define Py_BUILD_CORE 1
