@@ -8,6 +8,9 @@
 
 #include "probe/compat.h"
 
+#define HAS_CURRENT_TASK (PY_VERSION_HEX >= 0x030c0000)
+#define LAST_NAME        (HAS_CURRENT_TASK ? "_c_current_task" : "_c_register_task")
+
 /*
  * All owned; complete once is_found says so, and from then on as they are: threads that
  * are late may still use them when the recording has ended.
@@ -15,7 +18,7 @@
 static struct {
     PyObject *module_name;   /* "asyncio.tasks" */
     PyObject *running_loop;  /* _get_running_loop() */
-    PyObject *current_task;  /* current_task(loop=None) */
+    PyObject *current_task;  /* current_task(loop=None), or NULL */
     PyObject *current_tasks; /* running tasks by loop, a dict; 3.14: those of Python */
     PyObject *type;          /* Task, as C has it */
     PyObject *get_name;      /* its method */
@@ -68,11 +71,12 @@ static PyObject *type_in(PyObject *dict, const char *name)
 
 /*
  * asyncio.tasks takes what it needs of _asyncio at its end, some of it under names of
- * its own: where there is a _c_current_task, both are complete.
+ * its own: where there is a _c_current_task, both are complete.  Before 3.12 it has a
+ * _c_register_task, and C has no function that says which task runs.
  */
 static bool look_around(PyObject *c, PyObject *tasks)
 {
-    asyncio.current_task = tasks ? function_in(tasks, "_c_current_task") : NULL;
+    asyncio.current_task = tasks ? function_in(tasks, LAST_NAME) : NULL;
     if (!c || !asyncio.current_task)
         return false;
     asyncio.running_loop = function_in(c, "_get_running_loop");
@@ -88,8 +92,10 @@ static bool look_around(PyObject *c, PyObject *tasks)
     has_all = running && running == all;
     Py_XDECREF(running);
     Py_XDECREF(all);
+    if (!HAS_CURRENT_TASK)
+        Py_CLEAR(asyncio.current_task);
     return asyncio.running_loop && asyncio.current_tasks && asyncio.get_name &&
-           asyncio.name;
+           asyncio.name && (asyncio.current_task || has_all);
 }
 
 /* Whether the program has imported asyncio; lock held. */
@@ -164,8 +170,9 @@ PyObject *cunei_asyncio_current_task(bool in_loop)
 {
     if (!is_there())
         return NULL;
-    PyObject *task =
-        in_loop ? not_none(PyObject_CallNoArgs(asyncio.current_task)) : NULL;
+    PyObject *task = NULL;
+    if (in_loop && asyncio.current_task)
+        task = not_none(PyObject_CallNoArgs(asyncio.current_task));
     if (task)
         return task;
     PyErr_Clear();

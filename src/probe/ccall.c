@@ -30,6 +30,7 @@ static bool extra_inline;
 static bool reads_frames; /* what a frame object says of its frame can be believed */
 static const PyObject *missing;
 static PyObject *disable;
+static vectorcallfunc told_call, told_return;
 
 void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
                       PyObject *switch_off)
@@ -38,6 +39,8 @@ void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
     extra_index = index;
     extra_inline = is_inline;
     missing = no_argument;
+    told_call = cunei_ccall_on_call();
+    told_return = cunei_ccall_on_return();
 }
 
 void cunei_ccall_reset(void)
@@ -187,7 +190,7 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
     uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
     if (word && !(word & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
         enter_cold(&function);
-    if (word & CUNEI_CODE_WATCHED)
+    if (word & CUNEI_CODE_WATCHED && args[3])
         cunei_process_call(code, args[2], args[3]);
     cunei_recorder_end_event(before);
     cunei_compat_put_back(&pending);
@@ -232,13 +235,19 @@ static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
     Py_RETURN_NONE;
 }
 
+bool cunei_ccall_is_inside(const void *frame)
+{
+    const struct cunei_cthread *thread = cunei_cthread_own;
+
+    return is_current(thread) && thread->top->frame == frame;
+}
+
 void cunei_ccall_unwind(void)
 {
-    struct cunei_cthread *thread = cunei_cthread_own;
     const void *frame = cunei_compat_frame(PyThreadState_Get());
 
-    while (is_current(thread) && thread->top->frame == frame)
-        leave(thread, thread->top, true);
+    while (cunei_ccall_is_inside(frame))
+        leave(cunei_cthread_own, cunei_cthread_own->top, true);
 }
 
 uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
@@ -409,4 +418,29 @@ vectorcallfunc cunei_ccall_on_return(void)
 vectorcallfunc cunei_ccall_on_raise(void)
 {
     return on_raise;
+}
+
+/*
+ * From a profile hook.  It may have been somebody else's when the frame's last call
+ * returned; a frame is in one at a time.
+ */
+void cunei_ccall_enter(PyCodeObject *code, PyObject *callable)
+{
+    PyObject *args[] = {(PyObject *)code, NULL, callable, NULL};
+
+    if (cunei_ccall_is_inside(cunei_compat_frame(PyThreadState_GetUnchecked())))
+        cunei_ccall_unwind();
+    /* Code that has a word for other reasons than to be recorded. */
+    uint64_t word = extra_inline ? cunei_compat_extra_inline(code, extra_index)
+                                 : cunei_compat_extra_call(code, extra_index);
+    if (word & CUNEI_CODE_COLD && cunei_code_id(word) == 0)
+        return;
+    Py_DECREF(told_call(NULL, args, 4, NULL));
+}
+
+void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises)
+{
+    PyObject *args[] = {(PyObject *)code, NULL, callable, NULL};
+
+    Py_DECREF((raises ? on_raise : told_return)(NULL, args, 4, NULL));
 }

@@ -33,6 +33,16 @@ vectorcallfunc cunei_ccall_on_call(void);
 vectorcallfunc cunei_ccall_on_return(void);
 vectorcallfunc cunei_ccall_on_raise(void);
 
+/*
+ * The same before 3.12, as a profile hook is told: the frame on top, which has this
+ * code, calls a builtin, and is called back to.
+ */
+void cunei_ccall_enter(PyCodeObject *code, PyObject *callable);
+void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises);
+
+/* Whether the frame has entered what it has not left; see cunei_compat_frame. */
+bool cunei_ccall_is_inside(const void *frame);
+
 /* A recording begins: ids and open calls of another one are forgotten. */
 void cunei_ccall_reset(void);
 

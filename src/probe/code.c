@@ -357,6 +357,8 @@ static uint32_t flags_of(const struct entry *entry,
         flags |= CUNEI_CODE_LINES;
     if (cunei_greenlet_is_module(function->module, function->qualname))
         flags |= CUNEI_CODE_GREENLET;
+    if (cunei_process_names(entry->code))
+        flags |= CUNEI_CODE_NAMES;
     return flags;
 }
 
@@ -398,7 +400,7 @@ static uint64_t identify(struct entry *entry, const struct names *names)
     if (entry->id == 0 && !is_off)
         return 0;
     entry->flags = flags_of(entry, &function);
-    if (is_off && !(entry->flags & CUNEI_CODE_GREENLET))
+    if (is_off && !(entry->flags & (CUNEI_CODE_GREENLET | CUNEI_CODE_NAMES)))
         return CUNEI_CODE_OFF | watched;
     return watched |
            (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);

@@ -43,6 +43,7 @@ enum cunei_code_flag {
     CUNEI_CODE_RESULT = 8,    /* so is what it returns */
     CUNEI_CODE_GREENLET = 16, /* at its end greenlet is there; it may have no id */
     CUNEI_CODE_LINES = 32,    /* where it goes on, its line is told (lineevent.h) */
+    CUNEI_CODE_NAMES = 64,    /* see cunei_process_names; it may have no id */
 };
 
 /*

@@ -22,6 +22,9 @@
 #include "probe/older.h"
 #endif
 
+/* Whether calls out of one code object can be heard of. */
+#define CUNEI_COMPAT_HAS_CALLS (PY_VERSION_HEX >= 0x030c0000)
+
 /*
  * Guards what the GIL guards where there is one; see probe/world.h for which of the two
  * is the right one.  They live as long as the process; all zeros are an open mutex.
@@ -299,15 +302,22 @@ static inline const void *cunei_compat_frame_of(PyFrameObject *frame)
 #endif
 }
 
-/* Whether that says of the frame that runs what it should. */
+/*
+ * Whether that says of the frame that runs what it should.  Before 3.12 there may be
+ * none, and without that layout nothing would work.
+ */
 static inline bool cunei_compat_reads_frames(void)
 {
+#if PY_VERSION_HEX < 0x030c0000
+    return true;
+#else
     PyThreadState *thread = PyThreadState_Get();
     PyFrameObject *frame = PyThreadState_GetFrame(thread);
     bool reads = frame && cunei_compat_frame_of(frame) == cunei_compat_frame(thread);
 
     Py_XDECREF(frame);
     return reads;
+#endif
 }
 
 /* A number that no other code object has, or had; 0: not known. */
@@ -324,6 +334,10 @@ static inline uint32_t cunei_compat_version(const PyCodeObject *code)
 /* Changes with the type and with what it inherits; 0: not known. */
 static inline uint32_t cunei_compat_type_version(const PyTypeObject *type)
 {
+#if PY_VERSION_HEX < 0x030c0000
+    if (!(type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG))
+        return 0;
+#endif
     return __atomic_load_n(&type->tp_version_tag, __ATOMIC_RELAXED);
 }
 
@@ -390,10 +404,61 @@ static inline bool cunei_compat_begins(PyFrameObject *frame, const PyCodeObject 
 #if PY_VERSION_HEX >= 0x030d0000
     /* Instructions have two bytes. */
     return PyFrame_GetLasti(frame) == 2 * code->_co_firsttraceable;
-#else
+#elif PY_VERSION_HEX >= 0x030c0000
     (void)frame;
     (void)code;
     return false;
+#else
+    (void)code;
+    return cunei_older_is_opening(cunei_older_frame_of(frame));
+#endif
+}
+
+/*
+ * While frames are looked at for the beginning of a packet, no garbage is collected:
+ * 3.11 does so when objects are made of them, and that would write events.
+ */
+static inline bool cunei_compat_hold_collections(void)
+{
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+    return PyGC_Disable();
+#else
+    return false;
+#endif
+}
+
+static inline void cunei_compat_let_collections(bool were_enabled)
+{
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+    if (were_enabled)
+        (void)PyGC_Enable();
+#else
+    (void)were_enabled;
+#endif
+}
+
+/*
+ * The repr() of an object, of which no tool hears what it runs: later Pythons see to
+ * that themselves while an event is told.
+ */
+static inline PyObject *cunei_compat_repr(PyObject *value)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return PyObject_Repr(value);
+#else
+    PyThreadState *thread = PyThreadState_Get();
+    bool is_traced = cunei_older_enter_silence(thread);
+    PyObject *repr = PyObject_Repr(value);
+    cunei_older_leave_silence(thread, is_traced);
+    return repr;
+#endif
+}
+
+/* The start of the frame on top has just been told. */
+static inline void cunei_compat_opened(void)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    cunei_older_opened();
 #endif
 }
 
@@ -436,6 +501,16 @@ static inline PyObject *cunei_compat_sys(const char *name)
 #endif
 }
 
+/* What the interpreter was started with, a new reference; NULL without an exception. */
+static inline PyObject *cunei_compat_arguments(void)
+{
+#if PY_VERSION_HEX >= 0x030a0000
+    return cunei_compat_sys("orig_argv");
+#else
+    return cunei_older_arguments();
+#endif
+}
+
 /*
  * Whether a generator's frame, not the one on top, is where it was suspended: it is not
  * running then.  An exception that is thrown into it goes to the generator it delegates
@@ -466,10 +541,10 @@ static inline size_t cunei_compat_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
-#else
-    int depth = cunei_older_depth(thread);
-#endif
     return depth > 0 ? (size_t)depth : 0;
+#else
+    return cunei_older_count(thread); /* the counter counts recursion in C, too */
+#endif
 }
 
 static inline bool cunei_compat_reads_extra(PyCodeObject *code, Py_ssize_t index,

@@ -24,7 +24,7 @@ static char *copy_text(PyObject *text)
 
 static void describe_arguments(struct cunei_process *process)
 {
-    PyObject *arguments = cunei_compat_sys("orig_argv");
+    PyObject *arguments = cunei_compat_arguments();
     PyObject *item = NULL;
 
     if (!arguments || !PyList_Check(arguments)) {

@@ -5,11 +5,17 @@
 
 #include <stdint.h>
 
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
+#include "probe/deep.h"
 #include "probe/event.h"
+#include "probe/foreign.h"
+#include "probe/open.h"
 #include "probe/passing.h"
 #include "probe/process.h"
+#include "probe/profile.h"
+#include "probe/wayout.h"
 #include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -21,9 +27,18 @@ static struct {
     struct cunei_source source;
     Py_ssize_t extra_index;
     void (*main_begins)(void);
-    cunei_older_evaluator before; /* whose place ours has */
-    bool is_on;
+    cunei_older_evaluator installed; /* of ours; NULL: none */
+    cunei_older_evaluator before;    /* whose place it has */
+    bool awaits;                     /* that __main__ begins */
+    bool has_counter;                /* see rt/clock.h */
+    unsigned recording;              /* that is on; 0: none */
+    unsigned recordings;             /* so far */
 } own;
+
+/* Frames below this are known to be far from the limit of recursion. */
+#define SHALLOW 150
+/* From here on they may come to the end of a C stack. */
+#define DEEP 500
 
 /* Let the frame run. */
 static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
@@ -45,22 +60,27 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
 {
     PyCodeObject *code = frame->f_code;
 
-    if (!own.is_on)
+    if (!own.recording)
         return;
     /* There is one where it is thrown into a generator. */
     struct cunei_compat_error error = cunei_compat_put_aside();
     bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
+    cunei_process_event(code); /* another recording may begin with this event */
     uint32_t before = cunei_recorder_begin_event();
     /* Who goes on is the frame below, or this one. */
     if (begins)
         cunei_passing_landed();
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-    if (!begins)
+    struct cunei_older_opening opening = {.frame = frame};
+    if (begins)
+        cunei_older_open(&opening);
+    else
         cunei_passing_landed();
-    cunei_process_event(code);
     uint64_t word = cunei_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, phase, result);
+    if (begins)
+        cunei_older_close(&opening);
     cunei_recorder_end_event(before);
     cunei_older_pop(thread, &pushed);
     cunei_compat_put_back(&error);
@@ -72,7 +92,7 @@ static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
 {
     PyCodeObject *code = frame->f_code;
 
-    if (!own.is_on)
+    if (!own.recording)
         return;
     struct cunei_compat_error error = cunei_compat_put_aside();
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
@@ -93,7 +113,9 @@ static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
  */
 static inline bool put(uint64_t word, enum cunei_phase phase)
 {
-    uint64_t now = cunei_clock_read();
+    /* In another library, and asked each time, it took 10 ns of a call. */
+    uint64_t now = LIKELY(own.has_counter) ? cunei_clock_counter()
+                                           : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
 
     if (!LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
@@ -108,16 +130,32 @@ static inline uint64_t word_of(const cunei_older_frame *frame)
     return cunei_compat_extra_inline(frame->f_code, own.extra_index);
 }
 
-static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *frame,
-                                  int throws)
+/* Somebody else had the hook when the frame's last call returned. */
+static __attribute__((noinline, cold)) void leave_calls(PyThreadState *thread,
+                                                        cunei_older_frame *frame)
+{
+    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
+
+    if (own.recording)
+        cunei_ccall_unwind();
+    cunei_older_pop(thread, &pushed);
+}
+
+/* A frame that began in another recording is open.h's to tell of. */
+static inline __attribute__((always_inline)) PyObject *record_frame_in(
+    PyThreadState *thread, cunei_older_frame *frame, int throws, bool c_calls)
 {
     bool generates = frame->f_code->co_flags & CUNEI_OLDER_GENERATES;
     uint64_t word = word_of(frame);
+    unsigned recording = own.recording;
 
-    if (word & CUNEI_CODE_OFF || !own.is_on ||
-        (generates && cunei_older_only_makes(frame))) {
+    /* What is closed before it began does not begin. */
+    if (generates &&
+        (cunei_older_only_makes(frame) || (throws && !cunei_older_has_begun(frame))))
+        return hand_on(thread, frame, throws, own.before);
+    if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = hand_on(thread, frame, throws, own.before);
-        if (!LIKELY(unseen))
+        if (!LIKELY(unseen) && own.recording == recording)
             tell_unwind(thread, frame);
         return unseen;
     }
@@ -126,74 +164,168 @@ static inline PyObject *record_in(PyThreadState *thread, cunei_older_frame *fram
                                  : CUNEI_PHASE_ENTER;
     if (!LIKELY(put(word, phase)))
         tell_cold(thread, frame, phase, NULL);
+    if (c_calls && own.recording)
+        cunei_profile_keep(thread);
     PyObject *result = hand_on(thread, frame, throws, own.before);
+    if (!LIKELY(own.recording == recording))
+        return result;
     if (!LIKELY(result)) {
         tell_unwind(thread, frame);
         return NULL;
     }
     phase = generates && cunei_older_is_suspended(frame) ? CUNEI_PHASE_YIELD
                                                          : CUNEI_PHASE_LEAVE;
+    if (c_calls && cunei_ccall_is_inside(frame))
+        leave_calls(thread, frame);
     if (!LIKELY(put(word_of(frame), phase)))
         tell_cold(thread, frame, phase, result);
     return result;
 }
 
-static PyObject *await_in(PyThreadState *thread, cunei_older_frame *frame, int throws)
-{
-    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-    bool is_main = cunei_event_is_main(frame->f_code);
+struct special {
+    PyThreadState *thread;
+    cunei_older_frame *frame;
+    int throws;
+    bool c_calls;
+    PyObject *result;
+};
 
-    if (is_main)
-        own.main_begins();
-    cunei_older_pop(thread, &pushed);
-    return hand_on(thread, frame, throws,
-                   is_main ? cunei_older_get_evaluator() : own.before);
+static void record_unmuted(void *context)
+{
+    struct special *special = context;
+    bool is_muted = cunei_open_mute(special->thread);
+
+    special->result = record_frame_in(special->thread, special->frame, special->throws,
+                                      special->c_calls);
+    if (is_muted)
+        cunei_open_unmute(special->thread);
 }
 
-/* What the interpreter calls: while something is recorded, and until __main__ begins.
- */
+/* They copy pieces of the stack that they are on, which must be the thread's own. */
+static bool has_greenlets(void)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *module = modules && PyDict_Check(modules)
+                           ? cunei_compat_dict_get(modules, "greenlet")
+                           : NULL;
+
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+    cunei_compat_put_back(&error);
+    return module != NULL;
+}
+
+/* Whether a recording begins with this frame. */
+static bool begins_main(PyThreadState *thread, cunei_older_frame *frame)
+{
+    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
+    bool is_main = own.awaits && cunei_event_is_main(frame->f_code);
+
+    cunei_older_pop(thread, &pushed);
+    if (!is_main)
+        return false;
+    own.awaits = false;
+    own.main_begins();
+    return own.recording;
+}
+
+/* Where nothing is recorded, at great depth, or called by a frame of open.h's. */
+static __attribute__((noinline)) PyObject *record_specially(PyThreadState *thread,
+                                                            cunei_older_frame *frame,
+                                                            int throws, bool c_calls)
+{
+    if (own.awaits && begins_main(thread, frame))
+        c_calls = own.source.c_calls;
+    struct special special = {thread, frame, throws, c_calls, NULL};
+
+    /* What hooks run is not heard of.  What is too deep does not begin. */
+    if (!own.recording || thread->tracing || cunei_older_is_too_deep(thread))
+        return hand_on(thread, frame, throws, own.before);
+    if (cunei_older_depth(thread) < DEEP || !cunei_deep_is_at_end() ||
+        has_greenlets() || !cunei_deep_run(record_unmuted, &special))
+        record_unmuted(&special);
+    return special.result;
+}
+
+static inline __attribute__((always_inline)) PyObject *record_in(
+    PyThreadState *thread, cunei_older_frame *frame, int throws, bool c_calls)
+{
+    if (!LIKELY(own.recording && cunei_older_depth(thread) < SHALLOW &&
+                !thread->tracing && (c_calls || !cunei_older_is_traced(thread))))
+        return record_specially(thread, frame, throws, c_calls);
+    return record_frame_in(thread, frame, throws, c_calls);
+}
+
+/* What the interpreter calls, with and without calls of C functions. */
 #if PY_VERSION_HEX >= 0x03090000
 static PyObject *record_frame(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
 {
-    return record_in(thread, frame, throws);
+    return record_in(thread, frame, throws, false);
 }
 
-static PyObject *await_frame(PyThreadState *thread, cunei_older_frame *frame,
-                             int throws)
+static PyObject *record_calls(PyThreadState *thread, cunei_older_frame *frame,
+                              int throws)
 {
-    return await_in(thread, frame, throws);
+    return record_in(thread, frame, throws, true);
 }
+
 #else
 static PyObject *record_frame(PyFrameObject *frame, int throws)
 {
-    return record_in(PyThreadState_Get(), frame, throws);
+    return record_in(PyThreadState_Get(), frame, throws, false);
 }
 
-static PyObject *await_frame(PyFrameObject *frame, int throws)
+static PyObject *record_calls(PyFrameObject *frame, int throws)
 {
-    return await_in(PyThreadState_Get(), frame, throws);
+    return record_in(PyThreadState_Get(), frame, throws, true);
 }
 #endif
 
 static bool is_ours(cunei_older_evaluator function)
 {
-    return function == record_frame || function == await_frame;
+    return function == record_frame || function == record_calls;
 }
 
+/* Another that was installed above ours goes on calling it: it must not be above both.
+ */
 static int install(cunei_older_evaluator function)
 {
     cunei_older_evaluator now = cunei_older_get_evaluator();
+    bool is_below = own.installed && !is_ours(now) && now != _PyEval_EvalFrameDefault;
 
+    if (is_below && function == own.installed)
+        return 0;
+    if (is_below) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another tool has installed an evaluator of frames above "
+                        "cunei's, so that C calls cannot be switched on or off");
+        return -1;
+    }
     if (!is_ours(now))
         own.before = now;
     cunei_older_set_evaluator(function);
+    own.installed = function;
     return 0;
+}
+
+/* -1 with an exception set: there must be none above what is installed. */
+static int check(void)
+{
+    const char *refusal = cunei_foreign_refusal(cunei_older_get_evaluator());
+
+    if (!refusal)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError, refusal);
+    return -1;
 }
 
 static int take(struct cunei_source *source, bool selective)
 {
     (void)selective;
+    if (check() < 0)
+        return -1;
     source->is_taken = true;
     return 0;
 }
@@ -201,33 +333,48 @@ static int take(struct cunei_source *source, bool selective)
 static int await_main(struct cunei_source *source)
 {
     (void)source;
-    return install(await_frame);
+    if (install(record_frame) < 0)
+        return -1;
+    own.awaits = true;
+    return 0;
 }
 
 static int prepare(struct cunei_source *source, bool selective)
 {
     (void)source;
     (void)selective;
-    return 0;
+    return check();
 }
 
 static int record(struct cunei_source *source, bool selective)
 {
-    (void)source;
     (void)selective;
-    own.is_on = true;
-    return install(record_frame);
+    if (install(source->c_calls ? record_calls : record_frame) < 0)
+        return -1;
+    own.recording = ++own.recordings;
+    cunei_wayout_watch();
+    if (source->c_calls)
+        cunei_profile_begin();
+    cunei_open_begin();
+    return 0;
 }
 
 /* Where another has taken our place since, it goes on calling us. */
 static void pause_events(struct cunei_source *source)
 {
     (void)source;
-    if (own.is_on)
+    if (own.recording) {
         cunei_passing_landed(); /* who stops it goes on */
-    own.is_on = false;
-    if (is_ours(cunei_older_get_evaluator()))
-        cunei_older_set_evaluator(own.before);
+        cunei_open_end();
+    }
+    own.recording = 0;
+    own.awaits = false;
+    cunei_wayout_unwatch();
+    cunei_profile_end();
+    if (!is_ours(cunei_older_get_evaluator()))
+        return;
+    cunei_older_set_evaluator(own.before);
+    own.installed = NULL;
 }
 
 static void release(struct cunei_source *source)
@@ -260,5 +407,6 @@ struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
     own.source.methods = &methods;
     own.extra_index = extra_index;
     own.main_begins = main_begins;
+    own.has_counter = cunei_clock_has_counter(NULL);
     return &own.source;
 }

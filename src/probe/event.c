@@ -10,6 +10,7 @@
 #include "probe/exception.h"
 #include "probe/frames.h"
 #include "probe/greenlet.h"
+#include "probe/process.h"
 #include "probe/task.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
@@ -40,6 +41,10 @@ void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase
         cunei_write_function(id, phase);
     if (flags & CUNEI_CODE_GREENLET && phase == CUNEI_PHASE_LEAVE)
         cunei_greenlet_imported();
+    if (flags & CUNEI_CODE_NAMES)
+        cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
+    if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
+        cunei_compat_opened();
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
         cunei_argument_write(code, word);
 }

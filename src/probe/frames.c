@@ -47,6 +47,7 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth, uint32_t *func
     struct cunei_ccall_walk calls = {0};
     size_t count = 0, steps = 0;
     uint32_t id;
+    bool collects = cunei_compat_hold_collections();
 
     if (frame && skip) {
         frame = step_back(frame);
@@ -66,6 +67,7 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth, uint32_t *func
     if (frame)
         *omitted = (depth > steps ? depth - steps : 1) + cunei_ccall_left(&calls);
     Py_XDECREF(frame);
+    cunei_compat_let_collections(collects);
     return count;
 }
 

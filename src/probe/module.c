@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/control.h"
@@ -234,7 +235,7 @@ static void close_source(struct module *whole)
 #else
 static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
 {
-    (void)extra_inline;
+    cunei_ccall_init(extra_index, extra_inline, NULL, NULL);
     state_of(module)->source =
         cunei_evaluator_open(extra_index, cunei_control_main_begins);
     return 0;

@@ -74,6 +74,35 @@ PyObject *cunei_older_arguments(void)
     return list;
 }
 
+static __attribute__((
+    tls_model("initial-exec"))) _Thread_local struct cunei_older_opening *innermost;
+
+void cunei_older_open(struct cunei_older_opening *opening)
+{
+    opening->outer = innermost;
+    innermost = opening;
+}
+
+void cunei_older_opened(void)
+{
+    if (innermost)
+        innermost->frame = NULL;
+}
+
+void cunei_older_close(const struct cunei_older_opening *opening)
+{
+    innermost = opening->outer;
+}
+
+bool cunei_older_is_opening(const cunei_older_frame *frame)
+{
+    const struct cunei_older_opening *opening = innermost;
+
+    while (opening && opening->frame != frame)
+        opening = opening->outer;
+    return opening != NULL;
+}
+
 cunei_older_evaluator cunei_older_get_evaluator(void)
 {
 #if PY_VERSION_HEX >= 0x03090000

@@ -300,6 +300,20 @@ static inline void cunei_older_pop(PyThreadState *thread,
 /* What later ones have as sys.orig_argv, new; NULL without an exception. */
 PyObject *cunei_older_arguments(void);
 
+/*
+ * A frame that was put on top before its start is told.  What looks at frames meanwhile
+ * must know: to allocate an object may collect garbage, and that run other code.
+ */
+struct cunei_older_opening {
+    const cunei_older_frame *frame;
+    struct cunei_older_opening *outer; /* of this thread; private */
+};
+
+void cunei_older_open(struct cunei_older_opening *opening);
+void cunei_older_opened(void); /* its start is told now */
+void cunei_older_close(const struct cunei_older_opening *opening);
+bool cunei_older_is_opening(const cunei_older_frame *frame);
+
 /* The main interpreter's evaluator of frames. */
 cunei_older_evaluator cunei_older_get_evaluator(void);
 void cunei_older_set_evaluator(cunei_older_evaluator evaluator);
@@ -365,7 +379,37 @@ static inline void cunei_older_update_tracing(PyThreadState *thread)
         cunei_older_set_tracing(thread, thread->c_tracefunc || thread->c_profilefunc);
 }
 
-/* How many Python frames the thread has, about. */
+/*
+ * Around code of the program's that nobody is to hear of: neither hooks nor ourselves.
+ * The value is what `leave` takes.
+ */
+static inline bool cunei_older_enter_silence(PyThreadState *thread)
+{
+    bool is_traced = cunei_older_is_traced(thread);
+
+    thread->tracing++;
+    cunei_older_set_tracing(thread, false);
+    return is_traced;
+}
+
+static inline void cunei_older_leave_silence(PyThreadState *thread, bool is_traced)
+{
+    thread->tracing--;
+    cunei_older_set_tracing(thread, is_traced);
+}
+
+/* How many Python frames the thread has. */
+static inline size_t cunei_older_count(const PyThreadState *thread)
+{
+    const cunei_older_frame *frame = cunei_older_top(thread);
+    size_t count = 0;
+
+    for (; frame; frame = cunei_older_below(frame))
+        count++;
+    return count;
+}
+
+/* The same by the counter that limits them, and other recursion, too. */
 static inline int cunei_older_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030b0000

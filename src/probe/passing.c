@@ -9,6 +9,7 @@
 #include "probe/exception.h"
 #include "probe/flight.h"
 #include "probe/line.h"
+#include "probe/qualname.h"
 #include "rt/stream.h"
 #include "wire/event.h"
 
@@ -162,12 +163,16 @@ static bool is_replaced(const PyCodeObject *code, PyObject *type)
             is_a(type, PyExc_StopAsyncIteration));
 }
 
-/* Who takes it, if it goes no further. */
+/* Who takes it, if it goes no further.  A task keeps what ends its coroutine. */
 static void find_taker(struct cunei_flights *flights, struct cunei_flight *flight,
                        cunei_older_frame *below)
 {
+    const PyCodeObject *ended = flight->seen_by;
     int handler = cunei_older_handler(below);
 
+    if (ended && ended->co_flags & CO_COROUTINE &&
+        cunei_qualname_is(below->f_code, "Handle._run"))
+        return;
     if (flight->is_stop && iterates(below))
         handler = cunei_older_offset(below);
     if (handler < 0)
@@ -186,8 +191,9 @@ static void land(struct cunei_flights *flights, struct cunei_flying *flying)
 
 /* It has ended a frame: who is next to take it. */
 static void fall(struct cunei_flights *flights, struct cunei_flying *flying,
-                 cunei_older_frame *below, bool is_recorded)
+                 const PyCodeObject *ended, cunei_older_frame *below, bool is_recorded)
 {
+    flying->flight.seen_by = ended;
     flying->flight.unwound += is_recorded;
     flying->flight.handler = flying->flight.handler_line = 0;
     if (below)
@@ -226,7 +232,7 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
         return;
     }
     flying->flight.head = traceback;
-    fall(flights, flying, below, function != 0);
+    fall(flights, flying, frame->f_code, below, function != 0);
 }
 
 void cunei_passing_fell(cunei_older_frame *below, uint64_t word)
@@ -234,7 +240,7 @@ void cunei_passing_fell(cunei_older_frame *below, uint64_t word)
     struct cunei_flights *flights = cunei_flights_own();
 
     if (flights && flights->count)
-        fall(flights, &flights->items[flights->count - 1], below,
+        fall(flights, &flights->items[flights->count - 1], NULL, below,
              cunei_code_id(word) != 0);
 }
 

@@ -76,7 +76,14 @@ static bool is_bootstrap(PyCodeObject *code)
 
 bool cunei_process_watches(PyCodeObject *code)
 {
-    return names_way_out(code) || is_bootstrap(code) || cunei_threadname_watches(code);
+    return CUNEI_COMPAT_HAS_CALLS && (names_way_out(code) || is_bootstrap(code) ||
+                                      cunei_threadname_watches(code));
+}
+
+bool cunei_process_names(PyCodeObject *code)
+{
+    return !CUNEI_COMPAT_HAS_CALLS &&
+           (is_bootstrap(code) || cunei_threadname_watches(code));
 }
 
 /* The name in a Process's own attributes: no code of the program must run for it. */
@@ -247,20 +254,32 @@ void cunei_process_event(PyCodeObject *code)
     call();
 }
 
-void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument)
+void cunei_process_leaves(PyCFunction function, PyObject *argument)
 {
-    PyCFunction function =
-        PyCFunction_Check(callable) ? PyCFunction_GET_FUNCTION(callable) : NULL;
     int status;
 
-    if (is_bootstrap(code))
-        tell_name(name_in_frame("self"));
-    if (cunei_threadname_watches(code))
-        cunei_threadname_changes();
     if (!function)
         return;
     if (function == execute[0] || function == execute[1])
         tell_exec(argument);
     if (function == leave && is_status(argument, &status))
         when_leaving(status);
+}
+
+void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument)
+{
+    if (is_bootstrap(code))
+        tell_name(name_in_frame("self"));
+    if (cunei_threadname_watches(code))
+        cunei_threadname_changes();
+    if (PyCFunction_Check(callable))
+        cunei_process_leaves(PyCFunction_GET_FUNCTION(callable), argument);
+}
+
+void cunei_process_frame(PyCodeObject *code, bool begins)
+{
+    if (begins && is_bootstrap(code))
+        tell_name(name_in_frame("self"));
+    if (!begins && cunei_threadname_watches(code))
+        cunei_threadname_changes();
 }

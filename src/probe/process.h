@@ -3,11 +3,12 @@
  * What the probe notices of its process beyond calls: what multiprocessing names it,
  * what threading names its threads, and the ways out that run no exit handler.
  *
- * Nothing of Python is patched for that.  Code that may leave the process (its names
+ * No object of Python is patched for that.  Code that may leave the process (its names
  * have an `_exit` or an `execv` among them) or gives names is watched: it has local
  * CALL events, whether it is recorded or not, and cunei_process_call looks at what it
  * calls.  Whoever answers CALL events must hand them on, and must not switch them off
- * in code that is watched.
+ * in code that is watched.  Before 3.12 probe/wayout.h hears of the ways out, and names
+ * are seen when what gives them begins or ends.
  */
 #ifndef CUNEI_PROBE_PROCESS_H
 #define CUNEI_PROBE_PROCESS_H
@@ -30,6 +31,13 @@ bool cunei_process_watches(PyCodeObject *code);
  * or with something else where there is none.
  */
 void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument);
+
+/* The C function behind os._exit, os.execv or os.execve is about to be called. */
+void cunei_process_leaves(PyCFunction function, PyObject *argument);
+
+/* Before 3.12: whether the function gives names.  Its frame begins, or ends. */
+bool cunei_process_names(PyCodeObject *code);
+void cunei_process_frame(PyCodeObject *code, bool begins);
 
 /*
  * Have `begin` called at the calling thread's next event, in place of one that was to

@@ -205,7 +205,7 @@ static void pass_on_interrupt(void)
 /* What may be the program's own. */
 static void format_other(struct text *text, PyObject *value)
 {
-    PyObject *repr = text->full ? PyObject_Repr(value) : NULL;
+    PyObject *repr = text->full ? cunei_compat_repr(value) : NULL;
 
     if (repr)
         append_str(text, repr);

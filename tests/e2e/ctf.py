@@ -313,8 +313,8 @@ class Replay:
         """Take over what a packet begins with; frames it omits stay as known."""
         known = stack if self.stack is None else self.stack
         stack[:omitted] = known[:omitted]
-        pairs = enumerate(zip(known, stack, strict=False))
-        ends = (at for at, (old, new) in pairs if old != new)
+        both = enumerate(zip(known, stack))
+        ends = (at for at, (old, new) in both if old != new)
         common = next(ends, min(len(known), len(stack)))
         self.unclosed += len(known) - common
         self.appeared += len(stack) - common

@@ -25,6 +25,17 @@ DEADLINE_S = 60
 needs_babeltrace = pytest.mark.skipif(
     not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
 )
+needs_monitoring = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="sys.monitoring came with 3.12"
+)
+
+# Tool ids that others have taken: three, two or one are left.
+TAKEN = [
+    pytest.param("", id="three free"),
+    pytest.param("3", id="two free", marks=needs_monitoring),
+    pytest.param("35", id="one free", marks=needs_monitoring),
+]
+
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
 
 

@@ -4,6 +4,7 @@
 import ctf
 import pytest
 from family import calls, family, first_stack, record
+from proof import needs_monitoring
 
 FORK = """\
 import os
@@ -73,7 +74,16 @@ def test_a_child_knows_its_parent_and_its_end(cunei):
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("taken", [(), (3,), (4,), (5,), (3, 4), (3, 5), (4, 5)])
+@pytest.mark.parametrize(
+    "taken",
+    [
+        (),
+        *(
+            pytest.param(taken, marks=needs_monitoring)
+            for taken in [(3,), (4,), (5,), (3, 4), (3, 5), (4, 5)]
+        ),
+    ],
+)
 def test_a_selection_beside_other_tools(cunei, taken):
     """Whichever ids are left, one or two, and in whichever order they are called."""
     cunei.write(

@@ -3,7 +3,7 @@
 
 import ctf
 import pytest
-from proof import FREE_THREADED
+from proof import FREE_THREADED, TAKEN, needs_monitoring
 
 pytestmark = pytest.mark.core
 
@@ -15,10 +15,7 @@ for tool in {taken!r}:
     sys.monitoring.use_tool_id(int(tool), "other")
 """
 
-# Tool ids that others have taken: three, two or one are left.
-each_number_of_ids = pytest.mark.parametrize(
-    "taken", ["", "3", "35"], ids=["three free", "two free", "one free"]
-)
+each_number_of_ids = pytest.mark.parametrize("taken", TAKEN)
 
 
 def run(cunei, taken, source):
@@ -116,6 +113,7 @@ def test_another_selection_records_what_the_first_left_out(cunei, taken):
     assert trace.is_balanced()
 
 
+@needs_monitoring
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL events are set for all code")
 @each_number_of_ids
 def test_only_selected_code_has_events_of_ours(cunei, taken):

@@ -6,6 +6,7 @@ from collections import Counter
 
 import ctf
 import pytest
+from proof import needs_monitoring
 
 pytestmark = pytest.mark.core
 
@@ -25,6 +26,7 @@ def run(cunei, source, **options):
     return cunei.run(cunei.python, "app.py", **options)
 
 
+@needs_monitoring
 @pytest.mark.parametrize(
     ("taken", "ours"),
     [
@@ -67,6 +69,7 @@ for tool in {ours}:
     assert trace.is_balanced()
 
 
+@needs_monitoring
 def test_without_a_free_id_starting_is_refused_in_a_sentence(cunei):
     done = run(
         cunei,
@@ -95,6 +98,7 @@ work()
     assert ctf.read(cunei.folder / "trace").count("leaf") == 150
 
 
+@needs_monitoring
 def test_a_program_whose_ids_are_all_taken_runs_unharmed(cunei):
     """Another tool was loaded before us: what the .pth file does, done after that."""
     (cunei.folder / "trace").mkdir()
@@ -151,7 +155,7 @@ profile = cProfile.Profile()
 profile.runcall(work)
 for entry in profile.getstats():
     if not isinstance(entry.code, str):
-        print(entry.code.co_qualname, entry.callcount)
+        print(entry.code.co_name, entry.callcount)
 """,
     )
     plain = cunei.run(cunei.python, "app.py")
@@ -172,7 +176,9 @@ def test_python_m_cprofile(cunei):
     assert ctf.read(cunei.folder / "trace").count("leaf") == 150
 
 
-@pytest.mark.parametrize("core", ["ctrace", "sysmon"])
+@pytest.mark.parametrize(
+    "core", ["ctrace", pytest.param("sysmon", marks=needs_monitoring)]
+)
 @pytest.mark.parametrize("filtered", [False, True])
 def test_coverage(cunei, core, filtered):
     pytest.importorskip("coverage.tracer" if core == "ctrace" else "coverage")
@@ -229,6 +235,7 @@ print(len(seen), hash(str(seen)))
     assert trace.is_balanced()
 
 
+@needs_monitoring
 def test_a_tool_that_switches_everything_on_and_off_all_the_time(cunei):
     """Its events, its DISABLE and its restart_events change nothing of ours."""
     done = run(
@@ -278,6 +285,7 @@ assert seen
     assert process.is_balanced(), process.replay()
 
 
+@needs_monitoring
 def test_a_tool_whose_callbacks_raise(cunei):
     """Instead of our entry, or after our exit: the orphans are found and counted."""
     done = run(

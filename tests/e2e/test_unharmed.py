@@ -9,6 +9,7 @@ import resource
 
 import ctf
 import pytest
+from proof import needs_monitoring
 
 CALLS = 20_000
 
@@ -44,7 +45,7 @@ for number in range(3, 1024):
     os.dup2(1, number, inheritable=False)
 """,
         "the environment is gone": "os.environ.clear()",
-        "monitoring is gone": "del sys.monitoring",
+        "monitoring is gone": "sys.__dict__.pop('monitoring', None)",
         "modules are gone": "sys.modules.clear()",
         "main is another": "sys.modules['__main__'] = type(sys)('other')",
         "builtins are others": """
@@ -178,6 +179,7 @@ print("done")
     assert ctf.read(cunei.folder / "trace").count("leaf") == CALLS
 
 
+@needs_monitoring
 @pytest.mark.core
 def test_a_start_that_is_refused_harms_nothing(cunei):
     cunei.write(
@@ -249,7 +251,7 @@ print(gc.isenabled(), gc.get_threshold(), warnings.filters, sys.warnoptions)
 print([signal.getsignal(number) for number in range(1, 65)])
 print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
 print(resource.getrlimit(resource.RLIMIT_NOFILE), os.umask(0))
-print(sys.path, sys.meta_path, len(sys.path_hooks), sys.flags, sys.excepthook)
+print(sys.path, [str(finder)[:20] for finder in sys.meta_path], len(sys.path_hooks), sys.flags, sys.excepthook)
 print(sorted(name for name in os.environ if not name.startswith("CUNEI_")))
 print(sys.getrecursionlimit(), sys._getframe().f_back, leaf.__code__.co_code)
 """,

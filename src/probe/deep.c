@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "probe/deep.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* As much as 100 000 frames need; pages that are not used are not there. */
+#define SEGMENT_SIZE ((size_t)64 << 20)
+/* What C functions may still need, which are called by the last frame on it. */
+#define RESERVE ((size_t)1 << 20)
+
+/* What runs on a segment. */
+struct run {
+    void (*work)(void *context);
+    void *context;
+    ucontext_t above, below;
+};
+
+/* The address below which the stack that is in use comes to its end; 0: not known. */
+static __attribute__((tls_model("initial-exec"))) _Thread_local uintptr_t end;
+static __attribute__((tls_model("initial-exec"))) _Thread_local struct run *starting;
+
+/* One that is not in use is kept: recursion may go to and fro at its beginning. */
+static _Atomic(void *) spare;
+
+static uintptr_t reserve_from(const void *lowest, size_t size)
+{
+    return (uintptr_t)lowest + (size / 4 < RESERVE ? size / 4 : RESERVE);
+}
+
+static void find_end(void)
+{
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t size = 0;
+
+    end = 1; /* not known, and not asked for again */
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
+        end = reserve_from(lowest, size);
+    (void)pthread_attr_destroy(&attributes);
+}
+
+bool cunei_deep_is_at_end(void)
+{
+    if (end == 0)
+        find_end();
+    return (uintptr_t)__builtin_frame_address(0) < end;
+}
+
+static void *take_segment(void)
+{
+    void *segment = atomic_exchange(&spare, NULL);
+
+    if (segment)
+        return segment;
+    segment = mmap(NULL, SEGMENT_SIZE, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (segment == MAP_FAILED)
+        return NULL;
+    /* As below any stack: who goes too far is stopped. */
+    (void)mprotect(segment, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
+    return segment;
+}
+
+static void give_segment(void *segment)
+{
+    void *other = atomic_exchange(&spare, segment);
+
+    if (other)
+        (void)munmap(other, SEGMENT_SIZE);
+}
+
+static void start(void)
+{
+    struct run *run = starting;
+
+    run->work(run->context);
+}
+
+bool cunei_deep_run(void (*work)(void *context), void *context)
+{
+    struct run run = {.work = work, .context = context};
+    uintptr_t end_before = end;
+    void *segment = take_segment();
+
+    if (!segment)
+        return false;
+    (void)getcontext(&run.above);
+    run.above.uc_stack.ss_sp = segment;
+    run.above.uc_stack.ss_size = SEGMENT_SIZE;
+    run.above.uc_link = &run.below;
+    makecontext(&run.above, start, 0);
+    starting = &run;
+    end = reserve_from(segment, SEGMENT_SIZE);
+    (void)swapcontext(&run.below, &run.above);
+    end = end_before;
+    give_segment(segment);
+    return true;
+}

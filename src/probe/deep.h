@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Deep recursion before CPython 3.12: an evaluator of frames needs a piece of the C
+ * stack for each, of which 3.11 by itself needs none.  Before a program runs out of it
+ * that would not without us, it goes on in memory of our own.
+ *
+ *     if (cunei_deep_is_at_end())
+ *         cunei_deep_run(work, context);     which calls work(context) there, and comes
+ * back
+ */
+#ifndef CUNEI_PROBE_DEEP_H
+#define CUNEI_PROBE_DEEP_H
+
+#include <stdbool.h>
+
+/* Whether little is left of the stack that the calling thread is on. */
+bool cunei_deep_is_at_end(void);
+
+/* False where nothing was called: there is no memory to be had. */
+bool cunei_deep_run(void (*work)(void *context), void *context);
+
+#endif

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Before 3.12: evaluators of frames that others install, above cunei's and below it."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+import ctf
+import pytest
+
+pytestmark = [
+    pytest.mark.core,
+    pytest.mark.skipif(
+        sys.version_info >= (3, 12), reason="recorded by sys.monitoring from 3.12 on"
+    ),
+    pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler"),
+]
+
+# One that counts frames and hands them on to whose place it took.
+EVALUATOR = """\
+#include <Python.h>
+#include <frameobject.h>
+
+#if PY_VERSION_HEX < 0x03090000
+#define Py_BUILD_CORE 1
+#include <internal/pycore_pystate.h>
+typedef PyObject *(*evaluator)(PyFrameObject *, int);
+#define GET()    (PyInterpreterState_Main()->eval_frame)
+#define SET(to)  (PyInterpreterState_Main()->eval_frame = (to))
+#define PARAMETERS PyFrameObject *frame, int throws
+#define ARGUMENTS  frame, throws
+#else
+typedef _PyFrameEvalFunction evaluator;
+#define GET()    _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main())
+#define SET(to)  _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Main(), (to))
+#if PY_VERSION_HEX >= 0x030b0000
+#define PARAMETERS PyThreadState *thread, struct _PyInterpreterFrame *frame, int throws
+#else
+#define PARAMETERS PyThreadState *thread, PyFrameObject *frame, int throws
+#endif
+#define ARGUMENTS thread, frame, throws
+#endif
+
+static evaluator before;
+static long count;
+
+static PyObject *evaluate(PARAMETERS)
+{
+    count++;
+    return before(ARGUMENTS);
+}
+
+void install(void)
+{
+    before = GET();
+    SET(evaluate);
+}
+
+void uninstall(void)
+{
+    SET(before);
+}
+
+long counted(void)
+{
+    return count;
+}
+
+int is_on_top(void)
+{
+    return GET() == evaluate;
+}
+"""
+
+PROGRAM = """\
+import ctypes, sys
+import cunei
+
+other = ctypes.PyDLL(sys.argv[1])
+
+def leaf():
+    pass
+
+def work():
+    before = other.counted()
+    for _ in range(100):
+        leaf()
+    return other.counted() - before
+"""
+
+
+@pytest.fixture
+def other(cunei):
+    """The library, built for the Python that is tested."""
+
+    def build(name="other.so"):
+        source = cunei.write("other.c", EVALUATOR)
+        include = sysconfig.get_path("include")
+        words = ["cc", "-shared", "-fPIC", "-w", "-I", include, "-o", name, source]
+        subprocess.run(words, cwd=cunei.folder, check=True)
+        return cunei.folder / name
+
+    return build
+
+
+def run(cunei, library, source):
+    cunei.write("app.py", PROGRAM + source)
+    return cunei.run(cunei.python, "app.py", library)
+
+
+def leaves(cunei):
+    trace = ctf.read(cunei.folder / "trace")
+    assert trace.is_balanced()
+    return trace.count("leaf")
+
+
+def test_one_that_was_there_before_is_handed_on_to(cunei, other):
+    done = run(
+        cunei,
+        other(),
+        """
+other.install()
+for _ in range(3):
+    cunei.start("trace")
+    assert work() == 100
+    cunei.stop()
+    assert other.is_on_top()
+assert work() == 100
+other.uninstall()
+assert work() == 0
+""",
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert leaves(cunei) == 300
+
+
+def test_one_that_comes_later_calls_ours(cunei, other):
+    """And must not be called by it when it records again."""
+    done = run(
+        cunei,
+        other(),
+        """
+cunei.start("trace")
+other.install()
+assert work() == 100
+cunei.stop()
+assert work() == 100
+for _ in range(3):
+    cunei.start("trace")
+    assert work() == 100
+    cunei.stop()
+other.uninstall()
+assert work() == 0
+cunei.start("trace")
+assert work() == 0
+cunei.stop()
+""",
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert leaves(cunei) == 500
+
+
+def test_c_calls_cannot_be_switched_on_below_another(cunei, other):
+    done = run(
+        cunei,
+        other(),
+        """
+cunei.start("trace")
+other.install()
+cunei.stop()
+try:
+    cunei.start("trace", c_calls=True)
+except cunei.Error as error:
+    print(error)
+assert not cunei.is_recording()
+assert work() == 100
+""",
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "above cunei's" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_one_that_is_there_when_main_begins(cunei, other):
+    """As a sitecustomize may do it, after the recording was armed."""
+    library = other()
+    cunei.write(
+        "sitecustomize.py",
+        f"import ctypes\nother = ctypes.PyDLL({str(library)!r})\nother.install()\n",
+    )
+    cunei.write("app.py", PROGRAM + "assert work() == 100\n")
+    done = cunei(
+        "record",
+        *("-q", "-o", "trace", "app.py", library),
+        env={"PYTHONPATH": str(cunei.folder)},
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert leaves(cunei) == 100
+
+
+@pytest.mark.parametrize(
+    ("library", "advice"),
+    [
+        ("pydevd_frame_evaluator.so", "PYDEVD_USE_FRAME_EVAL=NO"),
+        ("libtorch_python.so", "TORCHDYNAMO_DISABLE=1"),
+    ],
+)
+def test_those_that_run_other_code_are_refused_in_a_sentence(
+    cunei, other, library, advice
+):
+    done = run(
+        cunei,
+        other(library),
+        """
+other.install()
+try:
+    cunei.start("trace")
+except cunei.Error as error:
+    print(error)
+assert not cunei.is_recording()
+assert other.is_on_top() and work() == 100
+""",
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert advice in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    assert not (cunei.folder / "trace").exists()
