@@ -78,7 +78,7 @@ os.kill(os.getpid(), {int(signum)})
     assert 200_000_000 <= program["cpu_ns"] <= 450_000_000
     assert program["end_ns"] - program["start_ns"] == program["wall_ns"]
     assert child["cpu_ns"] >= 500_000_000
-    title = cunei("report", "trace").stdout.splitlines()[0]
+    title = cunei("report", "trace", env={"COLUMNS": "200"}).stdout.splitlines()[0]
     assert " s wall" in title
 
 
