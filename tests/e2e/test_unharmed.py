@@ -355,6 +355,49 @@ def test_memory_in_the_program(cunei, threads):
 
 
 @pytest.mark.core
+def test_no_descriptor_is_open_that_is_not_without_us(cunei):
+    trace = record(
+        cunei,
+        """
+import os
+
+def descriptors():
+    return [name for name in os.listdir("/proc/self/fd") if int(name) > 2]
+
+work()
+print(len(descriptors()), flush=True)
+if os.fork() == 0:
+    work()
+    print(len(descriptors()), flush=True)
+    os._exit(0)
+os.wait()
+""",
+    )
+    assert trace.count("leaf") == 2 * CALLS
+
+
+@pytest.mark.core
+@proof.needs_root
+def test_another_root_does_not_hide_the_trace(cunei):
+    trace = record(
+        cunei,
+        """
+import os
+
+def leave():
+    os.chroot("/proc")
+
+work()
+leave()
+work()
+""",
+    )
+    assert trace.count("leaf") == 2 * CALLS
+    assert trace.lost() == 0
+    assert trace.is_balanced()
+
+
+@pytest.mark.core
 @pytest.mark.skipif(
     proof.FREE_THREADED and sys.version_info >= (3, 14, 4),
     reason="CPython makes room for every tool, and only it can without a GIL",
