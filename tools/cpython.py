@@ -44,7 +44,7 @@ KEPT_OUTPUT = 20_000
 @dataclasses.dataclass
 class Result:
     module: str
-    verdict: str  # same, flaky, differs, empty
+    verdict: str  # same, flaky, differs, empty, too slow
     plain: list
     recorded: Run
     differing: dict
@@ -137,11 +137,12 @@ class Comparison:
         plain = self.known_plain(module) if self.remember else []
         if not plain:
             plain = [self.run(module)]
+        if plain[0].outcomes[PROCESS] == regrtest.TIMED_OUT:
+            return Result(module.name, "too slow", plain, plain[0], {}, {}, {})
         recorded = self.run(module, self.folder / "traces")
-        while len(plain) <= regrtest.AGAIN and self.unexplained(
-            module, plain, recorded
-        ):
-            plain.append(self.run(module))
+        for _ in range(AGAIN):
+            if self.unexplained(module, plain, recorded):
+                plain.append(self.run(module))
         self.save(module, "plain", [dataclasses.asdict(run) for run in plain])
         run = dataclasses.asdict(recorded)
         self.save(module, "recorded", {"build": self.build, "run": run})
@@ -227,7 +228,7 @@ def show(results, count):
 
 
 def summarize(version, results):
-    ran = [result for result in results if result.verdict != "empty"]
+    ran = [row for row in results if row.verdict not in ("empty", "too slow")]
     plain = sum(result.plain[0].seconds for result in ran)
     recorded = sum(result.recorded.seconds for result in ran)
     cases = sum(len(result.recorded.outcomes) - 1 for result in ran)
@@ -238,6 +239,9 @@ def summarize(version, results):
     print(f"\nPython {version}: {len(ran)} modules, {cases} tests, {failing} fail")
     print(f"  recorded: {processes} processes, {events:,} events, {lost:,} lost")
     print(f"  {plain:.0f} s plain, {recorded:.0f} s recorded")
+    slow = [row.module for row in results if row.verdict == "too slow"]
+    if slow:
+        print(f"  too slow on this machine, even plain: {' '.join(slow)}")
     for verdict in ("differs", "flaky", "exempt"):
         details = [
             line.strip()

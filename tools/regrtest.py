@@ -18,6 +18,7 @@ import time
 import xml.etree.ElementTree
 
 PROCESS = "(process)"
+TIMED_OUT = "timed out"
 # A trace of more than that is not written; the tests run on.
 MAX_SIZE = "4G"
 # What regrtest calls resources: none that needs a network, a screen or an hour.
@@ -115,7 +116,7 @@ def read_report(path):
 def describe_end(status, outcomes):
     """What to say of a process that ended with that status, None if it was stopped."""
     if status is None:
-        return "timed out"
+        return TIMED_OUT
     if status == ENV_CHANGED:
         return "environment changed"
     if status in TOLD:
