@@ -60,7 +60,7 @@ int cunei_apart_run(int (*work)(void *context), void *context)
     int before = errno;
 
     int rc = work(context);
-    if (rc == -EMFILE)
+    if (rc == -EMFILE && CUNEI_APART_WORKS)
         rc = run_apart(work, context);
     errno = before;
     return rc;

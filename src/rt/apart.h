@@ -10,6 +10,15 @@
 #ifndef CUNEI_RT_APART_H
 #define CUNEI_RT_APART_H
 
+/* TSan takes the child for a thread that it does not know, and gives up. */
+#if defined(__SANITIZE_THREAD__)
+#define CUNEI_APART_WORKS 0
+#elif defined(__has_feature)
+#define CUNEI_APART_WORKS (!__has_feature(thread_sanitizer))
+#else
+#define CUNEI_APART_WORKS 1
+#endif
+
 /*
  * The result of `work`, which is called here or, if that gives -EMFILE, apart.  It must
  * leave no descriptor open and take no lock, and may be called twice.
