@@ -4,7 +4,7 @@ Lint; gcc and clang builds with -Werror; unit tests, golden tests and fuzz corpo
 both, under ASan and UBSan in the second; the unit tests again under TSan; then the
 end-to-end tests on each Python found, with cunei installed in an environment of
 its own: all of them on the newest Python, those marked `core` on the others, among
-them free-threaded ones.
+them free-threaded ones.  Last, a sample of CPython's own tests on the newest Python.
 """
 
 import os
@@ -13,10 +13,11 @@ import subprocess
 import sys
 
 import builds
+import cpython
 import environments
 import lint
 from builds import BUILD, Failed, run
-from steps import Steps, count_junit
+from steps import Count, Steps, count_junit
 
 # Of the end-to-end tests, at the same time; some of them look at times.
 MOST_WORKERS = 4
@@ -68,6 +69,19 @@ def end_to_end(version, markers):
     return counted(report, *command, *parallel, "-m", markers, timeout=1800)
 
 
+def sample_tests(version):
+    """A sample of CPython's own tests, plain and recorded; a module counts as one."""
+    python = BUILD / f"e2e-{version}" / "bin" / "python"
+    results = cpython.compare_sample(version, python, os.cpu_count())
+    bad = [result for result in results if result.differing]
+    count = Count(passed=len(results) - len(bad), failed=len(bad))
+    if bad:
+        error = Failed("\n".join(result.explain() for result in bad))
+        error.count = count
+        raise error
+    return count if results else Count(skipped=1)
+
+
 def test_pythons(steps):
     """All tests on the first Python, core tests on the others."""
     titles = {}
@@ -76,6 +90,8 @@ def test_pythons(steps):
         if steps.run(f"install: Python {version}", install, version, path):
             name = f"end to end: Python {version}"
             steps.run(name, end_to_end, version, MARKERS[title])
+            if title == "all tests":
+                steps.run(f"CPython's tests: Python {version}", sample_tests, version)
         else:
             title = "not tested"
         titles[version] = title

@@ -227,12 +227,17 @@ static inline PyObject *cunei_compat_dict_get(PyObject *dict, const char *name)
 }
 
 /*
- * Before 3.14.4, CPython lays the words of a code object out in the sight of other
+ * Gives a code object that has no words yet its first one.  CPython would make room for
+ * the words of every tool, and call the functions of all of them when the code object
+ * is freed; that of a tool which came after us may be gone by then, as that of
+ * CPython's own test_code is.  So there is room for no more than those before us.
+ *
+ * Without a GIL, CPython before 3.14.4 also lays the words out in the sight of other
  * threads, and on processors that reorder stores they may see what was in that memory
- * before.  So the first of them is laid out here, and shown when it is whole.  What
- * cannot be helped is another tool that gives it a word at the same time.
+ * before.  Here they are shown when they are whole.  What cannot be helped is another
+ * tool that gives it a word at the same time.
  */
-#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX < 0x030e0400
+#if CUNEI_COMPAT_HAS_GIL || PY_VERSION_HEX < 0x030e0400
 static inline bool cunei_compat_lay_out_extra(PyCodeObject *code, Py_ssize_t index,
                                               uint64_t word)
 {

@@ -14,8 +14,8 @@
 #include "probe/threadname.h"
 #include "rt/recorder.h"
 
-/* The C functions behind os._exit, os.execv and os.execve. */
-static PyCFunction leave, execute[2];
+/* The C functions behind os._exit, os.execv and os.execve, and os.chroot. */
+static PyCFunction leave, execute[2], change_root;
 
 static void (*when_leaving)(int status);
 
@@ -45,6 +45,7 @@ int cunei_process_init(void (*leaves)(int status))
     leave = find_function(posix, "_exit");
     execute[0] = find_function(posix, "execv");
     execute[1] = find_function(posix, "execve");
+    change_root = find_function(posix, "chroot");
     Py_DECREF(posix);
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -62,7 +63,7 @@ static bool names_way_out(PyCodeObject *code)
         PyObject *name = PyTuple_GET_ITEM(names, i);
         Py_ssize_t length = PyUnicode_GET_LENGTH(name);
         if ((length == 5 && (is_text(name, "_exit") || is_text(name, "execv"))) ||
-            (length == 6 && is_text(name, "execve")))
+            (length == 6 && (is_text(name, "execve") || is_text(name, "chroot"))))
             return true;
     }
     return false;
@@ -262,6 +263,8 @@ void cunei_process_leaves(PyCFunction function, PyObject *argument)
         return;
     if (function == execute[0] || function == execute[1])
         tell_exec(argument);
+    if (function == change_root)
+        cunei_recorder_hold_folder();
     if (function == leave && is_status(argument, &status))
         when_leaving(status);
 }

@@ -126,9 +126,7 @@ static struct cunei_live_tail *tail_of(struct cunei_recording *recording)
 /* Whether `size` bytes of definitions may be written; `force` does not ask. */
 static int check_space(struct cunei_recording *recording, uint64_t size, bool force)
 {
-    return force ? 0
-                 : cunei_space_take(&recording->space,
-                                    cunei_folder_fd(&recording->folder), size);
+    return force ? 0 : cunei_space_take(&recording->space, &recording->folder, size);
 }
 
 /* Write the tail to the metadata file and begin anew. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +13,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rt/apart.h"
+
 #define FILE_MODE   0600
 #define FOLDER_MODE 0700
 
 #define RESERVE_FROM (UINT64_C(1) << 20)
 #define RESERVE_MAX  (UINT64_C(1) << 24)
 
-/*
- * The descriptor of the folder changes hands when the program took it away or needs its
- * place; threads that write packets at the same time must not use it meanwhile.
- */
+/* Who begins to hold a descriptor has it. */
 static pthread_mutex_t descriptor_lock = PTHREAD_MUTEX_INITIALIZER;
 
+void cunei_folder_lock(void)
+{
+    (void)pthread_mutex_lock(&descriptor_lock);
+}
+
+void cunei_folder_unlock(void)
+{
+    (void)pthread_mutex_unlock(&descriptor_lock);
+}
+
 /*
- * Descriptors are held at high numbers: the program's own open() then gives the same
+ * A descriptor is held at a high number: the program's own open() then gives the same
  * numbers as without us.
  */
 static int move_up(int fd)
@@ -42,26 +52,17 @@ static int move_up(int fd)
     return moved;
 }
 
-static void hold(struct cunei_folder *folder, int fd)
+static bool is_folder(const struct cunei_folder *folder, const struct stat *stat)
 {
-    struct stat stat;
-
-    folder->fd = move_up(fd);
-    if (folder->fd < 0 || fstat(folder->fd, &stat) < 0) {
-        folder->fd = -1;
-        return;
-    }
-    folder->device = stat.st_dev;
-    folder->inode = stat.st_ino;
+    return stat->st_dev == folder->device && stat->st_ino == folder->inode;
 }
 
-/* Whether the program has left the descriptor as it was. */
-static int is_ours(const struct cunei_folder *folder)
+/* Whether one is held, and the program has left the descriptor as it was. */
+static bool is_ours(const struct cunei_folder *folder)
 {
     struct stat stat;
 
-    return folder->fd >= 0 && fstat(folder->fd, &stat) == 0 &&
-           stat.st_dev == folder->device && stat.st_ino == folder->inode;
+    return folder->fd >= 0 && fstat(folder->fd, &stat) == 0 && is_folder(folder, &stat);
 }
 
 static void drop(struct cunei_folder *folder)
@@ -92,6 +93,7 @@ int cunei_folder_make_parent(const char *parent)
 int cunei_folder_open(struct cunei_folder *folder, const char *parent)
 {
     char host[65];
+    struct stat stat;
     char *path = NULL;
     int rc = 0;
 
@@ -108,15 +110,75 @@ int cunei_folder_open(struct cunei_folder *folder, const char *parent)
             return rc;
     }
     folder->path = path;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) {
+    if (lstat(path, &stat) < 0) {
         rc = -errno;
         (void)rmdir(path);
         cunei_folder_close(folder);
         return rc;
     }
-    hold(folder, fd);
+    folder->device = stat.st_dev;
+    folder->inode = stat.st_ino;
     return 0;
+}
+
+/* Hold the folder that is at this path now, if it is the one. */
+static int hold(struct cunei_folder *folder, const char *path)
+{
+    struct stat stat;
+    int rc = 0;
+
+    cunei_folder_lock();
+    if (!is_ours(folder)) {
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            rc = -errno;
+        else if (fstat(fd, &stat) < 0 || !is_folder(folder, &stat)) {
+            close(fd);
+            rc = -ENOENT;
+        } else
+            folder->fd = move_up(fd);
+    }
+    cunei_folder_unlock();
+    return rc;
+}
+
+void cunei_folder_hold(struct cunei_folder *folder)
+{
+    (void)hold(folder, folder->path);
+}
+
+/* The path of the file that is mapped there, as the kernel knows it now; owned. */
+static char *path_of_mapping(const void *memory)
+{
+    char *line = NULL, *path = NULL;
+    size_t size = 0;
+
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !path && getline(&line, &size, maps) > 0) {
+        uintptr_t begin = strtoull(line, NULL, 16);
+        char *found = begin == (uintptr_t)memory ? strchr(line, '/') : NULL;
+        if (found)
+            path = strndup(found, strcspn(found, "\n"));
+    }
+    free(line);
+    if (maps)
+        (void)fclose(maps);
+    return path;
+}
+
+/* The folder was renamed, or one above it: what is mapped of it tells where it is. */
+static int find_again(struct cunei_folder *folder)
+{
+    char *path = folder->mapped ? path_of_mapping(folder->mapped) : NULL;
+    char *name = path ? strrchr(path, '/') : NULL;
+    int rc = -ENOENT;
+
+    if (name) {
+        *name = '\0';
+        rc = hold(folder, path);
+    }
+    free(path);
+    return rc;
 }
 
 void cunei_folder_rest(struct cunei_folder *folder)
@@ -131,83 +193,45 @@ void cunei_folder_close(struct cunei_folder *folder)
     folder->path = NULL;
 }
 
-void cunei_folder_lock(void)
+int cunei_folder_place(const struct cunei_folder *folder, const char *name,
+                       struct cunei_place *place)
 {
-    (void)pthread_mutex_lock(&descriptor_lock);
+    bool is_held = is_ours(folder);
+    const char *path = is_held ? "." : folder->path;
+    size_t size = sizeof(place->path);
+
+    place->at = is_held ? folder->fd : AT_FDCWD;
+    int length = snprintf(place->path, size, "%s/%s", path, name);
+    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-void cunei_folder_unlock(void)
+int cunei_folder_open_file(const struct cunei_folder *folder, const char *name,
+                           int flags)
 {
-    (void)pthread_mutex_unlock(&descriptor_lock);
+    struct cunei_place place;
+
+    int rc = cunei_folder_place(folder, name, &place);
+    if (rc < 0)
+        return rc;
+    int fd = openat(place.at, place.path, flags | O_CLOEXEC, FILE_MODE);
+    return fd < 0 ? -errno : fd;
 }
 
-/* The folder's descriptor; lock held, for as long as it is used. */
-static int folder_fd(struct cunei_folder *folder)
+int cunei_folder_remove(const struct cunei_folder *folder, const char *name)
 {
-    if (!is_ours(folder)) {
-        int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-            return -errno;
-        hold(folder, fd);
-    }
-    return folder->fd;
+    struct cunei_place place;
+
+    int rc = cunei_folder_place(folder, name, &place);
+    if (rc < 0)
+        return rc;
+    return unlinkat(place.at, place.path, 0) < 0 ? -errno : 0;
 }
 
-int cunei_folder_fd(struct cunei_folder *folder)
+int cunei_folder_space(const struct cunei_folder *folder, struct statvfs *state)
 {
-    cunei_folder_lock();
-    int fd = folder_fd(folder);
-    cunei_folder_unlock();
-    return fd;
-}
-
-/*
- * The program uses all the descriptors it may have: the folder's gives its place up,
- * until the file is closed.
- */
-static int open_without_folder(struct cunei_folder *folder, const char *name, int flags)
-{
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/%s", folder->path, name) < 0)
-        return -ENOMEM;
-    drop(folder);
-    int fd = open(path, flags, FILE_MODE);
-    int rc = fd < 0 ? -errno : fd;
-    free(path);
-    return rc;
-}
-
-int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags)
-{
-    flags |= O_CLOEXEC | O_NOFOLLOW;
-    cunei_folder_lock();
-    int directory = folder_fd(folder);
-    int fd = directory < 0 ? directory : openat(directory, name, flags, FILE_MODE);
-    if (directory >= 0 && fd < 0)
-        fd = -errno;
-    if (fd == -EMFILE || fd == -ENFILE)
-        fd = open_without_folder(folder, name, flags);
-    cunei_folder_unlock();
-    return fd;
-}
-
-void cunei_folder_close_file(struct cunei_folder *folder, int fd)
-{
-    cunei_folder_lock();
-    close(fd);
-    /* At once, before the program takes the place. */
-    if (folder->fd < 0)
-        (void)folder_fd(folder);
-    cunei_folder_unlock();
-}
-
-int cunei_folder_remove(struct cunei_folder *folder, const char *name)
-{
-    int directory = cunei_folder_fd(folder);
-    if (directory < 0)
-        return directory;
-    return unlinkat(directory, name, 0) < 0 ? -errno : 0;
+    int rc =
+        is_ours(folder) ? fstatvfs(folder->fd, state) : statvfs(folder->path, state);
+    return rc < 0 ? -errno : 0;
 }
 
 /* Asked first: passing the limit raises SIGXFSZ, which may end the program. */
@@ -265,41 +289,105 @@ static int append(int fd, const void *bytes, size_t size, struct cunei_file_end 
     return rc;
 }
 
+/* What is done with a file of the folder, maybe on other descriptors. */
+struct work {
+    struct cunei_folder *folder;
+    const char *name;
+    int flags;
+    int (*with)(int fd, const struct work *work);
+    const void *bytes;
+    size_t size;
+    uint64_t offset;
+    struct cunei_file_end *end;
+};
+
+static int do_work(void *context)
+{
+    const struct work *work = context;
+
+    int fd = cunei_folder_open_file(work->folder, work->name, work->flags | O_NOFOLLOW);
+    if (fd < 0)
+        return fd;
+    int rc = work->with(fd, work);
+    close(fd);
+    return rc;
+}
+
+static int run(struct work *work)
+{
+    int rc = cunei_apart_run(do_work, work);
+    if (rc == -ENOENT && find_again(work->folder) == 0)
+        rc = cunei_apart_run(do_work, work);
+    return rc;
+}
+
+static int append_bytes(int fd, const struct work *work)
+{
+    return append(fd, work->bytes, work->size, work->end);
+}
+
 int cunei_folder_append(struct cunei_folder *folder, const char *name,
                         const void *bytes, size_t size, struct cunei_file_end *end)
 {
-    int fd = cunei_folder_open_file(folder, name, O_WRONLY | O_APPEND | O_CREAT);
-    if (fd < 0)
-        return fd;
-    int rc = append(fd, bytes, size, end);
-    cunei_folder_close_file(folder, fd);
-    return rc;
+    struct work work = {.folder = folder,
+                        .name = name,
+                        .flags = O_WRONLY | O_APPEND | O_CREAT,
+                        .with = append_bytes,
+                        .bytes = bytes,
+                        .size = size,
+                        .end = end};
+
+    return run(&work);
+}
+
+static int trim(int fd, const struct work *work)
+{
+    return ftruncate(fd, (off_t)work->end->length) < 0 ? -errno : 0;
 }
 
 void cunei_folder_trim(struct cunei_folder *folder, const char *name,
                        struct cunei_file_end *end)
 {
-    if (end->reserved <= end->length || end->reserved == UINT64_MAX)
-        return;
-    int fd = cunei_folder_open_file(folder, name, O_WRONLY);
-    if (fd < 0)
-        return;
-    (void)!ftruncate(fd, (off_t)end->length);
-    cunei_folder_close_file(folder, fd);
+    struct work work = {
+        .folder = folder, .name = name, .flags = O_WRONLY, .with = trim, .end = end};
+
+    if (end->reserved > end->length && end->reserved != UINT64_MAX)
+        (void)run(&work);
+}
+
+static int patch(int fd, const struct work *work)
+{
+    ssize_t written = pwrite(fd, work->bytes, work->size, (off_t)work->offset);
+    if (written < 0)
+        return -errno;
+    return (size_t)written == work->size ? 0 : -EIO;
 }
 
 int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
                        size_t size, uint64_t offset)
 {
+    struct work work = {.folder = folder,
+                        .name = name,
+                        .flags = O_WRONLY,
+                        .with = patch,
+                        .bytes = bytes,
+                        .size = size,
+                        .offset = offset};
+
     int rc = cunei_file_check_limit(offset + size);
-    if (rc < 0)
-        return rc;
-    int fd = cunei_folder_open_file(folder, name, O_WRONLY);
-    if (fd < 0)
-        return fd;
-    ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
-    rc = written == (ssize_t)size ? 0 : written < 0 ? -errno : -EIO;
-    cunei_folder_close_file(folder, fd);
+    return rc < 0 ? rc : run(&work);
+}
+
+static int rename_file(const struct cunei_folder *folder, const char *from,
+                       const char *to)
+{
+    struct cunei_place old, new;
+
+    int rc = cunei_folder_place(folder, from, &old);
+    if (rc == 0)
+        rc = cunei_folder_place(folder, to, &new);
+    if (rc == 0 && renameat(old.at, old.path, new.at, new.path) < 0)
+        rc = -errno;
     return rc;
 }
 
@@ -308,18 +396,18 @@ int cunei_folder_replace(struct cunei_folder *folder, const char *name,
 {
     char temporary[64];
     struct cunei_file_end end = {0};
+    struct work work = {.folder = folder,
+                        .name = temporary,
+                        .flags = O_WRONLY | O_CREAT | O_TRUNC,
+                        .with = append_bytes,
+                        .bytes = bytes,
+                        .size = size,
+                        .end = &end};
 
     (void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
-    int fd = cunei_folder_open_file(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (fd < 0)
-        return fd;
-    int rc = append(fd, bytes, size, &end);
-    cunei_folder_close_file(folder, fd);
-    int directory = rc < 0 ? rc : cunei_folder_fd(folder);
-    if (directory < 0)
-        rc = directory;
-    else if (renameat(directory, temporary, directory, name) < 0)
-        rc = -errno;
+    int rc = run(&work);
+    if (rc == 0)
+        rc = rename_file(folder, temporary, name);
     if (rc < 0)
         (void)cunei_folder_remove(folder, temporary);
     return rc;

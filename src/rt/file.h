@@ -2,20 +2,25 @@
 /*
  * Writing into the folder of a trace from inside somebody else's program.
  *
- * The program may close, reuse or run out of file descriptors, change its directory or
- * its root.  So one descriptor is held, the folder's, and checked to be still ours
- * before it is used; a file is open only while something is written to it.
+ * The program may close, reuse, count or run out of file descriptors and change its
+ * directory.  So no descriptor is held, and a file is open only while something is
+ * written to it: on another table of descriptors where this one is full (rt/apart.h).
+ * Only when the program is about to change its root, or moved the folder, the folder's
+ * is held, and checked to be still ours before it is used.
  */
 #ifndef CUNEI_RT_FILE_H
 #define CUNEI_RT_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 
 struct cunei_folder {
-    char *path; /* owned */
-    int fd;     /* -1: none */
+    char *path;         /* owned */
+    _Atomic int fd;     /* -1: none is held */
+    const void *mapped; /* the beginning of a file of it; NULL: none is */
     dev_t device;
     ino_t inode;
 };
@@ -33,7 +38,10 @@ void cunei_folder_close(struct cunei_folder *folder);
 /* Make the parent, if only its last part is missing; it may be there already. */
 int cunei_folder_make_parent(const char *parent);
 
-/* Give the descriptor up, until it is needed again. */
+/* From now on the folder is not found by its path, but by a descriptor. */
+void cunei_folder_hold(struct cunei_folder *folder);
+
+/* Give the descriptor up. */
 void cunei_folder_rest(struct cunei_folder *folder);
 
 /* Write a file whole and put it in place by rename. */
@@ -59,17 +67,27 @@ int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void
 /* -EFBIG where the process may not make a file of that size (RLIMIT_FSIZE). */
 int cunei_file_check_limit(uint64_t size);
 
-/* The folder's descriptor, reopened by its path if the program took it away. */
-int cunei_folder_fd(struct cunei_folder *folder);
+/* Where a file of the folder is, for openat(2) and its kin. */
+struct cunei_place {
+    int at;
+    char path[PATH_MAX];
+};
 
-/* openat(2) in the folder, on a descriptor that is ours for certain. */
-int cunei_folder_open_file(struct cunei_folder *folder, const char *name, int flags);
-void cunei_folder_close_file(struct cunei_folder *folder, int fd);
+/* -ENAMETOOLONG: there can be no such file. */
+int cunei_folder_place(const struct cunei_folder *folder, const char *name,
+                       struct cunei_place *place);
 
 /* Held over a fork, so that the child does not find it taken. */
 void cunei_folder_lock(void);
 void cunei_folder_unlock(void);
 
-int cunei_folder_remove(struct cunei_folder *folder, const char *name);
+/* A descriptor, close-on-exec, of a file in the folder; made 0600. */
+int cunei_folder_open_file(const struct cunei_folder *folder, const char *name,
+                           int flags);
+
+int cunei_folder_remove(const struct cunei_folder *folder, const char *name);
+
+/* statvfs(2) of the file system that it is on. */
+int cunei_folder_space(const struct cunei_folder *folder, struct statvfs *state);
 
 #endif

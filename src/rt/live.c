@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rt/apart.h"
 #include "rt/recording.h"
 
 #define PRIVATE_MODE 0700
@@ -131,11 +132,13 @@ static int map(int fd, uint64_t offset, size_t size, void **memory)
 }
 
 /* A live file in memory, and a link to it in the folder. */
-static int open_in_memory(struct cunei_recording *recording)
+static int open_in_memory(const struct cunei_recording *recording)
 {
+    struct cunei_place place;
     char *path = NULL;
     char *directory = memory_directory();
-    int rc = directory ? 0 : -ENOENT;
+    int rc = directory ? cunei_folder_place(&recording->folder, CUNEI_LIVE_NAME, &place)
+                       : -ENOENT;
 
     if (rc == 0 && asprintf(&path, "%s/live-%d-%llx", directory, (int)recording->pid,
                             (unsigned long long)recording->start.tick) < 0)
@@ -146,8 +149,7 @@ static int open_in_memory(struct cunei_recording *recording)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         rc = -errno;
-    else if (symlinkat(path, cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME) <
-             0) {
+    else if (symlinkat(path, place.at, place.path) < 0) {
         rc = -errno;
         (void)unlink(path);
         close(fd);
@@ -156,28 +158,44 @@ static int open_in_memory(struct cunei_recording *recording)
     return rc < 0 ? rc : fd;
 }
 
-static int open_live(struct cunei_recording *recording, int flags)
+/* A part of the live file, to be allocated and mapped. */
+struct part {
+    const struct cunei_recording *recording;
+    bool is_first;  /* the file is made for it, */
+    bool in_memory; /* there if so */
+    uint64_t offset;
+    size_t allocated, mapped; /* bytes */
+    void *memory;
+};
+
+static int open_live(const struct part *part)
 {
-    int fd = cunei_folder_open_file(&recording->folder, CUNEI_LIVE_NAME, flags);
-    if (fd != -ELOOP)
-        return fd;
-    /* Our own link into /dev/shm: the folder is ours alone. */
-    fd = openat(cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME,
-                O_RDWR | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    int flags = O_RDWR | (part->is_first ? O_CREAT | O_EXCL : 0);
+
+    if (part->in_memory)
+        return open_in_memory(part->recording);
+    /* It may be our own link into /dev/shm: the folder is ours alone. */
+    return cunei_folder_open_file(&part->recording->folder, CUNEI_LIVE_NAME, flags);
 }
 
 /*
  * A mapping keeps the lock of the descriptor it was made with.  Recovery asks for it,
  * too: a writer that it cannot see in /proc, in a container, is not taken for dead.
  */
-static int map_head(int fd, void **memory)
+static int map_part(void *context)
 {
-    int rc = allocate(fd, 0, CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE);
-    if (rc < 0)
-        return rc;
-    (void)flock(fd, LOCK_SH | LOCK_NB);
-    return map(fd, 0, CUNEI_LIVE_HEAD_SIZE, memory);
+    struct part *part = context;
+
+    int fd = open_live(part);
+    if (fd < 0)
+        return fd;
+    int rc = allocate(fd, part->offset, part->allocated);
+    if (rc == 0 && part->is_first)
+        (void)flock(fd, LOCK_SH | LOCK_NB);
+    if (rc == 0)
+        rc = map(fd, part->offset, part->mapped, &part->memory);
+    close(fd);
+    return rc;
 }
 
 /* The same for as long as there is this process, and its forked children. */
@@ -213,9 +231,12 @@ static void read_boot_id(uint8_t copy[16])
 /* Remove it, and what it leads to where it is a link. */
 static void remove_live(struct cunei_recording *recording)
 {
+    struct cunei_place place;
     char target[256];
-    ssize_t length = readlinkat(cunei_folder_fd(&recording->folder), CUNEI_LIVE_NAME,
-                                target, sizeof(target) - 1);
+
+    if (cunei_folder_place(&recording->folder, CUNEI_LIVE_NAME, &place) < 0)
+        return;
+    ssize_t length = readlinkat(place.at, place.path, target, sizeof(target) - 1);
     if (length > 0) {
         target[length] = '\0';
         (void)unlink(target);
@@ -225,27 +246,23 @@ static void remove_live(struct cunei_recording *recording)
 
 int cunei_live_create(struct cunei_recording *recording)
 {
-    void *memory = NULL;
+    struct part head = {.recording = recording,
+                        .is_first = true,
+                        .allocated = CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE,
+                        .mapped = CUNEI_LIVE_HEAD_SIZE};
 
-    int fd = open_live(recording, O_RDWR | O_CREAT | O_EXCL);
-    if (fd < 0)
-        return fd;
-    int rc = map_head(fd, &memory);
+    int rc = cunei_apart_run(map_part, &head);
     if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
-        cunei_folder_close_file(&recording->folder, fd);
         (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
-        fd = open_in_memory(recording);
-        if (fd < 0)
-            return fd;
-        rc = map_head(fd, &memory);
+        head.in_memory = true;
+        rc = cunei_apart_run(map_part, &head);
     }
-    cunei_folder_close_file(&recording->folder, fd);
-    if (rc < 0 || !memory) {
+    if (rc < 0) {
         remove_live(recording);
         return rc;
     }
 
-    struct cunei_live *live = memory;
+    struct cunei_live *live = head.memory;
     live->version = CUNEI_WIRE_VERSION;
     live->packet_size = CUNEI_PACKET_SIZE;
     live->pid = (uint32_t)recording->pid;
@@ -255,6 +272,7 @@ int cunei_live_create(struct cunei_recording *recording)
     atomic_thread_fence(memory_order_release);
     live->magic = CUNEI_LIVE_MAGIC;
     recording->live = live;
+    recording->folder.mapped = live;
     point_to(recording);
     return 0;
 }
@@ -264,25 +282,24 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
 {
     struct cunei_live *live = recording->live;
     uint32_t number = atomic_load_explicit(&live->stream_count, memory_order_relaxed);
-    uint64_t offset = CUNEI_LIVE_HEAD_SIZE + (uint64_t)number * CUNEI_LIVE_STREAM_SIZE;
-    void *memory = NULL;
+    struct part part = {.recording = recording,
+                        .offset = CUNEI_LIVE_HEAD_SIZE +
+                                  (uint64_t)number * CUNEI_LIVE_STREAM_SIZE,
+                        .allocated = CUNEI_LIVE_STREAM_SIZE,
+                        .mapped = CUNEI_LIVE_STREAM_SIZE};
 
     if (number >= CUNEI_LIVE_STREAMS_MAX)
         return NULL;
     struct cunei_slot *slot = calloc(1, sizeof(*slot));
-    int fd = slot ? open_live(recording, O_RDWR) : -ENOMEM;
-    int rc = fd < 0 ? fd : allocate(fd, offset, CUNEI_LIVE_STREAM_SIZE);
-    if (rc == 0)
-        rc = map(fd, offset, CUNEI_LIVE_STREAM_SIZE, &memory);
-    if (fd >= 0)
-        cunei_folder_close_file(&recording->folder, fd);
-    if (rc < 0) {
+    if (!slot)
+        return NULL;
+    if (cunei_apart_run(map_part, &part) < 0) {
         free(slot);
         return NULL;
     }
 
     slot->number = number;
-    slot->buffers = memory;
+    slot->buffers = part.memory;
     live->streams[number].stream_class = stream_class;
     /* Pairs with the acquire in the reader: the slot is there before it is counted. */
     atomic_store_explicit(&live->stream_count, number + 1, memory_order_release);
@@ -302,6 +319,7 @@ void cunei_live_forget(struct cunei_recording *recording)
     recording->no_slot_until = 0;
     free(recording->pointer);
     recording->pointer = NULL;
+    recording->folder.mapped = NULL;
     if (recording->live)
         munmap(recording->live, CUNEI_LIVE_HEAD_SIZE);
     recording->live = NULL;

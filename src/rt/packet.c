@@ -234,8 +234,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
 
     if (why != CUNEI_CLOSE_KEEP)
         rc = full ? -ENOSPC
-                  : cunei_space_take(&recording->space,
-                                     cunei_folder_fd(&recording->folder),
+                  : cunei_space_take(&recording->space, &recording->folder,
                                      stream->content_bits / 8);
     /* Definitions first: the files alone must be a valid trace. */
     if (rc == 0 && stream != &recording->definitions)

@@ -142,9 +142,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     cunei_space_open(&recording.space, options->directory, options->max_bytes);
 
     /* The live files of a thousand children take 768 MB. */
-    rc = process->forked
-             ? cunei_space_take(&recording.space, cunei_folder_fd(&recording.folder), 0)
-             : 0;
+    rc = process->forked ? cunei_space_take(&recording.space, &recording.folder, 0) : 0;
     if (rc != -ENOSPC)
         rc = cunei_live_create(&recording);
     adopt_description(process);
@@ -229,6 +227,12 @@ void cunei_recorder_tell_name(const char *name)
     if (replace_text(&recording.process.name, name))
         (void)cunei_description_append(&recording);
     (void)pthread_mutex_unlock(&recording.lock);
+}
+
+void cunei_recorder_hold_folder(void)
+{
+    if (is_recording_here())
+        cunei_folder_hold(&recording.folder);
 }
 
 void cunei_recorder_tell_exec(const char *program)

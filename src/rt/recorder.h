@@ -68,6 +68,9 @@ int cunei_recorder_leave(int status);
 void cunei_recorder_tell_name(const char *name);
 void cunei_recorder_tell_exec(const char *program);
 
+/* The process is about to change its root: the trace is not found by its path then. */
+void cunei_recorder_hold_folder(void);
+
 /*
  * An interpreter of this process that is not recorded begins; any thread may say so.
  * Or so many are there, counted already or not.

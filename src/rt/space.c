@@ -50,11 +50,12 @@ void cunei_space_close(struct cunei_space *space)
     space->mapped = NULL;
 }
 
-int cunei_space_take(struct cunei_space *space, int folder_fd, uint64_t size)
+int cunei_space_take(struct cunei_space *space, const struct cunei_folder *folder,
+                     uint64_t size)
 {
     struct statvfs state;
 
-    if (fstatvfs(folder_fd, &state) == 0) {
+    if (cunei_folder_space(folder, &state) == 0) {
         uint64_t available = (uint64_t)state.f_bavail * state.f_frsize;
         uint64_t total = (uint64_t)state.f_blocks * state.f_frsize;
         if (available < FREE_BYTES_MIN || available < total / FREE_PARTS)

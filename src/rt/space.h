@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "rt/file.h"
+
 #define CUNEI_SPACE_NAME ".size"
 
 struct cunei_space {
@@ -29,6 +31,7 @@ void cunei_space_close(struct cunei_space *space);
 
 /* 0: `size` bytes may be written in the folder; -E2BIG: the trace's limit is reached;
  * -ENOSPC: the file system is nearly full. */
-int cunei_space_take(struct cunei_space *space, int folder_fd, uint64_t size);
+int cunei_space_take(struct cunei_space *space, const struct cunei_folder *folder,
+                     uint64_t size);
 
 #endif

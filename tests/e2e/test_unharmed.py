@@ -6,8 +6,10 @@ makes must all be in the trace.
 """
 
 import resource
+import sys
 
 import ctf
+import proof
 import pytest
 from proof import needs_monitoring
 
@@ -352,3 +354,79 @@ def test_memory_in_the_program(cunei, threads):
     assert int(done.stdout) <= 8 * 1024 + int(0.6 * 1024 * (threads + 1))
     count = 400_000 + threads * 70_001
     assert ctf.read(cunei.folder / "trace").count("leaf") == count
+
+
+@pytest.mark.core
+def test_no_descriptor_is_open_that_is_not_without_us(cunei):
+    trace = record(
+        cunei,
+        """
+import os
+
+def descriptors():
+    return [name for name in os.listdir("/proc/self/fd") if int(name) > 2]
+
+work()
+print(len(descriptors()), flush=True)
+if os.fork() == 0:
+    work()
+    print(len(descriptors()), flush=True)
+    os._exit(0)
+os.wait()
+""",
+    )
+    assert trace.count("leaf") == 2 * CALLS
+
+
+@pytest.mark.core
+@proof.needs_root
+def test_another_root_does_not_hide_the_trace(cunei):
+    trace = record(
+        cunei,
+        """
+import os
+
+def leave():
+    os.chroot("/proc")
+
+work()
+leave()
+work()
+""",
+    )
+    assert trace.count("leaf") == 2 * CALLS
+    assert trace.lost() == 0
+    assert trace.is_balanced()
+
+
+@pytest.mark.core
+@pytest.mark.skipif(
+    proof.FREE_THREADED and sys.version_info >= (3, 14, 4),
+    reason="CPython makes room for every tool, and only it can without a GIL",
+)
+def test_other_tools_hear_only_of_their_own_words(cunei):
+    """CPython calls a tool's function for code objects that have room for its word."""
+    trace = record(
+        cunei,
+        """
+import ctypes
+
+heard = []
+free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(heard.append)
+index = ctypes.pythonapi.PyUnstable_Eval_RequestCodeExtraIndex(free)
+assert index >= 0
+
+for _ in range(100):
+    eval("lambda: leaf()")()
+set_extra = ctypes.pythonapi.PyUnstable_Code_SetExtra
+for word in range(3):
+    function = eval("lambda: leaf()")
+    function()
+    assert set_extra(ctypes.py_object(function.__code__), index, 1000 + word) == 0
+    function()
+    del function
+work()
+print(heard)
+""",
+    )
+    assert trace.count("leaf") == CALLS + 106

@@ -53,29 +53,21 @@ static int tear_down(void **state)
     return 0;
 }
 
-static int open_directory(const struct scratch *scratch)
-{
-    int fd = open(scratch->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_true(fd >= 0);
-    return fd;
-}
-
 static void all_processes_of_a_trace_share_its_limit(void **state)
 {
     struct scratch *scratch = *state;
     struct cunei_space first, second;
-    int fd = open_directory(scratch);
+    struct cunei_folder folder = {.path = scratch->directory, .fd = -1};
 
     cunei_space_open(&first, scratch->directory, 100);
     cunei_space_open(&second, scratch->directory, 100);
 
-    assert_int_equal(cunei_space_take(&first, fd, 60), 0);
-    assert_int_equal(cunei_space_take(&second, fd, 40), 0);
-    assert_int_equal(cunei_space_take(&first, fd, 1), -E2BIG);
-    assert_int_equal(cunei_space_take(&second, fd, 1), -E2BIG);
+    assert_int_equal(cunei_space_take(&first, &folder, 60), 0);
+    assert_int_equal(cunei_space_take(&second, &folder, 40), 0);
+    assert_int_equal(cunei_space_take(&first, &folder, 1), -E2BIG);
+    assert_int_equal(cunei_space_take(&second, &folder, 1), -E2BIG);
     cunei_space_close(&first);
     cunei_space_close(&second);
-    close(fd);
 }
 
 static void without_a_limit_nothing_is_left_in_the_directory(void **state)
@@ -83,15 +75,14 @@ static void without_a_limit_nothing_is_left_in_the_directory(void **state)
     struct scratch *scratch = *state;
     struct cunei_space space;
     char path[128];
-    int fd = open_directory(scratch);
+    struct cunei_folder folder = {.path = scratch->directory, .fd = -1};
 
     cunei_space_open(&space, scratch->directory, 0);
-    assert_int_equal(cunei_space_take(&space, fd, UINT64_C(1) << 40), 0);
+    assert_int_equal(cunei_space_take(&space, &folder, UINT64_C(1) << 40), 0);
     cunei_space_close(&space);
 
     (void)snprintf(path, sizeof(path), "%s/%s", scratch->directory, CUNEI_SPACE_NAME);
     assert_int_equal(access(path, F_OK), -1);
-    close(fd);
 }
 
 static void put_events(struct scratch *scratch, uint64_t from)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""What `make cpython` makes of the results of CPython's own tests."""
+
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+import regrtest  # noqa: E402
+from regrtest import PROCESS, Exemption, Module, Run  # noqa: E402
+
+LISTS = ROOT / "tests" / "cpython"
+
+REPORT = """\
+<testsuites><testsuite>
+<testcase name="a.T.test_passes"/>
+<testcase name="a.T.test_fails"><failure type="x" message="y">z</failure></testcase>
+<testcase name="a.T.test_breaks"><error type="x" message="y">z</error></testcase>
+<testcase name="a.T.test_skips"><skipped>why</skipped></testcase>
+<testcase name="a.T.test_parts"><failure type="x" message="y">z</failure></testcase>
+<testcase name="a.T.test_parts"/>
+</testsuite></testsuites>
+"""
+
+
+def test_a_report_is_read_case_by_case(tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+
+    assert regrtest.read_report(report) == {
+        "a.T.test_passes": "passed",
+        "a.T.test_fails": "failed",
+        "a.T.test_breaks": "error",
+        "a.T.test_skips": "skipped",
+        "a.T.test_parts": "failed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "outcomes", "said"),
+    [
+        (0, {"t": "passed"}, "ended"),
+        (2, {"t": "failed"}, "ended"),
+        (2, {"t": "passed"}, "failed outside of tests"),
+        (3, {"t": "passed"}, "environment changed"),
+        (-11, {"t": "passed"}, "crashed by SIGSEGV"),
+        (1, {}, "ended with 1"),
+        (None, {}, "timed out"),
+    ],
+)
+def test_how_a_process_ended(status, outcomes, said):
+    assert regrtest.describe_end(status, outcomes) == said
+
+
+def run(**outcomes):
+    return Run(outcomes, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("plain", "recorded", "found"),
+    [
+        ([run(t="passed")], run(t="passed"), {}),
+        ([run(t="failed")], run(t="failed"), {}),
+        ([run(t="passed")], run(t="failed"), {"t": ("passed", "failed")}),
+        ([run(t="failed")], run(t="passed"), {"t": ("failed", "passed")}),
+        ([run(t="passed")], run(t="skipped"), {"t": ("passed", "skipped")}),
+        ([run(t="passed")], run(), {"t": ("passed", "absent")}),
+        ([run()], run(t="failed"), {"t": ("absent", "failed")}),
+        ([run(t="passed"), run(t="failed")], run(t="failed"), {}),
+        (
+            [run(t="passed"), run(t="failed")],
+            run(t="error"),
+            {"t": ("failed/passed", "error")},
+        ),
+    ],
+)
+def test_only_what_no_plain_run_shows_is_a_difference(plain, recorded, found):
+    assert regrtest.differences(plain, recorded) == found
+
+
+def test_a_run_that_crashed_fails():
+    crashed = Run({"t": "passed", PROCESS: "crashed by SIGSEGV"}, 1.0)
+
+    assert crashed.failures() == {PROCESS}
+
+
+def test_modules_come_with_patterns(tmp_path):
+    file = tmp_path / "modules.txt"
+    file.write_text("# first\ntest_a\n\ntest_b Yes.* !No.*  # why\n")
+
+    assert regrtest.read_modules(file) == [
+        Module("test_a"),
+        Module("test_b", ["Yes.*"], ["No.*"]),
+    ]
+
+
+def test_exemptions_come_with_a_reason(tmp_path):
+    file = tmp_path / "exemptions.txt"
+    file.write_text("# about\n\ntest_a *.x\n!test_a *.y\n    It is\n    so.\n\n")
+
+    assert regrtest.read_exemptions(file) == [
+        Exemption("test_a", "*.x", False, "It is so."),
+        Exemption("test_a", "*.y", True, "It is so."),
+    ]
+
+
+def test_every_exemption_has_a_reason_and_is_in_the_docs():
+    exemptions = regrtest.read_exemptions(LISTS / "exemptions.txt")
+    docs = (ROOT / "docs" / "cpython-tests.md").read_text()
+    listed = {module.name for module in regrtest.read_modules(LISTS / "modules.txt")}
+
+    assert [row for row in exemptions if not row.reason] == []
+    assert {row.module for row in exemptions} <= listed
+    assert [
+        row for row in exemptions if f"`{row.module}` `{row.pattern}`" not in docs
+    ] == []
+    flowing = " ".join(docs.split())
+    assert [row for row in exemptions if row.reason not in flowing] == []
+
+
+def test_no_module_is_listed_twice():
+    for name in ("modules.txt", "sample.txt"):
+        names = [module.name for module in regrtest.read_modules(LISTS / name)]
+        assert sorted(set(names)) == sorted(names)
