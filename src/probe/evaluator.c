@@ -149,9 +149,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     uint64_t word = word_of(frame);
     unsigned recording = own.recording;
 
-    /* What is closed before it began does not begin. */
-    if (generates &&
-        (cunei_older_only_makes(frame) || (throws && !cunei_older_has_begun(frame))))
+    if (generates && cunei_older_only_makes(frame))
         return hand_on(thread, frame, throws, own.before);
     if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = hand_on(thread, frame, throws, own.before);
@@ -159,7 +157,8 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
             tell_unwind(thread, frame);
         return unseen;
     }
-    enum cunei_phase phase = generates && cunei_older_has_begun(frame)
+    /* What is thrown into a generator resumes it, even if it has not begun. */
+    enum cunei_phase phase = generates && (throws || cunei_older_has_begun(frame))
                                  ? CUNEI_PHASE_RESUME
                                  : CUNEI_PHASE_ENTER;
     if (!LIKELY(put(word, phase)))
