@@ -465,9 +465,8 @@ static inline bool cunei_compat_rests(PyFrameObject *frame, PyCodeObject *code)
     return cunei_compat_yields(code, PyFrame_GetLasti(frame)) &&
            !cunei_older_is_suspended(cunei_older_frame_of(frame));
 #else
-    /* At a `yield from` it stands before it. */
-    return cunei_compat_yields(code, PyFrame_GetLasti(frame)) ||
-           cunei_compat_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
+    /* It stands before a `yield from`, where no handler of a signal is run. */
+    return cunei_compat_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
 #endif
 }
 
