@@ -2,6 +2,7 @@
 """Each thread's events carry its identity; its stream is handed on when it ends."""
 
 import json
+import sys
 
 import ctf
 import pytest
@@ -130,6 +131,8 @@ print("done")
 
 @pytest.mark.core
 def test_threads_with_the_smallest_stack(cunei):
+    # Before 3.11 a Python frame takes a piece of it, and there is room for some 60.
+    depth = 200 if sys.version_info >= (3, 11) else 50
     cunei.write(
         "app.py",
         """\
@@ -145,16 +148,16 @@ while True:
         break
     except ValueError:
         size += 4096
-thread = threading.Thread(target=deep, args=(200,))
+thread = threading.Thread(target=deep, args=(DEPTH,))
 thread.start()
 thread.join()
-""",
+""".replace("DEPTH", str(depth)),
     )
     done = cunei("record", "-q", "-o", "trace", "app.py")
     assert (done.returncode, done.stderr) == (0, "")
 
     trace = ctf.read(cunei.folder / "trace")
-    assert trace.count("deep") == trace.count("deep", ctf.LEAVE) == 201
+    assert trace.count("deep") == trace.count("deep", ctf.LEAVE) == depth + 1
 
 
 @pytest.mark.core
