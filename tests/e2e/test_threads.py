@@ -339,6 +339,18 @@ import _thread, concurrent.futures, ctypes, threading
 def work():
     pass
 
+# First: threading keeps what it knows of others, and idents are used again.
+libc = ctypes.CDLL(None)
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+def native(argument):
+    work()
+
+libc.prctl(15, b"native")  # PR_SET_NAME, which new threads inherit
+thread = ctypes.c_ulong()
+libc.pthread_create(ctypes.byref(thread), None, native, None)
+libc.pthread_join(thread, None)
+
 with concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="pool") as pool:
     list(pool.map(lambda _: work(), range(10)))
 
@@ -355,17 +367,6 @@ timer = threading.Timer(0, work)
 timer.name = "timer"
 timer.start()
 timer.join()
-
-libc = ctypes.CDLL(None)
-
-@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-def native(argument):
-    work()
-
-libc.prctl(15, b"native")  # PR_SET_NAME, which new threads inherit
-thread = ctypes.c_ulong()
-libc.pthread_create(ctypes.byref(thread), None, native, None)
-libc.pthread_join(thread, None)
 """,
     )
 
