@@ -59,7 +59,7 @@ class Facts:
     def rows(self):
         return {
             key: (self.raised[key], self.handlers(key), self.furthest[key])
-            for key in self.raised | self.taken
+            for key in {*self.raised, *self.taken}
         }
 
 
