@@ -350,6 +350,7 @@ libc.prctl(15, b"native")  # PR_SET_NAME, which new threads inherit
 thread = ctypes.c_ulong()
 libc.pthread_create(ctypes.byref(thread), None, native, None)
 libc.pthread_join(thread, None)
+libc.prctl(15, b"python")
 
 with concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="pool") as pool:
     list(pool.map(lambda _: work(), range(10)))
