@@ -529,12 +529,27 @@ static inline bool cunei_compat_rests(PyFrameObject *frame, PyCodeObject *code)
         return false;
 #if PY_VERSION_HEX >= 0x030d0000
     return cunei_compat_yields(code, PyFrame_GetLasti(frame) - 2); /* then a RESUME */
-#elif PY_VERSION_HEX >= 0x030b0000
+#elif PY_VERSION_HEX >= 0x030c0000
     return cunei_compat_yields(code, PyFrame_GetLasti(frame));
+#elif PY_VERSION_HEX >= 0x030b0000
+    /* One that has just yielded, and is told of, is at the same place. */
+    return cunei_compat_yields(code, PyFrame_GetLasti(frame)) &&
+           !cunei_older_is_suspended(cunei_older_frame_of(frame));
 #else
-    /* At a `yield from` it stands before it. */
-    return cunei_compat_yields(code, PyFrame_GetLasti(frame)) ||
-           cunei_compat_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
+    /* It stands before a `yield from`, where no handler of a signal is run. */
+    return cunei_compat_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
+#endif
+}
+
+/* The same for one on top: before 3.12 an event may come when it is not its turn. */
+static inline bool cunei_compat_top_rests(PyFrameObject *frame, PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    (void)frame;
+    (void)code;
+    return false;
+#else
+    return cunei_compat_rests(frame, code);
 #endif
 }
 

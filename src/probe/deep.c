@@ -14,6 +14,9 @@
 /* What C functions may still need, which are called by the last frame on it. */
 #define RESERVE ((size_t)1 << 20)
 
+/* A thread that was given less than that goes on elsewhere at once. */
+#define SMALL_SIZE ((size_t)256 << 10)
+
 /* What runs on a segment. */
 struct run {
     void (*work)(void *context);
@@ -24,6 +27,8 @@ struct run {
 /* The address below which the stack that is in use comes to its end; 0: not known. */
 static __attribute__((tls_model("initial-exec"))) _Thread_local uintptr_t end;
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct run *starting;
+
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_small;
 
 /* One that is not in use is kept: recursion may go to and fro at its beginning. */
 static _Atomic(void *) spare;
@@ -42,8 +47,10 @@ static void find_end(void)
     end = 1; /* not known, and not asked for again */
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
-    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0)
-        end = reserve_from(lowest, size);
+    if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
+        is_small = size < SMALL_SIZE;
+        end = is_small ? (uintptr_t)lowest + size : reserve_from(lowest, size);
+    }
     (void)pthread_attr_destroy(&attributes);
 }
 
@@ -52,6 +59,14 @@ bool cunei_deep_is_at_end(void)
     if (end == 0)
         find_end();
     return (uintptr_t)__builtin_frame_address(0) < end;
+}
+
+/* The main thread's is asked for only when it matters: that reads a file. */
+bool cunei_deep_is_small(void)
+{
+    if (end == 0 && gettid() != getpid())
+        find_end();
+    return is_small;
 }
 
 static void *take_segment(void)

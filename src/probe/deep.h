@@ -16,6 +16,12 @@
 /* Whether little is left of the stack that the calling thread is on. */
 bool cunei_deep_is_at_end(void);
 
+/*
+ * Whether the calling thread has so little of it that it is at the end from the
+ * beginning: it must be asked about every frame.
+ */
+bool cunei_deep_is_small(void);
+
 /* False where nothing was called: there is no memory to be had. */
 bool cunei_deep_run(void (*work)(void *context), void *context);
 

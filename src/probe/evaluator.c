@@ -40,6 +40,9 @@ static struct {
 /* From here on they may come to the end of a C stack. */
 #define DEEP 500
 
+/* The calling thread's stack is known to be none of the smallest. */
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool has_room;
+
 /* Let the frame run. */
 static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
                                 int throws, cunei_older_evaluator to)
@@ -149,9 +152,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     uint64_t word = word_of(frame);
     unsigned recording = own.recording;
 
-    /* What is closed before it began does not begin. */
-    if (generates &&
-        (cunei_older_only_makes(frame) || (throws && !cunei_older_has_begun(frame))))
+    if (generates && cunei_older_only_makes(frame))
         return hand_on(thread, frame, throws, own.before);
     if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = hand_on(thread, frame, throws, own.before);
@@ -159,7 +160,8 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
             tell_unwind(thread, frame);
         return unseen;
     }
-    enum cunei_phase phase = generates && cunei_older_has_begun(frame)
+    /* What is thrown into a generator resumes it, even if it has not begun. */
+    enum cunei_phase phase = generates && (throws || cunei_older_has_begun(frame))
                                  ? CUNEI_PHASE_RESUME
                                  : CUNEI_PHASE_ENTER;
     if (!LIKELY(put(word, phase)))
@@ -242,7 +244,8 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
     /* What hooks run is not heard of.  What is too deep does not begin. */
     if (!own.recording || thread->tracing || cunei_older_is_too_deep(thread))
         return hand_on(thread, frame, throws, own.before);
-    if (cunei_older_depth(thread) < DEEP || !cunei_deep_is_at_end() ||
+    has_room = !cunei_deep_is_small();
+    if ((has_room && cunei_older_depth(thread) < DEEP) || !cunei_deep_is_at_end() ||
         has_greenlets() || !cunei_deep_run(record_unmuted, &special))
         record_unmuted(&special);
     return special.result;
@@ -251,7 +254,7 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
 static inline __attribute__((always_inline)) PyObject *record_in(
     PyThreadState *thread, cunei_older_frame *frame, int throws, bool c_calls)
 {
-    if (!LIKELY(own.recording && cunei_older_depth(thread) < SHALLOW &&
+    if (!LIKELY(own.recording && has_room && cunei_older_depth(thread) < SHALLOW &&
                 !thread->tracing && (c_calls || !cunei_older_is_traced(thread))))
         return record_specially(thread, frame, throws, c_calls);
     return record_frame_in(thread, frame, throws, c_calls);

@@ -27,8 +27,9 @@ static PyFrameObject *step_back(PyFrameObject *frame)
 static uint64_t word_of(PyFrameObject *frame, bool is_top)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
-    bool rests = !is_top &&
-                 (cunei_compat_begins(frame, code) || cunei_compat_rests(frame, code));
+    bool rests =
+        is_top ? cunei_compat_top_rests(frame, code)
+               : cunei_compat_begins(frame, code) || cunei_compat_rests(frame, code);
     uint64_t word = rests ? 0 : cunei_code_word(code);
 
     if (word == 0 && !rests) {

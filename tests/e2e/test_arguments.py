@@ -284,7 +284,7 @@ def main():
         raise KeyError("kept")
     except KeyError as error:
         show(Bad())
-        assert sys.exception() is error
+        assert sys.exc_info()[1] is error
 """
 
 

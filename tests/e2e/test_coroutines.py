@@ -16,6 +16,9 @@ PHASES = {ctf.ENTER: ">", ctf.LEAVE: "<", ctf.RESUME: ">>", ctf.YIELD: "<<"}
 SILENT_CLOSE = (3, 13, 0) <= sys.version_info < (3, 13, 12)
 SILENT_CLOSE |= sys.version_info[:3] == (3, 14, 0)
 
+# Before 3.12 one that has not begun is run for it, too.
+CLOSED_BEFORE = "" if sys.version_info >= (3, 12) else " >>{0} <!{0}"
+
 
 def record(cunei, source):
     cunei.write("app.py", source)
@@ -141,7 +144,7 @@ next(generator)
 del generator
 last().close()
 """,
-        " ".join([">last <<last >>last <!last"] * 2),
+        " ".join([">last <<last >>last <!last"] * 2) + CLOSED_BEFORE.format("last"),
     ),
     "one that has none": (
         """

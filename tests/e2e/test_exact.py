@@ -40,6 +40,8 @@ def measure(cunei, *words):
     """cProfile's counts and cunei's process for each of the orders."""
     if FREE_THREADED and THREADED.intersection(words):
         pytest.skip("without a GIL cProfile loses count of threads, or crashes")
+    if sys.version_info[:2] == (3, 11) and "tasks" in words:
+        pytest.skip("cProfile hears of ends without beginnings, and loses calls")
     done = cunei.run(cunei.python, PROGRAMS / "window.py", *words)
     assert done.returncode == 0, done.stderr
     profiles = []
@@ -83,7 +85,7 @@ def differences(got, wanted):
 )
 def test_every_function_is_entered_as_often_as_cprofile_says(cunei, name):
     for profile, process in measure(cunei, name, "trace"):
-        assert sum(profile.values()) > 100
+        assert sum(profile.values()) > 50
         assert differences(entries(process), profile) == {}
         assert process.description["lost"] == "0"
         assert process.is_balanced(), process.replay()

@@ -59,7 +59,7 @@ class Facts:
     def rows(self):
         return {
             key: (self.raised[key], self.handlers(key), self.furthest[key])
-            for key in self.raised | self.taken
+            for key in {*self.raised, *self.taken}
         }
 
 
@@ -252,7 +252,7 @@ def test_as_many_are_raised_as_another_tool_sees(cunei, name):
         if event.kind == ctf.EXCEPTION and event.phase == ctf.ENTER:
             function = process.functions[event.value.function]
             key = (function.file, function.qualname, event.value.line)
-            got[event.value.type, *key] += 1
+            got[(event.value.type, *key)] += 1
     assert {k: (got[k], wanted[k]) for k in got | wanted if got[k] != wanted[k]} == {}
 
 
