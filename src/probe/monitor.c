@@ -334,14 +334,24 @@ bool cunei_monitor_unmute_all(struct cunei_monitor *monitor)
     return false;
 }
 
+static bool process_ends;
+
+void cunei_monitor_end(void)
+{
+    process_ends = true;
+}
+
 static void release_id(struct cunei_monitor *monitor, int *tool)
 {
     if (*tool < 0)
         return;
     if (set_events(monitor, *tool, 0) < 0)
         PyErr_Clear();
-    /* Before 3.14 a freed id keeps its callbacks. */
-    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+    /*
+     * Before 3.14 a freed id keeps its callbacks.  They may be kept at the end, when
+     * nobody will have the id any more.
+     */
+    for (int i = 0; i < CUNEI_MONITOR_EVENTS && !process_ends; i++) {
         if (call(monitor, "register_callback", "(ilO)", *tool, monitor->events[i],
                  Py_None) < 0)
             PyErr_Clear();

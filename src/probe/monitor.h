@@ -94,6 +94,9 @@ void cunei_monitor_forget(struct cunei_monitor *monitor, PyCodeObject *code);
 void cunei_monitor_unmute(struct cunei_monitor *monitor, PyCodeObject *code);
 bool cunei_monitor_unmute_all(struct cunei_monitor *monitor);
 
+/* The process ends: when the ids are released, audit hooks shall hear nothing of it. */
+void cunei_monitor_end(void);
+
 /* Off and gone; what fails is left as it is, without an exception. */
 void cunei_monitor_release(struct cunei_monitor *monitor);
 
