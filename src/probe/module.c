@@ -70,7 +70,7 @@ static int hook_once(PyObject *module)
 
     if (state->hooked || !cunei_control_is_main())
         return 0;
-    stop = PyObject_GetAttrString(module, "stop");
+    stop = PyObject_GetAttrString(module, "_ended");
     child = PyObject_GetAttrString(module, "_forked");
     if (stop && child && hook_into("atexit", "register", NULL, stop) == 0 &&
         hook_into("posix", "register_at_fork", "after_in_child", child) == 0) {
@@ -159,6 +159,13 @@ static PyObject *probe_stop(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static PyObject *probe_ended(PyObject *module, PyObject *unused)
+{
+    if (state_of(module)->source)
+        state_of(module)->source->ends = true;
+    return probe_stop(module, unused);
+}
+
 static PyObject *probe_forked(PyObject *module, PyObject *unused)
 {
     (void)unused;
@@ -193,6 +200,7 @@ static PyMethodDef methods[] = {
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
     {"boot", probe_boot, METH_NOARGS,
      "Record from __main__'s first frame, if the environment asks for it."},
+    {"_ended", probe_ended, METH_NOARGS, "Called by atexit."},
     {"_forked", probe_forked, METH_NOARGS, "Called in a forked child."},
     {NULL, NULL, 0, NULL},
 };

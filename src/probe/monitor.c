@@ -367,8 +367,11 @@ static void release_id(struct cunei_monitor *monitor, int *tool)
         return;
     if (set_events(monitor, *tool, 0) < 0)
         PyErr_Clear();
-    /* Before 3.14 a freed id keeps its callbacks. */
-    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+    /*
+     * Before 3.14 a freed id keeps its callbacks.  They may be kept at the end, when
+     * nobody will have the id any more.
+     */
+    for (int i = 0; i < CUNEI_MONITOR_EVENTS && !monitor->source.ends; i++) {
         if (call(monitor, "register_callback", "(ilO)", *tool, monitor->events[i],
                  Py_None) < 0)
             PyErr_Clear();

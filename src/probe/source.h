@@ -69,6 +69,7 @@ struct cunei_source_methods {
 struct cunei_source {
     const struct cunei_source_methods *methods;
     bool is_taken;
+    bool ends;    /* the process does: audit hooks shall hear nothing of the release */
     bool c_calls; /* calls of C functions are recorded, too; set before `take` */
     bool lines;   /* lines of some functions are; the same */
 };

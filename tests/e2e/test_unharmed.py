@@ -379,6 +379,28 @@ os.wait()
 
 
 @pytest.mark.core
+def test_an_audit_hook_hears_nothing_of_us(cunei):
+    """Not even at the end, when we let go of sys.monitoring."""
+    trace = record(
+        cunei,
+        """
+import sys
+
+def hook(event, args):
+    if not hook.busy:
+        hook.busy = True
+        print(event)
+        hook.busy = False
+
+hook.busy = False
+sys.addaudithook(hook)
+work()
+""",
+    )
+    assert trace.count("leaf") == CALLS
+
+
+@pytest.mark.core
 @proof.needs_root
 def test_another_root_does_not_hide_the_trace(cunei):
     trace = record(
