@@ -221,7 +221,8 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
         cunei_passing_landed();
         flying = go_on(flights, error);
     }
-    if (!flying && function)
+    /* One whose function has no id, for want of space, is told, and counted as lost. */
+    if (!flying && !(word & CUNEI_CODE_OFF))
         flying = begin(flights, frame->f_code, function, error);
     if (!flying)
         return;

@@ -11,6 +11,7 @@ from collections import Counter
 import ctf
 import dap
 import pytest
+from proof import needs_monitoring
 
 WORK = """\
 def leaf(n):
@@ -103,7 +104,9 @@ def make():
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("core", ["ctrace", "sysmon"])
+@pytest.mark.parametrize(
+    "core", ["ctrace", pytest.param("sysmon", marks=needs_monitoring)]
+)
 def test_coverage(cunei, core):
     pytest.importorskip("coverage")
     if core == "ctrace":
@@ -147,7 +150,9 @@ def make():
 """
 
 
-@pytest.mark.parametrize("core", ["sysmon", "legacy"])
+@pytest.mark.parametrize(
+    "core", [pytest.param("sysmon", marks=needs_monitoring), "legacy"]
+)
 def test_line_profiler(cunei, core):
     pytest.importorskip("line_profiler")
 

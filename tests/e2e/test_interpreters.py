@@ -17,7 +17,12 @@ if sys.version_info >= (3, 13):
     create = interpreters.create
 else:
     import _xxsubinterpreters as interpreters
-    create = lambda kind: interpreters.create(isolated=kind == "isolated")
+    kinds = sys.version_info >= (3, 9)
+    create = lambda kind: (
+        interpreters.create(isolated=kind == "isolated")
+        if kinds
+        else interpreters.create()
+    )
 
 def run(kind, source):
     other = create(kind)
