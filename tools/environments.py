@@ -6,7 +6,7 @@ import shutil
 from builds import BUILD, ROOT, Failed, path_with, run
 
 # Those that cunei is meant for: of each series the GIL's build, and one without a GIL.
-SERIES = ["3.15", "3.14", "3.13", "3.12", "3.11", "3.10", "3.9", "3.8", "3.13t"]
+SERIES = ["3.15", "3.14", "3.13", "3.12", "3.13t"]
 
 
 def pythons():

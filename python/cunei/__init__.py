@@ -42,10 +42,14 @@ class Error(Exception):
 _MAX_REPR = range(8, 4097)
 
 _MAX_BYTES = 2**63 - 1
-_UNITS = {"": 1, "B": 1} | {
-    unit + byte: 1024**power
-    for power, unit in enumerate("KMGT", 1)
-    for byte in ("", "B", "IB")
+_UNITS = {
+    "": 1,
+    "B": 1,
+    **{
+        unit + byte: 1024**power
+        for power, unit in enumerate("KMGT", 1)
+        for byte in ("", "B", "IB")
+    },
 }
 _DIGITS = "0123456789."
 
@@ -54,7 +58,7 @@ def _patterns(
     include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
 ) -> "list[tuple[bool, str]]":
     """Both lists as the probe wants them: in order, included ones first."""
-    pairs: "list[tuple[bool, str]]" = []
+    pairs: list[tuple[bool, str]] = []
     for wanted, texts in ((True, include), (False, exclude)):
         if isinstance(texts, str):
             texts = (texts,)
