@@ -43,13 +43,9 @@ _MAX_REPR = range(8, 4097)
 
 _MAX_BYTES = 2**63 - 1
 _UNITS = {
-    "": 1,
-    "B": 1,
-    **{
-        unit + byte: 1024**power
-        for power, unit in enumerate("KMGT", 1)
-        for byte in ("", "B", "IB")
-    },
+    unit + byte: 1024**power
+    for power, unit in enumerate(["", *"KMGT"])
+    for byte in (("", "B", "IB") if unit else ("", "B"))
 }
 _DIGITS = "0123456789."
 

@@ -42,9 +42,9 @@ static void write_event(struct callback *self, PyCodeObject *code, uint64_t word
                         PyObject *const *args, Py_ssize_t count)
 {
     cunei_event_write(code, word, self->phase, count > 2 ? args[2] : NULL);
-    if (self->phase == CUNEI_PHASE_RESUME && count > 1 &&
+    if (self->phase == CUNEI_PHASE_RESUME && count > 1 && PyLong_CheckExact(args[1]) &&
         cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_lineevent_resume(code, word, args[1]);
+        cunei_lineevent_resume(code, word, cunei_compat_small(args[1]));
 }
 
 static PyObject *record_body(struct callback *self, PyCodeObject *code,

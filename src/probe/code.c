@@ -380,7 +380,7 @@ static uint64_t identify(struct entry *entry, const struct names *names)
     static char module[CUNEI_NAMES_MAX], qualname[CUNEI_NAMES_MAX],
         file[CUNEI_NAMES_MAX];
     PyCodeObject *code = entry->code;
-    uint64_t watched = entry->watched ? CUNEI_CODE_WATCHED : 0;
+    uint64_t bits = entry->watched ? CUNEI_CODE_WATCHED : 0;
     bool is_off;
 
     (void)cunei_names_copy(names->module, module, sizeof(module));
@@ -394,15 +394,17 @@ static uint64_t identify(struct entry *entry, const struct names *names)
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
     };
     entry->lined = !is_own(function.module) && cunei_lineevent_wants(&function);
-    if (entry->lined)
+    if (entry->lined) {
         function.source = cunei_stamp_read(file);
+        bits |= CUNEI_CODE_LINED;
+    }
     entry->id = cunei_code_define(&function, &is_off);
     if (entry->id == 0 && !is_off)
         return 0;
     entry->flags = flags_of(entry, &function);
     if (is_off && !(entry->flags & (CUNEI_CODE_GREENLET | CUNEI_CODE_NAMES)))
-        return CUNEI_CODE_OFF | watched;
-    return watched |
+        return CUNEI_CODE_OFF | bits;
+    return bits |
            (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
 }
 

@@ -8,6 +8,7 @@
  *                  registry entry says (enum cunei_code_flag)
  *     bit   34     CUNEI_CODE_STALE: seen before a fork: its id was its parent's
  *     bit   35     CUNEI_CODE_WATCHED: see cunei_process_watches
+ *     bit   36     CUNEI_CODE_LINED: its lines are recorded
  *     bits 40–61   the id, where a record carries it; 0 with either bit above
  *
  * A record is the word's upper bits, the time and the phase: the hot path does not look
@@ -34,6 +35,7 @@ struct cunei_linetable;
 #define CUNEI_CODE_COLD    (UINT64_C(1) << 33)
 #define CUNEI_CODE_STALE   (UINT64_C(1) << 34)
 #define CUNEI_CODE_WATCHED (UINT64_C(1) << 35)
+#define CUNEI_CODE_LINED   (UINT64_C(1) << 36)
 
 /* Why a function's events take the cold path. */
 enum cunei_code_flag {

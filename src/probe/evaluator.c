@@ -11,6 +11,8 @@
 #include "probe/deep.h"
 #include "probe/event.h"
 #include "probe/foreign.h"
+#include "probe/lineevent.h"
+#include "probe/linehook.h"
 #include "probe/open.h"
 #include "probe/passing.h"
 #include "probe/process.h"
@@ -82,6 +84,8 @@ static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
     uint64_t word = cunei_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, phase, result);
+    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
+        cunei_lineevent_resume(code, word, cunei_older_offset(frame));
     if (begins)
         cunei_older_close(&opening);
     cunei_recorder_end_event(before);
@@ -133,6 +137,43 @@ static inline uint64_t word_of(const cunei_older_frame *frame)
     return cunei_compat_extra_inline(frame->f_code, own.extra_index);
 }
 
+/* What an evaluator of ours records besides functions. */
+enum wanted {
+    C_CALLS = 1,
+    LINES = 2,
+};
+
+static enum wanted wanted_now(void)
+{
+    return (own.source.c_calls ? C_CALLS : 0) | (own.source.lines ? LINES : 0);
+}
+
+/* Let the frame run, and see to it that its lines are told, or that they are not. */
+static __attribute__((noinline)) PyObject *run_switched(PyThreadState *thread,
+                                                        cunei_older_frame *frame,
+                                                        int throws, bool is_lined)
+{
+    unsigned recording = own.recording;
+    bool was_on = cunei_linehook_is_on(thread);
+    bool was_heard = cunei_older_is_traced(thread);
+
+    cunei_linehook_set(thread, is_lined, false);
+    PyObject *result = hand_on(thread, frame, throws, own.before);
+    cunei_linehook_set(thread, was_on && own.recording == recording, was_heard);
+    return result;
+}
+
+static inline PyObject *run(PyThreadState *thread, cunei_older_frame *frame, int throws,
+                            enum wanted wanted)
+{
+    if (wanted & LINES) {
+        bool is_lined = own.recording && word_of(frame) & CUNEI_CODE_LINED;
+        if (is_lined || cunei_linehook_is_on(thread))
+            return run_switched(thread, frame, throws, is_lined);
+    }
+    return hand_on(thread, frame, throws, own.before);
+}
+
 /* Somebody else had the hook when the frame's last call returned. */
 static __attribute__((noinline, cold)) void leave_calls(PyThreadState *thread,
                                                         cunei_older_frame *frame)
@@ -146,7 +187,7 @@ static __attribute__((noinline, cold)) void leave_calls(PyThreadState *thread,
 
 /* A frame that began in another recording is open.h's to tell of. */
 static inline __attribute__((always_inline)) PyObject *record_frame_in(
-    PyThreadState *thread, cunei_older_frame *frame, int throws, bool c_calls)
+    PyThreadState *thread, cunei_older_frame *frame, int throws, enum wanted wanted)
 {
     bool generates = frame->f_code->co_flags & CUNEI_OLDER_GENERATES;
     uint64_t word = word_of(frame);
@@ -155,7 +196,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     if (generates && cunei_older_only_makes(frame))
         return hand_on(thread, frame, throws, own.before);
     if (word & CUNEI_CODE_OFF) {
-        PyObject *unseen = hand_on(thread, frame, throws, own.before);
+        PyObject *unseen = run(thread, frame, throws, wanted);
         if (!LIKELY(unseen) && own.recording == recording)
             tell_unwind(thread, frame);
         return unseen;
@@ -166,9 +207,9 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
                                  : CUNEI_PHASE_ENTER;
     if (!LIKELY(put(word, phase)))
         tell_cold(thread, frame, phase, NULL);
-    if (c_calls && own.recording)
+    if (wanted & C_CALLS && own.recording)
         cunei_profile_keep(thread);
-    PyObject *result = hand_on(thread, frame, throws, own.before);
+    PyObject *result = run(thread, frame, throws, wanted);
     if (!LIKELY(own.recording == recording))
         return result;
     if (!LIKELY(result)) {
@@ -177,7 +218,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     }
     phase = generates && cunei_older_is_suspended(frame) ? CUNEI_PHASE_YIELD
                                                          : CUNEI_PHASE_LEAVE;
-    if (c_calls && cunei_ccall_is_inside(frame))
+    if (wanted & C_CALLS && cunei_ccall_is_inside(frame))
         leave_calls(thread, frame);
     if (!LIKELY(put(word_of(frame), phase)))
         tell_cold(thread, frame, phase, result);
@@ -188,7 +229,7 @@ struct special {
     PyThreadState *thread;
     cunei_older_frame *frame;
     int throws;
-    bool c_calls;
+    enum wanted wanted;
     PyObject *result;
 };
 
@@ -198,7 +239,7 @@ static void record_unmuted(void *context)
     bool is_muted = cunei_open_mute(special->thread);
 
     special->result = record_frame_in(special->thread, special->frame, special->throws,
-                                      special->c_calls);
+                                      special->wanted);
     if (is_muted)
         cunei_open_unmute(special->thread);
 }
@@ -235,11 +276,12 @@ static bool begins_main(PyThreadState *thread, cunei_older_frame *frame)
 /* Where nothing is recorded, at great depth, or called by a frame of open.h's. */
 static __attribute__((noinline)) PyObject *record_specially(PyThreadState *thread,
                                                             cunei_older_frame *frame,
-                                                            int throws, bool c_calls)
+                                                            int throws,
+                                                            enum wanted wanted)
 {
     if (own.awaits && begins_main(thread, frame))
-        c_calls = own.source.c_calls;
-    struct special special = {thread, frame, throws, c_calls, NULL};
+        wanted = wanted_now();
+    struct special special = {thread, frame, throws, wanted, NULL};
 
     /* What hooks run is not heard of.  What is too deep does not begin. */
     if (!own.recording || thread->tracing || cunei_older_is_too_deep(thread))
@@ -252,43 +294,59 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
 }
 
 static inline __attribute__((always_inline)) PyObject *record_in(
-    PyThreadState *thread, cunei_older_frame *frame, int throws, bool c_calls)
+    PyThreadState *thread, cunei_older_frame *frame, int throws, enum wanted wanted)
 {
     if (!LIKELY(own.recording && has_room && cunei_older_depth(thread) < SHALLOW &&
-                !thread->tracing && (c_calls || !cunei_older_is_traced(thread))))
-        return record_specially(thread, frame, throws, c_calls);
-    return record_frame_in(thread, frame, throws, c_calls);
+                !thread->tracing &&
+                (wanted & C_CALLS || !cunei_older_is_traced(thread) ||
+                 (wanted & LINES && thread->c_profilefunc != cunei_open_hook))))
+        return record_specially(thread, frame, throws, wanted);
+    return record_frame_in(thread, frame, throws, wanted);
 }
 
-/* What the interpreter calls, with and without calls of C functions. */
+/* What the interpreter calls, by what is recorded. */
 #if PY_VERSION_HEX >= 0x03090000
 static PyObject *record_frame(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
 {
-    return record_in(thread, frame, throws, false);
+    return record_in(thread, frame, throws, 0);
 }
 
 static PyObject *record_calls(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
 {
-    return record_in(thread, frame, throws, true);
+    return record_in(thread, frame, throws, C_CALLS);
+}
+
+static PyObject *record_lines(PyThreadState *thread, cunei_older_frame *frame,
+                              int throws)
+{
+    return record_in(thread, frame, throws,
+                     own.source.c_calls ? C_CALLS | LINES : LINES);
 }
 
 #else
 static PyObject *record_frame(PyFrameObject *frame, int throws)
 {
-    return record_in(PyThreadState_Get(), frame, throws, false);
+    return record_in(PyThreadState_Get(), frame, throws, 0);
 }
 
 static PyObject *record_calls(PyFrameObject *frame, int throws)
 {
-    return record_in(PyThreadState_Get(), frame, throws, true);
+    return record_in(PyThreadState_Get(), frame, throws, C_CALLS);
+}
+
+static PyObject *record_lines(PyFrameObject *frame, int throws)
+{
+    return record_in(PyThreadState_Get(), frame, throws,
+                     own.source.c_calls ? C_CALLS | LINES : LINES);
 }
 #endif
 
 static bool is_ours(cunei_older_evaluator function)
 {
-    return function == record_frame || function == record_calls;
+    return function == record_frame || function == record_calls ||
+           function == record_lines;
 }
 
 /* Another that was installed above ours goes on calling it: it must not be above both.
@@ -301,9 +359,10 @@ static int install(cunei_older_evaluator function)
     if (is_below && function == own.installed)
         return 0;
     if (is_below) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "another tool has installed an evaluator of frames above "
-                        "cunei's, so that C calls cannot be switched on or off");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "another tool has installed an evaluator of frames above "
+            "cunei's, so that C calls and lines cannot be switched on or off");
         return -1;
     }
     if (!is_ours(now))
@@ -349,12 +408,21 @@ static int prepare(struct cunei_source *source, bool selective)
     return check();
 }
 
+static cunei_older_evaluator evaluator_for(const struct cunei_source *source)
+{
+    if (source->lines)
+        return record_lines;
+    return source->c_calls ? record_calls : record_frame;
+}
+
 static int record(struct cunei_source *source, bool selective)
 {
     (void)selective;
-    if (install(source->c_calls ? record_calls : record_frame) < 0)
+    if (install(evaluator_for(source)) < 0)
         return -1;
     own.recording = ++own.recordings;
+    if (source->lines)
+        cunei_linehook_begin();
     cunei_wayout_watch();
     if (source->c_calls)
         cunei_profile_begin();
@@ -374,6 +442,7 @@ static void pause_events(struct cunei_source *source)
     own.awaits = false;
     cunei_wayout_unwatch();
     cunei_profile_end();
+    cunei_linehook_end();
     if (!is_ours(cunei_older_get_evaluator()))
         return;
     cunei_older_set_evaluator(own.before);
@@ -394,6 +463,13 @@ static int count_others(struct cunei_source *source)
            cunei_older_get_evaluator() != _PyEval_EvalFrameDefault;
 }
 
+static void find_lines(struct cunei_source *source, PyCodeObject *code)
+{
+    (void)source;
+    if (own.recording)
+        cunei_linehook_found(code);
+}
+
 static const struct cunei_source_methods methods = {
     .take = take,
     .await_main = await_main,
@@ -402,6 +478,7 @@ static const struct cunei_source_methods methods = {
     .pause = pause_events,
     .release = release,
     .count_others = count_others,
+    .line = find_lines,
 };
 
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,

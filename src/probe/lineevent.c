@@ -161,10 +161,23 @@ vectorcallfunc cunei_lineevent_on_instruction(void)
     return on_instruction;
 }
 
-void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, PyObject *offset)
+void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, int offset)
 {
-    int at = PyLong_CheckExact(offset) ? cunei_compat_small(offset) : -1;
+    if (offset >= 0 && cunei_code_word(code) == word)
+        write_line(cunei_code_id(word), CUNEI_PHASE_RESUME,
+                   PyCode_Addr2Line(code, offset));
+}
 
-    if (at >= 0 && cunei_code_word(code) == word)
-        write_line(cunei_code_id(word), CUNEI_PHASE_RESUME, PyCode_Addr2Line(code, at));
+void cunei_lineevent_tell(PyCodeObject *code, uint64_t word, int line)
+{
+    uint64_t now = cunei_clock_read();
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (!LIKELY(word > CUNEI_TIME_MASK && line > 0 &&
+                cunei_stream_has_room(stream, now, 2)))
+        tell_line(code, line, CUNEI_PHASE_ENTER);
+    else
+        cunei_stream_put_two(stream, now,
+                             cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
+                             word >> CUNEI_CLASS_SHIFT << 32 | (uint32_t)line);
 }

@@ -36,6 +36,9 @@ vectorcallfunc cunei_lineevent_on_line(void);
 vectorcallfunc cunei_lineevent_on_instruction(void);
 
 /* The frame on top, of this code, has gone on at the instruction at `offset`. */
-void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, PyObject *offset);
+void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, int offset);
+
+/* The frame on top, of this code, begins a line: where the source is not monitor.h. */
+void cunei_lineevent_tell(PyCodeObject *code, uint64_t word, int line);
 
 #endif

@@ -22,6 +22,7 @@
 #include "probe/monitor.h"
 #else
 #include "probe/evaluator.h"
+#include "probe/linehook.h"
 #endif
 
 struct module {
@@ -244,6 +245,7 @@ static void close_source(struct module *whole)
 static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
 {
     cunei_ccall_init(extra_index, extra_inline, NULL, NULL);
+    cunei_linehook_init(extra_index);
     state_of(module)->source =
         cunei_evaluator_open(extra_index, cunei_control_main_begins);
     return 0;

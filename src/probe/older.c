@@ -5,6 +5,9 @@
 #define Py_BUILD_CORE 1
 #include <internal/pycore_pystate.h>
 #undef _PyInterpreterState_Get
+#elif PY_VERSION_HEX < 0x030a0000
+#define Py_BUILD_CORE 1
+#include <internal/pycore_interp.h>
 #endif
 
 #include "probe/older.h"
@@ -120,3 +123,15 @@ void cunei_older_set_evaluator(cunei_older_evaluator evaluator)
     PyInterpreterState_Main()->eval_frame = evaluator;
 #endif
 }
+
+#if PY_VERSION_HEX < 0x03090000
+void cunei_older_count_tracing(int more)
+{
+    _PyRuntime.ceval.tracing_possible += more;
+}
+#elif PY_VERSION_HEX < 0x030a0000
+void cunei_older_count_tracing(int more)
+{
+    PyInterpreterState_Main()->ceval.tracing_possible += more;
+}
+#endif

@@ -380,6 +380,29 @@ static inline void cunei_older_update_tracing(PyThreadState *thread)
 }
 
 /*
+ * That many threads more have a hook for tracing, which the interpreter looks for only
+ * while it knows of one: past sys.settrace it must be told.
+ */
+#if PY_VERSION_HEX >= 0x030a0000
+static inline void cunei_older_count_tracing(int more)
+{
+    (void)more;
+}
+#else
+void cunei_older_count_tracing(int more);
+#endif
+
+/* The line of a frame, while a hook is told of it. */
+static inline int cunei_older_line(PyFrameObject *frame)
+{
+#if PY_VERSION_HEX >= 0x030a0000
+    return PyFrame_GetLineNumber(frame);
+#else
+    return frame->f_lineno; /* the function would search for it */
+#endif
+}
+
+/*
  * Around code of the program's that nobody is to hear of: neither hooks nor ourselves.
  * The value is what `leave` takes.
  */

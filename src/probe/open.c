@@ -8,6 +8,7 @@
 
 #include "probe/code.h"
 #include "probe/event.h"
+#include "probe/linehook.h"
 #include "probe/passing.h"
 #include "probe/process.h"
 #include "rt/recorder.h"
@@ -77,6 +78,8 @@ void cunei_open_left(PyFrameObject *frame, PyObject *result)
     stack->top = below;
     tell(frame, below, result);
     PyThreadState *thread = PyThreadState_Get();
+    if (below)
+        cunei_linehook_goes_on(thread, below);
     if (!below && thread->c_profilefunc == cunei_open_hook)
         set_hook(thread, NULL);
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/linehook.h"
+
+#include "probe/code.h"
+#include "probe/lineevent.h"
+#include "probe/open.h"
+
+static Py_ssize_t extra_index = -1;
+static bool is_recording;
+
+/* The calling thread's own hook, which ours has replaced; NULL: none. */
+static _Thread_local Py_tracefunc replaced __attribute__((tls_model("initial-exec")));
+
+/* It is just being called: it may be a tool's that hands on to us in its turn. */
+static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
+
+void cunei_linehook_init(Py_ssize_t index)
+{
+    extra_index = index;
+}
+
+static uint64_t word_of(PyCodeObject *code)
+{
+    return cunei_compat_extra_inline(code, extra_index);
+}
+
+/* The interpreter counts the threads that have one, and looks for it if there are. */
+static void exchange(PyThreadState *thread, Py_tracefunc hook)
+{
+    cunei_older_count_tracing((hook != NULL) - (thread->c_tracefunc != NULL));
+    thread->c_tracefunc = hook;
+}
+
+void cunei_linehook_set(PyThreadState *thread, bool is_on, bool was_heard)
+{
+    if (is_on && !cunei_linehook_is_on(thread)) {
+        replaced = thread->c_tracefunc;
+        exchange(thread, replaced ? cunei_linehook_chained : cunei_linehook_alone);
+    } else if (!is_on && cunei_linehook_is_on(thread)) {
+        exchange(thread, replaced);
+        replaced = NULL;
+    }
+    if (!thread->tracing)
+        cunei_older_set_tracing(
+            thread, thread->c_tracefunc ||
+                        (thread->c_profilefunc &&
+                         (was_heard || thread->c_profilefunc != cunei_open_hook)));
+}
+
+/* In a forked child the word may be that of the parent: it is made anew. */
+static void tell(PyFrameObject *frame)
+{
+    PyCodeObject *code = cunei_older_code(frame);
+    uint64_t word = word_of(code);
+
+    if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
+        cunei_lineevent_tell(code, word, cunei_older_line(frame));
+}
+
+int cunei_linehook_alone(PyObject *object, PyFrameObject *frame, int what,
+                         PyObject *argument)
+{
+    (void)object;
+    (void)argument;
+    if (what == PyTrace_LINE && is_recording)
+        tell(frame);
+    return 0;
+}
+
+int cunei_linehook_chained(PyObject *object, PyFrameObject *frame, int what,
+                           PyObject *argument)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    Py_tracefunc function = replaced;
+    int rc = 0;
+
+    if (is_inside)
+        return 0;
+    if (what == PyTrace_LINE && is_recording)
+        tell(frame);
+    is_inside = true;
+    if (function)
+        rc = function(object, frame, what, argument);
+    is_inside = false;
+    /* It may have set another, or none. */
+    if (is_recording != cunei_linehook_is_on(thread))
+        cunei_linehook_set(thread, is_recording, true);
+    return rc;
+}
+
+/* What has just begun is switched by the evaluator. */
+void cunei_linehook_found(PyCodeObject *code)
+{
+    PyThreadState *own = PyThreadState_Get();
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        const cunei_older_frame *top = cunei_older_top(thread);
+        if (!top || top->f_code != code || cunei_older_is_opening(top))
+            continue;
+        /* What another thread has can be replaced by that one only. */
+        if (thread == own || !thread->c_tracefunc) {
+            if (thread == own)
+                cunei_linehook_set(thread, true, true);
+            else {
+                exchange(thread, cunei_linehook_alone);
+                cunei_older_update_tracing(thread);
+            }
+        }
+    }
+}
+
+void cunei_linehook_goes_on(PyThreadState *thread, cunei_older_frame *frame)
+{
+    bool is_lined = is_recording && word_of(frame->f_code) & CUNEI_CODE_LINED;
+
+    if (is_lined != cunei_linehook_is_on(thread))
+        cunei_linehook_set(thread, is_lined, true);
+}
+
+void cunei_linehook_begin(void)
+{
+    is_recording = true;
+}
+
+void cunei_linehook_end(void)
+{
+    PyThreadState *own = PyThreadState_Get();
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    is_recording = false;
+    if (cunei_linehook_is_on(own))
+        cunei_linehook_set(own, false, true);
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        if (thread->c_tracefunc != cunei_linehook_alone)
+            continue;
+        exchange(thread, NULL);
+        cunei_older_update_tracing(thread);
+    }
+}
