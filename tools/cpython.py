@@ -62,10 +62,11 @@ class Result:
         )
 
     def details(self):
-        titles = {"differs": self.differing, "flaky": self.flaky, "exempt": self.exempt}
-        for title, tests in titles.items():
+        for title, tests in {"differs": self.differing, "flaky": self.flaky}.items():
             for name, (plain, recorded) in tests.items():
                 yield f"    {title}: {name}: plain {plain}, recorded {recorded}"
+        if self.exempt:
+            yield f"    exempt: {len(self.exempt)} tests, as tests/cpython tells"
 
     def explain(self):
         """Everything that is known of a difference."""
@@ -242,16 +243,20 @@ def summarize(version, results):
     slow = [row.module for row in results if row.verdict == "too slow"]
     if slow:
         print(f"  too slow on this machine, even plain: {' '.join(slow)}")
-    for verdict in ("differs", "flaky", "exempt"):
-        details = [
-            line.strip()
-            for result in results
-            for line in result.details()
-            if line.strip().startswith(f"{verdict}:")
-        ]
-        print(f"  {len(details)} tests {verdict}")
-        for line in details:
-            print(f"    {line}")
+    exempt = sum(len(result.exempt) for result in ran)
+    print(f"  {exempt} tests may change and do: docs/cpython-tests.md tells why")
+    show_tests("are flaky", {row.module: row.flaky for row in ran})
+    show_tests(
+        "end otherwise when recorded", {row.module: row.differing for row in ran}
+    )
+
+
+def show_tests(title, tests):
+    """How many there are, and their names by module."""
+    print(f"  {sum(map(len, tests.values()))} tests {title}")
+    for module, names in tests.items():
+        if names:
+            print(f"    {module}: {' '.join(sorted(names))}")
 
 
 def chosen_pythons(names):
