@@ -34,6 +34,8 @@ MODULES = LISTS / "modules.txt"
 SAMPLE = LISTS / "sample.txt"
 EXEMPTIONS = LISTS / "exemptions.txt"
 RESULTS = BUILD / "cpython"
+# Those whose tests were all looked at, and which the sample runs on if they are here.
+SAMPLED = ["3.13", "3.12"]
 TIMEOUT_S = 900
 # How often the plain side runs again, to tell flaky tests apart.
 AGAIN = 3
@@ -281,6 +283,12 @@ def compare_python(version, python, options):
     results = show(found, len(modules))
     summarize(version, results)
     return not any(result.differing for result in results)
+
+
+def sample_rank(version):
+    """The least for the Python that the sample is to run on."""
+    known = environments.series(version) in SAMPLED
+    return SAMPLED.index(environments.series(version)) if known else len(SAMPLED)
 
 
 def compare_sample(version, python, jobs):
