@@ -9,7 +9,7 @@ sources := $(shell find src include python -type f -not -name '*.pyc' 2>/dev/nul
 	$(wildcard meson.build meson.options pyproject.toml)
 setup := tools/setup.sh tools/python.sh tools/build.txt $(if $(PYTHON),force)
 
-.PHONY: help run test pythons bench soak cpython lint fresh clean force
+.PHONY: help run test pythons bench soak cpython packages lint fresh clean force
 
 help:
 	@echo 'make run                          trace examples/ and show where the time went'
@@ -20,6 +20,7 @@ help:
 	@echo 'make bench                        what recording and reading cost'
 	@echo 'make soak                         crash and fuzz tests for an hour'
 	@echo 'make cpython                      CPython'\''s own tests, plain and recorded: hours'
+	@echo 'make packages                     the tests of attrs and sqlglot, likewise'
 	@echo 'make fresh                        make run and make test in a bare Debian (root)'
 	@echo 'make clean                        remove what was built, keep the sources'
 	@echo
@@ -42,6 +43,9 @@ soak: .venv/test
 
 cpython: .venv/test
 	@.venv/bin/python tools/cpython.py $(ARGS)
+
+packages: .venv/test
+	@.venv/bin/python tools/packages.py $(ARGS)
 
 bench: .venv/test
 	@.venv/bin/python bench/run.py $(ARGS)

@@ -34,6 +34,8 @@ MODULES = LISTS / "modules.txt"
 SAMPLE = LISTS / "sample.txt"
 EXEMPTIONS = LISTS / "exemptions.txt"
 RESULTS = BUILD / "cpython"
+# Those whose tests were all looked at, and which the sample runs on if they are here.
+SAMPLED = ["3.13", "3.12"]
 TIMEOUT_S = 900
 # How often the plain side runs again, to tell flaky tests apart.
 AGAIN = 3
@@ -62,10 +64,11 @@ class Result:
         )
 
     def details(self):
-        titles = {"differs": self.differing, "flaky": self.flaky, "exempt": self.exempt}
-        for title, tests in titles.items():
+        for title, tests in {"differs": self.differing, "flaky": self.flaky}.items():
             for name, (plain, recorded) in tests.items():
                 yield f"    {title}: {name}: plain {plain}, recorded {recorded}"
+        if self.exempt:
+            yield f"    exempt: {len(self.exempt)} tests, as tests/cpython tells"
 
     def explain(self):
         """Everything that is known of a difference."""
@@ -242,16 +245,20 @@ def summarize(version, results):
     slow = [row.module for row in results if row.verdict == "too slow"]
     if slow:
         print(f"  too slow on this machine, even plain: {' '.join(slow)}")
-    for verdict in ("differs", "flaky", "exempt"):
-        details = [
-            line.strip()
-            for result in results
-            for line in result.details()
-            if line.strip().startswith(f"{verdict}:")
-        ]
-        print(f"  {len(details)} tests {verdict}")
-        for line in details:
-            print(f"    {line}")
+    exempt = sum(len(result.exempt) for result in ran)
+    print(f"  {exempt} tests may change and do: docs/cpython-tests.md tells why")
+    show_tests("are flaky", {row.module: row.flaky for row in ran})
+    show_tests(
+        "end otherwise when recorded", {row.module: row.differing for row in ran}
+    )
+
+
+def show_tests(title, tests):
+    """How many there are, and their names by module."""
+    print(f"  {sum(map(len, tests.values()))} tests {title}")
+    for module, names in tests.items():
+        if names:
+            print(f"    {module}: {' '.join(sorted(names))}")
 
 
 def chosen_pythons(names):
@@ -276,6 +283,12 @@ def compare_python(version, python, options):
     results = show(found, len(modules))
     summarize(version, results)
     return not any(result.differing for result in results)
+
+
+def sample_rank(version):
+    """The least for the Python that the sample is to run on."""
+    known = environments.series(version) in SAMPLED
+    return SAMPLED.index(environments.series(version)) if known else len(SAMPLED)
 
 
 def compare_sample(version, python, jobs):

@@ -205,6 +205,8 @@ def collect(status, seconds, report, log, trace):
         result.events, result.lost = (int(text.replace(" ", "")) for text in said[-1])
     if trace and trace.is_dir():
         result.processes = sum(entry.is_dir() for entry in trace.iterdir())
+    if trace and not result.processes:
+        outcomes[PROCESS] += ", not recorded"
     return result
 
 

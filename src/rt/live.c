@@ -144,8 +144,8 @@ static int open_in_memory(const struct cunei_recording *recording)
                             (unsigned long long)recording->start.tick) < 0)
         rc = -ENOMEM;
     free(directory);
-    if (rc < 0)
-        return rc;
+    if (rc < 0 || !path)
+        return rc < 0 ? rc : -ENOMEM;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         rc = -errno;

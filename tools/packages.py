@@ -1,0 +1,164 @@
+"""The test suites of large packages, plain and recorded: results must be the same.
+
+    make packages                        on the default Python
+    make packages ARGS="--python 3.12"   on another
+
+The packages come from the registry as source distributions, which hold their tests, in
+the versions below; they lie in build/packages.  Each suite runs once unmeasured, then
+plain and recorded; outcomes are compared test by test, as `make cpython` does, and the
+times as a ratio.
+"""
+
+import argparse
+import dataclasses
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import xml.etree.ElementTree
+
+import environments
+import regrtest
+from builds import BUILD, path_with, run
+
+SOURCES = BUILD / "packages"
+TIMEOUT_S = 1800
+
+
+@dataclasses.dataclass
+class Package:
+    name: str
+    version: str
+    tests: str
+    options: list = dataclasses.field(default_factory=list)
+
+
+# Where tests are random they get a seed, where they have a deadline they lose it.
+PACKAGES = [
+    Package("attrs", "26.1.0", "tests", ["-p", "no:randomly", "--hypothesis-seed=0"]),
+    Package("sqlglot", "30.30.0", "tests", ["--ignore=tests/test_executor.py"]),
+]
+
+
+def fetch(python, package):
+    """The folder with the sources of a package, which are fetched once."""
+    folder = SOURCES / f"{package.name}-{package.version}"
+    if folder.is_dir():
+        return folder
+    SOURCES.mkdir(parents=True, exist_ok=True)
+    pip = [python, "-m", "pip", "download", "--quiet", "--no-deps"]
+    wanted = f"{package.name}=={package.version}"
+    # The wheel is what is tested; of the sources only the tests are wanted.
+    run(*pip, "--no-binary", ":all:", "--dest", SOURCES, wanted)
+    with tarfile.open(f"{folder}.tar.gz") as archive:
+        archive.extractall(SOURCES, filter="data")
+    return folder
+
+
+def install(version, path):
+    python = environments.install("packages", version, path)
+    wanted = [f"{package.name}=={package.version}" for package in PACKAGES]
+    pip = [python, "-m", "pip", "install", "--quiet"]
+    run(*pip, *wanted, PATH=path_with(python.parent))
+    return python
+
+
+def read_report(path):
+    marks = {"skipped": "skipped", "failure": "failed", "error": "error"}
+    outcomes = {}
+    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        found = [marks[child.tag] for child in case if child.tag in marks]
+        name = f"{case.get('classname')}.{case.get('name')}"
+        outcomes[name] = found[0] if found else "passed"
+    return outcomes
+
+
+def run_suite(python, package, work, recorded=False):
+    """Run the tests in a copy that holds nothing but them, so that what is installed
+    is tested."""
+    report, trace = work / "report.xml", work / "trace"
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *package.options]
+    command = [str(python), *words, f"--junitxml={report}", package.tests]
+    if recorded:
+        cunei = str(python.parent / "cunei")
+        limit = ["--max-size", regrtest.MAX_SIZE]
+        command = [cunei, "record", "-o", str(trace), *limit, *command]
+    log = work / "log"
+    began = time.monotonic()
+    status = regrtest.execute(command, work, log, TIMEOUT_S)
+    seconds = time.monotonic() - began
+    outcomes = read_report(report) if report.exists() else {}
+    report.unlink(missing_ok=True)
+    shutil.rmtree(trace, ignore_errors=True)
+    outcomes[regrtest.PROCESS] = f"ended with {status}"
+    return regrtest.Run(outcomes, seconds, log.read_text(errors="replace"))
+
+
+def compare(python, package):
+    folder = fetch(python, package)
+    work = SOURCES / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    shutil.copytree(folder / package.tests, work / package.tests)
+    for name in ("conftest.py", "pyproject.toml"):
+        if (folder / name).exists():
+            shutil.copy(folder / name, work)
+    run_suite(python, package, work)
+    plain = [run_suite(python, package, work)]
+    recorded = run_suite(python, package, work, recorded=True)
+    found = regrtest.differences(plain, recorded)
+    if found:
+        plain.append(run_suite(python, package, work))
+        found = regrtest.differences(plain, recorded)
+    shutil.rmtree(work, ignore_errors=True)
+    show(package, plain[0], recorded, found)
+    return not found and len(recorded.outcomes) > 1
+
+
+def show(package, plain, recorded, found):
+    cases = len(recorded.outcomes) - 1
+    failing = sum(
+        outcome in ("failed", "error") for outcome in recorded.outcomes.values()
+    )
+    ratio = recorded.seconds / plain.seconds
+    said = regrtest.SUMMARY.findall(recorded.output)
+    events = f", {said[-1][0]} events, {said[-1][1]} lost" if said else ""
+    print(
+        f"{package.name} {package.version}: {cases} tests, {failing} fail, "
+        f"{plain.seconds:.1f} s plain, {recorded.seconds:.1f} s recorded, "
+        f"×{ratio:.2f}{events}",
+        flush=True,
+    )
+    for name, (before, after) in found.items():
+        print(f"    differs: {name}: plain {before}, recorded {after}", flush=True)
+    if found or cases == 0:
+        print(recorded.output[-4000:], flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="make packages ARGS=", add_help=False)
+    parser.add_argument("--python", help="3.13, 3.13.0 or a path")
+    parser.add_argument("--only", nargs="+", metavar="PACKAGE")
+    options = parser.parse_args()
+
+    for version, path in environments.pythons():
+        known = {version, environments.series(version), path}
+        if not options.python or options.python in known:
+            python = install(version, path)
+            print(f"Python {version}", flush=True)
+            chosen = [
+                package
+                for package in PACKAGES
+                if not options.only or package.name in options.only
+            ]
+            return 0 if all([compare(python, package) for package in chosen]) else 1
+    print(f"there is no Python {options.python} here", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except subprocess.SubprocessError as error:
+        sys.exit(f"cunei: {error}")
