@@ -426,7 +426,7 @@ vectorcallfunc cunei_ccall_on_raise(void)
  */
 void cunei_ccall_enter(PyCodeObject *code, PyObject *callable)
 {
-    PyObject *args[] = {(PyObject *)code, NULL, callable, NULL};
+    PyObject *args[] = {(PyObject *)code, Py_None, callable, Py_None};
 
     if (cunei_ccall_is_inside(cunei_compat_frame(PyThreadState_GetUnchecked())))
         cunei_ccall_unwind();
@@ -440,7 +440,7 @@ void cunei_ccall_enter(PyCodeObject *code, PyObject *callable)
 
 void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises)
 {
-    PyObject *args[] = {(PyObject *)code, NULL, callable, NULL};
+    PyObject *args[] = {(PyObject *)code, Py_None, callable, Py_None};
 
     Py_DECREF((raises ? on_raise : told_return)(NULL, args, 4, NULL));
 }

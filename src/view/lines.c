@@ -71,7 +71,7 @@ static int choose(const struct cunei_report *report, const char *name,
     int rc = name ? cunei_wanted_init(&wanted, report, name) : 0;
     if (rc < 0)
         return rc;
-    chosen->items = calloc((size_t)lines->count + 1, sizeof(*chosen->items));
+    chosen->items = calloc((size_t)lines->count + 1, sizeof(struct cunei_line_facts *));
     if (!chosen->items)
         rc = -ENOMEM;
     for (uint32_t i = 1; rc == 0 && i < lines->count; i++) {
@@ -81,7 +81,8 @@ static int choose(const struct cunei_report *report, const char *name,
             chosen->items[chosen->count++] = line;
     }
     if (rc == 0 && chosen->count > 0)
-        qsort(chosen->items, chosen->count, sizeof(*chosen->items), compare_lines);
+        qsort(chosen->items, chosen->count, sizeof(struct cunei_line_facts *),
+              compare_lines);
     else if (rc == 0 && name)
         rc = nothing_found(report, &wanted);
     if (rc < 0)

@@ -21,7 +21,6 @@ def test_code_made_and_thrown_away_grows_nothing(cunei):
         cunei,
         """\
 import cunei
-from pairs import pairs
 
 def churn(rounds):
     for i in range(rounds):

@@ -160,8 +160,9 @@ def test_steps_run_and_wait_are_those_that_the_loop_sees(cunei, loop):
         assert shown[name]["ended"]
         # An eager task runs inside the step of another, which does not run meanwhile.
         if loop != "eager":
-            assert 0.7 * run - 200_000 <= task.run <= 1.01 * run + 50_000
-            assert abs(task.wait - wait) <= 0.3 * run + 200_000
+            # The loop looks from outside, and may lose the processor meanwhile.
+            assert task.run <= 1.01 * run + 50_000
+            assert task.wait >= 0.99 * wait - 50_000
             assert abs(shown[name]["wait_ns"] - task.wait) <= 1000 * steps
     assert shown["rest"]["run_ns"] >= 6_000_000
     assert shown["rest"]["wait_ns"] >= 15_000_000

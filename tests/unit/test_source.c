@@ -21,7 +21,7 @@ static char path[] = "/tmp/cunei-source-XXXXXX";
 static int set_up(void **state)
 {
     (void)state;
-    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    (void)snprintf(path, sizeof(path), "/tmp/cunei-source-XXXXXX");
     int fd = mkstemp(path);
     if (fd < 0)
         return -1;
