@@ -88,7 +88,7 @@ def corpus():
 
 @pytest.mark.parametrize("change", [str, lengthen])
 def test_as_often_as_line_profiler_says(cunei, change):
-    pytest.importorskip("line_profiler")
+    pytest.importorskip("line_profiler", exc_type=ImportError)
     cunei.write("lined.py", change(corpus()))
     cunei.write("theirs.py", THEIRS)
     told = cunei.run(cunei.python, "theirs.py")
