@@ -23,7 +23,7 @@ class Thing:
 main = sys.modules["__main__"]
 print("name", __name__)
 print("argv", sys.argv)
-print("original", sys.orig_argv)
+print("original", getattr(sys, "orig_argv", None))
 print("path", sys.path[0])
 print("flags", sys.flags)
 print("options", sorted(sys._xoptions.items()), sys.warnoptions)
