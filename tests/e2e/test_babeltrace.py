@@ -244,8 +244,9 @@ def test_odd_names_are_the_same(tmp_path):
         def f():
             pass
         for i, name in enumerate(names):
-            code = f.__code__.replace(co_name=name, co_qualname=name)
-            code = code.replace(co_firstlineno=i + 1)
+            code = f.__code__.replace(co_name=name, co_firstlineno=i + 1)
+            if hasattr(code, "co_qualname"):
+                code = code.replace(co_qualname=name)
             exec(code, {{"__name__": "odd"}})
             exec(code.replace(co_filename=name + ".py"), {{"__name__": name}})
         """,

@@ -23,7 +23,7 @@ class Thing:
 main = sys.modules["__main__"]
 print("name", __name__)
 print("argv", sys.argv)
-print("original", sys.orig_argv)
+print("original", getattr(sys, "orig_argv", None))
 print("path", sys.path[0])
 print("flags", sys.flags)
 print("options", sorted(sys._xoptions.items()), sys.warnoptions)
@@ -194,7 +194,8 @@ def test_a_script_is_given_to_another_python_when_asked(cunei):
     recorded = cunei("record", "-q", "--python", cunei.python, "./tool", "1")
 
     assert recorded.returncode == 7
-    assert f"original ['{cunei.python}', './tool', '1']" in recorded.stdout
+    if sys.version_info >= (3, 10):
+        assert f"original ['{cunei.python}', './tool', '1']" in recorded.stdout
 
 
 def test_python_m_cunei_records_with_that_python(cunei):
