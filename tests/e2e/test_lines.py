@@ -329,6 +329,107 @@ f()
     assert (hits["f", 6], hits["f", 7], hits["f", 8]) == (1, 1, 1)
 
 
+TRACED = """\
+import sys
+
+heard = []
+
+
+def hear(frame, what, value):
+    heard.append((frame.f_code.co_name, what, frame.f_lineno))
+    return hear
+
+
+def callee():
+    return 1
+
+
+def chosen(n):
+    for _ in range(n):
+        callee()
+    return n
+
+
+def caller():
+    callee()
+    chosen(2)
+    try:
+        failing()
+    except ValueError:
+        pass
+    return list(generator())
+
+
+def failing():
+    raise ValueError
+
+
+def generator():
+    yield 1
+    yield 2
+
+
+sys.settrace(hear)
+caller()
+assert sys.gettrace() is hear
+sys.settrace(None)
+caller()
+assert sys.gettrace() is None
+print(heard)
+"""
+
+
+def test_a_trace_function_hears_all_that_it_does_without(cunei):
+    words = ("--lines", ":chosen", "--lines", ":failing", "--lines", ":generator")
+    report = record(cunei, TRACED, *words)
+    plain = cunei.run(cunei.python, "app.py")
+    assert (plain.returncode, plain.stderr) == (0, "")
+    traced = cunei("record", "--force", "-o", "trace", *words, "app.py")
+
+    assert traced.stdout == plain.stdout
+    first = line_number(TRACED, "for _ in range(n)")
+    second = line_number(TRACED, "raise ValueError")
+    third = line_number(TRACED, "yield 1")
+    assert lines_of(report) == {
+        ("chosen", first): 6,
+        ("chosen", first + 1): 4,
+        ("chosen", first + 2): 2,
+        ("failing", second): 2,
+        ("generator", third): 2,
+        ("generator", third + 1): 2,
+    }
+
+
+def test_a_trace_function_that_comes_while_a_chosen_function_runs(cunei):
+    source = """\
+import sys
+
+
+def hear(frame, what, value):
+    return hear
+
+
+def set_it():
+    sys.settrace(hear)
+
+
+def chosen():
+    set_it()
+    x = 1
+    assert sys.gettrace() is hear
+    sys.settrace(None)
+
+
+chosen()
+chosen()
+assert sys.gettrace() is None
+"""
+    hits = lines_of(record(cunei, source, "--lines", ":chosen"))
+
+    first = line_number(source, "x = 1") - 1
+    assert hits == {("chosen", line): 2 for line in range(first, first + 4)}
+
+
 def test_a_long_function_on_a_python_that_is_slow_to_tell_its_lines(cunei):
     source = lengthen("def f(n):\n    for i in range(n):\n        x = i\n\n\nf(1000)\n")
     report = record(cunei, source, "--lines", ":f")
