@@ -13,6 +13,7 @@
 #include "probe/compat.h"
 #include "probe/control.h"
 #include "probe/greenlet.h"
+#include "probe/names.h"
 #include "probe/process.h"
 #include "probe/qualname.h"
 #include "probe/world.h"
@@ -272,6 +273,7 @@ static int probe_exec(PyObject *module)
     bool extra_inline;
 
     cunei_world_init();
+    cunei_names_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */

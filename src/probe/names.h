@@ -18,6 +18,13 @@
  */
 size_t cunei_names_copy(PyObject *text, char *out, size_t size);
 
+/*
+ * The file of a code object.  Before 3.9 the main one has the name that was typed,
+ * which means another file once the program changes its directory: it is told in whole.
+ */
+void cunei_names_init(void);
+void cunei_names_of_file(PyObject *text, char out[CUNEI_NAMES_MAX]);
+
 /* Where a type comes from, and its qualified name. */
 void cunei_names_of_type(PyTypeObject *type, char module[CUNEI_NAMES_MAX],
                          char qualname[CUNEI_NAMES_MAX]);
