@@ -5,13 +5,14 @@ import ast
 import json
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import ctf
 import pytest
 from proof import needs_monitoring
+from test_exact import PROGRAMS, workload_names
 
-PROGRAMS = Path(__file__).parent / "programs"
+# The one starts the cases of the other, too.
+CASES = ("programs/exceptions.py", "programs/passed_on.py")
 
 # Before, only those that end a frame are told of: test_passing.py has them.
 sees_within_frames = pytest.mark.skipif(
@@ -23,7 +24,7 @@ sees_within_frames = pytest.mark.skipif(
 class Facts:
     """What the events of a trace add up to, by (type, qualified name)."""
 
-    def __init__(self, process, file):
+    def __init__(self, process, *files):
         self.raised = Counter()
         self.lines = defaultdict(Counter)
         self.taken = defaultdict(Counter)  # by handler, (qualified name, line)
@@ -32,7 +33,7 @@ class Facts:
             if event.kind != ctf.EXCEPTION:
                 continue
             function = process.functions.get(event.value.function)
-            if function.file.endswith(f"/{file}") and function.module == "__main__":
+            if function.file.endswith(tuple(f"/{file}" for file in files)):
                 self.add(process, event, (event.value.type, function.qualname))
 
     def add(self, process, event, key):
@@ -192,7 +193,7 @@ def wanted_rows():
 def test_all_the_ways_in_which_exceptions_come_and_go(cunei):
     process = record(cunei, PROGRAMS / "exceptions.py")
 
-    got = Facts(process, "exceptions.py").rows()
+    got = Facts(process, *CASES).rows()
     somehow = {key: got.pop(key)[:2] for key in WANTED_SOMEHOW if key in got}
     assert somehow == WANTED_SOMEHOW
     wanted = wanted_rows()
@@ -206,27 +207,25 @@ def test_all_the_ways_in_which_exceptions_come_and_go(cunei):
 
 @sees_within_frames
 def test_every_case_of_the_program_is_expected():
-    tree = ast.parse((PROGRAMS / "exceptions.py").read_text())
     cases = {
         node.name
-        for node in tree.body
+        for file in CASES
+        for node in ast.parse((PROGRAMS.parent / file).read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
     }
     expected = {name.split(".")[0] for _, name in wanted_rows() | WANTED_SOMEHOW}
     assert cases - expected == {"case_iterators_in_c"}  # they are in Count.__next__
 
 
-def workload_names():
+def workloads_that_raise():
     """Those whose exceptions are all raised by `raise`, or by a function of C.
 
     Left out: what the interpreter puts in the place of a StopIteration that leaves a
     generator, which the other count takes for the caller's, and exceptions at the limit
     of recursion, where a callback in Python does not run.
     """
-    tree = ast.parse((PROGRAMS / "workloads.py").read_text())
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    runs = [name[len("run_") :] for name in names if name.startswith("run_")]
-    return [name for name in runs if name not in ("generators", "recursion")]
+    left_out = ("generators", "recursion")
+    return [name for name in workload_names() if name not in left_out]
 
 
 CORE = {"ast", "asyncio", "contexts", "exceptions", "futures"}
@@ -237,7 +236,7 @@ CORE = {"ast", "asyncio", "contexts", "exceptions", "futures"}
     "name",
     [
         pytest.param(name, marks=pytest.mark.core if name in CORE else [])
-        for name in workload_names()
+        for name in workloads_that_raise()
     ],
 )
 def test_as_many_are_raised_as_another_tool_sees(cunei, name):
@@ -386,13 +385,13 @@ def test_what_ends_the_program_or_a_thread_is_unhandled(cunei, options, words):
 @sees_within_frames
 def test_the_report_has_the_same_counts(cunei):
     process = record(cunei, PROGRAMS / "exceptions.py")
-    wanted = Facts(process, "exceptions.py")
+    wanted = Facts(process, *CASES)
     shown = cunei("report", "trace", "--json")
     assert shown.returncode == 0, shown.stderr
 
     raised, ended, unhandled = Counter(), Counter(), Counter()
     for row in json.loads(shown.stdout)["exceptions"]:
-        if row["module"] == "__main__":
+        if row["module"] in ("__main__", "passed_on"):
             key = (row["type"], row["function"])
             raised[key] += row["count"]
             ended[key] += sum(handler["count"] for handler in row["handled"])
