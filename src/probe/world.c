@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "probe/compat.h"
 #include "probe/lock.h"
 
 #ifdef Py_GIL_DISABLED
