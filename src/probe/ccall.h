@@ -41,7 +41,7 @@ void cunei_ccall_enter(PyCodeObject *code, PyObject *callable);
 void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises);
 
 /*
- * Whether the frame has entered what it has not left; see cunei_compat_frame.  Leave
+ * Whether the frame has entered what it has not left; see cunei_pyframe_running.  Leave
  * it: it has returned while another had the hook.
  */
 bool cunei_ccall_is_inside(const void *frame);
