@@ -11,6 +11,7 @@
 #include "probe/frames.h"
 #include "probe/greenlet.h"
 #include "probe/process.h"
+#include "probe/pyframe.h"
 #include "probe/task.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
@@ -44,17 +45,16 @@ void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase
     if (flags & CUNEI_CODE_NAMES)
         cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
-        cunei_compat_opened();
+        cunei_pyframe_opened();
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
         cunei_argument_write(code, word);
 }
 
-void cunei_event_unwind(PyCodeObject *code, uint64_t word, PyObject *offset,
-                        PyObject *exception)
+void cunei_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+                        PyObject *offset, PyObject *exception)
 {
     uint32_t id = cunei_code_id(word);
-    bool closes = exception && code->co_flags & CO_ASYNC_GENERATOR &&
-                  Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit);
+    bool closes = code->co_flags & CO_ASYNC_GENERATOR && type == PyExc_GeneratorExit;
     uint64_t run = 0;
 
     if (word == 0)
