@@ -8,6 +8,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/event.h"
+#include "probe/extra.h"
 #include "probe/linetable.h"
 #include "probe/process.h"
 #include "probe/write.h"
@@ -113,8 +114,8 @@ static inline __attribute__((always_inline)) bool put_near(const void *code,
 
 static uint64_t word_of(PyCodeObject *code)
 {
-    return extra_inline ? cunei_compat_extra_inline(code, extra_index)
-                        : cunei_compat_extra_call(code, extra_index);
+    return extra_inline ? cunei_extra_inline(code, extra_index)
+                        : cunei_extra_call(code, extra_index);
 }
 
 static __attribute__((noinline)) PyObject *far_line(PyObject *const *args, uint64_t now)
@@ -182,7 +183,7 @@ static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t co
         !PyLong_CheckExact(args[1]))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t word = cunei_compat_extra_call(code, extra_index);
+    uint64_t word = cunei_extra_call(code, extra_index);
     const struct cunei_linetable *table = cunei_code_table(word);
     uint32_t unit = (uint32_t)cunei_compat_small(args[1]) / UNIT;
     if (!table || unit >= table->count || table->lines[unit] == 0)
