@@ -86,7 +86,7 @@ static PyObject *call_execv(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 static void watch(struct way *way, PyObject *posix)
 {
-    PyObject *found = PyObject_GetAttrString(posix, way->name);
+    PyObject *found = cunei_compat_dict_get(posix, way->name);
     PyMethodDef *method =
         found && PyCFunction_Check(found) ? ((PyCFunctionObject *)found)->m_ml : NULL;
 
@@ -101,12 +101,17 @@ static void watch(struct way *way, PyObject *posix)
 
 void cunei_wayout_watch(void)
 {
-    PyObject *posix = PyImport_ImportModule("posix");
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *posix = modules && PyDict_Check(modules)
+                          ? cunei_compat_dict_get(modules, "posix")
+                          : NULL;
 
-    for (int i = 0; posix && i < WAYS; i++)
-        watch(&ways[i], posix);
+    /* An import would run an __import__ of the program's. */
+    for (int i = 0; posix && PyModule_Check(posix) && i < WAYS; i++)
+        watch(&ways[i], PyModule_GetDict(posix));
     PyErr_Clear();
     Py_XDECREF(posix);
+    Py_XDECREF(modules);
 }
 
 /* Who has found a way to do the same meanwhile goes on calling us. */
