@@ -117,8 +117,7 @@ static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
     cunei_compat_put_back(&error);
 }
 
-/* Whether the record could be written at once: a word with an id, a stream with room.
- */
+/* Whether it could be written at once: a word with an id, a stream with room. */
 static inline bool put(uint64_t word, enum cunei_phase phase)
 {
     /* In another library, and asked each time, it took 10 ns of a call. */
@@ -350,8 +349,7 @@ static bool is_ours(cunei_older_evaluator function)
            function == record_lines;
 }
 
-/* Another that was installed above ours goes on calling it: it must not be above both.
- */
+/* One that was installed above ours goes on calling it: it must not be above both. */
 static int install(cunei_older_evaluator function)
 {
     cunei_older_evaluator now = cunei_older_get_evaluator();
