@@ -78,8 +78,10 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
     /* Pairs with the acquire of the magic in the reader: the head is whole. */
     atomic_store_explicit(&packet->magic, CUNEI_PACKET_MAGIC, memory_order_release);
 
-    if (slot->sequence == 0)
+    if (slot->sequence == 0) {
         slot->first = now;
+        slot->first_cpu_ns = cpu_ns;
+    }
     stream->packet = packet;
     stream->content_bits = 8 * sizeof(head);
     stream->last = now;
@@ -205,7 +207,7 @@ static int write_first(struct cunei_recording *recording, struct cunei_stream *s
     first.head.content_bits = first.head.packet_bits = 8 * sizeof(first);
     first.head.sequence = first.head.events_discarded = 0;
     first.head.monotonic_ns = monotonic_at(recording, slot->first);
-    first.head.cpu_end_ns = first.head.cpu_begin_ns;
+    first.head.cpu_begin_ns = first.head.cpu_end_ns = slot->first_cpu_ns;
     first.head.flags = 0;
     return cunei_folder_append(&recording->folder, name, &first, sizeof(first),
                                &slot->end);
