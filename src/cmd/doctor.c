@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/interpreter.h"
-#include "cmd/limits.h"
+#include "cmd/lacks.h"
 #include "cmd/options.h"
 #include "cmd/program.h"
 #include "rt/clock.h"
@@ -43,7 +43,7 @@ struct finding {
     enum state state;
     struct cunei_buffer text;
     struct cunei_buffer advice;
-    bool lists_limits; /* those of the Python follow */
+    bool lists_lacks; /* those of the Python follow */
 };
 
 enum {
@@ -160,21 +160,21 @@ static void check_monitoring(const struct patient *patient, struct finding *find
 /* What it cannot give; docs/versions.md says more. */
 static void check_version(const struct patient *patient, struct finding *finding)
 {
-    struct cunei_limit limit = {0};
+    struct cunei_lack lack = {0};
     unsigned count = 0;
 
     if (patient->python_rc < 0) {
         say(finding, STATE_BAD, "no Python to look into");
         return;
     }
-    while (cunei_limits_next(patient->python.minor, &limit))
+    while (cunei_lacks_next(patient->python.minor, &lack))
         count++;
     if (count == 0) {
         say(finding, STATE_OK, "gives all that cunei records");
         return;
     }
     finding->state = STATE_NOTE;
-    finding->lists_limits = true;
+    finding->lists_lacks = true;
     cunei_buffer_format(&finding->text,
                         "does not give all that 3.%d and later do:", MONITORING_MINOR);
 }
@@ -356,12 +356,12 @@ static const struct {
 static void print_row(const struct patient *patient, const char *name,
                       const struct finding *finding)
 {
-    struct cunei_limit limit = {0};
+    struct cunei_lack lack = {0};
 
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
            finding->text.data ? finding->text.data : "");
-    while (finding->lists_limits && cunei_limits_next(patient->python.minor, &limit))
-        printf("%-21s · %s\n", "", limit.text);
+    while (finding->lists_lacks && cunei_lacks_next(patient->python.minor, &lack))
+        printf("%-21s · %s\n", "", lack.text);
     if (finding->advice.size)
         printf("%-21s → %s\n", "", finding->advice.data);
 }
@@ -382,16 +382,15 @@ static void add_json(struct cunei_buffer *json, const char *name,
     cunei_buffer_append_text(json, "}");
 }
 
-static void add_limits(struct cunei_buffer *json, const struct patient *patient)
+static void add_lacks(struct cunei_buffer *json, const struct patient *patient)
 {
-    struct cunei_limit limit = {0};
+    struct cunei_lack lack = {0};
     const char *separator = "";
 
     cunei_buffer_append_text(json, "],\"limits\":[");
-    while (patient->python_rc == 0 &&
-           cunei_limits_next(patient->python.minor, &limit)) {
+    while (patient->python_rc == 0 && cunei_lacks_next(patient->python.minor, &lack)) {
         cunei_buffer_append_text(json, separator);
-        cunei_text_json(json, limit.text, strlen(limit.text));
+        cunei_text_json(json, lack.text, strlen(lack.text));
         separator = ",";
     }
 }
@@ -414,7 +413,7 @@ static int examine(const struct patient *patient, bool as_json)
         cunei_buffer_fini(&finding.text);
         cunei_buffer_fini(&finding.advice);
     }
-    add_limits(&json, patient);
+    add_lacks(&json, patient);
     cunei_buffer_format(&json, "],\"can_record\":%s}", bad ? "false" : "true");
     if (as_json)
         puts(json.data ? json.data : "{}");

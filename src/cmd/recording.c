@@ -11,7 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ending.h"
 #include "cmd/interpreter.h"
-#include "cmd/limits.h"
+#include "cmd/lacks.h"
 #include "cmd/straggler.h"
 #include "rt/clock.h"
 #include "rt/refusal.h"
@@ -115,11 +115,11 @@ void cunei_recording_values_fini(struct cunei_recording_values *values)
 }
 
 /* Say, once, what of that this Python can give in part only. */
-static void say_limits(int minor, const struct cunei_recording_values *values)
+static void say_lacks(int minor, const struct cunei_recording_values *values)
 {
     struct cunei_buffer text = {0};
 
-    cunei_limits_of(minor, values, &text);
+    cunei_lacks_of(minor, values, &text);
     if (text.size && !values->quiet)
         cunei_cmd_note("on CPython 3.%d, %s", minor, text.data);
     cunei_buffer_fini(&text);
@@ -149,7 +149,7 @@ static void check_python(const struct cunei_program *program,
                                  "with -S Python does not look into site-packages, "
                                  "where what records is installed; leave -S out");
     else if (cunei_interpreter_can_record(&python, reason))
-        say_limits(python.minor, values);
+        say_lacks(python.minor, values);
     cunei_interpreter_fini(&python);
 }
 

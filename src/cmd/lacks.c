@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cmd/limits.h"
+#include "cmd/lacks.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct {
     int first, last;  /* minor versions */
     is_asked *asked;  /* by options; NULL: by none */
     const char *text; /* after "on CPython 3.9 " */
-} limits[] = {
+} lacks[] = {
     {8, 11, NULL,
      "an exception that is raised and taken within one function is not seen"},
     {8, 10, asks_for_some,
@@ -63,28 +63,28 @@ static const struct {
      "thrown"},
     {8, 8, NULL, "the file of the main program is known as it was typed"},
 };
-#define LIMIT_COUNT (sizeof(limits) / sizeof(limits[0]))
+#define LACK_COUNT (sizeof(lacks) / sizeof(lacks[0]))
 
 static bool holds(size_t index, int minor)
 {
-    return minor >= limits[index].first && minor <= limits[index].last;
+    return minor >= lacks[index].first && minor <= lacks[index].last;
 }
 
-bool cunei_limits_next(int minor, struct cunei_limit *limit)
+bool cunei_lacks_next(int minor, struct cunei_lack *lack)
 {
-    while (limit->place < LIMIT_COUNT && !holds(limit->place, minor))
-        limit->place++;
-    if (limit->place == LIMIT_COUNT)
+    while (lack->place < LACK_COUNT && !holds(lack->place, minor))
+        lack->place++;
+    if (lack->place == LACK_COUNT)
         return false;
-    limit->text = limits[limit->place++].text;
+    lack->text = lacks[lack->place++].text;
     return true;
 }
 
-void cunei_limits_of(int minor, const struct cunei_recording_values *values,
-                     struct cunei_buffer *text)
+void cunei_lacks_of(int minor, const struct cunei_recording_values *values,
+                    struct cunei_buffer *text)
 {
-    for (size_t i = 0; i < LIMIT_COUNT; i++) {
-        if (holds(i, minor) && limits[i].asked && limits[i].asked(values))
-            cunei_buffer_format(text, "%s%s", text->size ? "; " : "", limits[i].text);
+    for (size_t i = 0; i < LACK_COUNT; i++) {
+        if (holds(i, minor) && lacks[i].asked && lacks[i].asked(values))
+            cunei_buffer_format(text, "%s%s", text->size ? "; " : "", lacks[i].text);
     }
 }
