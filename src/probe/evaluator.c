@@ -21,6 +21,7 @@
 #include "probe/wayout.h"
 #include "rt/clock.h"
 #include "rt/stream.h"
+#include "wire/reason.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -279,6 +280,16 @@ static bool is_ours(cunei_older_evaluator function)
            function == record_lines;
 }
 
+/* -1 with an exception set; nothing where it is 0. */
+static int refuse(int reason)
+{
+    own.source.refusal = reason;
+    if (reason == 0)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(reason));
+    return -1;
+}
+
 /* Another that was installed above ours goes on calling it: it must not be above both.
  */
 static int install(cunei_older_evaluator function)
@@ -288,13 +299,8 @@ static int install(cunei_older_evaluator function)
 
     if (is_below && function == own.installed)
         return 0;
-    if (is_below) {
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "another tool has installed an evaluator of frames above "
-            "cunei's, so that C calls and lines cannot be switched on or off");
-        return -1;
-    }
+    if (is_below)
+        return refuse(CUNEI_REASON_ABOVE);
     if (!is_ours(now))
         own.before = now;
     cunei_older_set_evaluator(function);
@@ -305,12 +311,7 @@ static int install(cunei_older_evaluator function)
 /* -1 with an exception set: there must be none above what is installed. */
 static int check(void)
 {
-    const char *refusal = cunei_foreign_refusal(cunei_older_get_evaluator());
-
-    if (!refusal)
-        return 0;
-    PyErr_SetString(PyExc_RuntimeError, refusal);
-    return -1;
+    return refuse(cunei_foreign_refusal(cunei_older_get_evaluator()));
 }
 
 static int take(struct cunei_source *source, bool selective)
