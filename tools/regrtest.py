@@ -101,7 +101,7 @@ def read_exemptions(path):
         for line in (line for line in lines if line[:1] not in ("", " ")):
             module, pattern, *series = line.split()
             left_out = module[0] == "!"
-            name = module.removeprefix("!")
+            name = module[1:] if left_out else module
             row = Exemption(name, pattern, left_out, reason, tuple(series))
             exemptions.append(row)
     return exemptions
@@ -139,7 +139,7 @@ def environment(folder):
     kept = {
         name: text for name, text in os.environ.items() if not name.startswith(ours)
     }
-    return kept | {"TMPDIR": str(folder)}
+    return {**kept, "TMPDIR": str(folder)}
 
 
 def execute(command, folder, log, timeout_s):

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/family.h"
+#include "survey/family.h"
 #include "view/format.h"
 #include "view/section.h"
 #include "view/table.h"

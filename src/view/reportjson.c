@@ -2,7 +2,7 @@
 /* The report for programs: one object, always whole. */
 #include <inttypes.h>
 
-#include "view/family.h"
+#include "survey/family.h"
 #include "view/format.h"
 #include "view/json.h"
 #include "view/section.h"

@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
+#include "survey/survey.h"
 #include "view/report.h"
-#include "view/survey.h"
 
 struct cunei_json;
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "view/family.h"
-#include "view/survey.h"
+#include "survey/family.h"
+#include "survey/survey.h"
 
 #define PACKETS 64u
 #define CALLS   500u

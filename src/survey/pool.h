@@ -5,8 +5,8 @@
  * Pieces are taken in order, so that few processes are under way at a time.  Everything
  * in `struct cunei_pool` but `done_bytes` and `next` is changed under its lock.
  */
-#ifndef CUNEI_VIEW_POOL_H
-#define CUNEI_VIEW_POOL_H
+#ifndef CUNEI_SURVEY_POOL_H
+#define CUNEI_SURVEY_POOL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #include "model/count.h"
 #include "model/profile.h"
 #include "trace/trace.h"
-#include "view/survey.h"
+#include "survey/survey.h"
 
 /* A range of a stream's file. */
 struct cunei_piece {

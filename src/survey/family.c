@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "view/family.h"
+#include "survey/family.h"
 
 #include <errno.h>
 #include <stdlib.h>

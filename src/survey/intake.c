@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "view/intake.h"
+#include "survey/intake.h"
 
 #include <errno.h>
 #include <stdlib.h>

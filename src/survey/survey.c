@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "view/survey.h"
+#include "survey/survey.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "model/edges.h"
 #include "model/tree.h"
-#include "view/family.h"
-#include "view/intake.h"
-#include "view/pool.h"
+#include "survey/family.h"
+#include "survey/intake.h"
+#include "survey/pool.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

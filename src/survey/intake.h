@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* What a process's profile adds to a survey: private to survey.c. */
-#ifndef CUNEI_VIEW_INTAKE_H
-#define CUNEI_VIEW_INTAKE_H
+#ifndef CUNEI_SURVEY_INTAKE_H
+#define CUNEI_SURVEY_INTAKE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "model/profile.h"
 #include "trace/trace.h"
-#include "view/survey.h"
+#include "survey/survey.h"
 
 /*
  * Where each slot of a profile goes: slot 0 stays, others become an index plus one, or

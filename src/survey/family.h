@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Which process of a survey started which. */
-#ifndef CUNEI_VIEW_FAMILY_H
-#define CUNEI_VIEW_FAMILY_H
+#ifndef CUNEI_SURVEY_FAMILY_H
+#define CUNEI_SURVEY_FAMILY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "view/survey.h"
+#include "survey/survey.h"
 
 /*
  * Fill in the parents: a forked process names the folder of its parent, another one is

@@ -12,8 +12,8 @@
  * of several processes that have the same identity are one.  Damage ends a piece, not
  * the survey.
  */
-#ifndef CUNEI_VIEW_SURVEY_H
-#define CUNEI_VIEW_SURVEY_H
+#ifndef CUNEI_SURVEY_H
+#define CUNEI_SURVEY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "view/pool.h"
+#include "survey/pool.h"
 
 #include <errno.h>
 #include <signal.h>
