@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ending.h"
 #include "cmd/interpreter.h"
+#include "cmd/lacks.h"
 #include "cmd/straggler.h"
 #include "rt/clock.h"
 #include "rt/refusal.h"
@@ -113,8 +114,20 @@ void cunei_recording_values_fini(struct cunei_recording_values *values)
     cunei_patterns_fini(&values->lines);
 }
 
+/* Say, once, what of that this Python can give in part only. */
+static void say_lacks(int minor, const struct cunei_recording_values *values)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_lacks_of(minor, values, &text);
+    if (text.size && !values->quiet)
+        cunei_cmd_note("on CPython 3.%d, %s", minor, text.data);
+    cunei_buffer_fini(&text);
+}
+
 /* Ask the Python that will run the program; what is wrong with it goes to `reason`. */
 static void check_python(const struct cunei_program *program,
+                         const struct cunei_recording_values *values,
                          struct cunei_buffer *reason)
 {
     struct cunei_interpreter python = {0};
@@ -135,8 +148,8 @@ static void check_python(const struct cunei_program *program,
         cunei_buffer_append_text(reason,
                                  "with -S Python does not look into site-packages, "
                                  "where what records is installed; leave -S out");
-    else
-        (void)cunei_interpreter_can_record(&python, reason);
+    else if (cunei_interpreter_can_record(&python, reason))
+        say_lacks(python.minor, values);
     cunei_interpreter_fini(&python);
 }
 
@@ -233,7 +246,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
     struct cunei_clock_pair first = cunei_clock_pair();
     if (cunei_program_find(&recording->program, argc, argv, values->python, &reason) &&
         recording->program.python)
-        check_python(&recording->program, &reason);
+        check_python(&recording->program, values, &reason);
     if (!reason.size)
         recording->frequency = frequency_since(&first);
     recording->values = values;

@@ -20,6 +20,7 @@
 #include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/format.h"
+#include "wire/reason.h"
 #include "wire/session.h"
 
 struct summary {
@@ -88,14 +89,6 @@ static void count_process(struct summary *summary,
     }
 }
 
-/* Why a process could not record. */
-static const char *name_refusal(int error)
-{
-    return error == 0       ? "for another reason"
-           : error == EBUSY ? "other tools have all ids of sys.monitoring"
-                            : strerror(error);
-}
-
 /* Processes that could not record left word of it. */
 static void say_refusals(const struct cunei_recording *recording)
 {
@@ -108,7 +101,7 @@ static void say_refusals(const struct cunei_recording *recording)
     bool several = refusals.reasons[1].count > 0;
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
         cunei_buffer_format(&why, "%s%s", i > 0 ? ", " : "",
-                            name_refusal(refusals.reasons[i].error));
+                            cunei_reason_text(refusals.reasons[i].error));
         if (several)
             cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
     }
@@ -151,11 +144,13 @@ static void say_nothing_recorded(const struct cunei_recording *recording)
     struct cunei_refusals refusals;
 
     cunei_refusal_collect(recording->directory, recording->listener, &refusals);
-    if (refusals.count && refusals.reasons[0].error == EBUSY)
-        cunei_cmd_note("nothing was recorded: %s", name_refusal(EBUSY));
+    int reason = refusals.reasons[0].error;
+    if (refusals.count &&
+        (reason == CUNEI_REASON_MONITORING || reason >= CUNEI_REASON_PYDEVD))
+        cunei_cmd_note("nothing was recorded: %s", cunei_reason_text(reason));
     else if (refusals.count)
         cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
-                       recording->shown, name_refusal(refusals.reasons[0].error));
+                       recording->shown, cunei_reason_text(reason));
     else if (access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' is not there any more",
                        recording->shown);

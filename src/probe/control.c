@@ -27,6 +27,7 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "rt/refusal.h"
+#include "wire/reason.h"
 
 /*
  * The main interpreter's state while it records or waits to: callbacks from the runtime
@@ -231,8 +232,15 @@ static void refuse(struct cunei_probe *state, int error)
     cunei_refusal_leave(state->session.directory, error);
     if (debug && strcmp(debug, "1") == 0)
         (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
-                      state->session.directory, strerror(error));
+                      state->session.directory, cunei_reason_text(error));
     release(state);
+}
+
+/* Why the source of events did not do what it was asked for. */
+static int refusal_of(const struct cunei_probe *state)
+{
+    int refusal = state->source->refusal;
+    return refusal ? refusal : CUNEI_REASON_MONITORING;
 }
 
 /* In a process that the launcher armed. */
@@ -240,10 +248,10 @@ static void begin_main(struct cunei_probe *state)
 {
     int rc = state->source->methods->prepare(state->source, is_selective(state));
     forget_words(state);
-    rc = rc < 0 ? -EBUSY : start_recorder(state, false);
+    rc = rc < 0 ? -refusal_of(state) : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
         cunei_world_stop(stop_recorder, NULL);
-        rc = -EBUSY;
+        rc = -refusal_of(state);
     }
     PyErr_Clear();
     if (rc < 0)
@@ -443,7 +451,7 @@ static int boot(struct cunei_probe *state, const char *text)
     state->inside = false;
     if (prepare(state) < 0 || (!state->session.startup &&
                                state->source->methods->await_main(state->source) < 0)) {
-        cunei_refusal_leave(state->session.directory, EBUSY);
+        cunei_refusal_leave(state->session.directory, refusal_of(state));
         undo_start(state);
         return -1;
     }

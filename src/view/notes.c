@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The notes below a report: what it leaves out, what went wrong, what to do next. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/tree.h"
@@ -253,6 +254,30 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
+/* Before 3.12 exceptions are seen when they end a frame. */
+static bool sees_part(const struct cunei_process *process)
+{
+    static const char name[] = "CPython 3.";
+    const char *version = process->python ? strstr(process->python, name) : NULL;
+
+    return version && strtoul(version + strlen(name), NULL, 10) < 12;
+}
+
+static int note_unseen(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_buffer words = {0};
+    bool is_part = false;
+
+    for (size_t i = 0; i < survey->process_count; i++)
+        is_part |= sees_part(&survey->processes[i].process->description);
+    if (!is_part || !report->options->exceptions)
+        return 0;
+    cunei_buffer_append_text(&words, "exceptions that were raised and taken within one "
+                                     "function: CPython tells of them from 3.12 on");
+    return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
+}
+
 int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
                        uint32_t count)
 {
@@ -265,6 +290,8 @@ int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
     int rc = note_left_out(report);
     if (rc == 0)
         rc = note_raised(report);
+    if (rc == 0)
+        rc = note_unseen(report);
     if (rc == 0)
         rc = note_open(report);
     if (rc == 0)

@@ -105,8 +105,11 @@ def other(cunei):
 
 
 def run(cunei, library, source):
+    """What the program prints, which ends well."""
     cunei.write("app.py", PROGRAM + source)
-    return cunei.run(cunei.python, "app.py", library)
+    done = cunei.run(cunei.python, "app.py", library)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
 def leaves(cunei):
@@ -116,7 +119,7 @@ def leaves(cunei):
 
 
 def test_one_that_was_there_before_is_handed_on_to(cunei, other):
-    done = run(
+    run(
         cunei,
         other(),
         """
@@ -132,13 +135,12 @@ assert work() == 0
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
     assert leaves(cunei) == 300
 
 
 def test_one_that_comes_later_calls_ours(cunei, other):
     """And must not be called by it when it records again."""
-    done = run(
+    run(
         cunei,
         other(),
         """
@@ -159,12 +161,11 @@ cunei.stop()
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
     assert leaves(cunei) == 500
 
 
 def test_c_calls_cannot_be_switched_on_below_another(cunei, other):
-    done = run(
+    printed = run(
         cunei,
         other(),
         """
@@ -180,9 +181,8 @@ assert work() == 100
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "above cunei's" in done.stdout
-    assert len(done.stdout.splitlines()) == 1
+    assert "above cunei's" in printed
+    assert len(printed.splitlines()) == 1
 
 
 def test_one_that_is_there_when_main_begins(cunei, other):
@@ -203,17 +203,20 @@ def test_one_that_is_there_when_main_begins(cunei, other):
     assert leaves(cunei) == 100
 
 
-@pytest.mark.parametrize(
+REFUSED = pytest.mark.parametrize(
     ("library", "advice"),
     [
         ("pydevd_frame_evaluator.so", "PYDEVD_USE_FRAME_EVAL=NO"),
         ("libtorch_python.so", "TORCHDYNAMO_DISABLE=1"),
     ],
 )
+
+
+@REFUSED
 def test_those_that_run_other_code_are_refused_in_a_sentence(
     cunei, other, library, advice
 ):
-    done = run(
+    printed = run(
         cunei,
         other(library),
         """
@@ -227,7 +230,56 @@ assert other.is_on_top() and work() == 100
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert advice in done.stdout
-    assert len(done.stdout.splitlines()) == 1
+    assert advice in printed
+    assert len(printed.splitlines()) == 1
     assert not (cunei.folder / "trace").exists()
+
+
+def record_beside(cunei, library, when, *words):
+    """Record a program whose Python starts with the library's evaluator."""
+    cunei.write(
+        "sitecustomize.py",
+        f"import ctypes, os\nif {when}: ctypes.PyDLL({str(library)!r}).install()\n",
+    )
+    cunei.write("app.py", "print('runs')\n")
+    return cunei(
+        *("record", "-o", "trace", *words, "app.py"),
+        env={"PYTHONPATH": str(cunei.folder)},
+    )
+
+
+@REFUSED
+def test_the_launcher_refuses_them_before_the_program_starts(
+    cunei, other, library, advice
+):
+    done = record_beside(cunei, other(library), "True")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert advice in done.stderr
+    assert done.stderr.startswith("cunei: ") and done.stderr.count("\n") == 1
+    assert not (cunei.folder / "trace").exists()
+
+
+# Not while the launcher asks the Python.
+LATER = "os.environ.get('CUNEI_RECORD') != '?'"
+
+
+@REFUSED
+def test_the_launcher_says_so_where_they_come_later(cunei, other, library, advice):
+    done = record_beside(cunei, other(library), LATER)
+
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    assert advice in done.stderr and "sys.monitoring" not in done.stderr
+    assert done.stderr.startswith("cunei: nothing was recorded: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_launcher_says_what_cannot_be_had_below_another(cunei, other):
+    done = record_beside(cunei, other(), LATER, "--c-calls", "-q")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "runs\n", "")
+
+    done = record_beside(cunei, other(), LATER, "--lines", ":work")
+
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    assert "above cunei's" in done.stderr.splitlines()[-1]
