@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/directory.h"
+#include "cmd/instrumenter.h"
 #include "cmd/open.h"
 #include "cmd/progress.h"
 #include "cmd/recording.h"
@@ -89,11 +90,18 @@ static void count_process(struct summary *summary,
 }
 
 /* Why a process could not record. */
-static const char *name_refusal(int error)
+static const char *name_refusal(const struct cunei_recording *recording, int error)
 {
-    return error == 0       ? "for another reason"
-           : error == EBUSY ? "other tools have all ids of sys.monitoring"
-                            : strerror(error);
+    const char *rival = cunei_recording_rival(recording->values);
+
+    if (error == 0)
+        return "for another reason";
+    if (error == ENOTSUP)
+        return "its Python does not have that --instrumenter, or not with these "
+               "options";
+    if (error == EBUSY)
+        return rival ? rival : "other tools have all ids of sys.monitoring";
+    return strerror(error);
 }
 
 /* Processes that could not record left word of it. */
@@ -108,7 +116,7 @@ static void say_refusals(const struct cunei_recording *recording)
     bool several = refusals.reasons[1].count > 0;
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
         cunei_buffer_format(&why, "%s%s", i > 0 ? ", " : "",
-                            name_refusal(refusals.reasons[i].error));
+                            name_refusal(recording, refusals.reasons[i].error));
         if (several)
             cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
     }
@@ -151,11 +159,14 @@ static void say_nothing_recorded(const struct cunei_recording *recording)
     struct cunei_refusals refusals;
 
     cunei_refusal_collect(recording->directory, recording->listener, &refusals);
-    if (refusals.count && refusals.reasons[0].error == EBUSY)
-        cunei_cmd_note("nothing was recorded: %s", name_refusal(EBUSY));
+    if (refusals.count &&
+        (refusals.reasons[0].error == EBUSY || refusals.reasons[0].error == ENOTSUP))
+        cunei_cmd_note("nothing was recorded: %s",
+                       name_refusal(recording, refusals.reasons[0].error));
     else if (refusals.count)
         cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
-                       recording->shown, name_refusal(refusals.reasons[0].error));
+                       recording->shown,
+                       name_refusal(recording, refusals.reasons[0].error));
     else if (access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' is not there any more",
                        recording->shown);

@@ -253,14 +253,26 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
+/* Why there are no rows. */
+static const char *name_absence(const struct cunei_survey *survey)
+{
+    bool is_asked = survey->process_count > 0;
+
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const char *by = survey->processes[i].process->description.instrumenter;
+        is_asked &= by && strcmp(by, "none") == 0;
+    }
+    if (survey->functions.count > 0)
+        return "No function that these patterns let through was called.";
+    return is_asked ? "No call was recorded, as --instrumenter none asks for."
+                    : "No call was recorded.";
+}
+
 int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
                        uint32_t count)
 {
     if (count == 0 && !report->options->tasks && !report->options->exceptions)
-        (void)fprintf(report->out, "%s\n",
-                      report->survey->functions.count > 0
-                          ? "No function that these patterns let through was called."
-                          : "No call was recorded.");
+        (void)fprintf(report->out, "%s\n", name_absence(report->survey));
     (void)fputc('\n', report->out);
     int rc = note_left_out(report);
     if (rc == 0)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/choice.h"
+
+enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session)
+{
+    return session->instrumenter == CUNEI_INSTRUMENTER_DEFAULT
+               ? cunei_instrumenter_default(PY_MINOR_VERSION)
+               : session->instrumenter;
+}
+
+struct cunei_source *cunei_choice_make(const struct cunei_session *session,
+                                       struct cunei_source *const *sources)
+{
+    enum cunei_instrumenter wanted = cunei_choice_of(session);
+    const char *name = cunei_instrumenter_name(wanted);
+
+    if (!sources[wanted])
+        PyErr_Format(PyExc_RuntimeError,
+                     "CPython %d.%d does not have the instrumenter '%s'",
+                     PY_MAJOR_VERSION, PY_MINOR_VERSION, name);
+    else if (session->c_calls &&
+             !cunei_instrumenter_has_c_calls(wanted, PY_MINOR_VERSION))
+        PyErr_Format(PyExc_RuntimeError,
+                     "the instrumenter '%s' does not tell of calls of C functions",
+                     name);
+    else if (session->lines.count &&
+             !cunei_instrumenter_has_lines(wanted, PY_MINOR_VERSION))
+        PyErr_Format(PyExc_RuntimeError, "the instrumenter '%s' does not tell of lines",
+                     name);
+    else
+        return sources[wanted];
+    return NULL;
+}

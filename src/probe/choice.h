@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/* Which source of events a session asks for, of those that this Python has. */
+#ifndef CUNEI_PROBE_CHOICE_H
+#define CUNEI_PROBE_CHOICE_H
+
+#include <Python.h>
+
+#include "probe/source.h"
+#include "wire/session.h"
+
+/* Never DEFAULT: what that is here. */
+enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session);
+
+/* One of `sources`; NULL with an exception set that says why it cannot be had. */
+struct cunei_source *cunei_choice_make(const struct cunei_session *session,
+                                       struct cunei_source *const *sources);
+
+#endif
