@@ -5,8 +5,9 @@
 
 #include "probe/code.h"
 #include "probe/compat.h"
-#include "probe/compat_hook.h"
 #include "probe/event.h"
+#include "probe/extra.h"
+#include "probe/hookframe.h"
 #include "probe/lineevent.h"
 #include "probe/newthread.h"
 #include "probe/process.h"
@@ -77,7 +78,7 @@ static int check(struct cunei_hook *hook)
     return 0;
 }
 
-#if CUNEI_COMPAT_HOOK_IS_FIELD
+#if CUNEI_HOOKFRAME_IS_FIELD
 static void set(const struct cunei_hook *hook, PyThreadState *thread,
                 Py_tracefunc function)
 {
@@ -259,8 +260,7 @@ static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook 
 
 static inline uint64_t word_of(PyCodeObject *code)
 {
-    return extra_inline ? cunei_compat_extra_inline(code, extra_index)
-                        : cunei_code_word(code);
+    return extra_inline ? cunei_extra_inline(code, extra_index) : cunei_code_word(code);
 }
 
 /* Coroutines are cold for their tasks only: most of their events go a shorter way. */
@@ -300,13 +300,13 @@ static bool is_heard(struct cunei_hook *hook, PyCodeObject *code)
 
 void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame)
 {
-    PyCodeObject *code = cunei_compat_frame_code(frame);
+    PyCodeObject *code = cunei_hookframe_code(frame);
 
     if (!LIKELY(hook->is_recording) && !is_heard(hook, code))
         return;
     tell(frame, code,
-         code->co_flags & CUNEI_COMPAT_GENERATES &&
-                 !cunei_compat_frame_begins(frame, code)
+         code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+                 !cunei_hookframe_begins(frame, code)
              ? CUNEI_PHASE_RESUME
              : CUNEI_PHASE_ENTER,
          NULL);
@@ -314,14 +314,14 @@ void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame)
 
 void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *result)
 {
-    PyCodeObject *code = cunei_compat_frame_code(frame);
+    PyCodeObject *code = cunei_hookframe_code(frame);
 
     if (!LIKELY(result))
         tell_unwind(hook, code);
     else
         tell(frame, code,
-             code->co_flags & CUNEI_COMPAT_GENERATES &&
-                     cunei_compat_frame_yields(frame, code)
+             code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+                     cunei_hookframe_yields(frame, code)
                  ? CUNEI_PHASE_YIELD
                  : CUNEI_PHASE_LEAVE,
              result);
@@ -330,16 +330,16 @@ void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *r
 /* In a forked child the word may be that of the parent: it is made anew. */
 void cunei_hook_line(PyFrameObject *frame)
 {
-    PyCodeObject *code = cunei_compat_frame_code(frame);
+    PyCodeObject *code = cunei_hookframe_code(frame);
     uint64_t word = word_of(code);
 
     if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
-        cunei_lineevent_tell(code, word, cunei_compat_frame_line(frame));
+        cunei_lineevent_tell(code, word, cunei_hookframe_line(frame));
 }
 
 void cunei_hook_raise(PyFrameObject *frame, PyObject *told)
 {
-    PyCodeObject *code = cunei_compat_frame_code(frame);
+    PyCodeObject *code = cunei_hookframe_code(frame);
 
     if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) < 3)
         return;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "probe/compat.h"
-#include "probe/compat_hook.h"
+#include "probe/hookframe.h"
 
 static PyObject *start_plain(PyObject *self, PyObject *args);
 static PyObject *start_old(PyObject *self, PyObject *args);
@@ -49,7 +49,7 @@ static PyObject *tell_unraisable(PyObject *function)
 {
     if (PyErr_ExceptionMatches(PyExc_SystemExit))
         return NULL; /* which is no error here */
-    cunei_compat_tell_unraisable(function);
+    cunei_hookframe_tell_unraisable(function);
     Py_RETURN_NONE;
 }
 

@@ -4,8 +4,8 @@
 #include "probe/profilehook.h"
 
 #include "probe/ccall.h"
-#include "probe/compat_hook.h"
 #include "probe/hook.h"
+#include "probe/hookframe.h"
 
 static int on_event(PyObject *object, PyFrameObject *frame, int what,
                     PyObject *argument);
@@ -14,7 +14,7 @@ static struct cunei_hook own = {.kind = CUNEI_HOOK_PROFILE, .function = on_event
 
 static void tell_call(PyFrameObject *frame, int what, PyObject *callable)
 {
-    PyCodeObject *code = cunei_compat_frame_code(frame);
+    PyCodeObject *code = cunei_hookframe_code(frame);
 
     if (what == PyTrace_C_CALL)
         cunei_ccall_enter(code, callable);

@@ -4,7 +4,8 @@
 #include "probe/thrown.h"
 
 #include "probe/compat.h"
-#include "probe/compat_hook.h"
+#include "probe/hookframe.h"
+#include "probe/pyframe.h"
 
 #if PY_VERSION_HEX >= 0x030c0000
 #include "probe/exception.h"
@@ -13,7 +14,7 @@
 /* Taken at once, where the frame has a handler: that is where it goes on. */
 void cunei_thrown_raised(PyFrameObject *frame, uint64_t word, PyObject *told)
 {
-    PyCodeObject *code = cunei_compat_frame_code(frame);
+    PyCodeObject *code = cunei_hookframe_code(frame);
     PyObject *exception = PyTuple_GET_ITEM(told, 1);
     int at = PyFrame_GetLasti(frame), handler = cunei_handler_find(code, at);
     PyObject *offset = PyLong_FromLong(at);
@@ -52,7 +53,7 @@ static bool is_raised_in(const cunei_older_frame *frame,
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
 
     return PyTraceBack_Check(error->traceback) &&
-           cunei_compat_frame_of(traceback->tb_frame) == frame;
+           cunei_pyframe_of(traceback->tb_frame) == frame;
 }
 
 void cunei_thrown_raised(PyFrameObject *frame, uint64_t word, PyObject *told)

@@ -47,7 +47,7 @@ def measure(cunei, name):
 def own(counts):
     """Only what the workload itself defines."""
     return Counter(
-        {key: n for key, n in counts.items() if key[0].endswith("/workloads.py")}
+        {key: n for key, n in counts.items() if key[0].startswith(str(PROGRAMS))}
     )
 
 

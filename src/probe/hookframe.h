@@ -3,8 +3,8 @@
  * What differs between Pythons where the hooks of sys.setprofile and sys.settrace are
  * set, and where they are told of frames.
  */
-#ifndef CUNEI_PROBE_COMPAT_HOOK_H
-#define CUNEI_PROBE_COMPAT_HOOK_H
+#ifndef CUNEI_PROBE_HOOKFRAME_H
+#define CUNEI_PROBE_HOOKFRAME_H
 
 #include <Python.h>
 
@@ -12,14 +12,15 @@
 #include <stdbool.h>
 
 #include "probe/compat.h"
+#include "probe/pyframe.h"
 
 /* Whether a thread's hook is a plain field of its state, which others may set, too. */
-#define CUNEI_COMPAT_HOOK_IS_FIELD (PY_VERSION_HEX < 0x030c0000)
+#define CUNEI_HOOKFRAME_IS_FIELD (PY_VERSION_HEX < 0x030c0000)
 
-#define CUNEI_COMPAT_GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
+#define CUNEI_HOOKFRAME_GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
 
 /* The code of a frame, borrowed from it. */
-static inline PyCodeObject *cunei_compat_frame_code(PyFrameObject *frame)
+static inline PyCodeObject *cunei_hookframe_code(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     PyCodeObject *code = PyFrame_GetCode(frame);
@@ -32,8 +33,8 @@ static inline PyCodeObject *cunei_compat_frame_code(PyFrameObject *frame)
 }
 
 /* Of a generator's frame that is told to begin or go on: whether it begins. */
-static inline bool cunei_compat_frame_begins(PyFrameObject *frame,
-                                             const PyCodeObject *code)
+static inline bool cunei_hookframe_begins(PyFrameObject *frame,
+                                          const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030b0000
     /* Instructions have two bytes. */
@@ -45,10 +46,10 @@ static inline bool cunei_compat_frame_begins(PyFrameObject *frame,
 }
 
 /* Of one that is told to be left, with a value: whether it is to go on later. */
-static inline bool cunei_compat_frame_yields(PyFrameObject *frame, PyCodeObject *code)
+static inline bool cunei_hookframe_yields(PyFrameObject *frame, PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030c0000
-    return cunei_compat_yields(code, PyFrame_GetLasti(frame));
+    return cunei_pyframe_yields(code, PyFrame_GetLasti(frame));
 #else
     (void)code;
     return cunei_older_is_suspended(cunei_older_frame_of(frame));
@@ -56,7 +57,7 @@ static inline bool cunei_compat_frame_yields(PyFrameObject *frame, PyCodeObject 
 }
 
 /* The line of a frame, while a hook is told that it begins. */
-static inline int cunei_compat_frame_line(PyFrameObject *frame)
+static inline int cunei_hookframe_line(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     return PyFrame_GetLineNumber(frame);
@@ -66,7 +67,7 @@ static inline int cunei_compat_frame_line(PyFrameObject *frame)
 }
 
 /* Say, as CPython does, that an exception has ended a thread's function. */
-static inline void cunei_compat_tell_unraisable(PyObject *function)
+static inline void cunei_hookframe_tell_unraisable(PyObject *function)
 {
 #if PY_VERSION_HEX >= 0x030d0000
     PyErr_FormatUnraisable("Exception ignored in thread started by %R", function);
