@@ -31,9 +31,7 @@ def measure(cunei, name):
     """cProfile's counts, and the process that each instrumenter recorded."""
     folder = cunei.folder / "traces"
     folder.mkdir()
-    done = cunei.run(
-        cunei.python, PROGRAMS / "hooked.py", name, folder, *INSTRUMENTERS
-    )
+    done = cunei.run(cunei.python, PROGRAMS / "hooked.py", name, folder, *INSTRUMENTERS)
     assert done.returncode == 0, done.stderr
     profile = Counter()
     for file, line, qualname, calls in json.loads(done.stdout.splitlines()[-1]):
