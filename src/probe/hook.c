@@ -11,6 +11,7 @@
 #include "probe/lineevent.h"
 #include "probe/newthread.h"
 #include "probe/process.h"
+#include "probe/pyframe.h"
 #include "probe/task.h"
 #include "probe/thrown.h"
 #include "probe/wayout.h"
@@ -24,6 +25,12 @@
 static Py_ssize_t extra_index;
 static bool extra_inline;
 static bool has_counter;
+
+/* What was raised last in the calling thread, and where: both are only compared. */
+static _Thread_local struct {
+    const void *frame;
+    const void *type;
+} raised __attribute__((tls_model("initial-exec")));
 
 /* The one that new threads get; NULL: none. */
 static struct cunei_hook *_Atomic present;
@@ -251,7 +258,11 @@ static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook 
     if (hook->kind == CUNEI_HOOK_TRACE)
         cunei_thrown_unwound(code);
     if (!(word & CUNEI_CODE_OFF))
-        cunei_event_unwind(code, word, NULL, NULL);
+        cunei_event_unwind(code, word,
+                           raised.frame == cunei_pyframe_running(PyThreadState_Get())
+                               ? raised.type
+                               : NULL,
+                           NULL, NULL);
     if (hook->kind == CUNEI_HOOK_TRACE)
         cunei_thrown_left();
     cunei_recorder_end_event(before);
@@ -345,6 +356,8 @@ void cunei_hook_raise(PyFrameObject *frame, PyObject *told)
         return;
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
+    raised.frame = cunei_pyframe_running(PyThreadState_Get());
+    raised.type = PyTuple_GET_ITEM(told, 0);
     cunei_thrown_raised(frame, cunei_event_word(code), told);
     cunei_recorder_end_event(before);
 }
