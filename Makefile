@@ -21,7 +21,7 @@ help:
 	@echo 'make soak                         crash and fuzz tests for an hour'
 	@echo 'make cpython                      CPython'\''s own tests, plain and recorded: hours'
 	@echo 'make packages                     the tests of attrs and sqlglot, likewise'
-	@echo 'make fresh                        make run and make test in a bare Debian (root)'
+	@echo 'make fresh                        make run and make test in bare Debians (root)'
 	@echo 'make clean                        remove what was built, keep the sources'
 	@echo
 	@echo 'PYTHON=/path/to/python3 chooses another Python than the newest one here.'

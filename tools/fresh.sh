@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# The README's two commands in a bare Debian 13, so that no missing install step can
-# hide behind what this machine happens to have.  Needs root and mmdebstrap.
+# The README's two commands in a bare Debian 13, which has CPython 3.13, and in a bare
+# Debian 12, which has 3.11: no missing install step can hide behind what this machine
+# happens to have.  Needs root and mmdebstrap.
 #
 #     tools/fresh.sh [COMMAND …]     default: make run, then make test
+#     SUITES=bookworm tools/fresh.sh  in Debian 12 alone
 #
-# The new system holds make, git and python3 and nothing else of use.  It gets this
+# A new system holds make, git and python3 and nothing else of use.  It gets this
 # machine's package mirror, resolver, certificates and pip settings, and a clone of what
 # is committed here.  Mounts live in a namespace of their own, which ends with us.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-suite=trixie
+suites=${SUITES:-trixie bookworm}
 
 fail() {
     echo "cunei: $*" >&2
@@ -57,21 +59,28 @@ trap 'rm -rf --one-file-system "$tree"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # ca-certificates only so that no later package brings it and rewrites the bundle.
-mmdebstrap --quiet --variant=minbase --include=make,git,python3,ca-certificates \
-    --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$tree" "deb $mirror $suite main"
-
-for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt /etc/pip.conf \
-    ~/.config/pip ~/.pip "${SSL_CERT_FILE:-}" "${PIP_CERT:-}" "${REQUESTS_CA_BUNDLE:-}" \
-    "${PIP_CONFIG_FILE:-}" ${PIP_FIND_LINKS:-}; do
-    carry "$file"
-done
+make_system() {
+    local suite=$1 file
+    rm -rf --one-file-system "$tree"
+    mmdebstrap --quiet --variant=minbase --include=make,git,python3,ca-certificates \
+        --aptopt='Acquire::Check-Valid-Until "false"' "$suite" "$tree" \
+        "deb $mirror $suite main"
+    for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt /etc/pip.conf \
+        ~/.config/pip ~/.pip "${SSL_CERT_FILE:-}" "${PIP_CERT:-}" \
+        "${REQUESTS_CA_BUNDLE:-}" "${PIP_CONFIG_FILE:-}" ${PIP_FIND_LINKS:-}; do
+        carry "$file"
+    done
+    git clone --quiet --no-local . "$tree/home/cunei"
+}
 
 git diff --quiet HEAD || echo "what is not committed is not tested" >&2
-git clone --quiet --no-local . "$tree/home/cunei"
-
-if [ $# -gt 0 ]; then
-    enter "$@"
-else
-    enter make run
-    enter make test
-fi
+for suite in $suites; do
+    make_system "$suite"
+    echo "Debian $suite, $(enter python3 --version)"
+    if [ $# -gt 0 ]; then
+        enter "$@"
+    else
+        enter make run
+        enter make test
+    fi
+done

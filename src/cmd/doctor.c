@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/interpreter.h"
+#include "cmd/lacks.h"
 #include "cmd/options.h"
 #include "cmd/program.h"
 #include "rt/clock.h"
@@ -42,6 +43,11 @@ struct finding {
     enum state state;
     struct cunei_buffer text;
     struct cunei_buffer advice;
+    bool lists_lacks; /* those of the Python follow */
+};
+
+enum {
+    MONITORING_MINOR = 12 /* the first with sys.monitoring, which lacks nothing */
 };
 
 struct patient {
@@ -131,7 +137,11 @@ static void check_monitoring(const struct patient *patient, struct finding *find
         say(finding, STATE_BAD, "no Python to look into");
         return;
     }
-    if (patient->python.major == 3 && patient->python.minor < 12) {
+    if (patient->python.minor < CUNEI_INTERPRETER_MINOR) {
+        say(finding, STATE_BAD, "neither sys.monitoring nor an evaluator of frames");
+        return;
+    }
+    if (patient->python.minor < MONITORING_MINOR) {
         say(finding, STATE_OK, "an evaluator of frames: no sys.monitoring before 3.12");
         return;
     }
@@ -145,6 +155,28 @@ static void check_monitoring(const struct patient *patient, struct finding *find
     if (free_count < 2)
         cunei_buffer_append_text(&finding->advice,
                                  "another tool starts with that Python and holds them");
+}
+
+/* What it cannot give; docs/versions.md says more. */
+static void check_version(const struct patient *patient, struct finding *finding)
+{
+    struct cunei_lack lack = {0};
+    unsigned count = 0;
+
+    if (patient->python_rc < 0) {
+        say(finding, STATE_BAD, "no Python to look into");
+        return;
+    }
+    while (cunei_lacks_next(patient->python.minor, &lack))
+        count++;
+    if (count == 0) {
+        say(finding, STATE_OK, "gives all that cunei records");
+        return;
+    }
+    finding->state = STATE_NOTE;
+    finding->lists_lacks = true;
+    cunei_buffer_format(&finding->text,
+                        "does not give all that 3.%d and later do:", MONITORING_MINOR);
 }
 
 static const char *system_name(const char *path)
@@ -310,6 +342,7 @@ static const struct {
     {"python", check_python},
     {"cunei", check_package},
     {"monitoring", check_monitoring},
+    {"version", check_version},
     {"directory", check_folder},
     {"/dev/shm", check_shared_memory},
     {"limits", check_limits},
@@ -320,10 +353,15 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static void print_row(const char *name, const struct finding *finding)
+static void print_row(const struct patient *patient, const char *name,
+                      const struct finding *finding)
 {
+    struct cunei_lack lack = {0};
+
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
            finding->text.data ? finding->text.data : "");
+    while (finding->lists_lacks && cunei_lacks_next(patient->python.minor, &lack))
+        printf("%-21s · %s\n", "", lack.text);
     if (finding->advice.size)
         printf("%-21s → %s\n", "", finding->advice.data);
 }
@@ -344,6 +382,19 @@ static void add_json(struct cunei_buffer *json, const char *name,
     cunei_buffer_append_text(json, "}");
 }
 
+static void add_lacks(struct cunei_buffer *json, const struct patient *patient)
+{
+    struct cunei_lack lack = {0};
+    const char *separator = "";
+
+    cunei_buffer_append_text(json, "],\"limits\":[");
+    while (patient->python_rc == 0 && cunei_lacks_next(patient->python.minor, &lack)) {
+        cunei_buffer_append_text(json, separator);
+        cunei_text_json(json, lack.text, strlen(lack.text));
+        separator = ",";
+    }
+}
+
 static int examine(const struct patient *patient, bool as_json)
 {
     struct cunei_buffer json = {0};
@@ -358,10 +409,11 @@ static int examine(const struct patient *patient, bool as_json)
         if (as_json && !json.failed)
             add_json(&json, checks[i].name, &finding);
         else if (!as_json)
-            print_row(checks[i].name, &finding);
+            print_row(patient, checks[i].name, &finding);
         cunei_buffer_fini(&finding.text);
         cunei_buffer_fini(&finding.advice);
     }
+    add_lacks(&json, patient);
     cunei_buffer_format(&json, "],\"can_record\":%s}", bad ? "false" : "true");
     if (as_json)
         puts(json.data ? json.data : "{}");

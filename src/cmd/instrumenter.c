@@ -88,17 +88,3 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
                             "records no calls; leave one of the two out",
                             values->arguments.count ? "args" : "return");
 }
-
-const char *cunei_recording_rival(const struct cunei_recording_values *values)
-{
-    switch (cunei_recording_instrumenter(values)) {
-    case CUNEI_INSTRUMENTER_PROFILE:
-        return "another tool has set a profile function (sys.setprofile)";
-    case CUNEI_INSTRUMENTER_TRACE:
-        return "another tool has set a trace function (sys.settrace)";
-    case CUNEI_INSTRUMENTER_FRAME:
-        return "another tool evaluates frames itself";
-    default:
-        return NULL;
-    }
-}

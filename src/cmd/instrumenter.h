@@ -20,7 +20,4 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
                                         const struct cunei_interpreter *python,
                                         struct cunei_buffer *reason);
 
-/* Why it was that another tool is in the way. */
-const char *cunei_recording_rival(const struct cunei_recording_values *values);
-
 #endif

@@ -44,6 +44,8 @@ static const char question[] =
     "        say('package', os.path.dirname(cunei.__file__))\n"
     "        say('cunei', cunei.__version__)\n"
     "        import cunei._probe\n"
+    "        try: cunei._probe.check()\n"
+    "        except RuntimeError as e: say('obstacle', e)\n"
     "    except Exception as e:\n"
     "        if not (isinstance(e, ModuleNotFoundError) and e.name == 'cunei'):\n"
     "            say('error', '%s: %s' % (type(e).__name__, e))\n"
@@ -189,9 +191,9 @@ static const struct {
     const char *name;
     size_t offset;
 } fields[] = {
-    FIELD(implementation), FIELD(version), FIELD(executable), FIELD(gil),
-    FIELD(tools),          FIELD(cunei),   FIELD(package),    FIELD(boot),
-    FIELD(error),
+    FIELD(implementation), FIELD(version),  FIELD(executable), FIELD(gil),
+    FIELD(tools),          FIELD(cunei),    FIELD(package),    FIELD(boot),
+    FIELD(error),          FIELD(obstacle),
 };
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 
@@ -320,6 +322,9 @@ bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
                             "starts the recording; install it there with pip, not "
                             "editable",
                             python->path, python->package);
+    else if (*python->obstacle)
+        cunei_buffer_format(reason, "'%s' cannot be recorded: %s", python->path,
+                            python->obstacle);
     return !reason->size;
 }
 

@@ -33,6 +33,7 @@ struct cunei_interpreter {
     char *package;        /* where that is */
     char *boot;           /* "yes" where cunei's bootstrap ran, else "no" */
     char *error;          /* why cunei could not be loaded, or it did not answer */
+    char *obstacle;       /* why a recording could not be started with it */
     int major;
     int minor;
 };

@@ -12,6 +12,7 @@
 #include "cmd/ending.h"
 #include "cmd/instrumenter.h"
 #include "cmd/interpreter.h"
+#include "cmd/lacks.h"
 #include "cmd/straggler.h"
 #include "rt/clock.h"
 #include "rt/refusal.h"
@@ -122,6 +123,17 @@ void cunei_recording_values_fini(struct cunei_recording_values *values)
     cunei_patterns_fini(&values->lines);
 }
 
+/* Say, once, what of that this Python can give in part only. */
+static void say_lacks(int minor, const struct cunei_recording_values *values)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_lacks_of(minor, values, &text);
+    if (text.size && !values->quiet)
+        cunei_cmd_note("on CPython 3.%d, %s", minor, text.data);
+    cunei_buffer_fini(&text);
+}
+
 /*
  * Ask the Python that will run the program.  What is wrong with it goes to `reason`, or
  * where it does not have what was typed, to `misfit`.
@@ -148,8 +160,11 @@ static void check_python(const struct cunei_program *program,
         cunei_buffer_append_text(reason,
                                  "with -S Python does not look into site-packages, "
                                  "where what records is installed; leave -S out");
-    else if (cunei_interpreter_can_record(&python, reason))
+    else if (cunei_interpreter_can_record(&python, reason)) {
         cunei_recording_check_instrumenter(values, &python, misfit);
+        if (!misfit->size)
+            say_lacks(python.minor, values);
+    }
     cunei_interpreter_fini(&python);
 }
 

@@ -12,7 +12,6 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/directory.h"
-#include "cmd/instrumenter.h"
 #include "cmd/open.h"
 #include "cmd/progress.h"
 #include "cmd/recording.h"
@@ -21,6 +20,7 @@
 #include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/format.h"
+#include "wire/reason.h"
 #include "wire/session.h"
 
 struct summary {
@@ -89,21 +89,6 @@ static void count_process(struct summary *summary,
     }
 }
 
-/* Why a process could not record. */
-static const char *name_refusal(const struct cunei_recording *recording, int error)
-{
-    const char *rival = cunei_recording_rival(recording->values);
-
-    if (error == 0)
-        return "for another reason";
-    if (error == ENOTSUP)
-        return "its Python does not have that --instrumenter, or not with these "
-               "options";
-    if (error == EBUSY)
-        return rival ? rival : "other tools have all ids of sys.monitoring";
-    return strerror(error);
-}
-
 /* Processes that could not record left word of it. */
 static void say_refusals(const struct cunei_recording *recording)
 {
@@ -116,7 +101,7 @@ static void say_refusals(const struct cunei_recording *recording)
     bool several = refusals.reasons[1].count > 0;
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
         cunei_buffer_format(&why, "%s%s", i > 0 ? ", " : "",
-                            name_refusal(recording, refusals.reasons[i].error));
+                            cunei_reason_text(refusals.reasons[i].error));
         if (several)
             cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
     }
@@ -159,14 +144,13 @@ static void say_nothing_recorded(const struct cunei_recording *recording)
     struct cunei_refusals refusals;
 
     cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+    int reason = refusals.reasons[0].error;
     if (refusals.count &&
-        (refusals.reasons[0].error == EBUSY || refusals.reasons[0].error == ENOTSUP))
-        cunei_cmd_note("nothing was recorded: %s",
-                       name_refusal(recording, refusals.reasons[0].error));
+        (reason == CUNEI_REASON_MONITORING || reason >= CUNEI_REASON_PYDEVD))
+        cunei_cmd_note("nothing was recorded: %s", cunei_reason_text(reason));
     else if (refusals.count)
         cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
-                       recording->shown,
-                       name_refusal(recording, refusals.reasons[0].error));
+                       recording->shown, cunei_reason_text(reason));
     else if (access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' is not there any more",
                        recording->shown);

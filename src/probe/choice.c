@@ -33,3 +33,14 @@ struct cunei_source *cunei_choice_make(const struct cunei_session *session,
         return sources[wanted];
     return NULL;
 }
+
+const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *session)
+{
+    static struct cunei_patterns none; /* excludes everything, from the first time on */
+
+    if (cunei_choice_of(session) != CUNEI_INSTRUMENTER_NONE)
+        return &session->patterns;
+    if (none.count == 0)
+        (void)cunei_patterns_add(&none, false, "re:", NULL, 0);
+    return &none;
+}

@@ -15,4 +15,7 @@ enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session);
 struct cunei_source *cunei_choice_make(const struct cunei_session *session,
                                        struct cunei_source *const *sources);
 
+/* Which functions are recorded, borrowed: of a source that tells of none, none. */
+const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *session);
+
 #endif

@@ -28,6 +28,7 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "rt/refusal.h"
+#include "wire/reason.h"
 
 /*
  * The main interpreter's state while it records or waits to: callbacks from the runtime
@@ -162,6 +163,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
+        .has_lines = state->session.lines.count > 0,
         .hooks = {.stack = cunei_greenlet_stack,
                   .name = cunei_threadname_copy,
                   .poked = when_poked,
@@ -191,17 +193,13 @@ static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
 /* Before there is a recording: late events of the one before get no words then. */
 static void forget_words(struct cunei_probe *state)
 {
-    static struct cunei_patterns nothing; /* excludes everything */
-    bool is_silent = state->source->is_silent;
     const struct cunei_code_hooks hooks = {
         .selected = is_selective(state) ? when_selected : NULL,
         .watched = when_watched,
         .lined = state->source->methods->line ? when_lined : NULL,
     };
 
-    if (is_silent && nothing.count == 0)
-        (void)cunei_patterns_add(&nothing, false, "re:", NULL, 0);
-    cunei_code_reset(is_silent ? &nothing : &state->session.patterns, &hooks);
+    cunei_code_reset(cunei_choice_patterns(&state->session), &hooks);
     cunei_argument_choose(&state->session);
     cunei_lineevent_choose(&state->session);
     cunei_ccall_reset();
@@ -237,8 +235,15 @@ static void refuse(struct cunei_probe *state, int error)
     cunei_refusal_leave(state->session.directory, error);
     if (debug && strcmp(debug, "1") == 0)
         (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
-                      state->session.directory, strerror(error));
+                      state->session.directory, cunei_reason_text(error));
     release(state);
+}
+
+/* Why the source of events did not do what it was asked for. */
+static int refusal_of(const struct cunei_probe *state)
+{
+    int refusal = state->source->refusal;
+    return refusal ? refusal : CUNEI_REASON_MONITORING;
 }
 
 /* In a process that the launcher armed. */
@@ -246,10 +251,10 @@ static void begin_main(struct cunei_probe *state)
 {
     int rc = state->source->methods->prepare(state->source, is_selective(state));
     forget_words(state);
-    rc = rc < 0 ? -EBUSY : start_recorder(state, false);
+    rc = rc < 0 ? -refusal_of(state) : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
         cunei_world_stop(stop_recorder, NULL);
-        rc = -EBUSY;
+        rc = -refusal_of(state);
     }
     PyErr_Clear();
     if (rc < 0)
@@ -466,7 +471,7 @@ static int boot(struct cunei_probe *state, const char *text)
     if (prepare(state) < 0 || (!state->session.startup &&
                                state->source->methods->await_main(state->source) < 0)) {
         cunei_refusal_leave(state->session.directory,
-                            state == active ? EBUSY : ENOTSUP);
+                            state == active ? refusal_of(state) : CUNEI_REASON_LACKING);
         undo_start(state);
         return -1;
     }

@@ -12,18 +12,16 @@
 #include "probe/event.h"
 #include "probe/extra.h"
 #include "probe/foreign.h"
+#include "probe/frameevent.h"
 #include "probe/greenlet.h"
-#include "probe/lineevent.h"
 #include "probe/linehook.h"
 #include "probe/open.h"
 #include "probe/passing.h"
-#include "probe/process.h"
 #include "probe/profile.h"
 #include "probe/wayout.h"
-#include "probe/write.h"
 #include "rt/clock.h"
-#include "rt/recorder.h"
 #include "rt/stream.h"
+#include "wire/reason.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -57,65 +55,6 @@ static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
     (void)thread;
     return to(frame, throws);
 #endif
-}
-
-/* Everything but the hot path: `result` is what the frame returns or yields. */
-static __attribute__((noinline, cold)) void tell_cold(PyThreadState *thread,
-                                                      cunei_older_frame *frame,
-                                                      enum cunei_phase phase,
-                                                      PyObject *result)
-{
-    PyCodeObject *code = frame->f_code;
-
-    if (!own.recording)
-        return;
-    /* There is one where it is thrown into a generator. */
-    struct cunei_compat_error error = cunei_compat_put_aside();
-    bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
-    cunei_process_event(code); /* another recording may begin with this event */
-    uint32_t before = cunei_recorder_begin_event();
-    /* Who goes on is the frame below, or this one. */
-    if (begins)
-        cunei_passing_landed();
-    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-    struct cunei_older_opening opening = {.frame = frame};
-    if (begins)
-        cunei_older_open(&opening);
-    else
-        cunei_passing_landed();
-    uint64_t word = cunei_event_word(code);
-    if (word && !(word & CUNEI_CODE_OFF))
-        cunei_event_write(code, word, phase, result);
-    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_lineevent_resume(code, word, cunei_older_offset(frame));
-    if (begins)
-        cunei_older_close(&opening);
-    cunei_recorder_end_event(before);
-    cunei_older_pop(thread, &pushed);
-    cunei_compat_put_back(&error);
-}
-
-/* The frame, recorded or not, ends by an exception. */
-static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
-                                                        cunei_older_frame *frame)
-{
-    PyCodeObject *code = frame->f_code;
-
-    if (!own.recording)
-        return;
-    struct cunei_compat_error error = cunei_compat_put_aside();
-    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-
-    cunei_process_event(code);
-    uint32_t before = cunei_recorder_begin_event();
-    uint64_t word = cunei_event_word(code);
-    cunei_passing_unwound(frame, pushed.below, word, &error);
-    if (!(word & CUNEI_CODE_OFF))
-        cunei_event_unwind(code, word, error.type, NULL, NULL);
-    cunei_passing_wait();
-    cunei_recorder_end_event(before);
-    cunei_older_pop(thread, &pushed);
-    cunei_compat_put_back(&error);
 }
 
 /* Whether the record could be written at once: a word with an id, a stream with room.
@@ -176,18 +115,6 @@ static inline PyObject *run(PyThreadState *thread, cunei_older_frame *frame, int
     return hand_on(thread, frame, throws, own.before);
 }
 
-/* Somebody else had the hook when the frame's last call returned. */
-static __attribute__((noinline, cold)) void leave_calls(PyThreadState *thread,
-                                                        cunei_older_frame *frame)
-{
-    struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
-
-    if (own.recording)
-        cunei_ccall_close(frame);
-    cunei_older_pop(thread, &pushed);
-}
-
-/* A frame that began in another recording is open.h's to tell of. */
 static inline __attribute__((always_inline)) PyObject *record_frame_in(
     PyThreadState *thread, cunei_older_frame *frame, int throws, enum wanted wanted)
 {
@@ -199,8 +126,11 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
         return hand_on(thread, frame, throws, own.before);
     if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = run(thread, frame, throws, wanted);
-        if (!LIKELY(unseen) && own.recording == recording)
-            tell_unwind(thread, frame);
+        if (!LIKELY(own.recording == recording)) {
+            if (own.recording)
+                cunei_frameevent_tell_older(thread, frame, unseen);
+        } else if (!LIKELY(unseen))
+            cunei_frameevent_tell_unwind(thread, frame);
         return unseen;
     }
     /* What is thrown into a generator resumes it, even if it has not begun. */
@@ -210,20 +140,23 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     if (wanted & C_CALLS && own.recording)
         cunei_profile_keep(thread);
     if (!LIKELY(put(word, phase)))
-        tell_cold(thread, frame, phase, NULL);
+        cunei_frameevent_tell(thread, frame, phase, NULL);
     PyObject *result = run(thread, frame, throws, wanted);
-    if (!LIKELY(own.recording == recording))
+    if (!LIKELY(own.recording == recording)) {
+        if (own.recording)
+            cunei_frameevent_tell_older(thread, frame, result);
         return result;
+    }
     if (!LIKELY(result)) {
-        tell_unwind(thread, frame);
+        cunei_frameevent_tell_unwind(thread, frame);
         return NULL;
     }
     phase = generates && cunei_older_is_suspended(frame) ? CUNEI_PHASE_YIELD
                                                          : CUNEI_PHASE_LEAVE;
     if (wanted & C_CALLS && cunei_ccall_is_inside(frame))
-        leave_calls(thread, frame);
+        cunei_frameevent_leave_calls(thread, frame);
     if (!LIKELY(put(word_of(frame), phase)))
-        tell_cold(thread, frame, phase, result);
+        cunei_frameevent_tell(thread, frame, phase, result);
     return result;
 }
 
@@ -347,6 +280,16 @@ static bool is_ours(cunei_older_evaluator function)
            function == record_lines;
 }
 
+/* -1 with an exception set; nothing where it is 0. */
+static int refuse(int reason)
+{
+    own.source.refusal = reason;
+    if (reason == 0)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(reason));
+    return -1;
+}
+
 /* Another that was installed above ours goes on calling it: it must not be above both.
  */
 static int install(cunei_older_evaluator function)
@@ -356,13 +299,8 @@ static int install(cunei_older_evaluator function)
 
     if (is_below && function == own.installed)
         return 0;
-    if (is_below) {
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "another tool has installed an evaluator of frames above "
-            "cunei's, so that C calls and lines cannot be switched on or off");
-        return -1;
-    }
+    if (is_below)
+        return refuse(CUNEI_REASON_ABOVE);
     if (!is_ours(now))
         own.before = now;
     cunei_older_set_evaluator(function);
@@ -373,12 +311,7 @@ static int install(cunei_older_evaluator function)
 /* -1 with an exception set: there must be none above what is installed. */
 static int check(void)
 {
-    const char *refusal = cunei_foreign_refusal(cunei_older_get_evaluator());
-
-    if (!refusal)
-        return 0;
-    PyErr_SetString(PyExc_RuntimeError, refusal);
-    return -1;
+    return refuse(cunei_foreign_refusal(cunei_older_get_evaluator()));
 }
 
 static int take(struct cunei_source *source, bool selective)

@@ -8,31 +8,29 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wire/reason.h"
+
 /* By the library that it is in. */
 static const struct {
     const char *library;
-    const char *refusal;
+    int refusal;
 } known[] = {
-    {"pydevd_frame_evaluator",
-     "the debugger (pydevd) evaluates frames itself; set PYDEVD_USE_FRAME_EVAL=NO in "
-     "the environment, and it debugs by tracing, beside which cunei records"},
-    {"libtorch_python",
-     "torch.compile (torch.dynamo) evaluates frames itself; set TORCHDYNAMO_DISABLE=1 "
-     "in the environment, or start recording before anything is compiled"},
+    {"pydevd_frame_evaluator", CUNEI_REASON_PYDEVD},
+    {"libtorch_python", CUNEI_REASON_TORCH},
 };
 
-const char *cunei_foreign_refusal(cunei_older_evaluator evaluator)
+int cunei_foreign_refusal(cunei_older_evaluator evaluator)
 {
     Dl_info place;
     const char *name;
 
     if (dladdr((const void *)(uintptr_t)evaluator, &place) == 0 || !place.dli_fname)
-        return NULL;
+        return 0;
     name = strrchr(place.dli_fname, '/');
     name = name ? name + 1 : place.dli_fname;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strstr(name, known[i].library))
             return known[i].refusal;
     }
-    return NULL;
+    return 0;
 }

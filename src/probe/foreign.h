@@ -10,7 +10,7 @@
 
 #include "probe/compat.h"
 
-/* Why there can be none above it, and what to do about it; NULL: there can. */
-const char *cunei_foreign_refusal(cunei_older_evaluator evaluator);
+/* Why there can be none above it, see wire/reason.h; 0: there can. */
+int cunei_foreign_refusal(cunei_older_evaluator evaluator);
 
 #endif

@@ -19,6 +19,7 @@
 #include "rt/recorder.h"
 #include "rt/stream.h"
 #include "wire/event.h"
+#include "wire/reason.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -73,16 +74,13 @@ static int count_others(const struct cunei_hook *hook)
 
 static int check(struct cunei_hook *hook)
 {
-    bool profiles = hook->kind == CUNEI_HOOK_PROFILE;
-
-    if (count_others(hook)) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "another tool has set a %s function (%s), which cunei does not "
-                     "replace; stop that tool first, or choose another instrumenter",
-                     profiles ? "profile" : "trace", audit_event(hook));
-        return -1;
-    }
-    return 0;
+    hook->source.refusal = 0;
+    if (count_others(hook) == 0)
+        return 0;
+    hook->source.refusal =
+        hook->kind == CUNEI_HOOK_PROFILE ? CUNEI_REASON_PROFILE : CUNEI_REASON_TRACE;
+    PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(hook->source.refusal));
+    return -1;
 }
 
 #if CUNEI_HOOKFRAME_IS_FIELD

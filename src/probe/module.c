@@ -163,6 +163,20 @@ static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
     return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
+/* Whoever starts a program asks whether other tools leave us a place. */
+static PyObject *probe_check(PyObject *module, PyObject *unused)
+{
+    struct cunei_source *source = state_of(module)->source;
+    (void)unused;
+
+    if (source && !source->is_taken) {
+        if (source->methods->take(source, false) < 0)
+            return NULL;
+        source->methods->release(source);
+    }
+    Py_RETURN_NONE;
+}
+
 static PyObject *probe_stop(PyObject *module, PyObject *unused)
 {
     (void)unused;
@@ -207,6 +221,8 @@ static PyMethodDef methods[] = {
     {"start", (PyCFunction)(void (*)(void))probe_start, METH_VARARGS | METH_KEYWORDS,
      "start(directory, patterns, max_bytes, *, …): record all threads of this "
      "process."},
+    {"check", probe_check, METH_NOARGS,
+     "Raise what start does where other tools leave no place."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
     {"boot", probe_boot, METH_NOARGS,

@@ -36,6 +36,10 @@ struct stack {
 static struct stack *stacks;
 static size_t stack_count;
 
+/* The last frame of the calling thread whose end was told, if that is news. */
+static __attribute__((
+    tls_model("initial-exec"))) _Thread_local const cunei_older_frame *told;
+
 /* That of a thread which still has such frames; NULL: none. */
 static struct stack *find_stack(const PyThreadState *thread)
 {
@@ -93,6 +97,7 @@ void cunei_open_left(PyFrameObject *frame, PyObject *result)
     if (!stack || stack->opens[stack->count - 1].frame != own)
         return;
     pop(stack);
+    told = own;
     cunei_older_frame *below = cunei_older_below(own);
     tell(frame, below, result);
     if (below)
@@ -108,6 +113,19 @@ int cunei_open_hook(PyObject *object, PyFrameObject *frame, int what,
     if (what == PyTrace_RETURN)
         cunei_open_left(frame, argument);
     return 0;
+}
+
+bool cunei_open_has_told(const cunei_older_frame *frame)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    struct stack *stack = told == frame ? NULL : find_stack(thread);
+
+    /* Where another has the hook, it is told by who asks. */
+    if (stack && stack->opens[stack->count - 1].frame == frame)
+        pop(stack);
+    bool yes = told == frame;
+    told = NULL;
+    return yes;
 }
 
 /* Whether it is of a time when they were there: a new one begins without them. */

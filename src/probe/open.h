@@ -30,6 +30,9 @@ void cunei_open_end(void);
 /* `result` is what it returns or yields; NULL: an exception ends it. */
 void cunei_open_left(PyFrameObject *frame, PyObject *result);
 
+/* Whether the frame's end has just been told; to be asked once, when it has ended. */
+bool cunei_open_has_told(const cunei_older_frame *frame);
+
 /*
  * The thread enters a function, and another's hook is in its place, or was: tell of
  * those that have ended meanwhile, and have our own back where there is none.  Whether

@@ -77,6 +77,7 @@ struct cunei_source {
     bool ends;    /* the process does: audit hooks shall hear nothing of the release */
     bool c_calls; /* calls of C functions are recorded, too; set before `take` */
     bool lines;   /* lines of some functions are; the same */
+    int refusal;  /* where a method set an exception: why, see wire/reason.h; or 0 */
 };
 
 #endif

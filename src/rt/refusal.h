@@ -15,14 +15,14 @@
 #ifndef CUNEI_RT_REFUSAL_H
 #define CUNEI_RT_REFUSAL_H
 
-#define CUNEI_REFUSAL_NAME ".refused-" /* then PID-ERRNO */
+#define CUNEI_REFUSAL_NAME ".refused-" /* then PID-REASON */
 
 #define CUNEI_REFUSAL_REASONS 8
 
 struct cunei_refusals {
     unsigned count; /* processes */
     struct {
-        int error; /* an errno; 0: another reason */
+        int error; /* see wire/reason.h */
         unsigned count;
     } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, the first ones first */
 };

@@ -6,6 +6,7 @@
 
 #include "view/format.h"
 #include "view/note.h"
+#include "wire/reason.h"
 
 static const char *loss_reason(const struct cunei_process *process)
 {
@@ -106,9 +107,7 @@ static int note_processes(const struct cunei_report *report)
         cunei_buffer_append_text(&words, " could not be recorded");
         if (options->refused_errno != 0)
             cunei_buffer_format(&words, ": %s",
-                                options->refused_errno == EBUSY
-                                    ? "other tools have all ids of sys.monitoring"
-                                    : strerror(options->refused_errno));
+                                cunei_reason_text(options->refused_errno));
         rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
     }
     return rc;

@@ -203,13 +203,16 @@ def test_one_that_is_there_when_main_begins(cunei, other):
     assert leaves(cunei) == 100
 
 
-@pytest.mark.parametrize(
+REFUSED = pytest.mark.parametrize(
     ("library", "advice"),
     [
         ("pydevd_frame_evaluator.so", "PYDEVD_USE_FRAME_EVAL=NO"),
         ("libtorch_python.so", "TORCHDYNAMO_DISABLE=1"),
     ],
 )
+
+
+@REFUSED
 def test_those_that_run_other_code_are_refused_in_a_sentence(
     cunei, other, library, advice
 ):
@@ -231,3 +234,53 @@ assert other.is_on_top() and work() == 100
     assert advice in done.stdout
     assert len(done.stdout.splitlines()) == 1
     assert not (cunei.folder / "trace").exists()
+
+
+def record_beside(cunei, library, when, *words):
+    """Record a program whose Python starts with the library's evaluator."""
+    cunei.write(
+        "sitecustomize.py",
+        f"import ctypes, os\nif {when}: ctypes.PyDLL({str(library)!r}).install()\n",
+    )
+    cunei.write("app.py", "print('runs')\n")
+    return cunei(
+        *("record", "-o", "trace", *words, "app.py"),
+        env={"PYTHONPATH": str(cunei.folder)},
+    )
+
+
+@REFUSED
+def test_the_launcher_refuses_them_before_the_program_starts(
+    cunei, other, library, advice
+):
+    done = record_beside(cunei, other(library), "True")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert advice in done.stderr
+    assert done.stderr.startswith("cunei: ") and done.stderr.count("\n") == 1
+    assert not (cunei.folder / "trace").exists()
+
+
+# Not while the launcher asks the Python.
+LATER = "os.environ.get('CUNEI_RECORD') != '?'"
+
+
+@REFUSED
+def test_the_launcher_says_so_where_they_come_later(cunei, other, library, advice):
+    done = record_beside(cunei, other(library), LATER)
+
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    assert advice in done.stderr and "sys.monitoring" not in done.stderr
+    assert done.stderr.startswith("cunei: nothing was recorded: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_launcher_says_what_cannot_be_had_below_another(cunei, other):
+    done = record_beside(cunei, other(), LATER, "--c-calls", "-q")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "runs\n", "")
+
+    done = record_beside(cunei, other(), LATER, "--lines", ":work")
+
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    assert "above cunei's" in done.stderr.splitlines()[-1]

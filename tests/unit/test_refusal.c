@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 #include "rt/refusal.h"
 #include "scratch.h"
+#include "wire/reason.h"
 
 static int make(void **state)
 {
@@ -83,6 +85,21 @@ static void without_the_directory_they_go_to_whoever_listens(void **state)
     close(listener);
 }
 
+static void reasons_that_are_no_errno_arrive_and_say_what_they_mean(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_refusals refusals;
+
+    leave_from_children(scratch->directory, CUNEI_REASON_TORCH, 1);
+    cunei_refusal_collect(scratch->directory, -1, &refusals);
+
+    assert_int_equal(refusals.reasons[0].error, CUNEI_REASON_TORCH);
+    assert_non_null(strstr(cunei_reason_text(CUNEI_REASON_TORCH), "torch"));
+    for (int reason = CUNEI_REASON_PYDEVD; reason <= CUNEI_REASON_MAX; reason++)
+        assert_null(strstr(cunei_reason_text(reason), "Unknown error"));
+    assert_string_equal(cunei_reason_text(EACCES), strerror(EACCES));
+}
+
 static void nobody_who_listens_is_no_harm(void **state)
 {
     (void)state;
@@ -124,6 +141,8 @@ int main(void)
                                         make, remove_all),
         cmocka_unit_test_setup_teardown(
             without_the_directory_they_go_to_whoever_listens, make, remove_all),
+        cmocka_unit_test_setup_teardown(
+            reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
         cmocka_unit_test(nobody_who_listens_is_no_harm),
         cmocka_unit_test_setup_teardown(nonsense_is_another_reason, make, remove_all),
     };
