@@ -149,6 +149,8 @@ static int add_pattern(const struct cunei_option *option,
 {
     char error[200] = "";
 
+    if (!*text)
+        return cunei_cmd_usage("--%s wants a pattern that is not empty", option->name);
     bool include = option->kind == CUNEI_OPTION_INCLUDE;
     int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
     if (rc == -EINVAL)

@@ -72,23 +72,56 @@ static void say_c_calls(const struct cunei_recording_values *values,
                        "own module, as by --include builtins");
 }
 
+/* What a pattern says of the functions that it means. */
+enum kind {
+    KIND_EXPRESSION,
+    KIND_FUNCTION, /* module:qualname */
+    KIND_FILE,
+    KIND_MODULE,
+};
+
 /* A search for functions that a pattern of --args, --return or --lines matches. */
 struct search {
     const char *pattern;
+    enum kind kind;
     struct cunei_patterns patterns; /* that one alone */
-    struct cunei_nearest nearest;
-    char *suggestion; /* owned: what nearest.name is */
+    struct cunei_nearest nearest;   /* to a pattern of the same kind */
+    struct cunei_nearest by_name;   /* to the function's name alone */
+    const char *function;           /* borrowed: whose name that is */
+    char *suggestion;               /* owned: what nearest.name is, where it was made */
     bool matched;
 };
 
-/* Offer the function as such a pattern would name it. */
-static void offer(struct search *search, const struct cunei_function *function)
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void begin_search(struct search *search, const char *pattern)
+{
+    const char *colon = strchr(pattern, ':');
+
+    *search = (struct search){.pattern = pattern, .nearest = {.word = pattern}};
+    search->by_name.word = colon ? colon + 1 : pattern;
+    if (strncmp(pattern, "re:", 3) == 0)
+        search->kind = KIND_EXPRESSION;
+    else if (colon)
+        search->kind = KIND_FUNCTION;
+    else if (is_module(pattern))
+        search->kind = KIND_MODULE;
+    else {
+        search->kind = KIND_FILE;
+        search->nearest.word = last_of(pattern);
+    }
+}
+
+/* Module and name, as such a pattern would have them. */
+static void offer_whole(struct search *search, const struct cunei_function *function)
 {
     bool has_module = search->pattern[0] != ':';
     char *name = NULL;
 
-    if (!strchr(search->pattern, ':') || strncmp(search->pattern, "re:", 3) == 0)
-        return;
     if (asprintf(&name, "%s:%s", has_module ? function->module : "",
                  function->qualname) < 0)
         return;
@@ -98,6 +131,34 @@ static void offer(struct search *search, const struct cunei_function *function)
         search->suggestion = name;
     } else
         free(name);
+}
+
+/* Whatever its module: by its qualified name, or the last part of that. */
+static void offer_function(struct search *search, const struct cunei_function *function)
+{
+    const char *before = search->by_name.name;
+    const char *last = strrchr(function->qualname, '.');
+
+    cunei_nearest_offer(&search->by_name, function->qualname);
+    if (last && !strchr(search->by_name.word, '.'))
+        cunei_nearest_offer(&search->by_name, last + 1);
+    if (search->by_name.name != before)
+        search->function = function->qualname;
+}
+
+static void offer(struct search *search, const struct cunei_function *function)
+{
+    if (search->kind == KIND_EXPRESSION)
+        return;
+    if (search->kind == KIND_FILE) {
+        cunei_nearest_offer(&search->nearest, last_of(function->file));
+        return;
+    }
+    if (search->kind == KIND_MODULE)
+        cunei_nearest_offer(&search->nearest, function->module);
+    else
+        offer_whole(search, function);
+    offer_function(search, function);
 }
 
 static void search_process(struct search *search,
@@ -117,15 +178,19 @@ static void search_process(struct search *search,
 static void say_value(const char *option, const struct search *search)
 {
     const char *pattern = search->pattern;
+    bool is_named =
+        search->function &&
+        (!search->nearest.name || search->by_name.distance < search->nearest.distance);
 
-    if (search->suggestion)
-        cunei_cmd_note("no function that was recorded matches %s '%s'; did you mean "
-                       "'%s'?",
-                       option, pattern, search->suggestion);
-    else if (is_module(pattern))
+    if (search->kind == KIND_MODULE && (is_named || !search->nearest.name))
         cunei_cmd_note("no function that was recorded matches %s '%s', which is a "
                        "module; for a function or method write ':%s'",
-                       option, pattern, pattern);
+                       option, pattern, is_named ? search->function : pattern);
+    else if (is_named || search->nearest.name)
+        cunei_cmd_note("no function that was recorded matches %s '%s'; did you mean "
+                       "'%s%s'?",
+                       option, pattern, is_named ? ":" : "",
+                       is_named ? search->function : search->nearest.name);
     else
         cunei_cmd_note("no function that was recorded matches %s '%s'", option,
                        pattern);
@@ -136,8 +201,8 @@ static void say_values(const char *option, const struct cunei_patterns *patterns
 {
     for (size_t i = 0; i < patterns->count; i++) {
         bool include;
-        struct search search = {.pattern = cunei_patterns_text(patterns, i, &include)};
-        search.nearest.word = search.pattern;
+        struct search search;
+        begin_search(&search, cunei_patterns_text(patterns, i, &include));
         if (cunei_patterns_add(&search.patterns, true, search.pattern, NULL, 0) == 0) {
             for (size_t j = 0; j < trace->process_count; j++)
                 search_process(&search, &trace->processes[j]);

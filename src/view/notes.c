@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The notes below a report: what it leaves out, what went wrong, what to do next. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/tree.h"
@@ -253,19 +254,51 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
+static bool is_told_by(const struct cunei_process *process, const char *instrumenter)
+{
+    return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
+}
+
 /* Why there are no rows. */
 static const char *name_absence(const struct cunei_survey *survey)
 {
     bool is_asked = survey->process_count > 0;
 
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const char *by = survey->processes[i].process->description.instrumenter;
-        is_asked &= by && strcmp(by, "none") == 0;
-    }
+    for (size_t i = 0; i < survey->process_count; i++)
+        is_asked &= is_told_by(&survey->processes[i].process->description, "none");
     if (survey->functions.count > 0)
         return "No function that these patterns let through was called.";
     return is_asked ? "No call was recorded, as --instrumenter none asks for."
                     : "No call was recorded.";
+}
+
+/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
+static bool sees_part(const struct cunei_process *process)
+{
+    static const char name[] = "CPython 3.";
+    const char *version = process->python ? strstr(process->python, name) : NULL;
+
+    return version && strtoul(version + strlen(name), NULL, 10) < 12 &&
+           !is_told_by(process, "trace");
+}
+
+static int note_unseen(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_buffer words = {0};
+    bool is_part = false, is_none = false;
+
+    for (size_t i = 0; i < survey->process_count; i++) {
+        is_part |= sees_part(&survey->processes[i].process->description);
+        is_none |= is_told_by(&survey->processes[i].process->description, "profile");
+    }
+    if (!(is_part || is_none) || !report->options->exceptions)
+        return 0;
+    cunei_buffer_append_text(
+        &words, is_none ? "exceptions: --instrumenter profile does not tell of them"
+                        : "exceptions that were raised and taken within one function: "
+                          "CPython tells of them from 3.12 on");
+    return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
 }
 
 int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
@@ -277,6 +310,8 @@ int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
     int rc = note_left_out(report);
     if (rc == 0)
         rc = note_raised(report);
+    if (rc == 0)
+        rc = note_unseen(report);
     if (rc == 0)
         rc = note_open(report);
     if (rc == 0)

@@ -315,6 +315,10 @@ assert not cunei.is_recording()
     [
         (":lod", "; did you mean ':load'?"),
         ("__main__:laod", "; did you mean '__main__:load'?"),
+        ("app:laod", "; did you mean ':load'?"),
+        ("__mian__", "; did you mean '__main__'?"),
+        ("lod", ", which is a module; for a function or method write ':load'"),
+        ("./ap.py", "; did you mean 'app.py'?"),
         (":nothing.like.this", ""),
         ("load", ", which is a module; for a function or method write ':load'"),
         ("re:^x", ""),

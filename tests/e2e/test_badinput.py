@@ -216,6 +216,8 @@ def test_an_old_python_is_asked_in_words_it_understands(cunei):
         (["record", "--max-size", "much", "app.py"], "--max-size"),
         (["record", "--max-size"], "--max-size"),
         (["record", "--include", "re:(", "app.py"], "re:("),
+        (["record", "--lines", "re:(", "app.py"], "re:("),
+        (["record", "--lines", "", "app.py"], "--lines wants a pattern"),
         (["record", "--quiet=yes", "app.py"], "--quiet"),
         (["doctor", "me"], "'me'"),
         (["run", "--limit", "-1", "app.py"], "--limit"),

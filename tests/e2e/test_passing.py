@@ -336,3 +336,6 @@ def test_what_is_raised_and_taken_in_one_frame_is_not_told(cunei):
     got = facts(cunei, "try:\n    raise ValueError\nexcept ValueError:\n    pass\n")
 
     assert got.rows() == {}
+    folder = next(path for path in cunei.folder.iterdir() if path.is_dir())
+    assert "\nnot seen " in cunei("report", folder, "--exceptions").stdout
+    assert "\nnot seen " not in cunei("report", folder).stdout
