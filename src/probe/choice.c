@@ -3,6 +3,8 @@
 
 #include "probe/choice.h"
 
+#include "rt/recorder.h"
+
 enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session)
 {
     return session->instrumenter == CUNEI_INSTRUMENTER_DEFAULT
@@ -43,4 +45,19 @@ const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *s
     if (none.count == 0)
         (void)cunei_patterns_add(&none, false, "re:", NULL, 0);
     return &none;
+}
+
+int cunei_choice_tell_losses(struct cunei_source *source)
+{
+    const struct cunei_source_methods *methods = source->methods;
+
+    if (!methods->tell_losses)
+        return 0;
+    if (cunei_recorder_is_on()) {
+        methods->tell_losses(source);
+        return 0;
+    }
+    int rc = methods->prepare(source, false);
+    PyErr_Clear();
+    return rc < 0 ? source->refusal : 0;
 }

@@ -18,4 +18,11 @@ struct cunei_source *cunei_choice_make(const struct cunei_session *session,
 /* Which functions are recorded, borrowed: of a source that tells of none, none. */
 const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *session);
 
+/*
+ * A recording is about to end: have the source tell what it has not heard of.  Where
+ * there was none, because another tool was there when it was to begin: the reason why,
+ * of wire/reason.h; else 0.
+ */
+int cunei_choice_tell_losses(struct cunei_source *source);
+
 #endif

@@ -300,8 +300,9 @@ static void begin_staying(void)
 
 static void tell_losses(struct cunei_probe *state)
 {
-    if (state->source->methods->tell_losses && cunei_recorder_is_on())
-        state->source->methods->tell_losses(state->source);
+    int reason = cunei_choice_tell_losses(state->source);
+    if (reason)
+        cunei_refusal_leave(state->session.directory, reason);
 }
 
 static void leave_recorder(void *status)
