@@ -14,6 +14,7 @@
 #include "probe/control.h"
 #include "probe/greenlet.h"
 #include "probe/hook.h"
+#include "probe/names.h"
 #include "probe/newthread.h"
 #include "probe/process.h"
 #include "probe/profilehook.h"
@@ -317,6 +318,7 @@ static int probe_exec(PyObject *module)
     bool extra_inline;
 
     cunei_world_init();
+    cunei_names_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */

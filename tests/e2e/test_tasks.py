@@ -296,7 +296,7 @@ async def spoilt():
 async def main():
     for name, make in (("closed", items), ("spoilt", spoilt), ("thrown", items)):
         generator = make()
-        await anext(generator)
+        await generator.__anext__()
         ending = (
             generator.athrow(KeyError) if name == "thrown" else generator.aclose()
         )
