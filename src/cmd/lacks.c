@@ -61,7 +61,6 @@ static const struct {
     {9, 9, NULL,
      "the stack that a recording finds ends at a generator into which an exception is "
      "thrown"},
-    {8, 8, NULL, "the file of the main program is known as it was typed"},
 };
 #define LACK_COUNT (sizeof(lacks) / sizeof(lacks[0]))
 

@@ -28,7 +28,7 @@
 static struct {
     struct cunei_source source;
     Py_ssize_t extra_index;
-    void (*main_begins)(void);
+    bool (*main_begins)(void);
     cunei_older_evaluator installed; /* of ours; NULL: none */
     cunei_older_evaluator before;    /* whose place it has */
     bool awaits;                     /* that __main__ begins */
@@ -57,8 +57,7 @@ static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
 #endif
 }
 
-/* Whether the record could be written at once: a word with an id, a stream with room.
- */
+/* Whether it could be written at once: a word with an id, a stream with room. */
 static inline bool put(uint64_t word, enum cunei_phase phase)
 {
     /* In another library, and asked each time, it took 10 ns of a call. */
@@ -197,7 +196,7 @@ static bool begins_main(PyThreadState *thread, cunei_older_frame *frame)
     if (!is_main)
         return false;
     own.awaits = false;
-    own.main_begins();
+    (void)own.main_begins();
     return own.recording;
 }
 
@@ -290,8 +289,7 @@ static int refuse(int reason)
     return -1;
 }
 
-/* Another that was installed above ours goes on calling it: it must not be above both.
- */
+/* One that was installed above ours goes on calling it: it must not be above both. */
 static int install(cunei_older_evaluator function)
 {
     cunei_older_evaluator now = cunei_older_get_evaluator();
@@ -413,7 +411,7 @@ static const struct cunei_source_methods methods = {
 };
 
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
-                                          void (*main_begins)(void))
+                                          bool (*main_begins)(void))
 {
     own.source.methods = &methods;
     own.extra_index = extra_index;

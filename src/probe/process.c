@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/compat.h"
+#include "probe/names.h"
 #include "probe/qualname.h"
 #include "probe/threadname.h"
 #include "rt/recorder.h"
@@ -18,6 +19,8 @@
 static PyCFunction leave, execute[2], change_root;
 
 static void (*when_leaving)(int status);
+
+static bool hears_calls;
 
 /* What is to be called at the next event of a thread; `call` is set last. */
 static struct {
@@ -75,33 +78,31 @@ static bool is_bootstrap(PyCodeObject *code)
     return cunei_qualname_is(code, "BaseProcess._bootstrap");
 }
 
+void cunei_process_hear_calls(bool are_heard)
+{
+    hears_calls = are_heard;
+}
+
 bool cunei_process_watches(PyCodeObject *code)
 {
-    return CUNEI_COMPAT_HAS_CALLS && (names_way_out(code) || is_bootstrap(code) ||
-                                      cunei_threadname_watches(code));
+    return hears_calls && (names_way_out(code) || is_bootstrap(code) ||
+                           cunei_threadname_watches(code));
 }
 
 bool cunei_process_names(PyCodeObject *code)
 {
-    return !CUNEI_COMPAT_HAS_CALLS &&
-           (is_bootstrap(code) || cunei_threadname_watches(code));
+    return !hears_calls && (is_bootstrap(code) || cunei_threadname_watches(code));
 }
 
-/* The name in a Process's own attributes: no code of the program must run for it. */
+/* Of a Process, which may be NULL. */
 static char *name_of(PyObject *process)
 {
-    char *copy = NULL;
-    PyObject *attributes = process ? PyObject_GenericGetDict(process, NULL) : NULL;
-    PyObject *name = attributes && PyDict_Check(attributes)
-                         ? cunei_compat_dict_get(attributes, "_name")
-                         : NULL;
+    PyObject *name = process ? cunei_names_attribute(process, "_name") : NULL;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    char *copy = text ? strdup(text) : NULL;
 
-    if (text)
-        copy = strdup(text);
     PyErr_Clear();
     Py_XDECREF(name);
-    Py_XDECREF(attributes);
     return copy;
 }
 

@@ -85,16 +85,21 @@ static void watch(struct way *way, PyObject *function)
 
 void cunei_wayout_watch(void)
 {
-    PyObject *posix = PyImport_ImportModule("posix");
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *posix = modules && PyDict_Check(modules)
+                          ? cunei_compat_dict_get(modules, "posix")
+                          : NULL;
 
-    for (int i = 0; posix && i < WAYS; i++) {
-        PyObject *function = PyObject_GetAttrString(posix, names[i]);
+    /* An import would run an __import__ of the program's. */
+    for (int i = 0; posix && PyModule_Check(posix) && i < WAYS; i++) {
+        PyObject *function = cunei_compat_dict_get(PyModule_GetDict(posix), names[i]);
         if (function)
             watch(&ways[i], function);
         Py_XDECREF(function);
     }
     PyErr_Clear();
     Py_XDECREF(posix);
+    Py_XDECREF(modules);
 }
 
 void cunei_wayout_unwatch(void)

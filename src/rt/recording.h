@@ -30,6 +30,8 @@ struct cunei_slot {
     uint32_t vtid;                /* of the thread that had it last */
     uint32_t thread;              /* its serial number */
     char name[CUNEI_PACKET_THREAD_NAME];
+    uint64_t first;            /* tick at which its first packet began */
+    uint64_t first_cpu_ns;     /* its owner's clock then */
     uint64_t last;             /* tick at which its last packet ended */
     struct cunei_file_end end; /* of the stream file */
     struct cunei_slot *next_free;
@@ -64,6 +66,7 @@ struct cunei_recording {
     char *parent_folder;             /* owned: in a forked child, its parent's */
     pid_t parent;                    /* its parent, if it has such a folder */
     _Atomic uint64_t interpreters;   /* that are not recorded, so far */
+    _Atomic uint64_t taken;          /* threads that are not heard of any more */
 };
 
 /* What to do with a packet for which there is no space. */

@@ -223,7 +223,7 @@ try:
     next(iter([]))
 except StopIteration:
     pass
-int.from_bytes(b"x")
+int.from_bytes(b"x", "big")
 sorted([1, 2])
 """
 
