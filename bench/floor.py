@@ -1,4 +1,4 @@
-"""The least that a recorder on sys.monitoring can cost: see floor.c.
+"""The least that a recorder can cost: see floor.c, and hooks.c for Pythons before 3.12.
 
 Imported by children whose start-up is timed, so that it imports next to nothing.
 """
@@ -10,7 +10,7 @@ EXCEPTIONS = ("RAISE", "RERAISE", "EXCEPTION_HANDLED")
 C_CALLS = ("CALL", "C_RETURN", "C_RAISE")
 
 
-class Floor:
+class Monitoring:
     """Callbacks of our own kind that read the clock and do nothing else."""
 
     TOOL = 4
@@ -19,12 +19,14 @@ class Floor:
         import cunei_floor
 
         events = sys.monitoring.events
-        self.events = [getattr(events, name) for name in (*FUNCTIONS, *more)]
-        self.callbacks = [cunei_floor.callback() for _ in self.events]
+        self.events = {
+            getattr(events, name): cunei_floor.callback()
+            for name in (*FUNCTIONS, *more)
+        }
 
     def on(self):
         sys.monitoring.use_tool_id(self.TOOL, "floor")
-        for event, callback in zip(self.events, self.callbacks, strict=True):
+        for event, callback in self.events.items():
             sys.monitoring.register_callback(self.TOOL, event, callback)
         sys.monitoring.set_events(self.TOOL, sum(self.events))
 
@@ -33,3 +35,31 @@ class Floor:
         for event in self.events:
             sys.monitoring.register_callback(self.TOOL, event, None)
         sys.monitoring.free_tool_id(self.TOOL)
+
+
+class Hook:
+    """One of the older hooks."""
+
+    def __init__(self, name):
+        import cunei_hooks
+
+        self.switch = getattr(cunei_hooks, name)
+
+    def on(self):
+        self.switch(True)
+
+    def off(self):
+        self.switch(False)
+
+
+class Evaluator(Hook):
+    """A frame evaluator that reads the clock twice and does nothing else."""
+
+    def __init__(self, *more):
+        super().__init__("evaluator")
+        if more:
+            raise RuntimeError(f"a frame evaluator hears nothing of {', '.join(more)}")
+
+
+# What cunei uses by default here.
+Floor = Monitoring if hasattr(sys, "monitoring") else Evaluator

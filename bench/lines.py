@@ -6,7 +6,7 @@ import sys
 
 import floor
 from variants import Plain, Recording
-from workloads import WORKLOADS
+from workloads import WORKLOADS, run_fib
 
 
 def run_lines(count):
@@ -24,7 +24,12 @@ def run_lines(count):
     return 6 * count + 4
 
 
-class LineFloor(floor.Floor):
+def run_beside(n):
+    """Calls of functions out of one whose lines are recorded."""
+    return run_fib(n)
+
+
+class LineFloor(floor.Monitoring):
     """The floor, which hears of the lines of one function, too."""
 
     def __init__(self):
@@ -79,9 +84,14 @@ class Coverage(Plain):
         self.coverage.stop()
 
 
+def lowest():
+    """Before 3.12 a trace function in C hears of all lines."""
+    return LineFloor() if hasattr(sys, "monitoring") else floor.Hook("trace")
+
+
 KINDS = {
     "plain": Plain,
-    "floor": LineFloor,
+    "floor": lowest,
     "recorded": functools.partial(Recording, lines=":run_lines"),
     "line_profiler": LineProfiler,
     "coverage, ctrace": functools.partial(Coverage, "ctrace"),
@@ -93,11 +103,12 @@ ELSEWHERE = {
     "plain": Plain,
     "recorded": Recording,
     "lines elsewhere": functools.partial(Recording, lines=":run_lines"),
+    "lines of the caller": functools.partial(Recording, lines=":run_beside"),
 }
 
 
 def measure(best_turns, rounds):
     lines, missing = best_turns(KINDS, run_lines, 20_000, rounds)
-    function, size = WORKLOADS["fib"]
-    elsewhere, _ = best_turns(ELSEWHERE, function, size, rounds)
+    _, size = WORKLOADS["fib"]
+    elsewhere, _ = best_turns(ELSEWHERE, run_beside, size, 3 * rounds)
     return {"ns": lines, "missing": missing, "elsewhere": elsewhere}

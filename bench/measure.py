@@ -13,6 +13,7 @@ import json
 import os
 import sys
 
+import instrumenters
 import lines
 from clock import clock_ns, is_cpu
 from floor import Floor
@@ -221,6 +222,7 @@ def write_trace(records):
 PARTS = {
     "calls": measure_calls,
     "events": measure_events,
+    "instrumenters": lambda: instrumenters.measure(best_turns, ROUNDS),
     "lines": lambda: lines.measure(best_turns, max(2, ROUNDS * 2 // 5)),
     "size": measure_size,
     "first sight": measure_first_sight,

@@ -23,6 +23,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 
+import matrix
 import outside
 import tables
 from builds import BUILD, ROOT, Failed, run
@@ -39,14 +40,20 @@ FLAGS = ["-O3", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", f"-I{ROOT / 'src
 SHARED = [*FLAGS, "-shared", "-fPIC"]
 
 
+def has_monitoring(version):
+    return int(version.split(".")[1]) >= 12
+
+
 def build_helpers(python, version):
-    """Compile the floor, the discarding write and the bare decoder."""
+    """Compile the floors, the discarding write and the bare decoder."""
     folder = FOLDER / version
     folder.mkdir(parents=True, exist_ok=True)
     where = "import sysconfig; print(sysconfig.get_path('include'))"
     include = f"-isystem{run(python, '-c', where).strip()}"
     bench = ROOT / "bench"
-    run("gcc", *SHARED, include, bench / "floor.c", "-o", folder / "cunei_floor.so")
+    run("gcc", *SHARED, include, bench / "hooks.c", "-o", folder / "cunei_hooks.so")
+    if has_monitoring(version):
+        run("gcc", *SHARED, include, bench / "floor.c", "-o", folder / "cunei_floor.so")
     run("gcc", *SHARED, bench / "discard.c", "-o", folder / "discard.so")
     layers = (ROOT / "src" / name for name in ("base", "wire", "trace"))
     sources = [file for layer in layers for file in layer.glob("*.c")]
@@ -86,6 +93,7 @@ def inside(part):
 PARTS = {
     "calls": measure_calls,
     "events": inside("events"),
+    "instrumenters": inside("instrumenters"),
     "lines": inside("lines"),
     "first sight": inside("first sight"),
     "churn": inside("churn"),
@@ -172,6 +180,7 @@ def main():
         parts = [part for part in parts if part[0] != "reader"]
         tables.show(figures)
         found.append(figures)
+    matrix.show(found)
     shutil.rmtree(FOLDER)
     lock.close()
     if options.json:

@@ -26,12 +26,18 @@ class Plain:
 class FloorCollector(floor.Floor):
     """The floor, which also hears of garbage collections."""
 
+    def __init__(self, *more):
+        import cunei_floor
+
+        super().__init__(*more)
+        self.collector = cunei_floor.callback()
+
     def on(self):
         super().on()
-        gc.callbacks.append(self.callbacks[0])
+        gc.callbacks.append(self.collector)
 
     def off(self):
-        gc.callbacks.remove(self.callbacks[0])
+        gc.callbacks.remove(self.collector)
         super().off()
 
 

@@ -87,7 +87,9 @@ class Comparison:
         self.timeout_s = timeout_s
         self.remember = remember
         self.stopped = False
-        self.exemptions = regrtest.read_exemptions(EXEMPTIONS)
+        exemptions = regrtest.read_exemptions(EXEMPTIONS)
+        series = environments.series(version)
+        self.exemptions = [row for row in exemptions if row.holds(series)]
         self.build = fingerprint(python)
         (self.folder / "traces").mkdir(parents=True, exist_ok=True)
 

@@ -6,11 +6,13 @@
 The packages come from the registry as source distributions, which hold their tests, in
 the versions below; they lie in build/packages.  Each suite runs once unmeasured, then
 plain and recorded; outcomes are compared test by test, as `make cpython` does, and the
-times as a ratio.
+times as a ratio.  So is the CPU time of all processes, ours included, which tells the
+same on a machine that has other things to do.
 """
 
 import argparse
 import dataclasses
+import resource
 import shutil
 import subprocess
 import sys
@@ -81,6 +83,12 @@ def read_report(path):
     return outcomes
 
 
+def cpu_seconds():
+    """Of all processes that were started and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def run_suite(python, package, work, recorded=False):
     """Run the tests in a copy that holds nothing but them, so that what is installed
     is tested."""
@@ -92,14 +100,15 @@ def run_suite(python, package, work, recorded=False):
         limit = ["--max-size", regrtest.MAX_SIZE]
         command = [cunei, "record", "-o", str(trace), *limit, *command]
     log = work / "log"
-    began = time.monotonic()
+    began, cpu_began = time.monotonic(), cpu_seconds()
     status = regrtest.execute(command, work, log, TIMEOUT_S)
-    seconds = time.monotonic() - began
+    seconds, cpu_s = time.monotonic() - began, cpu_seconds() - cpu_began
     outcomes = read_report(report) if report.exists() else {}
     report.unlink(missing_ok=True)
     shutil.rmtree(trace, ignore_errors=True)
     outcomes[regrtest.PROCESS] = f"ended with {status}"
-    return regrtest.Run(outcomes, seconds, log.read_text(errors="replace"))
+    output = log.read_text(errors="replace")
+    return regrtest.Run(outcomes, seconds, output, cpu_s=cpu_s)
 
 
 def compare(python, package):
@@ -129,12 +138,13 @@ def show(package, plain, recorded, found):
         outcome in ("failed", "error") for outcome in recorded.outcomes.values()
     )
     ratio = recorded.seconds / plain.seconds
+    cpu = f"CPU {plain.cpu_s:.1f} s and {recorded.cpu_s:.1f} s"
     said = regrtest.SUMMARY.findall(recorded.output)
     events = f", {said[-1][0]} events, {said[-1][1]} lost" if said else ""
     print(
         f"{package.name} {package.version}: {cases} tests, {failing} fail, "
         f"{plain.seconds:.1f} s plain, {recorded.seconds:.1f} s recorded, "
-        f"×{ratio:.2f}{events}",
+        f"×{ratio:.2f}; {cpu}, ×{recorded.cpu_s / plain.cpu_s:.2f}{events}",
         flush=True,
     )
     for name, (before, after) in found.items():

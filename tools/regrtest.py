@@ -55,6 +55,7 @@ class Run:
     events: int = 0
     lost: int = 0
     processes: int = 0
+    cpu_s: float = 0.0
 
     def failures(self):
         bad = ("passed", "skipped", "ended")
@@ -69,6 +70,11 @@ class Exemption:
     pattern: str
     left_out: bool
     reason: str
+    # The series of CPython that it holds for; all of them if there is none.
+    series: tuple = ()
+
+    def holds(self, series):
+        return not self.series or series in self.series
 
     def covers(self, module, test):
         return module == self.module and fnmatch.fnmatchcase(test, self.pattern)
@@ -87,16 +93,17 @@ def read_modules(path):
 
 
 def read_exemptions(path):
-    """Paragraphs of `[!]MODULE PATTERN` lines and, indented, their common reason."""
+    """Paragraphs of `[!]MODULE PATTERN [SERIES]` lines and, indented, their reason."""
     exemptions = []
     for paragraph in re.split(r"\n\s*\n", path.read_text()):
         lines = [line for line in paragraph.splitlines() if line[:1] != "#"]
         reason = " ".join(line.strip() for line in lines if line[:1] == " ")
         for line in (line for line in lines if line[:1] not in ("", " ")):
-            module, pattern = line.split()
+            module, pattern, *series = line.split()
             left_out = module[0] == "!"
             name = module[1:] if left_out else module
-            exemptions.append(Exemption(name, pattern, left_out, reason))
+            row = Exemption(name, pattern, left_out, reason, tuple(series))
+            exemptions.append(row)
     return exemptions
 
 

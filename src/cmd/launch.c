@@ -202,15 +202,13 @@ static void look_for_end(pid_t pid, struct cunei_launch_end *end)
 {
     siginfo_t info = {0};
     clockid_t clock;
-    struct timespec cpu = {0};
 
     if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
         info.si_pid != pid)
         return;
     end->end_ns = cunei_clock_ns(CLOCK_REALTIME);
-    if (clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &cpu) == 0)
-        end->cpu_ns =
-            (uint64_t)cpu.tv_sec * UINT64_C(1000000000) + (uint64_t)cpu.tv_nsec;
+    if (clock_getcpuclockid(pid, &clock) == 0)
+        end->cpu_ns = cunei_clock_ns(clock);
 }
 
 static void wait_for_end(pid_t pid, struct cunei_launch_end *end)

@@ -8,6 +8,7 @@
 
 #include "probe/compat.h"
 #include "probe/lock.h"
+#include "probe/names.h"
 
 #define HAS_CURRENT_TASK (PY_VERSION_HEX >= 0x030c0000)
 #define LAST_NAME        (HAS_CURRENT_TASK ? "_c_current_task" : "_c_register_task")
@@ -24,7 +25,6 @@ static struct {
     PyObject *type;          /* Task, as C has it */
     PyObject *get_name;      /* its method */
     PyObject *python_type;   /* Task, as Python has it */
-    PyObject *name;          /* "_name", which is where that has its name */
 } asyncio;
 
 /* sys.modules, owned, which had so many when asyncio was not among them; 0: never. */
@@ -43,7 +43,6 @@ static void let_go(void)
     Py_CLEAR(asyncio.type);
     Py_CLEAR(asyncio.get_name);
     Py_CLEAR(asyncio.python_type);
-    Py_CLEAR(asyncio.name);
 }
 
 /* The dict of a module that was imported, borrowed: others' __getattr__ stay out. */
@@ -83,7 +82,6 @@ static bool look_around(PyObject *c, PyObject *tasks)
     asyncio.running_loop = function_in(c, "_get_running_loop");
     asyncio.type = type_in(c, "Task");
     asyncio.python_type = type_in(tasks, "_PyTask");
-    asyncio.name = PyUnicode_InternFromString("_name");
     if (asyncio.type)
         asyncio.get_name = PyObject_GetAttrString(asyncio.type, "get_name");
     PyObject *running = cunei_compat_dict_get(tasks, "_current_tasks");
@@ -96,7 +94,7 @@ static bool look_around(PyObject *c, PyObject *tasks)
     if (!HAS_CURRENT_TASK)
         Py_CLEAR(asyncio.current_task);
     return asyncio.running_loop && asyncio.current_tasks && asyncio.get_name &&
-           asyncio.name && (asyncio.current_task || has_all);
+           (asyncio.current_task || has_all);
 }
 
 /* Whether the program has imported asyncio; lock held. */
@@ -185,18 +183,6 @@ PyObject *cunei_asyncio_current_task(bool in_loop)
     return task;
 }
 
-/* What the object itself holds: a property of the program's must not run. */
-static PyObject *name_in_dict(PyObject *task)
-{
-    PyObject *attributes = PyObject_GenericGetDict(task, NULL);
-    PyObject *name = NULL;
-
-    if (attributes && PyDict_Check(attributes))
-        name = cunei_compat_dict_item(attributes, asyncio.name);
-    Py_XDECREF(attributes);
-    return name;
-}
-
 PyObject *cunei_asyncio_name(PyObject *task)
 {
     PyObject *name = NULL;
@@ -205,7 +191,7 @@ PyObject *cunei_asyncio_name(PyObject *task)
         name = PyObject_CallOneArg(asyncio.get_name, task);
     else if (asyncio.python_type &&
              PyObject_TypeCheck(task, (PyTypeObject *)asyncio.python_type))
-        name = name_in_dict(task);
+        name = cunei_names_attribute(task, "_name");
     PyErr_Clear();
     if (name && !PyUnicode_Check(name))
         Py_CLEAR(name);

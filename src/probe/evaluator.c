@@ -57,8 +57,7 @@ static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
 #endif
 }
 
-/* Whether the record could be written at once: a word with an id, a stream with room.
- */
+/* Whether it could be written at once: a word with an id, a stream with room. */
 static inline bool put(uint64_t word, enum cunei_phase phase)
 {
     /* In another library, and asked each time, it took 10 ns of a call. */
@@ -290,8 +289,7 @@ static int refuse(int reason)
     return -1;
 }
 
-/* Another that was installed above ours goes on calling it: it must not be above both.
- */
+/* One that was installed above ours goes on calling it: it must not be above both. */
 static int install(cunei_older_evaluator function)
 {
     cunei_older_evaluator now = cunei_older_get_evaluator();

@@ -102,13 +102,11 @@ void cunei_linehook_found(PyCodeObject *code)
         if (!top || top->f_code != code || cunei_older_is_opening(top))
             continue;
         /* What another thread has can be replaced by that one only. */
-        if (thread == own || !thread->c_tracefunc) {
-            if (thread == own)
-                cunei_linehook_set(thread, true, true);
-            else {
-                exchange(thread, cunei_linehook_alone);
-                cunei_older_update_tracing(thread);
-            }
+        if (thread == own)
+            cunei_linehook_set(thread, true, true);
+        else if (!thread->c_tracefunc) {
+            exchange(thread, cunei_linehook_alone);
+            cunei_older_update_tracing(thread);
         }
     }
 }

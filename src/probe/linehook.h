@@ -10,7 +10,8 @@
  * enters the next such frame, or goes on in one.
  *
  *     init    where the words of code objects are (see code.h)
- *     run     around a frame: it is switched
+ *     begin   a recording has lines
+ *     set     around a frame: it is switched
  *     found   lines of this code are recorded: it may be on top already
  *     goes_on a frame that began before the recording did is on top again
  *     end     it is gone, or goes with the thread's next event

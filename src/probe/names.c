@@ -60,6 +60,18 @@ static void split_name(const char *name, char module[CUNEI_NAMES_MAX],
     (void)snprintf(qualname, CUNEI_NAMES_MAX, "%s", dot ? dot + 1 : name);
 }
 
+PyObject *cunei_names_attribute(PyObject *object, const char *name)
+{
+    PyObject *attributes = PyObject_GenericGetDict(object, NULL);
+    PyObject *value = attributes && PyDict_Check(attributes)
+                          ? cunei_compat_dict_get(attributes, name)
+                          : NULL;
+
+    PyErr_Clear();
+    Py_XDECREF(attributes);
+    return value;
+}
+
 void cunei_names_of_type(PyTypeObject *type, char module[CUNEI_NAMES_MAX],
                          char qualname[CUNEI_NAMES_MAX])
 {

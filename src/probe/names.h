@@ -18,6 +18,12 @@
  */
 size_t cunei_names_copy(PyObject *text, char *out, size_t size);
 
+/*
+ * What the object itself holds under a name, a new reference; NULL without an
+ * exception.  A property or a __getattr__ of the program's does not run.
+ */
+PyObject *cunei_names_attribute(PyObject *object, const char *name);
+
 /* Where a type comes from, and its qualified name. */
 void cunei_names_of_type(PyTypeObject *type, char module[CUNEI_NAMES_MAX],
                          char qualname[CUNEI_NAMES_MAX]);

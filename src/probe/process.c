@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/compat.h"
+#include "probe/names.h"
 #include "probe/qualname.h"
 #include "probe/threadname.h"
 #include "rt/recorder.h"
@@ -87,21 +88,15 @@ bool cunei_process_names(PyCodeObject *code)
            (is_bootstrap(code) || cunei_threadname_watches(code));
 }
 
-/* The name in a Process's own attributes: no code of the program must run for it. */
+/* Of a Process, which may be NULL. */
 static char *name_of(PyObject *process)
 {
-    char *copy = NULL;
-    PyObject *attributes = process ? PyObject_GenericGetDict(process, NULL) : NULL;
-    PyObject *name = attributes && PyDict_Check(attributes)
-                         ? cunei_compat_dict_get(attributes, "_name")
-                         : NULL;
+    PyObject *name = process ? cunei_names_attribute(process, "_name") : NULL;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    char *copy = text ? strdup(text) : NULL;
 
-    if (text)
-        copy = strdup(text);
     PyErr_Clear();
     Py_XDECREF(name);
-    Py_XDECREF(attributes);
     return copy;
 }
 

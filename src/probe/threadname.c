@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "probe/compat.h"
+#include "probe/names.h"
 #include "probe/qualname.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
@@ -69,16 +70,12 @@ static bool is_left_behind(PyObject *thread)
 {
     if (strcmp(Py_TYPE(thread)->tp_name, "_DummyThread") != 0)
         return false;
-    PyObject *attributes = PyObject_GenericGetDict(thread, NULL);
-    PyObject *number = attributes && PyDict_Check(attributes)
-                           ? cunei_compat_dict_get(attributes, "_native_id")
-                           : NULL;
+    PyObject *number = cunei_names_attribute(thread, "_native_id");
     bool is_other =
         number && PyLong_Check(number) && PyLong_AsLong(number) != (long)gettid();
 
     PyErr_Clear();
     Py_XDECREF(number);
-    Py_XDECREF(attributes);
     return is_other;
 }
 
@@ -105,15 +102,12 @@ static PyObject *find_in_table(void)
     return thread;
 }
 
-/* Only what the object itself holds: a property of the program's must not run. */
 static size_t copy_own_name(PyObject *thread, char name[NAME_MAX_BYTES])
 {
-    PyObject *attributes = PyObject_GenericGetDict(thread, NULL);
-    PyObject *text = NULL, *bytes = NULL;
+    PyObject *text = cunei_names_attribute(thread, "_name");
+    PyObject *bytes = NULL;
     size_t size = 0;
 
-    if (attributes && PyDict_Check(attributes))
-        text = cunei_compat_dict_get(attributes, "_name");
     if (text && PyUnicode_Check(text))
         bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
     if (bytes) {
@@ -123,7 +117,6 @@ static size_t copy_own_name(PyObject *thread, char name[NAME_MAX_BYTES])
     }
     Py_XDECREF(bytes);
     Py_XDECREF(text);
-    Py_XDECREF(attributes);
     return size;
 }
 

@@ -9,123 +9,107 @@
 #include "probe/process.h"
 #include "rt/recorder.h"
 
-/* How C calls them, by the flags of their methods. */
-typedef PyObject *fast_function(PyObject *self, PyObject *const *args,
-                                Py_ssize_t count);
-typedef PyObject *keyword_function(PyObject *self, PyObject *const *args,
-                                   Py_ssize_t count, PyObject *names);
-
-static keyword_function call_exit, call_execve, call_chroot;
-static fast_function call_execv;
+/* With os.chroot the folder that is recorded into is out of reach. */
+static const char *const names[] = {"_exit", "execv", "execve", "chroot"};
 
 enum {
-    EXIT,
-    EXECV,
-    EXECVE,
-    CHROOT, /* out of reach of the folder that is recorded into */
-    WAYS
+    WAYS = sizeof(names) / sizeof(*names)
 };
 
+/* What was in their slots before; kept as long as somebody else's function is there. */
 static struct way {
-    const char *name;
-    int flags;
-    PyCFunction ours;
-    PyMethodDef *method; /* NULL: not found, or not watched */
-    PyCFunction before;
-} ways[WAYS] = {
-    [EXIT] = {.name = "_exit",
-              .flags = METH_FASTCALL | METH_KEYWORDS,
-              .ours = (PyCFunction)(void (*)(void))call_exit},
-    [EXECV] = {.name = "execv",
-               .flags = METH_FASTCALL,
-               .ours = (PyCFunction)(void (*)(void))call_execv},
-    [EXECVE] = {.name = "execve",
-                .flags = METH_FASTCALL | METH_KEYWORDS,
-                .ours = (PyCFunction)(void (*)(void))call_execve},
-    [CHROOT] = {.name = "chroot",
-                .flags = METH_FASTCALL | METH_KEYWORDS,
-                .ours = (PyCFunction)(void (*)(void))call_chroot},
-};
+    PyCFunctionObject *function; /* NULL: not watched */
+    vectorcallfunc before;
+    PyMethodDef *method;
+    PyMethodDef unspecialized;
+} ways[WAYS];
 
-/* Other interpreters have the same table, and are not recorded. */
-static void tell(const struct way *way, PyObject *const *args)
+static struct way *find_way(PyObject *function)
 {
-    if (!way->method || PyInterpreterState_Get() != PyInterpreterState_Main())
+    for (int i = 0; i < WAYS; i++) {
+        if ((PyObject *)ways[i].function == function)
+            return &ways[i];
+    }
+    return NULL;
+}
+
+/* Other interpreters may have the same functions, and are not recorded. */
+static void tell(PyObject *function, PyObject *argument)
+{
+    if (PyInterpreterState_Get() != PyInterpreterState_Main())
         return;
     struct cunei_compat_error pending = cunei_compat_put_aside();
     uint32_t before = cunei_recorder_begin_event();
-    cunei_process_leaves(way->before, args[0]);
+    cunei_process_leaves(PyCFunction_GET_FUNCTION(function), argument);
     cunei_recorder_end_event(before);
     cunei_compat_put_back(&pending);
 }
 
 /* Keywords stand behind the others: the first is the first, whatever its name. */
-static PyObject *go_on(const struct way *way, PyObject *self, PyObject *const *args,
-                       Py_ssize_t count, PyObject *names)
+static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
+                      PyObject *keywords)
 {
-    if (count + (names ? PyTuple_GET_SIZE(names) : 0) > 0)
-        tell(way, args);
-    if (way->flags & METH_KEYWORDS)
-        return ((keyword_function *)(void (*)(void))way->before)(self, args, count,
-                                                                 names);
-    return ((fast_function *)(void (*)(void))way->before)(self, args, count);
+    const struct way *way = find_way(function);
+
+    if (PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0) > 0)
+        tell(function, args[0]);
+    return way->before(function, args, count, keywords);
 }
 
-static PyObject *call_exit(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                           PyObject *names)
+/*
+ * A call that is specialized goes to the function in the method, not to the slot.  None
+ * is where the flags are of no kind that has a special form; nor do others who look for
+ * one find it.
+ */
+static void prevent_specialization(struct way *way)
 {
-    return go_on(&ways[EXIT], self, args, count, names);
+    way->unspecialized = *way->method;
+    way->unspecialized.ml_flags = METH_KEYWORDS;
+    way->function->m_ml = &way->unspecialized;
 }
 
-static PyObject *call_execve(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                             PyObject *names)
+static void watch(struct way *way, PyObject *function)
 {
-    return go_on(&ways[EXECVE], self, args, count, names);
-}
+    PyCFunctionObject *builtin = (PyCFunctionObject *)function;
 
-static PyObject *call_chroot(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                             PyObject *names)
-{
-    return go_on(&ways[CHROOT], self, args, count, names);
-}
-
-static PyObject *call_execv(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    return go_on(&ways[EXECV], self, args, count, NULL);
-}
-
-static void watch(struct way *way, PyObject *posix)
-{
-    PyObject *found = PyObject_GetAttrString(posix, way->name);
-    PyMethodDef *method =
-        found && PyCFunction_Check(found) ? ((PyCFunctionObject *)found)->m_ml : NULL;
-
-    Py_XDECREF(found); /* what it points to is part of the interpreter */
-    PyErr_Clear();
-    if (way->method || !method || method->ml_flags != way->flags)
+    if (way->function || !PyCFunction_Check(function) || !builtin->vectorcall)
         return;
-    way->method = method;
-    way->before = method->ml_meth;
-    method->ml_meth = way->ours;
+    Py_INCREF(function);
+    way->function = builtin;
+    way->before = builtin->vectorcall;
+    way->method = builtin->m_ml;
+    builtin->vectorcall = call;
+    if (PY_VERSION_HEX >= 0x030b0000)
+        prevent_specialization(way);
 }
 
 void cunei_wayout_watch(void)
 {
-    PyObject *posix = PyImport_ImportModule("posix");
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *posix = modules && PyDict_Check(modules)
+                          ? cunei_compat_dict_get(modules, "posix")
+                          : NULL;
 
-    for (int i = 0; posix && i < WAYS; i++)
-        watch(&ways[i], posix);
+    /* An import would run an __import__ of the program's. */
+    for (int i = 0; posix && PyModule_Check(posix) && i < WAYS; i++) {
+        PyObject *function = cunei_compat_dict_get(PyModule_GetDict(posix), names[i]);
+        if (function)
+            watch(&ways[i], function);
+        Py_XDECREF(function);
+    }
     PyErr_Clear();
     Py_XDECREF(posix);
+    Py_XDECREF(modules);
 }
 
-/* Who has found a way to do the same meanwhile goes on calling us. */
 void cunei_wayout_unwatch(void)
 {
     for (int i = 0; i < WAYS; i++) {
-        struct way *way = &ways[i];
-        if (way->method && way->method->ml_meth == way->ours)
-            way->method->ml_meth = way->before;
-        way->method = NULL;
+        PyCFunctionObject *function = ways[i].function;
+        if (!function || function->vectorcall != call)
+            continue;
+        function->vectorcall = ways[i].before;
+        function->m_ml = ways[i].method;
+        Py_CLEAR(ways[i].function);
     }
 }

@@ -5,8 +5,9 @@
  *
  * The calls of a code object cannot be heard of there, but for the price of a hook that
  * is called for all that runs meanwhile.  So these functions say themselves that they
- * are called: while a recording is on, their entries in the table of posix lead to a
- * function of ours, which goes on to what was there.  No object of Python's changes.
+ * are called: while a recording is on, their slot for vectorcalls leads to a function
+ * of ours, which goes on to what was there.  The function that their method names
+ * stays: by it they are found in a set or dict, such as os.supports_fd.
  */
 #ifndef CUNEI_PROBE_WAYOUT_H
 #define CUNEI_PROBE_WAYOUT_H

@@ -78,6 +78,10 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
     /* Pairs with the acquire of the magic in the reader: the head is whole. */
     atomic_store_explicit(&packet->magic, CUNEI_PACKET_MAGIC, memory_order_release);
 
+    if (slot->sequence == 0) {
+        slot->first = now;
+        slot->first_cpu_ns = cpu_ns;
+    }
     stream->packet = packet;
     stream->content_bits = 8 * sizeof(head);
     stream->last = now;
@@ -176,6 +180,39 @@ void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot
     cunei_folder_trim(&recording->folder, name, &slot->end);
 }
 
+/*
+ * Other readers count what was lost from one packet of a file to the next: of what was
+ * lost before the first one they cannot say how much it was.  So that one comes behind
+ * another, which tells of nothing.
+ */
+static bool needs_first(const struct cunei_recording *recording,
+                        const struct cunei_stream *stream)
+{
+    return stream->slot->end.length == 0 && stream->slot->discarded > 0 &&
+           stream != &recording->definitions;
+}
+
+static int write_first(struct cunei_recording *recording, struct cunei_stream *stream,
+                       const char *name)
+{
+    struct cunei_slot *slot = stream->slot;
+    struct {
+        struct cunei_packet head;
+        uint64_t stack[2]; /* nothing is open */
+    } first = {.stack = {cunei_record(slot->first, CUNEI_CLASS_STACK, 0)}};
+
+    memcpy(&first.head, stream->packet, sizeof(first.head));
+    first.head.timestamp_begin = slot->first - recording->base;
+    first.head.timestamp_end = first.head.timestamp_begin;
+    first.head.content_bits = first.head.packet_bits = 8 * sizeof(first);
+    first.head.sequence = first.head.events_discarded = 0;
+    first.head.monotonic_ns = monotonic_at(recording, slot->first);
+    first.head.cpu_begin_ns = first.head.cpu_end_ns = slot->first_cpu_ns;
+    first.head.flags = 0;
+    return cunei_folder_append(&recording->folder, name, &first, sizeof(first),
+                               &slot->end);
+}
+
 static int write_packet(struct cunei_recording *recording, struct cunei_stream *stream,
                         bool ends)
 {
@@ -185,8 +222,10 @@ static int write_packet(struct cunei_recording *recording, struct cunei_stream *
 
     name_file(slot, name);
     uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
-    int rc =
-        cunei_folder_append(&recording->folder, name, stream->packet, size, &slot->end);
+    int rc = needs_first(recording, stream) ? write_first(recording, stream, name) : 0;
+    if (rc == 0)
+        rc = cunei_folder_append(&recording->folder, name, stream->packet, size,
+                                 &slot->end);
     /* At the end of the recording there is no event any more that could be late. */
     if (!ends)
         cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
@@ -224,6 +263,8 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
         empty(recording, stream);
     memcpy(&open, stream->packet, sizeof(open));
     open.events_discarded = slot->discarded;
+    if (needs_first(recording, stream) && slot->sequence == 0)
+        open.sequence = slot->sequence = 1;
     memcpy(&head, &open, sizeof(head));
     uint64_t end = end_of(recording, stream, last);
     head.timestamp_end = end - recording->base;

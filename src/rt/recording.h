@@ -30,6 +30,8 @@ struct cunei_slot {
     uint32_t vtid;                /* of the thread that had it last */
     uint32_t thread;              /* its serial number */
     char name[CUNEI_PACKET_THREAD_NAME];
+    uint64_t first;            /* tick at which its first packet began */
+    uint64_t first_cpu_ns;     /* its owner's clock then */
     uint64_t last;             /* tick at which its last packet ended */
     struct cunei_file_end end; /* of the stream file */
     struct cunei_slot *next_free;

@@ -105,38 +105,37 @@ unsigned cunei_source_indent(const struct cunei_source *source, uint32_t line)
 /* How far Python's lexer is between two lines. */
 struct lexer {
     unsigned brackets;
-    char quote; /* of a string that goes on; 0: none */
+    char quote;   /* of a string that goes on; 0: none */
+    bool is_long; /* with three of them */
     bool is_continued;
 };
 
-/* A string at `at`, from its quote on: the index behind what this line has of it. */
-static size_t pass_string(struct lexer *lexer, const char *text, size_t size, size_t at,
-                          bool is_open)
+static bool has_three(const char *text, size_t size, size_t at)
 {
-    char quote = lexer->quote;
-    bool is_long =
-        is_open || (at + 2 < size && text[at + 1] == quote && text[at + 2] == quote);
+    return at + 2 < size && text[at + 1] == text[at] && text[at + 2] == text[at];
+}
 
-    at += is_open ? 0 : is_long ? 3 : 1;
+/* Behind the beginning of a string: the index behind what this line has of it. */
+static size_t pass_string(struct lexer *lexer, const char *text, size_t size, size_t at)
+{
     for (; at < size; at++) {
         if (text[at] == '\\')
             at++;
-        else if (text[at] == quote && !is_long)
-            break;
-        else if (text[at] == quote && at + 2 < size && text[at + 1] == quote &&
-                 text[at + 2] == quote) {
-            at += 2;
-            break;
+        else if (text[at] == lexer->quote &&
+                 (!lexer->is_long || has_three(text, size, at))) {
+            lexer->quote = 0;
+            return at + (lexer->is_long ? 3 : 1);
         }
     }
-    if (at < size || !is_long)
+    /* A short one goes on only where a backslash ends the line. */
+    if (!lexer->is_long && at == size)
         lexer->quote = 0;
-    return at + 1;
+    return at;
 }
 
 static void pass_line(struct lexer *lexer, const char *text, size_t size)
 {
-    size_t at = lexer->quote ? pass_string(lexer, text, size, 0, true) : 0;
+    size_t at = lexer->quote ? pass_string(lexer, text, size, 0) : 0;
 
     lexer->is_continued = false;
     while (at < size && !lexer->quote) {
@@ -145,7 +144,8 @@ static void pass_line(struct lexer *lexer, const char *text, size_t size)
             return;
         if (letter == '"' || letter == '\'') {
             lexer->quote = letter;
-            at = pass_string(lexer, text, size, at, false);
+            lexer->is_long = has_three(text, size, at);
+            at = pass_string(lexer, text, size, at + (lexer->is_long ? 3 : 1));
             continue;
         }
         if (strchr("([{", letter) && letter)

@@ -1,54 +1,71 @@
 # SPDX-License-Identifier: MIT
 """A client of the debug adapter protocol, as small as a test of debugpy needs."""
 
+import contextlib
 import itertools
 import json
 import os
 import signal
-import socket
 import subprocess
-import time
+import threading
 
 DEADLINE_S = 60
-
-
-def free_port():
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return server.getsockname()[1]
+SESSION_S = 180  # then it is killed, which ends all waiting
 
 
 class Session:
-    """A program under `python -m debugpy`, and the connection to its adapter."""
+    """An adapter that is talked to over its pipes, and a program that connects to it.
+
+    The adapter comes first, and waits for the program however long that takes: one that
+    the program starts itself gives up where the machine is busy.
+    """
 
     def __init__(self, cunei, words, program):
-        self.port = free_port()
         self.program = str(cunei.folder / program)
         self.numbers = itertools.count(1)
         self.events = []
         self.thread = None
-        debugpy = ["-m", "debugpy", "--listen", f"127.0.0.1:{self.port}"]
+        self.words = words
+        self.process = None
+        self.options = {
+            "cwd": cunei.folder,
+            "env": {**cunei.environment, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
+            "start_new_session": True,
+        }
+        self.adapter = subprocess.Popen(
+            [cunei.python, "-m", "debugpy.adapter"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            **self.options,
+        )
+        self.watch = threading.Timer(SESSION_S, self.kill)
+        self.watch.start()
+
+    def start(self, host, port):
+        debugpy = ["-m", "debugpy", "--connect", f"{host}:{port}"]
         self.process = subprocess.Popen(
-            [*words, *debugpy, "--wait-for-client", self.program],
-            cwd=cunei.folder,
-            env={**cunei.environment, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
+            [*self.words, *debugpy, "--wait-for-client", self.program],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,
+            **self.options,
         )
 
     def kill(self):
-        os.killpg(self.process.pid, signal.SIGKILL)
+        for process in filter(None, (self.adapter, self.process)):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
     def __enter__(self):
         try:
-            self.connect()
             self.request("initialize", adapterID="test", pathFormat="path")
-            self.send("attach", {"justMyCode": False})
-            self.wait_for("initialized")
+            listen = {"host": "127.0.0.1", "port": 0}
+            self.send("attach", {"justMyCode": False, "listen": listen})
+            self.start(**self.wait_for("debugpyWaitingForServer")["body"])
+            assert self.wait_for("initialized"), "the adapter has ended"
         except BaseException:
+            self.watch.cancel()
             self.kill()
             raise
         return self
@@ -56,41 +73,30 @@ class Session:
     def __exit__(self, kind, *error):
         if kind:
             self.kill()
-        # The adapter lives as long as it has a client, and holds on to the pipes.
-        self.stream.close()
-        self.socket.close()
         self.stdout, self.stderr = self.process.communicate(timeout=DEADLINE_S)
         self.returncode = self.process.returncode
-
-    def connect(self):
-        deadline = time.monotonic() + DEADLINE_S
-        while True:
-            try:
-                self.socket = socket.create_connection(("127.0.0.1", self.port))
-            except ConnectionRefusedError:
-                assert self.process.poll() is None, "it ended before it listened"
-                assert time.monotonic() < deadline
-            else:
-                self.socket.settimeout(DEADLINE_S)
-                self.stream = self.socket.makefile("rb")
-                return
+        self.watch.cancel()
+        with self.adapter:
+            self.adapter.stdin.close()
+            self.adapter.wait(timeout=DEADLINE_S)
 
     def send(self, command, arguments):
         number = next(self.numbers)
         message = {"seq": number, "type": "request", "command": command}
         body = json.dumps({**message, "arguments": arguments}).encode()
-        self.socket.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.adapter.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.adapter.stdin.flush()
         return number
 
     def receive(self):
         """The next message, or None at the end."""
         size = None
-        while line := self.stream.readline():
+        while line := self.adapter.stdout.readline():
             name, _, value = line.partition(b":")
             if name.lower() == b"content-length":
                 size = int(value)
             elif line == b"\r\n":
-                return json.loads(self.stream.read(size))
+                return json.loads(self.adapter.stdout.read(size))
         return None
 
     def request(self, command, **arguments):

@@ -105,8 +105,11 @@ def other(cunei):
 
 
 def run(cunei, library, source):
+    """What the program prints, which ends well."""
     cunei.write("app.py", PROGRAM + source)
-    return cunei.run(cunei.python, "app.py", library)
+    done = cunei.run(cunei.python, "app.py", library)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
 def leaves(cunei):
@@ -116,7 +119,7 @@ def leaves(cunei):
 
 
 def test_one_that_was_there_before_is_handed_on_to(cunei, other):
-    done = run(
+    run(
         cunei,
         other(),
         """
@@ -132,13 +135,12 @@ assert work() == 0
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
     assert leaves(cunei) == 300
 
 
 def test_one_that_comes_later_calls_ours(cunei, other):
     """And must not be called by it when it records again."""
-    done = run(
+    run(
         cunei,
         other(),
         """
@@ -159,12 +161,11 @@ cunei.stop()
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
     assert leaves(cunei) == 500
 
 
 def test_c_calls_cannot_be_switched_on_below_another(cunei, other):
-    done = run(
+    printed = run(
         cunei,
         other(),
         """
@@ -180,9 +181,8 @@ assert work() == 100
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "above cunei's" in done.stdout
-    assert len(done.stdout.splitlines()) == 1
+    assert "above cunei's" in printed
+    assert len(printed.splitlines()) == 1
 
 
 def test_one_that_is_there_when_main_begins(cunei, other):
@@ -216,7 +216,7 @@ REFUSED = pytest.mark.parametrize(
 def test_those_that_run_other_code_are_refused_in_a_sentence(
     cunei, other, library, advice
 ):
-    done = run(
+    printed = run(
         cunei,
         other(library),
         """
@@ -230,9 +230,8 @@ assert other.is_on_top() and work() == 100
 """,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert advice in done.stdout
-    assert len(done.stdout.splitlines()) == 1
+    assert advice in printed
+    assert len(printed.splitlines()) == 1
     assert not (cunei.folder / "trace").exists()
 
 

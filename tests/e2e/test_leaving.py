@@ -335,3 +335,18 @@ assert not heard
     )
     done = cunei.run(cunei.python, "app.py")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.core
+def test_the_ways_out_are_found_where_they_were(cunei):
+    record(
+        cunei,
+        """\
+import os, posix
+
+ways = os._exit, os.execv, os.execve
+assert os.execve in os.supports_fd
+assert ways == (posix._exit, posix.execv, posix.execve)
+print([(way.__name__, way.__text_signature__, type(way)) for way in ways])
+""",
+    )

@@ -99,12 +99,19 @@ def test_modules_come_with_patterns(tmp_path):
 
 def test_exemptions_come_with_a_reason(tmp_path):
     file = tmp_path / "exemptions.txt"
-    file.write_text("# about\n\ntest_a *.x\n!test_a *.y\n    It is\n    so.\n\n")
+    file.write_text("# about\n\ntest_a *.x 3.12\n!test_a *.y\n    It is\n    so.\n\n")
 
     assert regrtest.read_exemptions(file) == [
-        Exemption("test_a", "*.x", False, "It is so."),
+        Exemption("test_a", "*.x", False, "It is so.", ("3.12",)),
         Exemption("test_a", "*.y", True, "It is so."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("series", "held"), [((), True), (("3.12", "3.13"), True), (("3.11",), False)]
+)
+def test_an_exemption_holds_for_the_series_it_names(series, held):
+    assert Exemption("test_a", "*", False, "So.", series).holds("3.12") is held
 
 
 def test_every_exemption_has_a_reason_and_is_in_the_docs():

@@ -188,7 +188,7 @@ for _ in range(3):
         (["--include", "app.py", "--exclude", "re:m.d.le$"], {"inner": 18, "outer": 3}),
         (["--exclude", "__main__", "--include", ":outer"], {"outer": 3}),
         pytest.param(
-            ["--include", "*/work/*"],
+            ["--include", "*/app.py"],
             {"outer": 3, "inner": 18, "middle": 15},
             marks=names_whole_path,
         ),

@@ -63,6 +63,7 @@ static void blocks_end_where_python_ends_them(void **state)
         {"def f(a='(', b=\"#\"):  # ((\n    return {\n}\nz\n", 1, 3},
         {"def f():\n    x = 1 + \\\n1\n    return x\nz\n", 1, 4},
         {"def f():\n    s = 'it\\'s ('\n    return s\nz\n", 1, 3},
+        {"def f():\n    s = 'it\\\nno (indent'\n    return s\nz\n", 1, 4},
         {"x = lambda: 1\ny = 2\n", 1, 1},
         {"def f():\r\n    return 1\r\nx\r\n", 1, 2},
         {"\tdef f():\n\t\treturn 1\n\tx\n", 1, 2},

@@ -74,7 +74,7 @@ def run_gevent():
     import gevent.queue
 
     line = gevent.queue.Queue(2)
-    ready = gevent.event.Event()
+    ready, never = gevent.event.Event(), gevent.event.Event()
 
     def produce():
         for i in range(50):
@@ -100,7 +100,7 @@ def run_gevent():
 
     def forever():
         with contextlib.suppress(gevent.GreenletExit):
-            gevent.sleep(100)
+            never.wait()
 
     greenlets = [gevent.spawn(f) for f in (produce, consume, wait, wait)]
     gevent.joinall(greenlets)
@@ -112,7 +112,7 @@ def run_gevent():
     gevent.sleep(0)
     endless.kill()
     with gevent.Timeout(0.001, False):
-        gevent.sleep(100)
+        never.wait()
     with contextlib.suppress(queue.Empty):
         line.get(timeout=0.001)
 

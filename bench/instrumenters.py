@@ -1,0 +1,36 @@
+"""Every instrumenter that a Python has, beside what its hook costs at least."""
+
+import functools
+import sys
+
+import floor
+from variants import Plain, Profile, Recording
+from workloads import WORKLOADS
+
+INSTRUMENTERS = ("monitoring", "frame", "profile", "trace")
+DEFAULT = "monitoring" if hasattr(sys, "monitoring") else "frame"
+ROWS = ("fib", "method calls")
+
+
+def recording(name):
+    """What is recorded by default needs no option."""
+    options = {} if name == DEFAULT else {"instrumenter": name}
+    return functools.partial(Recording, **options)
+
+
+KINDS = {
+    "plain": Plain,
+    "monitoring floor": floor.Monitoring,
+    "frame floor": floor.Evaluator,
+    "SetProfile counter": functools.partial(floor.Hook, "profile"),
+    **{name: recording(name) for name in INSTRUMENTERS},
+    "cProfile": Profile,
+}
+
+
+def measure(best_turns, rounds):
+    table, missing = {}, {}
+    for name in ROWS:
+        function, size = WORKLOADS[name]
+        table[name], missing[name] = best_turns(KINDS, function, size, rounds)
+    return {"ns": table, "missing": missing}
