@@ -53,8 +53,8 @@ static const struct {
     {11, 11, asks_for_some,
      "functions that are left out are not free: a call of one takes × 1.5"},
     {8, 10, asks_by_qualname,
-     "a function that no module or class holds, as one in another function, may go by "
-     "its plain name, without those around it"},
+     "a function that was made before the recording and that its module does not hold "
+     "goes by its plain name"},
     {8, 11, asks_for_lines,
      "a loop that stands in one line counts as a hit each time it goes around"},
     {8, 8, asks_for_c_calls, "'with lock:' is no call of a C function"},

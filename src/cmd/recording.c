@@ -134,6 +134,15 @@ static void say_lacks(int minor, const struct cunei_recording_values *values)
     cunei_buffer_fini(&text);
 }
 
+/* Whether calls are told by the best hook that the Python has. */
+static bool is_default(const struct cunei_recording_values *values, int minor)
+{
+    enum cunei_instrumenter wanted = cunei_recording_instrumenter(values);
+
+    return wanted == CUNEI_INSTRUMENTER_DEFAULT ||
+           wanted == cunei_instrumenter_default(minor);
+}
+
 /*
  * Ask the Python that will run the program.  What is wrong with it goes to `reason`, or
  * where it does not have what was typed, to `misfit`.
@@ -145,6 +154,8 @@ static void check_python(const struct cunei_program *program,
     struct cunei_interpreter python = {0};
 
     int rc = cunei_interpreter_ask(&python, program->python, program->flags);
+    if (rc == 0 && !is_default(values, python.minor))
+        python.obstacle[0] = '\0'; /* it is in the way of another hook */
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
                             "'%s' does not answer as a Python does%s%s%s; name one "

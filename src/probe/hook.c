@@ -43,11 +43,6 @@ void cunei_hook_init(Py_ssize_t index, bool is_inline)
     has_counter = cunei_clock_has_counter(NULL);
 }
 
-static const char *audit_event(const struct cunei_hook *hook)
-{
-    return hook->kind == CUNEI_HOOK_PROFILE ? "sys.setprofile" : "sys.settrace";
-}
-
 static Py_tracefunc of_thread(const struct cunei_hook *hook,
                               const PyThreadState *thread)
 {
@@ -117,6 +112,11 @@ static int ask(const struct cunei_hook *hook)
     return 0;
 }
 #else
+static const char *audit_event(const struct cunei_hook *hook)
+{
+    return hook->kind == CUNEI_HOOK_PROFILE ? "sys.setprofile" : "sys.settrace";
+}
+
 /* Whether that is allowed: CPython prints that it is not.  -1 with an exception set. */
 static int ask(const struct cunei_hook *hook)
 {

@@ -7,6 +7,7 @@
 #undef _PyInterpreterState_Get
 #elif PY_VERSION_HEX < 0x030a0000
 #define Py_BUILD_CORE 1
+#undef _PyGC_FINALIZED /* which 3.9 defines twice */
 #include <internal/pycore_interp.h>
 #endif
 

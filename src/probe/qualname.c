@@ -58,6 +58,9 @@ static void learn(PyCodeObject *code, PyObject *name)
 {
     if (known(code))
         return;
+    /* Where the code object has no words yet, both of ours get room. */
+    if (!code->co_extra)
+        (void)cunei_extra_lay_out(code, extra_index + 1 - CUNEI_EXTRA_COUNT, 0);
     Py_INCREF(name);
     if (PyUnstable_Code_SetExtra((PyObject *)code, extra_index, name) < 0) {
         Py_DECREF(name);

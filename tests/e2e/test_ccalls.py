@@ -212,7 +212,7 @@ def fail(item):
 
 for _ in range(3):
     try:
-        int.from_bytes("x")
+        int.from_bytes("x", "big")
     except TypeError:
         pass
 try:
