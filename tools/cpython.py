@@ -35,7 +35,7 @@ SAMPLE = LISTS / "sample.txt"
 EXEMPTIONS = LISTS / "exemptions.txt"
 RESULTS = BUILD / "cpython"
 # Those whose tests were all looked at, and which the sample runs on if they are here.
-SAMPLED = ["3.13", "3.12"]
+SAMPLED = ["3.13", "3.12", "3.11"]
 TIMEOUT_S = 900
 # How often the plain side runs again, to tell flaky tests apart.
 AGAIN = 3

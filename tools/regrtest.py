@@ -27,6 +27,8 @@ RESOURCES = "subprocess,decimal"
 GRACE_S = 60
 
 SUMMARY = re.compile(r"^cunei: ([\d ]+) events?, [\d ]+ calls?, ([\d ]+) lost", re.M)
+# What regrtest says when its deadline is over, before it leaves with status 1.
+DEADLINE = re.compile(r"^Timeout \(\d+:\d\d:\d\d\)!$", re.M)
 # Exit statuses of regrtest after which its report tells everything.
 TOLD = {0, 2, 4, 5}
 ENV_CHANGED = 3
@@ -204,9 +206,12 @@ def run(python, module, timeout_s, traces=None):
 
 
 def collect(status, seconds, report, log, trace):
+    output = log.read_text(errors="replace")
     outcomes = read_report(report) if report.exists() else {}
+    if status == 1 and not report.exists() and DEADLINE.search(output):
+        status = None
     outcomes[PROCESS] = describe_end(status, outcomes)
-    result = Run(outcomes, seconds, log.read_text(errors="replace"))
+    result = Run(outcomes, seconds, output)
     said = SUMMARY.findall(result.output)
     if said:
         result.events, result.lost = (int(text.replace(" ", "")) for text in said[-1])

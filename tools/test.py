@@ -7,6 +7,7 @@ its own: all of them on the newest Python, those marked `core` on the others, am
 them free-threaded ones.  Last, a sample of CPython's own tests on one of them.
 """
 
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -56,8 +57,22 @@ def thread_tests():
     return meson_test("tsan", "--suite", "unit", before=fixed if works else ())
 
 
-def install(version, path):
-    environments.install("e2e", version, path)
+def install_all(steps, pythons):
+    """Those that cunei could be installed for: several at once, for they often wait."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        began = [
+            (version, pool.submit(environments.install, "e2e", version, path))
+            for version, path in pythons
+        ]
+        return [
+            version
+            for version, installed in began
+            if steps.run(f"install: Python {version}", finish, installed)
+        ]
+
+
+def finish(installed):
+    installed.result()
 
 
 def end_to_end(version, markers):
@@ -84,16 +99,13 @@ def sample_tests(version):
 
 def test_pythons(steps):
     """All tests on the first Python, core tests on the others."""
-    titles = {}
-    for version, path in environments.one_of_each():
-        title = "core tests" if "all tests" in titles.values() else "all tests"
-        if steps.run(f"install: Python {version}", install, version, path):
-            name = f"end to end: Python {version}"
-            steps.run(name, end_to_end, version, MARKERS[title])
-        else:
-            title = "not tested"
-        titles[version] = title
-    tested = [version for version in titles if titles[version] != "not tested"]
+    pythons = environments.one_of_each()
+    titles = {version: "not tested" for version, _ in pythons}
+    tested = install_all(steps, pythons)
+    for version in tested:
+        titles[version] = "core tests" if version != tested[0] else "all tests"
+        name = f"end to end: Python {version}"
+        steps.run(name, end_to_end, version, MARKERS[titles[version]])
     if tested:
         version = min(tested, key=cpython.sample_rank)
         steps.run(f"CPython's tests: Python {version}", sample_tests, version)

@@ -41,6 +41,8 @@ class Error(Exception):
 # Beyond this a value's text does not fit in an event, below it is none.
 _MAX_REPR = range(8, 4097)
 
+_INSTRUMENTERS = ("monitoring", "profile", "trace", "frame", "none")
+
 _MAX_BYTES = 2**63 - 1
 _UNITS = {
     unit + byte: 1024**power
@@ -102,6 +104,7 @@ def start(
     max_repr: int = 120,
     repr: "Literal['safe', 'full']" = "safe",
     lines: "str | Sequence[str]" = (),
+    instrumenter: "str | None" = None,
 ) -> None:
     """Record every call in this process, in all its threads, into ``directory``.
 
@@ -122,6 +125,10 @@ def start(
     ``lines`` are patterns for functions whose lines are recorded, each with how often
     it ran and how long that took; these functions are recorded whatever ``include``
     and ``exclude`` say.
+
+    ``instrumenter`` is what tells of the calls: ``"monitoring"``, ``"profile"``,
+    ``"trace"``, ``"frame"`` or ``"none"``, which records no calls; without it, the
+    best that this Python has.
     """
     import os
 
@@ -132,6 +139,9 @@ def start(
         raise ValueError(f"max_repr must be from 8 to 4096, not {max_repr}")
     if repr not in ("safe", "full"):
         raise ValueError(f"repr must be 'safe' or 'full', not {repr!r}")
+    if instrumenter is not None and instrumenter not in _INSTRUMENTERS:
+        wanted = ", ".join(f"'{name}'" for name in _INSTRUMENTERS)
+        raise ValueError(f"instrumenter must be one of {wanted}, not {instrumenter!r}")
     path = os.fspath(directory)
     if not path:
         raise ValueError("directory must not be empty")
@@ -148,6 +158,7 @@ def start(
             max_repr=max_repr,
             full_repr=repr == "full",
             lines=_patterns(lines),
+            instrumenter=instrumenter,
         )
     except (OSError, RuntimeError) as error:
         raise Error(str(error)) from None
@@ -188,6 +199,7 @@ class recording:
         max_repr: int = 120,
         repr: "Literal['safe', 'full']" = "safe",
         lines: "str | Sequence[str]" = (),
+        instrumenter: "str | None" = None,
     ) -> None:
         self._directory = directory
         self._options: dict[str, Any] = {
@@ -201,6 +213,7 @@ class recording:
             "max_repr": max_repr,
             "repr": repr,
             "lines": lines,
+            "instrumenter": instrumenter,
         }
 
     def __enter__(self) -> "recording":

@@ -207,6 +207,13 @@ static void put_process(struct cunei_buffer *out,
         if (told->executable)
             cunei_buffer_format(out, ", %s", told->executable);
     }
+    if (told->instrumenter) {
+        put_row(out, "hook");
+        cunei_buffer_append_text(out, told->instrumenter);
+        if (told->taken)
+            cunei_buffer_format(out, ", missing in part of %" PRIu64 " threads",
+                                told->taken);
+    }
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -281,6 +288,7 @@ static void put_json_process(struct cunei_buffer *out,
         {"lines", inventory->count.lines},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
+        {"taken", told->taken},
         {"lost", told->lost},
         {"lost_no_stream", told->lost_no_stream},
         {"lost_no_space", told->lost_no_space},
@@ -296,6 +304,7 @@ static void put_json_process(struct cunei_buffer *out,
     put_json_text(out, "parent_folder", told->parent_folder);
     put_json_text(out, "host", process->metadata.host);
     put_json_text(out, "python", told->python);
+    put_json_text(out, "instrumenter", told->instrumenter);
     put_json_text(out, "executable", told->executable);
     put_json_text(out, "directory", told->directory);
     put_json_text(out, "folder", process->path);

@@ -53,15 +53,14 @@ static const struct {
     {11, 11, asks_for_some,
      "functions that are left out are not free: a call of one takes × 1.5"},
     {8, 10, asks_by_qualname,
-     "a function that no module or class holds, as one in another function, may go by "
-     "its plain name, without those around it"},
+     "a function that was made before the recording and that its module does not hold "
+     "goes by its plain name"},
     {8, 11, asks_for_lines,
      "a loop that stands in one line counts as a hit each time it goes around"},
     {8, 8, asks_for_c_calls, "'with lock:' is no call of a C function"},
     {9, 9, NULL,
      "the stack that a recording finds ends at a generator into which an exception is "
      "thrown"},
-    {8, 8, NULL, "the file of the main program is known as it was typed"},
 };
 #define LACK_COUNT (sizeof(lacks) / sizeof(lacks[0]))
 

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/ending.h"
+#include "cmd/instrumenter.h"
 #include "cmd/interpreter.h"
 #include "cmd/lacks.h"
 #include "cmd/straggler.h"
@@ -74,6 +75,14 @@ const struct cunei_option cunei_recording_options[] = {
              "<app.Point at 0x…>, full calls their repr()",
      .choices = repr_names,
      VALUE(repr)},
+    {.name = "instrumenter",
+     .kind = CUNEI_OPTION_CHOICE,
+     .value = "HOOK",
+     .help = "what tells of calls: monitoring (from 3.12 on), frame\n"
+             "(before 3.12), profile, trace, or none, which records\n"
+             "no calls; else the first of them that there is",
+     .choices = cunei_instrumenter_names,
+     VALUE(instrumenter)},
     {.name = "max-size",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
@@ -125,14 +134,28 @@ static void say_lacks(int minor, const struct cunei_recording_values *values)
     cunei_buffer_fini(&text);
 }
 
-/* Ask the Python that will run the program; what is wrong with it goes to `reason`. */
+/* Whether calls are told by the best hook that the Python has. */
+static bool is_default(const struct cunei_recording_values *values, int minor)
+{
+    enum cunei_instrumenter wanted = cunei_recording_instrumenter(values);
+
+    return wanted == CUNEI_INSTRUMENTER_DEFAULT ||
+           wanted == cunei_instrumenter_default(minor);
+}
+
+/*
+ * Ask the Python that will run the program.  What is wrong with it goes to `reason`, or
+ * where it does not have what was typed, to `misfit`.
+ */
 static void check_python(const struct cunei_program *program,
                          const struct cunei_recording_values *values,
-                         struct cunei_buffer *reason)
+                         struct cunei_buffer *reason, struct cunei_buffer *misfit)
 {
     struct cunei_interpreter python = {0};
 
     int rc = cunei_interpreter_ask(&python, program->python, program->flags);
+    if (rc == 0 && !is_default(values, python.minor))
+        python.obstacle[0] = '\0'; /* it is in the way of another hook */
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
                             "'%s' does not answer as a Python does%s%s%s; name one "
@@ -148,8 +171,11 @@ static void check_python(const struct cunei_program *program,
         cunei_buffer_append_text(reason,
                                  "with -S Python does not look into site-packages, "
                                  "where what records is installed; leave -S out");
-    else if (cunei_interpreter_can_record(&python, reason))
-        say_lacks(python.minor, values);
+    else if (cunei_interpreter_can_record(&python, reason)) {
+        cunei_recording_check_instrumenter(values, &python, misfit);
+        if (!misfit->size)
+            say_lacks(python.minor, values);
+    }
     cunei_interpreter_fini(&python);
 }
 
@@ -231,7 +257,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
                             const struct cunei_recording_values *values, int argc,
                             char **argv)
 {
-    struct cunei_buffer reason = {0};
+    struct cunei_buffer reason = {0}, misfit = {0};
 
     int status = check_values(values);
     if (status == EXIT_SUCCESS)
@@ -246,13 +272,19 @@ int cunei_recording_prepare(struct cunei_recording *recording,
     struct cunei_clock_pair first = cunei_clock_pair();
     if (cunei_program_find(&recording->program, argc, argv, values->python, &reason) &&
         recording->program.python)
-        check_python(&recording->program, values, &reason);
-    if (!reason.size)
+        check_python(&recording->program, values, &reason, &misfit);
+    else if (!reason.size)
+        cunei_recording_check_instrumenter(values, NULL, &misfit);
+    if (!reason.size && !misfit.size)
         recording->frequency = frequency_since(&first);
     recording->values = values;
     recording->only_it = values->no_children;
-    status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
+    if (reason.size)
+        status = cunei_cmd_fail(0, "%s", reason.data);
+    else if (misfit.size)
+        status = cunei_cmd_usage("%s", misfit.data);
     cunei_buffer_fini(&reason);
+    cunei_buffer_fini(&misfit);
     return status;
 }
 
@@ -262,18 +294,19 @@ int cunei_recording_run(struct cunei_recording *recording,
     struct cunei_buffer text = {0};
     int status = EXIT_SUCCESS;
 
-    struct cunei_session session = {.directory = recording->directory,
-                                    .frequency = recording->frequency,
-                                    .max_bytes = values->max_bytes,
-                                    .startup = values->startup,
-                                    .c_calls = values->c_calls,
-                                    .full_repr =
-                                        values->repr == CUNEI_RECORDING_REPR_FULL,
-                                    .max_repr = values->max_repr,
-                                    .patterns = values->patterns,
-                                    .arguments = values->arguments,
-                                    .results = values->results,
-                                    .lines = values->lines};
+    struct cunei_session session = {
+        .directory = recording->directory,
+        .frequency = recording->frequency,
+        .max_bytes = values->max_bytes,
+        .startup = values->startup,
+        .c_calls = values->c_calls,
+        .full_repr = values->repr == CUNEI_RECORDING_REPR_FULL,
+        .max_repr = values->max_repr,
+        .instrumenter = cunei_recording_instrumenter(values),
+        .patterns = values->patterns,
+        .arguments = values->arguments,
+        .results = values->results,
+        .lines = values->lines};
     cunei_session_format(&session, &text);
     recording->listener = cunei_refusal_listen(recording->directory);
     int rc = text.failed ? -ENOMEM

@@ -40,6 +40,7 @@ struct cunei_recording_values {
     struct cunei_patterns lines;     /* functions whose lines are */
     uint64_t max_repr;               /* bytes of a value's text */
     int repr;                        /* enum cunei_recording_repr */
+    int instrumenter; /* of cunei_instrumenter_names; -1: the best that there is */
     bool c_calls;
     bool startup;
     bool no_children;
@@ -47,9 +48,9 @@ struct cunei_recording_values {
     bool quiet;
 };
 
-#define CUNEI_RECORDING_VALUES_DEFAULTS    \
-    {                                      \
-        .max_repr = CUNEI_SESSION_MAX_REPR \
+#define CUNEI_RECORDING_VALUES_DEFAULTS                        \
+    {                                                          \
+        .max_repr = CUNEI_SESSION_MAX_REPR, .instrumenter = -1 \
     }
 
 extern const struct cunei_option cunei_recording_options[];

@@ -202,19 +202,23 @@ int cunei_lines_end(struct cunei_lines_reader *reader)
     return rc;
 }
 
-void cunei_lines_add(struct cunei_lines *lines, const struct cunei_lines *other,
-                     const uint32_t *map, uint32_t map_count, uint64_t numerator,
-                     uint64_t denominator)
+int cunei_lines_add(struct cunei_lines *lines, const struct cunei_lines *other,
+                    const uint32_t *map, uint32_t map_count, uint64_t numerator,
+                    uint64_t denominator)
 {
     for (uint32_t i = 1; i < other->count; i++) {
         const struct cunei_line_facts *from = &other->items[i];
         uint32_t slot = from->function - (CUNEI_FUNCTION_FIRST - 1), index = 0;
         uint32_t function = slot < map_count ? map[slot] : 0;
-        if (function == 0 || find(lines, function, from->line, &index) < 0)
+        if (function == 0)
             continue;
+        int rc = find(lines, function, from->line, &index);
+        if (rc < 0)
+            return rc;
         lines->items[index].hits += from->hits;
         lines->items[index].is_searched |= from->is_searched;
         lines->items[index].time +=
             (uint64_t)((unsigned __int128)from->time * numerator / denominator);
     }
+    return 0;
 }

@@ -67,11 +67,11 @@ int cunei_lines_end(struct cunei_lines_reader *reader);
 
 /*
  * Add the lines of another: `map` has the functions' numbers by id less
- * CUNEI_FUNCTION_FIRST - 1, times are multiplied by `numerator / denominator`.
+ * CUNEI_FUNCTION_FIRST - 1, times are multiplied by `numerator / denominator`. -ENOMEM.
  */
-void cunei_lines_add(struct cunei_lines *lines, const struct cunei_lines *other,
-                     const uint32_t *map, uint32_t map_count, uint64_t numerator,
-                     uint64_t denominator);
+int cunei_lines_add(struct cunei_lines *lines, const struct cunei_lines *other,
+                    const uint32_t *map, uint32_t map_count, uint64_t numerator,
+                    uint64_t denominator);
 
 void cunei_lines_fini(struct cunei_lines *lines);
 

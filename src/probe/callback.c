@@ -31,7 +31,7 @@ struct callback {
     bool extra_inline;
     enum cunei_phase phase;
     PyObject *disable;
-    void (*main_begins)(void);
+    bool (*main_begins)(void);
 };
 
 /* `args` as sys.monitoring passes them; the first is `code`. */
@@ -145,9 +145,9 @@ static PyObject *await_main_body(struct callback *self, PyCodeObject *code,
                                  PyObject *const *args, Py_ssize_t count)
 {
     if (cunei_event_is_main(code)) {
-        self->main_begins();
+        bool is_wanted = self->main_begins();
         (void)cunei_recorder_begin_event(); /* of the recording that has begun */
-        if (cunei_recorder_is_on())
+        if (is_wanted)
             (void)record_body(self, code, args, count);
     }
     Py_RETURN_NONE;

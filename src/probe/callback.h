@@ -40,8 +40,9 @@ enum cunei_callback_kind {
 struct cunei_callback_shared {
     Py_ssize_t extra_index;
     bool extra_inline;
-    PyObject *disable;         /* borrowed: sys.monitoring.DISABLE */
-    void (*main_begins)(void); /* called once, in __main__'s first frame */
+    PyObject *disable; /* borrowed: sys.monitoring.DISABLE */
+    /* Called once, in __main__'s first frame; whether that one is to be told of. */
+    bool (*main_begins)(void);
 };
 
 /* The type; a new reference. */

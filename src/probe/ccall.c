@@ -244,18 +244,37 @@ bool cunei_ccall_is_inside(const void *frame)
     return is_current(thread) && thread->top->frame == frame;
 }
 
+/* The innermost open call of the frame; those of other greenlets may be above it. */
+static struct cunei_cthread_open *find_near(const void *frame)
+{
+    const struct cunei_cthread *thread = cunei_cthread_own;
+
+    if (!is_current(thread))
+        return NULL;
+    for (struct cunei_cthread_open *open = thread->top;
+         open > thread->opens && thread->top - open < LOOK_AHEAD; open--) {
+        if (open->frame == frame)
+            return open;
+    }
+    return NULL;
+}
+
+static void leave_all(const void *frame, bool raises)
+{
+    struct cunei_cthread_open *open;
+
+    while ((open = find_near(frame)))
+        leave(cunei_cthread_own, open, raises);
+}
+
 void cunei_ccall_unwind(void)
 {
-    const void *frame = cunei_pyframe_running(PyThreadState_Get());
-
-    while (cunei_ccall_is_inside(frame))
-        leave(cunei_cthread_own, cunei_cthread_own->top, true);
+    leave_all(cunei_pyframe_running(PyThreadState_Get()), true);
 }
 
 void cunei_ccall_close(const void *frame)
 {
-    while (cunei_ccall_is_inside(frame))
-        leave(cunei_cthread_own, cunei_cthread_own->top, false);
+    leave_all(frame, false);
 }
 
 uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
@@ -435,8 +454,10 @@ vectorcallfunc cunei_ccall_on_raise(void)
 void cunei_ccall_enter(PyCodeObject *code, PyObject *callable)
 {
     PyObject *args[] = {(PyObject *)code, Py_None, callable, Py_None};
+    const void *frame = cunei_pyframe_running(PyThreadState_GetUnchecked());
 
-    cunei_ccall_close(cunei_pyframe_running(PyThreadState_GetUnchecked()));
+    if (cunei_ccall_is_inside(frame))
+        cunei_ccall_close(frame);
     /* Code that has a word for other reasons than to be recorded. */
     uint64_t word = extra_inline ? cunei_extra_inline(code, extra_index)
                                  : cunei_extra_call(code, extra_index);

@@ -389,7 +389,7 @@ static uint64_t identify(struct entry *entry, const struct names *names)
 
     (void)cunei_names_copy(names->module, module, sizeof(module));
     (void)cunei_names_copy(names->qualname, qualname, sizeof(qualname));
-    (void)cunei_names_copy(code->co_filename, file, sizeof(file));
+    cunei_names_of_file(code->co_filename, file);
     struct cunei_function function = {
         /* A process that multiprocessing spawned has the program's main module, too. */
         .module = strcmp(module, "__mp_main__") == 0 ? "__main__" : module,

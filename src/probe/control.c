@@ -12,6 +12,7 @@
 
 #include "probe/argument.h"
 #include "probe/ccall.h"
+#include "probe/choice.h"
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/cost.h"
@@ -173,6 +174,8 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
     cunei_greenlet_begin(state->tracer_type);
     cunei_exception_reset();
     cunei_describe(&process, &state->session.patterns);
+    process.instrumenter =
+        strdup(cunei_instrumenter_name(cunei_choice_of(&state->session)));
     if (is_forked)
         process.name = cunei_process_forked_name();
     int rc = cunei_recorder_start(&options, &process);
@@ -196,7 +199,7 @@ static void forget_words(struct cunei_probe *state)
         .lined = state->source->methods->line ? when_lined : NULL,
     };
 
-    cunei_code_reset(&state->session.patterns, &hooks);
+    cunei_code_reset(cunei_choice_patterns(&state->session), &hooks);
     cunei_argument_choose(&state->session);
     cunei_lineevent_choose(&state->session);
     cunei_ccall_reset();
@@ -259,13 +262,15 @@ static void begin_main(struct cunei_probe *state)
 }
 
 /* The same in __main__'s first frame. */
-void cunei_control_main_begins(void)
+bool cunei_control_main_begins(void)
 {
     if (!cunei_world_take_control())
-        return;
+        return false;
     if (active)
         begin_main(active);
+    bool is_wanted = active && !active->source->is_silent && cunei_recorder_is_on();
     cunei_world_leave_control();
+    return is_wanted;
 }
 
 /* Go on in another folder: in a forked child, or where os._exit came back. */
@@ -293,6 +298,13 @@ static void begin_staying(void)
     begin_again(false);
 }
 
+static void tell_losses(struct cunei_probe *state)
+{
+    int reason = cunei_choice_tell_losses(state->source);
+    if (reason)
+        cunei_refusal_leave(state->session.directory, reason);
+}
+
 static void leave_recorder(void *status)
 {
     (void)cunei_recorder_leave(*(int *)status);
@@ -303,6 +315,7 @@ void cunei_control_leaving(int status)
     if (!cunei_world_take_control())
         return;
     if (active && cunei_recorder_is_on()) {
+        tell_losses(active);
         cunei_process_tell_end();
         cunei_exception_end();
         cunei_world_stop(leave_recorder, &status);
@@ -317,6 +330,7 @@ void cunei_control_stop(struct cunei_probe *state)
     if (!cunei_world_take_control())
         return;
     if (state == active) {
+        tell_losses(state);
         /* Events first: after that hardly any thread is in the middle of one. */
         state->source->methods->pause(state->source);
         cunei_process_tell_end();
@@ -343,7 +357,13 @@ void cunei_control_forked(struct cunei_probe *state)
 /* Take what recording needs of the interpreter; the session is set already. */
 static int prepare(struct cunei_probe *state)
 {
+    struct cunei_source *source = cunei_choice_make(&state->session, state->sources);
+
+    if (!source)
+        return -1;
+    state->source = source;
     active = state;
+    cunei_process_hear_calls(state->source->methods->watch != NULL);
     state->source->c_calls = state->session.c_calls;
     state->source->lines = state->session.lines.count > 0;
     if (state->source->methods->take(state->source, is_selective(state)) < 0)
@@ -451,7 +471,8 @@ static int boot(struct cunei_probe *state, const char *text)
     state->inside = false;
     if (prepare(state) < 0 || (!state->session.startup &&
                                state->source->methods->await_main(state->source) < 0)) {
-        cunei_refusal_leave(state->session.directory, refusal_of(state));
+        cunei_refusal_leave(state->session.directory,
+                            state == active ? refusal_of(state) : CUNEI_REASON_LACKING);
         undo_start(state);
         return -1;
     }

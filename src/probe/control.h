@@ -18,7 +18,9 @@
 #include "wire/session.h"
 
 struct cunei_probe {
-    struct cunei_source *source; /* borrowed: from whoever made the module */
+    struct cunei_source *source; /* of the recording, one of those that follow */
+    /* Borrowed: from whoever made the module; NULL: this Python has none of it. */
+    struct cunei_source *sources[CUNEI_INSTRUMENTERS];
     struct cunei_collect collect;
     PyTypeObject *tracer_type;
     struct cunei_session session; /* of the recording that is on, or awaited */
@@ -32,7 +34,9 @@ int cunei_control_start(struct cunei_probe *state, struct cunei_session *session
 
 /* The same as the environment asks for, once __main__ begins. */
 int cunei_control_boot(struct cunei_probe *state, const char *text);
-void cunei_control_main_begins(void);
+
+/* In its first frame; whether the recording wants to be told of that one. */
+bool cunei_control_main_begins(void);
 
 /* End the recording, if there is one. */
 void cunei_control_stop(struct cunei_probe *state);

@@ -28,7 +28,7 @@
 static struct {
     struct cunei_source source;
     Py_ssize_t extra_index;
-    void (*main_begins)(void);
+    bool (*main_begins)(void);
     cunei_older_evaluator installed; /* of ours; NULL: none */
     cunei_older_evaluator before;    /* whose place it has */
     bool awaits;                     /* that __main__ begins */
@@ -196,7 +196,7 @@ static bool begins_main(PyThreadState *thread, cunei_older_frame *frame)
     if (!is_main)
         return false;
     own.awaits = false;
-    own.main_begins();
+    (void)own.main_begins();
     return own.recording;
 }
 
@@ -412,7 +412,7 @@ static const struct cunei_source_methods methods = {
 };
 
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
-                                          void (*main_begins)(void))
+                                          bool (*main_begins)(void))
 {
     own.source.methods = &methods;
     own.extra_index = extra_index;

@@ -20,6 +20,6 @@
  * first frame of __main__.
  */
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
-                                          void (*main_begins)(void));
+                                          bool (*main_begins)(void));
 
 #endif

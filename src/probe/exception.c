@@ -410,6 +410,17 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
         cunei_flights_share(flights, flight);
 }
 
+void cunei_exception_ended(PyCodeObject *code)
+{
+    const struct cunei_flights *flights = cunei_flights_own();
+    const struct cunei_flight *last =
+        flights && flights->count ? &flights->items[flights->count - 1].flight : NULL;
+
+    /* It has not been taken, so it is alive. */
+    if (last && last->seen_by == code && last->depth == current_depth())
+        cunei_exception_unwound(code, NULL, (PyObject *)(uintptr_t)last->exception);
+}
+
 void cunei_exception_end(void)
 {
     struct cunei_flights *flights = cunei_flights_own();

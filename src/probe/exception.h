@@ -37,6 +37,9 @@ cunei_exception_event cunei_exception_handled;
 /* The frame, which is recorded, ends by it; before its leave is written. */
 cunei_exception_event cunei_exception_unwound;
 
+/* The same where it is not told by which: by what flies in that frame, if anything. */
+void cunei_exception_ended(PyCodeObject *code);
+
 /* The recording ends: nobody has taken what still flies in this thread. */
 void cunei_exception_end(void);
 

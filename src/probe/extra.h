@@ -15,6 +15,9 @@
 
 #include "probe/compat.h"
 
+/* How many of ours there are, side by side: before 3.11 also that of qualname.c. */
+#define CUNEI_EXTRA_COUNT (PY_VERSION_HEX >= 0x030b0000 ? 1 : 2)
+
 struct cunei_extra {
     Py_ssize_t size;
     void *words[];
@@ -45,7 +48,7 @@ static inline uint64_t cunei_extra_call(PyCodeObject *code, Py_ssize_t index)
  * Gives a code object that has no words yet its first one.  CPython would make room for
  * the words of every tool, and call the functions of all of them when the code object
  * is freed; that of a tool which came after us may be gone by then, as that of
- * CPython's own test_code is.  So there is room for no more than those before us.
+ * CPython's own test_code is.  So there is room for no more than ours and those before.
  *
  * Without a GIL, CPython before 3.14.4 also lays the words out in the sight of other
  * threads, and on processors that reorder stores they may see what was in that memory
@@ -57,12 +60,13 @@ static inline bool cunei_extra_lay_out(PyCodeObject *code, Py_ssize_t index,
                                        uint64_t word)
 {
     void *none = NULL;
+    const Py_ssize_t size = index + CUNEI_EXTRA_COUNT;
     struct cunei_extra *extra =
-        PyMem_Calloc(1, sizeof(*extra) + (size_t)(index + 1) * sizeof(void *));
+        PyMem_Calloc(1, sizeof(*extra) + (size_t)size * sizeof(void *));
 
     if (!extra)
         return false;
-    extra->size = index + 1;
+    extra->size = size;
     extra->words[index] = (void *)(uintptr_t)word;
     if (__atomic_compare_exchange_n(&code->co_extra, &none, (void *)extra, false,
                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED))

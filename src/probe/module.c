@@ -13,8 +13,14 @@
 #include "probe/compat.h"
 #include "probe/control.h"
 #include "probe/greenlet.h"
+#include "probe/hook.h"
+#include "probe/names.h"
+#include "probe/newthread.h"
 #include "probe/process.h"
+#include "probe/profilehook.h"
 #include "probe/qualname.h"
+#include "probe/silence.h"
+#include "probe/tracehook.h"
 #include "probe/world.h"
 #include "rt/recorder.h"
 
@@ -27,6 +33,7 @@
 
 struct module {
     struct cunei_probe probe;
+    PyTypeObject *beginning_type;
 #if PY_VERSION_HEX >= 0x030c0000
     struct cunei_monitor monitor;
     PyTypeObject *callback_type;
@@ -106,20 +113,23 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
 /* The session that the arguments of start describe; -1 with an exception set. */
 static int parse_session(struct cunei_session *session, PyObject *args, PyObject *names)
 {
-    static char *keywords[] = {"directory", "patterns", "max_bytes", "children",
-                               "c_calls",   "args",     "results",   "max_repr",
-                               "full_repr", "lines",    NULL};
+    static char *keywords[] = {"directory", "patterns", "max_bytes",    "children",
+                               "c_calls",   "args",     "results",      "max_repr",
+                               "full_repr", "lines",    "instrumenter", NULL};
     PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
     PyObject *lines = NULL;
+    const char *instrumenter = NULL;
     unsigned long long max_bytes = 0, max_repr = 0;
     int children = 1, c_calls = 0, full_repr = 0;
 
-    if (!PyArg_ParseTupleAndKeywords(args, names, "O&O!K|$ppO!O!KpO!:start", keywords,
-                                     PyUnicode_FSConverter, &directory, &PyList_Type,
-                                     &patterns, &max_bytes, &children, &c_calls,
-                                     &PyList_Type, &arguments, &PyList_Type, &results,
-                                     &max_repr, &full_repr, &PyList_Type, &lines))
+    if (!PyArg_ParseTupleAndKeywords(
+            args, names, "O&O!K|$ppO!O!KpO!z:start", keywords, PyUnicode_FSConverter,
+            &directory, &PyList_Type, &patterns, &max_bytes, &children, &c_calls,
+            &PyList_Type, &arguments, &PyList_Type, &results, &max_repr, &full_repr,
+            &PyList_Type, &lines, &instrumenter))
         return -1;
+    enum cunei_instrumenter found =
+        instrumenter ? cunei_instrumenter_find(instrumenter) : 0;
     *session = (struct cunei_session){
         .directory = strdup(PyBytes_AS_STRING(directory)),
         .max_bytes = max_bytes,
@@ -127,6 +137,7 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
         .c_calls = c_calls,
         .max_repr = max_repr,
         .full_repr = full_repr,
+        .instrumenter = found,
     };
     Py_DECREF(directory);
     if (!session->directory) {
@@ -235,7 +246,7 @@ static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inli
     PyObject *monitoring = cunei_compat_sys("monitoring");
     int rc = -1;
 
-    whole->probe.source = &whole->monitor.source;
+    whole->probe.sources[CUNEI_INSTRUMENTER_MONITORING] = &whole->monitor.source;
     whole->callback_type = cunei_callback_type(module);
     if (!monitoring)
         PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
@@ -262,7 +273,7 @@ static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inli
 {
     cunei_ccall_init(extra_index, extra_inline, NULL, NULL);
     cunei_linehook_init(extra_index);
-    state_of(module)->source =
+    state_of(module)->sources[CUNEI_INSTRUMENTER_FRAME] =
         cunei_evaluator_open(extra_index, cunei_control_main_begins);
     return 0;
 }
@@ -281,6 +292,25 @@ static void close_source(struct module *whole)
 }
 #endif
 
+/* Those that every Python has; -1 with an exception set. */
+static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
+{
+    struct module *whole = whole_of(module);
+    struct cunei_probe *probe = &whole->probe;
+
+    whole->beginning_type = cunei_newthread_type(module);
+    if (!whole->beginning_type)
+        return -1;
+    cunei_hook_init(extra_index, extra_inline);
+    probe->sources[CUNEI_INSTRUMENTER_PROFILE] =
+        cunei_profilehook_open(cunei_control_main_begins);
+    probe->sources[CUNEI_INSTRUMENTER_TRACE] =
+        cunei_tracehook_open(cunei_control_main_begins);
+    probe->source = probe->sources[cunei_instrumenter_default(PY_MINOR_VERSION)];
+    probe->sources[CUNEI_INSTRUMENTER_NONE] = cunei_silence_open(probe->source);
+    return 0;
+}
+
 static int probe_exec(PyObject *module)
 {
     struct cunei_probe *state = state_of(module);
@@ -288,6 +318,7 @@ static int probe_exec(PyObject *module)
     bool extra_inline;
 
     cunei_world_init();
+    cunei_names_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
@@ -300,13 +331,16 @@ static int probe_exec(PyObject *module)
     state->tracer_type = cunei_greenlet_type(module);
     if (!state->tracer_type)
         return -1;
-    return open_source(module, extra_index, extra_inline);
+    if (open_source(module, extra_index, extra_inline) < 0)
+        return -1;
+    return open_hooks(module, extra_index, extra_inline);
 }
 
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct module *whole = whole_of(module);
     Py_VISIT(whole->probe.tracer_type);
+    Py_VISIT(whole->beginning_type);
     int rc = cunei_collect_traverse(&whole->probe.collect, visit, arg);
     return rc ? rc : visit_source(whole, visit, arg);
 }
@@ -315,6 +349,7 @@ static int probe_clear(PyObject *module)
 {
     struct module *whole = whole_of(module);
     Py_CLEAR(whole->probe.tracer_type);
+    Py_CLEAR(whole->beginning_type);
     cunei_collect_clear(&whole->probe.collect);
     close_source(whole);
     return 0;

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "probe/compat.h"
@@ -46,6 +47,43 @@ size_t cunei_names_copy(PyObject *text, char *out, size_t size)
     Py_XDECREF(encoded);
     return kept;
 }
+
+#if PY_VERSION_HEX < 0x03090000
+
+/* Where the program was started, if the probe was loaded then. */
+static char folder[CUNEI_NAMES_MAX];
+
+void cunei_names_init(void)
+{
+    if (!getcwd(folder, sizeof(folder)))
+        folder[0] = '\0';
+}
+
+void cunei_names_of_file(PyObject *text, char out[CUNEI_NAMES_MAX])
+{
+    char whole[CUNEI_NAMES_MAX];
+    size_t length = cunei_names_copy(text, out, CUNEI_NAMES_MAX);
+
+    if (length == 0 || out[0] == '/' || out[0] == '<')
+        return;
+    size_t space = (size_t)snprintf(whole, sizeof(whole), "%s/%s", folder,
+                                    strncmp(out, "./", 2) == 0 ? out + 2 : out);
+    if (folder[0] && space < sizeof(whole) && access(whole, F_OK) == 0)
+        memcpy(out, whole, space + 1);
+}
+
+#else
+
+void cunei_names_init(void)
+{
+}
+
+void cunei_names_of_file(PyObject *text, char out[CUNEI_NAMES_MAX])
+{
+    (void)cunei_names_copy(text, out, CUNEI_NAMES_MAX);
+}
+
+#endif
 
 /* Types of C are called module.name; without a dot they are builtins. */
 static void split_name(const char *name, char module[CUNEI_NAMES_MAX],

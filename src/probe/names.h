@@ -19,6 +19,13 @@
 size_t cunei_names_copy(PyObject *text, char *out, size_t size);
 
 /*
+ * The file of a code object.  Before 3.9 the main one has the name that was typed,
+ * which means another file once the program changes its directory: it is told in whole.
+ */
+void cunei_names_init(void);
+void cunei_names_of_file(PyObject *text, char out[CUNEI_NAMES_MAX]);
+
+/*
  * What the object itself holds under a name, a new reference; NULL without an
  * exception.  A property or a __getattr__ of the program's does not run.
  */

@@ -7,40 +7,20 @@
 #undef _PyInterpreterState_Get
 #elif PY_VERSION_HEX < 0x030a0000
 #define Py_BUILD_CORE 1
+#undef _PyGC_FINALIZED /* which 3.9 defines twice */
 #include <internal/pycore_interp.h>
 #endif
 
 #include "probe/older.h"
 
 #if PY_VERSION_HEX >= 0x030b0000
-/* A number of the exception table: six bits a byte, the largest first. */
-static const unsigned char *read_number(const unsigned char *byte, int *number)
-{
-    *number = *byte & 63;
-    while (*byte++ & 64)
-        *number = *number << 6 | (*byte & 63);
-    return byte;
-}
+#include "probe/handler.h"
+#endif
 
-/* Its entries are sorted, and in instructions of two bytes. */
+#if PY_VERSION_HEX >= 0x030b0000
 int cunei_older_handler(cunei_older_frame *frame)
 {
-    PyObject *table = frame->f_code->co_exceptiontable;
-    const unsigned char *byte = (const unsigned char *)PyBytes_AS_STRING(table);
-    const unsigned char *end = byte + PyBytes_GET_SIZE(table);
-    int at = cunei_older_offset(frame) / 2, start, size, handler, depth;
-
-    while (byte < end) {
-        byte = read_number(byte, &start);
-        byte = read_number(byte, &size);
-        byte = read_number(byte, &handler);
-        byte = read_number(byte, &depth);
-        if (start > at)
-            break;
-        if (at < start + size)
-            return 2 * handler;
-    }
-    return -1;
+    return cunei_handler_find(frame->f_code, cunei_older_offset(frame));
 }
 #else
 int cunei_older_handler(cunei_older_frame *frame)

@@ -258,6 +258,25 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
     fall(flights, flying, frame->f_code, below, function != 0);
 }
 
+/* What is thrown into a generator to close it, and what flies already, is known. */
+void cunei_passing_taken(cunei_older_frame *frame, uint64_t word,
+                         const struct cunei_compat_error *error, int handler)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
+
+    cunei_passing_landed();
+    if (!flights || traceback->tb_next || word & CUNEI_CODE_OFF ||
+        error->type == PyExc_GeneratorExit || !PyExceptionClass_Check(error->type))
+        return;
+    struct cunei_flying *flying =
+        begin(flights, frame->f_code, cunei_code_id(word), error);
+    flying->flight.handler = cunei_code_id(word);
+    flying->flight.handler_line =
+        cunei_lines_after(&flights->lines, frame->f_code, handler);
+    land(flights, flying);
+}
+
 void cunei_passing_fell(PyCodeObject *code, cunei_older_frame *below, uint64_t word)
 {
     struct cunei_flights *flights = cunei_flights_own();

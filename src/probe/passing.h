@@ -27,6 +27,10 @@
 void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
                            uint64_t word, const struct cunei_compat_error *error);
 
+/* The same for one that the frame takes itself, at `handler` in bytes. */
+void cunei_passing_taken(cunei_older_frame *frame, uint64_t word,
+                         const struct cunei_compat_error *error, int handler);
+
 /* The same for one of which it is not known by what: by what flies, if anything. */
 void cunei_passing_fell(PyCodeObject *code, cunei_older_frame *below, uint64_t word);
 

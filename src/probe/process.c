@@ -20,6 +20,8 @@ static PyCFunction leave, execute[2], change_root;
 
 static void (*when_leaving)(int status);
 
+static bool hears_calls;
+
 /* What is to be called at the next event of a thread; `call` is set last. */
 static struct {
     void (*_Atomic call)(void); /* NULL: nothing */
@@ -76,16 +78,20 @@ static bool is_bootstrap(PyCodeObject *code)
     return cunei_qualname_is(code, "BaseProcess._bootstrap");
 }
 
+void cunei_process_hear_calls(bool are_heard)
+{
+    hears_calls = are_heard;
+}
+
 bool cunei_process_watches(PyCodeObject *code)
 {
-    return CUNEI_COMPAT_HAS_CALLS && (names_way_out(code) || is_bootstrap(code) ||
-                                      cunei_threadname_watches(code));
+    return hears_calls && (names_way_out(code) || is_bootstrap(code) ||
+                           cunei_threadname_watches(code));
 }
 
 bool cunei_process_names(PyCodeObject *code)
 {
-    return !CUNEI_COMPAT_HAS_CALLS &&
-           (is_bootstrap(code) || cunei_threadname_watches(code));
+    return !hears_calls && (is_bootstrap(code) || cunei_threadname_watches(code));
 }
 
 /* Of a Process, which may be NULL. */

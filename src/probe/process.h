@@ -7,8 +7,9 @@
  * have an `_exit` or an `execv` among them) or gives names is watched: it has local
  * CALL events, whether it is recorded or not, and cunei_process_call looks at what it
  * calls.  Whoever answers CALL events must hand them on, and must not switch them off
- * in code that is watched.  Before 3.12 probe/wayout.h hears of the ways out, and names
- * are seen when what gives them begins or ends.
+ * in code that is watched.  Where the source of
+ * events has none of them, probe/wayout.h hears of the ways out, and names are seen
+ * when what gives them begins or ends.
  */
 #ifndef CUNEI_PROBE_PROCESS_H
 #define CUNEI_PROBE_PROCESS_H
@@ -23,6 +24,9 @@
  */
 int cunei_process_init(void (*leaves)(int status));
 
+/* Whether calls out of one code object can be heard of; else probe/wayout.h helps. */
+void cunei_process_hear_calls(bool are_heard);
+
 /* Whether the code object must have CALL events. */
 bool cunei_process_watches(PyCodeObject *code);
 
@@ -35,7 +39,7 @@ void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argume
 /* The C function behind os._exit, os.execv or os.execve is about to be called. */
 void cunei_process_leaves(PyCFunction function, PyObject *argument);
 
-/* Before 3.12: whether the function gives names.  Its frame begins, or ends. */
+/* There: whether the function gives names.  Its frame begins, or ends. */
 bool cunei_process_names(PyCodeObject *code);
 void cunei_process_frame(PyCodeObject *code, bool begins);
 

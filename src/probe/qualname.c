@@ -58,6 +58,9 @@ static void learn(PyCodeObject *code, PyObject *name)
 {
     if (known(code))
         return;
+    /* Where the code object has no words yet, both of ours get room. */
+    if (!code->co_extra)
+        (void)cunei_extra_lay_out(code, extra_index + 1 - CUNEI_EXTRA_COUNT, 0);
     Py_INCREF(name);
     if (PyUnstable_Code_SetExtra((PyObject *)code, extra_index, name) < 0) {
         Py_DECREF(name);
@@ -75,24 +78,41 @@ static PyObject *prefix_of(PyCodeObject *code, PyObject *name)
     return PyUnicode_FromFormat("%U.", name);
 }
 
-static void learn_inner(PyCodeObject *code, PyObject *name)
+/* How deep functions and classes stand in each other that are looked for. */
+#define DEPTH_MAX      16
+
+static void learn_inner(PyCodeObject *code, PyObject *name, int depth)
 {
     PyObject *prefix = NULL, *constants = code->co_consts;
 
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); i++) {
-        PyObject *inner = PyTuple_GET_ITEM(constants, i);
-        if (!PyCode_Check(inner) || known((PyCodeObject *)inner))
+        PyCodeObject *inner = (PyCodeObject *)PyTuple_GET_ITEM(constants, i);
+        if (!PyCode_Check(inner) || known(inner))
             continue;
         if (!prefix)
             prefix = prefix_of(code, name);
-        PyObject *whole =
-            prefix ? PyUnicode_Concat(prefix, ((PyCodeObject *)inner)->co_name) : NULL;
+        PyObject *whole = prefix ? PyUnicode_Concat(prefix, inner->co_name) : NULL;
         if (whole)
-            learn((PyCodeObject *)inner, whole);
+            learn(inner, whole);
+        if (whole && depth > 0)
+            learn_inner(inner, whole, depth - 1);
         Py_XDECREF(whole);
     }
     PyErr_Clear();
     Py_XDECREF(prefix);
+}
+
+/* One that functools.wraps gave another's name to is found where it is defined. */
+static bool is_own_name(PyObject *name, PyCodeObject *code)
+{
+    Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+    Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, length, -1);
+    PyObject *last = PyUnicode_Substring(name, dot + 1, length);
+    bool yes = last && PyUnicode_Compare(last, code->co_name) == 0;
+
+    Py_XDECREF(last);
+    PyErr_Clear();
+    return yes;
 }
 
 static void learn_function(PyObject *object)
@@ -100,15 +120,21 @@ static void learn_function(PyObject *object)
     if (!object || !PyFunction_Check(object))
         return;
     PyFunctionObject *function = (PyFunctionObject *)object;
-    learn((PyCodeObject *)function->func_code, function->func_qualname);
-    /* What a decorator has wrapped. */
-    for (Py_ssize_t i = 0;
-         function->func_closure && i < PyTuple_GET_SIZE(function->func_closure); i++) {
-        PyObject *inner = PyCell_GET(PyTuple_GET_ITEM(function->func_closure, i));
-        if (inner && PyFunction_Check(inner))
-            learn((PyCodeObject *)((PyFunctionObject *)inner)->func_code,
-                  ((PyFunctionObject *)inner)->func_qualname);
-    }
+    PyCodeObject *code = (PyCodeObject *)function->func_code;
+    if (known(code) || !is_own_name(function->func_qualname, code))
+        return;
+    learn(code, function->func_qualname);
+    learn_inner(code, function->func_qualname, DEPTH_MAX);
+}
+
+/* What a decorator has wrapped. */
+static void learn_wrapped(PyObject *object)
+{
+    PyObject *closure =
+        PyFunction_Check(object) ? PyFunction_GET_CLOSURE(object) : NULL;
+
+    for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++)
+        learn_function(PyCell_GET(PyTuple_GET_ITEM(closure, i)));
 }
 
 /* What a descriptor of C's own has under this name. */
@@ -118,8 +144,27 @@ static void learn_held(PyObject *holder, const char *name)
 
     if (!held)
         PyErr_Clear();
-    learn_function(held);
+    else {
+        learn_function(held);
+        learn_wrapped(held);
+    }
     Py_XDECREF(held);
+}
+
+/* Objects with more attributes are none that stand for a function. */
+#define ATTRIBUTES_MAX 16
+
+/* What functools.lru_cache, cached_property and classes like them keep. */
+static void learn_kept(PyObject *object)
+{
+    PyObject **dict = _PyObject_GetDictPtr(object);
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+
+    if (!dict || !*dict || PyDict_GET_SIZE(*dict) > ATTRIBUTES_MAX)
+        return;
+    while (PyDict_Next(*dict, &at, &name, &value))
+        learn_function(value);
 }
 
 static void learn_attribute(PyObject *value)
@@ -131,24 +176,38 @@ static void learn_attribute(PyObject *value)
         learn_held(value, "fget");
         learn_held(value, "fset");
         learn_held(value, "fdel");
-    } else
+    } else if (!PyType_Check(value) && !PyModule_Check(value)) {
         learn_function(value);
+        learn_wrapped(value);
+        learn_kept(value);
+    }
 }
 
-static void search_class(PyTypeObject *type)
+static bool is_class(PyObject *value)
+{
+    return PyType_Check(value) &&
+           PyType_HasFeature((PyTypeObject *)value, Py_TPFLAGS_HEAPTYPE);
+}
+
+/* A class may have any other as its attribute, itself too. */
+static bool is_inside(PyTypeObject *inner, PyTypeObject *outer)
+{
+    PyObject *name = ((PyHeapTypeObject *)inner)->ht_qualname;
+    PyObject *prefix = ((PyHeapTypeObject *)outer)->ht_qualname;
+
+    return PyUnicode_GET_LENGTH(name) > PyUnicode_GET_LENGTH(prefix) &&
+           PyUnicode_Tailmatch(name, prefix, 0, PY_SSIZE_T_MAX, -1) == 1;
+}
+
+static void search_class(PyTypeObject *type, int depth)
 {
     PyObject *name, *value;
     Py_ssize_t place = 0;
 
     while (type->tp_dict && PyDict_Next(type->tp_dict, &place, &name, &value)) {
         learn_attribute(value);
-        if (PyType_Check(value) && value != (PyObject *)type &&
-            PyType_HasFeature((PyTypeObject *)value, Py_TPFLAGS_HEAPTYPE)) {
-            PyObject *key, *inner;
-            Py_ssize_t at = 0;
-            while (PyDict_Next(((PyTypeObject *)value)->tp_dict, &at, &key, &inner))
-                learn_attribute(inner);
-        }
+        if (depth > 0 && is_class(value) && is_inside((PyTypeObject *)value, type))
+            search_class((PyTypeObject *)value, depth - 1);
     }
 }
 
@@ -163,11 +222,10 @@ static void search_module(PyObject *globals)
         return;
     *place = globals;
     while (PyDict_Next(globals, &at, &name, &value)) {
-        if (PyType_Check(value) &&
-            PyType_HasFeature((PyTypeObject *)value, Py_TPFLAGS_HEAPTYPE))
-            search_class((PyTypeObject *)value);
+        if (is_class(value))
+            search_class((PyTypeObject *)value, DEPTH_MAX);
         else
-            learn_function(value);
+            learn_attribute(value);
     }
 }
 
@@ -176,7 +234,7 @@ PyObject *cunei_qualname_find(PyCodeObject *code, PyObject *globals)
     if (!known(code) && globals && code->co_flags & CO_NEWLOCALS)
         search_module(globals);
     PyObject *name = Py_NewRef(known(code) ? known(code) : code->co_name);
-    learn_inner(code, name);
+    learn_inner(code, name, 0);
     return name;
 }
 

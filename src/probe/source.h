@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the events come from: sys.monitoring (probe/monitor.h), or before 3.12 an
- * evaluator of frames (probe/evaluator.h).
+ * Where the events come from: sys.monitoring (probe/monitor.h), an evaluator of frames
+ * (probe/evaluator.h), the hooks of sys.setprofile and sys.settrace (probe/hook.h), or
+ * nowhere (probe/silence.h).  Which of them a recording has is chosen when it begins.
  *
  *     take        what it needs of the interpreter, or refuse
  *     await_main  events until __main__ begins, then …
@@ -22,7 +23,7 @@
 
 struct cunei_source;
 
-/* Those from `select` on may be NULL: there is nothing to do. */
+/* Those from `tell_losses` on may be NULL: there is nothing to do. */
 struct cunei_source_methods {
     /* 0, or -1 with an exception set. */
     int (*take)(struct cunei_source *source, bool selective);
@@ -36,6 +37,9 @@ struct cunei_source_methods {
 
     /* How many tools use the same besides us; -1 with an exception set. */
     int (*count_others)(struct cunei_source *source);
+
+    /* The recording is about to end: tell the recorder what was not heard of. */
+    void (*tell_losses)(struct cunei_source *source);
 
     /* Switch the events of a selected code object on; errors are swallowed. */
     void (*select)(struct cunei_source *source, PyCodeObject *code);
@@ -69,6 +73,7 @@ struct cunei_source_methods {
 struct cunei_source {
     const struct cunei_source_methods *methods;
     bool is_taken;
+    bool is_silent; /* it never tells of a function */
     bool ends;    /* the process does: audit hooks shall hear nothing of the release */
     bool c_calls; /* calls of C functions are recorded, too; set before `take` */
     bool lines;   /* lines of some functions are; the same */

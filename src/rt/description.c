@@ -96,6 +96,7 @@ void cunei_description_end(struct cunei_recording *recording,
     process->ended = true;
     process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
     process->interpreters = recording->interpreters;
+    process->taken = recording->taken;
     process->end_ns = end->wall_ns;
     process->lost = live->counters[CUNEI_LIVE_LOST];
     process->lost_no_stream = live->counters[CUNEI_LIVE_LOST_NO_STREAM];

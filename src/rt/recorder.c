@@ -146,6 +146,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     rc = process->forked ? cunei_space_take(&recording.space, &recording.folder, 0) : 0;
     if (rc != -ENOSPC)
         rc = cunei_live_create(&recording);
+    recording.taken = 0;
     adopt_description(process);
     if (rc == 0)
         rc = cunei_description_write(&recording);
@@ -263,6 +264,11 @@ void cunei_recorder_note_interpreters(uint64_t count)
     while (known < count &&
            !atomic_compare_exchange_weak(&recording.interpreters, &known, count))
         continue;
+}
+
+void cunei_recorder_count_taken(uint64_t count)
+{
+    atomic_fetch_add_explicit(&recording.taken, count, memory_order_relaxed);
 }
 
 uint32_t cunei_recorder_begin_event(void)

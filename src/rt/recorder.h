@@ -79,6 +79,9 @@ void cunei_recorder_hold_folder(void);
 void cunei_recorder_count_interpreter(void);
 void cunei_recorder_note_interpreters(uint64_t count);
 
+/* So many threads more are not heard of any more, because of the program. */
+void cunei_recorder_count_taken(uint64_t count);
+
 bool cunei_recorder_is_on(void);
 
 /*

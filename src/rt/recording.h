@@ -66,6 +66,7 @@ struct cunei_recording {
     char *parent_folder;             /* owned: in a forked child, its parent's */
     pid_t parent;                    /* its parent, if it has such a folder */
     _Atomic uint64_t interpreters;   /* that are not recorded, so far */
+    _Atomic uint64_t taken;          /* threads that are not heard of any more */
 };
 
 /* What to do with a packet for which there is no space. */

@@ -231,8 +231,8 @@ int cunei_intake_lines(struct cunei_survey *survey,
             rc = read_lines(&lines, process, &process->streams[i]);
     }
     if (rc == 0)
-        cunei_lines_add(&survey->lines, &lines, map, profile->slot_count, NS_PER_S,
-                        profile->frequency);
+        rc = cunei_lines_add(&survey->lines, &lines, map, profile->slot_count, NS_PER_S,
+                             profile->frequency);
     cunei_lines_fini(&lines);
     return rc;
 }

@@ -254,27 +254,50 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
-/* Before 3.12 exceptions are seen when they end a frame. */
+static bool is_told_by(const struct cunei_process *process, const char *instrumenter)
+{
+    return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
+}
+
+/* Why there are no rows. */
+static const char *name_absence(const struct cunei_survey *survey)
+{
+    bool is_asked = survey->process_count > 0;
+
+    for (size_t i = 0; i < survey->process_count; i++)
+        is_asked &= is_told_by(&survey->processes[i].process->description, "none");
+    if (survey->functions.count > 0)
+        return "No function that these patterns let through was called.";
+    return is_asked ? "No call was recorded, as --instrumenter none asks for."
+                    : "No call was recorded.";
+}
+
+/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
 static bool sees_part(const struct cunei_process *process)
 {
     static const char name[] = "CPython 3.";
     const char *version = process->python ? strstr(process->python, name) : NULL;
 
-    return version && strtoul(version + strlen(name), NULL, 10) < 12;
+    return version && strtoul(version + strlen(name), NULL, 10) < 12 &&
+           !is_told_by(process, "trace");
 }
 
 static int note_unseen(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
     struct cunei_buffer words = {0};
-    bool is_part = false;
+    bool is_part = false, is_none = false;
 
-    for (size_t i = 0; i < survey->process_count; i++)
+    for (size_t i = 0; i < survey->process_count; i++) {
         is_part |= sees_part(&survey->processes[i].process->description);
-    if (!is_part || !report->options->exceptions)
+        is_none |= is_told_by(&survey->processes[i].process->description, "profile");
+    }
+    if (!(is_part || is_none) || !report->options->exceptions)
         return 0;
-    cunei_buffer_append_text(&words, "exceptions that were raised and taken within one "
-                                     "function: CPython tells of them from 3.12 on");
+    cunei_buffer_append_text(
+        &words, is_none ? "exceptions: --instrumenter profile does not tell of them"
+                        : "exceptions that were raised and taken within one function: "
+                          "CPython tells of them from 3.12 on");
     return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
 }
 
@@ -282,10 +305,7 @@ int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
                        uint32_t count)
 {
     if (count == 0 && !report->options->tasks && !report->options->exceptions)
-        (void)fprintf(report->out, "%s\n",
-                      report->survey->functions.count > 0
-                          ? "No function that these patterns let through was called."
-                          : "No call was recorded.");
+        (void)fprintf(report->out, "%s\n", name_absence(report->survey));
     (void)fputc('\n', report->out);
     int rc = note_left_out(report);
     if (rc == 0)

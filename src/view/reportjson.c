@@ -88,6 +88,8 @@ static void put_process(struct cunei_json *json, const struct cunei_survey *surv
     put_number_or_null(json, "cpu_ns", process->has_cpu, process->cpu_ns);
     cunei_json_number(json, "threads", process->thread_count);
     cunei_json_number(json, "interpreters", description->interpreters);
+    cunei_json_text(json, "instrumenter", description->instrumenter);
+    cunei_json_number(json, "taken", description->taken);
     cunei_json_flag(json, "c_calls", description->c_calls);
     cunei_json_number(json, "events", process->events);
     cunei_json_number(json, "calls", process->calls);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The line above a report. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/format.h"
 #include "view/section.h"
+#include "wire/instrumenter.h"
 
 #define DOT " · "
 
@@ -133,6 +135,20 @@ static void put(struct cunei_paragraph *title, struct cunei_buffer *text,
     cunei_buffer_clear(text);
 }
 
+/* What told of calls, where it is not what that Python has by default. */
+static void format_instrumenter(const struct cunei_process *process,
+                                struct cunei_buffer *out)
+{
+    int minor = 0;
+
+    if (!process->python || !process->instrumenter ||
+        sscanf(process->python, "CPython 3.%d", &minor) != 1)
+        return;
+    enum cunei_instrumenter used = cunei_instrumenter_find(process->instrumenter);
+    if (used && used != cunei_instrumenter_default(minor))
+        cunei_buffer_format(out, "instrumenter %s", cunei_instrumenter_name(used));
+}
+
 int cunei_report_title(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
@@ -155,6 +171,8 @@ int cunei_report_title(const struct cunei_report *report)
         cunei_format_text(&safe, python, 40);
         put(&title, &safe, CUNEI_INK_PLAIN);
     }
+    format_instrumenter(&survey->processes[0].process->description, &text);
+    put(&title, &text, CUNEI_INK_PLAIN);
     format_times(report, &text);
     put(&title, &text, CUNEI_INK_PLAIN);
     cunei_format_several(&text, survey->thread_count, "thread");

@@ -40,6 +40,7 @@ static const struct field {
     FIELD(FIELD_FLAG, c_calls),
     FIELD(FIELD_TEXT, host),
     FIELD(FIELD_TEXT, python),
+    FIELD(FIELD_TEXT, instrumenter),
     FIELD(FIELD_TEXT, executable),
     FIELD(FIELD_TEXT, directory),
     FIELD(FIELD_TEXT, parent_folder),
@@ -56,6 +57,7 @@ static const struct field {
     CHANGING(FIELD_NUMBER, stop_errno),
     CHANGING(FIELD_FLAG, full),
     CHANGING(FIELD_NUMBER, interpreters),
+    CHANGING(FIELD_NUMBER, taken),
     CHANGING(FIELD_NUMBER, exit_status),
     CHANGING(FIELD_FLAG, left),
     CHANGING(FIELD_FLAG, exited),
@@ -210,6 +212,7 @@ void cunei_process_fini(struct cunei_process *process)
 {
     free(process->host);
     free(process->python);
+    free(process->instrumenter);
     free(process->executable);
     free(process->directory);
     free(process->name);

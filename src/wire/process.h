@@ -46,8 +46,11 @@ struct cunei_process {
     uint64_t cpu_ns;       /* since then, up to end_ns */
     uint64_t interpreters; /* subinterpreters that were not recorded */
     bool c_calls;          /* calls of C functions are recorded, too */
+    uint64_t taken;        /* threads that were not heard any more: the program has
+                              set a hook of its own in place of ours */
     char *host;            /* owned, as all that follow; NULL where unknown */
     char *python;          /* "CPython 3.13.0" */
+    char *instrumenter;    /* what told of calls, see wire/instrumenter.h */
     char *executable;
     char *directory;     /* the working directory */
     char *name;          /* what multiprocessing calls it */

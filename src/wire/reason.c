@@ -21,6 +21,15 @@ const char *cunei_reason_text(int reason)
     case CUNEI_REASON_ABOVE:
         return "another tool has installed an evaluator of frames above cunei's, so "
                "that C calls and lines cannot be switched on or off";
+    case CUNEI_REASON_PROFILE:
+        return "another tool has set a profile function (sys.setprofile), which cunei "
+               "does not replace; stop that tool first, or choose another instrumenter";
+    case CUNEI_REASON_TRACE:
+        return "another tool has set a trace function (sys.settrace), which cunei does "
+               "not replace; stop that tool first, or choose another instrumenter";
+    case CUNEI_REASON_LACKING:
+        return "the Python does not have that --instrumenter, or not together with "
+               "--c-calls or --lines";
     default:
         return strerror(reason);
     }

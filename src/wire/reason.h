@@ -14,7 +14,10 @@ enum cunei_reason {
     CUNEI_REASON_PYDEVD = 4001, /* beyond every errno */
     CUNEI_REASON_TORCH,
     CUNEI_REASON_ABOVE,
-    CUNEI_REASON_MAX = CUNEI_REASON_ABOVE
+    CUNEI_REASON_PROFILE,
+    CUNEI_REASON_TRACE,
+    CUNEI_REASON_LACKING, /* the instrumenter, or what it was to tell of */
+    CUNEI_REASON_MAX = CUNEI_REASON_LACKING
 };
 
 /* A clause that can follow a colon; what to do about it, too, where that is known. */

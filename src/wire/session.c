@@ -46,6 +46,9 @@ void cunei_session_format(const struct cunei_session *session, struct cunei_buff
         cunei_buffer_append_text(out, " repr=1");
     if (session->max_repr)
         cunei_buffer_format(out, " maxrepr=%" PRIu64, session->max_repr);
+    if (session->instrumenter != CUNEI_INSTRUMENTER_DEFAULT)
+        format_text(out, "instrumenter",
+                    cunei_instrumenter_name(session->instrumenter));
     format_patterns(out, &session->patterns, "include", "exclude");
     format_patterns(out, &session->arguments, "args", "args");
     format_patterns(out, &session->results, "return", "return");
@@ -84,6 +87,10 @@ static int parse_word(struct cunei_session *session, const char *key, const char
         return cunei_patterns_add(&session->results, true, value, NULL, 0);
     if (strcmp(key, "lines") == 0)
         return cunei_patterns_add(&session->lines, true, value, NULL, 0);
+    if (strcmp(key, "instrumenter") == 0) {
+        session->instrumenter = cunei_instrumenter_find(value);
+        return session->instrumenter != CUNEI_INSTRUMENTER_DEFAULT ? 0 : -EINVAL;
+    }
 
     int rc = parse_number(value, &number);
     if (rc < 0)

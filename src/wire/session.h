@@ -8,7 +8,7 @@
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
- *     lines=app:solve
+ *     lines=app:solve instrumenter=profile
  *
  * An unknown key, another version or a directory that is no absolute path is -EINVAL.
  */
@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "wire/instrumenter.h"
 
 #define CUNEI_SESSION_VARIABLE "CUNEI_RECORD"
 
@@ -37,6 +38,7 @@ struct cunei_session {
     bool c_calls;       /* also calls of C functions */
     bool full_repr;     /* values by their own repr, which is the program's code */
     uint64_t max_repr;  /* bytes of a value's text; 0: CUNEI_SESSION_MAX_REPR */
+    enum cunei_instrumenter instrumenter; /* what tells of calls */
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */
     struct cunei_patterns results;   /* functions whose results are */

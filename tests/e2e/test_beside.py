@@ -124,7 +124,7 @@ def make():
     def result():
         counts = {}
         for entry in tool.getstats():
-            name = getattr(entry.code, "co_qualname", entry.code)
+            name = getattr(entry.code, "co_name", entry.code)
             if name in ("work", "leaf", "<built-in method builtins.abs>"):
                 counts[name] = entry.callcount
         return counts

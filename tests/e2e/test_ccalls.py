@@ -212,7 +212,7 @@ def fail(item):
 
 for _ in range(3):
     try:
-        int.from_bytes("x")
+        int.from_bytes("x", "big")
     except TypeError:
         pass
 try:
@@ -223,7 +223,7 @@ try:
     next(iter([]))
 except StopIteration:
     pass
-int.from_bytes(b"x")
+int.from_bytes(b"x", "big")
 sorted([1, 2])
 """
 

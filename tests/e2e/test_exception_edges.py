@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Exceptions that are odd, many or unselected, or fly while a recording begins."""
 
+import sys
+
 import ctf
 import pytest
 from test_exceptions import Facts, facts, record
@@ -248,11 +250,12 @@ def test_recordings_that_begin_and_end_in_a_handler(cunei):
 
     (process,) = ctf.read(cunei.folder / "trace").processes
     rows = Facts(process, "app.py").rows()
-    # The first was raised before, and is told where it is first seen.
-    assert rows == {
-        ("ValueError", "start_in_a_handler"): (1, {"run": 1}, 1),
-        ("ValueError", "fail"): (1, {"run": 1}, 1),
-    }
+    # The first was raised before, and is told where it is first seen; before 3.12 that
+    # cannot be in a frame that was open by then.
+    wanted = {("ValueError", "fail"): (1, {"run": 1}, 1)}
+    if sys.version_info >= (3, 12):
+        wanted["ValueError", "start_in_a_handler"] = (1, {"run": 1}, 1)
+    assert rows == wanted
 
 
 @pytest.mark.core

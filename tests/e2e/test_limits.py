@@ -88,6 +88,10 @@ def work(n):
     exec(f"def new_{n}(): pass\\nnew_{n}()", {})
     for _ in range(40_000):
         f()
+# When the first thread ends, CPython 3.8 loads a library, or aborts.
+thread = threading.Thread(target=int)
+thread.start()
+thread.join()
 for n in range(3):
     taken = take_all()
     work(n)

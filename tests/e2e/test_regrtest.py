@@ -55,6 +55,22 @@ def test_how_a_process_ended(status, outcomes, said):
     assert regrtest.describe_end(status, outcomes) == said
 
 
+@pytest.mark.parametrize(
+    ("status", "output", "said"),
+    [
+        (1, "Timeout (0:15:00)!\nThread 0x1\n", "timed out"),
+        (1, "it says Timeout (0:15:00)! itself\n", "ended with 1"),
+        (-6, "Timeout (0:15:00)!\n", "crashed by SIGABRT"),
+    ],
+)
+def test_a_deadline_that_regrtest_kept_is_one(tmp_path, status, output, said):
+    log = tmp_path / "log"
+    log.write_text(output)
+    found = regrtest.collect(status, 1.0, tmp_path / "report.xml", log, None)
+
+    assert found.outcomes == {PROCESS: said}
+
+
 def run(**outcomes):
     return Run(outcomes, 1.0)
 

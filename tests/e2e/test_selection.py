@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What --include and --exclude select is recorded exactly, and nothing else pays."""
 
-import sys
-
 import ctf
 import pytest
 from proof import FREE_THREADED, TAKEN, needs_monitoring
 
 pytestmark = pytest.mark.core
-
-names_whole_path = pytest.mark.skipif(
-    sys.version_info < (3, 9), reason="3.8 knows its main file as it was given"
-)
 
 TAKE = """\
 import sys
@@ -48,7 +42,6 @@ cunei.start("trace", include=":generate")
 """
 
 
-@names_whole_path
 @each_number_of_ids
 def test_a_generator_that_was_suspended_is_resumed(cunei, taken):
     trace = run(
@@ -187,11 +180,7 @@ for _ in range(3):
         (["--exclude", "*:middle"], {"<module>": 1, "outer": 3, "inner": 18}),
         (["--include", "app.py", "--exclude", "re:m.d.le$"], {"inner": 18, "outer": 3}),
         (["--exclude", "__main__", "--include", ":outer"], {"outer": 3}),
-        pytest.param(
-            ["--include", "*/app.py"],
-            {"outer": 3, "inner": 18, "middle": 15},
-            marks=names_whole_path,
-        ),
+        (["--include", "*/app.py"], {"outer": 3, "inner": 18, "middle": 15}),
         (["--include", "nothing"], {}),
     ],
 )

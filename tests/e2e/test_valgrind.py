@@ -154,6 +154,8 @@ def place(error):
 
 @pytest.fixture(scope="module")
 def places_of_python(tmp_path_factory):
+    if sys.version_info < (3, 12):
+        return set()
     folder = tmp_path_factory.mktemp("monitored")
     errors = run(folder, sys.executable, write_program(folder, MONITORED))
     return {

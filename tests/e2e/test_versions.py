@@ -35,7 +35,7 @@ def examine(cunei, python):
 @pytest.mark.parametrize(
     ("version", "count"),
     [
-        ("3.8.18", 6),
+        ("3.8.18", 5),
         ("3.9.18", 5),
         ("3.10.13", 4),
         ("3.11.2", 3),
@@ -111,3 +111,11 @@ def test_no_place_for_us_is_said_before_the_program_starts(cunei, pretended):
     assert done.stderr == f"cunei: '{python}' cannot be recorded: somebody sits there\n"
     assert not (cunei.folder / "trace").exists()
     assert cunei("doctor", "--python", python).returncode == 1
+
+
+def test_another_hook_may_have_a_place(cunei, pretended):
+    python = pretended("3.11.2", "obstacle somebody sits there")
+    words = ["record", "--python", python, "--instrumenter"]
+
+    assert "sits there" in cunei(*words, "frame", "-c", "pass").stderr
+    assert "sits there" not in cunei(*words, "profile", "-c", "pass").stderr

@@ -303,6 +303,7 @@ def server():
     """Tasks, exceptions, collections, arguments, greenlets, C functions, a new name."""
     process = Process(500, SERVER_FUNCTIONS, [f"{HOME}/server.py"])
     process.facts.update(c_calls=1, exited=1, exit_status=1, interpreters=2)
+    process.facts.update(instrumenter="trace", taken=3)
     thread = Thread(process, 1, "MainThread", 0)
     thread.enter("module")
     thread.enter("run")

@@ -14,8 +14,6 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-
 void scratch_make(struct scratch *scratch)
 {
     *scratch = (struct scratch){0};
@@ -35,7 +33,7 @@ void scratch_start(struct scratch *scratch)
 {
     struct cunei_process process = {0};
     struct cunei_recorder_options options = {.directory = scratch->directory,
-                                             .frequency = NS_PER_S,
+                                             .frequency = SCRATCH_FREQUENCY,
                                              .max_bytes = scratch->max_bytes,
                                              .hooks = {.poked = scratch->poked,
                                                        .stack = scratch->stack,

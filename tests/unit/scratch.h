@@ -16,6 +16,7 @@
 #include "wire/event.h"
 
 #define SCRATCH_FUNCTIONS 251
+#define SCRATCH_FREQUENCY UINT64_C(1000000000)
 
 struct scratch {
     char directory[64];

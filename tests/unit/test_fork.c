@@ -116,8 +116,17 @@ static void a_child_knows_where_it_comes_from(void **state)
     assert_string_equal(child->name, "worker");
     assert_int_equal(trace.processes[1].function_count, 1);
     assert_int_equal(trace.processes[0].function_count, SCRATCH_FUNCTIONS);
-    assert_int_equal(trace.processes[1].metadata.frequency,
-                     trace.processes[0].metadata.frequency);
+    cunei_trace_close(&trace);
+}
+
+static void a_child_has_the_clock_that_its_parent_had(void **state)
+{
+    struct cunei_trace trace;
+
+    /* Who is killed does not measure one of its own, however long it took. */
+    assert_int_equal(WTERMSIG(run_child(*state, BY_KILL)), SIGKILL);
+
+    assert_int_equal(open_child(*state, &trace)->metadata.frequency, SCRATCH_FREQUENCY);
     cunei_trace_close(&trace);
 }
 
@@ -209,6 +218,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_child_knows_where_it_comes_from, begin, end),
+        cmocka_unit_test_setup_teardown(a_child_has_the_clock_that_its_parent_had,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(each_way_out_is_told, begin, end),
         cmocka_unit_test_setup_teardown(a_name_that_comes_later_is_told_as_well, begin,
                                         end),

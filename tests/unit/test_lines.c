@@ -291,8 +291,8 @@ static void lines_are_added_under_other_numbers(void **state)
                      0);
     assert_int_equal(cunei_lines_end(&reader), 0);
 
-    cunei_lines_add(&sum, &lines, map, 3, 1000, 1);
-    cunei_lines_add(&sum, &lines, map, 3, 1, 2);
+    assert_int_equal(cunei_lines_add(&sum, &lines, map, 3, 1000, 1), 0);
+    assert_int_equal(cunei_lines_add(&sum, &lines, map, 3, 1, 2), 0);
 
     assert_int_equal(sum.count, 2);
     assert_int_equal(sum.items[1].function, 9);

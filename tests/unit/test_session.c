@@ -52,6 +52,7 @@ static void values_and_c_calls_are_parsed_back(void **state)
     struct cunei_session session = {.directory = strdup("/tmp/trace"),
                                     .c_calls = true,
                                     .full_repr = true,
+                                    .instrumenter = CUNEI_INSTRUMENTER_TRACE,
                                     .max_repr = 4096};
     assert_int_equal(cunei_patterns_add(&session.arguments, true, ":f", NULL, 0), 0);
     assert_int_equal(cunei_patterns_add(&session.arguments, true, "a b", NULL, 0), 0);
@@ -64,6 +65,7 @@ static void values_and_c_calls_are_parsed_back(void **state)
     assert_true(parsed.c_calls);
     assert_true(parsed.full_repr);
     assert_int_equal(parsed.max_repr, 4096);
+    assert_int_equal(parsed.instrumenter, CUNEI_INSTRUMENTER_TRACE);
     assert_int_equal(parsed.patterns.count, 0);
     assert_int_equal(parsed.arguments.count, 2);
     assert_string_equal(cunei_patterns_text(&parsed.arguments, 1, &include), "a b");

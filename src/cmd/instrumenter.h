@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* Whether what --instrumenter asks for can be had, said before a program starts. */
+#ifndef CUNEI_CMD_INSTRUMENTER_H
+#define CUNEI_CMD_INSTRUMENTER_H
+
+#include "base/buffer.h"
+#include "cmd/interpreter.h"
+#include "cmd/recording.h"
+#include "wire/instrumenter.h"
+
+/* What the values ask for. */
+enum cunei_instrumenter cunei_recording_instrumenter(
+    const struct cunei_recording_values *values);
+
+/*
+ * What is wrong with it goes to `reason`, in a sentence: that this Python (NULL: not
+ * known) does not have it, or that it does not tell of what else was asked for.
+ */
+void cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
+                                        const struct cunei_interpreter *python,
+                                        struct cunei_buffer *reason);
+
+#endif

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/hook.h"
+
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/event.h"
+#include "probe/extra.h"
+#include "probe/hookframe.h"
+#include "probe/lineevent.h"
+#include "probe/newthread.h"
+#include "probe/process.h"
+#include "probe/pyframe.h"
+#include "probe/task.h"
+#include "probe/thrown.h"
+#include "probe/wayout.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "rt/stream.h"
+#include "wire/event.h"
+#include "wire/reason.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+static Py_ssize_t extra_index;
+static bool extra_inline;
+static bool has_counter;
+
+/* What was raised last in the calling thread, and where: both are only compared. */
+static _Thread_local struct {
+    const void *frame;
+    const void *type;
+} raised __attribute__((tls_model("initial-exec")));
+
+/* The one that new threads get; NULL: none. */
+static struct cunei_hook *_Atomic present;
+
+void cunei_hook_init(Py_ssize_t index, bool is_inline)
+{
+    extra_index = index;
+    extra_inline = is_inline;
+    has_counter = cunei_clock_has_counter(NULL);
+}
+
+static Py_tracefunc of_thread(const struct cunei_hook *hook,
+                              const PyThreadState *thread)
+{
+    return hook->kind == CUNEI_HOOK_PROFILE ? thread->c_profilefunc
+                                            : thread->c_tracefunc;
+}
+
+static PyThreadState *first_thread(void)
+{
+    return PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+}
+
+static int count_others(const struct cunei_hook *hook)
+{
+    int count = 0;
+
+    for (PyThreadState *thread = first_thread(); thread;
+         thread = PyThreadState_Next(thread)) {
+        Py_tracefunc function = of_thread(hook, thread);
+        count += function && function != hook->function;
+    }
+    return count;
+}
+
+static int check(struct cunei_hook *hook)
+{
+    hook->source.refusal = 0;
+    if (count_others(hook) == 0)
+        return 0;
+    hook->source.refusal =
+        hook->kind == CUNEI_HOOK_PROFILE ? CUNEI_REASON_PROFILE : CUNEI_REASON_TRACE;
+    PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(hook->source.refusal));
+    return -1;
+}
+
+#if CUNEI_HOOKFRAME_IS_FIELD
+static void set(const struct cunei_hook *hook, PyThreadState *thread,
+                Py_tracefunc function)
+{
+    if (hook->kind == CUNEI_HOOK_PROFILE)
+        thread->c_profilefunc = function;
+    else {
+        cunei_older_count_tracing((function != NULL) - (thread->c_tracefunc != NULL));
+        thread->c_tracefunc = function;
+    }
+    cunei_older_update_tracing(thread);
+}
+
+static void set_own(const struct cunei_hook *hook, Py_tracefunc function)
+{
+    set(hook, PyThreadState_Get(), function);
+}
+
+/* Those with `from` get `to`. */
+static void set_all(const struct cunei_hook *hook, Py_tracefunc from, Py_tracefunc to)
+{
+    for (PyThreadState *thread = first_thread(); thread;
+         thread = PyThreadState_Next(thread)) {
+        if (of_thread(hook, thread) == from)
+            set(hook, thread, to);
+    }
+}
+
+static int ask(const struct cunei_hook *hook)
+{
+    (void)hook;
+    return 0;
+}
+#else
+static const char *audit_event(const struct cunei_hook *hook)
+{
+    return hook->kind == CUNEI_HOOK_PROFILE ? "sys.setprofile" : "sys.settrace";
+}
+
+/* Whether that is allowed: CPython prints that it is not.  -1 with an exception set. */
+static int ask(const struct cunei_hook *hook)
+{
+    return PySys_Audit(audit_event(hook), NULL);
+}
+
+static void set_own(const struct cunei_hook *hook, Py_tracefunc function)
+{
+    if (hook->kind == CUNEI_HOOK_PROFILE)
+        PyEval_SetProfile(function, NULL);
+    else
+        PyEval_SetTrace(function, NULL);
+}
+
+/* Where somebody else's is among them, each has to do it by itself. */
+static void set_all(const struct cunei_hook *hook, Py_tracefunc from, Py_tracefunc to)
+{
+    (void)from;
+    if (count_others(hook)) {
+        if (of_thread(hook, PyThreadState_Get()) == hook->function)
+            set_own(hook, to);
+    } else if (hook->kind == CUNEI_HOOK_PROFILE)
+        PyEval_SetProfileAllThreads(to, NULL);
+    else
+        PyEval_SetTraceAllThreads(to, NULL);
+}
+#endif
+
+static void put_own(struct cunei_hook *hook)
+{
+    if (of_thread(hook, PyThreadState_Get()))
+        return;
+    if (ask(hook) < 0)
+        PyErr_Clear();
+    else
+        set_own(hook, hook->function);
+}
+
+static void check_own(const struct cunei_hook *hook)
+{
+    if (hook->is_recording && of_thread(hook, PyThreadState_Get()) != hook->function)
+        cunei_recorder_count_taken(1);
+}
+
+static void thread_begins(void)
+{
+    struct cunei_hook *hook = present;
+
+    if (hook)
+        put_own(hook);
+}
+
+static void thread_ends(void)
+{
+    const struct cunei_hook *hook = present;
+
+    if (hook)
+        check_own(hook);
+}
+
+static int put_all(struct cunei_hook *hook)
+{
+    if (present == hook)
+        return 0;
+    if (ask(hook) < 0 || cunei_newthread_watch(thread_begins, thread_ends) < 0)
+        return -1;
+    present = hook;
+    set_all(hook, NULL, hook->function);
+    return 0;
+}
+
+static void remove_all(struct cunei_hook *hook)
+{
+    if (present != hook)
+        return;
+    present = NULL;
+    cunei_newthread_unwatch();
+    /* At the end of a process nobody shall hear of it: it stays, and does nothing. */
+    if (hook->source.ends)
+        return;
+    if (ask(hook) < 0)
+        PyErr_Clear();
+    else
+        set_all(hook, hook->function, NULL);
+}
+
+static void drop_own(struct cunei_hook *hook)
+{
+    if (hook->source.ends || present ||
+        of_thread(hook, PyThreadState_Get()) != hook->function)
+        return;
+    if (ask(hook) < 0)
+        PyErr_Clear();
+    else
+        set_own(hook, NULL);
+}
+
+static void count_taken(const struct cunei_hook *hook)
+{
+    unsigned count = 0;
+
+    for (PyThreadState *thread = first_thread(); thread;
+         thread = PyThreadState_Next(thread))
+        count += of_thread(hook, thread) != hook->function;
+    if (count)
+        cunei_recorder_count_taken(count);
+}
+
+/* Everything but the hot path: `result` is what the frame returns or yields. */
+static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
+                                                      PyCodeObject *code,
+                                                      enum cunei_phase phase,
+                                                      PyObject *result)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    cunei_process_event(code); /* another recording may begin with this event */
+    uint32_t before = cunei_recorder_begin_event();
+    cunei_thrown_landed();
+    uint64_t word = cunei_event_word(code);
+    if (word && !(word & CUNEI_CODE_OFF))
+        cunei_event_write(code, word, phase, result);
+    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
+        cunei_lineevent_resume(code, word, PyFrame_GetLasti(frame));
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook *hook,
+                                                        PyCodeObject *code)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
+    uint64_t word = cunei_event_word(code);
+    if (hook->kind == CUNEI_HOOK_TRACE)
+        cunei_thrown_unwound(code);
+    if (!(word & CUNEI_CODE_OFF))
+        cunei_event_unwind(code, word,
+                           raised.frame == cunei_pyframe_running(PyThreadState_Get())
+                               ? raised.type
+                               : NULL,
+                           NULL, NULL);
+    if (hook->kind == CUNEI_HOOK_TRACE)
+        cunei_thrown_left();
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+static inline uint64_t word_of(PyCodeObject *code)
+{
+    return extra_inline ? cunei_extra_inline(code, extra_index) : cunei_code_word(code);
+}
+
+/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
+static bool is_put(uint64_t word, enum cunei_phase phase)
+{
+    uint32_t flags = 0;
+
+    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, phase);
+}
+
+static inline void tell(PyFrameObject *frame, PyCodeObject *code,
+                        enum cunei_phase phase, PyObject *result)
+{
+    uint64_t word = word_of(code);
+    uint64_t now =
+        LIKELY(has_counter) ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
+        uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+        cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
+    } else if (!(word & CUNEI_CODE_OFF) && !is_put(word, phase))
+        tell_cold(frame, code, phase, result);
+}
+
+/* Whether there is a recording to tell of it. */
+static bool is_heard(struct cunei_hook *hook, PyCodeObject *code)
+{
+    if (hook->awaits && cunei_event_is_main(code)) {
+        hook->awaits = false;
+        (void)hook->main_begins();
+    } else if (!hook->awaits)
+        drop_own(hook);
+    return hook->is_recording;
+}
+
+void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+
+    if (!LIKELY(hook->is_recording) && !is_heard(hook, code))
+        return;
+    tell(frame, code,
+         code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+                 !cunei_hookframe_begins(frame, code)
+             ? CUNEI_PHASE_RESUME
+             : CUNEI_PHASE_ENTER,
+         NULL);
+}
+
+void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *result)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+
+    if (!LIKELY(result))
+        tell_unwind(hook, code);
+    else
+        tell(frame, code,
+             code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+                     cunei_hookframe_yields(frame, code)
+                 ? CUNEI_PHASE_YIELD
+                 : CUNEI_PHASE_LEAVE,
+             result);
+}
+
+/* In a forked child the word may be that of the parent: it is made anew. */
+void cunei_hook_line(PyFrameObject *frame)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+    uint64_t word = word_of(code);
+
+    if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
+        cunei_lineevent_tell(code, word, cunei_hookframe_line(frame));
+}
+
+void cunei_hook_raise(PyFrameObject *frame, PyObject *told)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+
+    if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) < 3)
+        return;
+    cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
+    raised.frame = cunei_pyframe_running(PyThreadState_Get());
+    raised.type = PyTuple_GET_ITEM(told, 0);
+    cunei_thrown_raised(frame, cunei_event_word(code), told);
+    cunei_recorder_end_event(before);
+}
+
+static struct cunei_hook *hook_of(struct cunei_source *source)
+{
+    return (struct cunei_hook *)source;
+}
+
+static int take(struct cunei_source *source, bool selective)
+{
+    (void)selective;
+    if (check(hook_of(source)) < 0)
+        return -1;
+    source->is_taken = true;
+    return 0;
+}
+
+static int await_main(struct cunei_source *source)
+{
+    struct cunei_hook *hook = hook_of(source);
+
+    hook->awaits = true;
+    return put_all(hook);
+}
+
+static int prepare(struct cunei_source *source, bool selective)
+{
+    (void)selective;
+    return check(hook_of(source));
+}
+
+static int record(struct cunei_source *source, bool selective)
+{
+    struct cunei_hook *hook = hook_of(source);
+
+    (void)selective;
+    hook->awaits = false;
+    if (put_all(hook) < 0)
+        return -1;
+    cunei_wayout_watch();
+    hook->is_recording = true;
+    return 0;
+}
+
+static void pause_events(struct cunei_source *source)
+{
+    struct cunei_hook *hook = hook_of(source);
+
+    hook->is_recording = hook->awaits = false;
+    cunei_wayout_unwatch();
+    remove_all(hook);
+}
+
+static void release(struct cunei_source *source)
+{
+    if (source->is_taken)
+        pause_events(source);
+    source->is_taken = false;
+}
+
+static int count_other_tools(struct cunei_source *source)
+{
+    return count_others(hook_of(source));
+}
+
+static void tell_losses(struct cunei_source *source)
+{
+    count_taken(hook_of(source));
+}
+
+/* They are told of all code. */
+static void add_lines(struct cunei_source *source, PyCodeObject *code)
+{
+    (void)source;
+    (void)code;
+}
+
+static const struct cunei_source_methods plain = {
+    .take = take,
+    .await_main = await_main,
+    .prepare = prepare,
+    .record = record,
+    .pause = pause_events,
+    .release = release,
+    .count_others = count_other_tools,
+    .tell_losses = tell_losses,
+};
+
+static const struct cunei_source_methods lining = {
+    .take = take,
+    .await_main = await_main,
+    .prepare = prepare,
+    .record = record,
+    .pause = pause_events,
+    .release = release,
+    .count_others = count_other_tools,
+    .tell_losses = tell_losses,
+    .line = add_lines,
+};
+
+struct cunei_source *cunei_hook_open(struct cunei_hook *hook, bool (*main_begins)(void),
+                                     bool tells_lines)
+{
+    hook->source.methods = tells_lines ? &lining : &plain;
+    hook->main_begins = main_begins;
+    return &hook->source;
+}

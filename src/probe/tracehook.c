@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/tracehook.h"
+
+#include "probe/hook.h"
+
+static int on_event(PyObject *object, PyFrameObject *frame, int what,
+                    PyObject *argument);
+
+static struct cunei_hook own = {.kind = CUNEI_HOOK_TRACE, .function = on_event};
+
+static int on_event(PyObject *object, PyFrameObject *frame, int what,
+                    PyObject *argument)
+{
+    (void)object;
+    if (what == PyTrace_CALL)
+        cunei_hook_enter(&own, frame);
+    else if (!own.is_recording)
+        return 0;
+    else if (what == PyTrace_RETURN)
+        cunei_hook_leave(&own, frame, argument);
+    else if (what == PyTrace_LINE && own.source.lines)
+        cunei_hook_line(frame);
+    else if (what == PyTrace_EXCEPTION)
+        cunei_hook_raise(frame, argument);
+    return 0;
+}
+
+struct cunei_source *cunei_tracehook_open(bool (*main_begins)(void))
+{
+    return cunei_hook_open(&own, main_begins, true);
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Whatever tells of the calls, they are the same: every instrumenter that a Python has.
+
+The same workloads as in test_exact, each run once for every instrumenter in one
+process, and once for cProfile.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import ctf
+import pytest
+from test_exact import THREADED, differences, entries, key_of, workload_names
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+NEW = sys.version_info >= (3, 12)
+
+# Those that tell of calls, the default first.
+INSTRUMENTERS = ["monitoring" if NEW else "frame", "profile", "trace"]
+
+CORE = {"coroutines", "exceptions", "generators", "recursion"}
+
+# What each run of them does depends on what the threads do first.
+VARIES = THREADED | {"imports"}
+
+
+def measure(cunei, name):
+    """cProfile's counts, and the process that each instrumenter recorded."""
+    folder = cunei.folder / "traces"
+    folder.mkdir()
+    done = cunei.run(cunei.python, PROGRAMS / "hooked.py", name, folder, *INSTRUMENTERS)
+    assert done.returncode == 0, done.stderr
+    profile = Counter()
+    for file, line, qualname, calls in json.loads(done.stdout.splitlines()[-1]):
+        profile[key_of(file, line, qualname)] += calls
+    processes = {}
+    for instrumenter in INSTRUMENTERS:
+        (processes[instrumenter],) = ctf.read(folder / instrumenter).processes
+    return profile, processes
+
+
+def own(counts):
+    """Only what the workload itself defines."""
+    return Counter(
+        {key: n for key, n in counts.items() if key[0].startswith(str(PROGRAMS))}
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.core if name in CORE else [])
+        for name in workload_names()
+    ],
+)
+def test_every_instrumenter_counts_the_same_calls(cunei, name):
+    profile, processes = measure(cunei, name)
+    for instrumenter, process in processes.items():
+        assert process.description["instrumenter"] == instrumenter
+        assert process.description["lost"] == "0"
+        assert process.description["taken"] == "0"
+        assert process.is_balanced(), (instrumenter, process.replay())
+        if name in VARIES:
+            first = own(entries(processes[INSTRUMENTERS[0]]))
+            assert sum(first.values()) > 0
+            assert differences(own(entries(process)), first) == {}, instrumenter
+        else:
+            assert sum(profile.values()) > 50
+            assert differences(entries(process), profile) == {}, instrumenter
