@@ -33,4 +33,4 @@ def measure(best_turns, rounds):
     for name in ROWS:
         function, size = WORKLOADS[name]
         table[name], missing[name] = best_turns(KINDS, function, size, rounds)
-    return {"ns": table, "missing": missing}
+    return {"ns": table, "missing": missing, "python": sys.version_info[:2]}

@@ -95,7 +95,7 @@ def measure_calls():
     for name in asked(WORKLOADS):
         function, size = WORKLOADS[name]
         table[name], missing[name] = best_turns(VARIANTS, function, size, ROUNDS)
-    return {"ns": table, "missing": missing}
+    return {"ns": table, "missing": missing, "python": sys.version_info[:2]}
 
 
 def has_gil():

@@ -107,8 +107,8 @@ static inline PyObject *run(PyThreadState *thread, cunei_older_frame *frame, int
                             enum wanted wanted)
 {
     if (wanted & LINES) {
-        bool is_lined = own.recording && word_of(frame) & CUNEI_CODE_LINED;
-        if (is_lined || cunei_linehook_is_on(thread))
+        bool is_lined = word_of(frame) & CUNEI_CODE_LINED && own.recording;
+        if (!LIKELY(!is_lined && !cunei_linehook_is_on(thread)))
             return run_switched(thread, frame, throws, is_lined);
     }
     return hand_on(thread, frame, throws, own.before);
@@ -251,8 +251,9 @@ static PyObject *record_calls(PyThreadState *thread, cunei_older_frame *frame,
 static PyObject *record_lines(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
 {
-    return record_in(thread, frame, throws,
-                     own.source.c_calls ? C_CALLS | LINES : LINES);
+    if (own.source.c_calls)
+        return record_in(thread, frame, throws, C_CALLS | LINES);
+    return record_in(thread, frame, throws, LINES);
 }
 
 #else

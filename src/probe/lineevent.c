@@ -21,6 +21,7 @@
 
 static Py_ssize_t extra_index = -1;
 static bool extra_inline;
+static bool has_counter;                   /* see rt/clock.h */
 static PyObject *disable;                  /* borrowed */
 static const struct cunei_session *chosen; /* borrowed: until the recording ends */
 
@@ -28,6 +29,7 @@ void cunei_lineevent_init(Py_ssize_t index, bool is_inline, PyObject *switch_off
 {
     extra_index = index;
     extra_inline = is_inline;
+    has_counter = cunei_clock_has_counter(NULL);
     disable = switch_off;
 }
 
@@ -55,6 +57,13 @@ void cunei_lineevent_forget(void)
 static inline uint32_t read_epoch(void)
 {
     return atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
+/* In another library, and asked each time, it took 10 ns of a line. */
+static inline uint64_t read_clock(void)
+{
+    return LIKELY(has_counter) ? cunei_clock_counter()
+                               : cunei_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void write_line(PyCodeObject *code, uint32_t id, enum cunei_phase phase,
@@ -159,7 +168,7 @@ HOT_CALLBACK(on_line_system, false)
 
 vectorcallfunc cunei_lineevent_on_line(void)
 {
-    return cunei_clock_has_counter(NULL) ? on_line_counter : on_line_system;
+    return has_counter ? on_line_counter : on_line_system;
 }
 
 bool cunei_lineevent_prepare(PyCodeObject *code)
@@ -188,7 +197,7 @@ static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t co
     uint32_t unit = (uint32_t)cunei_compat_small(args[1]) / UNIT;
     if (!table || unit >= table->count || table->lines[unit] == 0)
         return Py_NewRef(disable);
-    uint64_t now = cunei_clock_read();
+    uint64_t now = read_clock();
     uint32_t line = table->lines[unit];
     if (!put_near(code, now, line, CUNEI_PHASE_YIELD))
         put_far(code, word, now, (int)line, CUNEI_PHASE_YIELD);
@@ -207,10 +216,14 @@ void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, int offset)
                    PyCode_Addr2Line(code, offset));
 }
 
-void cunei_lineevent_tell(PyCodeObject *code, uint64_t word, int line)
+/* In a forked child the word may be that of the parent: it is made anew. */
+void cunei_lineevent_tell(PyCodeObject *code, int line)
 {
-    uint64_t now = cunei_clock_read();
+    uint64_t now = read_clock(), word;
 
-    if (line <= 0 || !put_near(code, now, (uint32_t)line, CUNEI_PHASE_ENTER))
+    if (LIKELY(line > 0 && put_near(code, now, (uint32_t)line, CUNEI_PHASE_ENTER)))
+        return;
+    word = word_of(code);
+    if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
         put_far(code, word, now, line, CUNEI_PHASE_ENTER);
 }

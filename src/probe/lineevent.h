@@ -41,7 +41,10 @@ vectorcallfunc cunei_lineevent_on_instruction(void);
 /* The frame on top, of this code, has gone on at the instruction at `offset`. */
 void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, int offset);
 
-/* The frame on top, of this code, begins a line: where the source is not monitor.h. */
-void cunei_lineevent_tell(PyCodeObject *code, uint64_t word, int line);
+/*
+ * The frame on top, of this code, begins a line: where the source is not monitor.h.
+ * Nothing is said of code whose lines are not recorded.
+ */
+void cunei_lineevent_tell(PyCodeObject *code, int line);
 
 #endif

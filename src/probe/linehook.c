@@ -20,6 +20,7 @@ static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
 void cunei_linehook_init(Py_ssize_t index)
 {
     extra_index = index;
+    cunei_lineevent_init(index, true, NULL); /* nothing is switched off here */
 }
 
 static uint64_t word_of(PyCodeObject *code)
@@ -50,23 +51,13 @@ void cunei_linehook_set(PyThreadState *thread, bool is_on, bool was_heard)
                          (was_heard || thread->c_profilefunc != cunei_open_hook)));
 }
 
-/* In a forked child the word may be that of the parent: it is made anew. */
-static void tell(PyFrameObject *frame)
-{
-    PyCodeObject *code = cunei_older_code(frame);
-    uint64_t word = word_of(code);
-
-    if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
-        cunei_lineevent_tell(code, word, cunei_older_line(frame));
-}
-
 int cunei_linehook_alone(PyObject *object, PyFrameObject *frame, int what,
                          PyObject *argument)
 {
     (void)object;
     (void)argument;
     if (what == PyTrace_LINE && is_recording)
-        tell(frame);
+        cunei_lineevent_tell(cunei_older_code(frame), cunei_older_line(frame));
     return 0;
 }
 
@@ -80,7 +71,7 @@ int cunei_linehook_chained(PyObject *object, PyFrameObject *frame, int what,
     if (is_inside)
         return 0;
     if (what == PyTrace_LINE && is_recording)
-        tell(frame);
+        cunei_lineevent_tell(cunei_older_code(frame), cunei_older_line(frame));
     is_inside = true;
     if (function)
         rc = function(object, frame, what, argument);

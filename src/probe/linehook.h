@@ -49,8 +49,9 @@ void cunei_linehook_set(PyThreadState *thread, bool is_on, bool was_heard);
 
 static inline bool cunei_linehook_is_on(const PyThreadState *thread)
 {
-    return thread->c_tracefunc == cunei_linehook_alone ||
-           thread->c_tracefunc == cunei_linehook_chained;
+    /* Mostly there is none, and each of the others is one more load. */
+    return thread->c_tracefunc && (thread->c_tracefunc == cunei_linehook_alone ||
+                                   thread->c_tracefunc == cunei_linehook_chained);
 }
 
 #endif

@@ -392,7 +392,7 @@ void cunei_older_count_tracing(int more);
 /* The line of a frame, while a hook is told of it. */
 static inline int cunei_older_line(PyFrameObject *frame)
 {
-#if PY_VERSION_HEX >= 0x030a0000
+#if PY_VERSION_HEX >= 0x030b0000
     return PyFrame_GetLineNumber(frame);
 #else
     return frame->f_lineno; /* the function would search for it */
