@@ -336,9 +336,12 @@ static int probe_exec(PyObject *module)
     return open_hooks(module, extra_index, extra_inline);
 }
 
+/* Before 3.9 these are called as soon as there is a module, and that has no state yet. */
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct module *whole = whole_of(module);
+    if (!whole)
+        return 0;
     Py_VISIT(whole->probe.tracer_type);
     Py_VISIT(whole->beginning_type);
     int rc = cunei_collect_traverse(&whole->probe.collect, visit, arg);
@@ -348,6 +351,8 @@ static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 static int probe_clear(PyObject *module)
 {
     struct module *whole = whole_of(module);
+    if (!whole)
+        return 0;
     Py_CLEAR(whole->probe.tracer_type);
     Py_CLEAR(whole->beginning_type);
     cunei_collect_clear(&whole->probe.collect);
@@ -357,7 +362,8 @@ static int probe_clear(PyObject *module)
 
 static void probe_free(void *module)
 {
-    cunei_control_forget(state_of(module));
+    if (whole_of(module))
+        cunei_control_forget(state_of(module));
     (void)probe_clear(module);
 }
 
