@@ -11,6 +11,8 @@
 #include <internal/pycore_interp.h>
 #endif
 
+#include <string.h>
+
 #include "probe/older.h"
 
 #if PY_VERSION_HEX >= 0x030b0000
@@ -37,6 +39,37 @@ int cunei_older_handler(cunei_older_frame *frame)
 
 #if PY_VERSION_HEX < 0x03090000
 extern void Py_GetArgcArgv(int *count, wchar_t ***words);
+
+static Py_ssize_t vectorcall_place(const PyType_Spec *spec)
+{
+    const PyType_Slot *slot = spec->slots;
+
+    while (slot->slot && slot->slot != Py_tp_members)
+        slot++;
+    const PyMemberDef *member = slot->slot ? slot->pfunc : NULL;
+    while (member && member->name) {
+        if (strcmp(member->name, "__vectorcalloffset__") == 0)
+            return member->offset;
+        member++;
+    }
+    return 0;
+}
+
+/* The flag stands for a place that is not known yet: with it no type is made. */
+PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject *bases)
+{
+    PyType_Spec plain = *spec;
+    Py_ssize_t place = vectorcall_place(spec);
+
+    (void)module;
+    plain.flags &= ~(unsigned)Py_TPFLAGS_HAVE_VECTORCALL;
+    PyObject *type = PyType_FromSpecWithBases(&plain, bases);
+    if (type && place) {
+        ((PyTypeObject *)type)->tp_vectorcall_offset = place;
+        ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    return type;
+}
 #endif
 
 PyObject *cunei_older_arguments(void)

@@ -90,12 +90,9 @@ static inline PyFrameObject *PyThreadState_GetFrame(PyThreadState *thread)
     return thread->frame;
 }
 
-static inline PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec,
-                                                 PyObject *bases)
-{
-    (void)module;
-    return PyType_FromSpecWithBases(spec, bases);
-}
+/* A place for vectorcalls among its members is that of the type. */
+PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec,
+                                   PyObject *bases);
 #endif
 
 #if PY_VERSION_HEX < 0x030b0000
