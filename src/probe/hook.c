@@ -336,14 +336,9 @@ void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *r
              result);
 }
 
-/* In a forked child the word may be that of the parent: it is made anew. */
 void cunei_hook_line(PyFrameObject *frame)
 {
-    PyCodeObject *code = cunei_hookframe_code(frame);
-    uint64_t word = word_of(code);
-
-    if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
-        cunei_lineevent_tell(code, word, cunei_hookframe_line(frame));
+    cunei_lineevent_tell(cunei_hookframe_code(frame), cunei_hookframe_line(frame));
 }
 
 void cunei_hook_raise(PyFrameObject *frame, PyObject *told)
