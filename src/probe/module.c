@@ -336,7 +336,8 @@ static int probe_exec(PyObject *module)
     return open_hooks(module, extra_index, extra_inline);
 }
 
-/* Before 3.9 these are called as soon as there is a module, and that has no state yet. */
+/* Before 3.9 these are called as soon as there is a module, and that has no state yet.
+ */
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct module *whole = whole_of(module);
