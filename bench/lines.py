@@ -74,6 +74,8 @@ class Coverage(Plain):
     def __init__(self, core):
         import coverage
 
+        if core == "sysmon" and not hasattr(sys, "monitoring"):
+            raise RuntimeError("it needs sys.monitoring, which came with 3.12")
         os.environ["COVERAGE_CORE"] = core
         self.coverage = coverage.Coverage(data_file=None, include=[__file__])
 
