@@ -149,6 +149,14 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline)
     return 0;
 }
 
+void cunei_code_share(void)
+{
+#if PY_VERSION_HEX < 0x03090000
+    if (extra_index >= 0)
+        cunei_older_share_extra(extra_index, CUNEI_EXTRA_COUNT);
+#endif
+}
+
 struct reset {
     const struct cunei_patterns *patterns;
     const struct cunei_code_hooks *hooks;

@@ -54,6 +54,12 @@ enum cunei_code_flag {
  */
 int cunei_code_init(Py_ssize_t *index, bool *is_inline);
 
+/*
+ * CPython 3.8 frees what one interpreter has left when another collects garbage, and
+ * lets go of the words of code as that one knows how: to be called in it before.
+ */
+void cunei_code_share(void);
+
 typedef void cunei_code_visitor(PyCodeObject *code);
 
 /* What is done with each code object at first sight; each may be NULL. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/frames.h"
 #include "probe/lock.h"
@@ -35,6 +36,7 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
     (void)self;
     if (count != 2 || !PyUnicode_Check(args[0]) || !PyDict_Check(args[1]))
         Py_RETURN_NONE;
+    cunei_code_share();
     struct cunei_compat_error pending = cunei_compat_put_aside();
     bool ends = PyUnicode_CompareWithASCIIString(args[0], "stop") == 0;
     uint64_t words[] = {

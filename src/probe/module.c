@@ -322,8 +322,10 @@ static int probe_exec(PyObject *module)
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
-    if (!cunei_control_is_main())
+    if (!cunei_control_is_main()) {
+        cunei_code_share();
         return 0;
+    }
     if (cunei_code_init(&extra_index, &extra_inline) < 0 || cunei_qualname_init() < 0 ||
         cunei_process_init(cunei_control_leaving) < 0 ||
         cunei_collect_init(&state->collect) < 0)

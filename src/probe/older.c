@@ -153,6 +153,19 @@ void cunei_older_set_evaluator(cunei_older_evaluator evaluator)
 }
 
 #if PY_VERSION_HEX < 0x03090000
+void cunei_older_share_extra(Py_ssize_t first, Py_ssize_t count)
+{
+    const PyInterpreterState *from = PyInterpreterState_Main();
+    PyInterpreterState *own = PyInterpreterState_Get();
+
+    for (Py_ssize_t i = first; own != from && i < first + count; i++) {
+        if (own->co_extra_user_count <= i)
+            own->co_extra_user_count = i + 1;
+        if (!own->co_extra_freefuncs[i])
+            own->co_extra_freefuncs[i] = from->co_extra_freefuncs[i];
+    }
+}
+
 void cunei_older_count_tracing(int more)
 {
     _PyRuntime.ceval.tracing_possible += more;

@@ -318,6 +318,11 @@ bool cunei_older_is_opening(const cunei_older_frame *frame);
 const cunei_older_frame *cunei_older_set_ending(const cunei_older_frame *frame);
 bool cunei_older_is_ending(const cunei_older_frame *frame);
 
+#if PY_VERSION_HEX < 0x03090000
+/* The words that the main interpreter frees so are freed so by this one, too. */
+void cunei_older_share_extra(Py_ssize_t first, Py_ssize_t count);
+#endif
+
 /* The main interpreter's evaluator of frames. */
 cunei_older_evaluator cunei_older_get_evaluator(void);
 void cunei_older_set_evaluator(cunei_older_evaluator evaluator);
