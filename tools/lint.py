@@ -78,7 +78,8 @@ def fingerprint(entry, settings):
 
 
 # Only for Pythons before 3.12, whose frames they look into.
-OLDER = {f"{name}.h" for name in ("foreign", "linehook", "older", "open", "passing")}
+OLDER_NAMES = ("foreign", "frameevent", "linehook", "older", "open", "passing")
+OLDER = {f"{name}.h" for name in OLDER_NAMES}
 
 
 def check_headers():

@@ -50,6 +50,7 @@ void cunei_frameevent_tell_unwind(PyThreadState *thread, cunei_older_frame *fram
     PyCodeObject *code = frame->f_code;
     struct cunei_compat_error error = cunei_compat_put_aside();
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
+    const cunei_older_frame *outer = cunei_older_set_ending(frame);
 
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
@@ -59,6 +60,7 @@ void cunei_frameevent_tell_unwind(PyThreadState *thread, cunei_older_frame *fram
         cunei_event_unwind(code, word, error.type, NULL, NULL);
     cunei_passing_wait();
     cunei_recorder_end_event(before);
+    (void)cunei_older_set_ending(outer);
     cunei_older_pop(thread, &pushed);
     cunei_compat_put_back(&error);
 }

@@ -110,6 +110,21 @@ void cunei_older_close(const struct cunei_older_opening *opening)
     innermost = opening->outer;
 }
 
+static _Thread_local const cunei_older_frame *ending;
+
+const cunei_older_frame *cunei_older_set_ending(const cunei_older_frame *frame)
+{
+    const cunei_older_frame *before = ending;
+
+    ending = frame;
+    return before;
+}
+
+bool cunei_older_is_ending(const cunei_older_frame *frame)
+{
+    return frame == ending;
+}
+
 bool cunei_older_is_opening(const cunei_older_frame *frame)
 {
     const struct cunei_older_opening *opening = innermost;

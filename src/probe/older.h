@@ -311,6 +311,13 @@ void cunei_older_opened(void); /* its start is told now */
 void cunei_older_close(const struct cunei_older_opening *opening);
 bool cunei_older_is_opening(const cunei_older_frame *frame);
 
+/*
+ * The frame that has just ended, NULL: there is none; returns the one before.  It still
+ * stands where it was suspended, if an exception was thrown into it there.
+ */
+const cunei_older_frame *cunei_older_set_ending(const cunei_older_frame *frame);
+bool cunei_older_is_ending(const cunei_older_frame *frame);
+
 #if PY_VERSION_HEX < 0x03090000
 /* The words that the main interpreter frees so are freed so by this one, too. */
 void cunei_older_share_extra(Py_ssize_t first, Py_ssize_t count);

@@ -143,7 +143,8 @@ static inline bool cunei_pyframe_top_rests(PyFrameObject *frame, PyCodeObject *c
     (void)code;
     return false;
 #else
-    return cunei_pyframe_rests(frame, code);
+    return cunei_pyframe_rests(frame, code) &&
+           !cunei_older_is_ending(cunei_older_frame_of(frame));
 #endif
 }
 

@@ -87,6 +87,28 @@ def test_generators_closed_thrown_into_dropped_and_abandoned(cunei):
     assert calls(cunei)["generate"] == (5, trace.count("generate", ctf.RESUME))
 
 
+CLOSED = """\
+def inner():
+    yield 1
+
+def outer():
+    yield from inner()
+
+for _ in range(20_000):
+    for generator in (inner(), outer()):
+        next(generator)
+        generator.close()
+"""
+
+
+def test_generators_closed_wherever_a_packet_begins(cunei):
+    """The stack that opens a packet holds one that ends where it was suspended."""
+    record(cunei, CLOSED)
+
+    told = report(cunei)
+    assert (told["orphans"], told["unclosed"], told["appeared"]) == (0, 0, 0)
+
+
 def test_generators_and_frames_that_were_open_when_recording_began(cunei):
     cunei.write(
         "app.py",
