@@ -138,7 +138,9 @@ static void check_monitoring(const struct patient *patient, struct finding *find
         return;
     }
     if (patient->python.minor < CUNEI_INTERPRETER_MINOR) {
-        say(finding, STATE_BAD, "neither sys.monitoring nor an evaluator of frames");
+        cunei_buffer_format(&finding->text, "cunei has no hook before 3.%d",
+                            CUNEI_INTERPRETER_MINOR);
+        finding->state = STATE_BAD;
         return;
     }
     if (patient->python.minor < MONITORING_MINOR) {
@@ -167,6 +169,14 @@ static void check_version(const struct patient *patient, struct finding *finding
         say(finding, STATE_BAD, "no Python to look into");
         return;
     }
+    if (patient->python.major < CUNEI_INTERPRETER_MAJOR ||
+        patient->python.minor < CUNEI_INTERPRETER_MINOR) {
+        cunei_buffer_format(&finding->text,
+                            "too old: 3.%d is the first that is recorded",
+                            CUNEI_INTERPRETER_MINOR);
+        finding->state = STATE_BAD;
+        return;
+    }
     while (cunei_lacks_next(patient->python.minor, &lack))
         count++;
     if (count == 0) {
@@ -175,8 +185,8 @@ static void check_version(const struct patient *patient, struct finding *finding
     }
     finding->state = STATE_NOTE;
     finding->lists_lacks = true;
-    cunei_buffer_format(&finding->text,
-                        "does not give all that 3.%d and later do:", MONITORING_MINOR);
+    cunei_buffer_format(&finding->text, "does not give all that 3.%d and later do",
+                        MONITORING_MINOR);
 }
 
 static const char *system_name(const char *path)

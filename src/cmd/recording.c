@@ -38,7 +38,7 @@ const struct cunei_option cunei_recording_options[] = {
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "leave these functions out: they cost nothing",
+     .help = "leave these functions out: from 3.12 on they cost\nnothing",
      VALUE(patterns)},
     {.name = "c-calls",
      .kind = CUNEI_OPTION_FLAG,
@@ -80,7 +80,7 @@ const struct cunei_option cunei_recording_options[] = {
      .value = "HOOK",
      .help = "what tells of calls: monitoring (from 3.12 on), frame\n"
              "(before 3.12), profile, trace, or none, which records\n"
-             "no calls; else the first of them that there is",
+             "no calls; else monitoring, or where it is not, frame",
      .choices = cunei_instrumenter_names,
      VALUE(instrumenter)},
     {.name = "max-size",

@@ -225,6 +225,9 @@ int cunei_report_exceptions(const struct cunei_report *report)
             add_rows(report, &table, entries[i].index, &handlers);
         if (shown > 0)
             rc = cunei_table_print(&table, &report->options->style, report->out);
+        else if (report->survey->raised > 0)
+            (void)fputs("Exceptions left functions, but which ones was not told.\n",
+                        report->out);
         else
             (void)fputs("No exception was raised while recording.\n", report->out);
     }
