@@ -43,10 +43,6 @@ static bool is_same_thread(const struct cunei_packet *a, const struct cunei_pack
 static int pass_gap(struct cunei_seam *seam, const struct cunei_story_edge *next)
 {
     const struct cunei_packet *before = &seam->last.packet, *after = &next->packet;
-    const struct cunei_story_wanted *wanted = seam->wanted;
-
-    if (wanted && (next->time < wanted->from || next->time > wanted->until))
-        return 0;
     if (!seam->methods->lost || (after->sequence == before->sequence + 1 &&
                                  after->events_discarded == before->events_discarded))
         return 0;
@@ -54,15 +50,8 @@ static int pass_gap(struct cunei_seam *seam, const struct cunei_story_edge *next
                                after->events_discarded - before->events_discarded);
 }
 
-static uint64_t end_time(const struct cunei_seam *seam)
-{
-    uint64_t until = seam->wanted ? seam->wanted->until : UINT64_MAX;
-    return seam->last.time < until ? seam->last.time : until;
-}
-
 /* The stretches that the piece found open, and what the seam has open: the same. */
-static int pass_stretches(struct cunei_seam *seam, const struct cunei_story_edge *next,
-                          bool is_new)
+static int pass_stretches(struct cunei_seam *seam, const struct cunei_story_edge *next)
 {
     struct cunei_story_edge *last = &seam->last;
     uint32_t common = 0;
@@ -70,10 +59,7 @@ static int pass_stretches(struct cunei_seam *seam, const struct cunei_story_edge
     while (common < last->count && common < next->count &&
            last->functions[common] == next->functions[common])
         common++;
-    bool is_past = seam->wanted && next->time > seam->wanted->until;
-    bool is_first = seam->wanted && !is_new && last->time < seam->wanted->from;
-    int rc = close_from(seam, common, is_past ? seam->wanted->until : next->time,
-                        is_past ? CUNEI_END_OPEN : CUNEI_END_UNSEEN);
+    int rc = close_from(seam, common, next->time, CUNEI_END_UNSEEN);
     for (uint32_t i = common; rc == 0 && i < next->count; i++) {
         uint32_t function = next->functions[i];
         rc = cunei_story_edge_add(last, function);
@@ -81,8 +67,7 @@ static int pass_stretches(struct cunei_seam *seam, const struct cunei_story_edge
             continue;
         seam->depth++;
         rc = seam->methods->open(seam->context, function & ~CUNEI_STORY_TOLD,
-                                 is_first ? seam->wanted->from : next->time,
-                                 CUNEI_BEGIN_FOUND);
+                                 next->time, CUNEI_BEGIN_FOUND);
     }
     return rc;
 }
@@ -138,9 +123,7 @@ int cunei_seam_pass(struct cunei_seam *seam, const struct cunei_story *piece)
 
     if (!piece->has_first)
         return 0;
-    bool is_new =
-        !seam->has_thread || !is_same_thread(&seam->last.packet, &first->packet);
-    if (!is_new) {
+    if (seam->has_thread && is_same_thread(&seam->last.packet, &first->packet)) {
         rc = seam->methods->thread(seam->context, &first->packet, first->time, false);
         if (rc == 0)
             rc = pass_gap(seam, first);
@@ -152,7 +135,7 @@ int cunei_seam_pass(struct cunei_seam *seam, const struct cunei_story *piece)
     }
     seam->has_thread = true;
     if (rc == 0)
-        rc = pass_stretches(seam, first, is_new);
+        rc = pass_stretches(seam, first);
     if (rc == 0)
         rc = pass_steps(seam, piece);
     return rc == 0 ? take_edge(seam, piece) : rc;
@@ -160,7 +143,7 @@ int cunei_seam_pass(struct cunei_seam *seam, const struct cunei_story *piece)
 
 int cunei_seam_end(struct cunei_seam *seam)
 {
-    int rc = close_from(seam, 0, end_time(seam), CUNEI_END_OPEN);
+    int rc = close_from(seam, 0, seam->last.time, CUNEI_END_OPEN);
     seam->steps.count = 0;
     return rc;
 }

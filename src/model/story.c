@@ -5,28 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wants(const struct cunei_story *story, uint32_t function)
-{
-    const struct cunei_story_wanted *wanted = story->wanted;
-    uint32_t index = function - CUNEI_FUNCTION_FIRST;
-
-    if (function < CUNEI_FUNCTION_FIRST)
-        return false; /* one of a deep stack, that was not told in full */
-    if (!wanted || !wanted->functions)
-        return true;
-    return index < wanted->function_count && wanted->functions[index];
-}
-
-static uint64_t from(const struct cunei_story *story)
-{
-    return story->wanted ? story->wanted->from : 0;
-}
-
-static uint64_t until(const struct cunei_story *story)
-{
-    return story->wanted ? story->wanted->until : UINT64_MAX;
-}
-
 int cunei_story_edge_add(struct cunei_story_edge *edge, uint32_t function)
 {
     if (edge->count == edge->capacity) {
@@ -67,10 +45,9 @@ static int open_stretch(struct cunei_story *story, struct cunei_walk_frame *fram
 {
     int rc = 0;
 
-    if (!wants(story, frame->function)) {
-        story->has_task = false;
+    /* One of a deep stack, that was not told in full. */
+    if (frame->function < CUNEI_FUNCTION_FIRST)
         return 0;
-    }
     frame->mark = true;
     story->depth++;
     /* The step is around the stretch that it begins with. */
@@ -108,7 +85,7 @@ static int catch_up(struct cunei_story *story, struct cunei_walk_frame *frames,
     story->is_behind = false;
     for (uint32_t i = 0; rc == 0 && i < depth; i++) {
         if (!frames[i].mark)
-            rc = open_stretch(story, &frames[i], story->since, story->reason);
+            rc = open_stretch(story, &frames[i], story->since, CUNEI_BEGIN_SWITCH);
     }
     return rc;
 }
@@ -127,7 +104,7 @@ static int close_all(struct cunei_story *story, const struct cunei_walk_step *st
 /* What the packet finds open belongs to stretches that the seam begins. */
 static int adopt(struct cunei_story *story, struct cunei_walk_frame *frame)
 {
-    frame->mark = !story->is_behind && wants(story, frame->function);
+    frame->mark = frame->function >= CUNEI_FUNCTION_FIRST;
     int rc = cunei_story_edge_add(
         &story->first, frame->function | (frame->mark ? CUNEI_STORY_TOLD : 0));
     if (rc < 0 || !frame->mark)
@@ -152,13 +129,10 @@ static int begin_thread(struct cunei_story *story, const struct cunei_walk_step 
 {
     bool is_begin = story->has_first;
 
-    story->is_over = false;
     story->depth = 0;
     story->steps.count = 0;
     story->has_task = false;
-    story->is_behind = step->time < from(story);
-    story->since = from(story);
-    story->reason = CUNEI_BEGIN_FOUND;
+    story->is_behind = false;
     if (!is_begin) {
         story->has_first = true;
         story->is_adopting = true;
@@ -197,7 +171,6 @@ static int tell_switch(struct cunei_story *story, const struct cunei_walk_step *
 
     story->is_behind = true;
     story->since = step->time;
-    story->reason = CUNEI_BEGIN_SWITCH;
     return rc;
 }
 
@@ -253,21 +226,13 @@ static int tell_step(void *context, const struct cunei_walk_step *step)
     if (step->kind == CUNEI_WALK_THREAD)
         return begin_thread(story, step);
     if (story->is_adopting) {
-        if (step->kind == CUNEI_WALK_FOUND && step->time <= until(story))
+        if (step->kind == CUNEI_WALK_FOUND)
             return adopt(story, &step->frames[step->depth - 1]);
         rc = stop_adopting(story);
         if (rc != 0)
             return rc;
     }
-    if (step->is_suspended || story->is_over)
-        return 0;
-    if (step->time > until(story)) {
-        struct cunei_walk_step open = *step;
-        open.depth = depth;
-        story->is_over = true;
-        return close_all(story, &open, until(story), CUNEI_END_OPEN);
-    }
-    if (step->time < from(story))
+    if (step->is_suspended)
         return 0;
     /* Until it is known what really is open, nothing is begun. */
     if (story->is_behind && step->is_correction)
@@ -290,8 +255,7 @@ int cunei_story_packet(struct cunei_story *story, const struct cunei_packet *pac
     if (rc == 0 && story->is_adopting)
         rc = stop_adopting(story);
     /* The next packet may be another piece's. */
-    if (rc == 0 && story->is_behind && !story->is_over &&
-        story->walk.last >= from(story) && story->walk.last <= until(story))
+    if (rc == 0 && story->is_behind)
         rc = catch_up(story, story->walk.frames, story->walk.depth);
     return rc;
 }

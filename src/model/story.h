@@ -2,8 +2,8 @@
 /*
  * A thread's story as stretches that nest: each begins once and ends once, in order.
  *
- *     struct cunei_story story = {.methods = &methods, .context = …, .wanted =
- * &wanted}; for each packet of a piece of a stream, in order:
+ *     struct cunei_story story = {.methods = &methods, .context = …};
+ *     for each packet of a piece of a stream, in order:
  *         cunei_story_packet(&story, packet, words, word_count);
  *     cunei_story_end(&story);
  *     …
@@ -11,13 +11,12 @@
  *
  * It is the walk (model/walk.h) made simpler for those who only write it down: a
  * stretch is a call, a generator's from a resumption to its yield, or what a greenlet
- * ran of a call before another one did.  What is not wanted is left out, as if it had
- * not been recorded.  Whoever fails ends the telling.
+ * ran of a call before another one did.  Whoever fails ends the telling.
  *
  * Pieces of a stream are told independently of each other, in any order and on any
  * thread.  What lies between two of them is told by a seam, in their order:
  *
- *     struct cunei_seam seam = {.methods = &methods, .context = …, .wanted = &wanted};
+ *     struct cunei_seam seam = {.methods = &methods, .context = …};
  *     cunei_seam_pass(&seam, &first);     before what `first` told
  *     cunei_seam_pass(&seam, &second);    behind that, before what `second` told
  *     cunei_seam_end(&seam);
@@ -73,12 +72,6 @@ struct cunei_story_methods {
     int (*lost)(void *context, uint64_t time, uint64_t count);
 };
 
-struct cunei_story_wanted {
-    const uint8_t *functions; /* borrowed: 1 for each wanted one, by its id - FIRST … */
-    uint32_t function_count; /* … up to here; NULL: all are */
-    uint64_t from, until;    /* ticks */
-};
-
 /* Private: a task's step, and the depth of the stretch it ends with. */
 struct cunei_story_step {
     uint64_t task;
@@ -106,7 +99,6 @@ int cunei_story_edge_add(struct cunei_story_edge *edge, uint32_t function);
 struct cunei_story {
     const struct cunei_story_methods *methods;
     void *context;
-    const struct cunei_story_wanted *wanted; /* NULL: everything is */
 
     /* Private. */
     struct cunei_walk walk;
@@ -114,13 +106,11 @@ struct cunei_story {
     uint64_t *closings; /* owned: when each of `first` ended; 0: it did not */
     uint32_t inherited; /* of those: how many are open still */
     struct cunei_story_steps steps;
-    uint32_t depth;          /* stretches that are open */
-    bool has_first;          /* `first` is known … */
-    bool is_adopting;        /* … but for some of the stretches */
-    bool is_behind;          /* frames are open that have no stretch, … */
-    uint64_t since;          /* … since then … */
-    enum cunei_begin reason; /* … because of this */
-    bool is_over;            /* for this thread */
+    uint32_t depth;   /* stretches that are open */
+    bool has_first;   /* `first` is known … */
+    bool is_adopting; /* … but for some of the stretches */
+    bool is_behind;   /* frames are open that have no stretch, … */
+    uint64_t since;   /* … since then */
     bool has_task;
     uint64_t task; /* whose step the next stretch is */
     uint64_t discarded;
@@ -136,7 +126,6 @@ void cunei_story_fini(struct cunei_story *story);
 struct cunei_seam {
     const struct cunei_story_methods *methods;
     void *context;
-    const struct cunei_story_wanted *wanted;
 
     /* Private: what the piece before it left. */
     struct cunei_story_edge last;
