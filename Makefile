@@ -1,4 +1,4 @@
-# Everything starts here, from a fresh clone: make, git and a CPython >= 3.12 will do.
+# Everything starts here, from a fresh clone: make, git and a CPython >= 3.8 will do.
 # The scripts in tools/ do the work; what they make stays in .venv and build.
 
 SCRIPT = examples/tour.py

@@ -31,7 +31,7 @@ def path_with(folder):
 
 def run(*command, timeout=1200, **variables):
     """Run a command in the project's folder and return what it printed."""
-    environment = os.environ | {"PATH": path_with(BIN)} | variables
+    environment = {**os.environ, "PATH": path_with(BIN), **variables}
     process = subprocess.Popen(
         [str(word) for word in command],
         cwd=ROOT,

@@ -15,7 +15,7 @@ ask='
 import importlib.util, os, sys, sysconfig
 version = sys.version_info
 early = version.releaselevel in ("alpha", "beta") and not os.environ.get("PYTHON")
-if version < (3, 12) or early or sys.implementation.name != "cpython":
+if version < (3, 8) or early or sys.implementation.name != "cpython":
     raise SystemExit(1)
 name = "%d.%d.%d" % version[:3]
 final = version.releaselevel == "final"

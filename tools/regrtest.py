@@ -95,7 +95,7 @@ def read_exemptions(path):
         for line in (line for line in lines if line[:1] not in ("", " ")):
             module, pattern = line.split()
             left_out = module[0] == "!"
-            name = module.removeprefix("!")
+            name = module[1:] if left_out else module
             exemptions.append(Exemption(name, pattern, left_out, reason))
     return exemptions
 
@@ -132,7 +132,7 @@ def environment(folder):
     kept = {
         name: text for name, text in os.environ.items() if not name.startswith(ours)
     }
-    return kept | {"TMPDIR": str(folder)}
+    return {**kept, "TMPDIR": str(folder)}
 
 
 def execute(command, folder, log, timeout_s):

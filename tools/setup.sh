@@ -80,7 +80,7 @@ fi
 python=$(ready_python)
 packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))
 [ -z "$packages" ] || fail "please install (Debian names): $packages"
-[ -n "$python" ] || fail "no CPython 3.12 or newer with headers in PATH or pyenv:" \
+[ -n "$python" ] || fail "no CPython 3.8 or newer with headers in PATH or pyenv:" \
     "install one, name it with make PYTHON=/path/to/python3, or try make pythons"
 
 # An environment whose Python has gone, or is no longer the one chosen, is made anew.

@@ -30,7 +30,7 @@ def crash_tests(version, rounds):
 def fuzz(target, runs):
     found = BUILD / "soak" / target.name
     found.mkdir(parents=True, exist_ok=True)
-    corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name.removeprefix("fuzz_")
+    corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name[len("fuzz_") :]
     limits = [f"-runs={runs}", "-timeout=10", "-rss_limit_mb=1024"]
     run(target, *limits, f"-artifact_prefix={found}/", found, corpus, timeout=HOUR)
 

@@ -32,7 +32,7 @@ static const char question[] =
     "say('implementation', i.name if i else 'python')\n"
     "say('version', '%d.%d.%d' % sys.version_info[:3])\n"
     "say('executable', sys.executable or '')\n"
-    "if sys.version_info >= (3, 12):\n"
+    "if sys.version_info >= (3, 8):\n"
     "    g = getattr(sys, '_is_gil_enabled', None)\n"
     "    say('gil', 'no' if g and not g() else 'yes')\n"
     "    m = getattr(sys, 'monitoring', None)\n"

@@ -18,7 +18,7 @@
 
 enum {
     CUNEI_INTERPRETER_MAJOR = 3, /* the oldest version that can record */
-    CUNEI_INTERPRETER_MINOR = 12
+    CUNEI_INTERPRETER_MINOR = 8
 };
 
 /* What a Python said of itself; texts are "" where it said nothing. */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "probe/compat.h"
+#include "probe/lock.h"
 
 #define HAS_CURRENT_TASK (PY_VERSION_HEX >= 0x030c0000)
 #define LAST_NAME        (HAS_CURRENT_TASK ? "_c_current_task" : "_c_register_task")
@@ -32,7 +33,7 @@ static _Atomic Py_ssize_t without;
 
 static atomic_bool is_found;
 static bool has_all; /* that dict */
-static cunei_compat_mutex lock;
+static cunei_mutex lock;
 
 static void let_go(void)
 {
@@ -137,10 +138,10 @@ static bool is_there(void)
         return true;
     if (is_missing())
         return false;
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     bool yes = atomic_load_explicit(&is_found, memory_order_relaxed) || find();
     atomic_store_explicit(&is_found, yes, memory_order_release);
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
     PyErr_Clear();
     return yes;
 }

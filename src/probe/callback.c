@@ -10,6 +10,7 @@
 #include "probe/compat.h"
 #include "probe/event.h"
 #include "probe/exception.h"
+#include "probe/extra.h"
 #include "probe/lineevent.h"
 #include "probe/mute.h"
 #include "probe/process.h"
@@ -190,9 +191,8 @@ static uint64_t any_word(PyObject *self, PyObject *const *args)
     struct callback *callback = (struct callback *)self;
     PyCodeObject *code = (PyCodeObject *)args[0];
 
-    return callback->extra_inline
-               ? cunei_compat_extra_inline(code, callback->extra_index)
-               : cunei_code_word(code);
+    return callback->extra_inline ? cunei_extra_inline(code, callback->extra_index)
+                                  : cunei_code_word(code);
 }
 
 /* Coroutines are cold for their tasks only: most of their events go a shorter way. */
@@ -255,8 +255,8 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
     Py_ssize_t index = ((struct callback *)self)->extra_index;
-    uint64_t word = is_inline ? cunei_compat_extra_inline(code, index)
-                              : cunei_compat_extra_call(code, index);
+    uint64_t word =
+        is_inline ? cunei_extra_inline(code, index) : cunei_extra_call(code, index);
     if (!LIKELY(word > CUNEI_TIME_MASK))
         return ((struct callback *)self)->cold(self, args);
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);

@@ -9,9 +9,11 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/cthread.h"
+#include "probe/extra.h"
 #include "probe/frames.h"
 #include "probe/mute.h"
 #include "probe/process.h"
+#include "probe/pyframe.h"
 #include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -45,7 +47,7 @@ void cunei_ccall_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
 
 void cunei_ccall_reset(void)
 {
-    reads_frames = cunei_compat_reads_frames();
+    reads_frames = cunei_pyframe_is_readable();
     atomic_fetch_add_explicit(&recording, 1, memory_order_relaxed);
 }
 
@@ -167,7 +169,7 @@ static void enter_cold(const struct cunei_cfunction *function)
     if (is_off(&known))
         return;
     struct cunei_cthread_open open = {
-        .frame = cunei_compat_frame(PyThreadState_Get()),
+        .frame = cunei_pyframe_running(PyThreadState_Get()),
         .word = known.id < CUNEI_FUNCTION_CLASS_END
                     ? (uint64_t)known.id << CUNEI_CLASS_SHIFT
                     : known.id,
@@ -226,7 +228,7 @@ static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
     if (is_current(thread) && find_function(args[2], args[3], &function) &&
         !is_off(cunei_cthread_find(thread, function.method, function.owner))) {
         struct cunei_cthread_open *open =
-            cunei_cthread_find_open(thread, cunei_compat_frame(PyThreadState_Get()));
+            cunei_cthread_find_open(thread, cunei_pyframe_running(PyThreadState_Get()));
         if (open)
             leave(thread, open, raises);
     }
@@ -244,7 +246,7 @@ bool cunei_ccall_is_inside(const void *frame)
 
 void cunei_ccall_unwind(void)
 {
-    const void *frame = cunei_compat_frame(PyThreadState_Get());
+    const void *frame = cunei_pyframe_running(PyThreadState_Get());
 
     while (cunei_ccall_is_inside(frame))
         leave(cunei_cthread_own, cunei_cthread_own->top, true);
@@ -253,7 +255,7 @@ void cunei_ccall_unwind(void)
 uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
 {
     const struct cunei_cthread *thread = cunei_cthread_own;
-    const void *wanted = cunei_compat_frame_of(frame);
+    const void *wanted = cunei_pyframe_of(frame);
 
     if (!is_current(thread) || !reads_frames)
         return 0;
@@ -288,7 +290,7 @@ size_t cunei_ccall_left(const struct cunei_ccall_walk *walk)
 static inline __attribute__((always_inline)) PyObject *enter_hot(
     PyObject *const *args, const struct cunei_cfunction *function, bool counter)
 {
-    const void *frame = cunei_compat_frame(PyThreadState_GetUnchecked());
+    const void *frame = cunei_pyframe_running(PyThreadState_GetUnchecked());
     struct cunei_cthread *thread = cunei_cthread_own;
     uint64_t word = cunei_cthread_find(thread, function->method, function->owner)->word;
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
@@ -331,8 +333,8 @@ static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const 
     if (!LIKELY(PyVectorcall_NARGS(count) >= 4 && Py_IS_TYPE(args[0], &PyCode_Type)))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t code_word = is_inline ? cunei_compat_extra_inline(code, extra_index)
-                                   : cunei_compat_extra_call(code, extra_index);
+    uint64_t code_word = is_inline ? cunei_extra_inline(code, extra_index)
+                                   : cunei_extra_call(code, extra_index);
     if (!LIKELY(code_word && !(code_word & SPECIAL)))
         return !CUNEI_COMPAT_HAS_GIL && (code_word & SPECIAL) == CUNEI_CODE_OFF
                    ? cunei_mute_event(code_word, disable)
@@ -360,7 +362,7 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
 {
     if (!LIKELY(PyVectorcall_NARGS(count) >= 4) || is_common(Py_TYPE(args[2])))
         Py_RETURN_NONE;
-    const void *frame = cunei_compat_frame(PyThreadState_GetUnchecked());
+    const void *frame = cunei_pyframe_running(PyThreadState_GetUnchecked());
     struct cunei_cthread *thread = cunei_cthread_own;
     struct cunei_cthread_open *top = thread->top;
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
@@ -428,11 +430,11 @@ void cunei_ccall_enter(PyCodeObject *code, PyObject *callable)
 {
     PyObject *args[] = {(PyObject *)code, Py_None, callable, Py_None};
 
-    if (cunei_ccall_is_inside(cunei_compat_frame(PyThreadState_GetUnchecked())))
+    if (cunei_ccall_is_inside(cunei_pyframe_running(PyThreadState_GetUnchecked())))
         cunei_ccall_unwind();
     /* Code that has a word for other reasons than to be recorded. */
-    uint64_t word = extra_inline ? cunei_compat_extra_inline(code, extra_index)
-                                 : cunei_compat_extra_call(code, extra_index);
+    uint64_t word = extra_inline ? cunei_extra_inline(code, extra_index)
+                                 : cunei_extra_call(code, extra_index);
     if (word & CUNEI_CODE_COLD && cunei_code_id(word) == 0)
         return;
     Py_DECREF(told_call(NULL, args, 4, NULL));

@@ -40,7 +40,7 @@ vectorcallfunc cunei_ccall_on_raise(void);
 void cunei_ccall_enter(PyCodeObject *code, PyObject *callable);
 void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises);
 
-/* Whether the frame has entered what it has not left; see cunei_compat_frame. */
+/* Whether the frame has entered what it has not left; see cunei_pyframe_running. */
 bool cunei_ccall_is_inside(const void *frame);
 
 /* A recording begins: ids and open calls of another one are forgotten. */

@@ -10,6 +10,7 @@
 
 #include "probe/code.h"
 #include "probe/compat.h"
+#include "probe/lock.h"
 #include "probe/names.h"
 
 struct names {
@@ -120,16 +121,16 @@ static enum cunei_cfunction_life life_of(const struct cunei_cfunction *function,
 uint32_t cunei_cfunction_define(const struct cunei_cfunction *function, bool *is_off,
                                 enum cunei_cfunction_life *life)
 {
-    static cunei_compat_mutex lock;
+    static cunei_mutex lock;
     static struct names names; /* too big for the stack of a program that recurses */
 
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     PyTypeObject *named = find_names(function, &names);
     PyErr_Clear();
     const struct cunei_function definition = {
         .module = names.module, .qualname = names.qualname, .file = ""};
     uint32_t id = cunei_code_define(&definition, is_off);
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
     *life = life_of(function, named);
     return id;
 }

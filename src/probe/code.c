@@ -10,8 +10,10 @@
 #include "base/stamp.h"
 #include "probe/argument.h"
 #include "probe/compat.h"
+#include "probe/extra.h"
 #include "probe/greenlet.h"
 #include "probe/lineevent.h"
+#include "probe/lock.h"
 #include "probe/names.h"
 #include "probe/process.h"
 #include "probe/qualname.h"
@@ -53,13 +55,13 @@ static bool extra_inline;
  */
 static struct entry *chunks[CHUNK_COUNT];
 static uint32_t entry_count, first_free;
-static cunei_compat_latch latch = CUNEI_COMPAT_LATCH;
+static cunei_latch latch = CUNEI_LATCH_INIT;
 
 /* Who gives a code object its word has the lock, and so has who changes these. */
 static const struct cunei_patterns everything;
 static const struct cunei_patterns *selection = &everything;
 static struct cunei_code_hooks hooks;
-static cunei_compat_mutex lock;
+static cunei_mutex lock;
 
 static atomic_bool has_muted; /* in this recording */
 
@@ -79,14 +81,14 @@ static void forget_word(void *extra)
 {
     uint32_t place = place_of((uintptr_t)extra);
 
-    cunei_compat_close(&latch);
+    cunei_latch_close(&latch);
     if (place > 0 && place <= entry_count && entry_at(place)->code &&
         !entry_at(place)->stays) {
         free(entry_at(place)->table);
         *entry_at(place) = (struct entry){.id = first_free};
         first_free = place;
     }
-    cunei_compat_open(&latch);
+    cunei_latch_open(&latch);
 }
 
 /* A place that nobody has; 0: there is none to be had.  Latch closed. */
@@ -108,17 +110,17 @@ static uint32_t find_place(void)
 
 static uint32_t add_entry(const struct entry *entry)
 {
-    cunei_compat_close(&latch);
+    cunei_latch_close(&latch);
     uint32_t place = find_place();
     if (place)
         *entry_at(place) = *entry;
-    cunei_compat_open(&latch);
+    cunei_latch_open(&latch);
     return place;
 }
 
 int cunei_code_set_word(PyCodeObject *code, uint64_t word)
 {
-    return cunei_compat_set_extra(code, extra_index, word, extra_inline);
+    return cunei_extra_set(code, extra_index, word, extra_inline);
 }
 
 int cunei_code_init(Py_ssize_t *index, bool *is_inline)
@@ -138,7 +140,7 @@ int cunei_code_init(Py_ssize_t *index, bool *is_inline)
         Py_DECREF(code);
         return -1;
     }
-    extra_inline = cunei_compat_reads_extra(code, extra_index, probe_word);
+    extra_inline = cunei_extra_is_readable(code, extra_index, probe_word);
     *is_inline = extra_inline;
     *index = extra_index;
     Py_DECREF(code);
@@ -174,9 +176,9 @@ void cunei_code_reset(const struct cunei_patterns *patterns,
 {
     struct reset reset = {patterns, wanted};
 
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     cunei_world_stop(reset_all, &reset);
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
 }
 
 /* Give a code object that has an entry another word; the entry stays. */
@@ -201,9 +203,9 @@ static void renew_all(void *unused)
 
 void cunei_code_renew(void)
 {
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     cunei_world_stop(renew_all, NULL);
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
 }
 
 /* Code objects, owned. */
@@ -292,7 +294,7 @@ bool cunei_code_has_muted(void)
 
 static uint64_t any_word(PyCodeObject *code)
 {
-    return cunei_compat_extra_call(code, extra_index);
+    return cunei_extra_call(code, extra_index);
 }
 
 uint64_t cunei_code_word(PyCodeObject *code)
@@ -452,7 +454,7 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
                       : NULL,
         .qualname = cunei_qualname_find(code, globals),
     };
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     uint64_t before = any_word(code);
     bool is_new = before == 0;
     if (is_new)
@@ -461,7 +463,7 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
         word = renew_word(&names, place_of(before));
     else
         word = before; /* another thread was faster */
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
     Py_XDECREF(names.module);
     Py_XDECREF(names.qualname);
     if (!is_new || word == 0)

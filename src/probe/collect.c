@@ -8,12 +8,13 @@
 
 #include "probe/compat.h"
 #include "probe/frames.h"
+#include "probe/lock.h"
 #include "probe/write.h"
 #include "rt/stream.h"
 #include "wire/event.h"
 
 /* A thread that is late must not hook it when the recording has ended. */
-static cunei_compat_mutex lock;
+static cunei_mutex lock;
 static bool is_on;
 
 static uint64_t read_number(PyObject *info, const char *name)
@@ -86,29 +87,29 @@ static Py_ssize_t find(const struct cunei_collect *collect)
 
 void cunei_collect_hook(struct cunei_collect *collect)
 {
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     if (is_on && collect->list && PyList_Check(collect->list) && find(collect) < 0 &&
         PyList_Append(collect->list, collect->callable) < 0)
         PyErr_Clear();
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
 }
 
 void cunei_collect_begin(struct cunei_collect *collect)
 {
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     is_on = true;
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
     cunei_collect_hook(collect);
 }
 
 void cunei_collect_end(struct cunei_collect *collect)
 {
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     is_on = false;
     Py_ssize_t at = find(collect);
     if (at >= 0 && PyList_SetSlice(collect->list, at, at + 1, NULL) < 0)
         PyErr_Clear();
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
 }
 
 int cunei_collect_traverse(struct cunei_collect *collect, visitproc visit, void *arg)

@@ -10,6 +10,7 @@
 #include "probe/compat.h"
 #include "probe/deep.h"
 #include "probe/event.h"
+#include "probe/extra.h"
 #include "probe/foreign.h"
 #include "probe/lineevent.h"
 #include "probe/linehook.h"
@@ -134,7 +135,7 @@ static inline bool put(uint64_t word, enum cunei_phase phase)
 
 static inline uint64_t word_of(const cunei_older_frame *frame)
 {
-    return cunei_compat_extra_inline(frame->f_code, own.extra_index);
+    return cunei_extra_inline(frame->f_code, own.extra_index);
 }
 
 /* What an evaluator of ours records besides functions. */

@@ -11,6 +11,7 @@
 #include "probe/frames.h"
 #include "probe/greenlet.h"
 #include "probe/process.h"
+#include "probe/pyframe.h"
 #include "probe/task.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
@@ -44,7 +45,7 @@ void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase
     if (flags & CUNEI_CODE_NAMES)
         cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
-        cunei_compat_opened();
+        cunei_pyframe_opened();
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
         cunei_argument_write(code, word);
 }

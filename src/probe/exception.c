@@ -13,6 +13,7 @@
 #include "probe/frames.h"
 #include "probe/line.h"
 #include "probe/names.h"
+#include "probe/pyframe.h"
 #include "probe/write.h"
 #include "wire/event.h"
 
@@ -38,7 +39,7 @@ static bool has_traceback(PyObject *exception)
 
 static uint32_t current_depth(void)
 {
-    return (uint32_t)cunei_compat_depth(PyThreadState_Get());
+    return (uint32_t)cunei_pyframe_depth(PyThreadState_Get());
 }
 
 /* The word of the code on top. */
@@ -278,7 +279,7 @@ static bool is_consumed(PyObject *exception)
 /* Whether it only says what an exception that was thrown into a generator led to. */
 static bool is_returned(PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
-    return is_stop(exception) && cunei_compat_yields(code, offset_of(offset));
+    return is_stop(exception) && cunei_pyframe_yields(code, offset_of(offset));
 }
 
 /* With the traceback that it has. */

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/compat.h"
+#include "probe/lock.h"
 
 #define SET_BITS 8
 #define WAYS     4
 
 /* A part of the table; the lock is its own, so that threads seldom meet. */
 struct set {
-    cunei_compat_mutex lock;
+    cunei_mutex lock;
     unsigned next; /* the way to use where none is free */
     struct cunei_flight ways[WAYS];
 };
@@ -49,9 +49,9 @@ static struct cunei_flight *find_way(struct set *set, const void *exception)
 void cunei_flights_reset(void)
 {
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-        cunei_compat_lock(&sets[i].lock);
+        cunei_mutex_lock(&sets[i].lock);
         memset(sets[i].ways, 0, sizeof(sets[i].ways));
-        cunei_compat_unlock(&sets[i].lock);
+        cunei_mutex_unlock(&sets[i].lock);
     }
     atomic_fetch_add(&recordings, 1);
 }
@@ -157,25 +157,25 @@ void cunei_flights_share(struct cunei_flights *flights, struct cunei_flight *fli
 
     flight->is_shared = true;
     flight->owner = flights;
-    cunei_compat_lock(&set->lock);
+    cunei_mutex_lock(&set->lock);
     struct cunei_flight *way = find_way(set, flight->exception);
     if (!way)
         way = find_way(set, NULL);
     if (!way)
         way = &set->ways[set->next++ % WAYS];
     *way = *flight;
-    cunei_compat_unlock(&set->lock);
+    cunei_mutex_unlock(&set->lock);
 }
 
 bool cunei_flight_look_up(const void *exception, struct cunei_flight *flight)
 {
     struct set *set = set_of(exception);
 
-    cunei_compat_lock(&set->lock);
+    cunei_mutex_lock(&set->lock);
     const struct cunei_flight *way = find_way(set, exception);
     if (way)
         *flight = *way;
-    cunei_compat_unlock(&set->lock);
+    cunei_mutex_unlock(&set->lock);
     return way != NULL;
 }
 
@@ -183,12 +183,12 @@ bool cunei_flight_take(const void *exception, const void *owner)
 {
     struct set *set = set_of(exception);
 
-    cunei_compat_lock(&set->lock);
+    cunei_mutex_lock(&set->lock);
     struct cunei_flight *way = find_way(set, exception);
     if (way && owner && way->owner != owner)
         way = NULL;
     if (way)
         way->exception = NULL;
-    cunei_compat_unlock(&set->lock);
+    cunei_mutex_unlock(&set->lock);
     return way != NULL;
 }

@@ -6,6 +6,7 @@
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
+#include "probe/pyframe.h"
 
 /*
  * A chain of recursion is counted this far: at 33 ns a frame it must not make the
@@ -28,8 +29,8 @@ static uint64_t word_of(PyFrameObject *frame, bool is_top)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     bool rests =
-        is_top ? cunei_compat_top_rests(frame, code)
-               : cunei_compat_begins(frame, code) || cunei_compat_rests(frame, code);
+        is_top ? cunei_pyframe_top_rests(frame, code)
+               : cunei_pyframe_begins(frame, code) || cunei_pyframe_rests(frame, code);
     uint64_t word = rests ? 0 : cunei_code_word(code);
 
     if (word == 0 && !rests) {
@@ -78,7 +79,7 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
     PyThreadState *thread = PyThreadState_Get();
 
     return walk(PyThreadState_GetFrame(thread), !top_is_open,
-                cunei_compat_depth(thread), functions, max, omitted);
+                cunei_pyframe_depth(thread), functions, max, omitted);
 }
 
 size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
@@ -112,7 +113,7 @@ bool cunei_frames_top_is_open(void)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
-    bool is_open = !frame || !cunei_compat_begins(frame, code);
+    bool is_open = !frame || !cunei_pyframe_begins(frame, code);
 
     Py_XDECREF(code);
     Py_XDECREF(frame);

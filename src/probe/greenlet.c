@@ -9,6 +9,7 @@
 
 #include "probe/compat.h"
 #include "probe/frames.h"
+#include "probe/lock.h"
 #include "probe/number.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
@@ -38,7 +39,7 @@ static struct {
 static atomic_bool is_found;
 static PyTypeObject *_Atomic tracer_type; /* borrowed; NULL: no recording is on */
 static struct cunei_numbers numbers;
-static cunei_compat_mutex lock;
+static cunei_mutex lock;
 
 /* While a switch is written: the greenlet that ran before, borrowed. */
 static _Thread_local PyObject *origin;
@@ -227,10 +228,10 @@ static bool is_there(void)
     /* Pairs with the release below: what was found is complete. */
     if (atomic_load_explicit(&is_found, memory_order_acquire))
         return true;
-    cunei_compat_lock(&lock);
+    cunei_mutex_lock(&lock);
     bool yes = atomic_load_explicit(&is_found, memory_order_relaxed) || find();
     atomic_store_explicit(&is_found, yes, memory_order_release);
-    cunei_compat_unlock(&lock);
+    cunei_mutex_unlock(&lock);
     return yes;
 }
 

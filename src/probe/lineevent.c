@@ -6,6 +6,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/event.h"
+#include "probe/extra.h"
 #include "probe/linetable.h"
 #include "probe/process.h"
 #include "probe/write.h"
@@ -83,8 +84,8 @@ static inline __attribute__((always_inline)) PyObject *line_hot(PyObject *const 
                 PyLong_CheckExact(args[1])))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t word = is_inline ? cunei_compat_extra_inline(code, extra_index)
-                              : cunei_compat_extra_call(code, extra_index);
+    uint64_t word = is_inline ? cunei_extra_inline(code, extra_index)
+                              : cunei_extra_call(code, extra_index);
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
     uint32_t line = cunei_compat_digit(args[1]);
@@ -139,7 +140,7 @@ static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t co
         !PyLong_CheckExact(args[1]))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t word = cunei_compat_extra_call(code, extra_index);
+    uint64_t word = cunei_extra_call(code, extra_index);
     const struct cunei_linetable *table = cunei_code_table(word);
     uint32_t unit = (uint32_t)cunei_compat_small(args[1]) / UNIT;
     if (!table || unit >= table->count || table->lines[unit] == 0)

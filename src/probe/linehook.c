@@ -4,6 +4,7 @@
 #include "probe/linehook.h"
 
 #include "probe/code.h"
+#include "probe/extra.h"
 #include "probe/lineevent.h"
 #include "probe/open.h"
 
@@ -23,7 +24,7 @@ void cunei_linehook_init(Py_ssize_t index)
 
 static uint64_t word_of(PyCodeObject *code)
 {
-    return cunei_compat_extra_inline(code, extra_index);
+    return cunei_extra_inline(code, extra_index);
 }
 
 /* The interpreter counts the threads that have one, and looks for it if there are. */

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "probe/compat.h"
+
 #define FIRST_SIZE 64u
 
 /* So often numbers are asked for, per object, before it is checked who is gone. */
@@ -113,13 +115,13 @@ uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
 {
     uint64_t number = 0;
 
-    cunei_compat_lock(&numbers->lock);
+    cunei_mutex_lock(&numbers->lock);
     if (make_room(numbers) == 0) {
         struct cunei_number *item = place_of(numbers->items, numbers->size, object);
         *is_new = !is_its(item);
         number = *is_new ? add(numbers, item, object) : item->number;
     }
-    cunei_compat_unlock(&numbers->lock);
+    cunei_mutex_unlock(&numbers->lock);
     if (number == 0)
         PyErr_Clear();
     return number;
@@ -137,14 +139,14 @@ bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
     PyObject *exact = PyUnicode_FromObject(name);
     bool is_other = false;
 
-    cunei_compat_lock(&numbers->lock);
+    cunei_mutex_lock(&numbers->lock);
     if (exact && numbers->size > 0) {
         struct cunei_number *item = place_of(numbers->items, numbers->size, object);
         is_other = is_its(item) && !is_same(exact, item->name);
         if (is_other)
             Py_XSETREF(item->name, Py_NewRef(exact));
     }
-    cunei_compat_unlock(&numbers->lock);
+    cunei_mutex_unlock(&numbers->lock);
     if (!exact)
         PyErr_Clear();
     Py_XDECREF(exact);
@@ -153,11 +155,11 @@ bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
 
 void cunei_numbers_clear(struct cunei_numbers *numbers)
 {
-    cunei_compat_lock(&numbers->lock);
+    cunei_mutex_lock(&numbers->lock);
     for (size_t i = 0; i < numbers->size; i++)
         release(&numbers->items[i]);
     free(numbers->items);
     numbers->items = NULL;
     numbers->size = numbers->used = numbers->asked = 0;
-    cunei_compat_unlock(&numbers->lock);
+    cunei_mutex_unlock(&numbers->lock);
 }

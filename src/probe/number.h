@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/compat.h"
+#include "probe/lock.h"
 
 struct cunei_numbers {
     struct cunei_number *items; /* owned, private: a hash by address */
@@ -23,7 +23,7 @@ struct cunei_numbers {
     size_t used;
     size_t asked; /* for numbers, since it was looked who is gone */
     uint64_t last;
-    cunei_compat_mutex lock;
+    cunei_mutex lock;
 };
 
 /*

@@ -186,7 +186,7 @@ static inline PyObject *PyFrame_GetVarString(PyFrameObject *frame, const char *n
     return value;
 }
 
-/* The frame that runs; see cunei_compat_frame. */
+/* The frame that runs; see cunei_pyframe_running. */
 static inline cunei_older_frame *cunei_older_top(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030b0000

@@ -9,6 +9,7 @@
 #include "probe/exception.h"
 #include "probe/flight.h"
 #include "probe/line.h"
+#include "probe/pyframe.h"
 #include "probe/qualname.h"
 #include "rt/stream.h"
 #include "wire/event.h"
@@ -148,7 +149,7 @@ static bool iterates(cunei_older_frame *frame)
     };
 
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        if (cunei_compat_is_at(frame->f_code, cunei_older_offset(frame), ends[i]))
+        if (cunei_pyframe_is_at(frame->f_code, cunei_older_offset(frame), ends[i]))
             return true;
     }
     return false;
@@ -214,7 +215,7 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
         !PyExceptionClass_Check(error->type))
         return;
     /* One that a frame ends by before it has begun is its caller's. */
-    if (!traceback || cunei_compat_frame_of(traceback->tb_frame) != frame)
+    if (!traceback || cunei_pyframe_of(traceback->tb_frame) != frame)
         return;
     struct cunei_flying *flying = find_flying(flights, error);
     if (!flying) {

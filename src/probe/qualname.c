@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "probe/compat.h"
+#include "probe/extra.h"
 
 #if PY_VERSION_HEX >= 0x030b0000
 
@@ -51,7 +51,7 @@ int cunei_qualname_init(void)
 /* Borrowed; NULL: it has none. */
 static PyObject *known(PyCodeObject *code)
 {
-    return (PyObject *)(uintptr_t)cunei_compat_extra_call(code, extra_index);
+    return (PyObject *)(uintptr_t)cunei_extra_call(code, extra_index);
 }
 
 static void learn(PyCodeObject *code, PyObject *name)

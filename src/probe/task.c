@@ -12,6 +12,7 @@
 #include "probe/compat.h"
 #include "probe/names.h"
 #include "probe/number.h"
+#include "probe/pyframe.h"
 #include "probe/write.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -189,7 +190,7 @@ static uint64_t tell_step(const struct thread *thread, PyObject *task, uint32_t 
 /* Whether the entry of this frame was written, as the beginning of a step. */
 static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phase)
 {
-    const void *frame = cunei_compat_frame(PyThreadState_Get());
+    const void *frame = cunei_pyframe_running(PyThreadState_Get());
 
     /* It begins anew, so it has ended, whether that was heard of or not. */
     end_step(thread, frame, false);
@@ -219,7 +220,7 @@ static void leave(struct thread *thread, bool has_left)
     if (thread->depth > 0)
         thread->depth--;
     else if (thread->count > 0) {
-        end_step(thread, cunei_compat_frame(PyThreadState_Get()), has_left);
+        end_step(thread, cunei_pyframe_running(PyThreadState_Get()), has_left);
         thread->content_bits = 0;
     }
 }

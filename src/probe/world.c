@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probe/compat.h"
+#include "probe/lock.h"
 
 #ifdef Py_GIL_DISABLED
 
@@ -106,9 +107,9 @@ bool cunei_world_has_other_threads(void)
 }
 
 /* Those that are ever locked: another thread may have had them when this one forked. */
-static struct cunei_compat_mutex *_Atomic listed;
+static struct cunei_mutex *_Atomic listed;
 
-static void enlist(struct cunei_compat_mutex *mutex)
+static void enlist(struct cunei_mutex *mutex)
 {
     mutex->next = atomic_load(&listed);
     while (!atomic_compare_exchange_weak(&listed, &mutex->next, mutex))
@@ -116,14 +117,14 @@ static void enlist(struct cunei_compat_mutex *mutex)
     mutex->is_listed = true;
 }
 
-void cunei_compat_lock(struct cunei_compat_mutex *mutex)
+void cunei_mutex_lock(struct cunei_mutex *mutex)
 {
     PyMutex_Lock(&mutex->mutex);
     if (!mutex->is_listed)
         enlist(mutex);
 }
 
-static struct cunei_compat_mutex control;
+static struct cunei_mutex control;
 static _Atomic unsigned long controller; /* the thread that has it; 0: none */
 
 bool cunei_world_take_control(void)
@@ -132,7 +133,7 @@ bool cunei_world_take_control(void)
 
     if (controller == own)
         return false;
-    cunei_compat_lock(&control);
+    cunei_mutex_lock(&control);
     controller = own;
     return true;
 }
@@ -142,13 +143,13 @@ void cunei_world_leave_control(void)
     if (controller != PyThread_get_thread_ident())
         return; /* it forked in between */
     controller = 0;
-    cunei_compat_unlock(&control);
+    cunei_mutex_unlock(&control);
 }
 
 /* In a forked child, before Python runs in it: the threads that had them are gone. */
 static void after_fork_in_child(void)
 {
-    struct cunei_compat_mutex *mutex = atomic_load(&listed);
+    struct cunei_mutex *mutex = atomic_load(&listed);
 
     for (; mutex; mutex = mutex->next)
         mutex->mutex = (PyMutex){0};

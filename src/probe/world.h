@@ -14,7 +14,7 @@
  *    cunei_recorder_begin_event stands at the beginning of each callback that makes
  * such calls: ids and words that it got hold of go into no other recording.  A stream
  * is asked for room after the last call of the API, not before.
- * 3. What threads share is guarded by a lock: by a cunei_compat_mutex if the API is
+ * 3. What threads share is guarded by a lock: by a cunei_mutex if the API is
  *    called under it, otherwise by a latch, or by a mutex of the runtime library, under
  *    which nothing is called that can stop.  Whoever has stopped the world may take the
  *    latter, never the former.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from steady import record_steady
 
 TIMEOUT_S = 60
 
@@ -82,3 +83,9 @@ def cunei(tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
     return Cunei(python, executable, folder, environment)
+
+
+@pytest.fixture(scope="module")
+def steady(tmp_path_factory):
+    """A program that always makes the same events, and how many."""
+    return record_steady(tmp_path_factory.mktemp("steady"))

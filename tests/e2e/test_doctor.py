@@ -36,17 +36,17 @@ def test_text_and_json_tell_the_same(cunei):
 
 
 def test_a_python_that_cannot_record_is_bad(cunei):
-    answer = "#!/bin/sh\necho 'implementation cpython'\necho 'version 3.11.2'\n"
+    answer = "#!/bin/sh\necho 'implementation cpython'\necho 'version 3.7.17'\n"
     python = cunei.write("python3", answer, executable=True)
 
     result, report, rows = examine(cunei, "--python", python)
 
     assert result.returncode == 1
     assert report["can_record"] is False
-    assert "3.11.2" in rows["python"]["text"]
+    assert "3.7.17" in rows["python"]["text"]
     assert rows["python"]["state"] == "bad"
-    assert "needs 3.12" in rows["python"]["text"]
-    assert "3.12" in rows["cunei"]["advice"]
+    assert "needs 3.8" in rows["python"]["text"]
+    assert "3.8" in rows["cunei"]["advice"]
 
 
 def test_a_python_that_is_not_there_is_bad(cunei):

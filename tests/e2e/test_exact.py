@@ -31,8 +31,12 @@ THREADED = {"asyncio", "futures", "threads"}
 
 
 def workload_names():
-    tree = ast.parse((PROGRAMS / "workloads.py").read_text())
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    names = [
+        node.name
+        for file in ("concurrency.py", "libraries.py", "workloads.py")
+        for node in ast.parse((PROGRAMS / file).read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    ]
     return [name[len("run_") :] for name in names if name.startswith("run_")]
 
 

@@ -5,13 +5,14 @@ import ast
 import json
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import ctf
 import pytest
 from proof import needs_monitoring
+from test_exact import PROGRAMS, workload_names
 
-PROGRAMS = Path(__file__).parent / "programs"
+# The one starts the cases of the other, too.
+CASES = ("programs/exceptions.py", "programs/passed_on.py")
 
 # Before, only those that end a frame are told of: test_passing.py has them.
 sees_within_frames = pytest.mark.skipif(
@@ -23,7 +24,7 @@ sees_within_frames = pytest.mark.skipif(
 class Facts:
     """What the events of a trace add up to, by (type, qualified name)."""
 
-    def __init__(self, process, file):
+    def __init__(self, process, *files):
         self.raised = Counter()
         self.lines = defaultdict(Counter)
         self.taken = defaultdict(Counter)  # by handler, (qualified name, line)
@@ -32,7 +33,7 @@ class Facts:
             if event.kind != ctf.EXCEPTION:
                 continue
             function = process.functions.get(event.value.function)
-            if function.file.endswith(f"/{file}") and function.module == "__main__":
+            if function.file.endswith(tuple(f"/{file}" for file in files)):
                 self.add(process, event, (event.value.type, function.qualname))
 
     def add(self, process, event, key):
@@ -192,7 +193,7 @@ def wanted_rows():
 def test_all_the_ways_in_which_exceptions_come_and_go(cunei):
     process = record(cunei, PROGRAMS / "exceptions.py")
 
-    got = Facts(process, "exceptions.py").rows()
+    got = Facts(process, *CASES).rows()
     somehow = {key: got.pop(key)[:2] for key in WANTED_SOMEHOW if key in got}
     assert somehow == WANTED_SOMEHOW
     wanted = wanted_rows()
@@ -206,27 +207,25 @@ def test_all_the_ways_in_which_exceptions_come_and_go(cunei):
 
 @sees_within_frames
 def test_every_case_of_the_program_is_expected():
-    tree = ast.parse((PROGRAMS / "exceptions.py").read_text())
     cases = {
         node.name
-        for node in tree.body
+        for file in CASES
+        for node in ast.parse((PROGRAMS.parent / file).read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
     }
     expected = {name.split(".")[0] for _, name in wanted_rows() | WANTED_SOMEHOW}
     assert cases - expected == {"case_iterators_in_c"}  # they are in Count.__next__
 
 
-def workload_names():
+def workloads_that_raise():
     """Those whose exceptions are all raised by `raise`, or by a function of C.
 
     Left out: what the interpreter puts in the place of a StopIteration that leaves a
     generator, which the other count takes for the caller's, and exceptions at the limit
     of recursion, where a callback in Python does not run.
     """
-    tree = ast.parse((PROGRAMS / "workloads.py").read_text())
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    runs = [name[len("run_") :] for name in names if name.startswith("run_")]
-    return [name for name in runs if name not in ("generators", "recursion")]
+    left_out = ("generators", "recursion")
+    return [name for name in workload_names() if name not in left_out]
 
 
 CORE = {"ast", "asyncio", "contexts", "exceptions", "futures"}
@@ -237,7 +236,7 @@ CORE = {"ast", "asyncio", "contexts", "exceptions", "futures"}
     "name",
     [
         pytest.param(name, marks=pytest.mark.core if name in CORE else [])
-        for name in workload_names()
+        for name in workloads_that_raise()
     ],
 )
 def test_as_many_are_raised_as_another_tool_sees(cunei, name):
@@ -383,273 +382,16 @@ def test_what_ends_the_program_or_a_thread_is_unhandled(cunei, options, words):
     assert "KeyError taken by nobody" in cunei("replay", "trace").stdout
 
 
-HOSTILE = """\
-import gc, sys, weakref
-
-class Meta(type):
-    @property
-    def __name__(self):
-        print("asked for the name")
-
-    def __getattribute__(self, name):
-        print("asked for", name)
-        return super().__getattribute__(name)
-
-class Hostile(Exception, metaclass=Meta):
-    __traceback__ = property(lambda self: print("asked for the traceback"))
-
-    def __getattribute__(self, name):
-        print("asked for", name)
-        return super().__getattribute__(name)
-
-    def __eq__(self, other):
-        print("compared")
-        return True
-
-    def __hash__(self):
-        print("hashed")
-        return 1
-
-    def __repr__(self):
-        print("shown")
-        return "hostile"
-
-    def __del__(self):
-        print("gone")
-
-class Numbered(Exception):
-    __module__ = 5
-
-Long = type("L" * 300, (Exception,), {})
-Wide = type("ü" * 150, (Exception,), {})
-Odd = type("Odd", (Exception,), {"__module__": "\\udcff"})
-
-def fail(kind):
-    raise kind
-
-for kind in (Hostile, Numbered, Long, Wide, Odd):
-    try:
-        fail(kind)
-    except kind:
-        print("taken")
-
-class Weak(Exception):
-    pass
-
-def keep_none():
-    try:
-        raise Weak
-    except Weak as error:
-        print(sys.getrefcount(error))
-        return weakref.ref(error)
-
-gc.disable()
-print(keep_none()())
-"""
-
-
-@pytest.mark.core
-def test_exceptions_are_looked_at_and_not_touched(cunei):
-    """No code of theirs runs, nothing keeps them, and their names are cut to fit."""
-    got = facts(cunei, HOSTILE)
-
-    names = [kind for kind, name in got.raised if name == "fail"]
-    assert names[0] == "__main__.Hostile"
-    assert names[1] == "Numbered"
-    assert names[2] == "__main__." + "L" * 191
-    assert names[3] == "__main__." + "ü" * 95
-    assert names[4] == "\udcff.Odd"
-    assert set(got.raised.values()) == {1}
-    assert {n for k in got.raised for n in got.handlers(k).values()} == {1}
-
-
-SELECTED = """\
-def hidden_fail():
-    raise KeyError
-
-def middle():
-    hidden_fail()
-
-def shown():
-    middle()
-
-def hidden_handler(function):
-    try:
-        function()
-    except LookupError:
-        pass
-
-def fail():
-    raise IndexError
-
-def hidden_guard():
-    try:
-        fail()
-    finally:
-        len("")
-
-def run():
-    for _ in range(5):
-        try:
-            shown()
-        except KeyError:
-            pass
-    hidden_handler(fail)
-    try:
-        hidden_guard()
-    except IndexError:
-        pass
-
-run()
-"""
-
-
-@pytest.mark.core
-def test_code_that_is_not_recorded(cunei):
-    """What it raises is told where it meets other code; what it takes is nobody's."""
-    got = facts(cunei, SELECTED, "--exclude", ":hidden_*")
-
-    assert got.rows() == {
-        ("KeyError", "middle"): (5, {"run": 5}, 2),
-        ("IndexError", "fail"): (2, {None: 1, "run": 1}, 1),
-    }
-    assert got.lines["KeyError", "middle"] == {5: 5}
-
-
-def test_exceptions_are_told_once_something_is_selected(cunei):
-    got = facts(cunei, SELECTED, "--include", ":fail")
-
-    assert got.rows() == {("IndexError", "fail"): (2, {None: 2}, 1)}
-
-
-THREADS = """\
-import sys, threading
-
-sys.setswitchinterval(1e-6)
-
-def fail(n):
-    if n:
-        fail(n - 1)
-    raise ValueError
-
-def work():
-    for i in range(500):
-        try:
-            fail(i % 5)
-        except ValueError:
-            pass
-
-threads = [threading.Thread(target=work) for _ in range(4)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-"""
-
-
-@pytest.mark.core
-def test_exceptions_in_threads_that_take_turns(cunei):
-    got = facts(cunei, THREADS)
-
-    key = ("ValueError", "fail")
-    assert got.rows() == {key: (2000, {"work": 2000}, 5)}
-
-
-NESTED = """\
-class Deep:
-    def __init__(self, n):
-        self.n = n
-
-    def __del__(self):
-        if self.n:
-            try:
-                fail(self.n - 1)
-            except ValueError:
-                pass
-
-def fail(n):
-    deep = Deep(n)
-    raise ValueError(deep.n)
-
-for _ in range(10):
-    try:
-        fail(12)
-    except ValueError:
-        pass
-"""
-
-
-def test_more_fly_at_once_than_are_kept_in_mind(cunei):
-    """A destructor raises while an exception flies, and so on, twelve deep."""
-    got = facts(cunei, NESTED)
-
-    key = ("ValueError", "fail")
-    assert got.raised[key] == 130
-    assert got.handlers(key) == {"<module>": 10, "Deep.__del__": 120}
-
-
-AT_THE_EDGES = """\
-import cunei
-
-def fail():
-    raise ValueError
-
-def start_in_a_handler():
-    try:
-        fail()
-    except ValueError:
-        cunei.start("trace")
-        raise
-
-def run():
-    try:
-        start_in_a_handler()
-    except ValueError:
-        pass
-    try:
-        fail()
-    except ValueError:
-        cunei.stop()
-    fail()
-
-try:
-    run()
-except ValueError:
-    pass
-"""
-
-
-def test_recordings_that_begin_and_end_in_a_handler(cunei):
-    cunei.write("app.py", AT_THE_EDGES)
-    done = cunei.run(cunei.python, "app.py")
-    assert (done.returncode, done.stderr) == (0, "")
-
-    (process,) = ctf.read(cunei.folder / "trace").processes
-    rows = Facts(process, "app.py").rows()
-    # The first was raised before, and is told where it is first seen.
-    assert rows == {
-        ("ValueError", "start_in_a_handler"): (1, {"run": 1}, 1),
-        ("ValueError", "fail"): (1, {"run": 1}, 1),
-    }
-
-
-@pytest.mark.core
-def test_nothing_is_written_where_none_flies(cunei):
-    process = record(cunei, "def f():\n    pass\nfor _ in range(100):\n    f()\n")
-
-    assert not [event for event in process.events() if event.kind == ctf.EXCEPTION]
-
-
 @sees_within_frames
 def test_the_report_has_the_same_counts(cunei):
     process = record(cunei, PROGRAMS / "exceptions.py")
-    wanted = Facts(process, "exceptions.py")
+    wanted = Facts(process, *CASES)
     shown = cunei("report", "trace", "--json")
     assert shown.returncode == 0, shown.stderr
 
     raised, ended, unhandled = Counter(), Counter(), Counter()
     for row in json.loads(shown.stdout)["exceptions"]:
-        if row["module"] == "__main__":
+        if row["module"] in ("__main__", "passed_on"):
             key = (row["type"], row["function"])
             raised[key] += row["count"]
             ended[key] += sum(handler["count"] for handler in row["handled"])

@@ -2,9 +2,7 @@
 """No space, of whatever kind: the program is unharmed, and every loss is counted."""
 
 import contextlib
-import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -12,76 +10,10 @@ from pathlib import Path
 
 import packets
 import pytest
-from proof import CUNEI, DEADLINE_S, cunei, needs_babeltrace, write_program
+from proof import needs_babeltrace, write_program
+from steady import check_counted, check_unharmed, count_trace, record
 
 MIB = 1 << 20
-
-# Its events are always the same ones; it needs 1.7 MB for them.
-STEADY = """
-import sys
-def f(n):
-    return n + 1
-def g():
-    try:
-        h()
-    except ValueError:
-        pass
-def h():
-    raise ValueError
-total = 0
-for i in range(90_000):
-    total = f(total)
-for i in range(5_000):
-    g()
-print("total", total)
-print("warning", file=sys.stderr)
-sys.exit(7)
-"""
-
-
-def count_trace(directory):
-    """Events in the trace but for the stacks, and what it says was lost."""
-    told = json.loads(cunei("report", "--json", directory).stdout)
-    lines = cunei("dump", directory).stdout.split("\n")[:-1]
-    assert len(lines) == told["events"]
-    return sum('" stack: ' not in line for line in lines), told["lost"]
-
-
-def record(directory, program, *options, wrap=(), **more):
-    words = [*wrap, CUNEI, "record", "-o", directory, *options, program]
-    return subprocess.run(
-        [str(word) for word in words],
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        **more,
-    )
-
-
-def messages(done):
-    """What cunei said, without what the program said."""
-    lines = done.stderr.splitlines()
-    said = [line for line in lines if line.startswith("cunei: ")]
-    assert [line for line in lines if line not in said] == ["warning"]
-    return said
-
-
-def check_unharmed(done):
-    assert (done.returncode, done.stdout) == (7, "total 90000\n"), done.stderr
-    return messages(done)
-
-
-@pytest.fixture(scope="module")
-def steady(tmp_path_factory):
-    """The program, and how many events it makes."""
-    folder = tmp_path_factory.mktemp("steady")
-    program = write_program(folder, STEADY)
-    done = record(folder / "trace", program)
-    said = check_unharmed(done)
-    assert len(said) == 1 and " 0 lost" in said[0]
-    events, lost = count_trace(folder / "trace")
-    assert lost == 0
-    return program, events
 
 
 @contextlib.contextmanager
@@ -101,15 +33,6 @@ def mounted(folder, size, free=None):
         yield folder
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def check_counted(directory, emitted, *, some_events=True):
-    """Nothing is missing that is not counted; stock tools read what there is."""
-    events, lost = count_trace(directory)
-    assert events + lost == emitted
-    assert lost > 0
-    if some_events:
-        assert events > 0
 
 
 @pytest.mark.core
@@ -300,66 +223,6 @@ def test_without_a_place_to_map_nothing_is_recorded(
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("size", [0, 1, 4, 200, 700, 800, 1000, 1500])
-def test_a_limit_of_file_sizes_around_the_launcher(tmp_path, steady, size):
-    program, emitted = steady
-    directory = tmp_path / "trace"
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size << 10, size << 10))
-
-    done = record(directory, program, preexec_fn=limit)
-
-    said = check_unharmed(done)
-    if packets.folders(directory):
-        assert len(said) == 2
-        assert "'ulimit -f' allows" in said[1]
-        check_counted(directory, emitted)
-    else:
-        assert len(said) == 1
-        assert "nothing was recorded" in said[0] and "File too large" in said[0]
-
-
-@pytest.mark.core
-@pytest.mark.parametrize("size", [0, 4, 1000, 1500])
-def test_a_limit_of_file_sizes_that_the_program_sets(tmp_path, size):
-    program = write_program(
-        tmp_path,
-        f"""
-        import resource, threading
-        def f():
-            pass
-        def thread():
-            for _ in range(50_000):
-                f()
-            counted.append(50_000)
-        counted = []
-        unlimited = resource.RLIM_INFINITY
-        resource.setrlimit(resource.RLIMIT_FSIZE, ({size << 10}, unlimited))
-        for _ in range(100_000):
-            f()
-        other = threading.Thread(target=thread)
-        other.start()
-        other.join()
-        print("counted", counted)
-        """,
-    )
-    directory = tmp_path / "trace"
-
-    done = record(directory, program)
-
-    assert (done.returncode, done.stdout) == (0, "counted [50000]\n"), done.stderr
-    said = done.stderr.splitlines()
-    assert len(said) == 2, said
-    assert all(line.startswith("cunei: ") for line in said)
-    assert " 0 lost" not in said[0]
-    assert not list(directory.glob("*/.live"))
-    # Whatever else the interpreter calls: every f is either there or counted.
-    events, lost = count_trace(directory)
-    assert events + lost >= 300_000
-
-
-@pytest.mark.core
 def test_a_process_that_cannot_record_is_told_of(tmp_path):
     program = write_program(
         tmp_path,
@@ -428,75 +291,3 @@ def test_a_read_only_file_system_is_refused_before_the_program_starts(tmp_path, 
             [sys.executable, "-c", start], capture_output=True, text=True
         )
         assert "cunei.Error" in done.stderr and "Read-only file system" in done.stderr
-
-
-# It takes every descriptor that there is, again and again.
-GREEDY = """
-import os, threading
-def f():
-    pass
-def take_all():
-    taken = []
-    try:
-        while True:
-            taken.append(os.open("/dev/null", os.O_RDONLY))
-    except OSError:
-        pass
-    return taken
-def work(n):
-    exec(f"def new_{n}(): pass\\nnew_{n}()", {})
-    for _ in range(40_000):
-        f()
-for n in range(3):
-    taken = take_all()
-    work(n)
-    more = take_all()
-    thread = threading.Thread(target=work, args=(n + 10,))
-    thread.start()
-    thread.join()
-    for fd in taken + more:
-        os.close(fd)
-print("took", len(taken) > 20)
-"""
-
-
-@pytest.mark.core
-@pytest.mark.parametrize("limit", [64, 1024])
-def test_a_program_that_takes_every_descriptor_loses_nothing(tmp_path, limit):
-    program = write_program(tmp_path, GREEDY)
-    directory = tmp_path / "trace"
-
-    def set_limit():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-
-    done = record(directory, program, preexec_fn=set_limit)
-
-    assert (done.returncode, done.stdout) == (0, "took True\n"), done.stderr
-    said = done.stderr.splitlines()
-    assert len(said) == 1 and " 0 lost" in said[0], said
-    found = packets.entries(packets.folders(directory)[0])
-    assert found["f"] == 6 * 40_000
-    assert sum(found[f"new_{n}"] for n in (0, 1, 2, 10, 11, 12)) == 6
-
-
-@pytest.mark.parametrize("limit", [4, 5, 6, 7, 8, 10])
-def test_hardly_any_descriptors_do_not_harm_the_program(tmp_path, steady, limit):
-    program, _ = steady
-    directory = tmp_path / "trace"
-    plain = subprocess.run(
-        ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", sys.executable, program],
-        capture_output=True,
-        text=True,
-    )
-
-    done = record(
-        directory, program, wrap=["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"]
-    )
-
-    if plain.returncode != 7:
-        pytest.skip("Python itself needs more")
-    assert done.returncode in (1, 7), done.stderr
-    if done.returncode == 7:
-        check_unharmed(done)
-    else:
-        assert done.stdout == "" and done.stderr.startswith("cunei: ")

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Exceptions in all the ways they come and go, one function for each.
 
-What becomes of those that are raised in this file stands in test_exceptions.py, as a
-table.
+What becomes of those that are raised here and in passed_on.py stands in
+test_exceptions.py, as a table.
 """
 
 # ruff: noqa: SIM105 - try and except are what this is about
 
-import _thread
-import asyncio
-import concurrent.futures
 import contextlib
 import ctypes
 import gc
-import signal
 import struct
 import sys
 import threading
 import zlib
+
+import passed_on
 
 
 def case_frames():
@@ -391,124 +389,8 @@ def case_memory():
         pass
 
 
-def case_interrupt():
-    try:
-        signal.raise_signal(signal.SIGINT)
-        while True:
-            len("")
-    except KeyboardInterrupt:
-        pass
-
-
-def case_exit():
-    try:
-        sys.exit(3)
-    except SystemExit:
-        pass
-
-
-def case_cancelled():
-    async def wait():
-        await asyncio.get_running_loop().create_future()
-
-    async def guard():
-        try:
-            await wait()
-        finally:
-            len("")
-
-    async def cancel():
-        task = asyncio.create_task(guard())
-        await asyncio.sleep(0)
-        task.cancel()
-        try:
-            await task
-        except asyncio.CancelledError:
-            pass
-
-    asyncio.run(cancel())
-
-
-def case_tasks():
-    async def fail():
-        raise ValueError
-
-    async def ask(task):
-        try:
-            await task
-        except ValueError:
-            pass
-
-    async def fail_in_a_group():
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(fail())
-        except* ValueError:
-            pass
-
-    async def run():
-        task = asyncio.create_task(fail())
-        await ask(task)
-        await fail_in_a_group()
-
-    asyncio.run(run())
-
-
-def case_futures():
-    def work():
-        raise ValueError
-
-    def ask(future):
-        try:
-            future.result()
-        except ValueError:
-            pass
-
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
-        for _ in range(3):
-            ask(future)
-
-
-def case_futures_of_another_loop():
-    async def work():
-        raise KeyError
-
-    def ask(loop):
-        try:
-            asyncio.run_coroutine_threadsafe(work(), loop).result()
-        except KeyError:
-            pass
-        loop.call_soon_threadsafe(loop.stop)
-
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    ask(loop)
-    thread.join()
-    loop.close()
-
-
-def case_threads():
-    def fail():
-        raise ValueError
-
-    def fail_alone():
-        try:
-            raise OSError
-        finally:
-            done.set()
-
-    done = threading.Event()
-    thread = threading.Thread(target=fail)
-    thread.start()
-    thread.join()
-    _thread.start_new_thread(fail_alone, ())
-    done.wait()
-
-
 if __name__ == "__main__":
     sys.unraisablehook = threading.excepthook = lambda _: None
-    for name, case in list(globals().items()):
+    for name, case in [*globals().items(), *vars(passed_on).items()]:
         if name.startswith("case_"):
             case()

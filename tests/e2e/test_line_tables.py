@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Lines as they are shown: beside their source, in reports, in dumps."""
+
+import json
+import re
+
+import pytest
+from test_lines import lines_of, record, report_of
+
+pytestmark = pytest.mark.core
+
+
+SHOWN = """\
+def add(n):
+    total = 0
+    for i in range(n):
+        total += i
+    if n < 0:
+        return None
+
+    return total
+
+
+print(add(4))
+"""
+
+
+def table(text):
+    """The rows below the head of the first table: {line: (hits, source)}."""
+    rows = text.split("source\n", 1)[1].split("\n\nnext", 1)[0].split("\n")
+    found = {}
+    for row in rows:
+        match = re.fullmatch(r" *(\d+)(?: +(\d+)(?: +[\d.]+ \w+){2} +[\d.]+)?(.*)", row)
+        assert match, row
+        found[int(match[1])] = (int(match[2] or 0), match[3].strip())
+    return found
+
+
+def test_the_source_stands_beside_its_numbers(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    done = cunei("report", "trace", "--lines", "add", env={"COLUMNS": "80"})
+
+    assert table(done.stdout) == {
+        1: (0, "def add(n):"),
+        2: (1, "total = 0"),
+        3: (5, "for i in range(n):"),
+        4: (4, "total += i"),
+        5: (1, "if n < 0:"),
+        6: (0, "return None"),
+        7: (0, ""),
+        8: (1, "return total"),
+    }
+    assert max(len(line) for line in done.stdout.split("\n")) <= 80
+    assert "source   " not in done.stdout, "nothing is wrong with it"
+
+
+def test_run_shows_the_lines_at_once(cunei):
+    cunei.write("app.py", SHOWN)
+    done = cunei("run", "--lines", ":add", "app.py")
+
+    assert done.stdout == "6\n"
+    assert table(done.stderr)[4] == (4, "total += i")
+
+
+def test_source_that_has_changed_is_told(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    cunei.write("app.py", "# new\n" + SHOWN)
+    done = cunei("report", "trace", "--lines", "add")
+
+    assert "app.py is not what it was when this was recorded" in done.stdout
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
+
+
+def test_source_that_is_gone_is_told_and_the_numbers_stay(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    (cunei.folder / "app.py").unlink()
+    done = cunei("report", "trace", "--lines", "add")
+
+    assert "app.py cannot be found" in done.stdout
+    assert "total" not in done.stdout
+    assert re.search(r"^ *4 +4 +", done.stdout, re.MULTILINE), done.stdout
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"missing"}
+
+
+def test_code_without_a_file_has_lines_all_the_same(cunei):
+    source = 'exec(compile("def f():\\n    return 1\\nf()\\n", "<made>", "exec"))\n'
+    report = record(cunei, source, "--lines", ":f")
+
+    assert lines_of(report) == {("f", 2): 1}
+    assert "<made> cannot be found" in cunei("report", "trace", "-l", "f").stdout
+
+
+def test_functions_that_are_not_there_are_told_with_the_nearest(cunei):
+    record(cunei, SHOWN + "def other(): pass\nother()\n", "--lines", ":add")
+
+    done = cunei("report", "trace", "--lines", "ad")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "cunei: 'trace' holds no function like 'ad'; did you mean 'add'?\n"
+    )
+    done = cunei("report", "trace", "--lines", "other")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "cunei: the lines of 'other' were not recorded in 'trace'; record them with "
+        "--lines ':other'\n"
+    )
+    done = cunei("report", "trace", "--lines", "unheard")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "lines were recorded of 'add'" in done.stderr
+
+
+def test_a_pattern_that_matches_nothing_is_told(cunei):
+    cunei.write("app.py", SHOWN)
+    done = cunei("record", "-o", "trace", "--lines", "__main__:ad", "app.py")
+
+    assert done.returncode == 0
+    assert (
+        "no function that was recorded matches --lines '__main__:ad'; did you mean "
+        "'__main__:add'?"
+    ) in done.stderr
+
+
+def test_replay_dump_and_info_show_lines(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+
+    assert "line 4  app.py:4\n" in cunei("replay", "trace").stdout
+    dump = cunei("dump", "trace").stdout
+    assert len(re.findall(r" line: enter, \{ line = 4, function = \d+ \}", dump)) == 4
+    assert "12 lines" in cunei("info", "trace").stdout
+    process = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
+    assert process["lines"] == 12
+
+
+def test_lines_before_a_crash_are_there(cunei):
+    source = (
+        "import os\n\n\ndef f():\n    x = 1\n    os.kill(os.getpid(), 9)\n\n\nf()\n"
+    )
+    cunei.write("app.py", source)
+    cunei("record", "-o", "trace", "--lines", ":f", "app.py")
+
+    assert lines_of(report_of(cunei)) == {("f", 5): 1, ("f", 6): 1}
