@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+/* The writers of the formats, a file each; private to the table in export.c. */
+#ifndef CUNEI_EXPORT_FORMATS_H
+#define CUNEI_EXPORT_FORMATS_H
+
+struct cunei_export;
+
+int cunei_export_chrome(struct cunei_export *export);
+
+#endif
