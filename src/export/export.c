@@ -9,6 +9,8 @@
 #include "export/selection.h"
 
 const struct cunei_export_format cunei_export_formats[] = {
+    {"perfetto", ".pftrace", "ui.perfetto.dev, trace_processor",
+     "open it in ui.perfetto.dev", cunei_export_perfetto},
     {"chrome", ".json", "chrome://tracing, Perfetto, speedscope",
      "open chrome://tracing and load the file", cunei_export_chrome},
     {0},
