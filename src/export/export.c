@@ -13,6 +13,8 @@ const struct cunei_export_format cunei_export_formats[] = {
      "open it in ui.perfetto.dev", cunei_export_perfetto},
     {"chrome", ".json", "chrome://tracing, Perfetto, speedscope",
      "open chrome://tracing and load the file", cunei_export_chrome},
+    {"folded", ".folded", "flamegraph.pl, inferno, speedscope",
+     "flamegraph.pl FILE > flames.svg", cunei_export_folded},
     {0},
 };
 

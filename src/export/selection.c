@@ -157,3 +157,38 @@ int cunei_selection_apply(const struct cunei_selection *selection,
     packet->word_count = cut->word_count;
     return rc;
 }
+
+static int select_packet(void *context, const struct cunei_trace_process *process,
+                         struct cunei_cut *cut, struct cunei_trace_packet *packet)
+{
+    const struct cunei_export *export = context;
+
+    return cunei_selection_apply(
+        &export->selections[process - export->trace->processes], cut, packet);
+}
+
+int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
+                           struct cunei_survey *survey)
+{
+    const struct cunei_export_options *wanted = export->options;
+    const struct cunei_survey_options options = {
+        .processes = wanted->processes,
+        .tree = tree,
+        .edges = edges,
+        .worker_count = wanted->worker_count,
+        .select = select_packet,
+        .select_context = export,
+        .progress = wanted->progress,
+        .progress_context = wanted->progress_context,
+    };
+
+    int rc = cunei_survey_init(survey, export->trace, &options);
+    if (rc < 0)
+        return rc;
+    export->calls = survey->calls;
+    export->lost = survey->lost;
+    export->damage_count = survey->damage_count;
+    if (survey->damage_count > 0)
+        export->damage = survey->damages[0];
+    return 0;
+}

@@ -32,4 +32,11 @@ void cunei_selection_fini(struct cunei_export *export);
 int cunei_selection_apply(const struct cunei_selection *selection,
                           struct cunei_cut *cut, struct cunei_trace_packet *packet);
 
+struct cunei_survey;
+
+/* Everything that is wanted, added up; damage is noted.  Errors as cunei_survey_init.
+ */
+int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
+                           struct cunei_survey *survey);
+
 #endif

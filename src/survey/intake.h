@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "model/profile.h"
-#include "trace/trace.h"
 #include "survey/survey.h"
+#include "trace/trace.h"
 
 /*
  * Where each slot of a profile goes: slot 0 stays, others become an index plus one, or

@@ -16,8 +16,8 @@
 
 #include "model/count.h"
 #include "model/profile.h"
-#include "trace/trace.h"
 #include "survey/survey.h"
+#include "trace/trace.h"
 
 /* A range of a stream's file. */
 struct cunei_piece {
