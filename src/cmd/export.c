@@ -3,13 +3,11 @@
 #include "export/export.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
@@ -17,6 +15,7 @@
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
+#include "cmd/target.h"
 #include "cmd/window.h"
 #include "trace/trace.h"
 #include "view/format.h"
@@ -110,59 +109,6 @@ static int unknown_format(const char *name)
     return status;
 }
 
-/* A file that is named as it should be when it is whole, and is gone otherwise. */
-struct target {
-    const char *path; /* borrowed; NULL: stdout */
-    char *part;       /* owned: the name it has until then */
-    FILE *out;
-};
-
-static int open_target(struct target *target, const char *path, bool force)
-{
-    struct cunei_buffer part = {0};
-    struct stat status;
-
-    *target = (struct target){.path = path, .out = stdout};
-    if (strcmp(path, "-") == 0) {
-        target->path = NULL;
-        return EXIT_SUCCESS;
-    }
-    bool is_there = stat(path, &status) == 0;
-    if (is_there && S_ISDIR(status.st_mode))
-        return cunei_cmd_fail(0, "cannot write to '%s': it is a directory", path);
-    if (is_there && !force)
-        return cunei_cmd_fail(0, "'%s' exists; --force overwrites it", path);
-    if (is_there && !S_ISREG(status.st_mode)) {
-        target->out = fopen(path, "we"); /* a pipe or a device has no other name */
-        target->path = NULL;
-        return target->out ? EXIT_SUCCESS
-                           : cunei_cmd_fail(-errno, "cannot write to '%s'", path);
-    }
-    cunei_buffer_format(&part, "%s.XXXXXX", path);
-    int fd = part.failed ? -1 : mkostemp(part.data, O_CLOEXEC);
-    target->part = part.data;
-    target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (target->out)
-        return EXIT_SUCCESS;
-    int error = part.failed ? ENOMEM : errno;
-    cunei_buffer_fini(&part);
-    target->part = NULL;
-    return cunei_cmd_fail(-error, "cannot write to '%s'", path);
-}
-
-/* Give it its name, or take it away; `rc` is what writing it came to. */
-static int close_target(struct target *target, int rc)
-{
-    if (target->out != stdout && fclose(target->out) != 0 && rc == 0)
-        rc = -errno;
-    if (target->part && rc == 0 && rename(target->part, target->path) != 0)
-        rc = -errno;
-    if (target->part && rc < 0)
-        (void)unlink(target->part);
-    free(target->part);
-    return rc;
-}
-
 static int fail(const struct values *values, const char *path, const char *file, int rc)
 {
     if (rc == -ESRCH)
@@ -185,7 +131,7 @@ static void say_what_was_written(const struct cunei_export_format *format,
     struct stat status;
 
     cunei_format_several(&text, calls, "call");
-    if (stat(file, &status) == 0) {
+    if (stat(file, &status) == 0 && S_ISREG(status.st_mode)) {
         cunei_buffer_append_text(&text, ", ");
         cunei_format_size(&text, (uint64_t)status.st_size);
     }
@@ -198,14 +144,14 @@ static int export_trace(struct values *values, const char *path,
 {
     struct cunei_progress progress = {.what = "exporting"};
     struct cunei_trace trace;
-    struct target target;
+    struct cunei_target target;
 
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != 0)
         return status;
     status = cunei_cmd_check_choice(&trace, path, &values->export.processes);
     if (status == 0)
-        status = open_target(&target, file, values->force);
+        status = cunei_target_open(&target, file, format->is_folder, values->force);
     if (status != 0) {
         cunei_trace_close(&trace);
         return status;
@@ -213,16 +159,20 @@ static int export_trace(struct values *values, const char *path,
     values->export.progress = cunei_progress_show;
     values->export.progress_context = &progress;
     struct cunei_export export = {
-        .trace = &trace, .options = &values->export, .out = target.out};
+        .trace = &trace,
+        .options = &values->export,
+        .out = target.out,
+        .folder = target.part,
+    };
     int rc = cunei_export_write(&export, format);
     cunei_progress_clear(&progress);
-    rc = close_target(&target, rc);
+    rc = cunei_target_close(&target, rc);
     if (rc < 0)
         status = fail(values, path, file, rc);
     else if (export.damage_count > 0)
         status = cunei_cmd_fail(0, "%s; what could be read is in '%s'",
                                 export.damage.text, file);
-    else if (target.path)
+    else if (strcmp(file, "-") != 0)
         say_what_was_written(format, file, export.calls);
     cunei_export_fini(&export);
     cunei_trace_close(&trace);
@@ -257,6 +207,11 @@ static int run_export(int argc, char **argv)
                                  "--list' shows them");
     if (status == CUNEI_OPTIONS_GO_ON && !(format = cunei_export_find(values.to)))
         status = unknown_format(values.to);
+    if (status == CUNEI_OPTIONS_GO_ON && !format->write)
+        status = cunei_cmd_fail(0,
+                                "cannot export to %s: cunei was built without %s; "
+                                "install it and cunei again",
+                                format->name, format->missing);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_window_settle(&values.window);
     if (status == CUNEI_OPTIONS_GO_ON) {

@@ -9,12 +9,33 @@
 #include "export/selection.h"
 
 const struct cunei_export_format cunei_export_formats[] = {
-    {"perfetto", ".pftrace", "ui.perfetto.dev, trace_processor",
-     "open it in ui.perfetto.dev", cunei_export_perfetto},
-    {"chrome", ".json", "chrome://tracing, Perfetto, speedscope",
-     "open chrome://tracing and load the file", cunei_export_chrome},
-    {"folded", ".folded", "flamegraph.pl, inferno, speedscope",
-     "flamegraph.pl FILE > flames.svg", cunei_export_folded},
+    {.name = "perfetto",
+     .extension = ".pftrace",
+     .viewers = "ui.perfetto.dev, trace_processor",
+     .how = "open it in ui.perfetto.dev",
+     .write = cunei_export_perfetto},
+    {.name = "chrome",
+     .extension = ".json",
+     .viewers = "chrome://tracing, Perfetto, speedscope",
+     .how = "load it in chrome://tracing",
+     .write = cunei_export_chrome},
+    {.name = "folded",
+     .extension = ".folded",
+     .viewers = "flamegraph.pl, inferno, speedscope",
+     .how = "flamegraph.pl FILE > flames.svg",
+     .write = cunei_export_folded},
+    {
+        .name = "otf2",
+        .extension = ".otf2",
+        .viewers = "Vampir, Scalasca, otf2-print",
+        .how = "vampir FOLDER/traces.otf2",
+        .is_folder = true,
+#ifdef CUNEI_HAS_OTF2
+        .write = cunei_export_otf2,
+#else
+        .missing = "libotf2 (Debian: libotf2-trace-dev)",
+#endif
+    },
     {0},
 };
 
@@ -35,7 +56,7 @@ int cunei_export_write(struct cunei_export *export,
 
     if (rc == 0)
         rc = format->write(export);
-    if (rc == 0 && (fflush(export->out) != 0 || ferror(export->out)))
+    if (rc == 0 && export->out && (fflush(export->out) != 0 || ferror(export->out)))
         rc = errno ? -errno : -EIO;
     return rc;
 }

@@ -41,7 +41,8 @@ struct cunei_selection;
 struct cunei_export {
     const struct cunei_trace *trace;
     const struct cunei_export_options *options;
-    FILE *out;
+    FILE *out;          /* of a format that is one file … */
+    const char *folder; /* … or an empty folder for one that is several */
 
     /* What was written, and what could not be. */
     uint64_t calls;
@@ -59,6 +60,8 @@ struct cunei_export_format {
     const char *extension; /* of the file, with its dot */
     const char *viewers;   /* what opens it … */
     const char *how;       /* … and how */
+    bool is_folder;
+    const char *missing; /* the package it needs, where cunei was built without it */
     /* Negative errno; what is damaged in the trace is no failure. */
     int (*write)(struct cunei_export *export);
 };

@@ -125,6 +125,16 @@ static int tell_event(void *context, const uint64_t *event, uint64_t time)
     return encoding->encoder->event(encoding, event, time);
 }
 
+static int tell_orphan(void *context, uint32_t function, uint64_t time)
+{
+    struct cunei_encoding *encoding = context;
+    int rc = cunei_pending_flush(encoding);
+
+    if (rc != 0 || !encoding->encoder->orphan)
+        return rc;
+    return encoding->encoder->orphan(encoding, function, time);
+}
+
 static int tell_lost(void *context, uint64_t time, uint64_t count)
 {
     struct cunei_encoding *encoding = context;
@@ -142,5 +152,6 @@ const struct cunei_story_methods cunei_pending_methods = {
     .close = tell_close,
     .step = tell_step,
     .event = tell_event,
+    .orphan = tell_orphan,
     .lost = tell_lost,
 };

@@ -176,11 +176,10 @@ static void release(const struct telling *telling, struct cunei_encoding *encodi
     encoding->pending.values = NULL;
 }
 
-static int tell_packets(const struct telling *telling, struct slot *slot,
-                        const struct piece *piece, struct cunei_trace_reader *reader)
+static int tell_packets(const struct cunei_selection *selection, struct slot *slot,
+                        struct cunei_encoding *encoding,
+                        struct cunei_trace_reader *reader)
 {
-    const struct cunei_selection *selection =
-        &telling->export->selections[piece->process];
     struct cunei_trace_packet packet;
     int rc = 0, read_rc = 0;
 
@@ -191,7 +190,7 @@ static int tell_packets(const struct telling *telling, struct slot *slot,
             rc = cunei_story_packet(&slot->story, packet.head, packet.words,
                                     packet.word_count);
         if (rc == 0)
-            rc = cunei_pending_flush(&slot->encoding);
+            rc = cunei_pending_flush(encoding);
     }
     if (rc == 0 && read_rc == -ENOMEM)
         rc = read_rc;
@@ -220,7 +219,8 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
                                  piece->begin, piece->end);
     if (rc < 0)
         return rc;
-    rc = tell_packets(telling, slot, piece, &reader);
+    rc = tell_packets(&telling->export->selections[piece->process], slot,
+                      &slot->encoding, &reader);
     cunei_trace_reader_close(&reader);
     if (rc == 0)
         rc = cunei_story_end(&slot->story);
@@ -414,6 +414,32 @@ static int run(struct telling *telling, unsigned count)
     (void)pthread_mutex_unlock(&telling->lock);
     for (unsigned i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
+    return rc;
+}
+
+int cunei_tell_stream(struct cunei_export *export, size_t process,
+                      const struct cunei_trace_stream *stream,
+                      struct cunei_encoding *encoding)
+{
+    struct slot slot = {.story = {.methods = &cunei_pending_methods,
+                                  .context = encoding,
+                                  .is_whole = true}};
+    struct cunei_trace_reader reader;
+
+    int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process],
+                                     stream, 0, UINT64_MAX);
+    if (rc < 0)
+        return rc;
+    rc = tell_packets(&export->selections[process], &slot, encoding, &reader);
+    cunei_trace_reader_close(&reader);
+    if (rc == 0)
+        rc = cunei_story_end(&slot.story);
+    if (rc == 0)
+        rc = cunei_pending_flush(encoding);
+    if (slot.is_damaged && export->damage_count++ == 0)
+        export->damage = slot.error;
+    cunei_story_fini(&slot.story);
+    cunei_cut_fini(&slot.cut);
     return rc;
 }
 

@@ -81,6 +81,7 @@ struct cunei_encoder {
     int (*step)(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                 bool is_begin);
     int (*event)(struct cunei_encoding *encoding, const uint64_t *event, uint64_t time);
+    int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
     int (*lost)(struct cunei_encoding *encoding, uint64_t time, uint64_t count);
 
     /* What all pieces of a process share, made once; NULL: there is no memory. */
@@ -107,5 +108,10 @@ int cunei_pending_flush(struct cunei_encoding *encoding);
 
 /* Errors as cunei_export_write. */
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder);
+
+/* One stream as a whole, here and now, for who cannot have it in pieces. */
+int cunei_tell_stream(struct cunei_export *export, size_t process,
+                      const struct cunei_trace_stream *stream,
+                      struct cunei_encoding *encoding);
 
 #endif

@@ -127,7 +127,7 @@ static int stop_adopting(struct cunei_story *story)
 
 static int begin_thread(struct cunei_story *story, const struct cunei_walk_step *step)
 {
-    bool is_begin = story->has_first;
+    bool is_begin = story->has_first || story->is_whole;
 
     story->depth = 0;
     story->steps.count = 0;
@@ -202,6 +202,10 @@ static int tell(struct cunei_story *story, const struct cunei_walk_step *step)
         return tell_end(story, step);
     case CUNEI_WALK_LOST:
         return tell_lost(story, step);
+    case CUNEI_WALK_ORPHAN:
+        return story->methods->orphan
+                   ? story->methods->orphan(story->context, step->function, step->time)
+                   : 0;
     case CUNEI_WALK_SWITCH:
         return tell_switch(story, step);
     case CUNEI_WALK_EVENT:
@@ -265,6 +269,8 @@ int cunei_story_end(struct cunei_story *story)
     struct cunei_walk *walk = &story->walk;
     int rc = 0;
 
+    if (story->is_whole)
+        return cunei_walk_end(walk);
     story->last.time = walk->last;
     for (uint32_t i = 0; rc == 0 && i < walk->depth; i++)
         rc = cunei_story_edge_add(&story->last,

@@ -23,7 +23,7 @@
  *     cunei_seam_fini(&seam);
  *
  * So even a stream's first piece leaves it to the seam to begin the thread, and its
- * last to end what is still open.
+ * last to end what is still open, unless a story is told as a whole.
  */
 #ifndef CUNEI_MODEL_STORY_H
 #define CUNEI_MODEL_STORY_H
@@ -68,6 +68,9 @@ struct cunei_story_methods {
     /* Something else happened, in the innermost stretch; may be NULL. */
     int (*event)(void *context, const uint64_t *event, uint64_t time);
 
+    /* A function was left that is not known to be open; may be NULL. */
+    int (*orphan)(void *context, uint32_t function, uint64_t time);
+
     /* So many events are missing here; 0: it is not known how many.  May be NULL. */
     int (*lost)(void *context, uint64_t time, uint64_t count);
 };
@@ -99,6 +102,7 @@ int cunei_story_edge_add(struct cunei_story_edge *edge, uint32_t function);
 struct cunei_story {
     const struct cunei_story_methods *methods;
     void *context;
+    bool is_whole; /* there are no other pieces, and no seams */
 
     /* Private. */
     struct cunei_walk walk;
