@@ -36,6 +36,12 @@ const struct cunei_export_format cunei_export_formats[] = {
         .missing = "libotf2 (Debian: libotf2-trace-dev)",
 #endif
     },
+    {.name = "ctf",
+     .extension = ".ctf",
+     .viewers = "babeltrace2, Trace Compass, cunei",
+     .how = "babeltrace2 FOLDER",
+     .is_folder = true,
+     .write = cunei_export_ctf},
     {0},
 };
 

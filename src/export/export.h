@@ -25,6 +25,7 @@ struct cunei_export_options {
     struct cunei_patterns patterns;
     uint64_t from_ns; /* since the trace's first event */
     uint64_t until_ns;
+    bool names; /* an event class for each function, where that is a choice */
     unsigned worker_count; /* 0: one for each core */
     /* Called from the calling thread, now and then. */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
