@@ -51,7 +51,7 @@ struct cunei_survey_options {
 
 /* As struct cunei_facts, of all processes, in nanoseconds. */
 struct cunei_survey_function {
-    uint64_t calls, resumes, recursive, raised;
+    uint64_t calls, resumes, recursive, raised, nested;
     uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
 };

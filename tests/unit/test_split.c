@@ -72,6 +72,7 @@ static void compare_functions(const struct cunei_profile *a,
         assert_int_equal(one->self, two->self);
         assert_int_equal(one->recursive, two->recursive);
         assert_int_equal(one->raised, two->raised);
+        assert_int_equal(one->nested, two->nested);
         assert_int_equal(one->suspended, two->suspended);
         assert_int_equal(one->max_ns, two->max_ns);
         assert_int_equal(one->histogram.first, two->histogram.first);
@@ -149,7 +150,10 @@ static void compare_edges(struct cunei_profile *a, struct cunei_profile *b)
             &b->edges->items[cunei_edges_find(b->edges, one->caller, one->callee)];
         assert_int_equal(one->calls, two->calls);
         assert_int_equal(one->resumes, two->resumes);
+        assert_int_equal(one->recursive, two->recursive);
         assert_int_equal(one->total, two->total);
+        assert_int_equal(one->self, two->self);
+        assert_int_equal(one->inclusive, two->inclusive);
     }
 }
 
