@@ -4,29 +4,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buffer.h"
+#include "export/drain.h"
+#include "export/exact.h"
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/name.h"
 #include "export/selection.h"
 #include "model/tree.h"
 #include "survey/survey.h"
-
-/* A frame is told from the next by ';', and the count from the stack by a space that
- * is the last one: only these and line breaks must not be in a name. */
-static void put_name(struct cunei_buffer *out, const struct cunei_function *function)
-{
-    size_t begin = out->size;
-
-    cunei_buffer_format(out, "%s:%s", function->module, function->qualname);
-    for (size_t i = begin; i < out->size; i++) {
-        if (out->data[i] == ';')
-            out->data[i] = ',';
-        else if ((unsigned char)out->data[i] < ' ')
-            out->data[i] = ' ';
-    }
-}
 
 /* The frames down to a node, outermost first. */
 static void put_stack(struct cunei_buffer *out, const struct cunei_survey *survey,
@@ -40,7 +27,8 @@ static void put_stack(struct cunei_buffer *out, const struct cunei_survey *surve
     while (depth > 0) {
         uint32_t slot = nodes[path[--depth]].slot;
         if (slot > 0)
-            put_name(out, &survey->functions.items[slot - 1]);
+            /* What tells one frame from the next must not be in a name. */
+            cunei_name_put_function(out, &survey->functions.items[slot - 1], ';');
         else
             cunei_buffer_append_text(out, "?");
         cunei_buffer_append_text(out, depth > 0 ? ";" : " ");
@@ -49,7 +37,7 @@ static void put_stack(struct cunei_buffer *out, const struct cunei_survey *surve
 
 int cunei_export_folded(struct cunei_export *export)
 {
-    struct cunei_buffer line = {0};
+    struct cunei_buffer lines = {0};
     struct cunei_survey survey;
 
     int rc = cunei_selection_survey(export, true, false, &survey);
@@ -57,21 +45,19 @@ int cunei_export_folded(struct cunei_export *export)
         return rc;
     const struct cunei_tree *tree = survey.tree;
     uint32_t *path = calloc(tree->count, sizeof(*path));
-    rc = path ? 0 : -ENOMEM;
+    rc = path ? cunei_exact_tree(&survey) : -ENOMEM;
     for (uint32_t i = 1; rc == 0 && i < tree->count; i++) {
         const struct cunei_node *node = &tree->nodes[i];
         if (node->self == 0)
             continue;
-        cunei_buffer_clear(&line);
-        put_stack(&line, &survey, i, path);
-        cunei_buffer_format(&line, "%" PRIu64 "\n", node->self);
-        if (line.failed)
-            rc = -ENOMEM;
-        else if (fwrite(line.data, 1, line.size, export->out) != line.size)
-            rc = errno ? -errno : -EIO;
+        put_stack(&lines, &survey, i, path);
+        cunei_buffer_format(&lines, "%" PRIu64 "\n", node->self);
+        rc = cunei_drain_full(&lines, export->out);
     }
+    if (rc == 0)
+        rc = cunei_drain(&lines, export->out);
     free(path);
-    cunei_buffer_fini(&line);
+    cunei_buffer_fini(&lines);
     cunei_survey_fini(&survey);
     return rc;
 }

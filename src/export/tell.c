@@ -307,6 +307,10 @@ static int end_stream(struct telling *telling, struct cunei_seam *seam,
     int rc = cunei_seam_end(seam);
 
     if (rc == 0)
+        rc = cunei_pending_flush(encoding);
+    if (rc == 0 && telling->encoder->close)
+        rc = telling->encoder->close(encoding);
+    if (rc == 0)
         rc = write_seam(telling, encoding);
     cunei_seam_fini(seam);
     return rc;
@@ -317,6 +321,8 @@ static int write_piece(struct telling *telling, struct slot *slot,
 {
     int rc = cunei_seam_pass(seam, &slot->story);
 
+    if (rc == 0)
+        rc = cunei_pending_flush(encoding);
     if (rc == 0 && telling->encoder->join)
         rc = telling->encoder->join(encoding, &slot->encoding);
     if (rc == 0)

@@ -96,6 +96,9 @@ struct cunei_encoder {
      * other. */
     int (*join)(struct cunei_encoding *seam, struct cunei_encoding *piece);
 
+    /* The last of a stream was told, by its last seam. */
+    int (*close)(struct cunei_encoding *encoding);
+
     /* Give back what `state` owns. */
     void (*release)(struct cunei_encoding *encoding);
     size_t state_size;
