@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "export/drain.h"
+#include "export/exact.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/name.h"
@@ -151,7 +152,9 @@ int cunei_export_callgrind(struct cunei_export *export)
     int rc = cunei_selection_survey(export, false, true, &survey);
     if (rc < 0)
         return rc;
-    rc = sort_edges(&writer);
+    rc = cunei_exact_edges(&survey);
+    if (rc == 0)
+        rc = sort_edges(&writer);
     if (rc == 0)
         put_head(&writer);
     for (uint32_t i = 0; rc == 0 && i < survey.functions.count; i++)

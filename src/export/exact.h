@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Times of a call tree that add up to those of the report, to the nanosecond. */
+/* Times of parts that add up to those of the report, to the nanosecond. */
 #ifndef CUNEI_EXPORT_EXACT_H
 #define CUNEI_EXPORT_EXACT_H
 
@@ -10,5 +10,8 @@ struct cunei_survey;
  * missing of a function's self time goes to the node that has most of it.  -ENOMEM.
  */
 int cunei_exact_tree(struct cunei_survey *survey);
+
+/* The same for its callers: self times and totals. */
+int cunei_exact_edges(struct cunei_survey *survey);
 
 #endif

@@ -60,7 +60,6 @@ enum line_field {
 enum function_field {
     FUNCTION_ID = 1,
     FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3,
     FUNCTION_FILE = 4,
     FUNCTION_LINE = 5,
 };
@@ -144,7 +143,11 @@ static void put_head(struct writer *writer)
     cunei_proto_close(out, mapping);
 }
 
-/* A location and its function have the same number, which is the slot's plus one. */
+/*
+ * A location and its function have the same number, which is the slot's plus one.  A
+ * function has no system name: pprof would take it for that of a template in C++, and
+ * cut <module> out of it.
+ */
 static void put_function(struct cunei_buffer *out, uint32_t slot, uint64_t name,
                          uint64_t file, uint32_t first_line)
 {
@@ -153,7 +156,6 @@ static void put_function(struct cunei_buffer *out, uint32_t slot, uint64_t name,
     size_t function = cunei_proto_open(out, PROFILE_FUNCTION);
     cunei_proto_number(out, FUNCTION_ID, id);
     cunei_proto_number(out, FUNCTION_NAME, name);
-    cunei_proto_number(out, FUNCTION_SYSTEM_NAME, name);
     cunei_proto_number(out, FUNCTION_FILE, file);
     cunei_proto_number(out, FUNCTION_LINE, first_line);
     cunei_proto_close(out, function);

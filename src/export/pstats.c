@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "export/drain.h"
+#include "export/exact.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/marshal.h"
@@ -206,7 +207,9 @@ int cunei_export_pstats(struct cunei_export *export)
     int rc = cunei_selection_survey(export, false, true, &survey);
     if (rc < 0)
         return rc;
-    rc = gather(&writer);
+    rc = cunei_exact_edges(&survey);
+    if (rc == 0)
+        rc = gather(&writer);
     if (rc == 0)
         cunei_marshal_dict(&writer.marshal);
     for (uint32_t i = 0; rc == 0 && i < writer.functions.count; i++)
