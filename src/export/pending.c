@@ -57,6 +57,7 @@ static int tell_thread(void *context, const struct cunei_packet *packet, uint64_
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    encoding->threads += is_begin;
     return rc == 0 ? encoding->encoder->thread(encoding, packet, time, is_begin) : rc;
 }
 

@@ -67,7 +67,7 @@ struct cunei_encoding {
     uint64_t number; /* of this encoding: no other has it */
     void *state;     /* `state_size` bytes, zeroed */
     struct cunei_buffer out;
-    uint64_t calls;               /* that began in it */
+    uint64_t threads, calls;      /* that began in it */
     struct cunei_pending pending; /* private */
 };
 
