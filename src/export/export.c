@@ -9,6 +9,11 @@
 #include "export/selection.h"
 
 const struct cunei_export_format cunei_export_formats[] = {
+    {.name = "html",
+     .extension = ".html",
+     .viewers = "any browser",
+     .how = "open it in a browser",
+     .write = cunei_export_html},
     {.name = "perfetto",
      .extension = ".pftrace",
      .viewers = "ui.perfetto.dev, trace_processor",
