@@ -2,29 +2,23 @@
 /* `cunei export`: a trace for other people's tools. */
 #include "export/export.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/nearest.h"
-#include "cmd/open.h"
+#include "cmd/exporting.h"
 #include "cmd/options.h"
-#include "cmd/progress.h"
-#include "cmd/target.h"
 #include "cmd/window.h"
 #include "trace/trace.h"
-#include "view/format.h"
 
 struct values {
     const char *to;
     const char *file;
     bool force;
     bool list;
+    struct cunei_exporting exporting;
     struct cunei_export_options export;
     struct cunei_window_values window;
     struct cunei_option_list processes; /* owned */
@@ -48,6 +42,10 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "overwrite a file that exists",
      .offset = offsetof(struct values, force)},
+    {.name = "open",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "open it",
+     .offset = offsetof(struct values, exporting.open)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_window_options,
      .offset = offsetof(struct values, window)},
@@ -95,111 +93,38 @@ static int show_list(void)
     return EXIT_SUCCESS;
 }
 
-static int unknown_format(const char *name)
+/* The directory's own name, for a file in the current one. */
+static char *name_of(const char *path)
 {
-    struct cunei_nearest nearest = {.word = name};
-    struct cunei_buffer names = {0};
-
-    for (const struct cunei_export_format *format = cunei_export_formats; format->name;
-         format++) {
-        cunei_nearest_offer(&nearest, format->name);
-        cunei_buffer_format(&names, "%s%s", names.size ? ", " : "", format->name);
-    }
-    int status = cunei_cmd_usage("no format '%s'%s%s%s; there are %s", name,
-                                 nearest.name ? "; did you mean '" : "",
-                                 nearest.name ? nearest.name : "",
-                                 nearest.name ? "'?" : "", names.data);
-    cunei_buffer_fini(&names);
-    return status;
-}
-
-static int fail(const struct values *values, const char *path, const char *file, int rc)
-{
-    if (rc == -ESRCH)
-        return cunei_cmd_fail(0,
-                              "'%s' holds no such %s; 'cunei report %s --threads' "
-                              "lists them",
-                              path, values->export.thread ? "thread" : "process", path);
-    if (rc == -ERANGE)
-        return cunei_cmd_fail(0,
-                              "nothing was recorded between --from and --until; "
-                              "'cunei info %s' tells how long it took",
-                              path);
-    return cunei_cmd_fail(rc, "cannot write '%s'", file);
-}
-
-static void say_what_was_written(const struct cunei_export_format *format,
-                                 const char *file, uint64_t calls)
-{
-    struct cunei_buffer text = {0};
-    struct stat status;
-
-    cunei_format_several(&text, calls, "call");
-    if (stat(file, &status) == 0 && S_ISREG(status.st_mode)) {
-        cunei_buffer_append_text(&text, ", ");
-        cunei_format_size(&text, (uint64_t)status.st_size);
-    }
-    cunei_cmd_note("'%s' holds %s; %s", file, text.data, format->how);
-    cunei_buffer_fini(&text);
-}
-
-static int export_trace(struct values *values, const char *path,
-                        const struct cunei_export_format *format, const char *file)
-{
-    struct cunei_progress progress = {.what = "exporting"};
-    struct cunei_trace trace;
-    struct cunei_target target;
-
-    int status = cunei_cmd_open_trace(path, &trace);
-    if (status != 0)
-        return status;
-    status = cunei_cmd_check_choice(&trace, path, &values->export.processes);
-    if (status == 0)
-        status = cunei_target_open(&target, file, format->is_folder, values->force);
-    if (status != 0) {
-        cunei_trace_close(&trace);
-        return status;
-    }
-    values->export.progress = cunei_progress_show;
-    values->export.progress_context = &progress;
-    struct cunei_export export = {
-        .trace = &trace,
-        .options = &values->export,
-        .out = target.out,
-        .folder = target.part,
-    };
-    int rc = cunei_export_write(&export, format);
-    cunei_progress_clear(&progress);
-    rc = cunei_target_close(&target, rc);
-    if (rc < 0)
-        status = fail(values, path, file, rc);
-    else if (export.damage_count > 0)
-        status = cunei_cmd_fail(0, "%s; what could be read is in '%s'",
-                                export.damage.text, file);
-    else if (strcmp(file, "-") != 0)
-        say_what_was_written(format, file, export.calls);
-    cunei_export_fini(&export);
-    cunei_trace_close(&trace);
-    return status;
-}
-
-/* The directory's own name with the extension, in the current one. */
-static char *default_file(const char *path, const struct cunei_export_format *format)
-{
-    struct cunei_buffer name = {0};
     char *real = realpath(path, NULL);
     const char *last = real ? strrchr(real, '/') : NULL;
+    char *name = strdup(last && last[1] ? last + 1 : "trace");
 
-    cunei_buffer_format(&name, "%s%s", last && last[1] ? last + 1 : "trace",
-                        format->extension);
     free(real);
-    return name.data;
+    return name;
+}
+
+/* -o FILE is FORMAT:FILE. */
+static int export_trace(struct values *values, const char *path)
+{
+    struct cunei_buffer to = {0};
+    char *name = name_of(path);
+
+    cunei_buffer_format(&to, "%s:%s", values->to, values->file ? values->file : "");
+    values->exporting.to = to.data;
+    int status = cunei_exporting_prepare(&values->exporting, name ? name : "trace",
+                                         values->force);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_exporting_write(&values->exporting, path, &values->export);
+    cunei_exporting_fini(&values->exporting);
+    cunei_buffer_fini(&to);
+    free(name);
+    return status;
 }
 
 static int run_export(int argc, char **argv)
 {
     struct values values = {.export = CUNEI_EXPORT_DEFAULTS};
-    const struct cunei_export_format *format = NULL;
 
     int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && values.list)
@@ -209,24 +134,14 @@ static int run_export(int argc, char **argv)
     if (status == CUNEI_OPTIONS_GO_ON && !values.to)
         status = cunei_cmd_usage("export wants a format: --to perfetto; 'cunei export "
                                  "--list' shows them");
-    if (status == CUNEI_OPTIONS_GO_ON && !(format = cunei_export_find(values.to)))
-        status = unknown_format(values.to);
-    if (status == CUNEI_OPTIONS_GO_ON && !format->write)
-        status = cunei_cmd_fail(0,
-                                "cannot export to %s: cunei was built without %s; "
-                                "install it and cunei again",
-                                format->name, format->missing);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_window_settle(&values.window);
     if (status == CUNEI_OPTIONS_GO_ON) {
-        char *file = values.file ? NULL : default_file(argv[1], format);
         values.export.from_ns = values.window.from_ns;
         values.export.until_ns = values.window.until_ns;
         values.export.processes =
             (struct cunei_trace_choice){values.processes.items, values.processes.count};
-        status =
-            export_trace(&values, argv[1], format, values.file ? values.file : file);
-        free(file);
+        status = export_trace(&values, argv[1]);
     }
     cunei_option_list_fini(&values.processes);
     cunei_patterns_fini(&values.export.patterns);

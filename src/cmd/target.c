@@ -42,6 +42,14 @@ static int check(const char *path, bool is_folder, bool force, struct stat *stat
     return EXIT_SUCCESS;
 }
 
+int cunei_target_check(const char *path, bool is_folder, bool force)
+{
+    struct stat status;
+
+    return strcmp(path, "-") == 0 ? EXIT_SUCCESS
+                                  : check(path, is_folder, force, &status);
+}
+
 static bool open_part(struct cunei_target *target)
 {
     if (target->is_folder)

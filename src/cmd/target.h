@@ -20,6 +20,9 @@ struct cunei_target {
     bool is_folder;   /* the same */
 };
 
+/* Whether it could be made; if not, why is said.  0, or the exit status for that. */
+int cunei_target_check(const char *path, bool is_folder, bool force);
+
 /* `path` - is stdout.  0, or the exit status for what was said. */
 int cunei_target_open(struct cunei_target *target, const char *path, bool is_folder,
                       bool force);

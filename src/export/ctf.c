@@ -16,6 +16,7 @@
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/selection.h"
+#include "model/count.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 
@@ -127,6 +128,16 @@ static int write_packet(const struct cunei_trace_packet *packet, uint64_t sequen
     return 0;
 }
 
+static void take_stock(struct cunei_export *export,
+                       const struct cunei_trace_packet *packet)
+{
+    struct cunei_count count = {0};
+
+    cunei_count_words(&count, packet->words, packet->word_count);
+    export->threads += packet->head->stream_class == CUNEI_STREAM_EVENTS;
+    export->calls += count.calls;
+}
+
 /* What is in no packet any more leaves no packet. */
 static int write_packets(struct writer *writer, const struct cunei_trace_stream *stream,
                          struct cunei_trace_reader *reader, FILE *file)
@@ -142,8 +153,10 @@ static int write_packets(struct writer *writer, const struct cunei_trace_stream 
             rc = cunei_selection_apply(writer->selection, &writer->cut, &packet);
         if (rc >= 0 && is_renamed)
             rc = rename_calls(writer, &packet);
-        if (rc >= 0 && packet.word_count > 0)
+        if (rc >= 0 && packet.word_count > 0) {
             rc = write_packet(&packet, sequence++, file);
+            take_stock(writer->export, &packet);
+        }
         if (rc < 0)
             return rc;
     }

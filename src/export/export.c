@@ -9,6 +9,11 @@
 #include "export/selection.h"
 
 const struct cunei_export_format cunei_export_formats[] = {
+    {.name = "html",
+     .extension = ".html",
+     .viewers = "any browser",
+     .how = "open it in a browser",
+     .write = cunei_export_html},
     {.name = "perfetto",
      .extension = ".pftrace",
      .viewers = "ui.perfetto.dev, trace_processor",
@@ -76,11 +81,11 @@ const struct cunei_export_format cunei_export_formats[] = {
     {0},
 };
 
-const struct cunei_export_format *cunei_export_find(const char *name)
+const struct cunei_export_format *cunei_export_find(const char *name, size_t size)
 {
     for (const struct cunei_export_format *format = cunei_export_formats; format->name;
          format++) {
-        if (strcmp(format->name, name) == 0)
+        if (strlen(format->name) == size && memcmp(format->name, name, size) == 0)
             return format;
     }
     return NULL;
@@ -93,6 +98,9 @@ int cunei_export_write(struct cunei_export *export,
 
     if (rc == 0)
         rc = format->write(export);
+    if (rc == 0 && export->threads == 0 &&
+        (export->options->from_ns > 0 || export->options->until_ns < UINT64_MAX))
+        rc = -ERANGE;
     if (rc == 0 && export->out && (fflush(export->out) != 0 || ferror(export->out)))
         rc = errno ? -errno : -EIO;
     return rc;

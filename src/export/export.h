@@ -2,7 +2,7 @@
 /*
  * A recording for other people's tools: one file per format, one row in a table.
  *
- *     const struct cunei_export_format *format = cunei_export_find("perfetto");
+ *     const struct cunei_export_format *format = cunei_export_find("perfetto", 8);
  *     struct cunei_export export = {.trace = &trace, .options = &options, .out = file};
  *     int rc = cunei_export_write(&export, format);
  *     …
@@ -46,6 +46,7 @@ struct cunei_export {
     const char *folder; /* … or an empty folder for one that is several */
 
     /* What was written, and what could not be. */
+    uint64_t threads;
     uint64_t calls;
     uint64_t lost; /* events that the recording lost, as far as they are known */
     size_t damage_count;
@@ -70,8 +71,8 @@ struct cunei_export_format {
 /* Ends with an empty row. */
 extern const struct cunei_export_format cunei_export_formats[];
 
-/* NULL: there is none of that name. */
-const struct cunei_export_format *cunei_export_find(const char *name);
+/* NULL: there is none of that name, which is `size` bytes long. */
+const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
 
 /*
  * -ESRCH: no such process or thread; -ERANGE: nothing was recorded at those times;

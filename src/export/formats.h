@@ -10,6 +10,7 @@ int cunei_export_chrome(struct cunei_export *export);
 int cunei_export_ctf(struct cunei_export *export);
 int cunei_export_csv(struct cunei_export *export);
 int cunei_export_folded(struct cunei_export *export);
+int cunei_export_html(struct cunei_export *export);
 int cunei_export_otf2(struct cunei_export *export);
 int cunei_export_perfetto(struct cunei_export *export);
 int cunei_export_pprof(struct cunei_export *export);

@@ -380,6 +380,7 @@ static int write_process(struct archive *archive, size_t index)
                                    &encoding);
     }
     end_location(archive);
+    archive->export->threads += encoding.threads;
     archive->export->calls += encoding.calls;
     return rc;
 }

@@ -57,6 +57,7 @@ static int tell_thread(void *context, const struct cunei_packet *packet, uint64_
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    encoding->threads += is_begin;
     return rc == 0 ? encoding->encoder->thread(encoding, packet, time, is_begin) : rc;
 }
 
@@ -67,7 +68,7 @@ static int tell_adopt(void *context, uint32_t function)
 }
 
 static int tell_open(void *context, uint32_t function, uint64_t time,
-                     enum cunei_begin how)
+                     enum cunei_stretch_begin how)
 {
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
@@ -80,7 +81,7 @@ static int tell_open(void *context, uint32_t function, uint64_t time,
 }
 
 static int tell_close(void *context, uint32_t function, uint64_t time,
-                      enum cunei_end how)
+                      enum cunei_stretch_end how)
 {
     struct cunei_encoding *encoding = context;
     struct cunei_pending *pending = &encoding->pending;

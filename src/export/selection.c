@@ -185,6 +185,7 @@ int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
     int rc = cunei_survey_init(survey, export->trace, &options);
     if (rc < 0)
         return rc;
+    export->threads = survey->thread_count;
     export->calls = survey->calls;
     export->lost = survey->lost;
     export->damage_count = survey->damage_count;

@@ -281,8 +281,9 @@ static int write_seam(struct telling *telling, struct cunei_encoding *encoding)
         rc = telling->encoder->finish(encoding);
     if (rc == 0)
         rc = write_bytes(telling, &encoding->out);
+    telling->export->threads += encoding->threads;
     telling->export->calls += encoding->calls;
-    encoding->calls = 0;
+    encoding->threads = encoding->calls = 0;
     cunei_buffer_clear(&encoding->out);
     encoding->number = telling->piece_count + ++telling->seam_number;
     return rc;
@@ -292,6 +293,7 @@ static void take_stock(struct telling *telling, const struct slot *slot)
 {
     struct cunei_export *export = telling->export;
 
+    export->threads += slot->encoding.threads;
     export->calls += slot->encoding.calls;
     if (slot->is_damaged && export->damage_count++ == 0)
         export->damage = slot->error;

@@ -35,7 +35,7 @@ struct cunei_value {
 
 struct cunei_call_begin {
     uint32_t function;
-    enum cunei_begin how;
+    enum cunei_stretch_begin how;
     uint64_t time;
     const struct cunei_value *arguments;
     size_t argument_count;
@@ -43,7 +43,7 @@ struct cunei_call_begin {
 
 struct cunei_call_end {
     uint32_t function;
-    enum cunei_end how;
+    enum cunei_stretch_end how;
     uint64_t time;
     const struct cunei_value *result; /* NULL: none was recorded */
 };
@@ -67,7 +67,7 @@ struct cunei_encoding {
     uint64_t number; /* of this encoding: no other has it */
     void *state;     /* `state_size` bytes, zeroed */
     struct cunei_buffer out;
-    uint64_t calls;               /* that began in it */
+    uint64_t threads, calls;      /* that began in it */
     struct cunei_pending pending; /* private */
 };
 

@@ -101,8 +101,9 @@ static void read_state(struct cunei_profile *profile, struct cunei_span *span,
 {
     struct cunei_thread *thread = &span->threads[span->thread_count - 1];
     const struct cunei_exception *exception = (const void *)at;
+    uint32_t class = cunei_record_class(*at);
 
-    switch (cunei_record_class(*at)) {
+    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
     case CUNEI_CLASS_GC:
         cunei_collections_read(&thread->collections, &span->collecting,
                                (const void *)at, pass(profile, span, *at, begin));

@@ -6,8 +6,9 @@
 static void count_builtin(struct cunei_count *count, uint64_t record)
 {
     uint64_t phase = record >> CUNEI_PHASE_SHIFT;
+    uint32_t class = cunei_record_class(record);
 
-    switch (cunei_record_class(record)) {
+    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
     case CUNEI_CLASS_EXCEPTION:
         count->exceptions += phase == CUNEI_PHASE_ENTER;
         break;

@@ -154,13 +154,15 @@ static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t
                       size_t left)
 {
     const struct cunei_cut_stack *stack = &cut->stack;
+    uint32_t class = cunei_record_class(event[0]);
 
-    switch (cunei_record_class(event[0])) {
+    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
     case CUNEI_CLASS_TASK:
     case CUNEI_CLASS_UNWIND:
         return cunei_event_words(event + size, left - size) == 0 ||
                wants(cut, called(event + size));
     case CUNEI_CLASS_LINE:
+        return wants(cut, cut->line.function);
     case CUNEI_CLASS_ARGUMENT:
         return stack->count == 0 || wants(cut, stack->functions[stack->count - 1]);
     default:
@@ -168,11 +170,26 @@ static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t
     }
 }
 
+/* A line is told in full: the one before it may not be wanted. */
+static void follow_line(struct cunei_cut *cut, const uint64_t *event)
+{
+    uint32_t class = cunei_record_class(event[0]);
+
+    if (class == CUNEI_CLASS_LINE)
+        cut->line = *(const struct cunei_line *)(const void *)event;
+    else if (cunei_class_is_near(class))
+        cut->line = cunei_line_near(event[0], &cut->line);
+}
+
 static void put_event(struct cunei_cut *cut, const uint64_t *event, size_t size)
 {
+    uint32_t class = cunei_record_class(event[0]);
     uint64_t *copy;
 
-    switch (cunei_record_class(event[0])) {
+    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
+    case CUNEI_CLASS_LINE:
+        (void)put(cut, &cut->line.record, sizeof(cut->line) / sizeof(uint64_t));
+        break;
     case CUNEI_CLASS_STACK:
         copy = put_stack(cut, 2);
         if (copy)
@@ -219,6 +236,7 @@ static void begin_packet(struct cunei_cut *cut, const struct cunei_packet *packe
 {
     memcpy(&cut->packet, packet, sizeof(cut->packet));
     cut->word_count = 0;
+    cut->line = (struct cunei_line){0};
     cut->has_begun = false;
     cut->stack.count = 0;
     cut->stack.omitted = 0;
@@ -271,6 +289,7 @@ int cunei_cut_packet(struct cunei_cut *cut, const struct cunei_packet *packet,
                 mark_time(cut, options->from);
             cut->has_begun = true;
         }
+        follow_line(cut, event);
         bool is_late = cunei_record_class(event[0]) == CUNEI_CLASS_STACK ||
                        cunei_record_class(event[0]) == CUNEI_CLASS_SWITCH;
         if (is_late)

@@ -44,7 +44,8 @@ struct cunei_cut {
     /* Private. */
     size_t capacity;
     struct cunei_cut_stack stack;
-    bool has_begun; /* the packet's `stack` is written */
+    struct cunei_line line; /* the last one in the packet */
+    bool has_begun;         /* the packet's `stack` is written */
     bool failed;
 };
 

@@ -14,7 +14,7 @@ static int close_step(struct cunei_seam *seam, uint64_t time)
 
 /* End the stretches of the frames from an index on. */
 static int close_from(struct cunei_seam *seam, uint32_t index, uint64_t time,
-                      enum cunei_end how)
+                      enum cunei_stretch_end how)
 {
     struct cunei_story_edge *last = &seam->last;
     struct cunei_story_steps *steps = &seam->steps;

@@ -41,7 +41,7 @@ static int begin_step(struct cunei_story *story, uint64_t time)
 }
 
 static int open_stretch(struct cunei_story *story, struct cunei_walk_frame *frame,
-                        uint64_t time, enum cunei_begin how)
+                        uint64_t time, enum cunei_stretch_begin how)
 {
     int rc = 0;
 
@@ -58,7 +58,7 @@ static int open_stretch(struct cunei_story *story, struct cunei_walk_frame *fram
 }
 
 static int close_stretch(struct cunei_story *story, struct cunei_walk_frame *frame,
-                         uint64_t time, enum cunei_end how)
+                         uint64_t time, enum cunei_stretch_end how)
 {
     struct cunei_story_steps *steps = &story->steps;
     int rc;
@@ -92,7 +92,7 @@ static int catch_up(struct cunei_story *story, struct cunei_walk_frame *frames,
 
 /* All that is open ends here, but in the program it does not. */
 static int close_all(struct cunei_story *story, const struct cunei_walk_step *step,
-                     uint64_t time, enum cunei_end how)
+                     uint64_t time, enum cunei_stretch_end how)
 {
     int rc = 0;
 
@@ -176,11 +176,11 @@ static int tell_switch(struct cunei_story *story, const struct cunei_walk_step *
 
 static int tell_end(struct cunei_story *story, const struct cunei_walk_step *step)
 {
-    enum cunei_end how = step->kind == CUNEI_WALK_OPEN     ? CUNEI_END_OPEN
-                         : step->kind == CUNEI_WALK_MISSED ? CUNEI_END_UNSEEN
-                         : step->is_yield                  ? CUNEI_END_YIELD
-                         : step->is_raised                 ? CUNEI_END_RAISE
-                                                           : CUNEI_END_RETURN;
+    enum cunei_stretch_end how = step->kind == CUNEI_WALK_OPEN     ? CUNEI_END_OPEN
+                                 : step->kind == CUNEI_WALK_MISSED ? CUNEI_END_UNSEEN
+                                 : step->is_yield                  ? CUNEI_END_YIELD
+                                 : step->is_raised                 ? CUNEI_END_RAISE
+                                                                   : CUNEI_END_RETURN;
 
     return close_stretch(story, &step->frames[step->depth - 1], step->time, how);
 }

@@ -35,14 +35,14 @@
 #include "model/walk.h"
 #include "wire/packet.h"
 
-enum cunei_begin {
+enum cunei_stretch_begin {
     CUNEI_BEGIN_CALL,
     CUNEI_BEGIN_RESUME, /* of a generator or coroutine */
     CUNEI_BEGIN_SWITCH, /* its greenlet goes on */
     CUNEI_BEGIN_FOUND,  /* it was open already, since nobody knows when */
 };
 
-enum cunei_end {
+enum cunei_stretch_end {
     CUNEI_END_RETURN,
     CUNEI_END_YIELD,
     CUNEI_END_RAISE,
@@ -59,8 +59,10 @@ struct cunei_story_methods {
 
     /* A stretch that another piece began is open; may be NULL. */
     int (*adopt)(void *context, uint32_t function);
-    int (*open)(void *context, uint32_t function, uint64_t time, enum cunei_begin how);
-    int (*close)(void *context, uint32_t function, uint64_t time, enum cunei_end how);
+    int (*open)(void *context, uint32_t function, uint64_t time,
+                enum cunei_stretch_begin how);
+    int (*close)(void *context, uint32_t function, uint64_t time,
+                 enum cunei_stretch_end how);
 
     /* A step of a task begins or ends; may be NULL. */
     int (*step)(void *context, uint64_t task, uint64_t time, bool is_begin);

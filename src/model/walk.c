@@ -336,6 +336,7 @@ static int begin_packet(struct cunei_walk *walk, const struct cunei_packet *pack
     walk->vtid = packet->vtid;
     walk->sequence = packet->sequence;
     walk->discarded = packet->events_discarded;
+    walk->line = (struct cunei_line){0};
     if (rc == 0 && !is_same)
         rc = say(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_THREAD});
     if (rc == 0 && is_same && !is_next) {
@@ -344,6 +345,18 @@ static int begin_packet(struct cunei_walk *walk, const struct cunei_packet *pack
         rc = say(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_LOST});
     }
     return rc;
+}
+
+/* The event, or a line in full where it is one that is not. */
+static const uint64_t *complete_line(struct cunei_walk *walk, uint32_t class,
+                                     const uint64_t *at)
+{
+    if (class == CUNEI_CLASS_LINE)
+        walk->line = *(const struct cunei_line *)(const void *)at;
+    if (!cunei_class_is_near(class))
+        return at;
+    walk->near = cunei_line_near(at[0], &walk->line);
+    return &walk->near.record;
 }
 
 /* One event; how many words it takes, or 0 where that cannot be told. */
@@ -381,7 +394,8 @@ static size_t read_event(struct cunei_walk *walk, const struct cunei_packet *pac
     }
     if (class < CUNEI_FUNCTION_FIRST) {
         *rc = say(walk, packet,
-                  (struct cunei_walk_step){.kind = CUNEI_WALK_EVENT, .event = at});
+                  (struct cunei_walk_step){.kind = CUNEI_WALK_EVENT,
+                                           .event = complete_line(walk, class, at)});
         return size;
     }
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)

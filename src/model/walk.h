@@ -58,10 +58,11 @@ struct cunei_walk_step {
     uint32_t function; /* of that one, or of the orphan */
     bool is_yield;
     bool is_raised;
-    bool is_correction;    /* a `stack` or `switch` says so, and nothing happened */
-    bool is_suspended;     /* of an open one: its greenlet does not run */
-    uint64_t greenlet;     /* that runs after a switch */
-    const uint64_t *event; /* whole, of a class that is neither call nor stack */
+    bool is_correction; /* a `stack` or `switch` says so, and nothing happened */
+    bool is_suspended;  /* of an open one: its greenlet does not run */
+    uint64_t greenlet;  /* that runs after a switch */
+    /* Whole, of a class that is neither call nor stack; lines are all in full. */
+    const uint64_t *event;
 };
 
 struct cunei_walk {
@@ -81,6 +82,7 @@ struct cunei_walk {
     bool has_packet;
     uint32_t thread, vtid;
     uint64_t sequence, discarded;
+    struct cunei_line line, near; /* the last one in full, and one that was not */
 };
 
 /* 0, what `step` returned, or -ENOMEM. */

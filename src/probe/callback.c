@@ -94,8 +94,8 @@ static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
     bool is_whole = count >= 3 && PyExceptionInstance_Check(args[2]);
     (void)self;
 
-    cunei_event_unwind(code, cunei_event_word(code), is_whole ? args[1] : NULL,
-                       is_whole ? args[2] : NULL);
+    cunei_event_unwind(code, cunei_event_word(code), is_whole ? Py_TYPE(args[2]) : NULL,
+                       is_whole ? args[1] : NULL, is_whole ? args[2] : NULL);
     Py_RETURN_NONE;
 }
 

@@ -252,6 +252,12 @@ void cunei_ccall_unwind(void)
         leave(cunei_cthread_own, cunei_cthread_own->top, true);
 }
 
+void cunei_ccall_close(const void *frame)
+{
+    while (cunei_ccall_is_inside(frame))
+        leave(cunei_cthread_own, cunei_cthread_own->top, false);
+}
+
 uint32_t cunei_ccall_next(struct cunei_ccall_walk *walk, PyFrameObject *frame)
 {
     const struct cunei_cthread *thread = cunei_cthread_own;
@@ -430,8 +436,7 @@ void cunei_ccall_enter(PyCodeObject *code, PyObject *callable)
 {
     PyObject *args[] = {(PyObject *)code, Py_None, callable, Py_None};
 
-    if (cunei_ccall_is_inside(cunei_pyframe_running(PyThreadState_GetUnchecked())))
-        cunei_ccall_unwind();
+    cunei_ccall_close(cunei_pyframe_running(PyThreadState_GetUnchecked()));
     /* Code that has a word for other reasons than to be recorded. */
     uint64_t word = extra_inline ? cunei_extra_inline(code, extra_index)
                                  : cunei_extra_call(code, extra_index);

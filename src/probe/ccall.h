@@ -40,8 +40,12 @@ vectorcallfunc cunei_ccall_on_raise(void);
 void cunei_ccall_enter(PyCodeObject *code, PyObject *callable);
 void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises);
 
-/* Whether the frame has entered what it has not left; see cunei_pyframe_running. */
+/*
+ * Whether the frame has entered what it has not left; see cunei_pyframe_running.  Leave
+ * it: it has returned while another had the hook.
+ */
 bool cunei_ccall_is_inside(const void *frame);
+void cunei_ccall_close(const void *frame);
 
 /* A recording begins: ids and open calls of another one are forgotten. */
 void cunei_ccall_reset(void);

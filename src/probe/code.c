@@ -84,6 +84,8 @@ static void forget_word(void *extra)
     cunei_latch_close(&latch);
     if (place > 0 && place <= entry_count && entry_at(place)->code &&
         !entry_at(place)->stays) {
+        if (entry_at(place)->lined)
+            cunei_lineevent_forget();
         free(entry_at(place)->table);
         *entry_at(place) = (struct entry){.id = first_free};
         first_free = place;

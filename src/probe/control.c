@@ -161,6 +161,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
+        .has_lines = state->session.lines.count > 0,
         .hooks = {.stack = cunei_greenlet_stack,
                   .name = cunei_threadname_copy,
                   .poked = when_poked,

@@ -12,6 +12,7 @@
 #include "probe/event.h"
 #include "probe/extra.h"
 #include "probe/foreign.h"
+#include "probe/greenlet.h"
 #include "probe/lineevent.h"
 #include "probe/linehook.h"
 #include "probe/open.h"
@@ -110,7 +111,7 @@ static __attribute__((noinline, cold)) void tell_unwind(PyThreadState *thread,
     uint64_t word = cunei_event_word(code);
     cunei_passing_unwound(frame, pushed.below, word, &error);
     if (!(word & CUNEI_CODE_OFF))
-        cunei_event_unwind(code, word, NULL, NULL);
+        cunei_event_unwind(code, word, error.type, NULL, NULL);
     cunei_passing_wait();
     cunei_recorder_end_event(before);
     cunei_older_pop(thread, &pushed);
@@ -182,7 +183,7 @@ static __attribute__((noinline, cold)) void leave_calls(PyThreadState *thread,
     struct cunei_older_pushed pushed = cunei_older_push(thread, frame);
 
     if (own.recording)
-        cunei_ccall_unwind();
+        cunei_ccall_close(frame);
     cunei_older_pop(thread, &pushed);
 }
 
@@ -206,10 +207,10 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     enum cunei_phase phase = generates && (throws || cunei_older_has_begun(frame))
                                  ? CUNEI_PHASE_RESUME
                                  : CUNEI_PHASE_ENTER;
-    if (!LIKELY(put(word, phase)))
-        tell_cold(thread, frame, phase, NULL);
     if (wanted & C_CALLS && own.recording)
         cunei_profile_keep(thread);
+    if (!LIKELY(put(word, phase)))
+        tell_cold(thread, frame, phase, NULL);
     PyObject *result = run(thread, frame, throws, wanted);
     if (!LIKELY(own.recording == recording))
         return result;
@@ -226,6 +227,11 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     return result;
 }
 
+/* What runs was called by something that came here. */
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_inside;
+/* See cunei_open_catch_up. */
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_lost;
+
 struct special {
     PyThreadState *thread;
     cunei_older_frame *frame;
@@ -237,27 +243,15 @@ struct special {
 static void record_unmuted(void *context)
 {
     struct special *special = context;
-    bool is_muted = cunei_open_mute(special->thread);
+    PyThreadState *thread = special->thread;
+    bool is_muted = cunei_open_mute(thread), was_inside = is_inside;
 
-    special->result = record_frame_in(special->thread, special->frame, special->throws,
-                                      special->wanted);
+    is_inside = true;
+    special->result =
+        record_frame_in(thread, special->frame, special->throws, special->wanted);
+    is_inside = was_inside;
     if (is_muted)
-        cunei_open_unmute(special->thread);
-}
-
-/* They copy pieces of the stack that they are on, which must be the thread's own. */
-static bool has_greenlets(void)
-{
-    struct cunei_compat_error error = cunei_compat_put_aside();
-    PyObject *modules = cunei_compat_sys("modules");
-    PyObject *module = modules && PyDict_Check(modules)
-                           ? cunei_compat_dict_get(modules, "greenlet")
-                           : NULL;
-
-    Py_XDECREF(module);
-    Py_XDECREF(modules);
-    cunei_compat_put_back(&error);
-    return module != NULL;
+        cunei_open_unmute(thread);
 }
 
 /* Whether a recording begins with this frame. */
@@ -287,9 +281,12 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
     /* What hooks run is not heard of.  What is too deep does not begin. */
     if (!own.recording || thread->tracing || cunei_older_is_too_deep(thread))
         return hand_on(thread, frame, throws, own.before);
-    has_room = !cunei_deep_is_small();
-    if ((has_room && cunei_older_depth(thread) < DEEP) || !cunei_deep_is_at_end() ||
-        has_greenlets() || !cunei_deep_run(record_unmuted, &special))
+    if (!is_inside && !(wanted & C_CALLS))
+        is_lost = cunei_open_catch_up(thread);
+    has_room = !cunei_deep_is_small() && !is_lost;
+    if ((!cunei_deep_is_small() && cunei_older_depth(thread) < DEEP) ||
+        !cunei_deep_is_at_end() || cunei_greenlet_is_loaded() ||
+        !cunei_deep_run(record_unmuted, &special))
         record_unmuted(&special);
     return special.result;
 }

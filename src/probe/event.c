@@ -50,12 +50,11 @@ void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase
         cunei_argument_write(code, word);
 }
 
-void cunei_event_unwind(PyCodeObject *code, uint64_t word, PyObject *offset,
-                        PyObject *exception)
+void cunei_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+                        PyObject *offset, PyObject *exception)
 {
     uint32_t id = cunei_code_id(word);
-    bool closes = exception && code->co_flags & CO_ASYNC_GENERATOR &&
-                  Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit);
+    bool closes = code->co_flags & CO_ASYNC_GENERATOR && type == PyExc_GeneratorExit;
     uint64_t run = 0;
 
     if (word == 0)

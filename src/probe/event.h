@@ -23,9 +23,12 @@ uint64_t cunei_event_word(PyCodeObject *code);
 void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
                        PyObject *value);
 
-/* Write that a frame of the function ends by the exception, and its leave. */
-void cunei_event_unwind(PyCodeObject *code, uint64_t word, PyObject *offset,
-                        PyObject *exception);
+/*
+ * Write that a frame of the function ends by an exception of this type, and its leave.
+ * The exception itself is told of, too, if there is one.
+ */
+void cunei_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+                        PyObject *offset, PyObject *exception);
 
 /* Whether this is the first frame of __main__. */
 bool cunei_event_is_main(PyCodeObject *code);

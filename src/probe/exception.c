@@ -4,7 +4,6 @@
 #include "probe/exception.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "probe/code.h"
@@ -123,16 +122,11 @@ static bool is_group(PyObject *exception)
 #endif
 }
 
-/*
- * Whether the frame on top is that of threading which prints what has ended the
- * thread's function: nobody has taken it there.
- */
-static bool is_end_of_thread(PyCodeObject *code, uint32_t depth)
+bool cunei_exception_ends_thread(PyCodeObject *code, PyObject *globals, uint32_t depth)
 {
     if (depth > BOOTSTRAP_DEPTH ||
         PyUnicode_CompareWithASCIIString(code->co_name, "_bootstrap_inner") != 0)
         return false;
-    PyObject *globals = cunei_frames_globals();
     PyObject *module = globals && PyDict_Check(globals)
                            ? cunei_compat_dict_get(globals, "__name__")
                            : NULL;
@@ -148,7 +142,7 @@ static void land_in(struct cunei_flights *flights, struct cunei_flying *flying,
     struct cunei_flight *flight = &flying->flight;
 
     flight->depth = current_depth();
-    if (is_end_of_thread(code, flight->depth)) {
+    if (cunei_exception_ends_thread(code, cunei_frames_globals(), flight->depth)) {
         cunei_exception_land(flights, flying, 0, CUNEI_EXCEPTION_UNHANDLED);
         return;
     }
@@ -377,11 +371,7 @@ void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exc
         land_in(flights, flying, code, offset, exception);
 }
 
-/*
- * Whether it is of importlib or zipimport, which the interpreter also calls without a
- * frame around them, to find out what it is to run, and takes no for an answer.
- */
-static bool is_of_import(PyCodeObject *code)
+bool cunei_exception_ends_program(PyCodeObject *code)
 {
     static const char *const files[] = {"<frozen importlib", "<frozen zipimport"};
     const char *file = PyUnicode_AsUTF8(code->co_filename);
@@ -390,9 +380,9 @@ static bool is_of_import(PyCodeObject *code)
         PyErr_Clear();
     for (size_t i = 0; file && i < sizeof(files) / sizeof(files[0]); i++) {
         if (strncmp(file, files[i], strlen(files[i])) == 0)
-            return true;
+            return false;
     }
-    return false;
+    return true;
 }
 
 void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exception)
@@ -413,8 +403,9 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
     }
     /* Below the outermost frame there is nobody left to take it. */
     if (current_depth() <= 1)
-        cunei_exception_land(flights, flying, 0,
-                             is_of_import(code) ? 0 : CUNEI_EXCEPTION_UNHANDLED);
+        cunei_exception_land(
+            flights, flying, 0,
+            cunei_exception_ends_program(code) ? CUNEI_EXCEPTION_UNHANDLED : 0);
     else if (is_recorded)
         cunei_flights_share(flights, flight);
 }

@@ -16,6 +16,7 @@
 
 #include <Python.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/event.h"
@@ -47,5 +48,18 @@ void cunei_exception_name(struct cunei_flying *flying, PyTypeObject *type);
 void cunei_exception_write(enum cunei_phase phase, const struct cunei_flying *flying);
 void cunei_exception_land(struct cunei_flights *flights, struct cunei_flying *flying,
                           uint32_t handler, uint32_t line);
+
+/*
+ * Whether nobody has taken one that such a frame is told of, as the innermost that is
+ * left: it prints what has ended the function of a thread.  `depth` counts it, too.
+ */
+bool cunei_exception_ends_thread(PyCodeObject *code, PyObject *globals, uint32_t depth);
+
+/*
+ * Whether one that ends the outermost frame is told to the user.  Not that of importlib
+ * or zipimport, which the interpreter also calls without a frame around them, to find
+ * out what it is to run, and takes no for an answer.
+ */
+bool cunei_exception_ends_program(PyCodeObject *code);
 
 #endif

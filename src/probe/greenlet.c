@@ -49,6 +49,20 @@ bool cunei_greenlet_is_module(const char *module, const char *qualname)
     return strcmp(module, "greenlet") == 0 && strcmp(qualname, "<module>") == 0;
 }
 
+bool cunei_greenlet_is_loaded(void)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *module = modules && PyDict_Check(modules)
+                           ? cunei_compat_dict_get(modules, "greenlet")
+                           : NULL;
+
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+    cunei_compat_put_back(&error);
+    return module != NULL;
+}
+
 /* The top frame of a greenlet that does not run, new; NULL: it has none. */
 static PyFrameObject *frame_of(PyObject *suspended)
 {

@@ -30,6 +30,9 @@ PyTypeObject *cunei_greenlet_type(PyObject *module);
 /* Whether a function is the body of greenlet's module. */
 bool cunei_greenlet_is_module(const char *module, const char *qualname);
 
+/* Whether a program may have some: the outermost frames of a thread may then change. */
+bool cunei_greenlet_is_loaded(void);
+
 /* None of these leaves an exception; `type` is borrowed. */
 void cunei_greenlet_begin(PyTypeObject *type);
 void cunei_greenlet_attach(void);

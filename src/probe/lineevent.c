@@ -3,6 +3,8 @@
 
 #include "probe/lineevent.h"
 
+#include <stdatomic.h>
+
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/event.h"
@@ -42,16 +44,34 @@ bool cunei_lineevent_wants(const struct cunei_function *function)
                                   function->file);
 }
 
-static void write_line(uint32_t id, enum cunei_phase phase, int line)
-{
-    uint64_t words[] = {cunei_record(0, CUNEI_CLASS_LINE, phase),
-                        (uint64_t)id << 32 | (uint32_t)line};
+/* Changes whenever one of the code objects is gone whose lines were told. */
+static _Atomic uint32_t epoch;
 
-    if (id && line > 0)
-        cunei_write_words(words, 2, true);
+void cunei_lineevent_forget(void)
+{
+    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
 }
 
-static void tell_line(PyCodeObject *code, int line, enum cunei_phase phase)
+static inline uint32_t read_epoch(void)
+{
+    return atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
+static void write_line(PyCodeObject *code, uint32_t id, enum cunei_phase phase,
+                       int line)
+{
+    uint64_t now;
+    struct cunei_stream *stream =
+        id && line > 0 ? cunei_write_room(&now, 2, true) : NULL;
+
+    if (stream)
+        cunei_stream_put_line(stream, now, phase, id, (uint32_t)line, code,
+                              read_epoch());
+}
+
+/* What the hot path leaves undone. */
+static __attribute__((noinline, cold)) void tell_line(PyCodeObject *code, int line,
+                                                      enum cunei_phase phase)
 {
     struct cunei_compat_error pending = cunei_compat_put_aside();
 
@@ -59,64 +79,87 @@ static void tell_line(PyCodeObject *code, int line, enum cunei_phase phase)
     uint32_t before = cunei_recorder_begin_event();
     uint64_t word = cunei_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
-        write_line(cunei_code_id(word), phase, line);
+        write_line(code, cunei_code_id(word), phase, line);
     cunei_recorder_end_event(before);
     cunei_compat_put_back(&pending);
 }
 
-/* What the hot path leaves undone. */
-static __attribute__((noinline, cold)) PyObject *line_cold(PyObject *const *args)
+/* A line of the code object with this word that is not near the last one. */
+static __attribute__((noinline)) void put_far(PyCodeObject *code, uint64_t word,
+                                              uint64_t now, int line,
+                                              enum cunei_phase phase)
 {
-    tell_line((PyCodeObject *)args[0], cunei_compat_small(args[1]), CUNEI_PHASE_ENTER);
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (word > CUNEI_TIME_MASK && line > 0 && cunei_stream_has_room(stream, now, 2))
+        cunei_stream_put_line(stream, now, phase, cunei_record_class(word),
+                              (uint32_t)line, code, read_epoch());
+    else
+        tell_line(code, line, phase);
+}
+
+/* Whether it was near the last one, and is written. */
+static inline __attribute__((always_inline)) bool put_near(const void *code,
+                                                           uint64_t now, uint32_t line,
+                                                           enum cunei_phase phase)
+{
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (!LIKELY(line > 0 && cunei_stream_is_near(stream, code, read_epoch(), line) &&
+                cunei_stream_has_room(stream, now, 1)))
+        return false;
+    cunei_stream_put_near(stream, now, phase, line);
+    return true;
+}
+
+static uint64_t word_of(PyCodeObject *code)
+{
+    return extra_inline ? cunei_extra_inline(code, extra_index)
+                        : cunei_extra_call(code, extra_index);
+}
+
+static __attribute__((noinline)) PyObject *far_line(PyObject *const *args, uint64_t now)
+{
+    PyCodeObject *code = (PyCodeObject *)args[0];
+
+    if (Py_IS_TYPE(args[0], &PyCode_Type))
+        put_far(code, word_of(code), now, cunei_compat_small(args[1]),
+                CUNEI_PHASE_ENTER);
     Py_RETURN_NONE;
 }
 
 /*
- * The hot path, as that of calls: see callback.c.  It calls nothing, but for the cold
- * half in its place: a register that had to be saved would cost as much as the stores.
+ * The hot path.  The code object is compared with the one whose line was told last, and
+ * not looked at.  Nothing is called, but for the other half in its place: a register
+ * that had to be saved would cost as much as the stores.
  */
 static inline __attribute__((always_inline)) PyObject *line_hot(PyObject *const *args,
                                                                 size_t count,
-                                                                bool counter,
-                                                                bool is_inline)
+                                                                bool counter)
 {
-    if (!LIKELY(PyVectorcall_NARGS(count) >= 2 && Py_IS_TYPE(args[0], &PyCode_Type) &&
-                PyLong_CheckExact(args[1])))
+    if (!LIKELY(PyVectorcall_NARGS(count) >= 2 && PyLong_CheckExact(args[1])))
         Py_RETURN_NONE;
-    PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t word = is_inline ? cunei_extra_inline(code, extra_index)
-                              : cunei_extra_call(code, extra_index);
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
-    struct cunei_stream *stream = cunei_stream_own;
-    uint32_t line = cunei_compat_digit(args[1]);
-    if (!LIKELY(word > CUNEI_TIME_MASK && line > 0 &&
-                cunei_stream_has_room(stream, now, 2)))
-        return line_cold(args);
-    cunei_stream_put_two(stream, now,
-                         cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
-                         word >> CUNEI_CLASS_SHIFT << 32 | line);
+    if (!put_near(args[0], now, cunei_compat_digit(args[1]), CUNEI_PHASE_ENTER))
+        return far_line(args, now);
     Py_RETURN_NONE;
 }
 
-#define HOT_CALLBACK(name, counter, is_inline)                                 \
+#define HOT_CALLBACK(name, counter)                                            \
     static PyObject *name(PyObject *self, PyObject *const *args, size_t count, \
                           PyObject *names)                                     \
     {                                                                          \
         (void)self;                                                            \
         (void)names;                                                           \
-        return line_hot(args, count, counter, is_inline);                      \
+        return line_hot(args, count, counter);                                 \
     }
 
-HOT_CALLBACK(counter_inline, true, true)
-HOT_CALLBACK(counter_call, true, false)
-HOT_CALLBACK(system_inline, false, true)
-HOT_CALLBACK(system_call, false, false)
+HOT_CALLBACK(on_line_counter, true)
+HOT_CALLBACK(on_line_system, false)
 
 vectorcallfunc cunei_lineevent_on_line(void)
 {
-    if (cunei_clock_has_counter(NULL))
-        return extra_inline ? counter_inline : counter_call;
-    return extra_inline ? system_inline : system_call;
+    return cunei_clock_has_counter(NULL) ? on_line_counter : on_line_system;
 }
 
 bool cunei_lineevent_prepare(PyCodeObject *code)
@@ -146,14 +189,9 @@ static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t co
     if (!table || unit >= table->count || table->lines[unit] == 0)
         return Py_NewRef(disable);
     uint64_t now = cunei_clock_read();
-    struct cunei_stream *stream = cunei_stream_own;
     uint32_t line = table->lines[unit];
-    if (!LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 2)))
-        tell_line(code, (int)line, CUNEI_PHASE_YIELD);
-    else
-        cunei_stream_put_two(stream, now,
-                             cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_YIELD),
-                             word >> CUNEI_CLASS_SHIFT << 32 | line);
+    if (!put_near(code, now, line, CUNEI_PHASE_YIELD))
+        put_far(code, word, now, (int)line, CUNEI_PHASE_YIELD);
     Py_RETURN_NONE;
 }
 
@@ -165,20 +203,14 @@ vectorcallfunc cunei_lineevent_on_instruction(void)
 void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, int offset)
 {
     if (offset >= 0 && cunei_code_word(code) == word)
-        write_line(cunei_code_id(word), CUNEI_PHASE_RESUME,
+        write_line(code, cunei_code_id(word), CUNEI_PHASE_RESUME,
                    PyCode_Addr2Line(code, offset));
 }
 
 void cunei_lineevent_tell(PyCodeObject *code, uint64_t word, int line)
 {
     uint64_t now = cunei_clock_read();
-    struct cunei_stream *stream = cunei_stream_own;
 
-    if (!LIKELY(word > CUNEI_TIME_MASK && line > 0 &&
-                cunei_stream_has_room(stream, now, 2)))
-        tell_line(code, line, CUNEI_PHASE_ENTER);
-    else
-        cunei_stream_put_two(stream, now,
-                             cunei_record(now, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
-                             word >> CUNEI_CLASS_SHIFT << 32 | (uint32_t)line);
+    if (line <= 0 || !put_near(code, now, (uint32_t)line, CUNEI_PHASE_ENTER))
+        put_far(code, word, now, line, CUNEI_PHASE_ENTER);
 }

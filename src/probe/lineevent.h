@@ -28,6 +28,9 @@ void cunei_lineevent_init(Py_ssize_t index, bool is_inline, PyObject *switch_off
 void cunei_lineevent_choose(const struct cunei_session *session);
 bool cunei_lineevent_wants(const struct cunei_function *function);
 
+/* A code object whose lines were recorded is no more. */
+void cunei_lineevent_forget(void);
+
 /* Whether the lines of a code object are better told by its instructions. */
 bool cunei_lineevent_prepare(PyCodeObject *code);
 

@@ -6,33 +6,50 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/event.h"
+#include "probe/greenlet.h"
 #include "probe/linehook.h"
 #include "probe/passing.h"
 #include "probe/process.h"
+#include "probe/write.h"
 #include "rt/recorder.h"
+#include "rt/stream.h"
 
-/* The open frames of a thread: the innermost, and those below it. */
+/* As many as the end of a function may take, and what is told with it. */
+#define LATE_WORDS 16
+
+struct open {
+    const cunei_older_frame *frame;
+    PyCodeObject *code; /* owned */
+};
+
+/* The open frames of a thread, the outermost first. */
 struct stack {
     const PyThreadState *thread;
     uint64_t thread_id; /* never used again, as the address may be */
-    const cunei_older_frame *top;
+    size_t count;
+    struct open *opens;
 };
 
 static struct stack *stacks;
 static size_t stack_count;
 
-static struct stack *find_stack(const cunei_older_frame *top)
+/* That of a thread which still has such frames; NULL: none. */
+static struct stack *find_stack(const PyThreadState *thread)
 {
-    PyThreadState *thread = PyThreadState_Get();
-
     for (size_t i = 0; i < stack_count; i++) {
-        if (stacks[i].top == top && stacks[i].thread == thread &&
+        if (stacks[i].count && stacks[i].thread == thread &&
             stacks[i].thread_id == thread->id)
             return &stacks[i];
     }
     return NULL;
+}
+
+static void pop(struct stack *stack)
+{
+    Py_DECREF(stack->opens[--stack->count].code);
 }
 
 static void set_hook(PyThreadState *thread, Py_tracefunc hook)
@@ -54,13 +71,13 @@ static void tell(PyFrameObject *frame, cunei_older_frame *below, PyObject *resul
     if (result)
         cunei_passing_landed();
     else
-        cunei_passing_fell(below, word);
+        cunei_passing_fell(code, below, word);
     if (word && !(word & CUNEI_CODE_OFF)) {
         if (result)
             cunei_event_write(code, word,
                               yields ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE, result);
         else
-            cunei_event_unwind(code, word, NULL, NULL);
+            cunei_event_unwind(code, word, NULL, NULL, NULL);
     }
     cunei_passing_wait();
     cunei_recorder_end_event(before);
@@ -69,15 +86,15 @@ static void tell(PyFrameObject *frame, cunei_older_frame *below, PyObject *resul
 
 void cunei_open_left(PyFrameObject *frame, PyObject *result)
 {
-    cunei_older_frame *own = cunei_older_frame_of(frame);
-    struct stack *stack = find_stack(own);
-
-    if (!stack)
-        return;
-    cunei_older_frame *below = cunei_older_below(own);
-    stack->top = below;
-    tell(frame, below, result);
     PyThreadState *thread = PyThreadState_Get();
+    cunei_older_frame *own = cunei_older_frame_of(frame);
+    struct stack *stack = find_stack(thread);
+
+    if (!stack || stack->opens[stack->count - 1].frame != own)
+        return;
+    pop(stack);
+    cunei_older_frame *below = cunei_older_below(own);
+    tell(frame, below, result);
     if (below)
         cunei_linehook_goes_on(thread, below);
     if (!below && thread->c_profilefunc == cunei_open_hook)
@@ -93,6 +110,87 @@ int cunei_open_hook(PyObject *object, PyFrameObject *frame, int what,
     return 0;
 }
 
+/* Whether it is of a time when they were there: a new one begins without them. */
+static bool has_old_packet(void)
+{
+    const struct cunei_stream *stream = cunei_stream_own;
+    uint64_t now;
+
+    if (!stream || !stream->slot)
+        return false;
+    uint64_t sequence = stream->packet->sequence;
+    stream = cunei_write_room(&now, LATE_WORDS, true);
+    return stream && stream->packet->sequence == sequence;
+}
+
+/* Nobody has said how it ended: it is said to have returned. */
+static void tell_late(const cunei_older_frame *frame, PyCodeObject *code)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    uint32_t before = cunei_recorder_begin_event();
+    uint64_t word = cunei_event_word(code);
+
+    cunei_passing_landed();
+    bool is_wanted = has_old_packet();
+    cunei_ccall_close(frame);
+    if (is_wanted && word && !(word & CUNEI_CODE_OFF))
+        cunei_event_write(code, word, CUNEI_PHASE_LEAVE, NULL);
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+/* How many of them the thread still has: they are the outermost of its frames. */
+static size_t count_alive(const PyThreadState *thread, const struct stack *stack)
+{
+    const cunei_older_frame *frame = cunei_older_top(thread);
+    size_t depth = cunei_older_count(thread), alive = 0;
+
+    for (; depth > stack->count; depth--)
+        frame = cunei_older_below(frame);
+    for (; frame; frame = cunei_older_below(frame), depth--) {
+        if (stack->opens[depth - 1].frame != frame)
+            alive = 0;
+        else if (!alive)
+            alive = depth;
+    }
+    return alive;
+}
+
+bool cunei_open_catch_up(PyThreadState *thread)
+{
+    struct stack *stack =
+        thread->c_profilefunc == cunei_open_hook ? NULL : find_stack(thread);
+
+    if (!stack || cunei_greenlet_is_loaded())
+        return false;
+    for (size_t alive = count_alive(thread, stack); stack->count > alive;) {
+        struct open open = stack->opens[--stack->count];
+        tell_late(open.frame, open.code);
+        Py_DECREF(open.code);
+    }
+    if (stack->count && !thread->c_profilefunc)
+        set_hook(thread, cunei_open_hook);
+    return stack->count && thread->c_profilefunc != cunei_open_hook;
+}
+
+static void add_stack(PyThreadState *thread)
+{
+    size_t count = cunei_older_count(thread);
+    cunei_older_frame *frame = cunei_older_top(thread);
+    struct open *opens = calloc(count, sizeof(*opens));
+
+    if (!opens)
+        return;
+    stacks[stack_count++] = (struct stack){
+        .thread = thread, .thread_id = thread->id, .count = count, .opens = opens};
+    for (; frame; frame = cunei_older_below(frame)) {
+        Py_INCREF(frame->f_code);
+        opens[--count] = (struct open){.frame = frame, .code = frame->f_code};
+    }
+    if (!thread->c_profilefunc)
+        set_hook(thread, cunei_open_hook);
+}
+
 void cunei_open_begin(void)
 {
     PyThreadState *head = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
@@ -104,15 +202,8 @@ void cunei_open_begin(void)
         count += cunei_older_top(thread) != NULL;
     stacks = count ? calloc(count, sizeof(*stacks)) : NULL;
     for (thread = head; thread && stacks; thread = PyThreadState_Next(thread)) {
-        if (!cunei_older_top(thread))
-            continue;
-        stacks[stack_count++] = (struct stack){
-            .thread = thread,
-            .thread_id = thread->id,
-            .top = cunei_older_top(thread),
-        };
-        if (!thread->c_profilefunc)
-            set_hook(thread, cunei_open_hook);
+        if (cunei_older_top(thread))
+            add_stack(thread);
     }
 }
 
@@ -123,6 +214,11 @@ void cunei_open_end(void)
     for (; thread; thread = PyThreadState_Next(thread)) {
         if (thread->c_profilefunc == cunei_open_hook)
             set_hook(thread, NULL);
+    }
+    for (size_t i = 0; i < stack_count; i++) {
+        while (stacks[i].count)
+            pop(&stacks[i]);
+        free(stacks[i].opens);
     }
     free(stacks);
     stacks = NULL;

@@ -9,6 +9,7 @@
  *
  *     begin   the frames are those that are open now
  *     left    a hook was told that a frame is left: its leave is written, if it is one
+ *     catch_up another's hook was told of some, or is told now
  *     end     there are none any more
  *
  * Needs the GIL.
@@ -28,6 +29,13 @@ void cunei_open_end(void);
 
 /* `result` is what it returns or yields; NULL: an exception ends it. */
 void cunei_open_left(PyFrameObject *frame, PyObject *result);
+
+/*
+ * The thread enters a function, and another's hook is in its place, or was: tell of
+ * those that have ended meanwhile, and have our own back where there is none.  Whether
+ * it has to be called at the next one, too.
+ */
+bool cunei_open_catch_up(PyThreadState *thread);
 
 /* Our own hook, only to be compared. */
 int cunei_open_hook(PyObject *object, PyFrameObject *frame, int what,

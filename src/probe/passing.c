@@ -164,6 +164,16 @@ static bool is_replaced(const PyCodeObject *code, PyObject *type)
             is_a(type, PyExc_StopAsyncIteration));
 }
 
+/* Counted up to what a thread of threading has below its function, and one more. */
+static uint32_t count_frames(const cunei_older_frame *frame)
+{
+    uint32_t count = 0;
+
+    for (; frame && count <= 3; frame = cunei_older_below(frame))
+        count++;
+    return count;
+}
+
 /* Who takes it, if it goes no further.  A task keeps what ends its coroutine. */
 static void find_taker(struct cunei_flights *flights, struct cunei_flight *flight,
                        cunei_older_frame *below)
@@ -174,6 +184,11 @@ static void find_taker(struct cunei_flights *flights, struct cunei_flight *fligh
     if (ended && ended->co_flags & CO_COROUTINE &&
         cunei_qualname_is(below->f_code, "Handle._run"))
         return;
+    if (cunei_exception_ends_thread(below->f_code, below->f_globals,
+                                    count_frames(below))) {
+        flight->handler_line = CUNEI_EXCEPTION_UNHANDLED;
+        return;
+    }
     if (flight->is_stop && iterates(below))
         handler = cunei_older_offset(below);
     if (handler < 0)
@@ -192,15 +207,21 @@ static void land(struct cunei_flights *flights, struct cunei_flying *flying)
 
 /* It has ended a frame: who is next to take it. */
 static void fall(struct cunei_flights *flights, struct cunei_flying *flying,
-                 const PyCodeObject *ended, cunei_older_frame *below, bool is_recorded)
+                 PyCodeObject *ended, cunei_older_frame *below, bool is_recorded)
 {
-    flying->flight.seen_by = ended;
-    flying->flight.unwound += is_recorded;
-    flying->flight.handler = flying->flight.handler_line = 0;
-    if (below)
-        find_taker(flights, &flying->flight, below);
-    else
-        land(flights, flying); /* nobody is left to take it */
+    struct cunei_flight *flight = &flying->flight;
+
+    flight->seen_by = ended;
+    flight->unwound += is_recorded;
+    flight->handler = flight->handler_line = 0;
+    if (below) {
+        find_taker(flights, flight, below);
+        return;
+    }
+    /* Nobody is left to take it. */
+    if (cunei_exception_ends_program(ended))
+        flight->handler_line = CUNEI_EXCEPTION_UNHANDLED;
+    land(flights, flying);
 }
 
 void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
@@ -237,12 +258,12 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
     fall(flights, flying, frame->f_code, below, function != 0);
 }
 
-void cunei_passing_fell(cunei_older_frame *below, uint64_t word)
+void cunei_passing_fell(PyCodeObject *code, cunei_older_frame *below, uint64_t word)
 {
     struct cunei_flights *flights = cunei_flights_own();
 
     if (flights && flights->count)
-        fall(flights, &flights->items[flights->count - 1], NULL, below,
+        fall(flights, &flights->items[flights->count - 1], code, below,
              cunei_code_id(word) != 0);
 }
 

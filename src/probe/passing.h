@@ -28,7 +28,7 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
                            uint64_t word, const struct cunei_compat_error *error);
 
 /* The same for one of which it is not known by what: by what flies, if anything. */
-void cunei_passing_fell(cunei_older_frame *below, uint64_t word);
+void cunei_passing_fell(PyCodeObject *code, cunei_older_frame *below, uint64_t word);
 
 /* After that leave: this thread's next event is to come by cunei_passing_landed. */
 void cunei_passing_wait(void);

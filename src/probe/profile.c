@@ -76,6 +76,7 @@ void cunei_profile_put(PyThreadState *thread)
     replaced = thread->c_profilefunc;
     thread->c_profilefunc = replaced ? cunei_profile_chained : cunei_profile_alone;
     cunei_older_update_tracing(thread);
+    (void)cunei_open_catch_up(thread);
 }
 
 /* What another thread has is replaced by that one: only it knows where to keep it. */

@@ -15,13 +15,14 @@ typedef PyObject *fast_function(PyObject *self, PyObject *const *args,
 typedef PyObject *keyword_function(PyObject *self, PyObject *const *args,
                                    Py_ssize_t count, PyObject *names);
 
-static keyword_function call_exit, call_execve;
+static keyword_function call_exit, call_execve, call_chroot;
 static fast_function call_execv;
 
 enum {
     EXIT,
     EXECV,
     EXECVE,
+    CHROOT, /* out of reach of the folder that is recorded into */
     WAYS
 };
 
@@ -41,6 +42,9 @@ static struct way {
     [EXECVE] = {.name = "execve",
                 .flags = METH_FASTCALL | METH_KEYWORDS,
                 .ours = (PyCFunction)(void (*)(void))call_execve},
+    [CHROOT] = {.name = "chroot",
+                .flags = METH_FASTCALL | METH_KEYWORDS,
+                .ours = (PyCFunction)(void (*)(void))call_chroot},
 };
 
 /* Other interpreters have the same table, and are not recorded. */
@@ -77,6 +81,12 @@ static PyObject *call_execve(PyObject *self, PyObject *const *args, Py_ssize_t c
                              PyObject *names)
 {
     return go_on(&ways[EXECVE], self, args, count, names);
+}
+
+static PyObject *call_chroot(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names)
+{
+    return go_on(&ways[CHROOT], self, args, count, names);
 }
 
 static PyObject *call_execv(PyObject *self, PyObject *const *args, Py_ssize_t count)

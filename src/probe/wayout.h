@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ways out of a process before CPython 3.12: os._exit, os.execv and os.execve.
+ * The ways out of a process before CPython 3.12: os._exit, os.execv, os.execve, and
+ * os.chroot, by which it loses sight of the trace.
  *
  * The calls of a code object cannot be heard of there, but for the price of a hook that
  * is called for all that runs meanwhile.  So these functions say themselves that they

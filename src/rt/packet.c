@@ -81,6 +81,7 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
     stream->packet = packet;
     stream->content_bits = 8 * sizeof(head);
     stream->last = now;
+    stream->line_owner = NULL;
     /* Pairs with the poke, which counts before it stores: one of the two is seen. */
     atomic_store(&stream->deadline, now + CUNEI_SPAN_MAX);
 }

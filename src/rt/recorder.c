@@ -139,6 +139,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
     make_uuid(recording.metadata.uuid);
+    recording.metadata.has_lines = options->has_lines;
     cunei_space_open(&recording.space, options->directory, options->max_bytes);
 
     /* The live files of a thousand children take 768 MB. */

@@ -44,6 +44,7 @@ struct cunei_recorder_options {
     bool make_directory;   /* which is made, too, if only its last part is missing */
     uint64_t frequency;    /* ticks per second; 0: measure */
     uint64_t max_bytes;    /* of the whole trace; 0: no limit */
+    bool has_lines;        /* lines may be told */
     struct cunei_recorder_hooks hooks;
 };
 

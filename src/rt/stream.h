@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "wire/event.h"
 #include "wire/packet.h"
 
 #define CUNEI_PACKET_BITS (UINT64_C(8) * CUNEI_PACKET_SIZE)
@@ -36,6 +37,10 @@ struct cunei_stream {
     /* Tick at which the packet has spanned enough; any thread may move it closer. */
     _Atomic uint64_t deadline;
     struct cunei_packet *packet;
+    /* The last line that was told in full in this packet: see cunei_stream_is_near. */
+    const void *line_owner; /* whoever it is of; NULL: there is none */
+    uint32_t line_top;      /* the uppermost line that is near it */
+    uint32_t line_epoch;
     /* The cold half. */
     struct cunei_slot *slot; /* borrowed from the recording; NULL: none */
     uint32_t vtid;
@@ -125,6 +130,43 @@ static inline void cunei_stream_put_two(struct cunei_stream *stream, uint64_t no
     stream->content_bits = content_bits;
     /* Pairs with the acquire in the reader's copy of a live packet. */
     atomic_store_explicit(&packet->content_bits, content_bits, memory_order_release);
+}
+
+/*
+ * Lines: one near to the last that was told in full in this packet, and of the same
+ * function, takes a record only.  `owner` is who tells of the function's lines; what
+ * has that address may be another one when `epoch` has changed.
+ */
+static inline bool cunei_stream_is_near(const struct cunei_stream *stream,
+                                        const void *owner, uint32_t epoch,
+                                        uint32_t line)
+{
+    return stream && stream->line_owner == owner && stream->line_epoch == epoch &&
+           line - stream->line_top < CUNEI_NEAR_COUNT;
+}
+
+/* One that is, and for which there is room for a word. */
+static inline void cunei_stream_put_near(struct cunei_stream *stream, uint64_t now,
+                                         enum cunei_phase phase, uint32_t line)
+{
+    uint64_t class = CUNEI_NEAR_FIRST + (line - stream->line_top);
+
+    cunei_stream_put(stream, now,
+                     (now & CUNEI_TIME_MASK) | class << CUNEI_CLASS_SHIFT |
+                         (uint64_t)phase << CUNEI_PHASE_SHIFT);
+}
+
+/* Any other, and for which there is room for two. */
+static inline void cunei_stream_put_line(struct cunei_stream *stream, uint64_t now,
+                                         enum cunei_phase phase, uint32_t function,
+                                         uint32_t line, const void *owner,
+                                         uint32_t epoch)
+{
+    stream->line_owner = owner;
+    stream->line_top = line - CUNEI_NEAR_ABOVE;
+    stream->line_epoch = epoch;
+    cunei_stream_put_two(stream, now, cunei_record(now, CUNEI_CLASS_LINE, phase),
+                         (uint64_t)function << 32 | line);
 }
 
 #endif

@@ -90,10 +90,20 @@ static const char *check_payload(const struct cunei_trace_process *process,
     }
 }
 
+/* A line that is told by how far it is from the last one in full. */
+static const char *check_near(uint64_t record, const struct cunei_line *last)
+{
+    if (last->function == 0)
+        return "a line has none before it that it is near to";
+    uint32_t line = cunei_line_near(record, last).line;
+    return line > 0 && line <= INT32_MAX ? NULL : "a line's number is impossible";
+}
+
 /* NULL, or what is wrong with an event that is no plain record of a known function. */
 static const char *check_event(const struct cunei_trace_process *process,
                                uint32_t stream_class, const uint64_t *words,
-                               size_t room, bool is_first)
+                               size_t room, const struct cunei_line *last_line,
+                               bool is_first)
 {
     uint32_t class = cunei_record_class(words[0]);
 
@@ -112,6 +122,8 @@ static const char *check_event(const struct cunei_trace_process *process,
         return "an event is of a class that is not for its stream";
     if (cunei_event_words(words, room) == 0)
         return "an event does not fit in its packet";
+    if (cunei_class_is_near(class))
+        return check_near(words[0], last_line);
     return check_payload(process, class, words);
 }
 
@@ -156,6 +168,7 @@ struct cunei_trace_events cunei_trace_check_events(
     uint64_t begin = head->timestamp_begin, last = 0;
     uint32_t dense = plain_functions(process, head);
     struct cunei_trace_events events = {.last_time = begin};
+    struct cunei_line line = {0}; /* the last one in full */
 
     if (word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
         cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
@@ -167,12 +180,14 @@ struct cunei_trace_events cunei_trace_check_events(
         size_t size = count;
         if (count == 0) {
             last = (at[0] - begin) & CUNEI_TIME_MASK;
-            events.wrong =
-                begin + last < events.last_time
-                    ? "a time goes back"
-                    : check_event(process, head->stream_class, at, room, at == words);
+            events.wrong = begin + last < events.last_time
+                               ? "a time goes back"
+                               : check_event(process, head->stream_class, at, room,
+                                             &line, at == words);
             count = 1;
             size = events.wrong ? 0 : cunei_event_words(at, room);
+            if (size && cunei_record_class(at[0]) == CUNEI_CLASS_LINE)
+                line = *(const struct cunei_line *)(const void *)at;
         }
         if (!events.wrong && last >= CUNEI_SPAN_MAX)
             events.wrong = "a time goes back, or too far ahead";

@@ -13,8 +13,9 @@
 struct cunei_trace_cursor {
     struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
-    size_t at;        /* word of the event */
-    uint64_t time_ns; /* of the event */
+    size_t at;                    /* word of the event */
+    uint64_t time_ns;             /* of the event */
+    struct cunei_line line, near; /* the last one in full, and one that was not */
 };
 
 /* Streams stand in the order of process and number, which decides between equals. */
@@ -163,6 +164,21 @@ static void leave_top(struct cunei_trace_merge *merge)
         sift_down(merge, 0);
 }
 
+/* Lines are handed out in full. */
+static void complete_line(struct cunei_trace_cursor *cursor, const uint64_t **words,
+                          size_t *word_count)
+{
+    uint32_t class = cunei_record_class(**words);
+
+    if (class == CUNEI_CLASS_LINE)
+        cursor->line = *(const struct cunei_line *)(const void *)*words;
+    else if (cunei_class_is_near(class)) {
+        cursor->near = cunei_line_near(**words, &cursor->line);
+        *words = &cursor->near.record;
+        *word_count = sizeof(cursor->near) / sizeof(**words);
+    }
+}
+
 int cunei_trace_merge_next(struct cunei_trace_merge *merge,
                            struct cunei_trace_event *event)
 {
@@ -172,14 +188,16 @@ int cunei_trace_merge_next(struct cunei_trace_merge *merge,
     if (merge->heap_count == 0)
         return merge->rc;
 
-    const struct cunei_trace_cursor *top = merge->heap[0];
+    struct cunei_trace_cursor *top = merge->heap[0];
     const uint64_t *words = &top->packet.words[top->at];
+    size_t word_count = cunei_event_words(words, top->packet.word_count - top->at);
+    complete_line(top, &words, &word_count);
     *event = (struct cunei_trace_event){
         .process = top->reader.process,
         .stream = top->reader.stream,
         .packet = top->packet.head,
         .words = words,
-        .word_count = cunei_event_words(words, top->packet.word_count - top->at),
+        .word_count = word_count,
         .time_ns = top->time_ns,
         .class = cunei_record_class(words[0]),
         .phase = cunei_record_phase(words[0]),

@@ -25,7 +25,7 @@ struct cunei_trace_event {
     const struct cunei_trace_process *process;
     const struct cunei_trace_stream *stream;
     const struct cunei_packet *packet;
-    const uint64_t *words; /* the record and its payload */
+    const uint64_t *words; /* the record and its payload; of lines in full */
     size_t word_count;
     uint64_t time_ns; /* wall clock */
     uint32_t class;

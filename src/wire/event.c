@@ -47,8 +47,12 @@ static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
                               CUNEI_STREAM_EVENTS, 3, 8},
 };
 
+static const struct cunei_layout near = {"line", "", CUNEI_STREAM_EVENTS, 1, 0};
+
 const struct cunei_layout *cunei_event_layout(uint32_t class)
 {
+    if (cunei_class_is_near(class))
+        return &near;
     return class < CUNEI_CLASS_COUNT && layouts[class].name ? &layouts[class] : NULL;
 }
 

@@ -72,6 +72,14 @@ enum cunei_class {
     CUNEI_CLASS_COUNT,
 };
 
+/*
+ * The classes of lines that are near the last `line` event of their packet: their
+ * record is all there is of them (cunei_line_near).
+ */
+#define CUNEI_NEAR_FIRST 768u
+#define CUNEI_NEAR_COUNT 256u
+#define CUNEI_NEAR_ABOVE 128u /* so many of them are for lines above it */
+
 #define CUNEI_FUNCTION_FIRST     1024u
 #define CUNEI_FUNCTION_CLASS_END (CUNEI_FUNCTION_FIRST + 20000u)
 #define CUNEI_FUNCTION_END       (1u << CUNEI_CLASS_BITS)
@@ -213,6 +221,9 @@ struct cunei_argument {
 };
 
 static_assert(CUNEI_PHASE_SHIFT == 62, "the record is not 64 bits");
+static_assert(CUNEI_NEAR_FIRST >= CUNEI_CLASS_COUNT &&
+                  CUNEI_NEAR_FIRST + CUNEI_NEAR_COUNT <= CUNEI_FUNCTION_FIRST,
+              "classes overlap");
 static_assert(sizeof(struct cunei_stack) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_call) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_unwind) == 16, "the wire layout moved");
@@ -260,6 +271,28 @@ static inline uint32_t cunei_record_class(uint64_t record)
 static inline enum cunei_phase cunei_record_phase(uint64_t record)
 {
     return (enum cunei_phase)(record >> CUNEI_PHASE_SHIFT);
+}
+
+static inline int cunei_class_is_near(uint32_t class)
+{
+    return class - CUNEI_NEAR_FIRST < CUNEI_NEAR_COUNT;
+}
+
+/*
+ * A line by its record alone, in full: it is of the function of `last`, the last `line`
+ * event before it in its packet, and so far from that one as its class says.
+ */
+static inline struct cunei_line cunei_line_near(uint64_t record,
+                                                const struct cunei_line *last)
+{
+    const uint64_t class = (uint64_t)CUNEI_CLASS_MASK << CUNEI_CLASS_SHIFT;
+    uint32_t distance = cunei_record_class(record) - CUNEI_NEAR_FIRST;
+
+    return (struct cunei_line){
+        .record = (record & ~class) | (uint64_t)CUNEI_CLASS_LINE << CUNEI_CLASS_SHIFT,
+        .line = last->line + distance - CUNEI_NEAR_ABOVE,
+        .function = last->function,
+    };
 }
 
 /* The whole time of a record in a packet that begins at `begin`. */

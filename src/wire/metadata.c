@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "wire/event.h"
+#include "wire/packet.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -99,6 +100,15 @@ void cunei_metadata_format_clock(const struct cunei_metadata *metadata,
                    metadata->frequency, metadata->offset_s, metadata->offset);
 }
 
+/* Those of lines near another, which say by their names how far below that they are. */
+static void format_near(struct cunei_buffer *out)
+{
+    for (uint32_t i = 0; i < CUNEI_NEAR_COUNT; i++)
+        cunei_buffer_format(
+            out, "event { name = \"line%+d\"; id = %" PRIu32 "; stream_id = %d; };\n",
+            (int)i - (int)CUNEI_NEAR_ABOVE, CUNEI_NEAR_FIRST + i, CUNEI_STREAM_EVENTS);
+}
+
 void cunei_metadata_format(const struct cunei_metadata *metadata,
                            struct cunei_buffer *out)
 {
@@ -133,6 +143,8 @@ void cunei_metadata_format(const struct cunei_metadata *metadata,
                                 "; stream_id = %d; fields := struct { %s }; };\n",
                                 layout->name, class, layout->stream, layout->fields);
     }
+    if (metadata->has_lines)
+        format_near(out);
     cunei_buffer_append_text(out, last_line);
 }
 

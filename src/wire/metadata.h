@@ -18,6 +18,7 @@
 #ifndef CUNEI_WIRE_METADATA_H
 #define CUNEI_WIRE_METADATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ struct cunei_metadata {
     uint64_t frequency; /* ticks per second */
     uint64_t offset_s;  /* wall clock at tick 0: seconds since 1970 … */
     uint64_t offset;    /* … and ticks, less than a second of them */
+    bool has_lines;     /* it tells of the classes of lines, too; not read back */
 };
 
 /* A function, as its identity; texts are NUL-terminated UTF-8. */

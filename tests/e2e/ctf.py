@@ -22,6 +22,7 @@ LAST = 1
 
 STACK, CALL, UNWIND, DEFINE = 1, 2, 3, 4
 SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, LINE, ARGUMENT = 7, 8, 9, 10, 11, 12, 13
+NEAR, NEAR_ABOVE = 768, 128  # lines by their distance from the last LINE
 FIRST_FUNCTION = 1024
 CLASS_END = FIRST_FUNCTION + 20000
 ENTER, LEAVE, RESUME, YIELD = range(4)
@@ -178,6 +179,7 @@ class Packet:
 
     def events(self) -> Iterator[Event]:
         words, at = self.words, 0
+        line = None  # the last LINE
         while at < len(words):
             word = words[at]
             kind, phase = word >> 40 & 0x3FFFFF, word >> 62
@@ -203,7 +205,12 @@ class Packet:
                 yield Event(time, DEFINE, phase, 0, body)
             elif kind in READERS:
                 value, at = READERS[kind](words, at)
+                line = value if kind == LINE else line
                 yield Event(time, kind, phase, 0, value)
+            elif kind >= NEAR:
+                assert line, "near to nothing"
+                number = line.line + kind - NEAR - NEAR_ABOVE
+                yield Event(time, LINE, phase, 0, Line(number, line.function))
             else:
                 raise ValueError(f"class {kind} is not known")
 

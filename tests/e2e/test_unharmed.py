@@ -432,16 +432,19 @@ def test_other_tools_hear_only_of_their_own_words(cunei):
     trace = record(
         cunei,
         """
-import ctypes
+import ctypes, sys
 
 heard = []
 free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(heard.append)
-index = ctypes.pythonapi.PyUnstable_Eval_RequestCodeExtraIndex(free)
+eval_, code = "PyUnstable_Eval_", "PyUnstable_Code_"
+if sys.version_info < (3, 12):
+    eval_, code = "_PyEval_", "_PyCode_"
+index = getattr(ctypes.pythonapi, eval_ + "RequestCodeExtraIndex")(free)
 assert index >= 0
 
 for _ in range(100):
     eval("lambda: leaf()")()
-set_extra = ctypes.pythonapi.PyUnstable_Code_SetExtra
+set_extra = getattr(ctypes.pythonapi, code + "SetExtra")
 for word in range(3):
     function = eval("lambda: leaf()")
     function()

@@ -146,6 +146,8 @@ static void put_others(struct fixture *fixture, uint64_t time)
         0x313d656d616e,
         cunei_record(time, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
         UINT64_C(1024) << 32 | 17,
+        cunei_record(time, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE + 2, CUNEI_PHASE_ENTER),
+        cunei_record(time, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE - 2, CUNEI_PHASE_YIELD),
         cunei_record(time, 1024, CUNEI_PHASE_YIELD),
         cunei_record(time, CUNEI_CLASS_TASK, CUNEI_PHASE_RESUME),
         7,

@@ -22,6 +22,7 @@ static void every_kind_of_event_passes_the_check(void **state)
                               UINT64_C(1025) << 32 | 1024};
     const uint64_t line[] = {cunei_record(1003, CUNEI_CLASS_LINE, 0),
                              UINT64_C(1024) << 32 | 17};
+    const uint32_t first = CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE - 16; /* line 1 */
     fixture_packet_begin(&fixture, 1, 0, 1000);
     fixture_put_define(&fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");
     fixture_append(&fixture);
@@ -33,12 +34,14 @@ static void every_kind_of_event_passes_the_check(void **state)
     fixture_put_unwind(&fixture, 1002, 1);
     fixture_put_call(&fixture, 1002, CUNEI_FUNCTION_CLASS_END, CUNEI_PHASE_LEAVE);
     fixture_put_words(&fixture, 1003, line, 2);
+    fixture_put(&fixture, 1003, first, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, 1003, CUNEI_FUNCTION_FIRST - 1, CUNEI_PHASE_YIELD);
     fixture_append(&fixture);
 
     open_trace();
 
     assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), 0);
-    assert_int_equal(events, 6);
+    assert_int_equal(events, 8);
     assert_int_equal(read_stream(1, &events, 0, UINT64_MAX), 0);
     assert_int_equal(events, 1);
 }
@@ -144,6 +147,24 @@ static void line_cut_short(void)
 {
     fixture_put(&fixture, 4000, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER);
 }
+static void line_near_to_nothing(void)
+{
+    fixture_put(&fixture, 4000, CUNEI_NEAR_FIRST, CUNEI_PHASE_ENTER);
+}
+static void line_near_to_one_of_nothing(void)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_LINE, 0), 17};
+    fixture_put_words(&fixture, 4000, words, 2);
+    fixture_put(&fixture, 4000, CUNEI_NEAR_FIRST, CUNEI_PHASE_ENTER);
+}
+static void line_above_the_first(void)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_LINE, 0),
+                              UINT64_C(1024) << 32 | 17};
+    fixture_put_words(&fixture, 4000, words, 2);
+    fixture_put(&fixture, 4000, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE - 17,
+                CUNEI_PHASE_ENTER);
+}
 static void definition_among_events(void)
 {
     fixture_put(&fixture, 4000, CUNEI_CLASS_DEFINE, CUNEI_PHASE_ENTER);
@@ -217,6 +238,9 @@ static const struct {
     ROW(unwind_cut_short),
     ROW(line_of_nothing),
     ROW(line_cut_short),
+    ROW(line_near_to_nothing),
+    ROW(line_near_to_one_of_nothing),
+    ROW(line_above_the_first),
     ROW(definition_among_events),
     ROW(odd_stack),
     ROW(huge_stack),

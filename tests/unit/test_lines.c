@@ -39,6 +39,13 @@ static void hit(uint32_t function, uint32_t line, uint64_t time)
     put_line(function, line, CUNEI_PHASE_ENTER, time);
 }
 
+/* A line that is so far below the last one that was told in full. */
+static void put_near(int below, int phase, uint64_t time)
+{
+    uint32_t class = (uint32_t)(CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE + below);
+    tape_put(&tape, cunei_record(time, class, (uint32_t)phase));
+}
+
 /* `F12 3×40`: line 12 of F began 3 times and took 40 ticks; in order of appearance. */
 static const char *read_tape(void)
 {
@@ -239,6 +246,31 @@ static void instructions_of_a_line_begin_it_once(void **state)
     assert_string_equal(read_tape(), "F2 3x13, F3 1x10");
 }
 
+static void a_line_may_be_told_by_how_far_it_is_from_another(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 0);
+    hit(F, 200, 1);
+    put_near(-128, CUNEI_PHASE_ENTER, 11);
+    put_near(127, CUNEI_PHASE_ENTER, 31); /* from 200, not from 72 */
+    tape_enter(&tape, F, 36);
+    put_near(0, CUNEI_PHASE_ENTER, 37);
+    tape_leave(&tape, F, 39);
+    tape_enter(&tape, G, 40);
+    hit(G, 300, 40);
+    put_near(1, CUNEI_PHASE_ENTER, 45);
+    put_near(1, CUNEI_PHASE_YIELD, 46);
+    tape_leave(&tape, G, 47);
+    tape_packet(&tape, 1, 50);
+    hit(F, 72, 51);
+    put_near(128 - 1, CUNEI_PHASE_ENTER, 52);
+    tape_leave(&tape, F, 60);
+
+    assert_string_equal(read_tape(), "F200 2x12, F72 2x21, F327 1x20, G300 1x5, "
+                                     "G301 1x2, F199 1x8");
+}
+
 static void lines_are_added_under_other_numbers(void **state)
 {
     (void)state;
@@ -310,6 +342,7 @@ int main(void)
         TEST(a_line_of_a_greenlet_waits_with_it),
         TEST(a_line_without_its_frame_is_only_counted),
         TEST(instructions_of_a_line_begin_it_once),
+        TEST(a_line_may_be_told_by_how_far_it_is_from_another),
         TEST(lines_are_added_under_other_numbers),
         TEST(many_lines_are_all_found_again),
     };

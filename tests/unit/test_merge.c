@@ -82,6 +82,49 @@ static void a_merge_gives_all_events_in_order_of_time(void **state)
     assert_int_equal(last, FIXTURE_START_S * 1000000000 + 1011);
 }
 
+static void put_line(uint64_t time, uint32_t function, uint32_t line)
+{
+    const uint64_t words[] = {cunei_record(time, CUNEI_CLASS_LINE, 0),
+                              (uint64_t)function << 32 | line};
+    fixture_put_words(&fixture, time, words, 2);
+}
+
+static void a_merge_gives_lines_in_full(void **state)
+{
+    (void)state;
+    struct cunei_trace_merge merge;
+    struct cunei_trace_event event;
+    uint32_t expected[] = {17, 20, 1, 500, 372}, count = 0;
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    put_line(1001, 1024, 17);
+    fixture_put(&fixture, 1003, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE + 3, 0);
+    fixture_put(&fixture, 1005, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE - 16, 3);
+    put_line(1006, 1024, 500);
+    fixture_put(&fixture, 1007, CUNEI_NEAR_FIRST, 0);
+    fixture_append(&fixture);
+    fixture_packet_begin(&fixture, 1, 0, 1000); /* another stream in between */
+    put_line(1002, 1025, 99);
+    fixture_put(&fixture, 1004, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE, 0);
+    fixture_append(&fixture);
+    open_trace();
+
+    assert_int_equal(cunei_trace_merge_open(&merge, &trace, NULL, NULL), 0);
+    while (cunei_trace_merge_next(&merge, &event) > 0) {
+        const struct cunei_line *line = (const void *)event.words;
+        bool is_other = event.stream->number == 1;
+        if (event.class == CUNEI_CLASS_STACK)
+            continue;
+        assert_int_equal(event.class, CUNEI_CLASS_LINE);
+        assert_int_equal(event.word_count, 2);
+        assert_int_equal(event.phase, !is_other && count == 2 ? 3 : 0);
+        assert_int_equal(line->line, is_other ? 99 : expected[count++]);
+        assert_int_equal(line->function, is_other ? 1025 : 1024);
+    }
+    cunei_trace_merge_close(&merge);
+
+    assert_int_equal(count, 5);
+}
+
 static uint64_t count_merged(const char *process, const char *thread)
 {
     const struct cunei_trace_choice choice = {&process, process != NULL};
@@ -145,6 +188,7 @@ int main(void)
         TEST(ranges_of_a_split_hold_every_packet_once),
         TEST(a_small_stream_is_one_range),
         TEST(a_merge_gives_all_events_in_order_of_time),
+        TEST(a_merge_gives_lines_in_full),
         TEST(a_merge_can_be_of_one_process_or_thread),
         TEST(a_merge_goes_on_past_damage_and_says_it_at_the_end),
     };

@@ -45,6 +45,31 @@ static void a_preamble_is_parsed_back(void **state)
     cunei_buffer_fini(&text);
 }
 
+static void a_preamble_has_the_classes_of_lines_where_there_are_any(void **state)
+{
+    (void)state;
+    struct cunei_metadata lined = example, parsed;
+    struct cunei_buffer text = {0};
+    size_t size = 0;
+
+    cunei_metadata_format(&example, &text);
+    assert_null(memmem(text.data, text.size, "line+", 5));
+    cunei_buffer_clear(&text);
+    lined.has_lines = true;
+    cunei_metadata_format(&lined, &text);
+
+    assert_int_equal(cunei_metadata_parse(&parsed, text.data, text.size, &size), 0);
+    assert_int_equal(size, text.size);
+    static const char *const expected[] = {
+        "event { name = \"line-128\"; id = 768; stream_id = 0; };\n",
+        "event { name = \"line+0\"; id = 896; stream_id = 0; };\n",
+        "event { name = \"line+127\"; id = 1023; stream_id = 0; };\n",
+    };
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(memmem(text.data, text.size, expected[i], strlen(expected[i])));
+    cunei_buffer_fini(&text);
+}
+
 static void a_preamble_cut_short_anywhere_is_refused(void **state)
 {
     (void)state;
@@ -261,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_preamble_is_parsed_back),
+        cmocka_unit_test(a_preamble_has_the_classes_of_lines_where_there_are_any),
         cmocka_unit_test(a_preamble_cut_short_anywhere_is_refused),
         cmocka_unit_test(another_version_is_told_from_nonsense),
         cmocka_unit_test(a_clock_can_be_written_over_in_place),

@@ -114,14 +114,14 @@ static int ignore_thread(void *context, const struct cunei_packet *packet,
 }
 
 static int ignore_open(void *context, uint32_t function, uint64_t time,
-                       enum cunei_begin how)
+                       enum cunei_stretch_begin how)
 {
     (void)context, (void)function, (void)time, (void)how;
     return 0;
 }
 
 static int ignore_close(void *context, uint32_t function, uint64_t time,
-                        enum cunei_end how)
+                        enum cunei_stretch_end how)
 {
     (void)context, (void)function, (void)time, (void)how;
     return 0;

@@ -7,6 +7,7 @@ For what cProfile does not count rightly: it takes a thread's greenlets for one 
 Prints the counts in the form of window.py, one list for each recording.
 """
 
+import functools
 import gc
 import importlib
 import json
@@ -19,9 +20,8 @@ TOOL = 2
 EVENTS = ("PY_START", "PY_RESUME", "PY_THROW")
 
 
-def measure(run, directory, c_calls):
-    """Both are switched on and off by functions of C, so that both see the same."""
-    counts = Counter()
+def prepare_events(counts):
+    """What switches a count by sys.monitoring on, and off."""
     mask = 0
     for name in EVENTS:
         event = getattr(sys.monitoring.events, name)
@@ -31,12 +31,35 @@ def measure(run, directory, c_calls):
             counts[code] += 1
 
         sys.monitoring.register_callback(TOOL, event, count)
+    return (
+        functools.partial(sys.monitoring.set_events, TOOL, mask),
+        functools.partial(sys.monitoring.set_events, TOOL, 0),
+    )
+
+
+def prepare_profile(counts):
+    """The same before 3.12, in this thread alone."""
+
+    def count(frame, event, _):
+        if event == "call":
+            counts[frame.f_code] += 1
+
+    return functools.partial(sys.setprofile, count), functools.partial(
+        sys.setprofile, None
+    )
+
+
+def measure(run, directory, c_calls):
+    """Both are switched on and off by functions of C, so that both see the same."""
+    counts = Counter()
+    has_events = sys.version_info >= (3, 12)
+    on, off = prepare_events(counts) if has_events else prepare_profile(counts)
     gc.collect()
     gc.disable()
     _probe.start(directory, [], 0, c_calls=c_calls)
-    sys.monitoring.set_events(TOOL, mask)
+    on()
     run()
-    sys.monitoring.set_events(TOOL, 0)
+    off()
     _probe.stop()
     gc.enable()
     return counts
@@ -45,12 +68,15 @@ def measure(run, directory, c_calls):
 def main(name, directory, c_calls=False):
     module, _, name = name.partition(":")
     run = importlib.import_module(module).WORKLOADS[name]
-    sys.monitoring.use_tool_id(TOOL, "count")
+    if sys.version_info >= (3, 12):
+        sys.monitoring.use_tool_id(TOOL, "count")
     rows = []
     for _ in range(2):
         counts = Counter()
         for code, count in measure(run, directory, c_calls).items():
-            key = (code.co_filename, code.co_firstlineno, code.co_qualname)
+            # Before 3.11 code objects have no qualified names.
+            name = getattr(code, "co_qualname", code.co_name)
+            key = (code.co_filename, code.co_firstlineno, name)
             counts[key] += count
         rows.append([[*key, count] for key, count in counts.items()])
     json.dump(rows, sys.stdout)
