@@ -21,7 +21,7 @@
 
 struct row {
     uint32_t function;
-    enum cunei_begin how;
+    enum cunei_stretch_begin how;
     uint64_t start_ns;
     uint64_t other_ns; /* in what it called, or lost */
     size_t text;       /* where its arguments begin in `texts` */
@@ -31,7 +31,7 @@ struct row {
 struct remainder {
     uint64_t other_ns;
     uint64_t end_ns;
-    enum cunei_end how;
+    enum cunei_stretch_end how;
     size_t text; /* its result in `results`, … */
     size_t size; /* … so long */
 };
@@ -126,7 +126,7 @@ static void put_values(struct cunei_buffer *out, const char *text, size_t size,
 
 /* The innermost stretch ends: write its row, and count it for the one around it. */
 static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
-                    enum cunei_end how, const char *result, size_t result_size)
+                    enum cunei_stretch_end how, const char *result, size_t result_size)
 {
     static const char *const kinds[] = {
         [CUNEI_BEGIN_CALL] = "call",
