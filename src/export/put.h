@@ -19,15 +19,32 @@ static inline char *cunei_put(char *at, const char *text, size_t size)
 /* A literal. */
 #define CUNEI_PUT(at, text) cunei_put(at, text, sizeof(text) - 1)
 
+static inline unsigned cunei_put_digits(uint64_t number)
+{
+    for (unsigned count = 1;; count += 4, number /= 10000) {
+        if (number < 100)
+            return count + (number >= 10);
+        if (number < 10000)
+            return count + 2 + (number >= 1000);
+    }
+}
+
+/* Two digits at a time: half of the divisions. */
 static inline char *cunei_put_number(char *at, uint64_t number)
 {
-    char digits[CUNEI_PUT_NUMBER];
-    size_t size = 0;
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
+    char *end = at + cunei_put_digits(number);
 
-    do
-        digits[sizeof(digits) - ++size] = (char)('0' + number % 10);
-    while (number /= 10);
-    return cunei_put(at, digits + sizeof(digits) - size, size);
+    for (at = end; number >= 100; number /= 100)
+        memcpy(at -= 2, pairs + 2 * (number % 100), 2);
+    if (number >= 10)
+        memcpy(at - 2, pairs + 2 * number, 2);
+    else
+        at[-1] = (char)('0' + number);
+    return end;
 }
 
 /* Nanoseconds as microseconds: 1234.567. */

@@ -5,6 +5,7 @@ import csv
 import json
 from collections import Counter
 
+import packets
 import pytest
 from exported import DEEP, RECORDED, export, record, report, visible
 
@@ -98,6 +99,63 @@ def test_stretches_that_go_on_from_piece_to_piece_are_one_row(cunei):
     assert keys(rows) == replay(cunei)
     check_nesting(rows)
     check_self_times(rows, report(cunei))
+
+
+def drop_packets(path, numbers):
+    """Take packets out of a stream's file."""
+    data, kept, at, number = path.read_bytes(), b"", 0, 0
+    while at < len(data):
+        size = packets.HEAD.unpack_from(data, at)[10] // 8
+        if number not in numbers:
+            kept += data[at : at + size]
+        at, number = at + size, number + 1
+    path.write_bytes(kept)
+    return number
+
+
+def test_time_of_which_nothing_is_known_is_in_no_self_time(cunei):
+    record(cunei, program=DEEP)
+    (path,) = (cunei.folder / "trace").glob("*/s0")
+    assert drop_packets(path, {2, 3, 9}) > 10
+
+    rows = read(export(cunei, "csv"))
+
+    assert report(cunei)["missing_packets"] == 3
+    check_self_times(rows, report(cunei))
+    assert {"unseen"} < {row["outcome"] for row in rows} <= {"unseen", "open", "return"}
+
+
+GREENLETS = """\
+import greenlet
+
+def leaf():
+    pass
+
+def work(other):
+    for i in range(3):
+        leaf()
+        other().switch()
+
+one = greenlet.greenlet(lambda: work(lambda: two))
+two = greenlet.greenlet(lambda: work(lambda: one))
+one.switch()
+"""
+
+
+def test_what_a_greenlet_runs_between_switches_is_a_row(cunei):
+    pytest.importorskip("greenlet")
+    record(cunei, program=GREENLETS)
+
+    rows = read(export(cunei, "csv"))
+
+    check_nesting(rows)
+    check_self_times(rows, report(cunei))
+    kinds = Counter(row["kind"] for row in rows if row["function"] == "__main__:work")
+    outcomes = Counter(
+        row["outcome"] for row in rows if row["function"] == "__main__:work"
+    )
+    assert kinds == {"call": 2, "switch": 5}
+    assert outcomes == {"switch": 6, "return": 1}
 
 
 def test_values_are_json(cunei):
