@@ -59,7 +59,7 @@ static inline void cunei_proto_number(struct cunei_buffer *out, uint32_t field,
 static inline void cunei_proto_text(struct cunei_buffer *out, uint32_t field,
                                     const char *text, size_t size)
 {
-    char *at = cunei_buffer_room(out, 2 * CUNEI_PROTO_VARINT_MAX + size);
+    char *at = cunei_buffer_room(out, (size_t)2 * CUNEI_PROTO_VARINT_MAX + size);
 
     if (!at)
         return;
