@@ -7,18 +7,24 @@ Prints a JSON list, one row for each order: of each function its label, calls an
 recursive calls, and the same of each that it called.
 """
 
-import cProfile
 import sys
 
 import window
 
 
+def label(code):
+    """As pstats knows it; cProfile has a function for this, here and there."""
+    if isinstance(code, str):
+        return "~", 0, code
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
 def list_entries(profile):
     return [
         [
-            *(cProfile.label(entry.code), entry.callcount, entry.reccallcount),
+            *(label(entry.code), entry.callcount, entry.reccallcount),
             [
-                [cProfile.label(called.code), called.callcount, called.reccallcount]
+                [label(called.code), called.callcount, called.reccallcount]
                 for called in entry.calls or ()
             ],
         ]
