@@ -61,6 +61,17 @@ void cunei_buffer_format(struct cunei_buffer *buffer, const char *format, ...)
     va_end(again);
 }
 
+char *cunei_buffer_room(struct cunei_buffer *buffer, size_t size)
+{
+    return reserve(buffer, size) ? buffer->data + buffer->size : NULL;
+}
+
+void cunei_buffer_grow(struct cunei_buffer *buffer, const char *end)
+{
+    buffer->size = (size_t)(end - buffer->data);
+    buffer->data[buffer->size] = '\0';
+}
+
 void cunei_buffer_clear(struct cunei_buffer *buffer)
 {
     buffer->size = 0;

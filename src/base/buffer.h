@@ -30,6 +30,13 @@ void cunei_buffer_append_text(struct cunei_buffer *buffer, const char *text);
 void cunei_buffer_format(struct cunei_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * Room for `size` bytes behind what is there; NULL: there is none.  Who writes into it
+ * says so by cunei_buffer_grow, with a pointer behind what was written.
+ */
+char *cunei_buffer_room(struct cunei_buffer *buffer, size_t size);
+void cunei_buffer_grow(struct cunei_buffer *buffer, const char *end);
+
 /* Empty it and keep its memory. */
 void cunei_buffer_clear(struct cunei_buffer *buffer);
 void cunei_buffer_fini(struct cunei_buffer *buffer);

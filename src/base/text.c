@@ -108,8 +108,7 @@ size_t cunei_text_unescape(char *text, size_t size)
     return length;
 }
 
-/* Bytes of the UTF-8 character at `text`, or 0 if there is none. */
-static size_t character_length(const char *text, size_t size)
+size_t cunei_text_character(const char *text, size_t size)
 {
     const unsigned char *c = (const unsigned char *)text;
     size_t length = c[0] < 0x80                    ? 1
@@ -134,7 +133,7 @@ void cunei_text_json(struct cunei_buffer *out, const char *text, size_t size)
     cunei_buffer_append_text(out, "\"");
     for (size_t i = 0; i < size;) {
         unsigned char c = (unsigned char)text[i];
-        size_t length = character_length(text + i, size - i);
+        size_t length = cunei_text_character(text + i, size - i);
         if (length == 0)
             cunei_buffer_format(out, "\\udc%02x", c);
         else if (c == '"' || c == '\\')

@@ -32,6 +32,9 @@ bool cunei_text_has_controls(const char *text, size_t size);
  */
 void cunei_text_json(struct cunei_buffer *out, const char *text, size_t size);
 
+/* The bytes of the UTF-8 character that `text` begins with; 0: it is none. */
+size_t cunei_text_character(const char *text, size_t size);
+
 /* The length of the longest prefix of at most `limit` bytes that cuts no character. */
 size_t cunei_text_cut(const char *text, size_t size, size_t limit);
 

@@ -40,6 +40,8 @@ struct cunei_cmd {
 extern const struct cunei_cmd cunei_cmd_record;
 extern const struct cunei_cmd cunei_cmd_run;
 extern const struct cunei_cmd cunei_cmd_report;
+extern const struct cunei_cmd cunei_cmd_compare;
+extern const struct cunei_cmd cunei_cmd_export;
 extern const struct cunei_cmd cunei_cmd_replay;
 extern const struct cunei_cmd cunei_cmd_dump;
 extern const struct cunei_cmd cunei_cmd_info;

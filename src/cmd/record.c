@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/directory.h"
+#include "cmd/exporting.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
@@ -16,6 +17,7 @@
 struct values {
     struct cunei_recording_values recording;
     const char *directory;
+    struct cunei_exporting exporting;
 };
 
 static const struct cunei_option options[] = {
@@ -25,6 +27,9 @@ static const struct cunei_option options[] = {
      .value = "DIR",
      .help = "the directory to make; else cunei-PROGRAM-PID",
      .offset = offsetof(struct values, directory)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_exporting_options,
+     .offset = offsetof(struct values, exporting)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_recording_options,
      .offset = offsetof(struct values, recording)},
@@ -53,9 +58,13 @@ static int make_directory(struct cunei_recording *recording,
     return status;
 }
 
-static int record(struct cunei_recording *recording, const struct values *values)
+static int record(struct cunei_recording *recording, struct values *values)
 {
-    int status = make_directory(recording, values);
+    int status = cunei_exporting_prepare(&values->exporting, recording->program.name,
+                                         values->recording.force);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
+    status = make_directory(recording, values);
     if (status == EXIT_SUCCESS) {
         status = cunei_recording_run(recording, &values->recording);
         if (status != EXIT_SUCCESS)
@@ -64,6 +73,8 @@ static int record(struct cunei_recording *recording, const struct values *values
     if (status != EXIT_SUCCESS)
         return status;
     cunei_summary_say(recording, values->recording.quiet);
+    if (values->exporting.to && access(recording->directory, F_OK) == 0)
+        (void)cunei_exporting_write(&values->exporting, recording->directory, NULL);
     return cunei_launch_leave(recording->ended.wait_status);
 }
 
@@ -81,6 +92,7 @@ static int run_record(int argc, char **argv)
         if (status == EXIT_SUCCESS)
             status = record(&recording, &values);
     }
+    cunei_exporting_fini(&values.exporting);
     cunei_recording_fini(&recording);
     cunei_recording_values_fini(&values.recording);
     return status;

@@ -2,7 +2,6 @@
 /* `cunei replay`: every call of a recorded program, indented, with its duration. */
 #include "view/replay.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,13 +12,12 @@
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "cmd/window.h"
 #include "trace/trace.h"
-
-#define NS_PER_S 1e9
 
 struct values {
     struct cunei_replay_options replay;
-    const char *from, *until;
+    struct cunei_window_values window;
     struct cunei_option_list processes; /* owned */
 };
 
@@ -50,45 +48,15 @@ static const struct cunei_option options[] = {
      .value = "P",
      .help = "show one process of several, by pid, folder or name;\nrepeatable",
      .offset = offsetof(struct values, processes)},
-    {.name = "from",
-     .kind = CUNEI_OPTION_TEXT,
-     .value = "TIME",
-     .help = "begin that long after the first event: seconds, or\n10ms, 2min",
-     .offset = offsetof(struct values, from)},
-    {.name = "until",
-     .kind = CUNEI_OPTION_TEXT,
-     .value = "TIME",
-     .help = "end that long after it",
-     .offset = offsetof(struct values, until)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_window_options,
+     .offset = offsetof(struct values, window)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print an object a line for each call, in order of\ntheir ends",
      .offset = VALUE(json)},
     {0},
 };
-
-/* A point in time: seconds where no unit is named. */
-static bool parse_time(const char *text, uint64_t *ns)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"", 1e9},   {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
-                 {"µs", 1e3}, {"ns", 1e0}, {"min", 6e10}, {"h", 3.6e12}};
-    char *end = NULL;
-
-    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
-        return false;
-    double number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        double product = number * units[i].ns;
-        if (strcmp(end, units[i].name) == 0 && product < 0x1p63) {
-            *ns = (uint64_t)(product + 0.5);
-            return true;
-        }
-    }
-    return false;
-}
 
 static int show(const char *path, struct cunei_replay_options *wanted)
 {
@@ -138,21 +106,15 @@ static int settle(struct values *values)
 
     replay->processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
-    if (values->from && !parse_time(values->from, &replay->from_ns))
-        return cunei_cmd_usage("--from takes a time as 0.25, 10ms or 2min, not '%s'",
-                               values->from);
-    if (values->until && !parse_time(values->until, &replay->until_ns))
-        return cunei_cmd_usage("--until takes a time as 0.25, 10ms or 2min, not '%s'",
-                               values->until);
-    if (replay->until_ns < replay->from_ns)
-        return cunei_cmd_usage("--until %s is before --from %s", values->until,
-                               values->from);
-    return CUNEI_OPTIONS_GO_ON;
+    int status = cunei_window_settle(&values->window);
+    replay->from_ns = values->window.from_ns;
+    replay->until_ns = values->window.until_ns;
+    return status;
 }
 
 static int run_replay(int argc, char **argv)
 {
-    struct values values = {.replay.until_ns = UINT64_MAX};
+    struct values values = {0};
 
     int status = cunei_options_parse(&cunei_cmd_replay, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON)

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/directory.h"
+#include "cmd/exporting.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
@@ -25,6 +26,7 @@ struct values {
     struct cunei_report_values report;
     const char *file;
     const char *save;
+    struct cunei_exporting exporting;
 };
 
 static const struct cunei_option options[] = {
@@ -39,6 +41,9 @@ static const struct cunei_option options[] = {
      .value = "DIR",
      .help = "keep the trace in this directory",
      .offset = offsetof(struct values, save)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_exporting_options,
+     .offset = offsetof(struct values, exporting)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_report_view_options,
      .offset = offsetof(struct values, report)},
@@ -85,6 +90,8 @@ static void report(const struct cunei_recording *recording, struct values *value
             cunei_report_show(recording->directory, &values->report.report, out);
         if (fflush(out) != 0 && status == EXIT_SUCCESS && errno != EPIPE)
             status = cunei_cmd_fail(-errno, "cannot write the report");
+        if (values->exporting.to)
+            (void)cunei_exporting_write(&values->exporting, recording->directory, NULL);
         _exit(status);
     }
     if (pid < 0)
@@ -114,11 +121,15 @@ static void remove_or_say(const struct cunei_recording *recording)
 
 static int run_and_report(struct cunei_recording *recording, struct values *values)
 {
+    int status = cunei_exporting_prepare(&values->exporting, recording->program.name,
+                                         values->recording.force);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
     FILE *out = values->file ? fopen(values->file, "we") : stderr;
     if (!out)
         return cunei_cmd_fail(-errno, "cannot write the report to '%s'", values->file);
 
-    int status = make_directory(recording, values);
+    status = make_directory(recording, values);
     if (status == EXIT_SUCCESS) {
         status = cunei_recording_run(recording, &values->recording);
         if (status == EXIT_SUCCESS &&
@@ -153,6 +164,7 @@ static int run_run(int argc, char **argv)
         if (status == EXIT_SUCCESS)
             status = run_and_report(&recording, &values);
     }
+    cunei_exporting_fini(&values.exporting);
     cunei_recording_fini(&recording);
     cunei_recording_values_fini(&values.recording);
     cunei_report_values_fini(&values.report);
@@ -175,6 +187,7 @@ const struct cunei_cmd cunei_cmd_run = {
         "  cunei run --save trace pytest -k x      keep the trace in 'trace'\n"
         "  cunei run --lines :solve app.py         what each line of solve() took\n"
         "  cunei run --json -o profile.json app.py\n"
+        "  cunei run --to perfetto app.py          and app.pftrace for ui.perfetto.dev\n"
         "\n"
         "'cunei help record' tells what PROGRAM can be.",
     .options = options,

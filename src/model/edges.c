@@ -85,6 +85,11 @@ uint32_t cunei_edges_find(struct cunei_edges *edges, uint32_t caller, uint32_t c
     return index;
 }
 
+static uint64_t scale(uint64_t time, uint64_t numerator, uint64_t denominator)
+{
+    return (uint64_t)((unsigned __int128)time * numerator / denominator);
+}
+
 void cunei_edges_add(struct cunei_edges *edges, const struct cunei_edges *other,
                      const uint32_t *map, uint64_t numerator, uint64_t denominator)
 {
@@ -97,7 +102,9 @@ void cunei_edges_add(struct cunei_edges *edges, const struct cunei_edges *other,
 
         edge->calls += from->calls;
         edge->resumes += from->resumes;
-        edge->total +=
-            (uint64_t)((unsigned __int128)from->total * numerator / denominator);
+        edge->recursive += from->recursive;
+        edge->total += scale(from->total, numerator, denominator);
+        edge->self += scale(from->self, numerator, denominator);
+        edge->inclusive += scale(from->inclusive, numerator, denominator);
     }
 }

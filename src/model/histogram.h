@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-#define CUNEI_HISTOGRAM_STEPS 16u /* to a power of two */
+#define CUNEI_HISTOGRAM_STEPS   16u  /* to a power of two */
+#define CUNEI_HISTOGRAM_BUCKETS 976u /* which hold every 64-bit number */
 
 struct cunei_histogram {
     uint64_t *counts; /* owned: of `span` buckets from `first` on */
@@ -33,13 +34,22 @@ uint64_t cunei_histogram_count(const struct cunei_histogram *histogram);
 uint64_t cunei_histogram_quantile(const struct cunei_histogram *histogram,
                                   double fraction);
 
-/* 0–15 lie in buckets of their own; 960 buckets hold every 64-bit number. */
+/* 0–15 lie in buckets of their own. */
 static inline uint32_t cunei_histogram_bucket(uint64_t value)
 {
     if (value < CUNEI_HISTOGRAM_STEPS)
         return (uint32_t)value;
     uint32_t shift = 59u - (uint32_t)__builtin_clzll(value);
     return shift * CUNEI_HISTOGRAM_STEPS + (uint32_t)(value >> shift);
+}
+
+/* The least duration that lies in a bucket. */
+static inline uint64_t cunei_histogram_least(uint32_t bucket)
+{
+    if (bucket < CUNEI_HISTOGRAM_STEPS)
+        return bucket;
+    uint32_t shift = bucket / CUNEI_HISTOGRAM_STEPS - 1;
+    return (uint64_t)(bucket % CUNEI_HISTOGRAM_STEPS + CUNEI_HISTOGRAM_STEPS) << shift;
 }
 
 static inline int cunei_histogram_add(struct cunei_histogram *histogram, uint64_t value)

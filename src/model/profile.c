@@ -114,13 +114,16 @@ static inline void store(struct cunei_span *span, const struct cursor *cursor)
 
 static inline __attribute__((always_inline)) void pass(struct cunei_profile *profile,
                                                        struct cursor *cursor,
-                                                       uint64_t time, bool tree)
+                                                       uint64_t time, bool tree,
+                                                       bool edges)
 {
     uint64_t passed = time - cursor->last;
 
     cursor->current->self += passed;
     if (tree)
         profile->tree->nodes[cursor->top->node].self += passed;
+    if (edges)
+        profile->edges->items[cursor->top->edge].self += passed;
     cursor->last = time;
 }
 
@@ -142,10 +145,12 @@ static inline __attribute__((always_inline)) void enter(struct cunei_profile *pr
     facts->opened_at = recursive ? facts->opened_at : time;
     facts->open++;
     facts->calls += is_call;
-    if (!is_call)
+    if (!is_call) {
         facts->resumes++;
-    else if (recursive)
+        facts->nested += recursive;
+    } else if (recursive) {
         facts->recursive++;
+    }
     cursor->calls += is_call;
     cursor->current = facts;
 
@@ -161,8 +166,12 @@ static inline __attribute__((always_inline)) void enter(struct cunei_profile *pr
     }
     if (edges) {
         uint32_t index = cunei_edges_find(profile->edges, below->slot, slot);
-        profile->edges->items[index].calls += is_call;
-        profile->edges->items[index].resumes += !is_call;
+        struct cunei_edge *edge = &profile->edges->items[index];
+        edge->calls += is_call;
+        edge->resumes += !is_call;
+        edge->recursive += edge->open > 0;
+        cunei_edges_open(profile->edges, index, time);
+        cursor->top->edge = index;
         facts->edge = recursive ? facts->edge : index;
     }
 }
@@ -179,8 +188,10 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
     uint64_t total = --facts->open == 0 ? time - facts->opened_at : 0;
 
     facts->total += total;
-    if (edges)
+    if (edges) {
         profile->edges->items[facts->edge].total += total;
+        cunei_edges_close(profile->edges, cursor->top->edge, time);
+    }
     facts->max_ns = ns > facts->max_ns ? ns : facts->max_ns;
     cursor->top--;
     cursor->current = &profile->functions[cursor->top->slot];
@@ -250,7 +261,7 @@ static inline __attribute__((always_inline)) int read_words(
             continue;
         }
         time = time > cursor.last ? time : cursor.last;
-        pass(profile, &cursor, time, tree);
+        pass(profile, &cursor, time, tree, edges);
         if (phase & 1) {
             if (__builtin_expect(phase & 2, 0) &&
                 (rc = cunei_waits_read(profile, span, slot, true, time)) < 0)
@@ -336,6 +347,7 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
         to->resumes += from->resumes;
         to->recursive += from->recursive;
         to->raised += from->raised;
+        to->nested += from->nested;
         to->suspended += from->suspended;
         to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
         int rc = cunei_histogram_merge(&to->histogram, &from->histogram);

@@ -74,7 +74,8 @@ struct cunei_facts {
     uint64_t yielded;   /* private, as the next two: while a span is read */
     uint32_t outstanding;
     uint32_t forgotten;
-    uint64_t padding[2];
+    uint64_t nested; /* resumes made while it was already open */
+    uint64_t padding;
 };
 
 /* What a thread did. */
@@ -103,7 +104,7 @@ struct cunei_frame {
     uint32_t slot;
     uint32_t run;  /* frames of the same function directly on top of each other */
     uint32_t node; /* of the call tree */
-    uint32_t reserved;
+    uint32_t edge; /* of its caller and it */
 };
 
 /* Private: a stretch of an inherited frame ended. */

@@ -194,23 +194,31 @@ static uint32_t common_depth(const struct cunei_span *left,
 static void account_gap(struct cunei_profile *profile, const struct cunei_span *left,
                         uint32_t depth, uint64_t gap, bool lost)
 {
-    uint32_t node = 0;
+    uint32_t node = 0, edge = 0;
 
     for (uint32_t i = 1; i <= depth; i++) {
         uint32_t slot = left->frames[i].slot, caller = left->frames[i - 1].slot;
         struct cunei_facts *facts = &profile->functions[slot];
         if (profile->tree)
             node = cunei_tree_child(profile->tree, node, slot);
-        if (facts->open++ > 0)
-            continue; /* a recursion counts once */
-        facts->total += gap;
+        /* A recursion counts once. */
         if (profile->edges) {
-            uint32_t edge = cunei_edges_find(profile->edges, caller, slot);
-            profile->edges->items[edge].total += gap;
+            edge = cunei_edges_find(profile->edges, caller, slot);
+            struct cunei_edge *pair = &profile->edges->items[edge];
+            pair->inclusive += pair->open++ > 0 ? 0 : gap;
+            pair->total += facts->open > 0 ? 0 : gap;
         }
+        facts->total += facts->open++ > 0 ? 0 : gap;
     }
-    for (uint32_t i = 1; i <= depth; i++)
-        profile->functions[left->frames[i].slot].open = 0;
+    for (uint32_t i = 1; i <= depth; i++) {
+        uint32_t slot = left->frames[i].slot, caller = left->frames[i - 1].slot;
+        profile->functions[slot].open = 0;
+        if (profile->edges)
+            profile->edges->items[cunei_edges_find(profile->edges, caller, slot)].open =
+                0;
+    }
+    if (profile->edges && !lost)
+        profile->edges->items[edge].self += gap;
 
     if (!lost)
         profile->functions[left->frames[depth].slot].self += gap;

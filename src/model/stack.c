@@ -18,6 +18,8 @@ void cunei_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
     profile->functions[top->slot].self += passed;
     if (profile->tree)
         profile->tree->nodes[top->node].self += passed;
+    if (profile->edges)
+        profile->edges->items[top->edge].self += passed;
     span->last = time;
 }
 
@@ -80,10 +82,13 @@ static int open_frame(struct cunei_profile *profile, struct cunei_span *span,
     };
     if (profile->tree)
         frame.node = cunei_tree_child(profile->tree, below->node, slot);
+    if (profile->edges) {
+        frame.edge = cunei_edges_find(profile->edges, below->slot, slot);
+        cunei_edges_open(profile->edges, frame.edge, time);
+    }
     if (facts->open++ == 0) {
         facts->opened_at = time;
-        if (profile->edges)
-            facts->edge = cunei_edges_find(profile->edges, below->slot, slot);
+        facts->edge = frame.edge;
     }
     below[1] = frame;
     return 0;
@@ -99,6 +104,7 @@ static void count_entry(struct cunei_profile *profile, const struct cunei_span *
     facts->calls += is_call;
     facts->resumes += !is_call;
     facts->recursive += is_call && facts->open > 1;
+    facts->nested += !is_call && facts->open > 1;
     if (profile->tree) {
         struct cunei_node *node = &profile->tree->nodes[top->node];
         if (node->slot == top->slot) {
@@ -108,9 +114,10 @@ static void count_entry(struct cunei_profile *profile, const struct cunei_span *
         }
     }
     if (profile->edges) {
-        uint32_t index = cunei_edges_find(profile->edges, below->slot, top->slot);
-        profile->edges->items[index].calls += is_call;
-        profile->edges->items[index].resumes += !is_call;
+        struct cunei_edge *edge = &profile->edges->items[top->edge];
+        edge->calls += is_call;
+        edge->resumes += !is_call;
+        edge->recursive += edge->open > 1;
     }
 }
 
@@ -144,10 +151,13 @@ static void account_total(struct cunei_profile *profile, struct cunei_facts *fac
 static void drop_frame(struct cunei_profile *profile, struct cunei_span *span,
                        uint64_t time)
 {
-    struct cunei_facts *facts = &profile->functions[span->frames[span->depth].slot];
+    const struct cunei_frame *top = &span->frames[span->depth];
+    struct cunei_facts *facts = &profile->functions[top->slot];
 
     if (--facts->open == 0)
         account_total(profile, facts, time);
+    if (profile->edges)
+        cunei_edges_close(profile->edges, top->edge, time);
     span->depth--;
     if (span->kept > span->depth)
         span->kept = span->depth;
@@ -316,11 +326,14 @@ static void name_frames(struct cunei_profile *profile, struct cunei_span *span,
             struct cunei_facts *facts = &profile->functions[slot];
             frame->slot = slot;
             profile->functions[0].open--;
+            if (profile->edges) {
+                cunei_edges_close(profile->edges, frame->edge, time);
+                frame->edge = cunei_edges_find(profile->edges, frame[-1].slot, slot);
+                cunei_edges_open(profile->edges, frame->edge, time);
+            }
             if (facts->open++ == 0) {
                 facts->opened_at = time;
-                if (profile->edges)
-                    facts->edge =
-                        cunei_edges_find(profile->edges, frame[-1].slot, slot);
+                facts->edge = frame->edge;
             }
         }
         frame->run = frame->slot == frame[-1].slot ? frame[-1].run + 1 : 1;
@@ -441,5 +454,7 @@ void cunei_stack_seal(struct cunei_profile *profile, const struct cunei_span *sp
         if (facts->open > 0)
             account_total(profile, facts, span->last);
         facts->open = 0;
+        if (profile->edges)
+            cunei_edges_close(profile->edges, span->frames[i].edge, span->last);
     }
 }

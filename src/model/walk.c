@@ -88,9 +88,12 @@ static int pop(struct cunei_walk *walk, const struct cunei_packet *packet,
     return rc;
 }
 
-static int miss(struct cunei_walk *walk, const struct cunei_packet *packet)
+static int miss(struct cunei_walk *walk, const struct cunei_packet *packet,
+                bool is_correction)
 {
-    return pop(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_MISSED});
+    return pop(walk, packet,
+               (struct cunei_walk_step){.kind = CUNEI_WALK_MISSED,
+                                        .is_correction = is_correction});
 }
 
 /* Where the topmost frame of the function is, from 1; 0: nowhere. */
@@ -147,7 +150,7 @@ static int leave(struct cunei_walk *walk, const struct cunei_packet *packet,
                                             .function = leave->function,
                                             .is_raised = leave->is_raised});
     while (rc == 0 && walk->depth > keep)
-        rc = miss(walk, packet);
+        rc = miss(walk, packet, false);
     if (rc != 0)
         return rc;
     if (!rename_frame(walk, keep - 1, leave->function))
@@ -210,11 +213,13 @@ static int sync_stack(struct cunei_walk *walk, const struct cunei_packet *packet
         common++;
     }
     while (rc == 0 && walk->depth > common)
-        rc = miss(walk, packet);
+        rc = miss(walk, packet, true);
     for (uint32_t i = common; rc == 0 && i < depth; i++) {
         struct cunei_walk_frame frame = {.function = function_at(view, i)};
         if (push(walk, frame))
-            rc = say(walk, packet, (struct cunei_walk_step){.kind = CUNEI_WALK_FOUND});
+            rc = say(walk, packet,
+                     (struct cunei_walk_step){.kind = CUNEI_WALK_FOUND,
+                                              .is_correction = true});
     }
     return rc;
 }

@@ -58,8 +58,9 @@ struct cunei_walk_step {
     uint32_t function; /* of that one, or of the orphan */
     bool is_yield;
     bool is_raised;
-    bool is_suspended; /* of an open one: its greenlet does not run */
-    uint64_t greenlet; /* that runs after a switch */
+    bool is_correction; /* a `stack` or `switch` says so, and nothing happened */
+    bool is_suspended;  /* of an open one: its greenlet does not run */
+    uint64_t greenlet;  /* that runs after a switch */
     /* Whole, of a class that is neither call nor stack; lines are all in full. */
     const uint64_t *event;
 };

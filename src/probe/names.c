@@ -23,13 +23,34 @@ static PyObject *encode(PyObject *text)
     return encoded;
 }
 
+/* A NUL would end it: it is written as \x00.  A new reference, or NULL. */
+static PyObject *without_nul(PyObject *text)
+{
+    PyObject *nul = PyUnicode_FromStringAndSize("", 1);
+    PyObject *written = PyUnicode_FromString("\\x00");
+    PyObject *result =
+        nul && written ? PyUnicode_Replace(text, nul, written, -1) : NULL;
+
+    Py_XDECREF(nul);
+    Py_XDECREF(written);
+    return result;
+}
+
+static bool has_nul(PyObject *text)
+{
+    return PyUnicode_FindChar(text, 0, 0, PyUnicode_GET_LENGTH(text), 1) >= 0;
+}
+
 size_t cunei_names_copy(PyObject *text, char *out, size_t size)
 {
     Py_ssize_t length = 0;
     const char *bytes = NULL;
-    PyObject *encoded = NULL;
+    PyObject *encoded = NULL, *replaced = NULL;
     size_t kept = 0;
 
+    if (text && PyUnicode_Check(text) && has_nul(text) &&
+        (replaced = without_nul(text)))
+        text = replaced;
     if (text && PyUnicode_Check(text)) {
         if (PyUnicode_IS_COMPACT_ASCII(text))
             bytes = PyUnicode_AsUTF8AndSize(text, &length);
@@ -45,6 +66,7 @@ size_t cunei_names_copy(PyObject *text, char *out, size_t size)
     out[kept] = '\0';
     PyErr_Clear();
     Py_XDECREF(encoded);
+    Py_XDECREF(replaced);
     return kept;
 }
 

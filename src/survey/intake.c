@@ -79,6 +79,7 @@ int cunei_intake_functions(struct cunei_survey *survey,
         to->resumes += from->resumes;
         to->recursive += from->recursive;
         to->raised += from->raised;
+        to->nested += from->nested;
         to->self_ns += cunei_profile_ns(profile, from->self);
         to->total_ns += cunei_profile_ns(profile, from->total);
         to->suspended_ns += cunei_profile_ns(profile, from->suspended);

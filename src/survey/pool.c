@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "model/cut.h"
 #include "model/edges.h"
 #include "model/tree.h"
 
@@ -21,6 +22,7 @@
 struct worker {
     struct cunei_pool *pool;
     struct cunei_profile profile;
+    struct cunei_cut cut;
     size_t process;
     size_t pieces; /* read into the profile */
     bool has_profile;
@@ -158,12 +160,17 @@ static int read_packets(struct worker *worker, struct cunei_piece *piece,
     int rc = 0;
 
     while ((rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+        uint64_t size = sizeof(*packet.head) + packet.word_count * 8;
+        if (pool->options->select &&
+            (rc = pool->options->select(pool->options->select_context,
+                                        pool->processes[piece->process].process,
+                                        &worker->cut, &packet)) < 0)
+            return rc;
         if (piece->stream->stream_class == CUNEI_STREAM_DEFINITIONS)
             cunei_count_words(&piece->definitions, packet.words, packet.word_count);
         else if ((rc = cunei_profile_read(&worker->profile, &piece->span, packet.head,
                                           packet.words, packet.word_count)) < 0)
             return rc;
-        uint64_t size = sizeof(*packet.head) + packet.word_count * 8;
         atomic_fetch_add_explicit(&pool->done_bytes, size, memory_order_relaxed);
         if (worker->reports)
             report_progress(pool);
@@ -257,6 +264,7 @@ static int work(struct worker *worker)
         rc = flush(worker);
     else if (worker->has_profile)
         cunei_profile_fini(&worker->profile);
+    cunei_cut_fini(&worker->cut);
     return rc;
 }
 

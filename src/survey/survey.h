@@ -29,6 +29,7 @@
 
 #define CUNEI_SURVEY_DAMAGES_MAX 8u
 
+struct cunei_cut;
 struct cunei_edges;
 struct cunei_tree;
 
@@ -37,6 +38,10 @@ struct cunei_survey_options {
     bool tree;
     bool edges;
     bool lines;
+    /* Takes out of a packet what is not wanted, into `cut`; NULL: everything is. */
+    int (*select)(void *context, const struct cunei_trace_process *process,
+                  struct cunei_cut *cut, struct cunei_trace_packet *packet);
+    void *select_context;
     unsigned worker_count; /* 0: one for each core, as far as it is worth it */
     uint64_t piece_bytes;  /* of a stream, read in one go; 0: by the trace's size */
     /* Called from the calling thread, now and then. */
@@ -46,7 +51,7 @@ struct cunei_survey_options {
 
 /* As struct cunei_facts, of all processes, in nanoseconds. */
 struct cunei_survey_function {
-    uint64_t calls, resumes, recursive, raised;
+    uint64_t calls, resumes, recursive, raised, nested;
     uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
 };

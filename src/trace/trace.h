@@ -157,6 +157,9 @@ int cunei_trace_split(const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream, uint64_t target_bytes,
                       uint64_t **offsets, size_t *count);
 
+/* The wall clock at the first event of all, in ns; UINT64_MAX: there is none. */
+uint64_t cunei_trace_begin_ns(const struct cunei_trace *trace);
+
 /* A function by id, or NULL where it is unknown. */
 const struct cunei_function *cunei_trace_function(
     const struct cunei_trace_process *process, uint32_t id);

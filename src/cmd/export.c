@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/* `cunei export`: a trace for other people's tools. */
+#include "export/export.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/exporting.h"
+#include "cmd/options.h"
+#include "cmd/window.h"
+#include "trace/trace.h"
+
+struct values {
+    const char *to;
+    const char *file;
+    bool force;
+    bool list;
+    struct cunei_exporting exporting;
+    struct cunei_export_options export;
+    struct cunei_window_values window;
+    struct cunei_option_list processes; /* owned */
+};
+
+static const struct cunei_option options[] = {
+    {.name = "to",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "FORMAT",
+     .help = "which format; --list shows them",
+     .offset = offsetof(struct values, to)},
+    {.name = "output",
+     .letter = 'o',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "FILE",
+     .help = "write it there; - is stdout (default: the directory's\nname with the "
+             "format's extension)",
+     .offset = offsetof(struct values, file)},
+    {.name = "force",
+     .letter = 'f',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "overwrite a file that exists",
+     .offset = offsetof(struct values, force)},
+    {.name = "open",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "open it",
+     .offset = offsetof(struct values, exporting.open)},
+    {.kind = CUNEI_OPTION_TABLE,
+     .table = cunei_window_options,
+     .offset = offsetof(struct values, window)},
+    {.name = "thread",
+     .letter = 't',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "ID|NAME",
+     .help = "one thread, or those whose names match a glob",
+     .offset = offsetof(struct values, export.thread)},
+    {.name = "process",
+     .letter = 'p',
+     .kind = CUNEI_OPTION_LIST,
+     .value = "P",
+     .help = "one process of several, by pid, folder or name;\nrepeatable",
+     .offset = offsetof(struct values, processes)},
+    {.name = "include",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "functions that match; see 'cunei help record'",
+     .offset = offsetof(struct values, export.patterns)},
+    {.name = "exclude",
+     .kind = CUNEI_OPTION_EXCLUDE,
+     .value = "PATTERN",
+     .help = "no functions that match; the last pattern decides",
+     .offset = offsetof(struct values, export.patterns)},
+    {.name = "names",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "ctf: every function an event class, also those beyond\nthe first 20 000",
+     .offset = offsetof(struct values, export.names)},
+    {.name = "list",
+     .letter = 'l',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "list the formats, and how to open each",
+     .offset = offsetof(struct values, list)},
+    {0},
+};
+
+static int show_list(void)
+{
+    const struct cunei_export_format *format = cunei_export_formats;
+
+    for (; format->name; format++)
+        printf("%-11s %-10s %s\n%22s %s\n", format->name, format->extension,
+               format->viewers, "", format->how);
+    return EXIT_SUCCESS;
+}
+
+/* The directory's own name, for a file in the current one. */
+static char *name_of(const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *last = real ? strrchr(real, '/') : NULL;
+    char *name = strdup(last && last[1] ? last + 1 : "trace");
+
+    free(real);
+    return name;
+}
+
+/* -o FILE is FORMAT:FILE. */
+static int export_trace(struct values *values, const char *path)
+{
+    struct cunei_buffer to = {0};
+    char *name = name_of(path);
+
+    cunei_buffer_format(&to, "%s:%s", values->to, values->file ? values->file : "");
+    values->exporting.to = to.data;
+    int status = cunei_exporting_prepare(&values->exporting, name ? name : "trace",
+                                         values->force);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_exporting_write(&values->exporting, path, &values->export);
+    cunei_exporting_fini(&values->exporting);
+    cunei_buffer_fini(&to);
+    free(name);
+    return status;
+}
+
+static int run_export(int argc, char **argv)
+{
+    struct values values = {.export = CUNEI_EXPORT_DEFAULTS};
+
+    int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
+    if (status == CUNEI_OPTIONS_GO_ON && values.list)
+        status = show_list();
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_options_directory(&cunei_cmd_export, argc, argv);
+    if (status == CUNEI_OPTIONS_GO_ON && !values.to)
+        status = cunei_cmd_usage("export wants a format: --to perfetto; 'cunei export "
+                                 "--list' shows them");
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_window_settle(&values.window);
+    if (status == CUNEI_OPTIONS_GO_ON) {
+        values.export.from_ns = values.window.from_ns;
+        values.export.until_ns = values.window.until_ns;
+        values.export.processes =
+            (struct cunei_trace_choice){values.processes.items, values.processes.count};
+        status = export_trace(&values, argv[1]);
+    }
+    cunei_option_list_fini(&values.processes);
+    cunei_patterns_fini(&values.export.patterns);
+    return status;
+}
+
+const struct cunei_cmd cunei_cmd_export = {
+    .name = "export",
+    .args = "[options] DIR --to FORMAT",
+    .summary = "write a trace for other people's tools",
+    .help =
+        "Writes what was recorded in a format that another tool reads: a timeline for\n"
+        "Perfetto, a profile for pstats or pprof, a flame graph, a table.\n"
+        "\n"
+        "  cunei export --list                   the formats, and how to open each\n"
+        "  cunei export DIR --to perfetto        DIR.pftrace, for ui.perfetto.dev\n"
+        "  cunei export DIR --to chrome --from 1.2 --until 1.3 --thread 'worker*'\n"
+        "  cunei export DIR --to folded -o - | flamegraph.pl > flames.svg",
+    .options = options,
+    .run = run_export,
+};

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/exporting.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/interpreter.h"
+#include "cmd/nearest.h"
+#include "cmd/open.h"
+#include "cmd/progress.h"
+#include "cmd/target.h"
+#include "export/export.h"
+#include "trace/trace.h"
+#include "view/format.h"
+
+#define OPENER "xdg-open"
+
+extern char **environ;
+
+const struct cunei_option cunei_exporting_options[] = {
+    {.name = "to",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "FORMAT[:FILE]",
+     .help = "export it at the end; 'cunei export --list' shows the\nformats",
+     .offset = offsetof(struct cunei_exporting, to)},
+    {.name = "open",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "open what was exported",
+     .offset = offsetof(struct cunei_exporting, open)},
+    {0},
+};
+
+static int unknown_format(const char *to)
+{
+    char *name = strndup(to, strcspn(to, ":"));
+    struct cunei_nearest nearest = {.word = name ? name : ""};
+    struct cunei_buffer names = {0};
+
+    for (const struct cunei_export_format *format = cunei_export_formats; format->name;
+         format++) {
+        cunei_nearest_offer(&nearest, format->name);
+        cunei_buffer_format(&names, "%s%s", names.size ? ", " : "", format->name);
+    }
+    int status =
+        nearest.name
+            ? cunei_cmd_usage("no format '%s', did you mean '%s'? There are %s",
+                              nearest.word, nearest.name, names.data)
+            : cunei_cmd_usage("no format '%s'; there are %s", nearest.word, names.data);
+    free(name);
+    cunei_buffer_fini(&names);
+    return status;
+}
+
+/* FORMAT or FORMAT:FILE; returns the file, or NULL. */
+static const char *find_format(struct cunei_exporting *exporting)
+{
+    const char *colon = strchr(exporting->to, ':');
+    size_t size = colon ? (size_t)(colon - exporting->to) : strlen(exporting->to);
+
+    exporting->format = cunei_export_find(exporting->to, size);
+    return colon ? colon + 1 : NULL;
+}
+
+/* app.py is exported to app.json, and not to app.py.json. */
+static int stem_size(const char *name)
+{
+    size_t size = strlen(name);
+    bool is_script = size > 3 && strcmp(name + size - 3, ".py") == 0;
+
+    return (int)(is_script ? size - 3 : size);
+}
+
+int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
+                            bool force)
+{
+    struct cunei_buffer file = {0};
+
+    if (!exporting->to)
+        return exporting->open ? cunei_cmd_usage("--open wants something to open: --to "
+                                                 "html exports it")
+                               : CUNEI_OPTIONS_GO_ON;
+    const char *wanted = find_format(exporting);
+    if (!exporting->format)
+        return unknown_format(exporting->to);
+    if (!exporting->format->write)
+        return cunei_cmd_fail(0,
+                              "cannot export to %s: cunei was built without %s; "
+                              "install it and cunei again",
+                              exporting->format->name, exporting->format->missing);
+    exporting->force |= force;
+    if (wanted && wanted[0])
+        cunei_buffer_append_text(&file, wanted);
+    else
+        cunei_buffer_format(&file, "%.*s%s", stem_size(name), name,
+                            exporting->format->extension);
+    exporting->file = file.data;
+    if (file.failed)
+        return cunei_cmd_fail(-ENOMEM, "cannot export to %s", exporting->format->name);
+    int status =
+        cunei_target_check(file.data, exporting->format->is_folder, exporting->force);
+    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+}
+
+void cunei_exporting_fini(struct cunei_exporting *exporting)
+{
+    free(exporting->file);
+    exporting->file = NULL;
+}
+
+static int fail(const struct cunei_exporting *exporting, const char *path,
+                const struct cunei_export_options *options, int rc)
+{
+    if (rc == -ESRCH)
+        return cunei_cmd_fail(0,
+                              "'%s' holds no such %s; 'cunei report %s --threads' "
+                              "lists them",
+                              path, options->thread ? "thread" : "process", path);
+    if (rc == -ERANGE)
+        return cunei_cmd_fail(0,
+                              "nothing was recorded between --from and --until; "
+                              "'cunei info %s' tells how long it took",
+                              path);
+    return cunei_cmd_fail(rc, "cannot write '%s'", exporting->file);
+}
+
+static void say_what_was_written(const struct cunei_exporting *exporting,
+                                 uint64_t calls)
+{
+    struct cunei_buffer text = {0};
+    struct stat status;
+
+    cunei_format_several(&text, calls, "call");
+    if (stat(exporting->file, &status) == 0 && S_ISREG(status.st_mode)) {
+        cunei_buffer_append_text(&text, ", ");
+        cunei_format_size(&text, (uint64_t)status.st_size);
+    }
+    cunei_cmd_note("'%s' holds %s; %s", exporting->file, text.data,
+                   exporting->format->how);
+    cunei_buffer_fini(&text);
+}
+
+static void open_file(const struct cunei_exporting *exporting)
+{
+    char *argv[] = {(char *)(uintptr_t)OPENER, exporting->file, NULL};
+    char *opener = cunei_interpreter_in_path(OPENER);
+    pid_t pid;
+
+    if (!opener)
+        cunei_cmd_note("cannot open '%s': there is no " OPENER " here",
+                       exporting->file);
+    else if (posix_spawn(&pid, opener, NULL, NULL, argv, environ) != 0)
+        (void)cunei_cmd_fail(-errno, "cannot open '%s'", exporting->file);
+    free(opener);
+}
+
+static int export_to(const struct cunei_exporting *exporting,
+                     struct cunei_export *export, const char *path)
+{
+    const struct cunei_export_format *format = exporting->format;
+    struct cunei_target target;
+
+    int status = cunei_target_open(&target, exporting->file, format->is_folder,
+                                   exporting->force);
+    if (status != EXIT_SUCCESS)
+        return status;
+    export->out = target.out;
+    export->folder = target.part;
+    int rc = cunei_export_write(export, format);
+    cunei_progress_clear(export->options->progress_context);
+    rc = cunei_target_close(&target, rc);
+    if (rc < 0)
+        return fail(exporting, path, export->options, rc);
+    if (export->damage_count > 0)
+        status = cunei_cmd_fail(0, "%s; what could be read is in '%s'",
+                                export->damage.text, exporting->file);
+    else if (strcmp(exporting->file, "-") != 0)
+        say_what_was_written(exporting, export->calls);
+    if (exporting->open)
+        open_file(exporting);
+    return status;
+}
+
+int cunei_exporting_write(const struct cunei_exporting *exporting, const char *path,
+                          const struct cunei_export_options *options)
+{
+    struct cunei_export_options settled = CUNEI_EXPORT_DEFAULTS;
+    struct cunei_progress progress = {.what = "exporting"};
+    struct cunei_trace trace;
+
+    int status = cunei_cmd_open_trace(path, &trace);
+    if (status != EXIT_SUCCESS)
+        return status;
+    if (options)
+        settled = *options;
+    settled.progress = cunei_progress_show;
+    settled.progress_context = &progress;
+    struct cunei_export export = {.trace = &trace, .options = &settled};
+    status = cunei_cmd_check_choice(&trace, path, &settled.processes);
+    if (status == EXIT_SUCCESS)
+        status = export_to(exporting, &export, path);
+    cunei_export_fini(&export);
+    cunei_trace_close(&trace);
+    return status;
+}

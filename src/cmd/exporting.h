@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/*
+ * --to FORMAT[:FILE] and --open: a recording that is exported when it is done.
+ *
+ *     struct cunei_exporting exporting = {0};        (values of
+ * cunei_exporting_options) status = cunei_exporting_prepare(&exporting, program,
+ * force); … run the program … cunei_exporting_write(&exporting, directory);
+ *     cunei_exporting_fini(&exporting);
+ */
+#ifndef CUNEI_CMD_EXPORTING_H
+#define CUNEI_CMD_EXPORTING_H
+
+#include <stdbool.h>
+
+#include "cmd/options.h"
+
+struct cunei_export_format;
+struct cunei_export_options;
+
+struct cunei_exporting {
+    const char *to; /* as typed; NULL: nothing is exported */
+    bool open;      /* in what opens such files here */
+    bool force;     /* over a file that exists */
+
+    /* Private. */
+    const struct cunei_export_format *format;
+    char *file; /* owned */
+};
+
+extern const struct cunei_option cunei_exporting_options[];
+
+/*
+ * Understand what was typed, and whether the file can be made, which is called as
+ * `name` where no other name was given.  Returns as cunei_options_parse.
+ */
+int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
+                            bool force);
+
+/* Export the trace; `options` may be NULL.  What was written, or why not, is said;
+ * returns the exit status. */
+int cunei_exporting_write(const struct cunei_exporting *exporting, const char *path,
+                          const struct cunei_export_options *options);
+void cunei_exporting_fini(struct cunei_exporting *exporting);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A file or folder that gets its name when it is whole, and is gone otherwise.
+ *
+ *     struct cunei_target target;
+ *     int status = cunei_target_open(&target, "out.json", false, force);
+ *     … write to target.out …
+ *     rc = cunei_target_close(&target, rc);
+ */
+#ifndef CUNEI_CMD_TARGET_H
+#define CUNEI_CMD_TARGET_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct cunei_target {
+    FILE *out;        /* of a file */
+    char *part;       /* owned: the name until then; NULL: it has none of its own */
+    const char *path; /* private */
+    bool is_folder;   /* the same */
+};
+
+/* Whether it could be made; if not, why is said.  0, or the exit status for that. */
+int cunei_target_check(const char *path, bool is_folder, bool force);
+
+/* `path` - is stdout.  0, or the exit status for what was said. */
+int cunei_target_open(struct cunei_target *target, const char *path, bool is_folder,
+                      bool force);
+
+/* `rc`: how writing it went; what that, or the rest, came to is returned. */
+int cunei_target_close(struct cunei_target *target, int rc);
+
+#endif

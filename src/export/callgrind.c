@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Who called whom, for KCachegrind: the format of valgrind's callgrind.
+ *
+ * Self costs are those of the report; the cost of a call is that of the callee's
+ * outermost activations, so that those of all its callers are its total.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "export/drain.h"
+#include "export/exact.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/name.h"
+#include "export/selection.h"
+#include "model/edges.h"
+#include "survey/survey.h"
+#include "view/format.h"
+
+struct writer {
+    FILE *out;
+    const struct cunei_survey *survey;
+    struct cunei_buffer text;
+    struct cunei_functions files; /* by their name alone */
+    uint32_t file_count;          /* that were named so far */
+    uint8_t *named;               /* owned: functions that were */
+    uint32_t *edges;              /* owned: by their caller, … */
+    uint32_t *begins;             /* … whose begin here; owned */
+};
+
+/* Edges by caller: a counting sort. */
+static int sort_edges(struct writer *writer)
+{
+    const struct cunei_edges *edges = writer->survey->edges;
+    size_t count = (size_t)writer->survey->functions.count + 3;
+
+    writer->named = calloc(count, sizeof(*writer->named));
+    writer->begins = calloc(count, sizeof(*writer->begins));
+    writer->edges = calloc(edges->count, sizeof(*writer->edges));
+    if (!writer->named || !writer->begins || !writer->edges)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < edges->count; i++)
+        writer->begins[edges->items[i].caller + 2]++;
+    for (size_t i = 1; i < count; i++)
+        writer->begins[i] += writer->begins[i - 1];
+    for (uint32_t i = 1; i < edges->count; i++)
+        writer->edges[writer->begins[edges->items[i].caller + 1]++] = i;
+    return 0;
+}
+
+/* key=(number) name, and later the number alone. */
+static int put_file(struct writer *writer, const char *key,
+                    const struct cunei_function *function)
+{
+    /* One that is written in C has its module for a file. */
+    const struct cunei_function file = {.module = "",
+                                        .qualname = "",
+                                        .file = function->file[0] ? function->file
+                                                                  : function->module};
+    int index = cunei_functions_add(&writer->files, &file);
+
+    if (index < 0)
+        return index;
+    cunei_buffer_format(&writer->text, "%s=(%d)", key, index + 1);
+    if ((uint32_t)index == writer->file_count) {
+        cunei_buffer_append_text(&writer->text, " ");
+        cunei_name_put(&writer->text, file.file, '\0');
+        writer->file_count++;
+    }
+    cunei_buffer_append_text(&writer->text, "\n");
+    return 0;
+}
+
+static void put_name(struct writer *writer, const char *key, uint32_t index)
+{
+    cunei_buffer_format(&writer->text, "%s=(%" PRIu32 ")", key, index + 1);
+    if (!writer->named[index]) {
+        cunei_buffer_append_text(&writer->text, " ");
+        cunei_name_put_function(&writer->text, &writer->survey->functions.items[index],
+                                '\0');
+        writer->named[index] = 1;
+    }
+    cunei_buffer_append_text(&writer->text, "\n");
+}
+
+static int put_call(struct writer *writer, const struct cunei_edge *edge)
+{
+    const struct cunei_function *functions = writer->survey->functions.items;
+    const struct cunei_function *callee = &functions[edge->callee - 1];
+    uint64_t count = edge->calls + edge->resumes;
+
+    int rc = put_file(writer, "cfi", callee);
+    if (rc < 0)
+        return rc;
+    put_name(writer, "cfn", edge->callee - 1);
+    /* One that was under way already was called once. */
+    cunei_buffer_format(&writer->text,
+                        "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32 " %" PRIu64 "\n",
+                        count > 0 ? count : 1, callee->line,
+                        functions[edge->caller - 1].line, edge->total);
+    return 0;
+}
+
+static int put_function(struct writer *writer, uint32_t index)
+{
+    const struct cunei_function *function = &writer->survey->functions.items[index];
+
+    int rc = put_file(writer, "fl", function);
+    if (rc < 0)
+        return rc;
+    put_name(writer, "fn", index);
+    cunei_buffer_format(&writer->text, "%" PRIu32 " %" PRIu64 "\n", function->line,
+                        writer->survey->facts[index].self_ns);
+    for (uint32_t i = writer->begins[index + 1];
+         rc == 0 && i < writer->begins[index + 2]; i++) {
+        const struct cunei_edge *edge = &writer->survey->edges->items[writer->edges[i]];
+        if (edge->callee > 0)
+            rc = put_call(writer, edge);
+    }
+    cunei_buffer_append_text(&writer->text, "\n");
+    return rc == 0 ? cunei_drain_full(&writer->text, writer->out) : rc;
+}
+
+static void put_head(struct writer *writer)
+{
+    const struct cunei_survey *survey = writer->survey;
+    struct cunei_buffer command = {0};
+    uint64_t self_ns = 0;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++)
+        self_ns += survey->facts[i].self_ns;
+    if (survey->process_count > 0)
+        cunei_format_command(&command, &survey->processes[0].process->description);
+    cunei_buffer_append_text(
+        &writer->text,
+        "# callgrind format\nversion: 1\ncreator: cunei " CUNEI_VERSION "\ncmd: ");
+    cunei_name_put(&writer->text, command.data ? command.data : "", '\0');
+    cunei_buffer_format(&writer->text,
+                        "\npositions: line\nevents: ns\nsummary: %" PRIu64 "\n\n",
+                        self_ns);
+    cunei_buffer_fini(&command);
+}
+
+int cunei_export_callgrind(struct cunei_export *export)
+{
+    struct cunei_survey survey;
+    struct writer writer = {.out = export->out, .survey = &survey};
+
+    int rc = cunei_selection_survey(export, false, true, &survey);
+    if (rc < 0)
+        return rc;
+    rc = cunei_exact_edges(&survey);
+    if (rc == 0)
+        rc = sort_edges(&writer);
+    if (rc == 0)
+        put_head(&writer);
+    for (uint32_t i = 0; rc == 0 && i < survey.functions.count; i++)
+        rc = put_function(&writer, i);
+    if (rc == 0)
+        rc = cunei_drain(&writer.text, writer.out);
+    cunei_functions_fini(&writer.files);
+    free(writer.named);
+    free(writer.begins);
+    free(writer.edges);
+    cunei_buffer_fini(&writer.text);
+    cunei_survey_fini(&survey);
+    return rc;
+}

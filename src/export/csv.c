@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A table with a row for each stretch of a call, for pandas, DuckDB and Spark.
+ *
+ * A row is written when its stretch ends.  Of one that began in an earlier piece, the
+ * piece in which it ends keeps what it knows, and the join of the two writes it.  Times
+ * are in nanoseconds, each end of a stretch rounded by itself, so that a duration is
+ * the self time plus the durations of what it called, exactly.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/labels.h"
+#include "export/name.h"
+#include "export/put.h"
+#include "export/tell.h"
+
+struct row {
+    uint32_t function;
+    enum cunei_stretch_begin how;
+    uint64_t start_ns;
+    uint64_t other_ns; /* in what it called, or lost */
+    size_t text;       /* where its arguments begin in `texts` */
+};
+
+/* A stretch that another piece began, and that ended here. */
+struct remainder {
+    uint64_t other_ns;
+    uint64_t end_ns;
+    enum cunei_stretch_end how;
+    size_t text; /* its result in `results`, … */
+    size_t size; /* … so long */
+};
+
+struct state {
+    uint32_t pid, tid;
+    uint64_t last_ns;
+    struct row *rows; /* owned: the stretches that are open, … */
+    uint32_t count, capacity;
+    uint32_t adopted;             /* … of which another piece began so many */
+    struct remainder *remainders; /* owned */
+    uint32_t remainder_count, remainder_capacity;
+    struct cunei_buffer texts; /* of the stretches that are open */
+    struct cunei_buffer results;
+};
+
+/* Room for all of a row but for texts. */
+#define ROW_ROOM 160u
+
+/* A field, quoted where it must be. */
+static void put_field(struct cunei_buffer *out, const char *text, size_t size)
+{
+    if (!memchr(text, '"', size) && !memchr(text, ',', size)) {
+        cunei_buffer_append(out, text, size);
+        return;
+    }
+    cunei_buffer_append_text(out, "\"");
+    for (size_t i = 0; i < size; i++)
+        cunei_buffer_append(out, text[i] == '"' ? "\"\"" : text + i,
+                            text[i] == '"' ? 2 : 1);
+    cunei_buffer_append_text(out, "\"");
+}
+
+static void render(struct cunei_buffer *out, const struct cunei_function *function)
+{
+    struct cunei_buffer name = {0};
+
+    cunei_name_put_function(&name, function, '\0');
+    put_field(out, name.data ? name.data : "", name.size);
+    out->failed |= name.failed;
+    cunei_buffer_fini(&name);
+}
+
+static void *prepare(const struct cunei_export *export,
+                     const struct cunei_trace_process *process)
+{
+    (void)export;
+    return cunei_labels_make(process, render);
+}
+
+static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
+{
+    struct state *state = encoding->state;
+
+    state->last_ns = cunei_wall_ns(encoding->wall, time) - encoding->export->origin_ns;
+    return state->last_ns;
+}
+
+static int push(struct state *state, struct row row)
+{
+    if (state->count == state->capacity) {
+        uint32_t capacity = state->capacity ? 2 * state->capacity : 64;
+        struct row *grown = realloc(state->rows, capacity * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        state->rows = grown;
+        state->capacity = capacity;
+    }
+    state->rows[state->count++] = row;
+    return 0;
+}
+
+/* The values of a call as a JSON object, quoted. */
+static void put_values(struct cunei_buffer *out, const char *text, size_t size,
+                       const char *result, size_t result_size)
+{
+    struct cunei_buffer json = {0};
+
+    if (size + result_size == 0)
+        return;
+    cunei_buffer_append_text(&json, "{");
+    cunei_buffer_append(&json, text, size);
+    if (result_size > 0) {
+        cunei_buffer_append_text(&json, size > 0 ? ",\"return\":" : "\"return\":");
+        cunei_buffer_append(&json, result, result_size);
+    }
+    cunei_buffer_append_text(&json, "}");
+    put_field(out, json.data ? json.data : "", json.size);
+    out->failed |= json.failed;
+    cunei_buffer_fini(&json);
+}
+
+/* The innermost stretch ends: write its row, and count it for the one around it. */
+static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
+                    enum cunei_stretch_end how, const char *result, size_t result_size)
+{
+    static const char *const kinds[] = {
+        [CUNEI_BEGIN_CALL] = "call",
+        [CUNEI_BEGIN_RESUME] = "resume",
+        [CUNEI_BEGIN_SWITCH] = "switch",
+        [CUNEI_BEGIN_FOUND] = "found",
+    };
+    static const char *const outcomes[] = {
+        [CUNEI_END_RETURN] = "return", [CUNEI_END_YIELD] = "yield",
+        [CUNEI_END_RAISE] = "raise",   [CUNEI_END_SWITCH] = "switch",
+        [CUNEI_END_UNSEEN] = "unseen", [CUNEI_END_OPEN] = "open",
+    };
+    struct state *state = encoding->state;
+    struct row row = state->rows[--state->count];
+    struct row *parent = state->count > 0 ? &state->rows[state->count - 1] : NULL;
+    uint64_t duration_ns = end_ns - row.start_ns;
+    size_t size = 0, parent_size = 0;
+    const char *name = cunei_labels_find(encoding->labels, row.function, &size);
+    const char *parent_name =
+        parent ? cunei_labels_find(encoding->labels, parent->function, &parent_size)
+               : "";
+    char *at = cunei_buffer_room(&encoding->out, ROW_ROOM + size + parent_size);
+
+    if (parent)
+        parent->other_ns += duration_ns;
+    if (!at)
+        return;
+    at = cunei_put_number(at, state->pid);
+    *at++ = ',';
+    at = cunei_put_number(at, state->tid);
+    *at++ = ',';
+    at = cunei_put(at, name, size);
+    *at++ = ',';
+    at = cunei_put_number(at, row.start_ns);
+    *at++ = ',';
+    at = cunei_put_number(at, duration_ns);
+    *at++ = ',';
+    at = cunei_put_number(at, duration_ns - row.other_ns);
+    *at++ = ',';
+    at = cunei_put_number(at, state->count);
+    *at++ = ',';
+    at = cunei_put(at, parent_name, parent_size);
+    *at++ = ',';
+    at = cunei_put(at, kinds[row.how], strlen(kinds[row.how]));
+    *at++ = ',';
+    at = cunei_put(at, outcomes[how], strlen(outcomes[how]));
+    *at++ = ',';
+    cunei_buffer_grow(&encoding->out, at);
+    put_values(&encoding->out, state->texts.data + row.text,
+               state->texts.size - row.text, result, result_size);
+    state->texts.size = row.text;
+    cunei_buffer_append(&encoding->out, "\n", 1);
+}
+
+static int begin_thread(struct cunei_encoding *encoding,
+                        const struct cunei_packet *packet, uint64_t time, bool is_begin)
+{
+    struct state *state = encoding->state;
+
+    state->pid = packet->vpid;
+    state->tid = packet->vtid;
+    if (is_begin || state->last_ns == 0)
+        (void)ns_of(encoding, time);
+    return 0;
+}
+
+static int adopt(struct cunei_encoding *encoding, uint32_t function)
+{
+    struct state *state = encoding->state;
+
+    state->adopted++;
+    return push(state, (struct row){.function = function});
+}
+
+static int begin_row(struct cunei_encoding *encoding,
+                     const struct cunei_call_begin *call)
+{
+    struct state *state = encoding->state;
+    struct cunei_buffer *texts = &state->texts;
+    struct row row = {.function = call->function,
+                      .how = call->how,
+                      .start_ns = ns_of(encoding, call->time),
+                      .text = texts->size};
+
+    for (size_t i = 0; i < call->argument_count; i++) {
+        const struct cunei_value *value = &call->arguments[i];
+        if (i > 0)
+            cunei_buffer_append_text(texts, ",");
+        cunei_text_json(texts, value->name, value->name_size);
+        cunei_buffer_append_text(texts, ":");
+        cunei_text_json(texts, value->text, value->size);
+    }
+    return texts->failed ? -ENOMEM : push(state, row);
+}
+
+/* Keep what is known of a stretch that began elsewhere. */
+static int add_remainder(struct state *state, struct remainder remainder)
+{
+    if (state->remainder_count == state->remainder_capacity) {
+        uint32_t capacity =
+            state->remainder_capacity ? 2 * state->remainder_capacity : 16;
+        struct remainder *grown = realloc(state->remainders, capacity * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        state->remainders = grown;
+        state->remainder_capacity = capacity;
+    }
+    state->remainders[state->remainder_count++] = remainder;
+    return 0;
+}
+
+static int end_row(struct cunei_encoding *encoding, const struct cunei_call_end *call)
+{
+    struct state *state = encoding->state;
+    struct cunei_buffer *results = &state->results;
+    uint64_t end_ns = ns_of(encoding, call->time);
+    size_t text = results->size;
+
+    if (call->result)
+        cunei_text_json(results, call->result->text, call->result->size);
+    size_t size = results->size - text;
+    if (results->failed)
+        return -ENOMEM;
+    if (state->count > state->adopted) {
+        put_row(encoding, end_ns, call->how, results->data + text, size);
+        results->size = text;
+        return 0;
+    }
+    state->adopted--;
+    return add_remainder(
+        state, (struct remainder){.other_ns = state->rows[--state->count].other_ns,
+                                  .end_ns = end_ns,
+                                  .how = call->how,
+                                  .text = text,
+                                  .size = size});
+}
+
+/* Time of which nothing is known is nobody's own. */
+static int pass_gap(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
+{
+    struct state *state = encoding->state;
+    uint64_t before_ns = state->last_ns;
+
+    (void)count;
+    uint64_t gap_ns = ns_of(encoding, time) - before_ns;
+    if (state->count > 0)
+        state->rows[state->count - 1].other_ns += gap_ns;
+    return 0;
+}
+
+static int pass_event(struct cunei_encoding *encoding, const uint64_t *event,
+                      uint64_t time)
+{
+    (void)event;
+    (void)ns_of(encoding, time);
+    return 0;
+}
+
+/* What a piece knows of the stretches that the seam has open, and those it leaves. */
+static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
+{
+    struct state *before = seam->state;
+    const struct state *after = piece->state;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < after->remainder_count && before->count > 0; i++) {
+        const struct remainder *remainder = &after->remainders[i];
+        before->rows[before->count - 1].other_ns += remainder->other_ns;
+        put_row(seam, remainder->end_ns, remainder->how,
+                after->results.data + remainder->text, remainder->size);
+    }
+    for (uint32_t i = 0; i < after->adopted && i < before->count; i++)
+        before->rows[i].other_ns += after->rows[i].other_ns;
+    for (uint32_t i = after->adopted; rc == 0 && i < after->count; i++) {
+        struct row row = after->rows[i];
+        size_t end = i + 1 < after->count ? after->rows[i + 1].text : after->texts.size;
+        row.text = before->texts.size;
+        cunei_buffer_append(&before->texts, after->texts.data + after->rows[i].text,
+                            end - after->rows[i].text);
+        rc = before->texts.failed ? -ENOMEM : push(before, row);
+    }
+    if (after->last_ns > 0)
+        before->last_ns = after->last_ns;
+    return rc;
+}
+
+static void release(struct cunei_encoding *encoding)
+{
+    struct state *state = encoding->state;
+
+    free(state->rows);
+    free(state->remainders);
+    cunei_buffer_fini(&state->texts);
+    cunei_buffer_fini(&state->results);
+    *state = (struct state){0};
+}
+
+static const struct cunei_encoder encoder = {
+    .thread = begin_thread,
+    .adopt = adopt,
+    .begin = begin_row,
+    .end = end_row,
+    .event = pass_event,
+    .lost = pass_gap,
+    .prepare = prepare,
+    .dispose = cunei_labels_free,
+    .join = join,
+    .release = release,
+    .state_size = sizeof(struct state),
+};
+
+int cunei_export_csv(struct cunei_export *export)
+{
+    (void)fputs("process,thread,function,start,duration,self,depth,parent,kind,outcome,"
+                "arguments\n",
+                export->out);
+    return cunei_tell(export, &encoder);
+}

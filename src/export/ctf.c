@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The trace itself, without what was not asked for: a CTF trace as it was recorded, for
+ * babeltrace2, Trace Compass and cunei.  With `names` every function is an event class
+ * of its own, also those beyond the first 20 000, which are `call` events otherwise.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/selection.h"
+#include "model/count.h"
+#include "wire/metadata.h"
+#include "wire/process.h"
+
+struct writer {
+    struct cunei_export *export;
+    const struct cunei_trace_process *process;
+    const struct cunei_selection *selection;
+    struct cunei_buffer folder; /* of the process */
+    struct cunei_cut cut;
+    struct cunei_buffer renamed; /* the words of a packet, with classes for calls */
+};
+
+static FILE *create(const struct writer *writer, const char *name)
+{
+    struct cunei_buffer path = {0};
+    int fd = -1;
+
+    cunei_buffer_format(&path, "%s/%s", writer->folder.data, name);
+    if (!path.failed)
+        fd = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    cunei_buffer_fini(&path);
+    return fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
+static int write_text(const struct writer *writer, const char *name,
+                      struct cunei_buffer *text)
+{
+    int rc = text->failed ? -ENOMEM : 0;
+    FILE *file = rc == 0 ? create(writer, name) : NULL;
+
+    if (rc == 0 && !file)
+        rc = -errno;
+    if (file && fwrite(text->data, 1, text->size, file) != text->size)
+        rc = -EIO;
+    if (file && fclose(file) != 0 && rc == 0)
+        rc = -errno;
+    cunei_buffer_fini(text);
+    return rc;
+}
+
+static bool is_wanted(const struct writer *writer, uint32_t index)
+{
+    return !writer->selection->functions || writer->selection->functions[index];
+}
+
+static int write_metadata(const struct writer *writer)
+{
+    const struct cunei_trace_process *process = writer->process;
+    struct cunei_buffer text = {0};
+
+    cunei_metadata_format(&process->metadata, &text);
+    for (uint32_t i = 0; i < process->function_count; i++) {
+        const struct cunei_function *function = &process->functions[i];
+        bool has_class =
+            function->id < CUNEI_FUNCTION_CLASS_END || writer->export->options->names;
+        if (function->module && has_class && is_wanted(writer, i))
+            cunei_metadata_format_function(function, &text);
+    }
+    return write_text(writer, CUNEI_METADATA_NAME, &text);
+}
+
+static int write_description(const struct writer *writer)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_process_format(&writer->process->description, &text);
+    return write_text(writer, CUNEI_PROCESS_NAME, &text);
+}
+
+/* `call` events of a function become its own. */
+static int rename_calls(struct writer *writer, struct cunei_trace_packet *packet)
+{
+    struct cunei_buffer *out = &writer->renamed;
+    size_t size = 0;
+
+    cunei_buffer_clear(out);
+    for (size_t at = 0; at < packet->word_count; at += size) {
+        const uint64_t *event = packet->words + at;
+        size = cunei_event_words(event, packet->word_count - at);
+        if (size == 0)
+            break;
+        if (cunei_record_class(event[0]) != CUNEI_CLASS_CALL) {
+            cunei_buffer_append(out, event, size * sizeof(*event));
+            continue;
+        }
+        uint64_t record = cunei_record(event[0], (uint32_t)event[1],
+                                       (uint32_t)cunei_record_phase(event[0]));
+        cunei_buffer_append(out, &record, sizeof(record));
+    }
+    packet->words = (const void *)out->data;
+    packet->word_count = out->size / sizeof(uint64_t);
+    return out->failed ? -ENOMEM : 0;
+}
+
+static int write_packet(const struct cunei_trace_packet *packet, uint64_t sequence,
+                        FILE *file)
+{
+    size_t size = packet->word_count * sizeof(*packet->words);
+    uint64_t bits = (sizeof(struct cunei_packet) + size) * 8;
+    struct cunei_packet head;
+
+    memcpy(&head, packet->head, sizeof(head));
+    atomic_store_explicit(&head.content_bits, bits, memory_order_relaxed);
+    head.packet_bits = bits;
+    head.sequence = sequence;
+    if (fwrite(&head, 1, sizeof(head), file) != sizeof(head) ||
+        fwrite(packet->words, 1, size, file) != size)
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+static void take_stock(struct cunei_export *export,
+                       const struct cunei_trace_packet *packet)
+{
+    struct cunei_count count = {0};
+
+    cunei_count_words(&count, packet->words, packet->word_count);
+    export->threads += packet->head->stream_class == CUNEI_STREAM_EVENTS;
+    export->calls += count.calls;
+}
+
+/* What is in no packet any more leaves no packet. */
+static int write_packets(struct writer *writer, const struct cunei_trace_stream *stream,
+                         struct cunei_trace_reader *reader, FILE *file)
+{
+    bool is_renamed =
+        writer->export->options->names && stream->stream_class == CUNEI_STREAM_EVENTS;
+    struct cunei_trace_packet packet;
+    uint64_t sequence = 0;
+    int rc = 0;
+
+    while ((rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+        if (stream->stream_class == CUNEI_STREAM_EVENTS)
+            rc = cunei_selection_apply(writer->selection, &writer->cut, &packet);
+        if (rc >= 0 && is_renamed)
+            rc = rename_calls(writer, &packet);
+        if (rc >= 0 && packet.word_count > 0) {
+            rc = write_packet(&packet, sequence++, file);
+            take_stock(writer->export, &packet);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    if (rc < 0 && rc != -ENOMEM) {
+        if (writer->export->damage_count++ == 0)
+            writer->export->damage = reader->error;
+        rc = 0;
+    }
+    return rc;
+}
+
+static int write_stream(struct writer *writer, const struct cunei_trace_stream *stream)
+{
+    struct cunei_trace_reader reader;
+    const char *name = strrchr(stream->path, '/');
+
+    if (writer->export->options->names &&
+        stream->stream_class == CUNEI_STREAM_DEFINITIONS)
+        return 0;
+    FILE *file = create(writer, name ? name + 1 : stream->path);
+    if (!file)
+        return -errno;
+    int rc = cunei_trace_reader_open(&reader, writer->process, stream, 0, UINT64_MAX);
+    if (rc == 0) {
+        rc = write_packets(writer, stream, &reader, file);
+        cunei_trace_reader_close(&reader);
+    }
+    if (fclose(file) != 0 && rc == 0)
+        rc = -errno;
+    return rc;
+}
+
+static int write_process(struct writer *writer)
+{
+    int rc = 0;
+
+    cunei_buffer_clear(&writer->folder);
+    cunei_buffer_format(&writer->folder, "%s/%s", writer->export->folder,
+                        cunei_trace_folder(writer->process));
+    if (writer->folder.failed)
+        return -ENOMEM;
+    if (mkdir(writer->folder.data, 0700) != 0)
+        return -errno;
+    rc = write_metadata(writer);
+    if (rc == 0)
+        rc = write_description(writer);
+    for (size_t i = 0; rc == 0 && i < writer->process->stream_count; i++)
+        rc = write_stream(writer, &writer->process->streams[i]);
+    return rc;
+}
+
+int cunei_export_ctf(struct cunei_export *export)
+{
+    struct writer writer = {.export = export};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < export->trace->process_count; i++) {
+        writer.process = &export->trace->processes[i];
+        writer.selection = &export->selections[i];
+        if (writer.selection->is_wanted)
+            rc = write_process(&writer);
+    }
+    cunei_buffer_fini(&writer.folder);
+    cunei_buffer_fini(&writer.renamed);
+    cunei_cut_fini(&writer.cut);
+    return rc;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/* What a buffer holds goes to the file, so that it need not hold all of it. */
+#ifndef CUNEI_EXPORT_DRAIN_H
+#define CUNEI_EXPORT_DRAIN_H
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/buffer.h"
+
+#define CUNEI_DRAIN_BYTES ((size_t)1 << 16)
+
+/* Write what is there, and empty the buffer; -ENOMEM: something is missing in it. */
+static inline int cunei_drain(struct cunei_buffer *buffer, FILE *out)
+{
+    if (buffer->failed)
+        return -ENOMEM;
+    if (buffer->size > 0 && fwrite(buffer->data, 1, buffer->size, out) != buffer->size)
+        return errno ? -errno : -EIO;
+    cunei_buffer_clear(buffer);
+    return 0;
+}
+
+/* The same, once it is worth it. */
+static inline int cunei_drain_full(struct cunei_buffer *buffer, FILE *out)
+{
+    return buffer->failed || buffer->size >= CUNEI_DRAIN_BYTES
+               ? cunei_drain(buffer, out)
+               : 0;
+}
+
+#endif

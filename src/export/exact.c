@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "export/exact.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "model/edges.h"
+#include "model/tree.h"
+#include "survey/survey.h"
+
+struct share {
+    uint64_t sum_ns;  /* of all parts of a function */
+    uint32_t largest; /* of them; 0: there is none */
+    uint64_t largest_ns;
+};
+
+static void add_share(struct share *share, uint32_t part, uint64_t ns)
+{
+    share->sum_ns += ns;
+    if (share->largest == 0 || ns > share->largest_ns) {
+        share->largest = part;
+        share->largest_ns = ns;
+    }
+}
+
+int cunei_exact_tree(struct cunei_survey *survey)
+{
+    struct cunei_tree *tree = survey->tree;
+    uint32_t count = survey->functions.count;
+    struct share *shares = calloc(count + (size_t)1, sizeof(*shares));
+
+    if (!shares)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const struct cunei_node *node = &tree->nodes[i];
+        add_share(&shares[node->slot], i, node->self);
+    }
+    /* Where the tree is full, functions have what is not theirs. */
+    for (uint32_t slot = 1; tree->folded == 0 && slot <= count; slot++) {
+        const struct share *share = &shares[slot];
+        uint64_t self_ns = survey->facts[slot - 1].self_ns;
+        if (share->largest > 0 && self_ns > share->sum_ns)
+            tree->nodes[share->largest].self += self_ns - share->sum_ns;
+    }
+    free(shares);
+    return 0;
+}
+
+int cunei_exact_edges(struct cunei_survey *survey)
+{
+    struct cunei_edges *edges = survey->edges;
+    uint32_t count = survey->functions.count;
+    struct share *selves = calloc(2 * (count + (size_t)1), sizeof(*selves));
+
+    if (!selves)
+        return -ENOMEM;
+    struct share *totals = selves + count + 1;
+    for (uint32_t i = 1; i < edges->count; i++) {
+        const struct cunei_edge *edge = &edges->items[i];
+        add_share(&selves[edge->callee], i, edge->self);
+        add_share(&totals[edge->callee], i, edge->total);
+    }
+    for (uint32_t slot = 1; slot <= count; slot++) {
+        const struct cunei_survey_function *facts = &survey->facts[slot - 1];
+        struct cunei_edge *longest = &edges->items[totals[slot].largest];
+        struct cunei_edge *busiest = &edges->items[selves[slot].largest];
+        if (totals[slot].largest > 0 && facts->total_ns > totals[slot].sum_ns)
+            longest->total += facts->total_ns - totals[slot].sum_ns;
+        if (selves[slot].largest > 0 && facts->self_ns > selves[slot].sum_ns)
+            busiest->self += facts->self_ns - selves[slot].sum_ns;
+    }
+    free(selves);
+    return 0;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/* The table of formats. */
+#include "export/export.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "export/formats.h"
+#include "export/selection.h"
+
+const struct cunei_export_format cunei_export_formats[] = {
+    {.name = "html",
+     .extension = ".html",
+     .viewers = "any browser",
+     .how = "open it in a browser",
+     .write = cunei_export_html},
+    {.name = "perfetto",
+     .extension = ".pftrace",
+     .viewers = "ui.perfetto.dev, trace_processor",
+     .how = "open it in ui.perfetto.dev",
+     .write = cunei_export_perfetto},
+    {.name = "chrome",
+     .extension = ".json",
+     .viewers = "chrome://tracing, Perfetto, speedscope",
+     .how = "load it in chrome://tracing",
+     .write = cunei_export_chrome},
+    {.name = "speedscope",
+     .extension = ".speedscope.json",
+     .viewers = "speedscope",
+     .how = "speedscope FILE, or drop it on www.speedscope.app",
+     .write = cunei_export_speedscope},
+    {.name = "pstats",
+     .extension = ".prof",
+     .viewers = "pstats, snakeviz, tuna",
+     .how = "python -m pstats FILE, or snakeviz FILE",
+     .write = cunei_export_pstats},
+    {.name = "folded",
+     .extension = ".folded",
+     .viewers = "flamegraph.pl, inferno, speedscope",
+     .how = "flamegraph.pl FILE > flames.svg",
+     .write = cunei_export_folded},
+    {.name = "callgrind",
+     .extension = ".callgrind",
+     .viewers = "KCachegrind, callgrind_annotate",
+     .how = "kcachegrind FILE",
+     .write = cunei_export_callgrind},
+    {
+        .name = "pprof",
+        .extension = ".pb.gz",
+        .viewers = "go tool pprof, Pyroscope, Perfetto",
+        .how = "go tool pprof -http=: FILE",
+#ifdef CUNEI_HAS_ZLIB
+        .write = cunei_export_pprof,
+#else
+        .missing = "zlib (Debian: zlib1g-dev)",
+#endif
+    },
+    {.name = "csv",
+     .extension = ".csv",
+     .viewers = "DuckDB, pandas, Spark",
+     .how = "duckdb -c \"from 'FILE'\"",
+     .write = cunei_export_csv},
+    {
+        .name = "otf2",
+        .extension = ".otf2",
+        .viewers = "Vampir, Scalasca, otf2-print",
+        .how = "vampir FOLDER/traces.otf2",
+        .is_folder = true,
+#ifdef CUNEI_HAS_OTF2
+        .write = cunei_export_otf2,
+#else
+        .missing = "libotf2 (Debian: libotf2-trace-dev)",
+#endif
+    },
+    {.name = "ctf",
+     .extension = ".ctf",
+     .viewers = "babeltrace2, Trace Compass, cunei",
+     .how = "babeltrace2 FOLDER",
+     .is_folder = true,
+     .write = cunei_export_ctf},
+    {0},
+};
+
+const struct cunei_export_format *cunei_export_find(const char *name, size_t size)
+{
+    for (const struct cunei_export_format *format = cunei_export_formats; format->name;
+         format++) {
+        if (strlen(format->name) == size && memcmp(format->name, name, size) == 0)
+            return format;
+    }
+    return NULL;
+}
+
+int cunei_export_write(struct cunei_export *export,
+                       const struct cunei_export_format *format)
+{
+    int rc = cunei_selection_make(export);
+
+    if (rc == 0)
+        rc = format->write(export);
+    if (rc == 0 && export->threads == 0 &&
+        (export->options->from_ns > 0 || export->options->until_ns < UINT64_MAX))
+        rc = -ERANGE;
+    if (rc == 0 && export->out && (fflush(export->out) != 0 || ferror(export->out)))
+        rc = errno ? -errno : -EIO;
+    return rc;
+}
+
+void cunei_export_fini(struct cunei_export *export)
+{
+    cunei_selection_fini(export);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A recording for other people's tools: one file per format, one row in a table.
+ *
+ *     const struct cunei_export_format *format = cunei_export_find("perfetto", 8);
+ *     struct cunei_export export = {.trace = &trace, .options = &options, .out = file};
+ *     int rc = cunei_export_write(&export, format);
+ *     …
+ *     cunei_export_fini(&export);
+ */
+#ifndef CUNEI_EXPORT_EXPORT_H
+#define CUNEI_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/pattern.h"
+#include "trace/trace.h"
+
+struct cunei_export_options {
+    struct cunei_trace_choice processes;
+    const char *thread; /* its id, or a glob of its name; NULL: all */
+    struct cunei_patterns patterns;
+    uint64_t from_ns; /* since the trace's first event */
+    uint64_t until_ns;
+    bool names; /* an event class for each function, where that is a choice */
+    unsigned worker_count; /* 0: one for each core */
+    /* Called from the calling thread, now and then. */
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *progress_context;
+};
+
+#define CUNEI_EXPORT_DEFAULTS  \
+    {                          \
+        .until_ns = UINT64_MAX \
+    }
+
+struct cunei_selection;
+
+struct cunei_export {
+    const struct cunei_trace *trace;
+    const struct cunei_export_options *options;
+    FILE *out;          /* of a format that is one file … */
+    const char *folder; /* … or an empty folder for one that is several */
+
+    /* What was written, and what could not be. */
+    uint64_t threads;
+    uint64_t calls;
+    uint64_t lost; /* events that the recording lost, as far as they are known */
+    size_t damage_count;
+    struct cunei_trace_error damage; /* the first */
+
+    /* Private. */
+    uint64_t origin_ns;                 /* the wall clock at the trace's first event */
+    struct cunei_selection *selections; /* owned: by process */
+};
+
+struct cunei_export_format {
+    const char *name;
+    const char *extension; /* of the file, with its dot */
+    const char *viewers;   /* what opens it … */
+    const char *how;       /* … and how */
+    bool is_folder;
+    const char *missing; /* the package it needs, where cunei was built without it */
+    /* Negative errno; what is damaged in the trace is no failure. */
+    int (*write)(struct cunei_export *export);
+};
+
+/* Ends with an empty row. */
+extern const struct cunei_export_format cunei_export_formats[];
+
+/* NULL: there is none of that name, which is `size` bytes long. */
+const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
+
+/*
+ * -ESRCH: no such process or thread; -ERANGE: nothing was recorded at those times;
+ * -ENOMEM; or of writing.
+ */
+int cunei_export_write(struct cunei_export *export,
+                       const struct cunei_export_format *format);
+void cunei_export_fini(struct cunei_export *export);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/* Stacks with the nanoseconds on top of each, as flamegraph.pl and inferno read them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "export/drain.h"
+#include "export/exact.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/name.h"
+#include "export/selection.h"
+#include "model/tree.h"
+#include "survey/survey.h"
+
+struct writer {
+    const struct cunei_survey *survey;
+    struct cunei_buffer lines;
+    struct cunei_buffer names; /* of all functions, each with a ';' behind it … */
+    size_t *offsets;           /* … and where they begin, by slot; owned */
+    uint32_t *path;            /* owned: the nodes from one down to the root */
+};
+
+/* Names are put together once: they come again and again. */
+static int put_names(struct writer *writer)
+{
+    const struct cunei_functions *functions = &writer->survey->functions;
+
+    writer->path = calloc(writer->survey->tree->count, sizeof(*writer->path));
+    writer->offsets = calloc(functions->count + (size_t)2, sizeof(*writer->offsets));
+    if (!writer->path || !writer->offsets)
+        return -ENOMEM;
+    cunei_buffer_append_text(&writer->names, "?;");
+    for (uint32_t i = 0; i < functions->count; i++) {
+        writer->offsets[i + 1] = writer->names.size;
+        cunei_name_put_function(&writer->names, &functions->items[i], ';');
+        cunei_buffer_append_text(&writer->names, ";");
+    }
+    writer->offsets[functions->count + 1] = writer->names.size;
+    return writer->names.failed ? -ENOMEM : 0;
+}
+
+/* The frames down to a node, outermost first, and its time. */
+static void put_stack(struct writer *writer, uint32_t node)
+{
+    const struct cunei_node *nodes = writer->survey->tree->nodes;
+    uint64_t self_ns = nodes[node].self;
+    uint32_t depth = 0;
+
+    for (; node > 0; node = nodes[node].parent)
+        writer->path[depth++] = node;
+    while (depth > 0) {
+        uint32_t slot = nodes[writer->path[--depth]].slot;
+        size_t begin = writer->offsets[slot];
+        cunei_buffer_append(&writer->lines, writer->names.data + begin,
+                            writer->offsets[slot + 1] - begin);
+    }
+    /* In place of the last ';'. */
+    if (!writer->lines.failed)
+        writer->lines.data[writer->lines.size - 1] = ' ';
+    cunei_buffer_format(&writer->lines, "%" PRIu64 "\n", self_ns);
+}
+
+int cunei_export_folded(struct cunei_export *export)
+{
+    struct cunei_survey survey;
+    struct writer writer = {.survey = &survey};
+
+    int rc = cunei_selection_survey(export, true, false, &survey);
+    if (rc < 0)
+        return rc;
+    rc = cunei_exact_tree(&survey);
+    if (rc == 0)
+        rc = put_names(&writer);
+    for (uint32_t i = 1; rc == 0 && i < survey.tree->count; i++) {
+        if (survey.tree->nodes[i].self == 0)
+            continue;
+        put_stack(&writer, i);
+        rc = cunei_drain_full(&writer.lines, export->out);
+    }
+    if (rc == 0)
+        rc = cunei_drain(&writer.lines, export->out);
+    free(writer.path);
+    free(writer.offsets);
+    cunei_buffer_fini(&writer.names);
+    cunei_buffer_fini(&writer.lines);
+    cunei_survey_fini(&survey);
+    return rc;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "export/labels.h"
+
+#include <stdlib.h>
+
+#include "trace/trace.h"
+
+static const struct cunei_function unknown = {
+    .module = "?", .qualname = "?", .file = ""};
+
+struct cunei_labels *cunei_labels_make(
+    const struct cunei_trace_process *process,
+    void (*render)(struct cunei_buffer *out, const struct cunei_function *function))
+{
+    struct cunei_labels *labels = calloc(1, sizeof(*labels));
+    uint32_t count = process->function_count;
+
+    if (!labels)
+        return NULL;
+    labels->count = count + 1; /* the last one is that of what is unknown */
+    labels->offsets = malloc((count + (size_t)2) * sizeof(*labels->offsets));
+    for (uint32_t i = 0; labels->offsets && i <= count; i++) {
+        const struct cunei_function *function =
+            i < count && process->functions[i].module ? &process->functions[i]
+                                                      : &unknown;
+        labels->offsets[i] = labels->text.size;
+        render(&labels->text, function);
+    }
+    if (!labels->offsets || labels->text.failed) {
+        cunei_labels_free(labels);
+        return NULL;
+    }
+    labels->offsets[count + 1] = labels->text.size;
+    return labels;
+}
+
+void cunei_labels_free(void *labels)
+{
+    struct cunei_labels *made = labels;
+
+    cunei_buffer_fini(&made->text);
+    free(made->offsets);
+    free(made);
+}
+
+const char *cunei_labels_find(const struct cunei_labels *labels, uint32_t function,
+                              size_t *size)
+{
+    uint32_t index = function - CUNEI_FUNCTION_FIRST;
+
+    if (index >= labels->count)
+        index = labels->count - 1;
+    *size = labels->offsets[index + 1] - labels->offsets[index];
+    return labels->text.data + labels->offsets[index];
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/* Names of functions for formats that are lines of text, or want UTF-8. */
+#ifndef CUNEI_EXPORT_NAME_H
+#define CUNEI_EXPORT_NAME_H
+
+struct cunei_buffer;
+struct cunei_function;
+
+/*
+ * Append `text` in one line and as UTF-8: control characters, the byte `forbidden` and
+ * bytes that belong to no character are written as \xXX.
+ */
+void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden);
+
+/* Append module:qualname in the same way. */
+void cunei_name_put_function(struct cunei_buffer *out,
+                             const struct cunei_function *function, char forbidden);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The arguments of a call are events behind its begin, a result is one before its end:
+ * here they become parts of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/tell.h"
+
+int cunei_pending_flush(struct cunei_encoding *encoding)
+{
+    struct cunei_pending *pending = &encoding->pending;
+
+    pending->has_result = false;
+    if (!pending->is_open)
+        return 0;
+    pending->is_open = false;
+    pending->call.arguments = pending->values;
+    return encoding->encoder->begin(encoding, &pending->call);
+}
+
+static struct cunei_value value_of(const struct cunei_argument *argument)
+{
+    const char *text = argument->text;
+    size_t name_size = argument->name_length < argument->length ? argument->name_length
+                                                                : argument->length;
+    size_t begin = name_size > 0 && name_size < argument->length ? name_size + 1 : 0;
+    size_t size = argument->length - begin;
+
+    /* Padded to whole words. */
+    while (size > 0 && text[begin + size - 1] == '\0')
+        size--;
+    return (struct cunei_value){text, name_size, text + begin, size};
+}
+
+static int add_argument(struct cunei_pending *pending, struct cunei_value value)
+{
+    size_t count = pending->call.argument_count;
+
+    if (count == pending->capacity) {
+        size_t capacity = count > 0 ? 2 * count : 8;
+        struct cunei_value *grown = realloc(pending->values, capacity * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        pending->values = grown;
+        pending->capacity = capacity;
+    }
+    pending->values[count] = value;
+    pending->call.argument_count++;
+    return 0;
+}
+
+static int tell_thread(void *context, const struct cunei_packet *packet, uint64_t time,
+                       bool is_begin)
+{
+    struct cunei_encoding *encoding = context;
+    int rc = cunei_pending_flush(encoding);
+
+    encoding->threads += is_begin;
+    return rc == 0 ? encoding->encoder->thread(encoding, packet, time, is_begin) : rc;
+}
+
+static int tell_adopt(void *context, uint32_t function)
+{
+    struct cunei_encoding *encoding = context;
+    return encoding->encoder->adopt ? encoding->encoder->adopt(encoding, function) : 0;
+}
+
+static int tell_open(void *context, uint32_t function, uint64_t time,
+                     enum cunei_stretch_begin how)
+{
+    struct cunei_encoding *encoding = context;
+    int rc = cunei_pending_flush(encoding);
+
+    encoding->calls += how == CUNEI_BEGIN_CALL;
+    encoding->pending.is_open = true;
+    encoding->pending.call =
+        (struct cunei_call_begin){.function = function, .how = how, .time = time};
+    return rc;
+}
+
+static int tell_close(void *context, uint32_t function, uint64_t time,
+                      enum cunei_stretch_end how)
+{
+    struct cunei_encoding *encoding = context;
+    struct cunei_pending *pending = &encoding->pending;
+    struct cunei_call_end call = {.function = function,
+                                  .how = how,
+                                  .time = time,
+                                  .result =
+                                      pending->has_result ? &pending->result : NULL};
+    int rc = cunei_pending_flush(encoding);
+
+    return rc == 0 ? encoding->encoder->end(encoding, &call) : rc;
+}
+
+static int tell_step(void *context, uint64_t task, uint64_t time, bool is_begin)
+{
+    struct cunei_encoding *encoding = context;
+    int rc = cunei_pending_flush(encoding);
+
+    if (rc != 0 || !encoding->encoder->step)
+        return rc;
+    return encoding->encoder->step(encoding, task, time, is_begin);
+}
+
+static int tell_event(void *context, const uint64_t *event, uint64_t time)
+{
+    struct cunei_encoding *encoding = context;
+    struct cunei_pending *pending = &encoding->pending;
+
+    if (cunei_record_class(event[0]) == CUNEI_CLASS_ARGUMENT) {
+        struct cunei_value value = value_of((const void *)event);
+        if (cunei_record_phase(event[0]) & 1) {
+            pending->has_result = true;
+            pending->result = value;
+            return 0;
+        }
+        if (pending->is_open)
+            return add_argument(pending, value);
+    }
+    int rc = cunei_pending_flush(encoding);
+    if (rc != 0 || !encoding->encoder->event)
+        return rc;
+    return encoding->encoder->event(encoding, event, time);
+}
+
+static int tell_orphan(void *context, uint32_t function, uint64_t time)
+{
+    struct cunei_encoding *encoding = context;
+    int rc = cunei_pending_flush(encoding);
+
+    if (rc != 0 || !encoding->encoder->orphan)
+        return rc;
+    return encoding->encoder->orphan(encoding, function, time);
+}
+
+static int tell_lost(void *context, uint64_t time, uint64_t count)
+{
+    struct cunei_encoding *encoding = context;
+    int rc = cunei_pending_flush(encoding);
+
+    if (rc != 0 || !encoding->encoder->lost)
+        return rc;
+    return encoding->encoder->lost(encoding, time, count);
+}
+
+const struct cunei_story_methods cunei_pending_methods = {
+    .thread = tell_thread,
+    .adopt = tell_adopt,
+    .open = tell_open,
+    .close = tell_close,
+    .step = tell_step,
+    .event = tell_event,
+    .orphan = tell_orphan,
+    .lost = tell_lost,
+};

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "export/selection.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "survey/survey.h"
+
+static int select_functions(struct cunei_selection *selection,
+                            const struct cunei_trace_process *process,
+                            const struct cunei_patterns *patterns)
+{
+    if (patterns->count == 0)
+        return 0;
+    selection->functions = calloc(process->function_count + 1, 1);
+    if (!selection->functions)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < process->function_count; i++) {
+        const struct cunei_function *function = &process->functions[i];
+        selection->functions[i] =
+            function->module &&
+            cunei_patterns_include(patterns, function->module, function->qualname,
+                                   function->file);
+    }
+    selection->cut.functions = selection->functions;
+    selection->cut.function_count = process->function_count;
+    return 0;
+}
+
+static bool is_called(const struct cunei_survey_thread *thread, const char *wanted)
+{
+    char tid[16];
+
+    (void)snprintf(tid, sizeof(tid), "%" PRIu32, thread->tid);
+    return strcmp(wanted, tid) == 0 || fnmatch(wanted, thread->name, 0) == 0;
+}
+
+static int select_thread(struct cunei_selection *selection, uint32_t serial)
+{
+    if (serial >= selection->thread_count) {
+        uint8_t *grown = realloc(selection->threads, (size_t)serial + 1);
+        if (!grown)
+            return -ENOMEM;
+        memset(grown + selection->thread_count, 0,
+               serial + 1 - selection->thread_count);
+        selection->threads = grown;
+        selection->thread_count = serial + 1;
+    }
+    selection->threads[serial] = 1;
+    return 0;
+}
+
+/* Names change while a thread runs: its last one is what reports call it. */
+static int select_threads(struct cunei_export *export)
+{
+    const struct cunei_survey_options options = {.processes =
+                                                     export->options->processes};
+    struct cunei_survey survey;
+    bool is_found = false;
+
+    int rc = cunei_survey_init(&survey, export->trace, &options);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < export->trace->process_count; i++)
+        export->selections[i].threads = calloc(1, 1); /* none so far */
+    for (size_t i = 0; rc == 0 && i < survey.thread_count; i++) {
+        const struct cunei_survey_thread *thread = &survey.threads[i];
+        const struct cunei_trace_process *process =
+            survey.processes[thread->process].process;
+        if (!is_called(thread, export->options->thread))
+            continue;
+        rc = select_thread(&export->selections[process - export->trace->processes],
+                           thread->serial);
+        is_found = true;
+    }
+    cunei_survey_fini(&survey);
+    if (rc == 0 && !is_found)
+        rc = -ESRCH;
+    return rc;
+}
+
+static void select_times(struct cunei_selection *selection,
+                         const struct cunei_export *export)
+{
+    const struct cunei_export_options *options = export->options;
+    uint64_t until_ns = export->origin_ns + options->until_ns;
+
+    selection->cut.from =
+        options->from_ns > 0
+            ? cunei_wall_tick(&selection->wall, export->origin_ns + options->from_ns)
+            : 0;
+    selection->cut.until =
+        options->until_ns == UINT64_MAX || until_ns < options->until_ns
+            ? UINT64_MAX
+            : cunei_wall_tick(&selection->wall, until_ns);
+}
+
+int cunei_selection_make(struct cunei_export *export)
+{
+    const struct cunei_export_options *options = export->options;
+    const struct cunei_trace *trace = export->trace;
+    bool is_found = false;
+    int rc = 0;
+
+    export->origin_ns = cunei_trace_begin_ns(trace);
+    export->selections = calloc(trace->process_count + 1, sizeof(*export->selections));
+    if (!export->selections)
+        return -ENOMEM;
+    for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
+        struct cunei_selection *selection = &export->selections[i];
+        const struct cunei_trace_process *process = &trace->processes[i];
+        cunei_wall_init(&selection->wall, &process->metadata);
+        selection->is_wanted = cunei_trace_is_chosen(process, &options->processes);
+        is_found |= selection->is_wanted;
+        select_times(selection, export);
+        rc = select_functions(selection, process, &options->patterns);
+        selection->is_whole = !selection->functions && !options->thread &&
+                              options->from_ns == 0 && options->until_ns == UINT64_MAX;
+    }
+    if (rc == 0 && !is_found && options->processes.count > 0)
+        rc = -ESRCH;
+    if (rc == 0 && options->thread)
+        rc = select_threads(export);
+    return rc;
+}
+
+void cunei_selection_fini(struct cunei_export *export)
+{
+    for (size_t i = 0; export->selections && i < export->trace->process_count; i++) {
+        free(export->selections[i].functions);
+        free(export->selections[i].threads);
+    }
+    free(export->selections);
+    export->selections = NULL;
+}
+
+int cunei_selection_apply(const struct cunei_selection *selection,
+                          struct cunei_cut *cut, struct cunei_trace_packet *packet)
+{
+    uint32_t thread = packet->head->thread;
+
+    if (selection->is_whole)
+        return 0;
+    if (selection->threads &&
+        (thread >= selection->thread_count || !selection->threads[thread])) {
+        packet->word_count = packet->event_count = 0;
+        return 0;
+    }
+    cut->options = &selection->cut;
+    int rc = cunei_cut_packet(cut, packet->head, packet->words, packet->word_count);
+    packet->head = &cut->packet;
+    packet->words = cut->words;
+    packet->word_count = cut->word_count;
+    return rc;
+}
+
+static int select_packet(void *context, const struct cunei_trace_process *process,
+                         struct cunei_cut *cut, struct cunei_trace_packet *packet)
+{
+    const struct cunei_export *export = context;
+
+    return cunei_selection_apply(
+        &export->selections[process - export->trace->processes], cut, packet);
+}
+
+int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
+                           struct cunei_survey *survey)
+{
+    const struct cunei_export_options *wanted = export->options;
+    const struct cunei_survey_options options = {
+        .processes = wanted->processes,
+        .tree = tree,
+        .edges = edges,
+        .worker_count = wanted->worker_count,
+        .select = select_packet,
+        .select_context = export,
+        .progress = wanted->progress,
+        .progress_context = wanted->progress_context,
+    };
+
+    int rc = cunei_survey_init(survey, export->trace, &options);
+    if (rc < 0)
+        return rc;
+    export->threads = survey->thread_count;
+    export->calls = survey->calls;
+    export->lost = survey->lost;
+    export->damage_count = survey->damage_count;
+    if (survey->damage_count > 0)
+        export->damage = survey->damages[0];
+    return 0;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/* What of a process is wanted: its functions, its threads, a window of its time. */
+#ifndef CUNEI_EXPORT_SELECTION_H
+#define CUNEI_EXPORT_SELECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/cut.h"
+#include "wire/wall.h"
+
+struct cunei_export;
+struct cunei_trace_packet;
+struct cunei_trace_process;
+
+struct cunei_selection {
+    bool is_wanted; /* the process */
+    bool is_whole;  /* everything of it: nothing needs to be cut */
+    struct cunei_wall wall;
+    struct cunei_cut_options cut;
+    uint8_t *functions;    /* owned: cut.functions */
+    uint8_t *threads;      /* owned: 1 for each wanted one, by serial … */
+    uint32_t thread_count; /* … up to here; NULL: all are */
+};
+
+/* Fill in export->selections and export->origin_ns; errors as cunei_export_write. */
+int cunei_selection_make(struct cunei_export *export);
+void cunei_selection_fini(struct cunei_export *export);
+
+/* Take out of a packet what is not wanted; what is left is borrowed from `cut`. */
+int cunei_selection_apply(const struct cunei_selection *selection,
+                          struct cunei_cut *cut, struct cunei_trace_packet *packet);
+
+struct cunei_survey;
+
+/* Everything that is wanted, added up; damage is noted.  Errors as cunei_survey_init.
+ */
+int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
+                           struct cunei_survey *survey);
+
+#endif

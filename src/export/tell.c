@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+#include "export/tell.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "export/export.h"
+#include "export/selection.h"
+
+#define PIECE_BYTES ((uint64_t)1 << 20)
+#define WORKERS_MAX 64u
+/* Pieces that may be ready before their turn comes, for each worker. */
+#define AHEAD 3u
+
+/* A range of a stream's file. */
+struct piece {
+    size_t process; /* index in the trace */
+    const struct cunei_trace_stream *stream;
+    uint64_t begin, end;
+};
+
+/* A process under way. */
+struct told_process {
+    size_t piece_count; /* that are not yet written */
+    void *labels;
+    bool is_prepared;
+};
+
+/* A piece under way. */
+struct slot {
+    struct cunei_encoding encoding;
+    struct cunei_story story;
+    struct cunei_cut cut;
+    struct cunei_trace_error error;
+    uint64_t bytes;
+    bool is_damaged;
+    bool is_done; /* under the lock */
+    int rc;
+};
+
+struct telling {
+    struct cunei_export *export;
+    const struct cunei_encoder *encoder;
+    struct piece *pieces; /* owned, as the next two */
+    size_t piece_count;
+    struct told_process *processes;
+    struct slot *slots;
+    size_t slot_count;
+    uint64_t total_bytes, done_bytes;
+    pthread_mutex_t lock;
+    pthread_cond_t ready;  /* a piece is done */
+    pthread_cond_t wanted; /* a slot is free */
+    size_t next;           /* piece to be told … */
+    size_t written;        /* … and how many were written */
+    bool is_over;
+    uint64_t seam_number; /* encodings behind those of the pieces */
+};
+
+static int add_pieces(struct telling *telling, size_t process,
+                      const struct cunei_trace_stream *stream)
+{
+    const struct cunei_trace_process *owner =
+        &telling->export->trace->processes[process];
+    uint64_t *offsets = NULL;
+    size_t count = 0;
+
+    int rc = cunei_trace_split(owner, stream, PIECE_BYTES, &offsets, &count);
+    if (rc < 0 || count == 0) {
+        /* The reader will meet the same trouble, and say what it is. */
+        free(offsets);
+        offsets = calloc(1, sizeof(*offsets));
+        count = 1;
+    }
+    struct piece *pieces =
+        realloc(telling->pieces, (telling->piece_count + count) * sizeof(*pieces));
+    if (pieces)
+        telling->pieces = pieces;
+    if (!pieces || !offsets) {
+        free(offsets);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++)
+        pieces[telling->piece_count++] = (struct piece){
+            .process = process,
+            .stream = stream,
+            .begin = offsets[i],
+            .end = i + 1 < count ? offsets[i + 1] : UINT64_MAX,
+        };
+    telling->processes[process].piece_count += count;
+    telling->total_bytes += stream->size;
+    free(offsets);
+    return 0;
+}
+
+static int cut_streams(struct telling *telling)
+{
+    const struct cunei_trace *trace = telling->export->trace;
+    int rc = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_trace_process *process = &trace->processes[i];
+        if (!telling->export->selections[i].is_wanted)
+            continue;
+        for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
+            if (process->streams[j].stream_class == CUNEI_STREAM_EVENTS)
+                rc = add_pieces(telling, i, &process->streams[j]);
+        }
+    }
+    return rc;
+}
+
+/* Under the lock: what the pieces of a process share. */
+static int prepare(struct telling *telling, size_t index)
+{
+    struct told_process *process = &telling->processes[index];
+    const struct cunei_encoder *encoder = telling->encoder;
+
+    if (process->is_prepared || !encoder->prepare)
+        return 0;
+    process->labels =
+        encoder->prepare(telling->export, &telling->export->trace->processes[index]);
+    process->is_prepared = process->labels != NULL;
+    return process->is_prepared ? 0 : -ENOMEM;
+}
+
+static void dispose(struct telling *telling, size_t index)
+{
+    struct told_process *process = &telling->processes[index];
+
+    if (process->is_prepared && telling->encoder->dispose)
+        telling->encoder->dispose(process->labels);
+    process->is_prepared = false;
+}
+
+/* Everything but the number and the memory of its bytes. */
+static int begin_encoding(struct telling *telling, struct cunei_encoding *encoding,
+                          size_t process)
+{
+    struct cunei_buffer out = encoding->out;
+    struct cunei_pending pending = encoding->pending;
+    void *state = encoding->state;
+
+    if (state && telling->encoder->release)
+        telling->encoder->release(encoding);
+    if (!state && telling->encoder->state_size > 0)
+        state = malloc(telling->encoder->state_size);
+    if (!state && telling->encoder->state_size > 0)
+        return -ENOMEM;
+    if (state)
+        memset(state, 0, telling->encoder->state_size);
+    cunei_buffer_clear(&out);
+    *encoding = (struct cunei_encoding){
+        .export = telling->export,
+        .encoder = telling->encoder,
+        .process = &telling->export->trace->processes[process],
+        .wall = &telling->export->selections[process].wall,
+        .labels = telling->processes[process].labels,
+        .state = state,
+        .out = out,
+        .pending = {.values = pending.values, .capacity = pending.capacity},
+    };
+    return 0;
+}
+
+static void release(const struct telling *telling, struct cunei_encoding *encoding)
+{
+    if (encoding->state && telling->encoder->release)
+        telling->encoder->release(encoding);
+    free(encoding->state);
+    free(encoding->pending.values);
+    cunei_buffer_fini(&encoding->out);
+    encoding->state = NULL;
+    encoding->pending.values = NULL;
+}
+
+static int tell_packets(const struct cunei_selection *selection, struct slot *slot,
+                        struct cunei_encoding *encoding,
+                        struct cunei_trace_reader *reader)
+{
+    struct cunei_trace_packet packet;
+    int rc = 0, read_rc = 0;
+
+    while (rc == 0 && (read_rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+        slot->bytes += sizeof(*packet.head) + packet.word_count * sizeof(uint64_t);
+        rc = cunei_selection_apply(selection, &slot->cut, &packet);
+        if (rc == 0)
+            rc = cunei_story_packet(&slot->story, packet.head, packet.words,
+                                    packet.word_count);
+        if (rc == 0)
+            rc = cunei_pending_flush(encoding);
+    }
+    if (rc == 0 && read_rc == -ENOMEM)
+        rc = read_rc;
+    else if (rc == 0 && read_rc < 0) {
+        slot->is_damaged = true;
+        slot->error = reader->error;
+    }
+    return rc;
+}
+
+static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
+{
+    const struct piece *piece = &telling->pieces[index];
+    const struct cunei_encoder *encoder = telling->encoder;
+    struct cunei_trace_reader reader;
+
+    int rc = begin_encoding(telling, &slot->encoding, piece->process);
+    if (rc < 0)
+        return rc;
+    slot->encoding.number = index;
+    slot->story = (struct cunei_story){.methods = &cunei_pending_methods,
+                                       .context = &slot->encoding};
+    slot->bytes = 0;
+    slot->is_damaged = false;
+    rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
+                                 piece->begin, piece->end);
+    if (rc < 0)
+        return rc;
+    rc = tell_packets(&telling->export->selections[piece->process], slot,
+                      &slot->encoding, &reader);
+    cunei_trace_reader_close(&reader);
+    if (rc == 0)
+        rc = cunei_story_end(&slot->story);
+    if (rc == 0 && encoder->finish)
+        rc = encoder->finish(&slot->encoding);
+    return rc == 0 && slot->encoding.out.failed ? -ENOMEM : rc;
+}
+
+/* Under the lock: take the next piece, if there is one and a place for it. */
+static bool take(struct telling *telling, size_t *index)
+{
+    while (!telling->is_over && telling->next < telling->piece_count &&
+           telling->next >= telling->written + telling->slot_count)
+        (void)pthread_cond_wait(&telling->wanted, &telling->lock);
+    if (telling->is_over || telling->next >= telling->piece_count)
+        return false;
+    *index = telling->next++;
+    return true;
+}
+
+static void *run_worker(void *argument)
+{
+    struct telling *telling = argument;
+    size_t index;
+
+    (void)pthread_mutex_lock(&telling->lock);
+    while (take(telling, &index)) {
+        struct slot *slot = &telling->slots[index % telling->slot_count];
+        int rc = prepare(telling, telling->pieces[index].process);
+        (void)pthread_mutex_unlock(&telling->lock);
+        if (rc == 0)
+            rc = tell_piece(telling, slot, index);
+        (void)pthread_mutex_lock(&telling->lock);
+        slot->rc = rc;
+        slot->is_done = true;
+        (void)pthread_cond_signal(&telling->ready);
+    }
+    (void)pthread_mutex_unlock(&telling->lock);
+    return NULL;
+}
+
+static int write_bytes(struct telling *telling, const struct cunei_buffer *bytes)
+{
+    if (bytes->failed)
+        return -ENOMEM;
+    if (bytes->size > 0 &&
+        fwrite(bytes->data, 1, bytes->size, telling->export->out) != bytes->size)
+        return errno ? -errno : -EIO;
+    return 0;
+}
+
+/* The bytes of a seam; it goes on with the next piece. */
+static int write_seam(struct telling *telling, struct cunei_encoding *encoding)
+{
+    int rc = cunei_pending_flush(encoding);
+
+    if (rc == 0 && telling->encoder->finish)
+        rc = telling->encoder->finish(encoding);
+    if (rc == 0)
+        rc = write_bytes(telling, &encoding->out);
+    telling->export->threads += encoding->threads;
+    telling->export->calls += encoding->calls;
+    encoding->threads = encoding->calls = 0;
+    cunei_buffer_clear(&encoding->out);
+    encoding->number = telling->piece_count + ++telling->seam_number;
+    return rc;
+}
+
+static void take_stock(struct telling *telling, const struct slot *slot)
+{
+    struct cunei_export *export = telling->export;
+
+    export->threads += slot->encoding.threads;
+    export->calls += slot->encoding.calls;
+    if (slot->is_damaged && export->damage_count++ == 0)
+        export->damage = slot->error;
+    telling->done_bytes += slot->bytes;
+    if (export->options->progress)
+        export->options->progress(export->options->progress_context,
+                                  telling->done_bytes, telling->total_bytes);
+}
+
+static int end_stream(struct telling *telling, struct cunei_seam *seam,
+                      struct cunei_encoding *encoding)
+{
+    int rc = cunei_seam_end(seam);
+
+    if (rc == 0)
+        rc = cunei_pending_flush(encoding);
+    if (rc == 0 && telling->encoder->close)
+        rc = telling->encoder->close(encoding);
+    if (rc == 0)
+        rc = write_seam(telling, encoding);
+    cunei_seam_fini(seam);
+    return rc;
+}
+
+static int write_piece(struct telling *telling, struct slot *slot,
+                       struct cunei_seam *seam, struct cunei_encoding *encoding)
+{
+    int rc = cunei_seam_pass(seam, &slot->story);
+
+    if (rc == 0)
+        rc = cunei_pending_flush(encoding);
+    if (rc == 0 && telling->encoder->join)
+        rc = telling->encoder->join(encoding, &slot->encoding);
+    if (rc == 0)
+        rc = write_seam(telling, encoding);
+    if (rc == 0)
+        rc = write_bytes(telling, &slot->encoding.out);
+    return rc;
+}
+
+/* The pieces, as their turn comes; `wait` sees to it that one is told. */
+static int write_pieces(struct telling *telling,
+                        int (*wait)(struct telling *telling, size_t index))
+{
+    struct cunei_encoding encoding = {0};
+    struct cunei_seam seam = {0};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < telling->piece_count; i++) {
+        const struct piece *piece = &telling->pieces[i];
+        struct slot *slot = &telling->slots[i % telling->slot_count];
+        bool is_first = i == 0 || piece[-1].stream != piece->stream;
+        bool is_last =
+            i + 1 == telling->piece_count || piece[1].stream != piece->stream;
+        rc = wait(telling, i);
+        if (rc == 0 && is_first) {
+            rc = begin_encoding(telling, &encoding, piece->process);
+            encoding.number = telling->piece_count + ++telling->seam_number;
+            seam = (struct cunei_seam){.methods = &cunei_pending_methods,
+                                       .context = &encoding};
+        }
+        if (rc == 0)
+            rc = write_piece(telling, slot, &seam, &encoding);
+        if (rc == 0 && is_last)
+            rc = end_stream(telling, &seam, &encoding);
+        take_stock(telling, slot);
+        cunei_story_fini(&slot->story);
+        (void)pthread_mutex_lock(&telling->lock);
+        slot->is_done = false;
+        telling->written++;
+        if (--telling->processes[piece->process].piece_count == 0)
+            dispose(telling, piece->process);
+        (void)pthread_cond_broadcast(&telling->wanted);
+        (void)pthread_mutex_unlock(&telling->lock);
+    }
+    cunei_seam_fini(&seam);
+    release(telling, &encoding);
+    return rc;
+}
+
+static int wait_for(struct telling *telling, size_t index)
+{
+    struct slot *slot = &telling->slots[index % telling->slot_count];
+
+    (void)pthread_mutex_lock(&telling->lock);
+    while (!slot->is_done)
+        (void)pthread_cond_wait(&telling->ready, &telling->lock);
+    (void)pthread_mutex_unlock(&telling->lock);
+    return slot->rc;
+}
+
+/* Where there is one core, or no thread to be had. */
+static int tell_here(struct telling *telling, size_t index)
+{
+    int rc = prepare(telling, telling->pieces[index].process);
+
+    return rc == 0 ? tell_piece(telling, &telling->slots[index % telling->slot_count],
+                                index)
+                   : rc;
+}
+
+static unsigned worker_count(const struct telling *telling)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned count = telling->export->options->worker_count;
+
+    if (count == 0)
+        count = cores > 0 ? (unsigned)cores : 1;
+    if (count > WORKERS_MAX)
+        count = WORKERS_MAX;
+    return telling->piece_count < 2 ? 1 : count;
+}
+
+static int run(struct telling *telling, unsigned count)
+{
+    pthread_t threads[WORKERS_MAX];
+    unsigned started = 0;
+
+    while (count > 1 && started < count &&
+           pthread_create(&threads[started], NULL, run_worker, telling) == 0)
+        started++;
+    int rc = write_pieces(telling, started > 0 ? wait_for : tell_here);
+    (void)pthread_mutex_lock(&telling->lock);
+    telling->is_over = true;
+    (void)pthread_cond_broadcast(&telling->wanted);
+    (void)pthread_mutex_unlock(&telling->lock);
+    for (unsigned i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    return rc;
+}
+
+int cunei_tell_stream(struct cunei_export *export, size_t process,
+                      const struct cunei_trace_stream *stream,
+                      struct cunei_encoding *encoding)
+{
+    struct slot slot = {.story = {.methods = &cunei_pending_methods,
+                                  .context = encoding,
+                                  .is_whole = true}};
+    struct cunei_trace_reader reader;
+
+    int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process],
+                                     stream, 0, UINT64_MAX);
+    if (rc < 0)
+        return rc;
+    rc = tell_packets(&export->selections[process], &slot, encoding, &reader);
+    cunei_trace_reader_close(&reader);
+    if (rc == 0)
+        rc = cunei_story_end(&slot.story);
+    if (rc == 0)
+        rc = cunei_pending_flush(encoding);
+    if (slot.is_damaged && export->damage_count++ == 0)
+        export->damage = slot.error;
+    cunei_story_fini(&slot.story);
+    cunei_cut_fini(&slot.cut);
+    return rc;
+}
+
+int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder)
+{
+    struct telling telling = {
+        .export = export,
+        .encoder = encoder,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .ready = PTHREAD_COND_INITIALIZER,
+        .wanted = PTHREAD_COND_INITIALIZER,
+    };
+    int rc = -ENOMEM;
+
+    telling.processes =
+        calloc(export->trace->process_count + 1, sizeof(*telling.processes));
+    if (telling.processes)
+        rc = cut_streams(&telling);
+    unsigned count = worker_count(&telling);
+    telling.slot_count = (size_t)count * AHEAD;
+    telling.slots = calloc(telling.slot_count, sizeof(*telling.slots));
+    if (rc == 0)
+        rc = telling.slots ? run(&telling, count) : -ENOMEM;
+    for (size_t i = 0; telling.slots && i < telling.slot_count; i++) {
+        release(&telling, &telling.slots[i].encoding);
+        cunei_story_fini(&telling.slots[i].story);
+        cunei_cut_fini(&telling.slots[i].cut);
+    }
+    for (size_t i = 0; telling.processes && i < export->trace->process_count; i++)
+        dispose(&telling, i);
+    free(telling.slots);
+    free(telling.processes);
+    free(telling.pieces);
+    return rc;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The stories of all threads, encoded with all cores and written in order.
+ *
+ *     static const struct cunei_encoder encoder = {
+ *         .thread = …, .begin = …, .end = …, .state_size = sizeof(struct state),
+ *     };
+ *     int rc = cunei_tell(export, &encoder);
+ *
+ * Streams are cut into pieces.  Each is told (model/story.h) into an encoding of its
+ * own, as are the seams between them; their bytes are written one after the other, so
+ * that an encoding must not depend on what another one left.  At most a few pieces are
+ * in memory at a time.
+ */
+#ifndef CUNEI_EXPORT_TELL_H
+#define CUNEI_EXPORT_TELL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "model/story.h"
+#include "trace/trace.h"
+#include "wire/wall.h"
+
+struct cunei_export;
+
+/* An argument or a result of a call as it was recorded; borrowed. */
+struct cunei_value {
+    const char *name; /* of an argument; no NUL behind it */
+    size_t name_size;
+    const char *text; /* the same */
+    size_t size;
+};
+
+struct cunei_call_begin {
+    uint32_t function;
+    enum cunei_stretch_begin how;
+    uint64_t time;
+    const struct cunei_value *arguments;
+    size_t argument_count;
+};
+
+struct cunei_call_end {
+    uint32_t function;
+    enum cunei_stretch_end how;
+    uint64_t time;
+    const struct cunei_value *result; /* NULL: none was recorded */
+};
+
+/* Private: a call that has begun, but whose arguments may still come. */
+struct cunei_pending {
+    struct cunei_call_begin call;
+    bool is_open;
+    bool has_result;
+    struct cunei_value result;
+    struct cunei_value *values; /* owned: of the arguments */
+    size_t capacity;
+};
+
+struct cunei_encoding {
+    const struct cunei_export *export;
+    const struct cunei_encoder *encoder;
+    const struct cunei_trace_process *process;
+    const struct cunei_wall *wall;
+    void *labels;    /* what `prepare` made for the process */
+    uint64_t number; /* of this encoding: no other has it */
+    void *state;     /* `state_size` bytes, zeroed */
+    struct cunei_buffer out;
+    uint64_t threads, calls;      /* that began in it */
+    struct cunei_pending pending; /* private */
+};
+
+/* As struct cunei_story_methods; those from `adopt` on may be NULL. */
+struct cunei_encoder {
+    int (*thread)(struct cunei_encoding *encoding, const struct cunei_packet *packet,
+                  uint64_t time, bool is_begin);
+    int (*begin)(struct cunei_encoding *encoding, const struct cunei_call_begin *call);
+    int (*end)(struct cunei_encoding *encoding, const struct cunei_call_end *call);
+    int (*adopt)(struct cunei_encoding *encoding, uint32_t function);
+    int (*step)(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
+                bool is_begin);
+    int (*event)(struct cunei_encoding *encoding, const uint64_t *event, uint64_t time);
+    int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
+    int (*lost)(struct cunei_encoding *encoding, uint64_t time, uint64_t count);
+
+    /* What all pieces of a process share, made once; NULL: there is no memory. */
+    void *(*prepare)(const struct cunei_export *export,
+                     const struct cunei_trace_process *process);
+    void (*dispose)(void *labels);
+
+    /* Behind the last that was told of a piece or a seam. */
+    int (*finish)(struct cunei_encoding *encoding);
+
+    /* After a piece and the seam before it were told: what they must know of each
+     * other. */
+    int (*join)(struct cunei_encoding *seam, struct cunei_encoding *piece);
+
+    /* The last of a stream was told, by its last seam. */
+    int (*close)(struct cunei_encoding *encoding);
+
+    /* Give back what `state` owns. */
+    void (*release)(struct cunei_encoding *encoding);
+    size_t state_size;
+};
+
+/* Private: the methods of a story whose context is an encoding.  What is pending is to
+ * be flushed before a packet goes. */
+extern const struct cunei_story_methods cunei_pending_methods;
+int cunei_pending_flush(struct cunei_encoding *encoding);
+
+/* Errors as cunei_export_write. */
+int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder);
+
+/* One stream as a whole, here and now, for who cannot have it in pieces. */
+int cunei_tell_stream(struct cunei_export *export, size_t process,
+                      const struct cunei_trace_stream *stream,
+                      struct cunei_encoding *encoding);
+
+#endif

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""`--to csv`: a row for each stretch of a call, the same that `cunei replay` tells."""
+
+import csv
+import json
+from collections import Counter
+
+import packets
+import pytest
+from exported import DEEP, RECORDED, export, record, report, visible
+
+OUTCOMES = {"return", "yield", "raise"}
+
+
+def read(path):
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        for key in ("process", "thread", "start", "duration", "self", "depth"):
+            row[key] = int(row[key])
+    return rows
+
+
+def replay(cunei):
+    """What replay tells of each stretch, as a row."""
+    done = cunei("replay", "--json", "trace")
+    assert done.returncode == 0, done.stderr
+    rows = Counter()
+    for line in done.stdout.splitlines():
+        row = json.loads(line)
+        rows[
+            row["pid"],
+            row["thread"],
+            visible(f"{row['module']}:{row['qualname']}"),
+            row["begin_ns"],
+            row["depth"],
+            "resume" if row["resumed"] else "call",
+        ] += 1
+    return rows
+
+
+def keys(rows):
+    names = ("process", "thread", "function", "start", "depth", "kind")
+    return Counter(tuple(row[name] for name in names) for row in rows)
+
+
+def check_nesting(rows):
+    """Each row lies in its parent, and has for itself what its children leave."""
+    threads = {}
+    for row in rows:
+        threads.setdefault((row["process"], row["thread"]), []).append(row)
+    for stretches in threads.values():
+        stretches.sort(key=lambda row: (row["start"], row["depth"]))
+        above = []
+        for row in stretches:
+            row["left"] = row["duration"]
+            del above[row["depth"] :]
+            assert len(above) == row["depth"]
+            if above:
+                parent = above[-1]
+                assert row["parent"] == parent["function"]
+                assert row["start"] + row["duration"] <= (
+                    parent["start"] + parent["duration"]
+                )
+                parent["left"] -= row["duration"]
+            else:
+                assert row["parent"] == ""
+            above.append(row)
+        assert all(row["left"] == row["self"] for row in stretches)
+
+
+def check_self_times(rows, report):
+    """Each function's are rounded in the report, each stretch's ends in the rows."""
+    functions = report["functions"]
+    roots = sum(row["depth"] == 0 for row in rows)
+    difference = sum(row["self"] for row in rows) - sum(
+        function["self_ns"] for function in functions
+    )
+    assert abs(difference) <= len(functions) + roots
+
+
+def test_there_is_a_row_for_each_stretch(cunei):
+    record(cunei)
+
+    rows = read(export(cunei, "csv"))
+
+    assert keys(rows) == replay(cunei)
+    check_nesting(rows)
+    check_self_times(rows, report(cunei))
+    assert {row["outcome"] for row in rows} == OUTCOMES
+
+
+def test_stretches_that_go_on_from_piece_to_piece_are_one_row(cunei):
+    record(cunei, program=DEEP)
+
+    rows = read(export(cunei, "csv"))
+
+    # Two stretches may begin at once: order them by depth, as they nest.
+    assert keys(rows) == replay(cunei)
+    check_nesting(rows)
+    check_self_times(rows, report(cunei))
+
+
+def drop_packets(path, numbers):
+    """Take packets out of a stream's file."""
+    data, kept, at, number = path.read_bytes(), b"", 0, 0
+    while at < len(data):
+        size = packets.HEAD.unpack_from(data, at)[10] // 8
+        if number not in numbers:
+            kept += data[at : at + size]
+        at, number = at + size, number + 1
+    path.write_bytes(kept)
+    return number
+
+
+def test_time_of_which_nothing_is_known_is_in_no_self_time(cunei):
+    record(cunei, program=DEEP)
+    (path,) = (cunei.folder / "trace").glob("*/s0")
+    assert drop_packets(path, {2, 3, 9}) > 10
+
+    rows = read(export(cunei, "csv"))
+
+    assert report(cunei)["missing_packets"] == 3
+    check_self_times(rows, report(cunei))
+    assert {"unseen"} < {row["outcome"] for row in rows} <= {"unseen", "open", "return"}
+
+
+GREENLETS = """\
+import greenlet
+
+def leaf():
+    pass
+
+def work(other):
+    for i in range(3):
+        leaf()
+        other().switch()
+
+one = greenlet.greenlet(lambda: work(lambda: two))
+two = greenlet.greenlet(lambda: work(lambda: one))
+one.switch()
+"""
+
+
+def test_what_a_greenlet_runs_between_switches_is_a_row(cunei):
+    pytest.importorskip("greenlet")
+    record(cunei, program=GREENLETS)
+
+    rows = read(export(cunei, "csv"))
+
+    check_nesting(rows)
+    check_self_times(rows, report(cunei))
+    kinds = Counter(row["kind"] for row in rows if row["function"] == "__main__:work")
+    outcomes = Counter(
+        row["outcome"] for row in rows if row["function"] == "__main__:work"
+    )
+    assert kinds == {"call": 2, "switch": 5}
+    assert outcomes == {"switch": 6, "return": 1}
+
+
+def test_values_are_json(cunei):
+    cunei.write(
+        "app.py", "def say(word, *, n=2):\n    return word * n\nsay('a, \"b\"')\n"
+    )
+    done = cunei(
+        "record",
+        "-q",
+        "-o",
+        "trace",
+        *("--args", "__main__:say"),
+        *("--return", "__main__:say"),
+        "app.py",
+    )
+    assert done.returncode == 0, done.stderr
+
+    rows = read(export(cunei, "csv"))
+
+    (row,) = (row for row in rows if row["function"] == "__main__:say")
+    assert json.loads(row["arguments"]) == {
+        "word": "'a, \"b\"'",
+        "n": "2",
+        "return": '\'a, "b"a, "b"\'',
+    }
+
+
+def test_any_name_stays_one_field(cunei):
+    record(cunei)
+
+    names = {row["function"] for row in read(export(cunei, "csv"))}
+
+    assert "__main__:" + visible(RECORDED) in names
+    assert "__main__:naïve.<locals>.<lambda>" in names
+
+
+def test_duckdb_reads_it(cunei):
+    duckdb = pytest.importorskip("duckdb")
+    record(cunei)
+    path = export(cunei, "csv")
+
+    ((self_ns, calls, names),) = duckdb.sql(
+        f"select sum(self), count(*) filter (kind = 'call'), list(distinct function)"
+        f" from '{path}'"
+    ).fetchall()
+
+    rows = read(path)
+    assert self_ns == sum(row["self"] for row in rows)
+    assert calls == report(cunei)["calls"]
+    assert set(names) == {row["function"] for row in rows}

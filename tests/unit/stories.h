@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* The story of a tape as text: what began and ended when, and how. */
+#ifndef CUNEI_TESTS_STORIES_H
+#define CUNEI_TESTS_STORIES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "chance.h"
+#include "model/cut.h"
+#include "model/story.h"
+
+static struct tape tape;
+static struct cunei_buffer told;
+static const struct cunei_cut_options *cutting; /* NULL: the tape is told whole */
+
+static const char *const begins[] = {"(", "(resume ", "(switch ", "(found "};
+static const char *const ends[] = {")",        " yield)",  " raise)",
+                                   " switch)", " unseen)", " open)"};
+
+static inline int note_thread(void *context, const struct cunei_packet *packet,
+                              uint64_t time, bool is_begin)
+{
+    (void)time;
+    if (is_begin)
+        cunei_buffer_format(context, "thread %u ", packet->thread);
+    return 0;
+}
+
+static inline int note_open(void *context, uint32_t function, uint64_t time,
+                            enum cunei_stretch_begin how)
+{
+    cunei_buffer_format(context, "%s%c%u ", begins[how], 'F' + (int)(function - F),
+                        (unsigned)time);
+    return 0;
+}
+
+static inline int note_close(void *context, uint32_t function, uint64_t time,
+                             enum cunei_stretch_end how)
+{
+    cunei_buffer_format(context, "%c%u%s ", 'F' + (int)(function - F), (unsigned)time,
+                        ends[how]);
+    return 0;
+}
+
+static inline int note_event(void *context, const uint64_t *event, uint64_t time)
+{
+    cunei_buffer_format(context, "!%u-%u ", cunei_record_class(event[0]),
+                        (unsigned)time);
+    return 0;
+}
+
+static inline int note_lost(void *context, uint64_t time, uint64_t count)
+{
+    cunei_buffer_format(context, "lost %u at %u ", (unsigned)count, (unsigned)time);
+    return 0;
+}
+
+static const struct cunei_story_methods methods = {
+    .thread = note_thread,
+    .open = note_open,
+    .close = note_close,
+    .event = note_event,
+    .lost = note_lost,
+};
+
+static inline void tell_piece(struct cunei_seam *seam, size_t begin, size_t end)
+{
+    struct cunei_buffer text = {0};
+    struct cunei_story piece = {.methods = seam->methods, .context = &text};
+
+    for (size_t i = begin; i < end; i++) {
+        struct cunei_packet *head = &tape.packets[i]->head;
+        if (!cutting) {
+            assert_int_equal(cunei_story_packet(&piece, head, tape.packets[i]->words,
+                                                tape.packets[i]->count),
+                             0);
+            continue;
+        }
+        struct cunei_cut cut = {.options = cutting};
+        assert_int_equal(cunei_cut_packet(&cut, head, tape.packets[i]->words,
+                                          tape.packets[i]->count),
+                         0);
+        assert_int_equal(
+            cunei_story_packet(&piece, &cut.packet, cut.words, cut.word_count), 0);
+        cunei_cut_fini(&cut);
+    }
+    assert_int_equal(cunei_story_end(&piece), 0);
+    assert_int_equal(cunei_seam_pass(seam, &piece), 0);
+    if (text.data)
+        cunei_buffer_append_text(&told, text.data);
+    cunei_buffer_fini(&text);
+    cunei_story_fini(&piece);
+}
+
+/* The tape's story, told in pieces of so many packets; 0: of any number. */
+static inline const char *tell(size_t size)
+{
+    struct cunei_seam seam = {.methods = &methods, .context = &told};
+
+    cunei_buffer_clear(&told);
+    for (size_t begin = 0, end; begin < tape.count; begin = end) {
+        end = begin + (size ? size : 1 + dice(5));
+        end = end < tape.count ? end : tape.count;
+        tell_piece(&seam, begin, end);
+    }
+    assert_int_equal(cunei_seam_end(&seam), 0);
+    cunei_seam_fini(&seam);
+    assert_false(told.failed);
+    return told.data ? told.data : "";
+}
+
+static inline const char *tell_all(void)
+{
+    return tell(TAPE_PACKETS);
+}
+
+#endif

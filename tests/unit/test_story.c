@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "stories.h"
+
+#define ROUNDS 800
+
+static int set_up(void **state)
+{
+    (void)state;
+    tape = (struct tape){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tape_fini(&tape);
+    cunei_buffer_fini(&told);
+    return 0;
+}
+
+static void a_call_is_a_stretch(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_enter(&tape, G, 120);
+    tape_leave(&tape, G, 130);
+    tape_leave(&tape, F, 140);
+
+    assert_string_equal(tell_all(), "thread 1 (F110 (G120 G130) F140) ");
+}
+
+static void what_is_open_at_the_begin_is_found_and_at_the_end_open(void **state)
+{
+    (void)state;
+    tape.open[tape.depth++] = F;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, G, 120);
+
+    assert_string_equal(tell_all(),
+                        "thread 1 (found F100 (G120 G120 open) F120 open) ");
+}
+
+static void a_switch_ends_what_runs_and_begins_what_goes_on(void **state)
+{
+    (void)state;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_switch(&tape, 2, NULL, 0, 120);
+    tape_enter(&tape, G, 130);
+    tape_switch(&tape, 1, (uint32_t[]){F}, 1, 140);
+    tape_leave(&tape, F, 150);
+
+    assert_string_equal(tell_all(), "thread 1 (F110 F120 switch) (G130 G140 switch) "
+                                    "(switch F140 F150) ");
+}
+
+/* Stories are long: only where they part is shown. */
+static void compare(const char *one, const char *two)
+{
+    size_t same = 0;
+
+    while (one[same] && one[same] == two[same])
+        same++;
+    size_t begin = same > 100 ? same - 100 : 0;
+    if (one[same] != two[same])
+        fail_msg("%.150s\n%.150s", one + begin, two + begin);
+}
+
+static void any_pieces_tell_the_same(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        seed = round;
+        write_tape(&tape);
+        char *whole = strdup(tell_all());
+        compare(tell(0), whole);
+        compare(tell(1), whole);
+        free(whole);
+        tape_fini(&tape);
+        tape = (struct tape){0};
+    }
+}
+
+/* When each task's steps begin and end: seams may tell of an end before it is due. */
+struct steps {
+    uint64_t begun, ended; /* how many */
+    uint64_t begins, ends; /* the sum of their times */
+};
+
+static int note_step(void *context, uint64_t task, uint64_t time, bool is_begin)
+{
+    struct steps *steps = context;
+    steps += task;
+    *(is_begin ? &steps->begun : &steps->ended) += 1;
+    *(is_begin ? &steps->begins : &steps->ends) += time;
+    return 0;
+}
+
+static int ignore_thread(void *context, const struct cunei_packet *packet,
+                         uint64_t time, bool is_begin)
+{
+    (void)context, (void)packet, (void)time, (void)is_begin;
+    return 0;
+}
+
+static int ignore_open(void *context, uint32_t function, uint64_t time,
+                       enum cunei_stretch_begin how)
+{
+    (void)context, (void)function, (void)time, (void)how;
+    return 0;
+}
+
+static int ignore_close(void *context, uint32_t function, uint64_t time,
+                        enum cunei_stretch_end how)
+{
+    (void)context, (void)function, (void)time, (void)how;
+    return 0;
+}
+
+static const struct cunei_story_methods step_methods = {
+    .thread = ignore_thread,
+    .open = ignore_open,
+    .close = ignore_close,
+    .step = note_step,
+};
+
+static void tell_steps(struct steps *steps, size_t size)
+{
+    struct cunei_seam seam = {.methods = &step_methods, .context = steps};
+
+    for (size_t i = 0; i < tape.count; i += size) {
+        struct cunei_story piece = {.methods = &step_methods, .context = steps};
+        for (size_t j = i; j < i + size && j < tape.count; j++)
+            assert_int_equal(cunei_story_packet(&piece, &tape.packets[j]->head,
+                                                tape.packets[j]->words,
+                                                tape.packets[j]->count),
+                             0);
+        assert_int_equal(cunei_story_end(&piece), 0);
+        assert_int_equal(cunei_seam_pass(&seam, &piece), 0);
+        cunei_story_fini(&piece);
+    }
+    assert_int_equal(cunei_seam_end(&seam), 0);
+    cunei_seam_fini(&seam);
+}
+
+static void steps_of_tasks_end_in_whichever_piece(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct steps whole[8] = {0}, pieces[8] = {0};
+        seed = round;
+        write_tape(&tape);
+        tell_steps(whole, TAPE_PACKETS);
+        tell_steps(pieces, 1 + dice(3));
+        assert_memory_equal(whole, pieces, sizeof(whole));
+        for (size_t i = 0; i < 8; i++)
+            assert_int_equal(whole[i].begun, whole[i].ended);
+        tape_fini(&tape);
+        tape = (struct tape){0};
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_call_is_a_stretch, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_is_open_at_the_begin_is_found_and_at_the_end_open, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_switch_ends_what_runs_and_begins_what_goes_on,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_pieces_tell_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(steps_of_tasks_end_in_whichever_piece, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
