@@ -1,6 +1,6 @@
 """Makes one page of its parts, as a C header: what stands before its data, and behind.
 
-    embed.py page.html style.css script.js page.h
+embed.py page.html style.css script.js page.h
 """
 
 import pathlib
