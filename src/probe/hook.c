@@ -7,6 +7,7 @@
 #include "probe/compat.h"
 #include "probe/event.h"
 #include "probe/extra.h"
+#include "probe/handler.h"
 #include "probe/hookframe.h"
 #include "probe/lineevent.h"
 #include "probe/newthread.h"
@@ -31,6 +32,7 @@ static bool has_counter;
 static _Thread_local struct {
     const void *frame;
     const void *type;
+    bool is_final; /* it ends the frame */
 } raised __attribute__((tls_model("initial-exec")));
 
 /* The one that new threads get; NULL: none. */
@@ -321,11 +323,27 @@ void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame)
          NULL);
 }
 
+/*
+ * Whether a frame ends by an exception.  CPython 3.12 says None then, as for other
+ * ends: it is told by an exception that was raised in it and found no handler there.
+ */
+static inline bool is_unwound(const PyObject *result)
+{
+#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
+    if (!LIKELY(!raised.is_final) && result == Py_None &&
+        raised.frame == cunei_pyframe_running(PyThreadState_Get())) {
+        raised.is_final = false;
+        return true;
+    }
+#endif
+    return !result;
+}
+
 void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *result)
 {
     PyCodeObject *code = cunei_hookframe_code(frame);
 
-    if (!LIKELY(result))
+    if (!LIKELY(!is_unwound(result)))
         tell_unwind(hook, code);
     else
         tell(frame, code,
@@ -351,6 +369,9 @@ void cunei_hook_raise(PyFrameObject *frame, PyObject *told)
     uint32_t before = cunei_recorder_begin_event();
     raised.frame = cunei_pyframe_running(PyThreadState_Get());
     raised.type = PyTuple_GET_ITEM(told, 0);
+#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
+    raised.is_final = cunei_handler_find(code, PyFrame_GetLasti(frame)) < 0;
+#endif
     cunei_thrown_raised(frame, cunei_event_word(code), told);
     cunei_recorder_end_event(before);
 }

@@ -139,11 +139,13 @@ static void put(struct cunei_paragraph *title, struct cunei_buffer *text,
 static void format_instrumenter(const struct cunei_process *process,
                                 struct cunei_buffer *out)
 {
-    int minor = 0;
+    static const char prefix[] = "CPython 3.";
+    size_t size = sizeof(prefix) - 1;
 
     if (!process->python || !process->instrumenter ||
-        sscanf(process->python, "CPython 3.%d", &minor) != 1)
+        strncmp(process->python, prefix, size) != 0)
         return;
+    int minor = (int)strtol(process->python + size, NULL, 10);
     enum cunei_instrumenter used = cunei_instrumenter_find(process->instrumenter);
     if (used && used != cunei_instrumenter_default(minor))
         cunei_buffer_format(out, "instrumenter %s", cunei_instrumenter_name(used));
