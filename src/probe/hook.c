@@ -216,13 +216,16 @@ static void drop_own(struct cunei_hook *hook)
         set_own(hook, NULL);
 }
 
+/* Another thread that runs nothing is about to end: without a GIL it is still there. */
 static void count_taken(const struct cunei_hook *hook)
 {
+    const PyThreadState *own = PyThreadState_Get();
     unsigned count = 0;
 
     for (PyThreadState *thread = first_thread(); thread;
          thread = PyThreadState_Next(thread))
-        count += of_thread(hook, thread) != hook->function;
+        count += of_thread(hook, thread) != hook->function &&
+                 (thread == own || cunei_pyframe_running(thread));
     if (count)
         cunei_recorder_count_taken(count);
 }
