@@ -88,8 +88,8 @@ def work(n):
     exec(f"def new_{n}(): pass\\nnew_{n}()", {})
     for _ in range(40_000):
         f()
-# When the first thread ends, behind what join waits for, CPython 3.8 loads a library, or
-# aborts.
+# When the first thread ends, behind what join waits for, CPython 3.8 loads a
+# library, or aborts.
 thread = threading.Thread(target=int)
 thread.start()
 thread.join()
