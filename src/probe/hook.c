@@ -446,25 +446,14 @@ static void tell_losses(struct cunei_source *source)
     count_taken(hook_of(source));
 }
 
-/* They are told of all code. */
+/* The trace hook is told of those of all code; with the other nobody asks for any. */
 static void add_lines(struct cunei_source *source, PyCodeObject *code)
 {
     (void)source;
     (void)code;
 }
 
-static const struct cunei_source_methods plain = {
-    .take = take,
-    .await_main = await_main,
-    .prepare = prepare,
-    .record = record,
-    .pause = pause_events,
-    .release = release,
-    .count_others = count_other_tools,
-    .tell_losses = tell_losses,
-};
-
-static const struct cunei_source_methods lining = {
+static const struct cunei_source_methods methods = {
     .take = take,
     .await_main = await_main,
     .prepare = prepare,
@@ -476,10 +465,9 @@ static const struct cunei_source_methods lining = {
     .line = add_lines,
 };
 
-struct cunei_source *cunei_hook_open(struct cunei_hook *hook, bool (*main_begins)(void),
-                                     bool tells_lines)
+struct cunei_source *cunei_hook_open(struct cunei_hook *hook, bool (*main_begins)(void))
 {
-    hook->source.methods = tells_lines ? &lining : &plain;
+    hook->source.methods = &methods;
     hook->main_begins = main_begins;
     return &hook->source;
 }

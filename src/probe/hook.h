@@ -49,9 +49,8 @@ struct cunei_hook {
 /* Where the words of code objects are: see code.h. */
 void cunei_hook_init(Py_ssize_t index, bool is_inline);
 
-/* `tells_lines`: it does, of all code. */
-struct cunei_source *cunei_hook_open(struct cunei_hook *hook, bool (*main_begins)(void),
-                                     bool tells_lines);
+struct cunei_source *cunei_hook_open(struct cunei_hook *hook,
+                                     bool (*main_begins)(void));
 
 void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame);
 void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *result);

@@ -39,5 +39,5 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
 
 struct cunei_source *cunei_profilehook_open(bool (*main_begins)(void))
 {
-    return cunei_hook_open(&own, main_begins, false);
+    return cunei_hook_open(&own, main_begins);
 }

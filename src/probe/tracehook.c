@@ -29,5 +29,5 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
 
 struct cunei_source *cunei_tracehook_open(bool (*main_begins)(void))
 {
-    return cunei_hook_open(&own, main_begins, true);
+    return cunei_hook_open(&own, main_begins);
 }

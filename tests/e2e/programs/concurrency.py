@@ -10,13 +10,19 @@ import threading
 import types
 
 
+@types.coroutine
+def let_others_run():
+    """To the loop and back: no time has to pass."""
+    yield
+
+
 def run_asyncio():
     """Tasks, a queue, a group that fails, time-outs, cancellation, generators."""
 
     async def produce(target, count):
         for i in range(count):
             await target.put(i)
-            await asyncio.sleep(0)
+            await let_others_run()
         await target.put(None)
 
     async def consume(source):
@@ -29,19 +35,19 @@ def run_asyncio():
         try:
             for i in range(10):
                 yield i
-                await asyncio.sleep(0)
+                await let_others_run()
         finally:
-            await asyncio.sleep(0)
+            await let_others_run()
 
     async def fail():
-        await asyncio.sleep(0)
+        await let_others_run()
         raise ValueError
 
     async def for_ever():
         try:
             await asyncio.Event().wait()
         finally:
-            await asyncio.sleep(0)
+            await let_others_run()
 
     async def in_groups():
         line = asyncio.Queue(3)
@@ -161,19 +167,19 @@ def run_tasks():
 
     async def count():
         for i in range(5):
-            await asyncio.sleep(0)
+            await let_others_run()
             yield i
 
     async def cancel(depth):
         task = asyncio.create_task(down(depth, asyncio.Event()))
-        await asyncio.sleep(0)
+        await let_others_run()
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
 
     async def crowd(limit, n):
         async with limit:
-            await asyncio.sleep(0)
+            await let_others_run()
             return n
 
     async def main():
