@@ -13,7 +13,7 @@
 #include "probe/compat.h"
 #include "probe/control.h"
 #include "probe/greenlet.h"
-#include "probe/hook.h"
+#include "probe/hookevent.h"
 #include "probe/names.h"
 #include "probe/newthread.h"
 #include "probe/process.h"
@@ -301,7 +301,7 @@ static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inlin
     whole->beginning_type = cunei_newthread_type(module);
     if (!whole->beginning_type)
         return -1;
-    cunei_hook_init(extra_index, extra_inline);
+    cunei_hookevent_init(extra_index, extra_inline);
     probe->sources[CUNEI_INSTRUMENTER_PROFILE] =
         cunei_profilehook_open(cunei_control_main_begins);
     probe->sources[CUNEI_INSTRUMENTER_TRACE] =

@@ -21,14 +21,18 @@ NEW = sys.version_info >= (3, 12)
 # Those that tell of calls, the default first.
 INSTRUMENTERS = ["monitoring" if NEW else "frame", "profile", "trace"]
 
-CORE = {"coroutines", "exceptions", "generators", "recursion"}
+CORE = {"coroutines", "delegated:delegated", "exceptions", "generators", "recursion"}
+if sys.version_info[:2] == (3, 11):
+    CORE |= {"tasks"}
 
 # What each run of them does depends on what the threads do first.
 VARIES = THREADED | {"imports"}
 
-# cProfile alone, on 3.11, leaves out a call of the event loop's run_forever here.
+# On 3.11 cProfile hears of ends without beginnings, and takes them for those of others:
+# it leaves out a call of the event loop's run_forever in the first of these.
+MISCOUNTED = set()
 if sys.version_info[:2] == (3, 11):
-    VARIES = VARIES | {"tasks"}
+    MISCOUNTED = {"tasks", "delegated:delegated"}
 
 
 def measure(cunei, name):
@@ -57,7 +61,7 @@ def own(counts):
     "name",
     [
         pytest.param(name, marks=pytest.mark.core if name in CORE else [])
-        for name in workload_names()
+        for name in [*workload_names(), "delegated:delegated"]
     ],
 )
 def test_every_instrumenter_counts_the_same_calls(cunei, name):
@@ -71,6 +75,10 @@ def test_every_instrumenter_counts_the_same_calls(cunei, name):
             first = own(entries(processes[INSTRUMENTERS[0]]))
             assert sum(first.values()) > 0
             assert differences(own(entries(process)), first) == {}, instrumenter
+        elif name in MISCOUNTED:
+            first = entries(processes[INSTRUMENTERS[0]])
+            assert sum(first.values()) > 50
+            assert differences(entries(process), first) == {}, instrumenter
         else:
             assert sum(profile.values()) > 50
             assert differences(entries(process), profile) == {}, instrumenter
