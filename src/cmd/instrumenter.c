@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Pythons of both kinds, where it is not known which one it will be. */
 static const int minors[] = {11, 12};
@@ -72,11 +73,18 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
                             "--instrumenter %s needs CPython %s, and '%s' is CPython "
                             "%s, which has ",
                             cunei_instrumenter_name(wanted),
-                            wanted == CUNEI_INSTRUMENTER_MONITORING ? "3.12 or newer"
-                                                                    : "3.11 or older",
+                            wanted == CUNEI_INSTRUMENTER_MONITORING
+                                ? "3.12 or newer"
+                                : "3.12 or older, or 3.14 or newer",
                             python->path, python->version);
         list(reason, cunei_instrumenter_exists, python, " and ");
-    } else if (values->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, python))
+    } else if (wanted == CUNEI_INSTRUMENTER_FRAME && python && python->gil &&
+               strcmp(python->gil, "no") == 0)
+        cunei_buffer_format(reason,
+                            "--instrumenter frame needs a GIL, and '%s' runs without "
+                            "one; choose monitoring, profile, trace or none",
+                            python->path);
+    else if (values->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, python))
         refuse_option(reason, "--c-calls", wanted, cunei_instrumenter_has_c_calls,
                       python);
     else if (values->lines.count && !can(cunei_instrumenter_has_lines, wanted, python))

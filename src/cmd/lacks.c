@@ -69,6 +69,9 @@ static const struct {
     {8, ANY_LATER, HOOK(PROFILE) | HOOK(TRACE), asks_for_some,
      "functions that are left out are not free with this --instrumenter: the hook is "
      "called for them, too"},
+    {12, ANY_LATER, HOOK(FRAME), asks_for_some,
+     "functions that are left out are not free with this --instrumenter: the evaluator "
+     "is called for them, too"},
     {8, 10, ANY_HOOK, asks_by_qualname,
      "a function that was made before the recording and that its module does not hold "
      "goes by its plain name"},

@@ -12,6 +12,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/control.h"
+#include "probe/evaluator.h"
 #include "probe/greenlet.h"
 #include "probe/hookevent.h"
 #include "probe/names.h"
@@ -25,9 +26,9 @@
 #include "rt/recorder.h"
 
 #if PY_VERSION_HEX >= 0x030c0000
+#include "probe/later.h"
 #include "probe/monitor.h"
 #else
-#include "probe/evaluator.h"
 #include "probe/linehook.h"
 #endif
 
@@ -247,6 +248,10 @@ static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inli
     int rc = -1;
 
     whole->probe.sources[CUNEI_INSTRUMENTER_MONITORING] = &whole->monitor.source;
+    if (CUNEI_COMPAT_HAS_GIL && cunei_later_is_readable() &&
+        cunei_instrumenter_exists(CUNEI_INSTRUMENTER_FRAME, PY_MINOR_VERSION))
+        whole->probe.sources[CUNEI_INSTRUMENTER_FRAME] =
+            cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
     whole->callback_type = cunei_callback_type(module);
     if (!monitoring)
         PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
@@ -274,7 +279,7 @@ static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inli
     cunei_ccall_init(extra_index, extra_inline, NULL, NULL);
     cunei_linehook_init(extra_index);
     state_of(module)->sources[CUNEI_INSTRUMENTER_FRAME] =
-        cunei_evaluator_open(extra_index, cunei_control_main_begins);
+        cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
     return 0;
 }
 
