@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exceptions thrown into what delegates, taken by what it delegates to; see hooked.py."""
+"""Exceptions thrown into what delegates, and taken further in; see hooked.py."""
 
 import types
 
