@@ -7,7 +7,6 @@
 #include "probe/compat.h"
 #include "probe/event.h"
 #include "probe/extra.h"
-#include "probe/handler.h"
 #include "probe/hookframe.h"
 #include "probe/lineevent.h"
 #include "probe/process.h"
@@ -30,7 +29,6 @@ static bool has_counter;
 static _Thread_local struct {
     const void *frame;
     const void *type;
-    bool is_final; /* it ends the frame */
 } raised __attribute__((tls_model("initial-exec")));
 
 void cunei_hookevent_init(Py_ssize_t index, bool is_inline)
@@ -191,20 +189,13 @@ void cunei_hookevent_enter(struct cunei_hook *hook, PyFrameObject *frame)
          NULL);
 }
 
-/*
- * Whether a frame ends by an exception.  CPython 3.12 says None then, as for other
- * ends: it is told by an exception that was raised in it and found no handler there.
- */
-static inline bool is_unwound(const PyObject *result)
+/* Whether a frame ends by an exception. */
+static inline bool is_unwound(const struct cunei_hook *hook, PyFrameObject *frame,
+                              PyCodeObject *code, const PyObject *result)
 {
-#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
-    if (!LIKELY(!raised.is_final) && result == Py_None &&
-        raised.frame == cunei_pyframe_running(PyThreadState_Get())) {
-        raised.is_final = false;
-        return true;
-    }
-#endif
-    return !result;
+    return !result ||
+           (CUNEI_HOOKFRAME_UNWINDS_BY_NONE && result == Py_None &&
+            hook->kind == CUNEI_HOOK_TRACE && cunei_hookframe_unwinds(frame, code));
 }
 
 void cunei_hookevent_leave(struct cunei_hook *hook, PyFrameObject *frame,
@@ -213,7 +204,7 @@ void cunei_hookevent_leave(struct cunei_hook *hook, PyFrameObject *frame,
     PyCodeObject *code = cunei_hookframe_code(frame);
 
     end_frame(hook, frame);
-    if (!LIKELY(!is_unwound(result)))
+    if (!LIKELY(!is_unwound(hook, frame, code, result)))
         tell_unwind(hook, code);
     else
         tell(frame, code,
@@ -242,9 +233,6 @@ void cunei_hookevent_raise(const struct cunei_hook *hook, PyFrameObject *frame,
     uint32_t before = cunei_recorder_begin_event();
     raised.frame = cunei_pyframe_running(PyThreadState_Get());
     raised.type = PyTuple_GET_ITEM(told, 0);
-#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
-    raised.is_final = cunei_handler_find(code, PyFrame_GetLasti(frame)) < 0;
-#endif
     cunei_thrown_raised(frame, cunei_event_word(code), told);
     cunei_recorder_end_event(before);
 }
