@@ -51,7 +51,8 @@ static bool asks_for_c_calls(const struct cunei_recording_values *values)
 }
 
 #define HOOK(name) (1u << CUNEI_INSTRUMENTER_##name)
-#define ANY_HOOK   UINT_MAX
+#define ANY_HOOK   (HOOK(S) - 1)
+#define NO_GIL     HOOK(S) /* only where there is none */
 
 /* Versions as one number; SERIES: the last that 3.`minor` can have. */
 #define RELEASE(minor, patch) ((minor)*1000 + (patch))
@@ -67,10 +68,9 @@ static const char instance_method[] = "a method that a class makes of a C functi
 
 static const struct {
     int first, last;  /* of RELEASE */
-    unsigned hooks;   /* with these: of HOOK */
+    unsigned hooks;   /* with these: of HOOK, and NO_GIL */
     is_asked *asked;  /* by options; NULL: by none */
     const char *text; /* after "on CPython 3.9 " */
-    bool no_gil;      /* only where there is none */
 } lacks[] = {
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "an exception that is raised and taken within one function is not seen"},
@@ -127,10 +127,10 @@ static const struct {
     {FROM(14), RELEASE(14, 0), HOOK(MONITORING), NULL, closed_generator},
     {FROM(13), SERIES(13), HOOK(MONITORING), NULL,
      "pdb.set_trace() in a recorded function stops a line later"},
-    {FROM(13), SERIES(13), HOOK(MONITORING), NULL,
-     "some starts of a function that threads race to call first are not told", true},
-    {FROM(13), ANY_LATER, HOOK(MONITORING), asks_for_some,
-     "functions that are left out are not free without a GIL", true},
+    {FROM(13), SERIES(13), HOOK(MONITORING) | NO_GIL, NULL,
+     "some starts of a function that threads race to call first are not told"},
+    {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, asks_for_some,
+     "functions that are left out are not free without a GIL"},
 };
 #define LACK_COUNT (sizeof(lacks) / sizeof(lacks[0]))
 
@@ -140,7 +140,8 @@ static bool holds(size_t index, const struct cunei_lacks_version *version,
     int release = RELEASE(version->minor, version->patch);
 
     return release >= lacks[index].first && release <= lacks[index].last &&
-           lacks[index].hooks & 1u << hook && (version->no_gil || !lacks[index].no_gil);
+           lacks[index].hooks & 1u << hook &&
+           (version->no_gil || !(lacks[index].hooks & NO_GIL));
 }
 
 bool cunei_lacks_next(const struct cunei_lacks_version *version,

@@ -72,7 +72,8 @@ static void put_ids(const char *tools, struct cunei_finding *finding)
 {
     int free_count = !strchr(tools, '3') + !strchr(tools, '4') + !strchr(tools, '5');
 
-    cunei_buffer_format(&finding->text, ", with %d of the tool ids 3 4 5 free", free_count);
+    cunei_buffer_format(&finding->text, ", with %d of the tool ids 3 4 5 free",
+                        free_count);
     if (free_count == 1) {
         finding->state = CUNEI_FINDING_NOTE;
         cunei_buffer_append_text(&finding->advice,

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 NEW = sys.version_info >= (3, 12)
-DEFAULT = "monitoring" if NEW else "frame"
-VERSION = "3.{}".format(sys.version_info[1])
+VERSION = f"3.{sys.version_info[1]}"
 
 
 def beside(cunei, text):
@@ -118,7 +117,7 @@ def test_a_report_of_none_says_how_long_it_took_and_what_there_is_to_see(cunei):
     title, after = shown.stdout.split("\n\n", 1)
     assert " ms wall" in title and " CPU" in title and "thread" not in title
     (following,) = (line for line in after.splitlines() if line.startswith("next"))
-    assert following.split() == "next cunei report trace --processes".split()
+    assert following.split() == ["next", "cunei", "report", "trace", "--processes"]
     assert " +0 ns " in rows
 
 

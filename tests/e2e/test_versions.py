@@ -138,7 +138,9 @@ def test_another_hook_may_have_a_place(cunei, pretended):
     ("version", "best"), [("3.8.18", "frame"), ("3.12.1", "monitoring")]
 )
 def test_doctor_names_the_instrumenters(cunei, pretended, version, best):
-    report = json.loads(cunei("doctor", "--json", "--python", pretended(version)).stdout)
+    report = json.loads(
+        cunei("doctor", "--json", "--python", pretended(version)).stdout
+    )
     (row,) = (row for row in report["checks"] if row["name"] == "instrumenter")
 
     assert report["instrumenter"] == best
