@@ -51,8 +51,8 @@ static bool asks_for_c_calls(const struct cunei_recording_values *values)
 }
 
 #define HOOK(name) (1u << CUNEI_INSTRUMENTER_##name)
-#define ANY_HOOK   (HOOK(S) - 1)
-#define NO_GIL     HOOK(S) /* only where there is none */
+#define ANY_HOOK   (NO_GIL - 1)
+#define NO_GIL     (1u << CUNEI_INSTRUMENTERS) /* only where there is none */
 
 /* Versions as one number; SERIES: the last that 3.`minor` can have. */
 #define RELEASE(minor, patch) ((minor)*1000 + (patch))
