@@ -180,6 +180,8 @@ static struct cunei_function settle(const struct cunei_function *label)
                       own_new[] = "<method '__new__' ";
     struct cunei_function settled = *label;
 
+    if (strcmp(label->file, "~") != 0)
+        return settled;
     if (strncmp(label->qualname, one_new, sizeof(one_new) - 1) == 0 ||
         strncmp(label->qualname, own_new, sizeof(own_new) - 1) == 0)
         settled.qualname = all_new;
