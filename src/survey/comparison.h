@@ -10,7 +10,7 @@
  *     cunei_comparison_fini(&comparison);
  *
  * Functions are the same that have the same module and qualified name.  Of those of a
- * module that share them (lambdas, say) the ones on the same line are, and then the
+ * module that share them (lambdas, say) the ones in the same place are, and then the
  * others in the order of their lines: lines move.  What cProfile wrote knows no
  * modules: where it is one of the runs, functions are the same that cProfile would call
  * so (file, line, name), and a resumption counts as a call as it does there.  A

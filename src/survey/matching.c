@@ -73,11 +73,14 @@ static uint32_t add_to_group(struct cunei_comparison *comparison, uint32_t *firs
     return added;
 }
 
+/* Where it is as far as that tells it from others of its name: folders may differ. */
 static struct cunei_function place_of(const struct cunei_function *function)
 {
+    const char *slash = strrchr(function->file, '/');
+
     return (struct cunei_function){.module = function->module,
                                    .qualname = function->qualname,
-                                   .file = "",
+                                   .file = slash ? slash + 1 : function->file,
                                    .line = function->line};
 }
 
@@ -109,7 +112,7 @@ uint32_t cunei_matching_next(struct cunei_comparison *comparison, unsigned side,
 
     if (!first || !own)
         return NO_MEMORY;
-    if (*own > 0) /* another file of the run has it on the same line */
+    if (*own > 0) /* another folder of the run has it in such a place */
         return *own;
     uint32_t number = *first ? item_of(comparison, *first)->free[side] : 0;
     while (number > 0 && item_of(comparison, number)->sides[side].is_placed)

@@ -9,7 +9,7 @@ struct cunei_comparison;
 struct cunei_function;
 
 /*
- * The item that a run's function is, by what is on its very line: its number plus one.
+ * The item that a run's function is, by what is in its very place: its number plus one.
  * 0: it is none of those; UINT32_MAX: no memory.
  */
 uint32_t cunei_matching_find(struct cunei_comparison *comparison, unsigned side,

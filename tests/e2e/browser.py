@@ -15,7 +15,7 @@ MISSING = "chromium is not installed"
 
 
 class Browser:
-    """One window; `requests` are the addresses it asked for, `errors` what went wrong."""
+    """One window; `requests` is what it asked for, `errors` what went wrong."""
 
     def __init__(self, folder, width=1400, height=900):
         self.requests, self.errors = [], []
