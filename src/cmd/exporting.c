@@ -135,14 +135,20 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
 {
     struct cunei_buffer text = {0};
     struct stat status;
+    const struct cunei_export_format *instead = NULL;
 
     cunei_format_several(&text, calls, "call");
     if (stat(exporting->file, &status) == 0 && S_ISREG(status.st_mode)) {
         cunei_buffer_append_text(&text, ", ");
         cunei_format_size(&text, (uint64_t)status.st_size);
+        instead = cunei_export_instead(exporting->format, (uint64_t)status.st_size);
     }
     cunei_cmd_note("'%s' holds %s; %s", exporting->file, text.data,
                    exporting->format->how);
+    if (instead)
+        cunei_cmd_note("that is more than its viewers read with ease: --to %s is much "
+                       "smaller, --from and --until make less of it",
+                       instead->name);
     cunei_buffer_fini(&text);
 }
 
