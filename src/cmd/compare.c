@@ -160,7 +160,8 @@ static int judge(const struct cunei_comparison *comparison, double limit)
 }
 
 /* A B, or A… -- B…: parsing would take the dashes away, so they are an empty word. */
-static bool find_sides(int argc, char **argv, struct side sides[2])
+static bool find_sides(int argc, char **argv, struct side sides[2],
+                       struct values *values)
 {
     int split = 0;
 
@@ -173,7 +174,11 @@ static bool find_sides(int argc, char **argv, struct side sides[2])
     sides[0] = (struct side){argv + 1, split > 0 ? split - 1 : 1};
     sides[1] = split > 0 ? (struct side){argv + split + 1, argc - split - 1}
                          : (struct side){argv + 2, 1};
-    return sides[0].count > 0 && sides[1].count > 0;
+    if (sides[0].count == 0 || sides[1].count == 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        values->compare.names[i] = sides[i].paths[0];
+    return true;
 }
 
 static bool parse_percent(const char *text, double *percent)
@@ -189,7 +194,7 @@ static int run_compare(int argc, char **argv)
     static char dashes[] = "";
     struct values values = {.compare.limit = 25};
     struct cunei_comparison comparison = {0};
-    struct side sides[2];
+    struct side sides[2] = {0};
     double limit = 0;
 
     for (int i = 1; i < argc; i++) {
@@ -197,7 +202,7 @@ static int run_compare(int argc, char **argv)
             argv[i] = dashes;
     }
     int status = cunei_options_parse(&cunei_cmd_compare, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON && !find_sides(argc, argv, sides))
+    if (status == CUNEI_OPTIONS_GO_ON && !find_sides(argc, argv, sides, &values))
         status = cunei_cmd_usage("compare wants two traces, or what cProfile wrote: "
                                  "cunei compare A B, or several of each: A… -- B…");
     if (status == CUNEI_OPTIONS_GO_ON && values.fail_over &&
@@ -205,8 +210,6 @@ static int run_compare(int argc, char **argv)
         status = cunei_cmd_usage(
             "--fail-over takes a percentage as 5 or 2.5%%, not '%s'", values.fail_over);
     if (status == CUNEI_OPTIONS_GO_ON) {
-        values.compare.names[0] = sides[0].paths[0];
-        values.compare.names[1] = sides[1].paths[0];
         status = load(&comparison, sides);
         if (status == EXIT_SUCCESS)
             status = show(&comparison, &values);

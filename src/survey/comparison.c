@@ -11,6 +11,7 @@
 
 struct facts {
     double calls, self_ns, total_ns;
+    bool is_there;
 };
 
 static char *keep(struct cunei_comparison *comparison, const char *text)
@@ -85,7 +86,6 @@ static void add_run(struct cunei_comparison_side *side, const struct facts *fact
 struct run {
     struct cunei_comparison *comparison;
     struct facts *facts; /* owned: by item */
-    bool *is_there;      /* owned */
     uint32_t capacity;
 };
 
@@ -97,26 +97,21 @@ static int run_add(struct run *run, const struct cunei_function *key,
 
     if (!item || !name(item, names))
         return -ENOMEM;
-    if (run->capacity < comparison->capacity) {
+    if (!run->facts || run->capacity < comparison->capacity) {
         struct facts *grown =
             realloc(run->facts, comparison->capacity * sizeof(*grown));
-        if (grown)
-            run->facts = grown;
-        bool *flags = realloc(run->is_there, comparison->capacity * sizeof(*flags));
-        if (flags)
-            run->is_there = flags;
-        if (!grown || !flags)
+        if (!grown)
             return -ENOMEM;
-        size_t added = comparison->capacity - run->capacity;
-        memset(grown + run->capacity, 0, added * sizeof(*grown));
-        memset(flags + run->capacity, 0, added * sizeof(*flags));
+        memset(grown + run->capacity, 0,
+               (comparison->capacity - run->capacity) * sizeof(*grown));
+        run->facts = grown;
         run->capacity = comparison->capacity;
     }
-    uint32_t index = (uint32_t)(item - comparison->items);
-    run->is_there[index] = true;
-    run->facts[index].calls += facts->calls;
-    run->facts[index].self_ns += facts->self_ns;
-    run->facts[index].total_ns += facts->total_ns;
+    struct facts *sum = &run->facts[item - comparison->items];
+    sum->is_there = true;
+    sum->calls += facts->calls;
+    sum->self_ns += facts->self_ns;
+    sum->total_ns += facts->total_ns;
     return 0;
 }
 
@@ -125,7 +120,7 @@ static void run_end(struct run *run, unsigned side)
     struct cunei_comparison *comparison = run->comparison;
 
     for (uint32_t i = 0; i < run->capacity && i < comparison->count; i++) {
-        if (!run->is_there[i])
+        if (!run->facts[i].is_there)
             continue;
         add_run(&comparison->items[i].sides[side], &run->facts[i]);
         comparison->self_ns[side] += run->facts[i].self_ns;
@@ -133,7 +128,6 @@ static void run_end(struct run *run, unsigned side)
     }
     comparison->runs[side]++;
     free(run->facts);
-    free(run->is_there);
 }
 
 /* As cProfile would call it. */
@@ -148,14 +142,20 @@ static struct cunei_function label(const struct cunei_function *function)
                                    .line = function->line};
 }
 
+struct place {
+    const struct cunei_function *function;
+};
+
 static int compare_places(const void *a, const void *b)
 {
-    const struct cunei_function *const *one = a, *const *two = b;
-    int order = strcmp((*one)->file, (*two)->file);
+    const struct place *one = a, *two = b;
+    int order = strcmp(one->function->file, two->function->file);
 
     if (order != 0)
         return order;
-    return (*one)->line < (*two)->line ? -1 : (*one)->line > (*two)->line;
+    return one->function->line < two->function->line
+               ? -1
+               : one->function->line > two->function->line;
 }
 
 /* Which of those with the same names it is: lines tell, but they move. */
@@ -174,13 +174,13 @@ static struct cunei_function numbered(struct cunei_functions *seen,
 }
 
 static int add_functions(struct run *run, const struct cunei_survey *survey,
-                         const struct cunei_function **sorted)
+                         const struct place *sorted)
 {
     struct cunei_functions seen = {0};
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < survey->functions.count; i++) {
-        const struct cunei_function *function = sorted[i];
+        const struct cunei_function *function = sorted[i].function;
         const struct cunei_survey_function *from =
             &survey->facts[function - survey->functions.items];
         if (from->calls + from->resumes + from->total_ns == 0)
@@ -203,12 +203,12 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
 {
     struct run run = {.comparison = comparison};
     uint32_t count = survey->functions.count;
-    const struct cunei_function **sorted = calloc(count + (size_t)1, sizeof(*sorted));
+    struct place *sorted = calloc(count + (size_t)1, sizeof(*sorted));
 
     if (!sorted)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        sorted[i] = &survey->functions.items[i];
+        sorted[i].function = &survey->functions.items[i];
     qsort(sorted, count, sizeof(*sorted), compare_places);
     int rc = add_functions(&run, survey, sorted);
     free(sorted);

@@ -42,7 +42,7 @@ struct value {
 
 /* A value takes at least a byte, so that there are never more than bytes. */
 struct parser {
-    char *at, *end;
+    const char *at, *end;
     struct value *values; /* owned, as the next two */
     uint32_t value_count, value_capacity;
     uint32_t *links; /* values of lists, side by side */
@@ -324,7 +324,7 @@ static int take_functions(struct cunei_prof *prof, const struct parser *parser,
     return 0;
 }
 
-int cunei_prof_parse(struct cunei_prof *prof, char *bytes, size_t size)
+int cunei_prof_parse(struct cunei_prof *prof, const char *bytes, size_t size)
 {
     struct parser parser = {.at = bytes, .end = bytes + size};
     uint32_t index;
