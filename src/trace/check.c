@@ -111,8 +111,8 @@ static const char *check_event(const struct cunei_trace_process *process,
     if (class == CUNEI_CLASS_STACK && !is_first)
         return "a stack is not its first event";
     if (class >= CUNEI_FUNCTION_FIRST)
-        return stream_class == CUNEI_STREAM_EVENTS &&
-                       class < process->class_end && is_defined(process, class)
+        return stream_class == CUNEI_STREAM_EVENTS && class < process->class_end &&
+                       is_defined(process, class)
                    ? NULL
                    : "a function is not defined";
     const struct cunei_layout *layout = cunei_event_layout(class);
