@@ -64,15 +64,16 @@ static bool holds_only_ours(const char *path)
 static int check_place(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder =
-        slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    struct cunei_buffer folder = {0};
     int rc = 0;
 
-    if (!folder)
+    cunei_buffer_append(&folder, path, slash ? (size_t)(slash - path) + 1 : 0);
+    cunei_buffer_append_text(&folder, "."); /* so that a file is none */
+    if (folder.failed)
         rc = -ENOMEM;
-    else if (access(folder, W_OK | X_OK) != 0)
+    else if (access(folder.data, W_OK | X_OK) != 0)
         rc = -errno;
-    free(folder);
+    cunei_buffer_fini(&folder);
     return rc < 0 ? cunei_cmd_fail(rc, "cannot write to '%s'", path) : EXIT_SUCCESS;
 }
 

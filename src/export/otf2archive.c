@@ -14,6 +14,7 @@
 
 #define CHUNK_EVENTS (UINT64_C(1) << 20)
 #define CHUNK_DEFS   (UINT64_C(4) << 20)
+#define CHUNKS_MAX   2u
 #define NS_PER_S     UINT64_C(1000000000)
 
 static OTF2_FlushType before_flush(void *data, OTF2_FileType type,
@@ -22,6 +23,48 @@ static OTF2_FlushType before_flush(void *data, OTF2_FileType type,
     (void)data, (void)type, (void)location, (void)caller, (void) final;
     return OTF2_FLUSH;
 }
+
+/* The memory of a buffer: left to itself, libotf2 keeps all of a thread's events. */
+struct chunks {
+    void *items[CHUNKS_MAX]; /* owned */
+    size_t count;
+};
+
+/* NULL: what there is has to be flushed first. */
+static void *allocate(void *data, OTF2_FileType type, OTF2_LocationRef location,
+                      void **buffer, uint64_t size)
+{
+    struct chunks *chunks = *buffer;
+
+    (void)data, (void)type, (void)location;
+    if (!chunks)
+        *buffer = chunks = calloc(1, sizeof(*chunks));
+    if (!chunks || chunks->count == CHUNKS_MAX)
+        return NULL;
+    void *chunk = malloc(size);
+    if (chunk)
+        chunks->items[chunks->count++] = chunk;
+    return chunk;
+}
+
+static void free_all(void *data, OTF2_FileType type, OTF2_LocationRef location,
+                     void **buffer, bool final)
+{
+    struct chunks *chunks = *buffer;
+
+    (void)data, (void)type, (void)location;
+    if (!chunks)
+        return;
+    while (chunks->count > 0)
+        free(chunks->items[--chunks->count]);
+    if (!final)
+        return;
+    free(chunks);
+    *buffer = NULL;
+}
+
+static const OTF2_MemoryCallbacks memory_callbacks = {.otf2_allocate = allocate,
+                                                      .otf2_free_all = free_all};
 
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = before_flush};
 
@@ -39,12 +82,8 @@ int cunei_otf2_result(const struct cunei_otf2 *archive)
     case OTF2_ERROR_MEM_FAULT:
     case OTF2_ERROR_MEM_ALLOC_FAILED:
         return -ENOMEM;
-    case OTF2_ERROR_ENOSPC:
-        return -ENOSPC;
-    case OTF2_ERROR_EACCES:
-        return -EACCES;
     default:
-        return -EIO;
+        return archive->number > 0 ? -archive->number : -EIO;
     }
 }
 
@@ -175,7 +214,9 @@ uint64_t cunei_otf2_stamp(struct cunei_otf2 *archive, uint64_t time)
 
 void cunei_otf2_location_end(struct cunei_otf2 *archive)
 {
-    if (!archive->writer)
+    /* What could not be written, libotf2 3.0 writes once more, from memory that it has
+     * freed: nothing is closed then, and the process ends soon. */
+    if (!archive->writer || archive->error != OTF2_SUCCESS)
         return;
     archive->locations[archive->location_count - 1].last = archive->last;
     cunei_otf2_note(archive,
@@ -232,7 +273,8 @@ static void define_locations(struct cunei_otf2 *archive)
 
     cunei_otf2_note(archive, OTF2_Archive_CloseEvtFiles(archive->handle));
     cunei_otf2_note(archive, OTF2_Archive_OpenDefFiles(archive->handle));
-    for (size_t i = 0; i < archive->location_count; i++) {
+    for (size_t i = 0; i < archive->location_count && archive->error == OTF2_SUCCESS;
+         i++) {
         const struct cunei_otf2_location *location = &archive->locations[i];
         OTF2_DefWriter *writer =
             OTF2_Archive_GetDefWriter(archive->handle, location->id);
@@ -253,11 +295,20 @@ static void define_locations(struct cunei_otf2 *archive)
                                  archive->export->origin_ns));
 }
 
-static OTF2_ErrorCode ignore_error(void *data, const char *file, uint64_t line,
-                                   const char *function, OTF2_ErrorCode code,
-                                   const char *format, va_list arguments)
+/*
+ * It would print what we say ourselves.  Some of what fails when it writes is told
+ * here only, and by no function that we call.
+ */
+static OTF2_ErrorCode take_error(void *data, const char *file, uint64_t line,
+                                 const char *function, OTF2_ErrorCode code,
+                                 const char *format, va_list arguments)
 {
-    (void)data, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    struct cunei_otf2 *archive = data;
+
+    if (archive->error == OTF2_SUCCESS)
+        archive->number = errno;
+    (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    cunei_otf2_note(archive, code);
     return code;
 }
 
@@ -272,8 +323,7 @@ static void define_attribute(struct cunei_otf2 *archive, OTF2_AttributeRef ref,
 
 int cunei_otf2_open(struct cunei_otf2 *archive)
 {
-    /* It would print what we say ourselves. */
-    (void)OTF2_Error_RegisterCallback(ignore_error, NULL);
+    (void)OTF2_Error_RegisterCallback(take_error, archive);
     archive->handle = OTF2_Archive_Open(archive->export->folder, "traces",
                                         OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFS,
                                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -282,6 +332,8 @@ int cunei_otf2_open(struct cunei_otf2 *archive)
         return -EIO;
     cunei_otf2_note(archive, OTF2_Archive_SetFlushCallbacks(archive->handle,
                                                             &flush_callbacks, NULL));
+    cunei_otf2_note(archive, OTF2_Archive_SetMemoryCallbacks(archive->handle,
+                                                             &memory_callbacks, NULL));
     cunei_otf2_note(archive,
                     OTF2_Archive_SetSerialCollectiveCallbacks(archive->handle));
     cunei_otf2_note(archive,
@@ -306,10 +358,11 @@ int cunei_otf2_close(struct cunei_otf2 *archive, int rc)
         define_locations(archive);
         rc = cunei_otf2_result(archive);
     }
-    if (archive->handle) {
+    if (archive->handle && archive->error == OTF2_SUCCESS) {
         cunei_otf2_note(archive, OTF2_Archive_Close(archive->handle));
         rc = rc == 0 ? cunei_otf2_result(archive) : rc;
     }
+    (void)OTF2_Error_RegisterCallback(NULL, NULL);
     if (archive->attributes)
         (void)OTF2_AttributeList_Delete(archive->attributes);
     cunei_otf2_names_fini(&archive->strings);

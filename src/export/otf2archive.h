@@ -69,9 +69,10 @@ struct cunei_otf2 {
     OTF2_RegionRef first_region; /* of its functions … */
     OTF2_RegionRef region_count; /* … and of all so far */
     OTF2_ErrorCode error;
+    int number; /* errno at that time */
 };
 
-/* -EIO, -ENOMEM, -ENOSPC, -EACCES. */
+/* -ENOMEM, or of writing. */
 int cunei_otf2_open(struct cunei_otf2 *archive);
 
 /* `rc`: how writing it went; what that, or the rest, came to is returned. */
