@@ -12,12 +12,14 @@
 #include "cmd/options.h"
 #include "cmd/window.h"
 #include "trace/trace.h"
+#include "view/json.h"
 
 struct values {
     const char *to;
     const char *file;
     bool force;
     bool list;
+    bool json;
     struct cunei_exporting exporting;
     struct cunei_export_options export;
     struct cunei_window_values window;
@@ -80,17 +82,47 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "list the formats, and how to open each",
      .offset = offsetof(struct values, list)},
+    {.name = "json",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "print that list as one JSON object",
+     .offset = offsetof(struct values, json)},
     {0},
 };
 
-static int show_list(void)
+static void show_row(const struct cunei_export_format *format)
+{
+    printf("%-11s %-17s %s\n%30s%s\n", format->name, format->extension, format->viewers,
+           "", format->how);
+    if (format->missing)
+        printf("%30snot in this build: it wants %s\n", "", format->missing);
+}
+
+static int show_list(bool is_json)
 {
     const struct cunei_export_format *format = cunei_export_formats;
+    struct cunei_json json = {.out = stdout};
 
-    for (; format->name; format++)
-        printf("%-11s %-10s %s\n%22s %s\n", format->name, format->extension,
-               format->viewers, "", format->how);
-    return EXIT_SUCCESS;
+    if (!is_json) {
+        for (; format->name; format++)
+            show_row(format);
+        return EXIT_SUCCESS;
+    }
+    cunei_json_open(&json, NULL, '{');
+    cunei_json_number(&json, "version", 1);
+    cunei_json_open(&json, "formats", '[');
+    for (; format->name; format++) {
+        cunei_json_open(&json, NULL, '{');
+        cunei_json_text(&json, "name", format->name);
+        cunei_json_text(&json, "extension", format->extension);
+        cunei_json_text(&json, "viewers", format->viewers);
+        cunei_json_text(&json, "how", format->how);
+        cunei_json_flag(&json, "is_built", !format->missing);
+        cunei_json_close(&json, '}');
+    }
+    cunei_json_close(&json, ']');
+    cunei_json_close(&json, '}');
+    int rc = cunei_json_end(&json);
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot print the formats") : EXIT_SUCCESS;
 }
 
 /* The directory's own name, for a file in the current one. */
@@ -128,7 +160,7 @@ static int run_export(int argc, char **argv)
 
     int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && values.list)
-        status = show_list();
+        status = show_list(values.json);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_options_directory(&cunei_cmd_export, argc, argv);
     if (status == CUNEI_OPTIONS_GO_ON && !values.to)

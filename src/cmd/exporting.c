@@ -146,17 +146,16 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
     cunei_buffer_fini(&text);
 }
 
-static void open_file(const struct cunei_exporting *exporting)
+void cunei_exporting_open(const char *file)
 {
-    char *argv[] = {(char *)(uintptr_t)OPENER, exporting->file, NULL};
+    char *argv[] = {(char *)(uintptr_t)OPENER, (char *)(uintptr_t)file, NULL};
     char *opener = cunei_interpreter_in_path(OPENER);
     pid_t pid;
 
     if (!opener)
-        cunei_cmd_note("cannot open '%s': there is no " OPENER " here",
-                       exporting->file);
+        cunei_cmd_note("cannot open '%s': there is no " OPENER " here", file);
     else if (posix_spawn(&pid, opener, NULL, NULL, argv, environ) != 0)
-        (void)cunei_cmd_fail(-errno, "cannot open '%s'", exporting->file);
+        (void)cunei_cmd_fail(-errno, "cannot open '%s'", file);
     free(opener);
 }
 
@@ -183,7 +182,7 @@ static int export_to(const struct cunei_exporting *exporting,
     else if (strcmp(exporting->file, "-") != 0)
         say_what_was_written(exporting, export->calls);
     if (exporting->open)
-        open_file(exporting);
+        cunei_exporting_open(exporting->file);
     return status;
 }
 

@@ -42,7 +42,8 @@ struct value {
 
 /* A value takes at least a byte, so that there are never more than bytes. */
 struct parser {
-    const char *at, *end;
+    char *at;
+    const char *end;
     struct value *values; /* owned, as the next two */
     uint32_t value_count, value_capacity;
     uint32_t *links; /* values of lists, side by side */
@@ -113,6 +114,25 @@ static bool take_size(struct parser *parser, bool is_short, uint32_t *size)
     return true;
 }
 
+/*
+ * Bytes of names that are no UTF-8 are surrogates in Python, U+DC80 and up, which
+ * marshal writes in three bytes each: they become what they were.  Returns the size.
+ */
+static uint32_t unescape(char *text, uint32_t size)
+{
+    uint32_t from = 0, to = 0;
+
+    while (from < size) {
+        const unsigned char *at = (const unsigned char *)text + from;
+        bool is_byte = size - from >= 3 && at[0] == 0xed &&
+                       (at[1] == 0xb2 || at[1] == 0xb3) && at[2] >= 0x80 &&
+                       at[2] < 0xc0;
+        text[to++] = is_byte ? (char)((at[1] & 1) << 6 | at[2]) : text[from];
+        from += is_byte ? 3 : 1;
+    }
+    return to;
+}
+
 /* A text moves to where its size stood, which leaves room for a NUL behind it. */
 static bool take_text(struct parser *parser, bool is_short, struct value *value)
 {
@@ -123,8 +143,9 @@ static bool take_text(struct parser *parser, bool is_short, struct value *value)
         (size_t)(parser->end - parser->at) < size)
         return false;
     memmove(begin, parser->at, size);
-    begin[size] = '\0';
     parser->at += size;
+    size = unescape(begin, size);
+    begin[size] = '\0';
     *value = (struct value){.kind = KIND_TEXT, .text = begin, .count = size};
     return true;
 }
@@ -324,7 +345,7 @@ static int take_functions(struct cunei_prof *prof, const struct parser *parser,
     return 0;
 }
 
-int cunei_prof_parse(struct cunei_prof *prof, const char *bytes, size_t size)
+int cunei_prof_parse(struct cunei_prof *prof, char *bytes, size_t size)
 {
     struct parser parser = {.at = bytes, .end = bytes + size};
     uint32_t index;

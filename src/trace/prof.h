@@ -37,6 +37,6 @@ int cunei_prof_open(struct cunei_prof *prof, const char *path,
 void cunei_prof_close(struct cunei_prof *prof);
 
 /* The same from bytes in memory, which are taken apart in place. */
-int cunei_prof_parse(struct cunei_prof *prof, const char *bytes, size_t size);
+int cunei_prof_parse(struct cunei_prof *prof, char *bytes, size_t size);
 
 #endif
