@@ -40,12 +40,12 @@ const several = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "");
 const title = (f) => (f.name === "<module>" ? `<module ${f.module}>` : f.name);
 
-// How much more, in percent; or that it is only on one side.
-function growth(before, after) {
+// How much more, in percent or by a factor; or that it is only on one side.
+function growth(before, after, unit = "") {
   if (!before && !after) return "";
   if (!before || !after) return after ? "new" : "gone";
   const by = (100 * (after - before)) / before;
-  return `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(Math.abs(by) < 1000 ? 1 : 0)}`;
+  return by >= 1000 ? `×${(after / before).toFixed(0)}` : `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(1)}${unit}`;
 }
 
 // Files without what they have in common: the program's folder, that of the library.

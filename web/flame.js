@@ -175,7 +175,7 @@ const flame = {
     const head = node ? [title(f), `${f.module} · ${place(f)}`] : ["all"];
     if (isComparison) {
       const { A, B } = this.totals, tree = data.tree;
-      return [...head, `${duration(A[node])} → ${duration(B[node])}: ${signed(this.delta(node))}, ${growth(A[node], B[node])} %`,
+      return [...head, `${duration(A[node])} → ${duration(B[node])}: ${signed(this.delta(node))}, ${growth(A[node], B[node], " %")}`,
         node ? `in itself ${duration(tree.selfA[node])} → ${duration(tree.selfB[node])}` : "",
         node ? `${count(tree.callsA[node])} → ${several(tree.callsB[node], "call")}` : ""].filter(Boolean);
     }
