@@ -219,6 +219,38 @@ def write_trace(records):
     return {"records": written}
 
 
+def run_mixed(records):
+    """Every workload in turn, until that many calls began and ended."""
+    done = 0
+    while done < records:
+        for function, size in WORKLOADS.values():
+            done += 2 * function(size)
+    return done
+
+
+def write_mixed(records):
+    import cunei
+
+    with cunei.recording(SCRATCH):
+        return {"records": run_mixed(records)}
+
+
+def save_viztracer():
+    """Nanoseconds that VizTracer takes to write what it has in memory as JSON."""
+    variants, _ = available({"VizTracer": VizTracer})
+    if not variants:
+        return None
+    tracer = variants["VizTracer"].tracer
+    file = os.path.join(SCRATCH, "viztracer.json")
+    tracer.start()
+    records = run_mixed(1_000_000)
+    tracer.stop()
+    begin = clock_ns()
+    tracer.save(file)
+    took = clock_ns() - begin
+    return {"records": records, "ns": took, "bytes": os.path.getsize(file)}
+
+
 PARTS = {
     "calls": measure_calls,
     "events": measure_events,
@@ -232,6 +264,9 @@ PARTS = {
     "excluded": lambda: measure_alone(Recording(exclude="workloads")),
     "big trace": lambda: write_trace(64_000_000),
     "small trace": lambda: write_trace(2_000_000),
+    "export trace": lambda: write_mixed(20_000_000),
+    "few events": lambda: write_mixed(2_000_000),
+    "VizTracer's file": save_viztracer,
 }
 
 

@@ -23,6 +23,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 
+import exports
 import matrix
 import outside
 import tables
@@ -102,6 +103,7 @@ PARTS = {
     "startup": lambda python: outside.measure_startup(python, FOLDER),
     "spawn": lambda python: outside.measure_spawn(python, FOLDER),
     "reader": lambda python: outside.measure_reader(python, FOLDER),
+    "exports": lambda python: exports.measure(python, FOLDER),
 }
 ROWS_OF = {"calls": WORKLOADS, "events": ROWS}
 
@@ -176,8 +178,8 @@ def main():
     for version, path in chosen:
         rounds = options.rounds or (FEWER_ROUNDS if found else ROUNDS)
         figures = measure(Python(version, path, rounds), parts)
-        # The reader is the same whatever Python wrote the trace.
-        parts = [part for part in parts if part[0] != "reader"]
+        # Reading is the same whatever Python wrote the trace.
+        parts = [part for part in parts if part[0] not in ("reader", "exports")]
         tables.show(figures)
         found.append(figures)
     matrix.show(found)

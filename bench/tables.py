@@ -28,6 +28,8 @@ def show(figures):
                 print(f"  {title:<46}{limit:>14}{value:>16}   {verdict}")
     if "reader" in figures:
         show_reader(figures["reader"])
+    if "exports" in figures:
+        show_exports(figures["exports"])
     for part, reason in figures["failed"].items():
         print(f"\n  {part} was not measured: {reason}")
     print(flush=True)
@@ -223,6 +225,16 @@ def reader_bars(reader):
     yield at_least("report, one core", 60, per_us(reader["report"]), "{:.0f} M/s")
 
 
+def exports_bars(exports):
+    rate = exports["perfetto"]["events_per_s"] / 1e6
+    yield at_least("export to perfetto", 15, rate, "{:.1f} M/s")
+    size = exports["perfetto"]["bytes_per_event"]
+    yield at_most("export to perfetto, an event", 16, size, "{:.1f} bytes")
+    for name in ("pstats", "folded", "callgrind"):
+        rate = exports[name]["events_per_s"] / 1e6
+        yield at_least(f"export to {name}", 50, rate, "{:.0f} M/s")
+
+
 BARS = {
     "calls": calls_bars,
     "events": events_bars,
@@ -235,6 +247,7 @@ BARS = {
     "startup": startup_bars,
     "spawn": spawn_bars,
     "reader": reader_bars,
+    "exports": exports_bars,
 }
 
 
@@ -243,3 +256,11 @@ def show_reader(reader):
     for name, figure in reader.items():
         memory = figure["memory_bytes"] / 2**20
         print(f"  {name:<32}{per_us(figure):>16.1f}{memory:>16.1f}")
+
+
+def show_exports(exports):
+    print(f"\n  {'exporting':<32}{'M events/s':>16}{'bytes/event':>16}")
+    for name, figure in exports.items():
+        size = figure.get("bytes_per_event")
+        cells = f"{figure['events_per_s'] / 1e6:>16.1f}"
+        print(f"  {name:<32}{cells}{'–' if size is None else f'{size:.2f}':>16}")

@@ -1,8 +1,12 @@
 """Makes one page of its parts, as a C header: what stands before its data, and behind.
 
-embed.py page.html style.css script.js page.h
+embed.py page.html style.css script.js… page.h
+
+The page runs no script and takes no style but these: its policy names their hashes.
 """
 
+import base64
+import hashlib
 import pathlib
 import sys
 
@@ -19,11 +23,26 @@ def array(name, text):
     return f"static const unsigned char {name}[] = {{\n    {body}}};\n"
 
 
-def main(page, style, script, header):
-    text = pathlib.Path(page).read_text(encoding="utf-8")
-    for part in (style, script):
-        file = pathlib.Path(part)
-        text = text.replace(f"/*{file.name}*/", file.read_text(encoding="utf-8"))
+def read(part):
+    return pathlib.Path(part).read_text(encoding="utf-8")
+
+
+def hashed(text):
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def main(page, style, *rest):
+    *scripts, header = rest
+    css = read(style)
+    script = '"use strict";\n' + "".join(read(part) for part in scripts)
+    text = (
+        read(page)
+        .replace("/*style-hash*/", hashed(css))
+        .replace("/*script-hash*/", hashed(script))
+        .replace("/*style*/", css)
+        .replace("/*script*/", script)
+    )
     before, behind = text.split("/*data*/")
     pathlib.Path(header).write_text(
         array("page_begin", before) + array("page_end", behind), encoding="utf-8"

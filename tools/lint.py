@@ -42,6 +42,7 @@ def check_format():
 
 def check_tidy():
     folder = builds.configure("clang")
+    run("ninja", "-C", folder, "src/export/pagebytes.h")
     commands = json.loads((folder / "compile_commands.json").read_text())
     once = {entry["file"]: entry for entry in commands}
     REMEMBERED.mkdir(exist_ok=True)

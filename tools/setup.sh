@@ -2,7 +2,7 @@
 # Prepares what a make target needs; does nothing twice.
 #
 #     tools/setup.sh build    a C compiler, a Python with headers, .venv to build in
-#     tools/setup.sh test     and clang, cmocka, babeltrace2, valgrind, linters
+#     tools/setup.sh test     and clang, cmocka, babeltrace2, otf2, valgrind, linters
 #
 # System packages come through apt-get when we are root; otherwise one line says what
 # to install.  pip keeps whatever settings the machine has.
@@ -40,6 +40,10 @@ missing_tools() {
     has pkg-config || echo pkg-config
     { has pkg-config && pkg-config --exists cmocka; } || echo libcmocka-dev
     has babeltrace2 || echo babeltrace2
+    { has pkg-config && pkg-config --exists zlib; } || echo zlib1g-dev
+    { has pkg-config && pkg-config --exists otf2; } || echo libotf2-trace-dev
+    has otf2-print || echo otf2-tools
+    ! has dpkg || dpkg -s python3-otf2 >/dev/null 2>&1 || echo python3-otf2
     has valgrind || echo valgrind
     ! has dpkg || dpkg -s libc6-dbg >/dev/null 2>&1 || echo libc6-dbg
 }

@@ -53,14 +53,22 @@ _DIGITS = "0123456789."
 
 
 def _patterns(
-    include: "str | Sequence[str]", exclude: "str | Sequence[str]" = ()
+    name: str, texts: "str | Sequence[str]", wanted: bool = True
 ) -> "list[tuple[bool, str]]":
-    """Both lists as the probe wants them: in order, included ones first."""
-    pairs: list[tuple[bool, str]] = []
-    for wanted, texts in ((True, include), (False, exclude)):
-        if isinstance(texts, str):
-            texts = (texts,)
-        pairs += ((wanted, text) for text in texts)
+    """The patterns of one argument as the probe wants them."""
+    if isinstance(texts, str):
+        texts = (texts,)
+    elif isinstance(texts, bytes) or not hasattr(texts, "__iter__"):
+        kind = type(texts).__name__
+        raise TypeError(f"{name} must be a pattern or a list of them, not {kind}")
+    pairs = []
+    for text in texts:
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise TypeError(f"a pattern of {name} must be a text, not {kind}")
+        if not text:
+            raise ValueError(f"{name} wants a pattern that is not empty")
+        pairs.append((wanted, text))
     return pairs
 
 
@@ -149,15 +157,15 @@ def start(
     try:
         _probe.start(
             path,
-            _patterns(include, exclude),
+            _patterns("include", include) + _patterns("exclude", exclude, False),
             max_bytes,
             children=children,
             c_calls=c_calls,
-            args=_patterns(args),
-            results=_patterns(return_),
+            args=_patterns("args", args),
+            results=_patterns("return_", return_),
             max_repr=max_repr,
             full_repr=repr == "full",
-            lines=_patterns(lines),
+            lines=_patterns("lines", lines),
             instrumenter=instrumenter,
         )
     except (OSError, RuntimeError) as error:

@@ -3,134 +3,97 @@
 #include "view/compare.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/pattern.h"
 #include "cmd/cmd.h"
-#include "cmd/open.h"
+#include "cmd/exporting.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/progress.h"
+#include "cmd/sides.h"
+#include "cmd/target.h"
+#include "export/difference.h"
 #include "survey/comparison.h"
-#include "survey/survey.h"
-#include "trace/prof.h"
-#include "trace/trace.h"
+
+#define HTML "html"
 
 struct values {
     struct cunei_compare_options compare;
+    struct cunei_patterns patterns; /* owned */
     const char *fail_over;
+    double limit;   /* the same as a number */
+    const char *to; /* as typed; NULL: no file is made */
+    const char *output;
+    const char *file; /* what they come to */
+    bool force;
+    bool open;
 };
 
 static const char *const sort_names[] = {"self", "total", "calls", "name", NULL};
 
 static const struct cunei_option options[] = {
     {.name = "sort",
+     .letter = 's',
      .kind = CUNEI_OPTION_CHOICE,
      .value = "KEY",
      .choices = sort_names,
-     .help = "what changed most in: self, total, calls; or name",
+     .help = "what changed most first",
      .offset = offsetof(struct values, compare.sort)},
     {.name = "limit",
      .letter = 'n',
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "show the first N functions (default: 25, 0: all)",
+     .help = "show the first N functions (default 25; 0: all)",
      .offset = offsetof(struct values, compare.limit)},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "show functions that match; see 'cunei help record'",
-     .offset = offsetof(struct values, compare.patterns)},
+     .help = "compare functions that match; see 'cunei help record'",
+     .offset = offsetof(struct values, patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "show no functions that match; the last pattern decides",
-     .offset = offsetof(struct values, compare.patterns)},
+     .help = "compare none that match; the last pattern decides",
+     .offset = offsetof(struct values, patterns)},
     {.name = "fail-over",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PCT",
-     .help = "exit with 1 where B takes that much more time than A,\nin percent",
+     .help = "exit with 1 where the self times of all functions that\nare compared add "
+             "up to over PCT % more in B than in A;\nwith several runs of both: and "
+             "that is hardly chance",
      .offset = offsetof(struct values, fail_over)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
      .help = "print all as one JSON object",
      .offset = offsetof(struct values, compare.json)},
+    {.name = "to",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "html[:FILE]",
+     .help = "write a page, too, with a flame graph of the\ndifference: red is slower, "
+             "blue is faster",
+     .offset = offsetof(struct values, to)},
+    {.name = "output",
+     .letter = 'o',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "FILE",
+     .help = "of --to (default: compare.html); - is stdout",
+     .offset = offsetof(struct values, output)},
+    {.name = "force",
+     .letter = 'f',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "overwrite a file that exists",
+     .offset = offsetof(struct values, force)},
+    {.name = "open",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "open the page",
+     .offset = offsetof(struct values, open)},
     {0},
 };
-
-/* What stands on a side. */
-struct side {
-    char **paths;
-    int count;
-};
-
-static bool is_directory(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static int add_trace(struct cunei_comparison *comparison, unsigned side,
-                     const char *path)
-{
-    struct cunei_progress progress = {.what = "reading"};
-    const struct cunei_survey_options wanted = {.progress = cunei_progress_show,
-                                                .progress_context = &progress};
-    struct cunei_survey survey;
-    struct cunei_trace trace;
-
-    int status = cunei_cmd_open_trace(path, &trace);
-    if (status != EXIT_SUCCESS)
-        return status;
-    int rc = cunei_survey_init(&survey, &trace, &wanted);
-    cunei_progress_clear(&progress);
-    if (rc == 0) {
-        rc = cunei_comparison_add(comparison, side, &survey);
-        if (survey.damage_count > 0)
-            cunei_cmd_note("%s; what is whole is compared", survey.damages[0].text);
-        cunei_survey_fini(&survey);
-    }
-    cunei_trace_close(&trace);
-    return rc < 0 ? cunei_cmd_fail(rc, "cannot read '%s'", path) : EXIT_SUCCESS;
-}
-
-static int add_prof(struct cunei_comparison *comparison, unsigned side,
-                    const char *path)
-{
-    struct cunei_trace_error error;
-    struct cunei_prof prof;
-
-    int rc = cunei_prof_open(&prof, path, &error);
-    if (rc < 0)
-        return cunei_cmd_fail(0, "%s", error.text);
-    rc = cunei_comparison_add_prof(comparison, side, &prof);
-    cunei_prof_close(&prof);
-    return rc < 0 ? cunei_cmd_fail(rc, "cannot read '%s'", path) : EXIT_SUCCESS;
-}
-
-static int load(struct cunei_comparison *comparison, const struct side sides[2])
-{
-    int status = EXIT_SUCCESS;
-
-    for (unsigned i = 0; i < 2; i++) {
-        for (int j = 0; j < sides[i].count; j++)
-            comparison->by_label |= access(sides[i].paths[j], F_OK) == 0 &&
-                                    !is_directory(sides[i].paths[j]);
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        for (int j = 0; status == EXIT_SUCCESS && j < sides[i].count; j++) {
-            const char *path = sides[i].paths[j];
-            bool is_file = access(path, F_OK) == 0 && !is_directory(path);
-            status = is_file ? add_prof(comparison, i, path)
-                             : add_trace(comparison, i, path);
-        }
-    }
-    cunei_comparison_finish(comparison);
-    return status;
-}
 
 static int show(struct cunei_comparison *comparison, struct values *values)
 {
@@ -138,10 +101,10 @@ static int show(struct cunei_comparison *comparison, struct values *values)
 
     if (!values->compare.json)
         cunei_output_open(&output, stdout,
-                          values->compare.limit ? (size_t)values->compare.limit + 5
+                          values->compare.limit ? (size_t)values->compare.limit + 7
                                                 : SIZE_MAX);
     values->compare.style = output.style;
-    if (!isatty(STDOUT_FILENO))
+    if (!isatty(STDOUT_FILENO) && !getenv("COLUMNS"))
         values->compare.style.width = 0; /* for programs: nothing is shortened */
     int rc = cunei_compare_print(comparison, &values->compare, output.out);
     int close_rc = cunei_output_close(&output);
@@ -149,72 +112,139 @@ static int show(struct cunei_comparison *comparison, struct values *values)
     return rc < 0 ? cunei_cmd_fail(rc, "cannot show the comparison") : EXIT_SUCCESS;
 }
 
+static int write_page(const struct cunei_comparison *comparison,
+                      const struct values *values)
+{
+    struct cunei_target target;
+
+    int status = cunei_target_open(&target, values->file, false, values->force);
+    if (status != EXIT_SUCCESS)
+        return status;
+    int rc = cunei_difference_write(comparison, values->compare.names, target.out);
+    rc = cunei_target_close(&target, rc);
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot write '%s'", values->file);
+    if (strcmp(values->file, "-") != 0)
+        cunei_cmd_note("'%s' shows the difference; open it in a browser", values->file);
+    if (values->open)
+        cunei_exporting_open(values->file);
+    return EXIT_SUCCESS;
+}
+
 static int judge(const struct cunei_comparison *comparison, double limit)
 {
-    double growth = cunei_compare_growth(comparison);
+    double growth = cunei_comparison_growth(comparison);
+    struct cunei_buffer where = {0};
 
     if (growth <= limit)
         return EXIT_SUCCESS;
-    return cunei_cmd_fail(0, "B takes %.1f %% more time than A, and %g %% are allowed",
-                          growth, limit);
-}
-
-/* A B, or A… -- B…: parsing would take the dashes away, so they are an empty word. */
-static bool find_sides(int argc, char **argv, struct side sides[2])
-{
-    int split = 0;
-
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '\0')
-            split = i;
+    if (isinf(growth))
+        return cunei_cmd_fail(0, "A has no time in any function that is compared, so "
+                                 "that no percentage can be told");
+    if (cunei_comparison_has_chance(comparison) &&
+        comparison->chance >= CUNEI_COMPARE_SIGNIFICANT) {
+        cunei_cmd_note("B takes %.1f %% more time than A, but its runs differ as much "
+                       "by themselves (chance %.2f); more runs tell",
+                       growth, comparison->chance);
+        return EXIT_SUCCESS;
     }
-    if (split == 0 && argc != 3)
-        return false;
-    sides[0] = (struct side){argv + 1, split > 0 ? split - 1 : 1};
-    sides[1] = split > 0 ? (struct side){argv + split + 1, argc - split - 1}
-                         : (struct side){argv + 2, 1};
-    return sides[0].count > 0 && sides[1].count > 0;
+    cunei_compare_tell_growth(comparison, &where);
+    int status = cunei_cmd_fail(0,
+                                "B takes %.1f %% more time than A, and %g %% are "
+                                "allowed; most of it in %s",
+                                growth, limit, where.data ? where.data : "none");
+    cunei_buffer_fini(&where);
+    return status;
 }
 
-static bool parse_percent(const char *text, double *percent)
+static int parse_percent(struct values *values)
 {
+    const char *text = values->fail_over;
     char *end = NULL;
 
-    *percent = strtod(text, &end);
-    return end != text && (end[0] == '\0' || strcmp(end, "%") == 0) && *percent >= 0;
+    if (!text)
+        return CUNEI_OPTIONS_GO_ON;
+    values->limit = strtod(text, &end);
+    /* No signs, no names of numbers, nothing in hexadecimal. */
+    bool is_good = strspn(text, "0123456789.") > 0 && !strpbrk(text, "xX") &&
+                   (end[0] == '\0' || strcmp(end, "%") == 0) && isfinite(values->limit);
+    return is_good ? CUNEI_OPTIONS_GO_ON
+                   : cunei_cmd_usage("--fail-over takes a percentage as 5 or 2.5%%, "
+                                     "not '%s'",
+                                     text);
+}
+
+/* Understand --to and -o, and whether the file can be made. */
+static int prepare_file(struct values *values)
+{
+    size_t size = strlen(HTML);
+
+    if (!values->to)
+        return values->output || values->open
+                   ? cunei_cmd_usage("%s is of --to html",
+                                     values->output ? "--output" : "--open")
+                   : CUNEI_OPTIONS_GO_ON;
+    if (strncmp(values->to, HTML, size) != 0 ||
+        (values->to[size] != '\0' && values->to[size] != ':'))
+        return cunei_cmd_usage("a comparison can be written --to html, not to '%s'; "
+                               "--json prints it for programs",
+                               values->to);
+    const char *named = values->to[size] == ':' ? values->to + size + 1 : "";
+    values->file = values->output ? values->output : named[0] ? named : "compare.html";
+    int status = cunei_target_check(values->file, false, values->force);
+    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+}
+
+/* What is said and written comes before what is judged. */
+static int finish(struct cunei_comparison *comparison, struct values *values)
+{
+    bool is_page_all = values->file && strcmp(values->file, "-") == 0;
+    int status = EXIT_SUCCESS;
+
+    if (!is_page_all)
+        status = show(comparison, values);
+    if (status == EXIT_SUCCESS && values->file)
+        status = write_page(comparison, values);
+    if (status == EXIT_SUCCESS && values->fail_over)
+        status = judge(comparison, values->limit);
+    return status;
+}
+
+static int compare(struct cunei_sides *sides, struct values *values)
+{
+    struct cunei_comparison comparison = {.patterns = &values->patterns,
+                                          .has_trees = values->file != NULL};
+
+    int status = cunei_sides_load(sides, &comparison);
+    if (status == EXIT_SUCCESS) {
+        values->compare.directory = sides->first.directory;
+        for (unsigned i = 0; i < 2; i++)
+            values->compare.names[i] = sides->sides[i].paths[0];
+        status = finish(&comparison, values);
+        if (status == EXIT_SUCCESS && sides->damage[0])
+            status = cunei_cmd_fail(0, "%s; what is whole is compared", sides->damage);
+    }
+    cunei_comparison_fini(&comparison);
+    return status;
 }
 
 static int run_compare(int argc, char **argv)
 {
-    static char dashes[] = "";
     struct values values = {.compare.limit = 25};
-    struct cunei_comparison comparison = {0};
-    struct side sides[2];
-    double limit = 0;
+    struct cunei_sides sides = {0};
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0)
-            argv[i] = dashes;
-    }
+    cunei_sides_mark(&sides, argc, argv);
     int status = cunei_options_parse(&cunei_cmd_compare, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON && !find_sides(argc, argv, sides))
-        status = cunei_cmd_usage("compare wants two traces, or what cProfile wrote: "
-                                 "cunei compare A B, or several of each: A… -- B…");
-    if (status == CUNEI_OPTIONS_GO_ON && values.fail_over &&
-        !parse_percent(values.fail_over, &limit))
-        status = cunei_cmd_usage(
-            "--fail-over takes a percentage as 5 or 2.5%%, not '%s'", values.fail_over);
-    if (status == CUNEI_OPTIONS_GO_ON) {
-        values.compare.names[0] = sides[0].paths[0];
-        values.compare.names[1] = sides[1].paths[0];
-        status = load(&comparison, sides);
-        if (status == EXIT_SUCCESS)
-            status = show(&comparison, &values);
-        if (status == EXIT_SUCCESS && values.fail_over)
-            status = judge(&comparison, limit);
-        cunei_comparison_fini(&comparison);
-    }
-    cunei_patterns_fini(&values.compare.patterns);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_sides_find(&sides, argc, argv);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = parse_percent(&values);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = prepare_file(&values);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = compare(&sides, &values);
+    cunei_sides_fini(&sides);
+    cunei_patterns_fini(&values.patterns);
     return status;
 }
 
@@ -224,15 +254,19 @@ const struct cunei_cmd cunei_cmd_compare = {
     .summary = "show what changed between two recordings",
     .help =
         "Compares two traces, or a trace with what cProfile wrote, function by\n"
-        "function: time and calls of both, and their difference, what changed most\n"
-        "first.  Functions are matched by module and name, not by line.  With several\n"
-        "runs of each side it compares averages, and says how likely such a\n"
-        "difference is by chance (Welch's test).\n"
+        "function: time and calls of both and their difference, what changed most\n"
+        "first. Functions are matched by module and name, so that lines may move;\n"
+        "beside cProfile by file, line and name, and each resumption of a generator is\n"
+        "a call, as it counts. With several runs of each side averages are compared;\n"
+        "chance is how likely such a difference is between runs of the same program\n"
+        "(Welch's test), and a * stands where it is under 0.05.\n"
         "\n"
         "  cunei compare before after\n"
         "  cunei compare before1 before2 before3 -- after1 after2 after3\n"
         "  cunei compare app.prof trace --sort calls     is it what cProfile counts?\n"
-        "  cunei compare main branch --fail-over 5       status 1 if over 5 % slower",
+        "  cunei compare main branch --fail-over 5       status 1 if over 5 % slower\n"
+        "  cunei compare main branch --include 'app' --fail-over 5\n"
+        "  cunei compare before after --to html --open   where it got slower",
     .options = options,
     .run = run_compare,
 };

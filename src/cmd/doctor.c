@@ -19,8 +19,8 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/interpreter.h"
-#include "cmd/lacks.h"
 #include "cmd/options.h"
+#include "cmd/patient.h"
 #include "cmd/program.h"
 #include "rt/clock.h"
 
@@ -29,40 +29,10 @@ struct values {
     bool json;
 };
 
-enum state {
-    STATE_OK,
-    STATE_NOTE,    /* works, with something to know */
-    STATE_MISSING, /* an optional part */
-    STATE_BAD,     /* nothing can be recorded */
-};
-
 static const char *const state_names[] = {"ok", "note", "missing", "bad"};
 
-/* A row: what was found, and what to do about it where there is something to do. */
-struct finding {
-    enum state state;
-    struct cunei_buffer text;
-    struct cunei_buffer advice;
-    bool lists_lacks; /* those of the Python follow */
-};
-
-enum {
-    MONITORING_MINOR = 12 /* the first with sys.monitoring, which lacks nothing */
-};
-
-struct patient {
-    const char *wanted; /* by --python, or NULL */
-    struct cunei_interpreter python;
-    int python_rc; /* of asking it; -ENOENT: there is none */
-};
-
-static void say(struct finding *finding, enum state state, const char *text)
-{
-    finding->state = state;
-    cunei_buffer_append_text(&finding->text, text);
-}
-
-static void check_kernel(const struct patient *patient, struct finding *finding)
+static void check_kernel(const struct cunei_patient *patient,
+                         struct cunei_finding *finding)
 {
     struct utsname name;
     (void)patient;
@@ -72,7 +42,8 @@ static void check_kernel(const struct patient *patient, struct finding *finding)
                             name.machine);
 }
 
-static void check_clock(const struct patient *patient, struct finding *finding)
+static void check_clock(const struct cunei_patient *patient,
+                        struct cunei_finding *finding)
 {
     const char *why = "";
     (void)patient;
@@ -84,109 +55,9 @@ static void check_clock(const struct patient *patient, struct finding *finding)
                             (double)cunei_clock_calibrate(10000) / 1e9);
         return;
     }
-    finding->state = STATE_NOTE;
+    finding->state = CUNEI_FINDING_NOTE;
     cunei_buffer_format(&finding->text, "clock_gettime, for %s", why);
     cunei_buffer_append_text(&finding->advice, "each event costs some 20 ns more");
-}
-
-static void check_python(const struct patient *patient, struct finding *finding)
-{
-    const struct cunei_interpreter *python = &patient->python;
-
-    bool old = python->major < CUNEI_INTERPRETER_MAJOR ||
-               (python->major == CUNEI_INTERPRETER_MAJOR &&
-                python->minor < CUNEI_INTERPRETER_MINOR);
-    if (patient->python_rc == 0)
-        cunei_buffer_format(
-            &finding->text, "%s %s%s, %s%s",
-            strcmp(python->implementation, "cpython") == 0 ? "CPython"
-                                                           : python->implementation,
-            python->version, strcmp(python->gil, "no") == 0 ? " without GIL" : "",
-            *python->executable ? python->executable : python->path,
-            old ? "; cunei needs 3.8" : "");
-    else if (patient->python_rc == -EPROTO)
-        cunei_buffer_format(&finding->text, "%s does not answer as a Python does%s%s",
-                            python->path, *python->error ? ": " : "", python->error);
-    else
-        cunei_buffer_format(&finding->text, "%s: %s",
-                            patient->wanted ? patient->wanted : "python3",
-                            strerror(-patient->python_rc));
-    if (patient->python_rc < 0 || old) {
-        finding->state = STATE_BAD;
-        cunei_buffer_append_text(
-            &finding->advice, "name another with --python: a path, or a name in PATH");
-    }
-}
-
-static void check_package(const struct patient *patient, struct finding *finding)
-{
-    if (patient->python_rc < 0)
-        say(finding, STATE_BAD, "no Python to look into");
-    else if (!cunei_interpreter_can_record(&patient->python, &finding->advice))
-        say(finding, STATE_BAD, "cannot record");
-    else
-        cunei_buffer_format(&finding->text, "%s in %s, started by cunei.pth",
-                            patient->python.cunei, patient->python.package);
-}
-
-static void check_monitoring(const struct patient *patient, struct finding *finding)
-{
-    const char *tools = patient->python.tools;
-
-    if (patient->python_rc < 0) {
-        say(finding, STATE_BAD, "no Python to look into");
-        return;
-    }
-    if (patient->python.minor < CUNEI_INTERPRETER_MINOR) {
-        cunei_buffer_format(&finding->text, "cunei has no hook before 3.%d",
-                            CUNEI_INTERPRETER_MINOR);
-        finding->state = STATE_BAD;
-        return;
-    }
-    if (patient->python.minor < MONITORING_MINOR) {
-        say(finding, STATE_OK, "an evaluator of frames: no sys.monitoring before 3.12");
-        return;
-    }
-    bool mine[] = {!strchr(tools, '3'), !strchr(tools, '4'), !strchr(tools, '5')};
-    int free_count = mine[0] + mine[1] + mine[2];
-    cunei_buffer_format(&finding->text, "sys.monitoring, %d of its tool ids 3 4 5 free",
-                        free_count);
-    finding->state = free_count == 0   ? STATE_BAD
-                     : free_count == 1 ? STATE_NOTE
-                                       : STATE_OK;
-    if (free_count < 2)
-        cunei_buffer_append_text(&finding->advice,
-                                 "another tool starts with that Python and holds them");
-}
-
-/* What it cannot give; docs/versions.md says more. */
-static void check_version(const struct patient *patient, struct finding *finding)
-{
-    struct cunei_lack lack = {0};
-    unsigned count = 0;
-
-    if (patient->python_rc < 0) {
-        say(finding, STATE_BAD, "no Python to look into");
-        return;
-    }
-    if (patient->python.major < CUNEI_INTERPRETER_MAJOR ||
-        patient->python.minor < CUNEI_INTERPRETER_MINOR) {
-        cunei_buffer_format(&finding->text,
-                            "too old: 3.%d is the first that is recorded",
-                            CUNEI_INTERPRETER_MINOR);
-        finding->state = STATE_BAD;
-        return;
-    }
-    while (cunei_lacks_next(patient->python.minor, &lack))
-        count++;
-    if (count == 0) {
-        say(finding, STATE_OK, "gives all that cunei records");
-        return;
-    }
-    finding->state = STATE_NOTE;
-    finding->lists_lacks = true;
-    cunei_buffer_format(&finding->text, "does not give all that 3.%d and later do",
-                        MONITORING_MINOR);
 }
 
 static const char *system_name(const char *path)
@@ -235,21 +106,22 @@ static int try_mapping(const char *folder, size_t size)
     return rc;
 }
 
-static void check_folder(const struct patient *patient, struct finding *finding)
+static void check_folder(const struct cunei_patient *patient,
+                         struct cunei_finding *finding)
 {
     struct statvfs system;
     (void)patient;
 
     int rc = try_mapping(".", 4096);
     if (rc == -EACCES || rc == -EROFS || rc == -EPERM) {
-        say(finding, STATE_NOTE, "cannot be written to");
+        cunei_finding_say(finding, CUNEI_FINDING_NOTE, "cannot be written to");
         cunei_buffer_append_text(&finding->advice, "name a directory with -o");
         return;
     }
     cunei_buffer_format(&finding->text, "%s, %s", system_name("."),
                         rc == 0 ? "maps files" : "does not map files");
     if (rc < 0) {
-        finding->state = STATE_NOTE;
+        finding->state = CUNEI_FINDING_NOTE;
         cunei_buffer_append_text(&finding->advice,
                                  "what is being recorded lies in /dev/shm meanwhile");
     }
@@ -260,14 +132,15 @@ static void check_folder(const struct patient *patient, struct finding *finding)
     cunei_buffer_format(&finding->text, ", %.1f GiB free of %.1f GiB",
                         (double)free_bytes / 0x1p30, (double)all_bytes / 0x1p30);
     if (free_bytes < (UINT64_C(1) << 30) || free_bytes < all_bytes / 20) {
-        finding->state = STATE_BAD;
+        finding->state = CUNEI_FINDING_BAD;
         cunei_buffer_append_text(&finding->advice,
                                  "less than 1 GiB or 5 % is free: nothing is recorded "
                                  "here; make room, or name another place with -o");
     }
 }
 
-static void check_shared_memory(const struct patient *patient, struct finding *finding)
+static void check_shared_memory(const struct cunei_patient *patient,
+                                struct cunei_finding *finding)
 {
     struct statvfs system;
     (void)patient;
@@ -278,13 +151,14 @@ static void check_shared_memory(const struct patient *patient, struct finding *f
         cunei_buffer_append_text(&finding->advice,
                                  "it is only needed where the trace's "
                                  "file system does not map files");
-        finding->state = STATE_NOTE;
+        finding->state = CUNEI_FINDING_NOTE;
     } else if (statvfs("/dev/shm", &system) == 0)
         cunei_buffer_format(&finding->text, "%.1f GiB free",
                             (double)system.f_bavail * (double)system.f_frsize / 0x1p30);
 }
 
-static void check_limits(const struct patient *patient, struct finding *finding)
+static void check_limits(const struct cunei_patient *patient,
+                         struct cunei_finding *finding)
 {
     struct rlimit size, files;
     (void)patient;
@@ -297,7 +171,7 @@ static void check_limits(const struct patient *patient, struct finding *finding)
         cunei_buffer_append_text(&finding->text, "files of any size");
         return;
     }
-    finding->state = STATE_NOTE;
+    finding->state = CUNEI_FINDING_NOTE;
     cunei_buffer_format(&finding->text, "files up to %" PRIu64 " bytes",
                         (uint64_t)size.rlim_cur);
     cunei_buffer_append_text(&finding->advice,
@@ -305,38 +179,42 @@ static void check_limits(const struct patient *patient, struct finding *finding)
 }
 
 /* `package`: what to install to have it. */
-static void look_for(struct finding *finding, const char *command, const char *use,
-                     const char *package)
+static void look_for(struct cunei_finding *finding, const char *command,
+                     const char *use, const char *package)
 {
     char *path = cunei_interpreter_in_path(command);
 
-    finding->state = path ? STATE_OK : STATE_MISSING;
+    finding->state = path ? CUNEI_FINDING_OK : CUNEI_FINDING_MISSING;
     cunei_buffer_format(&finding->text, "%s; %s", path ? path : "not found", use);
     if (!path)
         cunei_buffer_format(&finding->advice, "apt-get install %s", package);
     free(path);
 }
 
-static void check_babeltrace(const struct patient *patient, struct finding *finding)
+static void check_babeltrace(const struct cunei_patient *patient,
+                             struct cunei_finding *finding)
 {
     (void)patient;
     look_for(finding, "babeltrace2", "optional, prints and converts traces",
              "babeltrace2");
 }
 
-static void check_lttng(const struct patient *patient, struct finding *finding)
+static void check_lttng(const struct cunei_patient *patient,
+                        struct cunei_finding *finding)
 {
     (void)patient;
     look_for(finding, "lttng", "optional, later versions use it", "lttng-tools");
 }
 
-static void check_otf2(const struct patient *patient, struct finding *finding)
+static void check_otf2(const struct cunei_patient *patient,
+                       struct cunei_finding *finding)
 {
     (void)patient;
     look_for(finding, "otf2-config", "optional, later versions use it", "otf2-tools");
 }
 
-static void check_mpi(const struct patient *patient, struct finding *finding)
+static void check_mpi(const struct cunei_patient *patient,
+                      struct cunei_finding *finding)
 {
     (void)patient;
     look_for(finding, "mpiexec", "optional, its ranks record like any other process",
@@ -345,14 +223,14 @@ static void check_mpi(const struct patient *patient, struct finding *finding)
 
 static const struct {
     const char *name;
-    void (*run)(const struct patient *patient, struct finding *finding);
+    void (*run)(const struct cunei_patient *patient, struct cunei_finding *finding);
 } checks[] = {
     {"kernel", check_kernel},
     {"clock", check_clock},
-    {"python", check_python},
-    {"cunei", check_package},
-    {"monitoring", check_monitoring},
-    {"version", check_version},
+    {"python", cunei_patient_check_python},
+    {"cunei", cunei_patient_check_package},
+    {"instrumenter", cunei_patient_check_instrumenter},
+    {"version", cunei_patient_check_version},
     {"directory", check_folder},
     {"/dev/shm", check_shared_memory},
     {"limits", check_limits},
@@ -363,21 +241,21 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static void print_row(const struct patient *patient, const char *name,
-                      const struct finding *finding)
+static void print_row(const struct cunei_patient *patient, const char *name,
+                      const struct cunei_finding *finding)
 {
     struct cunei_lack lack = {0};
 
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
            finding->text.data ? finding->text.data : "");
-    while (finding->lists_lacks && cunei_lacks_next(patient->python.minor, &lack))
+    while (finding->lists_lacks && cunei_patient_next_lack(patient, &lack))
         printf("%-21s · %s\n", "", lack.text);
     if (finding->advice.size)
         printf("%-21s → %s\n", "", finding->advice.data);
 }
 
 static void add_json(struct cunei_buffer *json, const char *name,
-                     const struct finding *finding)
+                     const struct cunei_finding *finding)
 {
     const struct cunei_buffer *texts[] = {&finding->text, &finding->advice};
     static const char *const keys[] = {"text", "advice"};
@@ -392,20 +270,7 @@ static void add_json(struct cunei_buffer *json, const char *name,
     cunei_buffer_append_text(json, "}");
 }
 
-static void add_lacks(struct cunei_buffer *json, const struct patient *patient)
-{
-    struct cunei_lack lack = {0};
-    const char *separator = "";
-
-    cunei_buffer_append_text(json, "],\"limits\":[");
-    while (patient->python_rc == 0 && cunei_lacks_next(patient->python.minor, &lack)) {
-        cunei_buffer_append_text(json, separator);
-        cunei_text_json(json, lack.text, strlen(lack.text));
-        separator = ",";
-    }
-}
-
-static int examine(const struct patient *patient, bool as_json)
+static int examine(const struct cunei_patient *patient, bool as_json)
 {
     struct cunei_buffer json = {0};
     bool bad = false;
@@ -413,9 +278,9 @@ static int examine(const struct patient *patient, bool as_json)
     cunei_buffer_format(&json, "{\"version\":1,\"cunei\":\"%s\",\"checks\":[",
                         CUNEI_VERSION);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
-        struct finding finding = {0};
+        struct cunei_finding finding = {0};
         checks[i].run(patient, &finding);
-        bad |= finding.state == STATE_BAD;
+        bad |= finding.state == CUNEI_FINDING_BAD;
         if (as_json && !json.failed)
             add_json(&json, checks[i].name, &finding);
         else if (!as_json)
@@ -423,8 +288,9 @@ static int examine(const struct patient *patient, bool as_json)
         cunei_buffer_fini(&finding.text);
         cunei_buffer_fini(&finding.advice);
     }
-    add_lacks(&json, patient);
-    cunei_buffer_format(&json, "],\"can_record\":%s}", bad ? "false" : "true");
+    cunei_buffer_append_text(&json, "]");
+    cunei_patient_put_json(patient, &json);
+    cunei_buffer_format(&json, ",\"can_record\":%s}", bad ? "false" : "true");
     if (as_json)
         puts(json.data ? json.data : "{}");
     cunei_buffer_fini(&json);
@@ -434,7 +300,7 @@ static int examine(const struct patient *patient, bool as_json)
 static int run_doctor(int argc, char **argv)
 {
     struct values values = {0};
-    struct patient patient = {.python_rc = -ENOENT};
+    struct cunei_patient patient = {.python_rc = -ENOENT};
 
     int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)

@@ -12,12 +12,14 @@
 #include "cmd/options.h"
 #include "cmd/window.h"
 #include "trace/trace.h"
+#include "view/json.h"
 
 struct values {
     const char *to;
     const char *file;
     bool force;
     bool list;
+    bool json;
     struct cunei_exporting exporting;
     struct cunei_export_options export;
     struct cunei_window_values window;
@@ -80,17 +82,47 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "list the formats, and how to open each",
      .offset = offsetof(struct values, list)},
+    {.name = "json",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "print that list as one JSON object",
+     .offset = offsetof(struct values, json)},
     {0},
 };
 
-static int show_list(void)
+static void show_row(const struct cunei_export_format *format)
+{
+    printf("%-11s %-17s %s\n%30s%s\n", format->name, format->extension, format->viewers,
+           "", format->how);
+    if (format->missing)
+        printf("%30snot in this build: it wants %s\n", "", format->missing);
+}
+
+static int show_list(bool is_json)
 {
     const struct cunei_export_format *format = cunei_export_formats;
+    struct cunei_json json = {.out = stdout};
 
-    for (; format->name; format++)
-        printf("%-11s %-10s %s\n%22s %s\n", format->name, format->extension,
-               format->viewers, "", format->how);
-    return EXIT_SUCCESS;
+    if (!is_json) {
+        for (; format->name; format++)
+            show_row(format);
+        return EXIT_SUCCESS;
+    }
+    cunei_json_open(&json, NULL, '{');
+    cunei_json_number(&json, "version", 1);
+    cunei_json_open(&json, "formats", '[');
+    for (; format->name; format++) {
+        cunei_json_open(&json, NULL, '{');
+        cunei_json_text(&json, "name", format->name);
+        cunei_json_text(&json, "extension", format->extension);
+        cunei_json_text(&json, "viewers", format->viewers);
+        cunei_json_text(&json, "how", format->how);
+        cunei_json_flag(&json, "is_built", !format->missing);
+        cunei_json_close(&json, '}');
+    }
+    cunei_json_close(&json, ']');
+    cunei_json_close(&json, '}');
+    int rc = cunei_json_end(&json);
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot print the formats") : EXIT_SUCCESS;
 }
 
 /* The directory's own name, for a file in the current one. */
@@ -104,21 +136,59 @@ static char *name_of(const char *path)
     return name;
 }
 
+/* A trace that is written anew is another one. */
+static int check_is_other(const struct values *values, const char *path)
+{
+    char *from = realpath(path, NULL), *to = realpath(values->exporting.file, NULL);
+    bool is_same = from && to && strcmp(from, to) == 0;
+
+    free(from);
+    free(to);
+    return is_same ? cunei_cmd_fail(0, "cannot write to '%s': it is the trace itself",
+                                    values->exporting.file)
+                   : CUNEI_OPTIONS_GO_ON;
+}
+
 /* -o FILE is FORMAT:FILE. */
 static int export_trace(struct values *values, const char *path)
 {
     struct cunei_buffer to = {0};
     char *name = name_of(path);
 
-    cunei_buffer_format(&to, "%s:%s", values->to, values->file ? values->file : "");
+    cunei_buffer_append_text(&to, values->to);
+    if (values->file)
+        cunei_buffer_format(&to, ":%s", values->file);
     values->exporting.to = to.data;
     int status = cunei_exporting_prepare(&values->exporting, name ? name : "trace",
                                          values->force);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = check_is_other(values, path);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_exporting_write(&values->exporting, path, &values->export);
     cunei_exporting_fini(&values->exporting);
     cunei_buffer_fini(&to);
     free(name);
+    return status;
+}
+
+/* What the table could not check; as cunei_options_parse. */
+static int settle(struct values *values)
+{
+    if (!values->to)
+        return cunei_cmd_usage("export wants a format: --to perfetto; 'cunei export "
+                               "--list' shows them");
+    if (values->file && strchr(values->to, ':'))
+        return cunei_cmd_usage("--to %s names a file, and so does -o %s: one is enough",
+                               values->to, values->file);
+    if (values->export.names && strcmp(values->to, "ctf") != 0 &&
+        strncmp(values->to, "ctf:", 4) != 0)
+        return cunei_cmd_usage("--names is for --to ctf: other formats name every "
+                               "function anyway");
+    int status = cunei_window_settle(&values->window);
+    values->export.from_ns = values->window.from_ns;
+    values->export.until_ns = values->window.until_ns;
+    values->export.processes =
+        (struct cunei_trace_choice){values->processes.items, values->processes.count};
     return status;
 }
 
@@ -128,21 +198,13 @@ static int run_export(int argc, char **argv)
 
     int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && values.list)
-        status = show_list();
+        status = show_list(values.json);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_options_directory(&cunei_cmd_export, argc, argv);
-    if (status == CUNEI_OPTIONS_GO_ON && !values.to)
-        status = cunei_cmd_usage("export wants a format: --to perfetto; 'cunei export "
-                                 "--list' shows them");
     if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_window_settle(&values.window);
-    if (status == CUNEI_OPTIONS_GO_ON) {
-        values.export.from_ns = values.window.from_ns;
-        values.export.until_ns = values.window.until_ns;
-        values.export.processes =
-            (struct cunei_trace_choice){values.processes.items, values.processes.count};
+        status = settle(&values);
+    if (status == CUNEI_OPTIONS_GO_ON)
         status = export_trace(&values, argv[1]);
-    }
     cunei_option_list_fini(&values.processes);
     cunei_patterns_fini(&values.export.patterns);
     return status;

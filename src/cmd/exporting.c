@@ -77,6 +77,16 @@ static int stem_size(const char *name)
     return (int)(is_script ? size - 3 : size);
 }
 
+/* Without slashes at its end: what is written goes by another name at first. */
+static size_t name_size(const char *path)
+{
+    size_t size = strlen(path);
+
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    return size;
+}
+
 int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
                             bool force)
 {
@@ -96,7 +106,7 @@ int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
                               exporting->format->name, exporting->format->missing);
     exporting->force |= force;
     if (wanted && wanted[0])
-        cunei_buffer_append_text(&file, wanted);
+        cunei_buffer_append(&file, wanted, name_size(wanted));
     else
         cunei_buffer_format(&file, "%.*s%s", stem_size(name), name,
                             exporting->format->extension);
@@ -117,17 +127,19 @@ void cunei_exporting_fini(struct cunei_exporting *exporting)
 static int fail(const struct cunei_exporting *exporting, const char *path,
                 const struct cunei_export_options *options, int rc)
 {
-    if (rc == -ESRCH)
+    if (rc == -ESRCH && options->thread)
         return cunei_cmd_fail(0,
-                              "'%s' holds no such %s; 'cunei report %s --threads' "
+                              "'%s' holds no thread '%s'; 'cunei report %s --threads' "
                               "lists them",
-                              path, options->thread ? "thread" : "process", path);
+                              path, options->thread, path);
     if (rc == -ERANGE)
         return cunei_cmd_fail(0,
                               "nothing was recorded between --from and --until; "
                               "'cunei info %s' tells how long it took",
                               path);
-    return cunei_cmd_fail(rc, "cannot write '%s'", exporting->file);
+    if (strcmp(exporting->file, "-") == 0)
+        return cunei_cmd_fail(rc, "cannot write to stdout");
+    return cunei_cmd_fail(rc, "cannot write to '%s'", exporting->file);
 }
 
 static void say_what_was_written(const struct cunei_exporting *exporting,
@@ -135,28 +147,33 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
 {
     struct cunei_buffer text = {0};
     struct stat status;
+    const struct cunei_export_format *instead = NULL;
 
     cunei_format_several(&text, calls, "call");
     if (stat(exporting->file, &status) == 0 && S_ISREG(status.st_mode)) {
         cunei_buffer_append_text(&text, ", ");
         cunei_format_size(&text, (uint64_t)status.st_size);
+        instead = cunei_export_instead(exporting->format, (uint64_t)status.st_size);
     }
     cunei_cmd_note("'%s' holds %s; %s", exporting->file, text.data,
                    exporting->format->how);
+    if (instead)
+        cunei_cmd_note("that is more than its viewers read with ease: --to %s is much "
+                       "smaller, --from and --until make less of it",
+                       instead->name);
     cunei_buffer_fini(&text);
 }
 
-static void open_file(const struct cunei_exporting *exporting)
+void cunei_exporting_open(const char *file)
 {
-    char *argv[] = {(char *)(uintptr_t)OPENER, exporting->file, NULL};
+    char *argv[] = {(char *)(uintptr_t)OPENER, (char *)(uintptr_t)file, NULL};
     char *opener = cunei_interpreter_in_path(OPENER);
     pid_t pid;
 
     if (!opener)
-        cunei_cmd_note("cannot open '%s': there is no " OPENER " here",
-                       exporting->file);
+        cunei_cmd_note("cannot open '%s': there is no " OPENER " here", file);
     else if (posix_spawn(&pid, opener, NULL, NULL, argv, environ) != 0)
-        (void)cunei_cmd_fail(-errno, "cannot open '%s'", exporting->file);
+        (void)cunei_cmd_fail(-errno, "cannot open '%s'", file);
     free(opener);
 }
 
@@ -183,7 +200,7 @@ static int export_to(const struct cunei_exporting *exporting,
     else if (strcmp(exporting->file, "-") != 0)
         say_what_was_written(exporting, export->calls);
     if (exporting->open)
-        open_file(exporting);
+        cunei_exporting_open(exporting->file);
     return status;
 }
 

@@ -5,10 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Pythons of both kinds, where it is not known which one it will be. */
-static const int minors[] = {11, 12};
-
-typedef bool gives(enum cunei_instrumenter instrumenter, int minor);
+#include "base/pattern.h"
+#include "wire/misfit.h"
 
 enum cunei_instrumenter cunei_recording_instrumenter(
     const struct cunei_recording_values *values)
@@ -19,80 +17,47 @@ enum cunei_instrumenter cunei_recording_instrumenter(
                                            values->instrumenter);
 }
 
-static bool can(gives *ask, enum cunei_instrumenter instrumenter,
-                const struct cunei_interpreter *python)
+static struct cunei_wish wish_of(const struct cunei_recording_values *values)
 {
-    if (python)
-        return ask(instrumenter, python->minor);
-    for (size_t i = 0; i < sizeof(minors) / sizeof(minors[0]); i++) {
-        if (ask(instrumenter, minors[i]))
-            return true;
+    struct cunei_wish wish = {
+        .instrumenter = cunei_recording_instrumenter(values),
+        .c_calls = values->c_calls,
+        .lines = values->lines.count > 0,
+        .arguments = values->arguments.count > 0,
+        .results = values->results.count > 0,
+    };
+
+    for (size_t i = 0; i < values->patterns.count; i++) {
+        bool include;
+        (void)cunei_patterns_text(&values->patterns, i, &include);
+        wish.include |= include;
+        wish.exclude |= !include;
     }
-    return false;
-}
-
-/* "a, b or c": those for which `ask` says yes. */
-static void list(struct cunei_buffer *out, gives *ask,
-                 const struct cunei_interpreter *python, const char *last)
-{
-    enum cunei_instrumenter found[CUNEI_INSTRUMENTERS];
-    size_t count = 0;
-
-    for (int i = CUNEI_INSTRUMENTER_MONITORING; i < CUNEI_INSTRUMENTERS; i++) {
-        if (can(ask, (enum cunei_instrumenter)i, python) &&
-            can(cunei_instrumenter_exists, (enum cunei_instrumenter)i, python))
-            found[count++] = (enum cunei_instrumenter)i;
-    }
-    for (size_t i = 0; i < count; i++)
-        cunei_buffer_format(out, "%s%s",
-                            i == 0           ? ""
-                            : i == count - 1 ? last
-                                             : ", ",
-                            cunei_instrumenter_name(found[i]));
-}
-
-static void refuse_option(struct cunei_buffer *reason, const char *option,
-                          enum cunei_instrumenter instrumenter, gives *ask,
-                          const struct cunei_interpreter *python)
-{
-    cunei_buffer_format(reason, "%s cannot be had with --instrumenter %s; choose ",
-                        option, cunei_instrumenter_name(instrumenter));
-    list(reason, ask, python, " or ");
+    return wish;
 }
 
 void cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
                                         const struct cunei_interpreter *python,
                                         struct cunei_buffer *reason)
 {
-    enum cunei_instrumenter wanted = cunei_recording_instrumenter(values);
+    int minor = python ? python->minor : 0;
+    struct cunei_wish wish = wish_of(values);
+    enum cunei_misfit misfit = cunei_misfit_find(&wish, minor);
+    struct cunei_buffer subject = {0};
 
-    if (wanted == CUNEI_INSTRUMENTER_DEFAULT)
-        return;
-    if (!can(cunei_instrumenter_exists, wanted, python)) {
-        cunei_buffer_format(reason,
-                            "--instrumenter %s needs CPython %s, and '%s' is CPython "
-                            "%s, which has ",
-                            cunei_instrumenter_name(wanted),
-                            wanted == CUNEI_INSTRUMENTER_MONITORING
-                                ? "3.12 or newer"
-                                : "3.12 or older, or 3.14 or newer",
-                            python->path, python->version);
-        list(reason, cunei_instrumenter_exists, python, " and ");
-    } else if (wanted == CUNEI_INSTRUMENTER_FRAME && python && python->gil &&
-               strcmp(python->gil, "no") == 0)
+    if (!misfit && wish.instrumenter == CUNEI_INSTRUMENTER_FRAME && python &&
+        python->gil && strcmp(python->gil, "no") == 0) {
         cunei_buffer_format(reason,
                             "--instrumenter frame needs a GIL, and '%s' runs without "
                             "one; choose monitoring, profile, trace or none",
                             python->path);
-    else if (values->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, python))
-        refuse_option(reason, "--c-calls", wanted, cunei_instrumenter_has_c_calls,
-                      python);
-    else if (values->lines.count && !can(cunei_instrumenter_has_lines, wanted, python))
-        refuse_option(reason, "--lines", wanted, cunei_instrumenter_has_lines, python);
-    else if (wanted == CUNEI_INSTRUMENTER_NONE &&
-             values->arguments.count + values->results.count > 0)
-        cunei_buffer_format(reason,
-                            "--%s cannot be had with --instrumenter none, which "
-                            "records no calls; leave one of the two out",
-                            values->arguments.count ? "args" : "return");
+        return;
+    }
+    if (python)
+        cunei_buffer_format(&subject, "'%s' is CPython %s", python->path,
+                            python->version);
+    const struct cunei_misfit_telling telling = {.subject = subject.data};
+    if (misfit)
+        cunei_misfit_format(misfit, &wish, minor, &telling, reason);
+    cunei_buffer_fini(&subject);
 }

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "wire/reason.h"
 #include "wire/session.h"
 
 extern char **environ;
@@ -44,8 +45,7 @@ static const char question[] =
     "        say('package', os.path.dirname(cunei.__file__))\n"
     "        say('cunei', cunei.__version__)\n"
     "        import cunei._probe\n"
-    "        try: cunei._probe.check()\n"
-    "        except RuntimeError as e: say('obstacle', e)\n"
+    "        say('obstacles', cunei._probe.check())\n"
     "    except Exception as e:\n"
     "        if not (isinstance(e, ModuleNotFoundError) and e.name == 'cunei'):\n"
     "            say('error', '%s: %s' % (type(e).__name__, e))\n"
@@ -191,9 +191,9 @@ static const struct {
     const char *name;
     size_t offset;
 } fields[] = {
-    FIELD(implementation), FIELD(version),  FIELD(executable), FIELD(gil),
-    FIELD(tools),          FIELD(cunei),    FIELD(package),    FIELD(boot),
-    FIELD(error),          FIELD(obstacle),
+    FIELD(implementation), FIELD(version),   FIELD(executable), FIELD(gil),
+    FIELD(tools),          FIELD(cunei),     FIELD(package),    FIELD(boot),
+    FIELD(error),          FIELD(obstacles),
 };
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 
@@ -227,7 +227,8 @@ static int take_answer(struct cunei_interpreter *python, char *text)
     python->major = (int)strtol(python->version, &dot, 10);
     if (!*python->version || *dot != '.')
         return -EPROTO;
-    python->minor = (int)strtol(dot + 1, NULL, 10);
+    python->minor = (int)strtol(dot + 1, &dot, 10);
+    python->patch = *dot == '.' ? (int)strtol(dot + 1, NULL, 10) : 0;
     return 0;
 }
 
@@ -282,7 +283,40 @@ int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
     return rc;
 }
 
+int cunei_interpreter_obstacle(const struct cunei_interpreter *python,
+                               enum cunei_instrumenter instrumenter)
+{
+    const char *name = cunei_instrumenter_name(
+        instrumenter ? instrumenter : cunei_instrumenter_default(python->minor));
+    size_t size = strlen(name);
+
+    for (const char *at = python->obstacles; *at; at += strspn(at, " ")) {
+        if (strncmp(at, name, size) == 0 && at[size] == ' ')
+            return (int)strtol(at + size, NULL, 10);
+        at += strcspn(at, " ");
+    }
+    return 0;
+}
+
+/* Append why another tool is in the way, if one is. */
+static void tell_obstacle(const struct cunei_interpreter *python,
+                          enum cunei_instrumenter instrumenter,
+                          struct cunei_buffer *reason)
+{
+    int obstacle = cunei_interpreter_obstacle(python, instrumenter);
+
+    if (!obstacle)
+        return;
+    cunei_buffer_format(reason, "'%s' cannot be recorded", python->path);
+    if (instrumenter)
+        cunei_buffer_format(reason, " with --instrumenter %s",
+                            cunei_instrumenter_name(instrumenter));
+    cunei_buffer_append_text(reason, ": ");
+    cunei_reason_format(obstacle, reason);
+}
+
 bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
+                                  enum cunei_instrumenter instrumenter,
                                   struct cunei_buffer *reason)
 {
     bool old = python->major < CUNEI_INTERPRETER_MAJOR ||
@@ -322,9 +356,8 @@ bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
                             "starts the recording; install it there with pip, not "
                             "editable",
                             python->path, python->package);
-    else if (*python->obstacle)
-        cunei_buffer_format(reason, "'%s' cannot be recorded: %s", python->path,
-                            python->obstacle);
+    else
+        tell_obstacle(python, instrumenter, reason);
     return !reason->size;
 }
 

@@ -5,7 +5,7 @@
  *
  *     struct cunei_interpreter python = {0};
  *     int rc = cunei_interpreter_ask(&python, "/usr/bin/python3", "-I");
- *     if (rc == 0 && !cunei_interpreter_can_record(&python, &reason))
+ *     if (rc == 0 && !cunei_interpreter_can_record(&python, instrumenter, &reason))
  *         …
  *     cunei_interpreter_fini(&python);
  */
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
+#include "wire/instrumenter.h"
 
 enum {
     CUNEI_INTERPRETER_MAJOR = 3, /* the oldest version that can record */
@@ -33,9 +34,10 @@ struct cunei_interpreter {
     char *package;        /* where that is */
     char *boot;           /* "yes" where cunei's bootstrap ran, else "no" */
     char *error;          /* why cunei could not be loaded, or it did not answer */
-    char *obstacle;       /* why a recording could not be started with it */
+    char *obstacles; /* instrumenters with no place, as "profile 4004"; wire/reason.h */
     int major;
     int minor;
+    int patch;
 };
 
 /* A file to execute: `name` itself if it has a slash, else by PATH; NULL: none. */
@@ -52,8 +54,16 @@ char *cunei_interpreter_beside_us(void);
 int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
                           const char *flags);
 
-/* Whether it can record; if not `reason` gets the sentence why, and what to do. */
+/* Whether other tools leave no place for it: why, of wire/reason.h; 0: they do. */
+int cunei_interpreter_obstacle(const struct cunei_interpreter *python,
+                               enum cunei_instrumenter instrumenter);
+
+/*
+ * Whether it can record by the instrumenter, which may be the default; if not `reason`
+ * gets the sentence why, and what to do.
+ */
 bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
+                                  enum cunei_instrumenter instrumenter,
                                   struct cunei_buffer *reason);
 void cunei_interpreter_fini(struct cunei_interpreter *python);
 

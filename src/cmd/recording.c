@@ -123,39 +123,29 @@ void cunei_recording_values_fini(struct cunei_recording_values *values)
     cunei_patterns_fini(&values->lines);
 }
 
-/* Say, once, what of that this Python can give in part only. */
-static void say_lacks(int minor, const struct cunei_recording_values *values)
+void cunei_recording_say_lacks(const struct cunei_recording_values *values,
+                               const struct cunei_lacks_version *version)
 {
     struct cunei_buffer text = {0};
 
-    cunei_lacks_of(minor, values, &text);
+    cunei_lacks_of(version, values, &text);
     if (text.size && !values->quiet)
-        cunei_cmd_note("on CPython 3.%d, %s", minor, text.data);
+        cunei_cmd_note("on CPython 3.%d, %s", version->minor, text.data);
     cunei_buffer_fini(&text);
-}
-
-/* Whether calls are told by the best hook that the Python has. */
-static bool is_default(const struct cunei_recording_values *values, int minor)
-{
-    enum cunei_instrumenter wanted = cunei_recording_instrumenter(values);
-
-    return wanted == CUNEI_INSTRUMENTER_DEFAULT ||
-           wanted == cunei_instrumenter_default(minor);
 }
 
 /*
  * Ask the Python that will run the program.  What is wrong with it goes to `reason`, or
  * where it does not have what was typed, to `misfit`.
  */
-static void check_python(const struct cunei_program *program,
+static void check_python(struct cunei_recording *recording,
                          const struct cunei_recording_values *values,
                          struct cunei_buffer *reason, struct cunei_buffer *misfit)
 {
+    const struct cunei_program *program = &recording->program;
     struct cunei_interpreter python = {0};
 
     int rc = cunei_interpreter_ask(&python, program->python, program->flags);
-    if (rc == 0 && !is_default(values, python.minor))
-        python.obstacle[0] = '\0'; /* it is in the way of another hook */
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
                             "'%s' does not answer as a Python does%s%s%s; name one "
@@ -171,10 +161,17 @@ static void check_python(const struct cunei_program *program,
         cunei_buffer_append_text(reason,
                                  "with -S Python does not look into site-packages, "
                                  "where what records is installed; leave -S out");
-    else if (cunei_interpreter_can_record(&python, reason)) {
+    else if (cunei_interpreter_can_record(&python, cunei_recording_instrumenter(values),
+                                          reason)) {
+        const struct cunei_lacks_version version = {
+            .minor = python.minor,
+            .patch = python.patch,
+            .no_gil = strcmp(python.gil, "no") == 0,
+        };
         cunei_recording_check_instrumenter(values, &python, misfit);
         if (!misfit->size)
-            say_lacks(python.minor, values);
+            cunei_recording_say_lacks(values, &version);
+        recording->told_minor = python.minor;
     }
     cunei_interpreter_fini(&python);
 }
@@ -272,7 +269,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
     struct cunei_clock_pair first = cunei_clock_pair();
     if (cunei_program_find(&recording->program, argc, argv, values->python, &reason) &&
         recording->program.python)
-        check_python(&recording->program, values, &reason, &misfit);
+        check_python(recording, values, &reason, &misfit);
     else if (!reason.size)
         cunei_recording_check_instrumenter(values, NULL, &misfit);
     if (!reason.size && !misfit.size)

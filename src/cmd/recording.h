@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "cmd/lacks.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/program.h"
@@ -62,6 +63,7 @@ struct cunei_recording {
     uint64_t frequency; /* of the clock */
     char *directory;    /* owned: absolute */
     char *shown;        /* owned: the directory as people named it */
+    int told_minor;     /* of the Python whose limits were said; 0: not known yet */
     bool only_it;       /* and no process that it starts */
     int listener;       /* for processes that could not record; 0 or less: none */
     struct cunei_launch_end ended;
@@ -74,6 +76,10 @@ struct cunei_recording {
 int cunei_recording_prepare(struct cunei_recording *recording,
                             const struct cunei_recording_values *values, int argc,
                             char **argv);
+
+/* Say in a line what of that such a Python gives in part only, if there is any. */
+void cunei_recording_say_lacks(const struct cunei_recording_values *values,
+                               const struct cunei_lacks_version *version);
 
 /* Run it, recording to `directory`.  Returns 0, or the exit status, as above. */
 int cunei_recording_run(struct cunei_recording *recording,

@@ -100,8 +100,8 @@ static void say_refusals(const struct cunei_recording *recording)
         return;
     bool several = refusals.reasons[1].count > 0;
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
-        cunei_buffer_format(&why, "%s%s", i > 0 ? ", " : "",
-                            cunei_reason_text(refusals.reasons[i].error));
+        cunei_buffer_append_text(&why, i > 0 ? ", " : "");
+        cunei_reason_format(refusals.reasons[i].error, &why);
         if (several)
             cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
     }
@@ -138,19 +138,27 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
         cunei_buffer_append_text(why, "some of it cannot be read back");
 }
 
+/* Why the processes that tried could not. */
+static void say_refused(const struct cunei_recording *recording, int reason)
+{
+    struct cunei_buffer why = {0};
+    bool is_written = reason != CUNEI_REASON_MONITORING && reason < CUNEI_REASON_PYDEVD;
+
+    if (is_written)
+        cunei_buffer_format(&why, "'%s' could not be written to: ", recording->shown);
+    cunei_reason_format(reason, &why);
+    cunei_cmd_note("nothing was recorded: %s", why.data);
+    cunei_buffer_fini(&why);
+}
+
 static void say_nothing_recorded(const struct cunei_recording *recording)
 {
     const char *name = recording->program.name;
     struct cunei_refusals refusals;
 
     cunei_refusal_collect(recording->directory, recording->listener, &refusals);
-    int reason = refusals.reasons[0].error;
-    if (refusals.count &&
-        (reason == CUNEI_REASON_MONITORING || reason >= CUNEI_REASON_PYDEVD))
-        cunei_cmd_note("nothing was recorded: %s", cunei_reason_text(reason));
-    else if (refusals.count)
-        cunei_cmd_note("nothing was recorded: '%s' could not be written to: %s",
-                       recording->shown, cunei_reason_text(reason));
+    if (refusals.count)
+        say_refused(recording, refusals.reasons[0].error);
     else if (access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' is not there any more",
                        recording->shown);
@@ -209,6 +217,50 @@ static void say_running(const struct cunei_trace *trace)
                        count, pid);
 }
 
+/*
+ * The Python that a command starts is known when it has run: what it gives in part only
+ * is said then.
+ */
+static void say_lacks(const struct cunei_recording *recording,
+                      const struct cunei_trace *trace)
+{
+    static const char name[] = "CPython 3.";
+    uint64_t told = UINT64_C(1) << recording->told_minor;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const char *python = trace->processes[i].description.python;
+        const char *found = python ? strstr(python, name) : NULL;
+        if (!found)
+            continue;
+        char *end = NULL;
+        struct cunei_lacks_version version = {0};
+        version.minor = (int)strtol(found + strlen(name), &end, 10);
+        version.patch = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
+        if (version.minor < 0 || version.minor > 63 || told >> version.minor & 1)
+            continue;
+        told |= UINT64_C(1) << version.minor;
+        cunei_recording_say_lacks(recording->values, &version);
+    }
+}
+
+/* Threads that the program took the hook away from. */
+static void say_taken(const struct cunei_trace *trace)
+{
+    struct cunei_buffer text = {0};
+    uint64_t taken = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++)
+        taken += trace->processes[i].description.taken;
+    if (taken == 0)
+        return;
+    cunei_format_several(&text, taken, "thread");
+    cunei_cmd_note("%s %s not recorded to the end, or not at all: the program set or "
+                   "took away the hook that calls were told by, or C code made the "
+                   "thread; another --instrumenter may hear of it",
+                   text.data, taken == 1 ? "was" : "were");
+    cunei_buffer_fini(&text);
+}
+
 static void count_trace(const struct cunei_recording *recording,
                         const struct cunei_trace *trace)
 {
@@ -223,7 +275,9 @@ static void count_trace(const struct cunei_recording *recording,
     cunei_progress_clear(&summary.progress);
     say_counts(recording, &summary);
     cunei_unmatched_say(recording, trace);
+    say_taken(trace);
     say_refusals(recording);
+    say_lacks(recording, trace);
     say_running(trace);
 }
 
@@ -262,6 +316,7 @@ bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet)
     if (!quiet) {
         cunei_unmatched_say(recording, &trace);
         say_refusals(recording);
+        say_lacks(recording, &trace);
     }
     cunei_trace_close(&trace);
     return true;

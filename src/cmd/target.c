@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/target.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,12 +28,61 @@ static int remove_folder(const char *path)
     return nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Whether one of a folder's entries is what an export may have left there. */
+static bool is_ours(const char *folder, const char *name)
+{
+    struct cunei_buffer path = {0};
+
+    /* Of OTF2 … */
+    if (strncmp(name, "traces", 6) == 0)
+        return true;
+    /* … and of CTF, which is a folder for each process. */
+    cunei_buffer_format(&path, "%s/%s/metadata", folder, name);
+    bool is_there = !path.failed && access(path.data, F_OK) == 0;
+    cunei_buffer_fini(&path);
+    return is_there;
+}
+
+/* Nothing else is ever deleted, whatever is forced. */
+static bool holds_only_ours(const char *path)
+{
+    bool is_fine = true;
+
+    DIR *folder = opendir(path);
+    if (!folder)
+        return false;
+    for (struct dirent *entry; is_fine && (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        is_fine =
+            strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_ours(path, name);
+    }
+    closedir(folder);
+    return is_fine;
+}
+
+/* What is written next to it gets its name in the end. */
+static int check_place(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct cunei_buffer folder = {0};
+    int rc = 0;
+
+    cunei_buffer_append(&folder, path, slash ? (size_t)(slash - path) + 1 : 0);
+    cunei_buffer_append_text(&folder, "."); /* so that a file is none */
+    if (folder.failed)
+        rc = -ENOMEM;
+    else if (access(folder.data, W_OK | X_OK) != 0)
+        rc = -errno;
+    cunei_buffer_fini(&folder);
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot write to '%s'", path) : EXIT_SUCCESS;
+}
+
 /* Whether there may be something of that name: what is in the way is said. */
 static int check(const char *path, bool is_folder, bool force, struct stat *status)
 {
     if (stat(path, status) != 0) {
         status->st_mode = 0;
-        return EXIT_SUCCESS;
+        return check_place(path);
     }
     if (S_ISDIR(status->st_mode) && !is_folder)
         return cunei_cmd_fail(0, "cannot write to '%s': it is a directory", path);
@@ -39,15 +90,22 @@ static int check(const char *path, bool is_folder, bool force, struct stat *stat
         return cunei_cmd_fail(0, "cannot write to '%s': it is no directory", path);
     if (!force && (S_ISDIR(status->st_mode) || S_ISREG(status->st_mode)))
         return cunei_cmd_fail(0, "'%s' exists; --force overwrites it", path);
-    return EXIT_SUCCESS;
+    if (is_folder && !holds_only_ours(path))
+        return cunei_cmd_fail(0, "'%s' holds more than an export, and is left as it is",
+                              path);
+    return S_ISDIR(status->st_mode) || S_ISREG(status->st_mode) ? check_place(path)
+                                                                : EXIT_SUCCESS;
 }
 
 int cunei_target_check(const char *path, bool is_folder, bool force)
 {
     struct stat status;
 
-    return strcmp(path, "-") == 0 ? EXIT_SUCCESS
-                                  : check(path, is_folder, force, &status);
+    if (strcmp(path, "-") != 0)
+        return check(path, is_folder, force, &status);
+    return is_folder ? cunei_cmd_usage("this format is a folder of files, which stdout "
+                                       "cannot take: name one")
+                     : EXIT_SUCCESS;
 }
 
 static bool open_part(struct cunei_target *target)
@@ -66,12 +124,11 @@ int cunei_target_open(struct cunei_target *target, const char *path, bool is_fol
     struct stat status;
 
     *target = (struct cunei_target){.path = path, .is_folder = is_folder};
-    if (strcmp(path, "-") == 0 && is_folder)
-        return cunei_cmd_usage("this format is a folder of files, which stdout cannot "
-                               "take: name one with -o");
+    /* A file that becomes too large is an error like any other, and no signal. */
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (strcmp(path, "-") == 0) {
         target->out = stdout;
-        return EXIT_SUCCESS;
+        return cunei_target_check(path, is_folder, force);
     }
     int code = check(path, is_folder, force, &status);
     if (code != EXIT_SUCCESS)

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
-/* The JSON of chrome://tracing, which Perfetto and others read, too. */
+/*
+ * The JSON of chrome://tracing, which Perfetto and others read, too.
+ *
+ * Each call is two events, which repeat its name; file and line, which are most of what
+ * there is to say of it, are told with the first call of a piece of a stream only.
+ */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/labels.h"
 #include "export/put.h"
+#include "export/selection.h"
 #include "export/tell.h"
 #include "view/format.h"
 
 struct state {
     uint32_t pid, tid;
-    bool is_collecting; /* garbage */
+    uint8_t *placed; /* owned: of which functions file and line were told */
 };
 
 /* Room for the head of an event. */
@@ -24,9 +31,6 @@ static void render(struct cunei_buffer *out, const struct cunei_function *functi
     cunei_text_json(out, function->qualname, strlen(function->qualname));
     cunei_buffer_append_text(out, ",\"cat\":");
     cunei_text_json(out, function->module, strlen(function->module));
-    cunei_buffer_append_text(out, ",\"args\":{\"file\":");
-    cunei_text_json(out, function->file, strlen(function->file));
-    cunei_buffer_format(out, ",\"line\":%" PRIu32, function->line);
 }
 
 static void *prepare(const struct cunei_export *export,
@@ -36,19 +40,26 @@ static void *prepare(const struct cunei_export *export,
     return cunei_labels_make(process, render);
 }
 
-/* {"ph":"B","pid":1,"tid":2,"ts":3.456 */
-static char *put_head(const struct cunei_encoding *encoding, char *at, char phase,
-                      uint64_t time)
+/* {"ph":"B","pid":1,"tid":2 */
+static char *put_who(const struct cunei_encoding *encoding, char *at, char phase)
 {
     const struct state *state = encoding->state;
-    uint64_t ns = cunei_wall_ns(encoding->wall, time);
 
     at = CUNEI_PUT(at, "{\"ph\":\"");
     *at++ = phase;
     at = CUNEI_PUT(at, "\",\"pid\":");
     at = cunei_put_number(at, state->pid);
     at = CUNEI_PUT(at, ",\"tid\":");
-    at = cunei_put_number(at, state->tid);
+    return cunei_put_number(at, state->tid);
+}
+
+/* The same and ,"ts":3.456 */
+static char *put_head(const struct cunei_encoding *encoding, char *at, char phase,
+                      uint64_t time)
+{
+    uint64_t ns = cunei_wall_ns(encoding->wall, time);
+
+    at = put_who(encoding, at, phase);
     at = CUNEI_PUT(at, ",\"ts\":");
     return cunei_put_microseconds(at, ns - encoding->export->origin_ns);
 }
@@ -72,8 +83,10 @@ static int put_name(struct cunei_encoding *encoding, const char *what, const cha
                     size_t size)
 {
     struct cunei_buffer *out = &encoding->out;
+    char *at = cunei_buffer_room(out, HEAD);
 
-    open_event(encoding, 'M', 0);
+    if (at)
+        cunei_buffer_grow(out, put_who(encoding, at, 'M'));
     cunei_buffer_append_text(out, ",\"name\":\"");
     cunei_buffer_append_text(out, what);
     cunei_buffer_append_text(out, "\",\"args\":{\"name\":");
@@ -101,6 +114,83 @@ static int put_thread(struct cunei_encoding *encoding,
                     strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
 }
 
+/* Whether file and line of a function are still to be told; they are then. */
+static bool is_to_place(struct cunei_encoding *encoding, uint32_t function)
+{
+    struct state *state = encoding->state;
+    uint32_t index = function - CUNEI_FUNCTION_FIRST;
+    uint32_t count = encoding->process->function_count;
+
+    if (!state->placed)
+        state->placed = calloc(count + (size_t)1, 1);
+    if (!state->placed || index >= count || state->placed[index])
+        return false;
+    state->placed[index] = 1;
+    return true;
+}
+
+static void put_place(struct cunei_encoding *encoding, uint32_t function)
+{
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, function);
+
+    if (!names)
+        return;
+    put_key(&encoding->out, "file");
+    cunei_text_json(&encoding->out, names->file, strlen(names->file));
+    put_key(&encoding->out, "line");
+    cunei_buffer_format(&encoding->out, "%" PRIu32, names->line);
+}
+
+static void put_flag(struct cunei_buffer *out, const char *name)
+{
+    put_key(out, name);
+    cunei_buffer_append_text(out, "true");
+}
+
+/* What there is to say of a call besides its name, each with a comma before it. */
+static void put_begin_args(struct cunei_encoding *encoding,
+                           const struct cunei_call_begin *call)
+{
+    struct cunei_buffer *out = &encoding->out;
+
+    if (is_to_place(encoding, call->function))
+        put_place(encoding, call->function);
+    if (call->how == CUNEI_BEGIN_RESUME)
+        put_flag(out, "resumed");
+    if (call->how == CUNEI_BEGIN_FOUND)
+        put_flag(out, "begin_is_missing");
+    /* Apart from the rest: an argument may be called `file`, too. */
+    for (size_t i = 0; i < call->argument_count; i++) {
+        const struct cunei_value *value = &call->arguments[i];
+        cunei_buffer_append_text(out, i == 0 ? ",\"arguments\":{" : ",");
+        cunei_text_json(out, value->name, value->name_size);
+        cunei_buffer_append_text(out, ":");
+        cunei_text_json(out, value->text, value->size);
+    }
+    if (call->argument_count > 0)
+        cunei_buffer_append_text(out, "}");
+}
+
+static const char args_key[] = ",\"args\":{";
+
+/* Around what was put since `begin`, if there is any of it. */
+static void close_args(struct cunei_buffer *out, size_t begin)
+{
+    size_t size = sizeof(args_key) - 1;
+
+    if (out->failed)
+        return;
+    if (out->size == begin + size) {
+        out->size = begin;
+        return;
+    }
+    /* The first has a comma before it, which is one too many. */
+    memmove(out->data + begin + size, out->data + begin + size + 1,
+            out->size - begin - size - 1);
+    out->data[out->size - 1] = '}';
+}
+
 static int put_begin(struct cunei_encoding *encoding,
                      const struct cunei_call_begin *call)
 {
@@ -113,17 +203,12 @@ static int put_begin(struct cunei_encoding *encoding,
         return 0;
     at = put_head(encoding, at, 'B', call->time);
     at = cunei_put(at, label, size);
-    if (call->how == CUNEI_BEGIN_RESUME)
-        at = CUNEI_PUT(at, ",\"resumed\":true");
     cunei_buffer_grow(out, at);
-    for (size_t i = 0; i < call->argument_count; i++) {
-        const struct cunei_value *value = &call->arguments[i];
-        cunei_buffer_append_text(out, ",");
-        cunei_text_json(out, value->name, value->name_size);
-        cunei_buffer_append_text(out, ":");
-        cunei_text_json(out, value->text, value->size);
-    }
-    cunei_buffer_append_text(out, "}},\n");
+    size_t begin = out->size;
+    cunei_buffer_append(out, args_key, sizeof(args_key) - 1);
+    put_begin_args(encoding, call);
+    close_args(out, begin);
+    cunei_buffer_append_text(out, "},\n");
     return 0;
 }
 
@@ -137,32 +222,51 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     struct cunei_buffer *out = &encoding->out;
 
     open_event(encoding, 'E', call->time);
-    if (notes[call->how] || call->result) {
-        cunei_buffer_append_text(out, ",\"args\":{");
-        if (notes[call->how])
-            cunei_buffer_format(out, "\"%s\":true", notes[call->how]);
-        if (call->result) {
-            cunei_buffer_append_text(out,
-                                     notes[call->how] ? ",\"return\":" : "\"return\":");
-            cunei_text_json(out, call->result->text, call->result->size);
-        }
-        cunei_buffer_append_text(out, "}");
+    size_t begin = out->size;
+    cunei_buffer_append(out, args_key, sizeof(args_key) - 1);
+    if (notes[call->how])
+        put_flag(out, notes[call->how]);
+    if (call->result) {
+        put_key(out, "return");
+        cunei_text_json(out, call->result->text, call->result->size);
     }
+    close_args(out, begin);
     cunei_buffer_append_text(out, "},\n");
     return 0;
+}
+
+/* Tasks are seen on rows of their own, under these. */
+static void put_task_id(struct cunei_encoding *encoding, uint64_t task)
+{
+    const struct state *state = encoding->state;
+
+    cunei_buffer_format(&encoding->out,
+                        ",\"cat\":\"task\",\"id\":\"%" PRIu32 ".%" PRIu64 "\"",
+                        state->pid, task);
 }
 
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
-    struct state *state = encoding->state;
-
     open_event(encoding, is_begin ? 'b' : 'e', time);
-    cunei_buffer_format(&encoding->out,
-                        ",\"cat\":\"task\",\"id\":\"%" PRIu32 ".%" PRIu64
-                        "\",\"name\":\"task %" PRIu64 "\"},\n",
-                        state->pid, task, task);
+    put_task_id(encoding, task);
+    cunei_buffer_format(&encoding->out, ",\"name\":\"task %" PRIu64 "\"},\n", task);
     return 0;
+}
+
+/* What a task is called is known when it is told, and not in each of its steps. */
+static void put_task(struct cunei_encoding *encoding, const struct cunei_task *task,
+                     uint64_t time)
+{
+    struct cunei_buffer *out = &encoding->out;
+
+    if (task->length == 0)
+        return;
+    open_event(encoding, 'n', time);
+    put_task_id(encoding, task->task);
+    put_key(out, "name");
+    cunei_text_json(out, task->name, strnlen(task->name, task->length));
+    cunei_buffer_append_text(out, "},\n");
 }
 
 static void put_exception(struct cunei_encoding *encoding,
@@ -177,22 +281,24 @@ static void put_exception(struct cunei_encoding *encoding,
     cunei_buffer_format(out, ",\"args\":{\"line\":%" PRIu32 "}},\n", event->line);
 }
 
-static void put_collection(struct cunei_encoding *encoding,
-                           const struct cunei_gc *event, uint64_t time)
+/* An event with a duration, which nests by its time wherever it is told. */
+static int put_pause(struct cunei_encoding *encoding, const struct cunei_pause *pause)
 {
-    bool is_begin = cunei_record_phase(event->record) == CUNEI_PHASE_ENTER;
+    struct cunei_buffer *out = &encoding->out;
+    uint64_t begin_ns = cunei_wall_ns(encoding->wall, pause->begin);
+    uint64_t end_ns = cunei_wall_ns(encoding->wall, pause->end);
 
-    open_event(encoding, is_begin ? 'B' : 'E', time);
-    if (is_begin)
-        cunei_buffer_format(&encoding->out,
-                            ",\"name\":\"gc\",\"cat\":\"gc\",\"args\":{"
-                            "\"generation\":%" PRIu32 "}},\n",
-                            event->generation);
-    else
-        cunei_buffer_format(&encoding->out,
-                            ",\"args\":{\"collected\":%" PRIu64
-                            ",\"uncollectable\":%" PRIu32 "}},\n",
-                            event->collected, event->uncollectable);
+    open_event(encoding, 'X', pause->begin);
+    put_key(out, "dur");
+    char *at = cunei_buffer_room(out, HEAD);
+    if (at)
+        cunei_buffer_grow(out, cunei_put_microseconds(at, end_ns - begin_ns));
+    cunei_buffer_format(out,
+                        ",\"name\":\"gc\",\"cat\":\"gc\",\"args\":{"
+                        "\"generation\":%" PRIu32 ",\"collected\":%" PRIu64
+                        ",\"uncollectable\":%" PRIu32 "}},\n",
+                        pause->generation, pause->collected, pause->uncollectable);
+    return 0;
 }
 
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
@@ -205,8 +311,8 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
         if (cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER)
             put_exception(encoding, (const void *)event, time);
         break;
-    case CUNEI_CLASS_GC:
-        put_collection(encoding, (const void *)event, time);
+    case CUNEI_CLASS_TASK:
+        put_task(encoding, (const void *)event, time);
         break;
     case CUNEI_CLASS_THREAD_NAME:
         return put_name(encoding, "thread_name", name->name,
@@ -227,25 +333,45 @@ static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t cou
     return 0;
 }
 
+static void release(struct cunei_encoding *encoding)
+{
+    struct state *state = encoding->state;
+
+    free(state->placed);
+    state->placed = NULL;
+}
+
 static const struct cunei_encoder encoder = {
     .thread = put_thread,
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
     .event = put_event,
+    .pause = put_pause,
     .lost = put_lost,
     .prepare = prepare,
     .dispose = cunei_labels_free,
+    .release = release,
     .state_size = sizeof(struct state),
 };
 
 int cunei_export_chrome(struct cunei_export *export)
 {
+    size_t first = 0;
+
+    while (first + 1 < export->trace->process_count &&
+           !export->selections[first].is_wanted)
+        first++;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", export->out);
     int rc = cunei_tell(export, &encoder);
-    /* The list is closed by an event that needs no comma behind it. */
-    (void)fputs("{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"cunei\",\"args\":{"
-                "\"version\":\"" CUNEI_VERSION "\"}}\n]}\n",
-                export->out);
+    /* The list is closed by an event that needs no comma behind it: a label of the
+     * first process, as no viewer complains of it. */
+    (void)fprintf(export->out,
+                  "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_labels\","
+                  "\"args\":{\"labels\":\"cunei " CUNEI_VERSION "\"}}\n],"
+                  "\"otherData\":{\"version\":\"cunei " CUNEI_VERSION "\"}}\n",
+                  export->trace->process_count > 0
+                      ? export->trace->processes[first].metadata.pid
+                      : 0);
     return rc;
 }

@@ -26,7 +26,7 @@ struct writer {
     const struct cunei_selection *selection;
     struct cunei_buffer folder; /* of the process */
     struct cunei_cut cut;
-    struct cunei_buffer renamed; /* the words of a packet, with classes for calls */
+    struct cunei_buffer rewritten; /* the words of a packet */
 };
 
 static FILE *create(const struct writer *writer, const char *name)
@@ -71,7 +71,7 @@ static int write_metadata(const struct writer *writer)
     for (uint32_t i = 0; i < process->function_count; i++) {
         const struct cunei_function *function = &process->functions[i];
         bool has_class =
-            function->id < CUNEI_FUNCTION_CLASS_END || writer->export->options->names;
+            function->id < process->class_end || writer->export->options->names;
         if (function->module && has_class && is_wanted(writer, i))
             cunei_metadata_format_function(function, &text);
     }
@@ -86,10 +86,30 @@ static int write_description(const struct writer *writer)
     return write_text(writer, CUNEI_PROCESS_NAME, &text);
 }
 
-/* `call` events of a function become its own. */
-static int rename_calls(struct writer *writer, struct cunei_trace_packet *packet)
+/* A `call` event of a function becomes its own. */
+static void put_named(struct cunei_buffer *out, const uint64_t *event, size_t size)
 {
-    struct cunei_buffer *out = &writer->renamed;
+    uint64_t record = cunei_record(event[0], (uint32_t)event[1],
+                                   (uint32_t)cunei_record_phase(event[0]));
+
+    if (cunei_record_class(event[0]) == CUNEI_CLASS_CALL)
+        cunei_buffer_append(out, &record, sizeof(record));
+    else
+        cunei_buffer_append(out, event, size * sizeof(*event));
+}
+
+static bool is_unwanted_definition(const struct writer *writer, const uint64_t *event)
+{
+    const struct cunei_define *define = (const void *)event;
+
+    return cunei_record_class(event[0]) == CUNEI_CLASS_DEFINE &&
+           !is_wanted(writer, define->function - CUNEI_FUNCTION_FIRST);
+}
+
+/* Calls get the classes of their functions, or definitions of what is not wanted go. */
+static int rewrite(struct writer *writer, struct cunei_trace_packet *packet)
+{
+    struct cunei_buffer *out = &writer->rewritten;
     size_t size = 0;
 
     cunei_buffer_clear(out);
@@ -98,19 +118,15 @@ static int rename_calls(struct writer *writer, struct cunei_trace_packet *packet
         size = cunei_event_words(event, packet->word_count - at);
         if (size == 0)
             break;
-        if (cunei_record_class(event[0]) != CUNEI_CLASS_CALL) {
-            cunei_buffer_append(out, event, size * sizeof(*event));
-            continue;
-        }
-        uint64_t record = cunei_record(event[0], (uint32_t)event[1],
-                                       (uint32_t)cunei_record_phase(event[0]));
-        cunei_buffer_append(out, &record, sizeof(record));
+        if (!is_unwanted_definition(writer, event))
+            put_named(out, event, size);
     }
     packet->words = (const void *)out->data;
     packet->word_count = out->size / sizeof(uint64_t);
     return out->failed ? -ENOMEM : 0;
 }
 
+/* `sequence` is its number without those that left nothing. */
 static int write_packet(const struct cunei_trace_packet *packet, uint64_t sequence,
                         FILE *file)
 {
@@ -138,25 +154,74 @@ static void take_stock(struct cunei_export *export,
     export->calls += count.calls;
 }
 
-/* What is in no packet any more leaves no packet. */
+/*
+ * A window may end where no event is, which is then told by what is open there.  In a
+ * file that is only allowed at the begin of a packet.  Returns the words before it.
+ */
+static size_t words_before_edge(const struct cunei_trace_packet *packet)
+{
+    size_t last = 0, size = 0;
+
+    for (size_t at = 0; at < packet->word_count; at += size) {
+        last = at;
+        size = cunei_event_words(packet->words + at, packet->word_count - at);
+        if (size == 0)
+            break;
+    }
+    return last > 0 && cunei_record_class(packet->words[last]) == CUNEI_CLASS_STACK
+               ? last
+               : packet->word_count;
+}
+
+static int write_edge(const struct cunei_trace_packet *packet, size_t words,
+                      uint64_t sequence, FILE *file)
+{
+    struct cunei_trace_packet edge = *packet;
+    struct cunei_packet head;
+
+    memcpy(&head, packet->head, sizeof(head));
+    head.timestamp_begin = head.timestamp_end;
+    edge.head = &head;
+    edge.words += words;
+    edge.word_count -= words;
+    return write_packet(&edge, sequence, file);
+}
+
+/* One packet, or two. */
+static int write_cut(struct writer *writer, struct cunei_trace_packet *packet,
+                     uint64_t sequence, FILE *file)
+{
+    struct cunei_trace_packet whole = *packet;
+    size_t words = writer->selection->cut.until < UINT64_MAX ? words_before_edge(packet)
+                                                             : packet->word_count;
+
+    packet->word_count = words;
+    take_stock(writer->export, packet);
+    int rc = write_packet(packet, sequence, file);
+    if (rc == 0 && words < whole.word_count)
+        rc = write_edge(&whole, words, sequence + 1, file);
+    return rc;
+}
+
+/* Of what nothing is left leaves no packet; of one that was missing, the gap stays. */
 static int write_packets(struct writer *writer, const struct cunei_trace_stream *stream,
                          struct cunei_trace_reader *reader, FILE *file)
 {
-    bool is_renamed =
-        writer->export->options->names && stream->stream_class == CUNEI_STREAM_EVENTS;
+    bool is_rewritten = stream->stream_class == CUNEI_STREAM_EVENTS
+                            ? writer->export->options->names
+                            : writer->selection->functions != NULL;
     struct cunei_trace_packet packet;
-    uint64_t sequence = 0;
+    uint64_t emptied = 0;
     int rc = 0;
 
     while ((rc = cunei_trace_reader_next(reader, &packet)) > 0) {
         if (stream->stream_class == CUNEI_STREAM_EVENTS)
             rc = cunei_selection_apply(writer->selection, &writer->cut, &packet);
-        if (rc >= 0 && is_renamed)
-            rc = rename_calls(writer, &packet);
-        if (rc >= 0 && packet.word_count > 0) {
-            rc = write_packet(&packet, sequence++, file);
-            take_stock(writer->export, &packet);
-        }
+        if (rc >= 0 && is_rewritten)
+            rc = rewrite(writer, &packet);
+        emptied += packet.word_count == 0;
+        if (rc >= 0 && packet.word_count > 0)
+            rc = write_cut(writer, &packet, packet.head->sequence - emptied, file);
         if (rc < 0)
             return rc;
     }
@@ -220,7 +285,7 @@ int cunei_export_ctf(struct cunei_export *export)
             rc = write_process(&writer);
     }
     cunei_buffer_fini(&writer.folder);
-    cunei_buffer_fini(&writer.renamed);
+    cunei_buffer_fini(&writer.rewritten);
     cunei_cut_fini(&writer.cut);
     return rc;
 }

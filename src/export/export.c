@@ -8,6 +8,9 @@
 #include "export/formats.h"
 #include "export/selection.h"
 
+/* What a browser makes of JSON takes many times its size in memory. */
+#define CHROME_LARGE UINT64_C(200000000)
+
 const struct cunei_export_format cunei_export_formats[] = {
     {.name = "html",
      .extension = ".html",
@@ -23,6 +26,8 @@ const struct cunei_export_format cunei_export_formats[] = {
      .extension = ".json",
      .viewers = "chrome://tracing, Perfetto, speedscope",
      .how = "load it in chrome://tracing",
+     .large_bytes = CHROME_LARGE,
+     .instead = "perfetto",
      .write = cunei_export_chrome},
     {.name = "speedscope",
      .extension = ".speedscope.json",
@@ -89,6 +94,14 @@ const struct cunei_export_format *cunei_export_find(const char *name, size_t siz
             return format;
     }
     return NULL;
+}
+
+const struct cunei_export_format *cunei_export_instead(
+    const struct cunei_export_format *format, uint64_t bytes)
+{
+    return format->large_bytes > 0 && bytes > format->large_bytes
+               ? cunei_export_find(format->instead, strlen(format->instead))
+               : NULL;
 }
 
 int cunei_export_write(struct cunei_export *export,

@@ -63,7 +63,9 @@ struct cunei_export_format {
     const char *viewers;   /* what opens it … */
     const char *how;       /* … and how */
     bool is_folder;
-    const char *missing; /* the package it needs, where cunei was built without it */
+    const char *missing;  /* the package it needs, where cunei was built without it */
+    uint64_t large_bytes; /* viewers get slow with more; 0: with none … */
+    const char *instead;  /* … and the format that is better then */
     /* Negative errno; what is damaged in the trace is no failure. */
     int (*write)(struct cunei_export *export);
 };
@@ -73,6 +75,10 @@ extern const struct cunei_export_format cunei_export_formats[];
 
 /* NULL: there is none of that name, which is `size` bytes long. */
 const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
+
+/* The format for what became so large in this one, or NULL where that is fine. */
+const struct cunei_export_format *cunei_export_instead(
+    const struct cunei_export_format *format, uint64_t bytes);
 
 /*
  * -ESRCH: no such process or thread; -ERANGE: nothing was recorded at those times;

@@ -32,3 +32,24 @@ void cunei_name_put_function(struct cunei_buffer *out,
     cunei_buffer_append_text(out, ":");
     cunei_name_put(out, function->qualname, forbidden);
 }
+
+bool cunei_name_is_utf8(const char *text, size_t size)
+{
+    size_t length = 1;
+
+    for (size_t i = 0; length > 0 && i < size; i += length)
+        length = cunei_text_character(text + i, size - i);
+    return length > 0;
+}
+
+void cunei_name_put_utf8(struct cunei_buffer *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t length = cunei_text_character(text + i, size - i);
+        if (length > 0)
+            cunei_buffer_append(out, text + i, length);
+        else
+            cunei_buffer_format(out, "\\x%02x", (unsigned char)text[i]);
+        i += length > 0 ? length : 1;
+    }
+}

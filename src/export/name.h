@@ -3,6 +3,9 @@
 #ifndef CUNEI_EXPORT_NAME_H
 #define CUNEI_EXPORT_NAME_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct cunei_buffer;
 struct cunei_function;
 
@@ -15,5 +18,9 @@ void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden);
 /* Append module:qualname in the same way. */
 void cunei_name_put_function(struct cunei_buffer *out,
                              const struct cunei_function *function, char forbidden);
+
+/* Whether a text is UTF-8; and append one with bytes that are not written as \xXX. */
+bool cunei_name_is_utf8(const char *text, size_t size);
+void cunei_name_put_utf8(struct cunei_buffer *out, const char *text, size_t size);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_SIZE (2 * CUNEI_OTF2_NAMES_MAX)
+#define TABLE_SIZE (2 * (size_t)CUNEI_OTF2_NAMES_MAX)
 
 static uint32_t hash(const char *text, size_t size)
 {
@@ -18,7 +18,7 @@ static uint32_t hash(const char *text, size_t size)
 uint32_t cunei_otf2_names_find(struct cunei_otf2_names *names, const char *text,
                                size_t size, int *is_new)
 {
-    uint32_t at = hash(text, size) % TABLE_SIZE;
+    size_t at = hash(text, size) % TABLE_SIZE;
 
     *is_new = 1;
     if (!names->items)

@@ -57,6 +57,8 @@ static int tell_thread(void *context, const struct cunei_packet *packet, uint64_
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    if (is_begin)
+        cunei_pause_break(&encoding->pausing);
     encoding->threads += is_begin;
     return rc == 0 ? encoding->encoder->thread(encoding, packet, time, is_begin) : rc;
 }
@@ -73,6 +75,7 @@ static int tell_open(void *context, uint32_t function, uint64_t time,
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    cunei_pause_pass(&encoding->pausing, 1);
     encoding->calls += how == CUNEI_BEGIN_CALL;
     encoding->pending.is_open = true;
     encoding->pending.call =
@@ -92,6 +95,7 @@ static int tell_close(void *context, uint32_t function, uint64_t time,
                                       pending->has_result ? &pending->result : NULL};
     int rc = cunei_pending_flush(encoding);
 
+    cunei_pause_pass(&encoding->pausing, -1);
     return rc == 0 ? encoding->encoder->end(encoding, &call) : rc;
 }
 
@@ -121,6 +125,9 @@ static int tell_event(void *context, const uint64_t *event, uint64_t time)
             return add_argument(pending, value);
     }
     int rc = cunei_pending_flush(encoding);
+    if (rc == 0 && encoding->encoder->pause &&
+        cunei_record_class(event[0]) == CUNEI_CLASS_GC)
+        return cunei_pause_take(encoding, (const void *)event, time);
     if (rc != 0 || !encoding->encoder->event)
         return rc;
     return encoding->encoder->event(encoding, event, time);
@@ -141,6 +148,7 @@ static int tell_lost(void *context, uint64_t time, uint64_t count)
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    cunei_pause_break(&encoding->pausing);
     if (rc != 0 || !encoding->encoder->lost)
         return rc;
     return encoding->encoder->lost(encoding, time, count);

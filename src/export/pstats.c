@@ -19,6 +19,7 @@
 #include "export/marshal.h"
 #include "export/selection.h"
 #include "model/edges.h"
+#include "model/label.h"
 #include "survey/survey.h"
 
 /* A function as cProfile knows it. */
@@ -44,50 +45,17 @@ struct writer {
     uint32_t mark_count;
 };
 
-/*
- * What cProfile calls one that is written in C.  Class methods and static ones are told
- * with their type, which cProfile does not know.
- */
-static char *name_builtin(struct cunei_buffer *out,
-                          const struct cunei_function *function)
-{
-    const char *dot = strrchr(function->qualname, '.');
-    bool is_builtin = strcmp(function->module, "builtins") == 0;
-
-    cunei_buffer_clear(out);
-    if (!dot)
-        cunei_buffer_format(out, "<built-in method %s.%s>", function->module,
-                            function->qualname);
-    else
-        cunei_buffer_format(out, "<method '%s' of '%s%s%.*s' objects>", dot + 1,
-                            is_builtin ? "" : function->module, is_builtin ? "" : ".",
-                            (int)(dot - function->qualname), function->qualname);
-    return out->failed ? NULL : strdup(out->data);
-}
-
-/* co_name is the end of the qualified name. */
-static const char *name_of(const struct cunei_function *function)
-{
-    const char *dot = strrchr(function->qualname, '.');
-
-    return dot && dot[1] ? dot + 1 : function->qualname;
-}
-
 /* Give a function of the survey its place here. */
 static int add_function(struct writer *writer, uint32_t index)
 {
     const struct cunei_function *function = &writer->survey->functions.items[index];
-    struct cunei_function label = {.module = "",
-                                   .qualname = name_of(function),
-                                   .file = function->file,
-                                   .line = function->line};
+    struct cunei_function label = cunei_label_make(function, &writer->name);
 
     if (!function->file[0]) {
-        writer->names[index] = name_builtin(&writer->name, function);
+        writer->names[index] = writer->name.failed ? NULL : strdup(label.qualname);
         if (!writer->names[index])
             return -ENOMEM;
-        label = (struct cunei_function){
-            .module = "", .qualname = writer->names[index], .file = "~"};
+        label.qualname = writer->names[index];
     }
     int found = cunei_functions_add(&writer->functions, &label);
     if (found < 0)

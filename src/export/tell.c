@@ -325,6 +325,8 @@ static int write_piece(struct telling *telling, struct slot *slot,
 
     if (rc == 0)
         rc = cunei_pending_flush(encoding);
+    if (rc == 0)
+        rc = cunei_pause_join(encoding, &slot->encoding);
     if (rc == 0 && telling->encoder->join)
         rc = telling->encoder->join(encoding, &slot->encoding);
     if (rc == 0)

@@ -48,6 +48,31 @@ struct cunei_call_end {
     const struct cunei_value *result; /* NULL: none was recorded */
 };
 
+/* A garbage collection of which both ends are known, in ticks. */
+struct cunei_pause {
+    uint64_t begin, end;
+    uint64_t collected; /* objects */
+    uint32_t generation;
+    uint32_t uncollectable;
+};
+
+/* Private: how the stretches of a piece went up and down, up to an end of a pause. */
+struct cunei_pause_level {
+    int64_t depth;
+    int64_t lowest;
+};
+
+/* Private: a pause that is under way, and one that began in an earlier piece. */
+struct cunei_pausing {
+    bool is_open;
+    uint64_t begin;
+    struct cunei_pause_level level; /* since it began, or since the piece did */
+    bool is_apart; /* what comes has nothing to do with what was before the piece */
+    bool has_end;
+    struct cunei_pause ended; /* but for its begin */
+    struct cunei_pause_level end_level;
+};
+
 /* Private: a call that has begun, but whose arguments may still come. */
 struct cunei_pending {
     struct cunei_call_begin call;
@@ -68,7 +93,8 @@ struct cunei_encoding {
     void *state;     /* `state_size` bytes, zeroed */
     struct cunei_buffer out;
     uint64_t threads, calls;      /* that began in it */
-    struct cunei_pending pending; /* private */
+    struct cunei_pending pending; /* private, as the next */
+    struct cunei_pausing pausing;
 };
 
 /* As struct cunei_story_methods; those from `adopt` on may be NULL. */
@@ -83,6 +109,12 @@ struct cunei_encoder {
     int (*event)(struct cunei_encoding *encoding, const uint64_t *event, uint64_t time);
     int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
     int (*lost)(struct cunei_encoding *encoding, uint64_t time, uint64_t count);
+
+    /*
+     * A pause of the garbage collector is over; what was called in it is told already.
+     * Who has none gets its ends as events.
+     */
+    int (*pause)(struct cunei_encoding *encoding, const struct cunei_pause *pause);
 
     /* What all pieces of a process share, made once; NULL: there is no memory. */
     void *(*prepare)(const struct cunei_export *export,
@@ -108,6 +140,14 @@ struct cunei_encoder {
  * be flushed before a packet goes. */
 extern const struct cunei_story_methods cunei_pending_methods;
 int cunei_pending_flush(struct cunei_encoding *encoding);
+
+/* Private: what a pause needs to know of an encoding, as it comes … */
+void cunei_pause_pass(struct cunei_pausing *pausing, int change);
+void cunei_pause_break(struct cunei_pausing *pausing);
+int cunei_pause_take(struct cunei_encoding *encoding, const struct cunei_gc *event,
+                     uint64_t time);
+/* … and of a piece and the seams before it. */
+int cunei_pause_join(struct cunei_encoding *seam, const struct cunei_encoding *piece);
 
 /* Errors as cunei_export_write. */
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder);

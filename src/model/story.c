@@ -185,17 +185,23 @@ static int tell_end(struct cunei_story *story, const struct cunei_walk_step *ste
     return close_stretch(story, &step->frames[step->depth - 1], step->time, how);
 }
 
+static int tell_begin(struct cunei_story *story, const struct cunei_walk_step *step)
+{
+    struct cunei_walk_frame *frame = &step->frames[step->depth - 1];
+    const enum cunei_stretch_begin how = step->kind == CUNEI_WALK_FOUND
+                                             ? CUNEI_BEGIN_FOUND
+                                         : frame->is_resumed ? CUNEI_BEGIN_RESUME
+                                                             : CUNEI_BEGIN_CALL;
+
+    return open_stretch(story, frame, step->time, how);
+}
+
 static int tell(struct cunei_story *story, const struct cunei_walk_step *step)
 {
-    struct cunei_walk_frame *frame =
-        step->depth > 0 ? &step->frames[step->depth - 1] : NULL;
-
     switch (step->kind) {
     case CUNEI_WALK_ENTER:
-        return open_stretch(story, frame, step->time,
-                            frame->is_resumed ? CUNEI_BEGIN_RESUME : CUNEI_BEGIN_CALL);
     case CUNEI_WALK_FOUND:
-        return open_stretch(story, frame, step->time, CUNEI_BEGIN_FOUND);
+        return tell_begin(story, step);
     case CUNEI_WALK_LEAVE:
     case CUNEI_WALK_MISSED:
     case CUNEI_WALK_OPEN:

@@ -4,6 +4,8 @@
 #include "probe/choice.h"
 
 #include "rt/recorder.h"
+#include "wire/misfit.h"
+#include "wire/reason.h"
 
 enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session)
 {
@@ -12,28 +14,52 @@ enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session)
                : session->instrumenter;
 }
 
+static struct cunei_wish wish_of(const struct cunei_session *session)
+{
+    struct cunei_wish wish = {
+        .instrumenter = cunei_choice_of(session),
+        .c_calls = session->c_calls,
+        .lines = session->lines.count > 0,
+        .arguments = session->arguments.count > 0,
+        .results = session->results.count > 0,
+    };
+
+    if (session->patterns.count > 0)
+        (void)cunei_patterns_text(&session->patterns, 0, &wish.include);
+    wish.exclude = session->patterns.count > 0 && !wish.include;
+    return wish;
+}
+
 struct cunei_source *cunei_choice_make(const struct cunei_session *session,
                                        struct cunei_source *const *sources)
 {
-    enum cunei_instrumenter wanted = cunei_choice_of(session);
-    const char *name = cunei_instrumenter_name(wanted);
+    struct cunei_wish wish = wish_of(session);
+    enum cunei_misfit misfit = cunei_misfit_find(&wish, PY_MINOR_VERSION);
+    const struct cunei_misfit_telling telling = {
+        .inside = true, .subject = "this is CPython 3." Py_STRINGIFY(PY_MINOR_VERSION)};
+    struct cunei_buffer sentence = {0};
 
-    if (!sources[wanted])
-        PyErr_Format(PyExc_RuntimeError,
-                     "CPython %d.%d does not have the instrumenter '%s'",
-                     PY_MAJOR_VERSION, PY_MINOR_VERSION, name);
-    else if (session->c_calls &&
-             !cunei_instrumenter_has_c_calls(wanted, PY_MINOR_VERSION))
-        PyErr_Format(PyExc_RuntimeError,
-                     "the instrumenter '%s' does not tell of calls of C functions",
-                     name);
-    else if (session->lines.count &&
-             !cunei_instrumenter_has_lines(wanted, PY_MINOR_VERSION))
-        PyErr_Format(PyExc_RuntimeError, "the instrumenter '%s' does not tell of lines",
-                     name);
-    else
-        return sources[wanted];
+    if (!misfit && sources[wish.instrumenter])
+        return sources[wish.instrumenter];
+    if (!misfit) {
+        PyErr_Format(PyExc_ValueError,
+                     "instrumenter '%s' needs a CPython with a GIL, and this is one "
+                     "without",
+                     cunei_instrumenter_name(wish.instrumenter));
+        return NULL;
+    }
+    cunei_misfit_format(misfit, &wish, PY_MINOR_VERSION, &telling, &sentence);
+    PyErr_SetString(PyExc_ValueError, sentence.failed ? "" : sentence.data);
+    cunei_buffer_fini(&sentence);
     return NULL;
+}
+
+int cunei_choice_refusal(const struct cunei_session *session)
+{
+    struct cunei_wish wish = wish_of(session);
+
+    return cunei_reason_of_misfit(cunei_misfit_find(&wish, PY_MINOR_VERSION),
+                                  wish.instrumenter, PY_MINOR_VERSION);
 }
 
 const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *session)

@@ -15,6 +15,9 @@ enum cunei_instrumenter cunei_choice_of(const struct cunei_session *session);
 struct cunei_source *cunei_choice_make(const struct cunei_session *session,
                                        struct cunei_source *const *sources);
 
+/* Why that was NULL, for who cannot catch exceptions: of wire/reason.h. */
+int cunei_choice_refusal(const struct cunei_session *session);
+
 /* Which functions are recorded, borrowed: of a source that tells of none, none. */
 const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *session);
 

@@ -242,7 +242,8 @@ static void refuse(struct cunei_probe *state, int error)
 /* Why the source of events did not do what it was asked for. */
 static int refusal_of(const struct cunei_probe *state)
 {
-    int refusal = state->source->refusal;
+    int refusal = state == active ? state->source->refusal
+                                  : cunei_choice_refusal(&state->session);
     return refusal ? refusal : CUNEI_REASON_MONITORING;
 }
 
@@ -471,8 +472,7 @@ static int boot(struct cunei_probe *state, const char *text)
     state->inside = false;
     if (prepare(state) < 0 || (!state->session.startup &&
                                state->source->methods->await_main(state->source) < 0)) {
-        cunei_refusal_leave(state->session.directory,
-                            state == active ? refusal_of(state) : CUNEI_REASON_LACKING);
+        cunei_refusal_leave(state->session.directory, refusal_of(state));
         undo_start(state);
         return -1;
     }

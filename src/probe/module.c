@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "probe/tracehook.h"
 #include "probe/world.h"
 #include "rt/recorder.h"
+#include "wire/reason.h"
 
 #if PY_VERSION_HEX >= 0x030c0000
 #include "probe/later.h"
@@ -91,7 +93,9 @@ static int hook_once(PyObject *module)
     return rc;
 }
 
-static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
+/* `name` is the argument's; one of the selection has another where it excludes. */
+static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
+                          const char *name)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
         int include;
@@ -103,8 +107,9 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list)
             return -1;
         int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
         if (rc < 0) {
-            PyErr_Format(PyExc_RuntimeError, "the pattern '%s' makes no sense: %s",
-                         text, rc == -EINVAL ? error : strerror(-rc));
+            PyErr_Format(PyExc_ValueError, "%s '%s' is no pattern: %s",
+                         include ? name : "exclude", text,
+                         rc == -EINVAL ? error : strerror(-rc));
             return -1;
         }
     }
@@ -145,10 +150,10 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
         PyErr_NoMemory();
         return -1;
     }
-    if (parse_patterns(&session->patterns, patterns) == 0 &&
-        (!arguments || parse_patterns(&session->arguments, arguments) == 0) &&
-        (!results || parse_patterns(&session->results, results) == 0) &&
-        (!lines || parse_patterns(&session->lines, lines) == 0))
+    if (parse_patterns(&session->patterns, patterns, "include") == 0 &&
+        (!arguments || parse_patterns(&session->arguments, arguments, "args") == 0) &&
+        (!results || parse_patterns(&session->results, results, "return_") == 0) &&
+        (!lines || parse_patterns(&session->lines, lines, "lines") == 0))
         return 0;
     cunei_session_fini(session);
     return -1;
@@ -165,18 +170,28 @@ static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
     return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* Whoever starts a program asks whether other tools leave us a place. */
+/* Whoever starts a program asks where other tools leave us no place. */
 static PyObject *probe_check(PyObject *module, PyObject *unused)
 {
-    struct cunei_source *source = state_of(module)->source;
+    char text[CUNEI_INSTRUMENTERS * 24] = "";
+    size_t size = 0;
     (void)unused;
 
-    if (source && !source->is_taken) {
-        if (source->methods->take(source, false) < 0)
-            return NULL;
-        source->methods->release(source);
+    for (int i = CUNEI_INSTRUMENTER_MONITORING; i < CUNEI_INSTRUMENTERS; i++) {
+        struct cunei_source *source = state_of(module)->sources[i];
+        if (!source || source->is_taken)
+            continue;
+        if (source->methods->take(source, false) == 0) {
+            source->methods->release(source);
+            continue;
+        }
+        PyErr_Clear();
+        int n = snprintf(text + size, sizeof(text) - size, "%s%s %d", size ? " " : "",
+                         cunei_instrumenter_name((enum cunei_instrumenter)i),
+                         source->refusal ? source->refusal : CUNEI_REASON_MONITORING);
+        size += (size_t)n;
     }
-    Py_RETURN_NONE;
+    return PyUnicode_FromString(text);
 }
 
 static PyObject *probe_stop(PyObject *module, PyObject *unused)
@@ -224,7 +239,7 @@ static PyMethodDef methods[] = {
      "start(directory, patterns, max_bytes, *, …): record all threads of this "
      "process."},
     {"check", probe_check, METH_NOARGS,
-     "Raise what start does where other tools leave no place."},
+     "Which instrumenters cannot be had, each with the number of the reason."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
     {"boot", probe_boot, METH_NOARGS,

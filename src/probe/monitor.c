@@ -122,9 +122,11 @@ static int take(struct cunei_source *source, bool selective)
     struct cunei_monitor *monitor = monitor_of(source);
     monitor->tool = take_id(monitor);
     if (monitor->tool == -1)
-        PyErr_SetString(PyExc_RuntimeError,
-                        "all tool ids of sys.monitoring that are for general use (3, 4 "
-                        "and 5) are taken by other tools");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "other tools have taken all tool ids of sys.monitoring that are for "
+            "general use (3, 4 and 5); stop one of them, or record with "
+            "instrumenter 'profile', which needs none");
     if (monitor->tool < 0) {
         monitor->tool = -1;
         return -1;

@@ -2,17 +2,20 @@
 /*
  * Two sides of a comparison, function by function; each may be several runs.
  *
- *     struct cunei_comparison comparison = {0};
+ *     struct cunei_comparison comparison = {.by_label = …, .patterns = …};
  *     cunei_comparison_add(&comparison, 0, &survey);
  *     cunei_comparison_add(&comparison, 1, &other);
  *     cunei_comparison_finish(&comparison);
  *     … comparison.items …
  *     cunei_comparison_fini(&comparison);
  *
- * Functions are the same that have the same module and qualified name, those of a
- * module that share them in the order of their lines: lines move.  What cProfile wrote
- * knows no modules: where it is one of the runs, functions are the same that cProfile
- * would call so (file, line, name), and a resumption counts as a call as it does there.
+ * Functions are the same that have the same module and qualified name.  Of those of a
+ * module that share them (lambdas, say) the ones in the same place are, and then the
+ * others in the order of their lines: lines move.  What cProfile wrote knows no
+ * modules: where it is one of the runs, functions are the same that cProfile would call
+ * so (file, line, name), and a resumption counts as a call as it does there.  A
+ * relative file name is that of an absolute one which ends with it; traces are added
+ * first, for they have those.
  */
 #ifndef CUNEI_SURVEY_COMPARISON_H
 #define CUNEI_SURVEY_COMPARISON_H
@@ -21,38 +24,60 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/functions.h"
+#include "base/buffer.h"
+#include "model/namemap.h"
+#include "model/welch.h"
 
+struct cunei_patterns;
 struct cunei_prof;
 struct cunei_survey;
+struct cunei_tree;
 
-/* What the runs of a side say of a function, on average. */
+/* What the runs of a side say of a function, on average; a run that does not have it
+ * counts as none of anything. */
 struct cunei_comparison_side {
-    double calls, self_ns, total_ns;
-    double self_variance; /* between the runs */
-    uint32_t runs;        /* in which it was called */
+    double calls, total_ns;
+    struct cunei_series self_ns;
+    uint32_t runs;  /* that have it */
+    bool is_placed; /* private: some function of this side is it */
 };
 
 struct cunei_comparison_item {
     char *module, *qualname, *file; /* owned */
     uint32_t line;
     struct cunei_comparison_side sides[2];
-    double chance; /* of such a difference of self times if there were none; 1 where
-                      there are not enough runs to tell */
+    double chance;  /* cunei_welch_chance of the self times */
+    bool is_hidden; /* the patterns leave it out */
+    /* Private: the next of its group, plus one; and in the first of a group the last
+     * one, and for each side the first that may be free. */
+    uint32_t next, last, free[2];
+};
+
+/* Private: how items are found, each by a number that is an item plus one. */
+struct cunei_matching {
+    struct cunei_namemap groups;    /* the first of those that could be the same */
+    struct cunei_namemap places[2]; /* by side: that of a name and a line */
+    struct cunei_namemap aliases;   /* what cProfile may call one in C; UINT32_MAX:
+                                       several of them */
 };
 
 struct cunei_comparison {
-    bool by_label; /* set before anything is added: some run is cProfile's */
+    /* Set before anything is added. */
+    bool by_label;                         /* some run is cProfile's */
+    bool has_trees;                        /* the surveys have trees: keep them */
+    const struct cunei_patterns *patterns; /* borrowed; NULL: all functions */
+
     struct cunei_comparison_item *items; /* owned */
     uint32_t count;
     uint32_t runs[2];
-    double self_ns[2], calls[2]; /* of all functions */
+    struct cunei_comparison_side whole[2]; /* of all items that are not hidden */
+    double chance;                         /* of its self times */
+    struct cunei_tree *trees[2]; /* owned: all runs added, slots are items plus one */
 
     /* Private. */
-    struct cunei_functions keys;
     uint32_t capacity;
-    char **texts; /* owned, as each of them: the keys' */
-    size_t text_count;
+    struct cunei_matching matching;
+    struct cunei_buffer text;
 };
 
 /* -ENOMEM, from each of these. */
@@ -62,5 +87,11 @@ int cunei_comparison_add_prof(struct cunei_comparison *comparison, unsigned side
                               const struct cunei_prof *prof);
 void cunei_comparison_finish(struct cunei_comparison *comparison);
 void cunei_comparison_fini(struct cunei_comparison *comparison);
+
+/* How much more time the second side takes, in percent of the first. */
+double cunei_comparison_growth(const struct cunei_comparison *comparison);
+
+/* Whether both sides have the runs that chance can be told from. */
+bool cunei_comparison_has_chance(const struct cunei_comparison *comparison);
 
 #endif

@@ -100,6 +100,15 @@ static uint64_t cost_of(const struct cunei_process *description, uint64_t events
     return (uint64_t)(cost_ps / 1000) + description->write_ns;
 }
 
+static void take_start(struct cunei_survey *survey,
+                       const struct cunei_survey_process *process)
+{
+    uint64_t start_ns = cunei_family_start_ns(process);
+
+    if (start_ns > 0 && (survey->start_ns == 0 || start_ns < survey->start_ns))
+        survey->start_ns = start_ns;
+}
+
 static void add_up(struct cunei_survey *survey, struct cunei_survey_process *process,
                    const struct cunei_profile *profile)
 {
@@ -120,9 +129,7 @@ static void add_up(struct cunei_survey *survey, struct cunei_survey_process *pro
     survey->switches += profile->switches;
     survey->line_events += profile->lines;
     cunei_collections_add(&survey->collections, &process->collections);
-    uint64_t start_ns = cunei_family_start_ns(process);
-    if (start_ns > 0 && (survey->start_ns == 0 || start_ns < survey->start_ns))
-        survey->start_ns = start_ns;
+    take_start(survey, process);
     if (process->thread_count == 0)
         return;
     if (survey->begin_ns == 0 || process->begin_ns < survey->begin_ns)
@@ -214,6 +221,7 @@ static int survey_pool(struct cunei_survey *survey, struct cunei_pool *pool,
         if (pool->processes[i].piece_count == 0) {
             survey->lost += process->lost;
             take_end(process);
+            take_start(survey, process);
         }
     }
     if (pool->options->tree && !(survey->tree = cunei_tree_new()))

@@ -111,8 +111,8 @@ static const char *check_event(const struct cunei_trace_process *process,
     if (class == CUNEI_CLASS_STACK && !is_first)
         return "a stack is not its first event";
     if (class >= CUNEI_FUNCTION_FIRST)
-        return stream_class == CUNEI_STREAM_EVENTS &&
-                       class < CUNEI_FUNCTION_CLASS_END && is_defined(process, class)
+        return stream_class == CUNEI_STREAM_EVENTS && class < process->class_end &&
+                       is_defined(process, class)
                    ? NULL
                    : "a function is not defined";
     const struct cunei_layout *layout = cunei_event_layout(class);
@@ -154,7 +154,7 @@ static size_t run_length(const uint64_t *words, size_t room, uint64_t begin,
 static uint32_t plain_functions(const struct cunei_trace_process *process,
                                 const struct cunei_packet *head)
 {
-    uint32_t classes = CUNEI_FUNCTION_CLASS_END - CUNEI_FUNCTION_FIRST;
+    uint32_t classes = process->class_end - CUNEI_FUNCTION_FIRST;
 
     if (head->stream_class != CUNEI_STREAM_EVENTS)
         return 0;

@@ -104,6 +104,8 @@ static int load_lines(struct cunei_trace_process *process, struct list *list,
     }
     if (rc == 0)
         rc = parse_lines(list, text + preamble, size - preamble, path, error);
+    process->class_end =
+        list->end > CUNEI_FUNCTION_CLASS_END ? list->end : CUNEI_FUNCTION_CLASS_END;
     free(path);
     return rc;
 }

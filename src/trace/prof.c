@@ -42,7 +42,8 @@ struct value {
 
 /* A value takes at least a byte, so that there are never more than bytes. */
 struct parser {
-    char *at, *end;
+    char *at;
+    const char *end;
     struct value *values; /* owned, as the next two */
     uint32_t value_count, value_capacity;
     uint32_t *links; /* values of lists, side by side */
@@ -113,6 +114,26 @@ static bool take_size(struct parser *parser, bool is_short, uint32_t *size)
     return true;
 }
 
+/*
+ * Bytes of names that are no UTF-8 are surrogates in Python, U+DC80 and up, which
+ * marshal writes in three bytes each: they become what they were.  Returns the size.
+ */
+static uint32_t unescape(char *text, uint32_t size)
+{
+    unsigned char *bytes = (unsigned char *)text;
+    uint32_t to = 0;
+
+    for (uint32_t from = 0; from < size;) {
+        const unsigned char *at = bytes + from;
+        bool is_byte = size - from >= 3 && at[0] == 0xed &&
+                       (at[1] == 0xb2 || at[1] == 0xb3) && at[2] >= 0x80 &&
+                       at[2] < 0xc0;
+        bytes[to++] = is_byte && at[1] == 0xb3 ? at[2] | 0x40 : is_byte ? at[2] : at[0];
+        from += is_byte ? 3 : 1;
+    }
+    return to;
+}
+
 /* A text moves to where its size stood, which leaves room for a NUL behind it. */
 static bool take_text(struct parser *parser, bool is_short, struct value *value)
 {
@@ -123,8 +144,9 @@ static bool take_text(struct parser *parser, bool is_short, struct value *value)
         (size_t)(parser->end - parser->at) < size)
         return false;
     memmove(begin, parser->at, size);
-    begin[size] = '\0';
     parser->at += size;
+    size = unescape(begin, size);
+    begin[size] = '\0';
     *value = (struct value){.kind = KIND_TEXT, .text = begin, .count = size};
     return true;
 }
@@ -326,9 +348,10 @@ static int take_functions(struct cunei_prof *prof, const struct parser *parser,
 
 int cunei_prof_parse(struct cunei_prof *prof, char *bytes, size_t size)
 {
-    struct parser parser = {.at = bytes, .end = bytes + size};
+    struct parser parser = {.end = bytes + size};
     uint32_t index;
 
+    parser.at = bytes;
     *prof = (struct cunei_prof){0};
     if (size == 0 || (bytes[0] & ~(char)REF_FLAG) != '{' || size > SIZE_MAX_BYTES)
         return -EBADMSG;

@@ -66,7 +66,8 @@ struct cunei_trace_process {
     struct cunei_function *functions; /* owned: by id - CUNEI_FUNCTION_FIRST; an id
                                          that was never defined has a NULL module */
     uint32_t function_count;
-    uint32_t dense_count;               /* functions before the first such gap */
+    uint32_t dense_count; /* functions before the first such gap */
+    uint32_t class_end;   /* functions from this id on are `call` events */
     struct cunei_trace_stream *streams; /* owned, by number */
     size_t stream_count;
     void *memory; /* private */

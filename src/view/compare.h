@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/pattern.h"
 #include "view/style.h"
 
+struct cunei_buffer;
 struct cunei_comparison;
 
 enum cunei_compare_sort {
@@ -20,19 +20,24 @@ enum cunei_compare_sort {
 };
 
 struct cunei_compare_options {
-    const char *names[2]; /* how the sides are called */
-    int sort;             /* enum cunei_compare_sort: by what changed most */
-    uint64_t limit;       /* rows; 0: all */
-    struct cunei_patterns patterns;
+    const char *names[2];  /* how the sides are called */
+    const char *directory; /* files in it are told from there; NULL: none */
+    int sort;              /* enum cunei_compare_sort: by what changed most */
+    uint64_t limit;        /* rows; 0: all */
     bool json;
     struct cunei_style style;
 };
+
+/* Below it, a difference between several runs is hardly one of chance. */
+#define CUNEI_COMPARE_SIGNIFICANT 0.05
 
 /* -ENOMEM; what is shown comes in the order that was asked for. */
 int cunei_compare_print(struct cunei_comparison *comparison,
                         const struct cunei_compare_options *options, FILE *out);
 
-/* How much more time the second side takes, in percent of the first. */
-double cunei_compare_growth(const struct cunei_comparison *comparison);
+/* The functions that took more time in the second side, the first three, as words:
+ * "parse (+40.0 ms), …"; nothing where there is none. */
+void cunei_compare_tell_growth(const struct cunei_comparison *comparison,
+                               struct cunei_buffer *out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -54,6 +55,16 @@ void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value)
 {
     begin_value(json, key);
     cunei_buffer_format(&json->text, "%" PRIu64, value);
+}
+
+/* JSON knows no numbers without end. */
+void cunei_json_real(struct cunei_json *json, const char *key, double value)
+{
+    begin_value(json, key);
+    if (isfinite(value))
+        cunei_buffer_format(&json->text, "%.6g", value);
+    else
+        cunei_buffer_append_text(&json->text, "null");
 }
 
 void cunei_json_flag(struct cunei_json *json, const char *key, bool value)

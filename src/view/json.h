@@ -33,6 +33,7 @@ struct cunei_json {
 void cunei_json_open(struct cunei_json *json, const char *key, char bracket);
 void cunei_json_close(struct cunei_json *json, char bracket);
 void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value);
+void cunei_json_real(struct cunei_json *json, const char *key, double value);
 void cunei_json_flag(struct cunei_json *json, const char *key, bool value);
 void cunei_json_text(struct cunei_json *json, const char *key, const char *value);
 

@@ -198,21 +198,37 @@ static void format_word(const char *word, struct cunei_buffer *out)
         cunei_buffer_format(out, "'%s'", word);
 }
 
+static bool is_told_by(const struct cunei_process *process, const char *instrumenter)
+{
+    return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
+}
+
+/* Whether nobody was to tell of functions. */
+static bool is_silent(const struct cunei_survey *survey)
+{
+    bool is_asked = survey->process_count > 0;
+
+    for (size_t i = 0; i < survey->process_count; i++)
+        is_asked &= is_told_by(&survey->processes[i].process->description, "none");
+    return is_asked;
+}
+
 /* The views that this one is not, and that show something. */
 static void put_views(struct cunei_paragraph *note, const struct cunei_report *report)
 {
     const struct cunei_report_options *options = report->options;
     const struct cunei_survey *survey = report->survey;
+    bool silent = is_silent(survey);
     const struct {
         bool is_here;
         const char *option;
     } views[] = {
-        {options->tree, "--tree"},
-        {options->threads, "--threads"},
-        {options->callers != NULL, "--callers NAME"},
+        {options->tree || silent, "--tree"},
+        {options->threads || survey->thread_count == 0, "--threads"},
+        {options->callers != NULL || silent, "--callers NAME"},
         {options->lines || options->all_lines || survey->line_events == 0,
          "--lines NAME"},
-        {options->processes || survey->process_count < 2, "--processes"},
+        {options->processes || (survey->process_count < 2 && !silent), "--processes"},
         {options->tasks || survey->task_count == 0, "--tasks"},
         {options->exceptions || survey->exceptions.count == 0, "--exceptions"},
     };
@@ -254,22 +270,13 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
-static bool is_told_by(const struct cunei_process *process, const char *instrumenter)
-{
-    return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
-}
-
 /* Why there are no rows. */
 static const char *name_absence(const struct cunei_survey *survey)
 {
-    bool is_asked = survey->process_count > 0;
-
-    for (size_t i = 0; i < survey->process_count; i++)
-        is_asked &= is_told_by(&survey->processes[i].process->description, "none");
     if (survey->functions.count > 0)
         return "No function that these patterns let through was called.";
-    return is_asked ? "No call was recorded, as --instrumenter none asks for."
-                    : "No call was recorded.";
+    return is_silent(survey) ? "No call was recorded, as --instrumenter none asks for."
+                             : "No call was recorded.";
 }
 
 static bool is_before_monitoring(const struct cunei_process *process)

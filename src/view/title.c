@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "survey/family.h"
 #include "view/format.h"
 #include "view/section.h"
 #include "wire/instrumenter.h"
@@ -88,28 +89,46 @@ static bool is_cut_off(const struct cunei_survey_process *process)
            process->process->state == CUNEI_TRACE_REPLACED;
 }
 
+/* Where nobody told of functions, events say little of how long it took. */
+static uint64_t wall_of(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    uint64_t last_ns = survey->start_ns;
+
+    if (survey->functions.count > 0)
+        return report->duration_ns;
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct cunei_survey_process *process = &survey->processes[i];
+        uint64_t end_ns =
+            cunei_family_start_ns(process) + cunei_family_wall_ns(process);
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+    }
+    return last_ns - survey->start_ns;
+}
+
 static void format_times(const struct cunei_report *report, struct cunei_buffer *out)
 {
     const struct cunei_survey *survey = report->survey;
+    bool has_threads = survey->functions.count > 0;
     uint64_t cpu_ns = 0;
     bool has_cpu = false;
 
     /* Threads of processes that were killed did not tell all. */
     for (size_t i = 0; i < survey->thread_count; i++) {
         const struct cunei_survey_thread *thread = &survey->threads[i];
-        if (!is_cut_off(&survey->processes[thread->process])) {
+        if (has_threads && !is_cut_off(&survey->processes[thread->process])) {
             has_cpu |= thread->has_cpu;
             cpu_ns += thread->cpu_ns;
         }
     }
     for (size_t i = 0; i < survey->process_count; i++) {
         const struct cunei_survey_process *process = &survey->processes[i];
-        if (is_cut_off(process)) {
+        if (!has_threads || is_cut_off(process)) {
             has_cpu |= process->has_cpu;
             cpu_ns += process->cpu_ns;
         }
     }
-    cunei_format_duration(out, report->duration_ns);
+    cunei_format_duration(out, wall_of(report));
     cunei_buffer_append_text(out, " wall");
     if (has_cpu) {
         cunei_buffer_append_text(out, ", ");
@@ -177,7 +196,8 @@ int cunei_report_title(const struct cunei_report *report)
     put(&title, &text, CUNEI_INK_PLAIN);
     format_times(report, &text);
     put(&title, &text, CUNEI_INK_PLAIN);
-    cunei_format_several(&text, survey->thread_count, "thread");
+    if (survey->thread_count > 0)
+        cunei_format_several(&text, survey->thread_count, "thread");
     put(&title, &text, CUNEI_INK_PLAIN);
     format_calls(report, &text);
     put(&title, &text, survey->lost > 0 ? CUNEI_INK_BAD : CUNEI_INK_PLAIN);

@@ -105,9 +105,10 @@ static int note_processes(const struct cunei_report *report)
     if (rc == 0 && options->refused > 0) {
         cunei_format_several(&words, options->refused, "process");
         cunei_buffer_append_text(&words, " could not be recorded");
-        if (options->refused_errno != 0)
-            cunei_buffer_format(&words, ": %s",
-                                cunei_reason_text(options->refused_errno));
+        if (options->refused_errno != 0) {
+            cunei_buffer_append_text(&words, ": ");
+            cunei_reason_format(options->refused_errno, &words);
+        }
         rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
     }
     return rc;

@@ -403,7 +403,7 @@ int cunei_metadata_parse_function(struct cunei_function *function, char *line,
     if (is_whole && take(&next, " s"))
         is_whole = take_number(&next, &source);
     if (!is_whole || !take(&next, " */") || id < CUNEI_FUNCTION_FIRST ||
-        id >= CUNEI_FUNCTION_CLASS_END)
+        id >= CUNEI_FUNCTION_END)
         return -EINVAL;
     for (size_t i = 0; i < 3; i++) {
         if (lengths[i] > name_size)

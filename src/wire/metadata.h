@@ -80,7 +80,10 @@ void cunei_metadata_format_clock(const struct cunei_metadata *metadata,
 void cunei_metadata_format_name(const struct cunei_function *function,
                                 struct cunei_buffer *out);
 
-/* One line, for a function below CUNEI_FUNCTION_CLASS_END. */
+/*
+ * One line, for a function below CUNEI_FUNCTION_CLASS_END, or, where a trace is written
+ * anew for babeltrace2, for any.
+ */
 void cunei_metadata_format_function(const struct cunei_function *function,
                                     struct cunei_buffer *out);
 

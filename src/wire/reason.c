@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "wire/reason.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* The places of a misfit's number, in decimal: whoever lists the folder can read it. */
+enum {
+    MISFIT_MINOR = 100,
+    MISFIT_INSTRUMENTER = 10
+};
+
+int cunei_reason_of_misfit(enum cunei_misfit misfit,
+                           enum cunei_instrumenter instrumenter, int minor)
+{
+    return CUNEI_REASON_MISFIT + minor * MISFIT_MINOR +
+           (int)instrumenter * MISFIT_INSTRUMENTER + (int)misfit;
+}
 
 const char *cunei_reason_text(int reason)
 {
@@ -9,7 +23,9 @@ const char *cunei_reason_text(int reason)
     case CUNEI_REASON_UNKNOWN:
         return "for another reason";
     case CUNEI_REASON_MONITORING:
-        return "other tools have all ids of sys.monitoring";
+        return "other tools have taken all tool ids of sys.monitoring that are for general "
+               "use (3, 4 and 5); stop one of them, or record with --instrumenter "
+               "profile, which needs none";
     case CUNEI_REASON_PYDEVD:
         return "the debugger (pydevd) evaluates frames itself; set "
                "PYDEVD_USE_FRAME_EVAL=NO in the environment, and it debugs by tracing, "
@@ -27,10 +43,29 @@ const char *cunei_reason_text(int reason)
     case CUNEI_REASON_TRACE:
         return "another tool has set a trace function (sys.settrace), which cunei does "
                "not replace; stop that tool first, or choose another instrumenter";
-    case CUNEI_REASON_LACKING:
-        return "the Python does not have that --instrumenter, or not together with "
-               "--c-calls or --lines";
     default:
-        return strerror(reason);
+        return reason < CUNEI_REASON_MISFIT
+                   ? strerror(reason)
+                   : "the Python does not have what was asked for";
     }
+}
+
+void cunei_reason_format(int reason, struct cunei_buffer *out)
+{
+    char subject[64];
+    int rest = reason - CUNEI_REASON_MISFIT, minor = rest / MISFIT_MINOR;
+    int misfit = rest % MISFIT_INSTRUMENTER;
+    int instrumenter = rest / MISFIT_INSTRUMENTER % MISFIT_INSTRUMENTER;
+
+    if (reason < CUNEI_REASON_MISFIT || misfit >= CUNEI_MISFITS || misfit == 0 ||
+        instrumenter >= CUNEI_INSTRUMENTERS || instrumenter == 0) {
+        cunei_buffer_append_text(out, cunei_reason_text(reason));
+        return;
+    }
+    (void)snprintf(subject, sizeof(subject), "the Python that ran is CPython 3.%d",
+                   minor);
+    const struct cunei_misfit_telling telling = {.subject = subject};
+    const struct cunei_wish wish = {.instrumenter =
+                                        (enum cunei_instrumenter)instrumenter};
+    cunei_misfit_format((enum cunei_misfit)misfit, &wish, minor, &telling, out);
 }

@@ -8,6 +8,9 @@
 
 #include <errno.h>
 
+#include "base/buffer.h"
+#include "wire/misfit.h"
+
 enum cunei_reason {
     CUNEI_REASON_UNKNOWN = 0,
     CUNEI_REASON_MONITORING = EBUSY,
@@ -16,11 +19,18 @@ enum cunei_reason {
     CUNEI_REASON_ABOVE,
     CUNEI_REASON_PROFILE,
     CUNEI_REASON_TRACE,
-    CUNEI_REASON_LACKING, /* the instrumenter, or what it was to tell of */
-    CUNEI_REASON_MAX = CUNEI_REASON_LACKING
+    CUNEI_REASON_MISFIT = 10000, /* from here on: cunei_reason_of_misfit */
+    CUNEI_REASON_MAX = 19999
 };
+
+/* That of what CPython 3.`minor` cannot give. */
+int cunei_reason_of_misfit(enum cunei_misfit misfit,
+                           enum cunei_instrumenter instrumenter, int minor);
 
 /* A clause that can follow a colon; what to do about it, too, where that is known. */
 const char *cunei_reason_text(int reason);
+
+/* Append the same, with all that is known of a misfit. */
+void cunei_reason_format(int reason, struct cunei_buffer *out);
 
 #endif

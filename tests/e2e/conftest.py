@@ -68,8 +68,7 @@ def test_python():
     return os.environ.get("CUNEI_TEST_PYTHON") or sys.executable
 
 
-@pytest.fixture
-def cunei(tmp_path):
+def installed(folder):
     python = test_python()
     executable = str(Path(python).parent / "cunei")
     if not os.access(executable, os.X_OK):
@@ -79,10 +78,21 @@ def cunei(tmp_path):
         for name, value in os.environ.items()
         if not name.startswith(("CUNEI_", "PYTHON", "PYTEST_", "COVERAGE"))
     }
-    environment.update(NO_COLOR="1", TMPDIR=str(tmp_path))
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return Cunei(python, executable, folder, environment)
+    environment.update(NO_COLOR="1", TMPDIR=str(folder))
+    work = folder / "work"
+    work.mkdir()
+    return Cunei(python, executable, work, environment)
+
+
+@pytest.fixture
+def cunei(tmp_path):
+    return installed(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The same for all tests of a file, which only read what one of them made."""
+    return installed(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture(scope="module")

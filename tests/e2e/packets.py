@@ -57,6 +57,18 @@ def folders(directory):
     return sorted(path.parent for path in pathlib.Path(directory).glob("*/metadata"))
 
 
+def drop(path, numbers):
+    """Take packets out of a stream's file; returns how many there were."""
+    data, kept, at, number = path.read_bytes(), b"", 0, 0
+    while at < len(data):
+        size = HEAD.unpack_from(data, at)[10] // 8
+        if number not in numbers:
+            kept += data[at : at + size]
+        at, number = at + size, number + 1
+    path.write_bytes(kept)
+    return number
+
+
 def packets(folder):
     """All packets of a process, file by file, in order."""
     for path in sorted(folder.glob("s*"), key=lambda path: int(path.name[1:])):

@@ -288,8 +288,8 @@ def test_options_that_make_no_sense(cunei, words, message):
     [
         ("max_repr=7", "ValueError", "max_repr must be from 8 to 4096, not 7"),
         ("repr='all'", "ValueError", "repr must be 'safe' or 'full', not 'all'"),
-        ("args='re:('", "cunei.Error", "the pattern 're:(' makes no sense: "),
-        ("return_=['re:[']", "cunei.Error", "the pattern 're:[' makes no sense: "),
+        ("args='re:('", "ValueError", "args 're:(' is no pattern: "),
+        ("return_=['re:[']", "ValueError", "return_ 're:[' is no pattern: "),
     ],
 )
 def test_arguments_of_start_that_make_no_sense(cunei, options, error, message):

@@ -101,22 +101,10 @@ def test_stretches_that_go_on_from_piece_to_piece_are_one_row(cunei):
     check_self_times(rows, report(cunei))
 
 
-def drop_packets(path, numbers):
-    """Take packets out of a stream's file."""
-    data, kept, at, number = path.read_bytes(), b"", 0, 0
-    while at < len(data):
-        size = packets.HEAD.unpack_from(data, at)[10] // 8
-        if number not in numbers:
-            kept += data[at : at + size]
-        at, number = at + size, number + 1
-    path.write_bytes(kept)
-    return number
-
-
 def test_time_of_which_nothing_is_known_is_in_no_self_time(cunei):
     record(cunei, program=DEEP)
     (path,) = (cunei.folder / "trace").glob("*/s0")
-    assert drop_packets(path, {2, 3, 9}) > 10
+    assert packets.drop(path, {2, 3, 9}) > 10
 
     rows = read(export(cunei, "csv"))
 

@@ -33,21 +33,29 @@ def examine(cunei, python):
 
 
 @pytest.mark.parametrize(
-    ("version", "count"),
+    ("version", "count", "part"),
     [
-        ("3.8.18", 5),
-        ("3.9.18", 5),
-        ("3.10.13", 4),
-        ("3.11.2", 3),
-        ("3.12.1", 0),
-        ("3.15.0", 0),
+        ("3.8.18", 12, "'with lock:' is no call"),
+        ("3.9.18", 13, "the stack that a recording finds"),
+        ("3.10.13", 12, "plain name"),
+        ("3.11.2", 10, "a call of one takes × 1.5"),
+        ("3.12.1", 3, "more than 127 lines"),
+        ("3.13.0", 5, "a generator is closed"),
+        ("3.13.11", 4, "a generator is closed"),
+        ("3.13.12", 3, "pdb.set_trace()"),
+        ("3.14.0", 1, "a generator is closed"),
+        ("3.14.1", 0, ""),
+        ("3.15.0", 0, ""),
     ],
 )
-def test_doctor_lists_what_a_version_cannot_give(cunei, pretended, version, count):
+def test_doctor_lists_what_a_version_cannot_give(
+    cunei, pretended, version, count, part
+):
     report, row = examine(cunei, pretended(version))
     text = cunei("doctor", "--python", "bin/python3").stdout
 
     assert len(report["limits"]) == count
+    assert not count or any(part in limit for limit in report["limits"])
     assert row["state"] == ("note" if count else "ok")
     assert all(f"· {limit}\n" in text for limit in report["limits"])
     assert text.count("·") == count
@@ -102,20 +110,63 @@ def test_later_versions_need_no_word(cunei, pretended, words):
 
 
 def test_no_place_for_us_is_said_before_the_program_starts(cunei, pretended):
-    python = pretended("3.11.2", "obstacle somebody sits there")
+    python = pretended("3.11.2", "obstacles frame 4001")
 
     done = cunei("record", "-o", "trace", "--python", python, "-c", "print(1)")
 
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr == f"cunei: '{python}' cannot be recorded: somebody sits there\n"
+    assert done.stderr.startswith(f"cunei: '{python}' cannot be recorded: the debugger")
+    assert len(done.stderr.splitlines()) == 1
     assert not (cunei.folder / "trace").exists()
     assert cunei("doctor", "--python", python).returncode == 1
 
 
 def test_another_hook_may_have_a_place(cunei, pretended):
-    python = pretended("3.11.2", "obstacle somebody sits there")
+    python = pretended("3.11.2", "obstacles trace 4005 frame 4001")
     words = ["record", "--python", python, "--instrumenter"]
 
-    assert "sits there" in cunei(*words, "frame", "-c", "pass").stderr
-    assert "sits there" not in cunei(*words, "profile", "-c", "pass").stderr
+    assert "pydevd" in cunei(*words, "frame", "-c", "pass").stderr
+    assert "sys.settrace" in cunei(*words, "trace", "-c", "pass").stderr
+    assert "cannot be recorded" not in cunei(*words, "profile", "-c", "pass").stderr
+    told = cunei("doctor", "--python", python).stdout
+    assert "→ trace: another tool has set a trace function" in told
+    assert "frame: the debugger (pydevd)" in told
+
+
+@pytest.mark.parametrize(
+    ("version", "best"), [("3.8.18", "frame"), ("3.12.1", "monitoring")]
+)
+def test_doctor_names_the_instrumenters(cunei, pretended, version, best):
+    report = json.loads(
+        cunei("doctor", "--json", "--python", pretended(version)).stdout
+    )
+    (row,) = (row for row in report["checks"] if row["name"] == "instrumenter")
+
+    assert report["instrumenter"] == best
+    assert {best, "profile", "trace", "none"} <= set(report["instrumenters"])
+    assert f"; {best} is the default" in row["text"]
+    assert all(name in row["text"] for name in report["instrumenters"])
+
+
+@pytest.mark.parametrize(
+    ("version", "is_slow"),
+    [("3.11.9", False), ("3.12.9", True), ("3.13.2", True), ("3.13.3", False)],
+)
+def test_what_holds_for_some_releases_is_said_of_them(
+    cunei, pretended, version, is_slow
+):
+    python = pretended(version)
+
+    done = cunei("record", "--instrumenter", "trace", "--python", python, "-c", "pass")
+
+    assert ("is slow in functions of thousands of lines" in done.stderr) is is_slow
+
+
+def test_what_only_a_python_without_gil_lacks_is_said_of_it(cunei, pretended):
+    with_gil, _ = examine(cunei, pretended("3.13.5"))
+    without, _ = examine(cunei, pretended("3.13.5", "gil no"))
+
+    more = [limit for limit in without["limits"] if limit not in with_gil["limits"]]
+    assert len(more) == 2
+    assert "race to call first" in more[0]

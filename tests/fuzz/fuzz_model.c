@@ -29,6 +29,7 @@ static const struct cunei_trace_process process = {
     .functions = functions,
     .function_count = FUNCTION_COUNT,
     .dense_count = FUNCTION_COUNT,
+    .class_end = CUNEI_FUNCTION_CLASS_END,
 };
 
 struct readings {

@@ -19,6 +19,7 @@ static const struct cunei_trace_process process = {
     .functions = functions,
     .function_count = sizeof(functions) / sizeof(functions[0]),
     .dense_count = 2,
+    .class_end = CUNEI_FUNCTION_CLASS_END,
 };
 
 /* What a reader of a checked packet believes. */

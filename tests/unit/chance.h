@@ -80,7 +80,7 @@ static inline void put_builtin(struct tape *tape, uint64_t time)
 static inline void put_event(struct tape *tape, uint64_t time)
 {
     uint32_t function = F + dice(FUNCTION_COUNT);
-    uint32_t top = tape->depth ? tape->open[tape->depth - 1] : 0;
+    uint32_t top = tape->depth ? tape->open[tape->depth - 1] : function;
 
     switch (dice(18)) {
     case 0:
@@ -92,11 +92,11 @@ static inline void put_event(struct tape *tape, uint64_t time)
         break;
     case 1:
         tape_unwind(tape, dice(4), time);
-        tape_leave(tape, dice(2) && top ? top : function, time);
+        tape_leave(tape, dice(2) ? top : function, time);
         break;
     case 2:
     case 3:
-        if (top)
+        if (tape->depth > 0)
             tape_event(tape, top, CUNEI_PHASE_YIELD, time);
         break;
     case 4:
@@ -106,12 +106,12 @@ static inline void put_event(struct tape *tape, uint64_t time)
     case 6:
     case 7:
     case 8:
-        if (top)
+        if (tape->depth > 0)
             tape_leave(tape, top, time);
         break;
     default:
         if (tape->depth < 40)
-            tape_enter(tape, dice(3) ? function : top ? top : function, time);
+            tape_enter(tape, dice(3) ? function : top, time);
         break;
     }
 }

@@ -155,6 +155,7 @@ static const struct cunei_function functions[] = {
     {1031, 7, "a", "lined", "/x/a.py", 1234567890123456789},
     {1032, 7, "a\nb", "lined", "/x/a.py", UINT64_MAX},
     {CUNEI_FUNCTION_CLASS_END - 1, 7, "m", "f }; /* 1 1 1 */", "f", 0},
+    {CUNEI_FUNCTION_END - 1, 7, "m", "far", "f", 0},
 };
 
 #define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
@@ -208,7 +209,7 @@ static void a_functions_line_cut_short_is_refused(void **state)
 
 static const char *const bad_lines[] = {
     "event { name = \"a:f (x:1)\"; id = 1023; stream_id = 0; }; /* 1 1 1 */\n",
-    "event { name = \"a:f (x:1)\"; id = 21024; stream_id = 0; }; /* 1 1 1 */\n",
+    "event { name = \"a:f (x:1)\"; id = 4194304; stream_id = 0; }; /* 1 1 1 */\n",
     "event { name = \"a:f (x:1)\"; id = 1024; stream_id = 1; }; /* 1 1 1 */\n",
     "event { name = \"a:f (x:1)\"; id = 1024; stream_id = 0; }; /* 2 1 1 */\n",
     "event { name = \"a:f (x:1)\"; id = 1024; stream_id = 0; }; /* 9999999 1 1 */\n",

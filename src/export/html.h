@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* Parts of the page of a recording, for html.c alone. */
+#ifndef CUNEI_EXPORT_HTML_H
+#define CUNEI_EXPORT_HTML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/page.h"
+#include "survey/survey.h"
+
+struct cunei_export;
+struct cunei_process;
+
+struct cunei_html {
+    struct cunei_export *export;
+    struct cunei_page page;
+    struct cunei_survey survey; /* functions that are found later have no facts */
+    uint32_t fact_count;        /* functions of the survey that have facts */
+    uint64_t hidden_ns;         /* calls that took less are not drawn */
+};
+
+/* What a process ran, and what multiprocessing calls it. */
+void cunei_html_put_command(struct cunei_html *html,
+                            const struct cunei_process *process);
+
+/* ,"threads":[…],"types":[…]: what each thread did when, and exceptions' names. */
+int cunei_html_put_threads(struct cunei_html *html);
+
+/* ,"processes":[…],"tasks":[…],"exceptions":[…],"gc":{…} */
+int cunei_html_put_tables(struct cunei_html *html);
+
+#endif

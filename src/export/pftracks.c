@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "export/pftracks.h"
+
+#include <string.h>
+
+#include "export/export.h"
+#include "export/pffields.h"
+#include "export/pfsequence.h"
+#include "export/proto.h"
+#include "export/tell.h"
+#include "view/format.h"
+
+enum kind {
+    OF_PROCESS,
+    OF_THREAD,
+    OF_TASK,
+};
+
+#define KIND_SHIFT    36u
+#define PROCESS_SHIFT 40u
+
+static uint64_t track_of(const struct cunei_encoding *encoding, enum kind kind,
+                         uint64_t number)
+{
+    size_t process = (size_t)(encoding->process - encoding->export->trace->processes);
+
+    return (uint64_t)(process + 1) << PROCESS_SHIFT | (uint64_t)kind << KIND_SHIFT |
+           (number & ((UINT64_C(1) << KIND_SHIFT) - 1));
+}
+
+uint64_t cunei_pf_thread_track(const struct cunei_encoding *encoding, uint32_t thread)
+{
+    return track_of(encoding, OF_THREAD, thread);
+}
+
+uint64_t cunei_pf_task_track(const struct cunei_encoding *encoding, uint64_t task)
+{
+    return track_of(encoding, OF_TASK, task);
+}
+
+void cunei_pf_tell_process(struct cunei_encoding *encoding)
+{
+    const struct cunei_process *told = &encoding->process->description;
+    const struct cunei_pf_state *state = encoding->state;
+    struct cunei_buffer *out = &encoding->out;
+    struct cunei_buffer name = {0};
+
+    cunei_format_command(&name, told);
+    size_t packet = cunei_pf_packet(encoding);
+    size_t track = cunei_proto_open(out, PACKET_TRACK);
+    cunei_proto_number(out, TRACK_UUID, track_of(encoding, OF_PROCESS, 0));
+    size_t process = cunei_proto_open(out, TRACK_PROCESS);
+    cunei_proto_number(out, PROCESS_PID, state->pid);
+    for (size_t i = 0; i < told->argument_count; i++)
+        cunei_pf_name(out, PROCESS_CMDLINE, told->arguments[i],
+                      strlen(told->arguments[i]));
+    cunei_pf_name(out, PROCESS_NAME, name.data, name.size);
+    cunei_proto_close(out, process);
+    cunei_proto_close(out, track);
+    cunei_proto_close(out, packet);
+    cunei_buffer_fini(&name);
+}
+
+void cunei_pf_tell_thread(struct cunei_encoding *encoding, const char *name,
+                          size_t size)
+{
+    const struct cunei_pf_state *state = encoding->state;
+    struct cunei_buffer *out = &encoding->out;
+
+    size_t packet = cunei_pf_packet(encoding);
+    size_t track = cunei_proto_open(out, PACKET_TRACK);
+    cunei_proto_number(out, TRACK_UUID, state->track);
+    cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
+    size_t thread = cunei_proto_open(out, TRACK_THREAD);
+    cunei_proto_number(out, THREAD_PID, state->pid);
+    cunei_proto_number(out, THREAD_TID, state->tid);
+    cunei_pf_name(out, THREAD_NAME, name, size);
+    cunei_proto_close(out, thread);
+    cunei_proto_close(out, track);
+    cunei_proto_close(out, packet);
+}
+
+void cunei_pf_tell_task(struct cunei_encoding *encoding, const struct cunei_task *task)
+{
+    struct cunei_buffer *out = &encoding->out;
+
+    if (task->length == 0)
+        return;
+    size_t packet = cunei_pf_packet(encoding);
+    size_t track = cunei_proto_open(out, PACKET_TRACK);
+    cunei_proto_number(out, TRACK_UUID, cunei_pf_task_track(encoding, task->task));
+    cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
+    cunei_pf_name(out, TRACK_NAME, task->name, strnlen(task->name, task->length));
+    cunei_proto_close(out, track);
+    cunei_proto_close(out, packet);
+}

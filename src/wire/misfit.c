@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "wire/misfit.h"
+
+#include <stddef.h>
+
+enum {
+    MINOR_FIRST = 8,
+    MINOR_LAST = 15, /* what holds for it holds for later ones */
+};
+
+typedef bool gives(enum cunei_instrumenter instrumenter, int minor);
+
+/* An option as people type it, and as an argument of cunei.start(). */
+static const struct {
+    const char *option, *argument;
+} names[CUNEI_MISFITS] = {
+    [CUNEI_MISFIT_LACKING] = {"--instrumenter", "instrumenter"},
+    [CUNEI_MISFIT_C_CALLS] = {"--c-calls", "c_calls"},
+    [CUNEI_MISFIT_LINES] = {"--lines", "lines"},
+    [CUNEI_MISFIT_ARGUMENTS] = {"--args", "args"},
+    [CUNEI_MISFIT_RESULTS] = {"--return", "return_"},
+    [CUNEI_MISFIT_INCLUDE] = {"--include", "include"},
+    [CUNEI_MISFIT_EXCLUDE] = {"--exclude", "exclude"},
+};
+
+static bool can(gives *ask, enum cunei_instrumenter instrumenter, int minor)
+{
+    if (minor)
+        return cunei_instrumenter_exists(instrumenter, minor) &&
+               ask(instrumenter, minor);
+    for (int i = MINOR_FIRST; i <= MINOR_LAST; i++) {
+        if (cunei_instrumenter_exists(instrumenter, i) && ask(instrumenter, i))
+            return true;
+    }
+    return false;
+}
+
+enum cunei_misfit cunei_misfit_find(const struct cunei_wish *wish, int minor)
+{
+    enum cunei_instrumenter wanted = wish->instrumenter;
+
+    if (wanted == CUNEI_INSTRUMENTER_DEFAULT)
+        return CUNEI_MISFIT_NONE;
+    if (!can(cunei_instrumenter_exists, wanted, minor))
+        return CUNEI_MISFIT_LACKING;
+    if (wish->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, minor))
+        return CUNEI_MISFIT_C_CALLS;
+    if (wish->lines && !can(cunei_instrumenter_has_lines, wanted, minor))
+        return CUNEI_MISFIT_LINES;
+    if (wanted != CUNEI_INSTRUMENTER_NONE)
+        return CUNEI_MISFIT_NONE;
+    return wish->arguments ? CUNEI_MISFIT_ARGUMENTS
+           : wish->results ? CUNEI_MISFIT_RESULTS
+           : wish->include ? CUNEI_MISFIT_INCLUDE
+           : wish->exclude ? CUNEI_MISFIT_EXCLUDE
+                           : CUNEI_MISFIT_NONE;
+}
+
+/* "a, b or c": those for which `ask` says yes. */
+static void list(gives *ask, int minor, const char *last, struct cunei_buffer *out)
+{
+    enum cunei_instrumenter found[CUNEI_INSTRUMENTERS];
+    size_t count = 0;
+
+    for (int i = CUNEI_INSTRUMENTER_MONITORING; i < CUNEI_INSTRUMENTERS; i++) {
+        if (can(ask, (enum cunei_instrumenter)i, minor))
+            found[count++] = (enum cunei_instrumenter)i;
+    }
+    for (size_t i = 0; i < count; i++)
+        cunei_buffer_format(out, "%s%s",
+                            i == 0           ? ""
+                            : i == count - 1 ? last
+                                             : ", ",
+                            cunei_instrumenter_name(found[i]));
+}
+
+void cunei_misfit_list(int minor, struct cunei_buffer *out)
+{
+    list(cunei_instrumenter_exists, minor, " and ", out);
+}
+
+/* "3.12 or newer": the Pythons that have it. */
+static void put_versions(enum cunei_instrumenter instrumenter, struct cunei_buffer *out)
+{
+    const char *separator = "";
+
+    for (int minor = MINOR_FIRST; minor <= MINOR_LAST; minor++) {
+        if (!cunei_instrumenter_exists(instrumenter, minor))
+            continue;
+        int first = minor;
+        while (minor < MINOR_LAST && cunei_instrumenter_exists(instrumenter, minor + 1))
+            minor++;
+        cunei_buffer_append_text(out, separator);
+        if (minor == MINOR_LAST)
+            cunei_buffer_format(out, "3.%d or newer", first);
+        else if (first == MINOR_FIRST)
+            cunei_buffer_format(out, "3.%d or older", minor);
+        else
+            cunei_buffer_format(out, "3.%d to 3.%d", first, minor);
+        separator = ", or ";
+    }
+}
+
+static void put_instrumenter(const struct cunei_wish *wish, bool inside,
+                             struct cunei_buffer *out)
+{
+    cunei_buffer_format(out, inside ? "instrumenter '%s'" : "--instrumenter %s",
+                        cunei_instrumenter_name(wish->instrumenter));
+}
+
+void cunei_misfit_format(enum cunei_misfit misfit, const struct cunei_wish *wish,
+                         int minor, const struct cunei_misfit_telling *telling,
+                         struct cunei_buffer *out)
+{
+    bool inside = telling->inside;
+
+    if (misfit == CUNEI_MISFIT_LACKING) {
+        put_instrumenter(wish, inside, out);
+        cunei_buffer_append_text(out, " needs CPython ");
+        put_versions(wish->instrumenter, out);
+        cunei_buffer_format(out, ", and %s, which has ", telling->subject);
+        cunei_misfit_list(minor, out);
+        return;
+    }
+    cunei_buffer_format(out, "%s cannot be had with ",
+                        inside ? names[misfit].argument : names[misfit].option);
+    put_instrumenter(wish, inside, out);
+    if (misfit == CUNEI_MISFIT_C_CALLS || misfit == CUNEI_MISFIT_LINES) {
+        cunei_buffer_append_text(out, "; choose ");
+        list(misfit == CUNEI_MISFIT_LINES ? cunei_instrumenter_has_lines
+                                          : cunei_instrumenter_has_c_calls,
+             minor, " or ", out);
+    } else
+        cunei_buffer_append_text(out, ", which records no calls; leave one of the "
+                                      "two out");
+}

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""`cunei compare`: two sides, function by function."""
+
+import json
+
+import pytest
+from exported import ODD
+
+APP = """\
+import math
+import time
+
+def spin(ms):
+    end = time.perf_counter() + ms / 1000
+    while time.perf_counter() < end:
+        pass
+
+def stays():
+    return math.gcd(12, 18)
+
+def numbers(n):
+    for i in range(n):
+        yield i
+
+{more}
+"""
+BEFORE = APP.format(
+    more="""\
+def old():
+    return dict.fromkeys("ab")
+
+spin(20)
+[stays() for i in range(5)]
+list(numbers(3))
+old()
+"""
+)
+AFTER = APP.format(
+    more="""\
+# Lines move.
+def new():
+    return sorted([2, 1])
+
+spin(60)
+[stays() for i in range(7)]
+list(numbers(3))
+new()
+"""
+)
+
+
+def record(cunei, name, program, *options):
+    cunei.write("app.py", program)
+    done = cunei("record", "-q", "-o", name, *options, "app.py")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def sides(cunei):
+    record(cunei, "a", BEFORE)
+    record(cunei, "b", AFTER)
+    return cunei
+
+
+def compare(cunei, *words):
+    done = cunei("compare", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def by_name(comparison, module="__main__"):
+    return {
+        function["qualname"]: function
+        for function in comparison["functions"]
+        if function["module"] == module
+    }
+
+
+def test_each_function_has_both_sides(sides):
+    told = compare(sides, "a", "b")
+
+    assert told["version"] == 1
+    assert told["runs"] == [1, 1]
+    functions = by_name(told)
+    assert functions["stays"]["calls"] == [5, 7]
+    assert functions["numbers"]["calls"] == [1, 1]
+    assert functions["old"]["calls"] == [1, 0]
+    assert functions["new"]["calls"] == [0, 1]
+    assert functions["old"]["self_ns"][1] == functions["old"]["total_ns"][1] == 0
+    spin = functions["spin"]
+    assert set(spin) == {
+        *("module", "qualname", "file", "line", "calls", "self_ns", "total_ns")
+    }
+    assert spin["file"] == str(sides.folder / "app.py")
+    assert spin["line"] == 4
+    assert spin["self_ns"][0] >= 20_000_000 and spin["self_ns"][1] >= 60_000_000
+
+
+def test_what_changed_most_comes_first(sides):
+    functions = compare(sides, "a", "b")["functions"]
+
+    changes = [abs(f["self_ns"][1] - f["self_ns"][0]) for f in functions]
+    assert changes == sorted(changes, reverse=True)
+    assert functions[0]["qualname"] == "spin"
+    functions = compare(sides, "a", "b", "--sort", "calls")["functions"]
+    changes = [abs(f["calls"][1] - f["calls"][0]) for f in functions]
+    assert changes == sorted(changes, reverse=True)
+
+
+def test_the_table_shows_new_and_gone(sides):
+    done = sides("compare", "a", "b", "--include", "__main__", "--limit", "0")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "1 new, 1 gone, 1 called more or less often" in done.stdout
+    rows = {line.split()[-2]: line for line in done.stdout.splitlines() if ":" in line}
+    assert " gone " in rows["old"] and " new " in rows["new"]
+    assert rows["spin"].startswith("+") and rows["spin"].split()[1] == "ms"
+    assert rows["spin"].endswith("app.py:4")
+
+
+def test_only_what_is_asked_for_is_compared(sides):
+    told = compare(sides, "a", "b", "--include", "__main__:st*")
+
+    assert [f["qualname"] for f in told["functions"]] == ["stays"]
+    assert told["calls"] == [5, 7]
+
+
+def profile(cunei, name, program=BEFORE):
+    cunei.write("app.py", program)
+    done = cunei.run(cunei.python, "-m", "cProfile", "-o", name, "app.py")
+    assert done.returncode == 0, done.stderr
+
+
+def test_beside_cprofile_all_calls_are_the_same(cunei):
+    """With a relative file name there, generators, and functions in C."""
+    record(cunei, "trace", BEFORE, "--c-calls")
+    profile(cunei, "app.prof")
+
+    told = compare(cunei, "app.prof", "trace")
+
+    own = by_name(told)
+    assert set(own) == {"<module>", "spin", "stays", "numbers", "old"} | {
+        name for name in own if name.endswith("<listcomp>")
+    }
+    for name, function in own.items():
+        assert function["calls"][0] == function["calls"][1], name
+    assert own["numbers"]["calls"] == [4, 4]
+    assert by_name(told, "math")["gcd"]["calls"] == [5, 5]
+    assert by_name(told, "builtins")["dict.fromkeys"]["calls"] == [1, 1]
+
+
+def test_our_own_profile_is_the_same_as_the_trace(cunei):
+    record(cunei, "trace", BEFORE, "--c-calls")
+    done = cunei("export", "trace", "--to", "pstats", "-o", "own.prof")
+    assert done.returncode == 0, done.stderr
+
+    told = compare(cunei, "trace", "own.prof")
+
+    for function in told["functions"]:
+        assert function["calls"][0] == function["calls"][1], function
+        for times in (function["self_ns"], function["total_ns"]):
+            assert abs(times[0] - times[1]) <= 1, function
+    assert told["growth_percent"] == pytest.approx(0, abs=1e-6)
+
+
+def test_two_profiles_are_compared_as_well(cunei):
+    profile(cunei, "a.prof")
+    profile(cunei, "b.prof", AFTER)
+
+    told = compare(cunei, "a.prof", "b.prof")
+
+    # Beside cProfile a function on another line is another one.
+    names = {f["qualname"]: f["calls"] for f in told["functions"] if f["line"]}
+    assert names["stays"] == [5, 7]
+
+
+def test_several_runs_say_what_is_significant(cunei):
+    for i in range(3):
+        record(cunei, f"a{i}", BEFORE)
+        record(cunei, f"b{i}", AFTER)
+
+    told = compare(cunei, "a0", "a1", "a2", "--", "b0", "b1", "b2")
+
+    assert told["runs"] == [3, 3]
+    spin = by_name(told)["spin"]
+    assert spin["significant"] is True and 0 <= spin["chance"] < 0.05
+    assert by_name(told)["stays"]["calls"] == [5, 7]
+    done = cunei("compare", "a0", "a1", "a2", "--", "b0", "b1", "b2", "-n", "1")
+    assert "a0 (3 runs)" in done.stdout
+    row = next(line for line in done.stdout.splitlines() if " spin " in line)
+    assert " * " in row
+
+
+def test_a_gate_fails_with_what_exceeded_it(sides):
+    passed = sides("compare", "b", "a", "--fail-over", "5")
+    failed = sides("compare", "a", "b", "--include", "__main__", "--fail-over", "5%")
+
+    assert passed.returncode == 0, passed.stderr
+    assert failed.returncode == 1
+    assert " % more time than A, and 5 % are allowed; most of it in spin (+" in (
+        failed.stderr
+    )
+    assert "Δself" in failed.stdout
+
+
+@pytest.mark.parametrize(
+    "limit", ["", "x", "-1", "nan", "inf", "0x5", "5%%", "5 %", "."]
+)
+def test_a_limit_is_a_percentage(cunei, limit):
+    done = cunei("compare", "a", "b", "--fail-over", limit)
+
+    assert done.returncode == 2
+    assert "--fail-over takes a percentage" in done.stderr
+
+
+def test_runs_that_differ_by_themselves_do_not_fail(cunei):
+    for name, ms in (("a0", 10), ("a1", 60), ("b0", 30), ("b1", 80)):
+        record(cunei, name, BEFORE.replace("spin(20)", f"spin({ms})"))
+
+    done = cunei(
+        *("compare", "a0", "a1", "--", "b0", "b1", "--include", "__main__:spin"),
+        *("--fail-over", "5"),
+    )
+
+    assert done.returncode == 0
+    assert "may be chance" in done.stderr or "by themselves" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["a"], "compare wants two traces"),
+        (["a", "--"], "compare wants two traces"),
+        (["a", "b", "c"], "-- between them"),
+        (["a", "--", "b", "--", "c"], "one -- stands between"),
+        (["a", "b", "--to", "svg"], "not to 'svg'"),
+        (["a", "b", "--output", "x"], "--output is of --to html"),
+    ],
+)
+def test_words_that_make_no_sense(cunei, words, said):
+    done = cunei("compare", *words)
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_run_counts_once(sides):
+    (sides.folder / "again").symlink_to("a")
+
+    twice = sides("compare", "a", "again", "--", "b")
+    both = sides("compare", "a", "a", "--fail-over", "0")
+
+    assert twice.returncode == 2
+    assert "'again' stands on one side twice" in twice.stderr
+    assert both.returncode == 0
+    assert "'a' stands on both sides" in both.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\x80\x04N.", b"\x00" * 100, b"x" * 9])
+def test_what_is_neither_trace_nor_profile(cunei, content):
+    record(cunei, "a", BEFORE)
+    (cunei.folder / "b.prof").write_bytes(content)
+
+    done = cunei("compare", "a", "b.prof")
+
+    assert done.returncode == 1
+    assert "'b.prof' is neither a trace nor what cProfile writes" in done.stderr
+
+
+def test_a_profile_that_is_cut_short(cunei):
+    profile(cunei, "a.prof")
+    whole = (cunei.folder / "a.prof").read_bytes()
+    for size in range(0, len(whole), max(1, len(whole) // 12)):
+        (cunei.folder / "b.prof").write_bytes(whole[:size])
+        done = cunei("compare", "a.prof", "b.prof")
+        assert done.returncode == 1
+        assert "neither" in done.stderr
+
+
+def test_what_is_not_there(cunei):
+    (cunei.folder / "empty").mkdir()
+
+    for name in ("nothing", "empty"):
+        done = cunei("compare", name, name)
+        assert done.returncode == 1
+        assert name in done.stderr
+
+
+def test_what_was_recorded_in_another_manner_is_said(cunei):
+    record(cunei, "a", BEFORE, "--c-calls")
+    record(cunei, "b", BEFORE, "--exclude", "math")
+    profile(cunei, "c.prof")
+
+    done = cunei("compare", "a", "b")
+    beside = cunei("compare", "b", "c.prof")
+
+    assert "only 'a' was recorded with --c-calls" in done.stderr
+    assert "'b' with --exclude 'math'" in done.stderr
+    assert "'b' was recorded without --c-calls, which cProfile has" in beside.stderr
+
+
+def test_names_that_need_escaping(cunei):
+    program = BEFORE + f"exec(compile('stays()', {ODD[:-6]!r}, 'exec'))\n"
+    record(cunei, "a", program)
+
+    told = compare(cunei, "a", "a")
+    assert any(ODD[:-6] in f["file"] for f in told["functions"])
+    table = cunei("compare", "a", "a", "-n", "0")
+    assert "\t" not in table.stdout
+
+
+def test_help_teaches(cunei):
+    done = cunei("compare", "--help")
+
+    assert done.returncode == 0
+    for word in ("cProfile", "--fail-over", "Welch", "A… -- B…", "--to html"):
+        assert word in done.stdout

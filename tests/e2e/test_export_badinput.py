@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: MIT
+"""What `cunei export` and `--to` say where they cannot do it, and what they leave."""
+
+import os
+import re
+import resource
+
+import packets
+import pytest
+import timeline
+from exported import PROGRAM, export, record
+
+FORMATS = (
+    *("html", "perfetto", "chrome", "speedscope", "pstats", "folded", "callgrind"),
+    *("pprof", "csv", "otf2", "ctf"),
+)
+FOLDERS = ("otf2", "ctf")
+
+
+@pytest.fixture(scope="module")
+def trace(shared):
+    """A trace, and what is in the folder besides, which nothing is to change."""
+    record(shared, program=PROGRAM)
+    return shared, sorted(os.listdir(shared.folder))
+
+
+def refuse(cunei, *words, status=1, **options):
+    """The one sentence that is said."""
+    done = cunei(*words, **options)
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("cunei: ")
+    return lines[0].removeprefix("cunei: ")
+
+
+def is_built(cunei, form):
+    done = cunei("export", "none", "--to", form)
+    return "was built without" not in done.stderr
+
+
+UNKNOWN = {
+    "perfeto": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
+    "speed": "no format 'speed', did you mean 'speedscope'? There are html, ",
+    "Chrome": "no format 'Chrome', did you mean 'chrome'? There are html, ",
+    "xlsx": "no format 'xlsx'; there are html, ",
+    "": "no format ''; there are html, ",
+    "perfeto:x": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
+}
+
+
+@pytest.mark.parametrize("word", UNKNOWN)
+def test_an_unknown_format(trace, word):
+    cunei, before = trace
+
+    said = refuse(cunei, "export", "trace", "--to", word, status=2)
+
+    assert said.startswith(UNKNOWN[word])
+    assert all(form in said for form in FORMATS)
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_an_unknown_format_is_said_before_the_program_runs(cunei, command):
+    cunei.write("app.py", "open('ran', 'w')")
+
+    said = refuse(cunei, command, "--to", "perfeto", "app.py", status=2)
+
+    assert "did you mean 'perfetto'" in said
+    assert os.listdir(cunei.folder) == ["app.py"]
+
+
+def test_no_format_at_all(trace):
+    cunei, _ = trace
+
+    said = refuse(cunei, "export", "trace", status=2)
+
+    assert said == (
+        "export wants a format: --to perfetto; 'cunei export --list' shows them"
+    )
+
+
+@pytest.mark.parametrize("form", ["csv", "ctf"])
+def test_an_output_that_exists_is_left_alone(cunei, form):
+    record(cunei)
+    path = export(cunei, form)
+    before = os.stat(path).st_mtime_ns
+
+    said = refuse(cunei, "export", "trace", "--to", form, "-o", path.name)
+
+    assert said == f"'{path.name}' exists; --force overwrites it"
+    assert os.stat(path).st_mtime_ns == before
+    assert cunei("export", "trace", "--to", form, "-fo", path).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_an_output_that_exists_is_said_before_the_program_runs(cunei, command):
+    cunei.write("app.py", "open('ran', 'w')")
+    cunei.write("app.csv", "mine")
+
+    said = refuse(cunei, command, "--to", "csv", "app.py")
+
+    assert said == "'app.csv' exists; --force overwrites it"
+    assert sorted(os.listdir(cunei.folder)) == ["app.csv", "app.py"]
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+def test_a_folder_with_other_things_in_it_is_never_replaced(cunei, form):
+    if not is_built(cunei, form):
+        pytest.skip(f"cunei was built without {form}")
+    record(cunei)
+    mine = cunei.write("mine/letter.txt", "dear")
+
+    said = refuse(cunei, "export", "trace", "--to", form, "-o", "mine", "--force")
+
+    assert said == "'mine' holds more than an export, and is left as it is"
+    assert mine.read_text() == "dear"
+
+
+def test_a_trace_is_not_written_over_itself(trace):
+    cunei, _ = trace
+
+    said = refuse(cunei, "export", "trace", "--to", "ctf", "-fo", "./trace/")
+
+    assert said == "cannot write to './trace': it is the trace itself"
+
+
+PLACES = {
+    "nowhere/x.csv": "cannot write to 'nowhere/x.csv': No such file or directory",
+    "app.py/x.csv": "cannot write to 'app.py/x.csv': Not a directory",
+    ".": "cannot write to '.': it is a directory",
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_where_nothing_can_be_written(trace, place):
+    cunei, before = trace
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", "-o", place)
+
+    assert said == PLACES[place]
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_is_not_ours(trace):
+    cunei, _ = trace
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", "-o", "/usr/x.csv")
+
+    assert said == "cannot write to '/usr/x.csv': Permission denied"
+
+
+def test_a_place_that_is_not_there_is_said_before_the_program_runs(cunei):
+    cunei.write("app.py", "open('ran', 'w')")
+
+    said = refuse(cunei, "record", "--to", "csv:nowhere/x.csv", "app.py")
+
+    assert said == PLACES["nowhere/x.csv"]
+    assert os.listdir(cunei.folder) == ["app.py"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_disk_that_is_full_half_way_leaves_nothing(cunei, form):
+    if not is_built(cunei, form):
+        pytest.skip(f"cunei was built without {form}")
+    record(cunei, program=timeline.LONG if form in FOLDERS else PROGRAM)
+    before = sorted(os.listdir(cunei.folder))
+
+    said = refuse(
+        *(cunei, "export", "trace", "--to", form, "-o", "out"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)),
+    )
+
+    assert re.fullmatch("cannot write to 'out': (File too large|.*error)", said)
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+@pytest.mark.parametrize("form", sorted(set(FORMATS) - set(FOLDERS)))
+def test_a_device_that_is_full(trace, form):
+    cunei, _ = trace
+    if not is_built(cunei, form):
+        pytest.skip(f"cunei was built without {form}")
+
+    said = refuse(cunei, "export", "trace", "--to", form, "-o", "/dev/full")
+
+    assert said == "cannot write to '/dev/full': No space left on device"
+
+
+def test_stdout_that_is_full(trace):
+    cunei, _ = trace
+    command = 'exec "$0" export trace --to csv -o - > /dev/full'
+
+    done = cunei.run("sh", "-c", command, cunei.executable)
+
+    assert done.returncode == 1
+    assert done.stderr == "cunei: cannot write to stdout: No space left on device\n"
+
+
+@pytest.mark.parametrize("words", [("export", "trace"), ("record", "app.py")])
+def test_stdout_takes_no_folder(trace, words):
+    cunei, _ = trace
+    command, last = words
+
+    said = refuse(cunei, command, "--to", "ctf:-", last, status=2)
+
+    assert said == (
+        "this format is a folder of files, which stdout cannot take: name one"
+    )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_of_a_damaged_trace_what_can_be_read_is_written(cunei, form):
+    if not is_built(cunei, form):
+        pytest.skip(f"cunei was built without {form}")
+    record(cunei, program=timeline.LONG)
+    (path,) = (cunei.folder / "trace").glob("*/s0")
+    spoil(path, packet=2)
+
+    said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
+
+    assert re.fullmatch(
+        r"'trace/.*/s0' is damaged (at byte|in packet) \d+: .*; "
+        r"what could be read is in 'out'",
+        said,
+    )
+    out = cunei.folder / "out"
+    assert any(out.iterdir()) if form in FOLDERS else out.stat().st_size > 200
+
+
+def spoil(path, packet):
+    """An event of a class that is none, in the middle of a packet."""
+    data, at = bytearray(path.read_bytes()), 0
+    for _ in range(packet):
+        at += packets.HEAD.unpack_from(data, at)[10] // 8
+    at += packets.HEAD.size + 8 * 100
+    data[at : at + 8] = b"\xff" * 8
+    path.write_bytes(data)
+
+
+def test_what_could_be_read_of_a_damaged_trace_is_in_it(cunei):
+    record(cunei, program=timeline.LONG)
+    whole = len(export(cunei, "csv").read_text().splitlines())
+    (path,) = (cunei.folder / "trace").glob("*/s0")
+    spoil(path, packet=2)
+
+    cunei("export", "trace", "--to", "csv", "-o", "out")
+
+    part = len((cunei.folder / "out").read_text().splitlines())
+    assert whole / 10 < part < whole
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_time_when_nothing_was_recorded(trace, form):
+    cunei, before = trace
+    if not is_built(cunei, form):
+        pytest.skip(f"cunei was built without {form}")
+
+    said = refuse(cunei, "export", "trace", "--to", form, "--from", "2h")
+
+    assert said == (
+        "nothing was recorded between --from and --until; "
+        "'cunei info trace' tells how long it took"
+    )
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+@pytest.mark.parametrize("option", ["--from", "--until"])
+@pytest.mark.parametrize(
+    "word", ["soon", "-1", "", "5parsecs", "nan", "1e400", "1 s x"]
+)
+def test_a_time_that_is_none(trace, option, word):
+    cunei, _ = trace
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", f"{option}={word}", status=2)
+
+    assert said == f"{option} takes a time as 0.25, 10ms or 2min, not '{word}'"
+
+
+def test_an_end_before_the_begin(trace):
+    cunei, _ = trace
+    window = ("--from", "2s", "--until", "1")
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", *window, status=2)
+
+    assert said == "--until 1 is before --from 2s"
+
+
+def test_a_thread_that_does_not_exist(trace):
+    cunei, before = trace
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", "--thread", "gone*")
+
+    assert said == (
+        "'trace' holds no thread 'gone*'; 'cunei report trace --threads' lists them"
+    )
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+def test_a_process_that_does_not_exist(trace):
+    cunei, _ = trace
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", "--process", "1")
+
+    assert said == (
+        "'trace' holds no process '1'; 'cunei report trace --processes' lists them"
+    )
+
+
+WORDS = {
+    ("--to", "csv", "--names"): "--names is for --to ctf: other formats name every "
+    "function anyway",
+    ("--to", "csv:a", "-o", "b"): "--to csv:a names a file, and so does -o b: "
+    "one is enough",
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_words_that_do_not_go_together(trace, words):
+    cunei, _ = trace
+
+    assert refuse(cunei, "export", "trace", *words, status=2) == WORDS[words]
+
+
+def test_open_wants_something_to_open(cunei):
+    cunei.write("app.py", "pass")
+
+    said = refuse(cunei, "record", "--open", "app.py", status=2)
+
+    assert said == "--open wants something to open: --to html exports it"
+
+
+def test_no_trace(cunei):
+    said = refuse(cunei, "export", "none", "--to", "csv")
+
+    assert said.startswith("there is no trace 'none'; ")
+
+
+def test_a_file_may_be_named_with_the_format(trace):
+    cunei, before = trace
+
+    done = cunei("export", "trace", "--to", "csv:rows.csv")
+
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(cunei.folder)) == sorted([*before, "rows.csv"])
+    (cunei.folder / "rows.csv").unlink()

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: MIT
+"""`--to html` and `compare --to html`: one page, driven in a browser."""
+
+import json
+import re
+
+import pytest
+from browser import EXECUTABLE, MISSING, Browser
+from exported import PROGRAM, RECORDED, export, record, report, visible
+
+HOSTILE = "</script><script>document.title='owned'</script><!--\u202e\"'&amp;\\"
+TASKS = """
+import asyncio
+import gc
+
+async def step(n):
+    await asyncio.sleep(0)
+
+async def several():
+    jobs = [asyncio.create_task(step(i), name=f"job-{i}") for i in range(3)]
+    await asyncio.gather(*jobs)
+
+asyncio.run(several())
+gc.collect()
+
+def hostile():
+    pass
+
+hostile.__code__ = hostile.__code__.replace(co_name=NAME, **(
+    {"co_qualname": NAME} if sys.version_info >= (3, 11) else {}))
+hostile()
+"""
+
+
+def read(path):
+    """The data of a page."""
+    text = path.read_text(encoding="utf-8")
+    found = re.search(
+        r'<script type="application/json" id="data">(.*?)</script>', text, re.S
+    )
+    return json.loads(found.group(1))
+
+
+def test_functions_and_times_are_those_of_the_report(cunei):
+    record(cunei)
+
+    page = read(export(cunei, "html"))
+
+    told = report(cunei)
+    rows = {(row[1], row[0], row[2], row[3]): row[4:] for row in page["functions"]}
+    for f in told["functions"]:
+        row = rows[f["module"], f["qualname"], f["file"], f["line"]]
+        assert row[:5] == [
+            f["calls"],
+            f["resumes"],
+            f["self_ns"],
+            f["total_ns"],
+            f["max_ns"],
+        ]
+    tree = page["tree"]
+    assert len({len(column) for column in tree.values()}) == 1
+    assert all(parent < node for node, parent in enumerate(tree["parent"]) if node)
+    total = sum(f["self_ns"] for f in told["functions"])
+    # Each node is rounded by itself.
+    assert abs(sum(tree["self"]) - total) <= len(tree["self"])
+    assert sum(tree["calls"]) == told["calls"]
+
+
+def test_every_stretch_is_in_the_timeline(cunei):
+    record(cunei)
+
+    page = read(export(cunei, "html"))
+
+    told = report(cunei)
+    stretches = sum(f["calls"] + f["resumes"] for f in told["functions"])
+    assert page["hidden_ns"] == 0
+    assert sum(len(thread["slices"]) // 4 for thread in page["threads"]) == stretches
+    assert [thread["name"] for thread in page["threads"]] == ["MainThread", "workér"]
+    assert sum(len(thread["raises"]) // 3 for thread in page["threads"]) >= 2
+    assert "ValueError" in page["types"]
+
+
+def test_it_takes_nothing_from_elsewhere(cunei):
+    record(cunei)
+
+    text = export(cunei, "html").read_text(encoding="utf-8")
+
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert not re.search(r"""(?:src|href)=["']?(?!data:)[a-z]+:""", text)
+    assert "http://" not in text and "https://" not in text
+    assert "@import" not in text and "fetch(" not in text
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if not EXECUTABLE:
+        pytest.skip(MISSING)
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+kept = {}
+
+
+@pytest.fixture
+def page(cunei, browser):
+    """A browser with a page of a program that has a bit of everything."""
+    if not kept:  # one for all tests
+        program = PROGRAM + TASKS.replace("NAME", repr(HOSTILE))
+        record(cunei, program=program)
+        kept["path"] = export(cunei, "html")
+    browser.requests.clear()
+    browser.errors.clear()
+    browser.resize(1400, 900)
+    browser.prefer("light")
+    browser.open(kept["path"])
+    browser.settle()
+    yield browser
+    assert browser.errors == []
+    assert [
+        url for url in browser.requests if not url.startswith(("file:", "data:"))
+    ] == []
+
+
+def shown(browser, selector):
+    return browser.run(f"document.querySelector({selector!r}).textContent")
+
+
+def test_names_do_nothing_but_stand_there(page):
+    assert page.run("document.title") == "app.py · cunei"
+    names = page.run("functions.map((f) => f.name)")
+    assert HOSTILE.replace("\u202e", "\\u202e") in names
+    assert visible(RECORDED) in names
+    assert page.run("document.scripts.length") == 2
+
+
+def test_a_click_zooms_and_escape_goes_back(page):
+    page.run("document.querySelector('#flame-canvas').scrollIntoView()")
+    box = page.run("(({x, y}) => ({x, y}))(flame.canvas.getBoundingClientRect())")
+
+    page.click(box["x"] + 30, box["y"] + 20 * 2 + 10)
+
+    node = page.run("flame.root")
+    assert page.run("flame.level[flame.root]") == 2
+    assert page.run("[flame.from, flame.until]") == page.run(
+        "[flame.left[flame.root], flame.left[flame.root] + flame.total[flame.root]]"
+    )
+    assert page.run("crumbs.children.length") == 3
+    page.key("Escape")
+    assert page.run("flame.root") == page.run(f"data.tree.parent[{node}]")
+    page.key("Home")
+    assert page.run("flame.root") == 0
+
+
+def test_keys_lead_through_the_flame_graph(page):
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"):
+        page.key(key)
+
+    selected = page.run("flame.selected")
+    assert page.run(f"flame.level[{selected}]") == 1
+    assert page.run(f"title(functions[data.tree.function[{selected}]])") in shown(
+        page, "#detail"
+    )
+    page.key("Enter")
+    assert page.run("flame.root") == selected
+
+
+def test_search_shows_what_matches_and_how_much_it_took(page):
+    page.key("/")
+    for letter in "pong":
+        page.key(letter)
+    page.settle()
+
+    assert page.run("matches.filter(Boolean).length") == 1
+    assert re.fullmatch(r"1 function · \d+\.\d %", shown(page, "#found"))
+    page.key("Enter")
+    page.key("2")
+    rows = page.run(
+        "[...document.querySelectorAll('#body tr')].map((r) => r.innerText)"
+    )
+    assert [row for row in rows if row.strip()] and all(
+        "pong" in row for row in rows if row.strip()
+    )
+    page.key("/")
+    page.key("Escape")
+    assert page.run("matches") is None
+
+
+def column(browser, head):
+    """What stands under a head, row by row."""
+    return browser.run(
+        "(() => { const heads = [...document.querySelectorAll('#columns th')];"
+        f" const at = heads.findIndex((th) => th.textContent.startsWith({head!r}));"
+        " const rows = [...document.querySelectorAll('#body tr')];"
+        " return rows.filter((tr) => tr.children.length > 1)"
+        ".map((tr) => tr.children[at].textContent); })()"
+    )
+
+
+def test_the_table_sorts_by_any_column(page):
+    page.key("2")
+    heads = page.run(
+        "[...document.querySelectorAll('#columns th')].map((th) => th.textContent)"
+    )
+    assert heads[0] == "Self ▾" and "Function" in heads and "Where" in heads
+
+    def sort(head):
+        page.run(
+            "[...document.querySelectorAll('#columns th button')]"
+            f".find((b) => b.textContent.startsWith({head!r})).click()"
+        )
+        page.settle()
+
+    sort("Calls")
+    calls = [int(text.replace("\u2009", "")) for text in column(page, "Calls")]
+    assert calls == sorted(calls, reverse=True)
+    sort("Calls")
+    calls = [int(text.replace("\u2009", "")) for text in column(page, "Calls")]
+    assert calls == sorted(calls)
+    # Files of the program without its folder, those of the library without theirs.
+    places = page.run("functions.map((f) => place(f))")
+    assert "app.py:4" in places
+    assert any(place.startswith("threading.py:") for place in places)
+
+
+def test_the_timeline_zooms_and_moves(page):
+    page.key("3")
+    whole = page.run("[timeline.from, timeline.until]")
+    page.key("+")
+    page.key("ArrowRight")
+
+    part = page.run("[timeline.from, timeline.until]")
+    assert part[1] - part[0] < whole[1] - whole[0] and part[0] > whole[0]
+    page.key("Escape")
+    assert page.run("[timeline.from, timeline.until]") == whole
+    assert page.run("timeline.lanes.map((l) => l.thread.title)") == [
+        "MainThread",
+        "workér",
+    ]
+    lane = page.run("timeline.lanes[0].begin")
+    box = page.run("(({x, y}) => ({x, y}))(timeline.canvas.getBoundingClientRect())")
+    page.click(box["x"] + 40, box["y"] + lane + 8)
+    assert page.run("timeline.lanes[0].rows") == 1
+
+
+def test_what_is_no_call_is_told(page):
+    page.key("4")
+
+    details = shown(page, "#details-scroll")
+    for word in ("Processes", "ValueError", "job-1", "Garbage collection"):
+        assert word in details
+    assert page.run("data.threads[0].gc.length") > 0
+    assert page.run("data.threads[0].steps.length") > 0
+
+
+def test_light_and_dark(page):
+    light = page.run("[theme.page, palette[0]]")
+    page.key("t")
+
+    dark = page.run("[theme.page, palette[0]]")
+    assert page.run("document.documentElement.dataset.theme") == "dark"
+    assert light[0] != dark[0] and light[1] != dark[1]
+    page.prefer("light")
+    page.key("t")
+    assert page.run("[theme.page, palette[0]]") == light
+
+
+def test_a_narrow_window_shows_all_of_it(page):
+    page.resize(400, 700)
+    page.settle()
+
+    assert page.run("document.documentElement.scrollWidth") <= 400
+    assert page.run("flame.canvas.clientWidth") <= 400
+
+
+WIDE = """\
+def leaf():
+    pass
+
+# Four ways at each of many places: as many stacks as there are nodes.
+source = "".join(
+    f"def f{i}(n):\\n"
+    f"    for g in ways[n]: g(n - 1)\\n"
+    f"    leaf()\\n"
+    for i in range(7)
+)
+exec(source)
+sevens = [f0, f1, f2, f3, f4, f5, f6]
+ways = [[]] + [sevens] * 6
+f0(6)
+"""
+
+
+# Zooms a few times, and returns what lies between pictures, in ms, the least first.
+ZOOMING = """
+(async () => {
+  const next = () => new Promise((done) => requestAnimationFrame(done));
+  const gaps = [];
+  for (let node = 0, i = 0; i < 8; i++) {
+    node = flame.children[node][i % 7] ?? 0;
+    flame.zoom(node);
+    let last = await next();
+    for (let k = 0; k < 12; k++) {
+      const now = await next();
+      gaps.push(now - last);
+      last = now;
+    }
+  }
+  return gaps.sort((a, b) => a - b);
+})()
+"""
+
+
+def test_a_hundred_thousand_nodes_are_drawn_smoothly(cunei, browser, record_property):
+    record(cunei, program=WIDE)
+    path = export(cunei, "html")
+    browser.errors.clear()
+    browser.resize(1400, 900)
+    browser.open(path)
+    browser.settle()
+
+    nodes = browser.run("data.tree.parent.length")
+    gaps = browser.run(ZOOMING)
+
+    record_property("nodes", nodes)
+    record_property("frame_ms", gaps)
+    assert nodes > 100_000
+    # 60 pictures a second; a machine that does other things may have less of them.
+    assert gaps[len(gaps) // 2] < 50, gaps
+    assert browser.errors == []
+
+
+def test_a_comparison_is_a_page_of_the_difference(cunei, browser):
+    record(cunei, name="a")
+    record(cunei, name="b", program=PROGRAM + "\nfib(16)\n")
+    done = cunei("compare", "a", "b", "--to", "html:out.html")
+    assert done.returncode == 0, done.stderr
+    assert "'out.html' shows the difference" in done.stderr
+    browser.errors.clear()
+    browser.resize(1400, 900)
+    browser.open(cunei.folder / "out.html")
+    browser.settle()
+
+    widths = {}
+    for side, key in (("A", "a"), ("B", "b"), ("Δ", "d")):
+        browser.key(key)
+        assert browser.run("flame.side") == side
+        widths[side] = browser.run("flame.total[0]")
+    assert widths["A"] + widths["B"] == widths["Δ"]
+    told = json.loads(cunei("compare", "--json", "a", "b").stdout)
+    assert abs(widths["A"] - told["self_ns"][0]) < 1000
+    assert browser.run("heat(0.5) !== heat(-0.5)")
+    browser.key("2")
+    heads = browser.run(
+        "[...document.querySelectorAll('#columns th')].map((th) => th.textContent)"
+    )
+    assert heads[0] == "ΔSelf ▾" and "Calls A" in heads
+    assert browser.run("document.querySelector('#tab-time').hidden")
+    assert browser.errors == []
+
+
+def test_a_page_of_a_comparison_is_written_with_care(cunei):
+    record(cunei, name="a")
+    record(cunei, name="b")
+    cunei.write("compare.html", "mine")
+    export(cunei, "pstats", name="a")
+
+    exists = cunei("compare", "a", "b", "--to", "html")
+    forced = cunei("compare", "a", "b", "--to", "html", "--force")
+    stdout = cunei("compare", "a", "b", "--to", "html", "-o", "-")
+    profile = cunei("compare", "a", "exported.pstats", "--to", "html:x.html")
+
+    assert exists.returncode == 1 and "compare.html" in exists.stderr
+    assert forced.returncode == 0
+    assert (cunei.folder / "compare.html").read_text().startswith("<!doctype html>")
+    assert stdout.returncode == 0 and stdout.stdout.startswith("<!doctype html>")
+    assert profile.returncode == 2 and "two traces" in profile.stderr
