@@ -3,6 +3,7 @@
 
 #include "probe/choice.h"
 
+#include "probe/compat.h"
 #include "rt/recorder.h"
 #include "wire/misfit.h"
 #include "wire/reason.h"
@@ -22,6 +23,7 @@ static struct cunei_wish wish_of(const struct cunei_session *session)
         .lines = session->lines.count > 0,
         .arguments = session->arguments.count > 0,
         .results = session->results.count > 0,
+        .no_gil = !CUNEI_COMPAT_HAS_GIL,
     };
 
     if (session->patterns.count > 0)
@@ -39,6 +41,9 @@ struct cunei_source *cunei_choice_make(const struct cunei_session *session,
         .inside = true, .subject = "this is CPython 3." Py_STRINGIFY(PY_MINOR_VERSION)};
     struct cunei_buffer sentence = {0};
 
+    if (!misfit && !sources[wish.instrumenter])
+        PyErr_Format(PyExc_RuntimeError, "instrumenter '%s' is not for this CPython",
+                     cunei_instrumenter_name(wish.instrumenter));
     if (!misfit)
         return sources[wish.instrumenter];
     cunei_misfit_format(misfit, &wish, PY_MINOR_VERSION, &telling, &sentence);
