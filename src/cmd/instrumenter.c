@@ -42,6 +42,7 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
 {
     int minor = python ? python->minor : 0;
     struct cunei_wish wish = wish_of(values);
+    wish.no_gil = python && strcmp(python->gil, "no") == 0;
     enum cunei_misfit misfit = cunei_misfit_find(&wish, minor);
     struct cunei_buffer subject = {0};
 

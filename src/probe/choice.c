@@ -3,6 +3,7 @@
 
 #include "probe/choice.h"
 
+#include "probe/compat.h"
 #include "rt/recorder.h"
 #include "wire/misfit.h"
 #include "wire/reason.h"
@@ -22,6 +23,7 @@ static struct cunei_wish wish_of(const struct cunei_session *session)
         .lines = session->lines.count > 0,
         .arguments = session->arguments.count > 0,
         .results = session->results.count > 0,
+        .no_gil = !CUNEI_COMPAT_HAS_GIL,
     };
 
     if (session->patterns.count > 0)

@@ -57,6 +57,21 @@ static void format_raiser(const struct cunei_report *report, const uint32_t *nam
     format_safe_name(report, named[index], out);
 }
 
+/* So many that they crowd out the exceptions that people look for. */
+#define GENERATORS_MIN 100u
+
+/* Who closes a generator has it end by a GeneratorExit, which `any(…)` does, too. */
+static bool is_about_generators(const struct cunei_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        if (survey->facts[i].resumes > 0)
+            count += survey->facts[i].raised;
+    }
+    return count >= GENERATORS_MIN && count > survey->raised / 2;
+}
+
 static int note_raised(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
@@ -86,6 +101,11 @@ static int note_raised(const struct cunei_report *report)
     }
     if (function != UINT32_MAX && next_raiser(survey, function) != UINT32_MAX)
         cunei_paragraph_put(&note, ", ", CUNEI_INK_PLAIN, "…");
+    if (is_about_generators(survey)) {
+        cunei_paragraph_put(&note, "; ", CUNEI_INK_PLAIN, "most of them generators,");
+        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "which end so when they are");
+        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "closed");
+    }
     cunei_buffer_fini(&words);
     return cunei_paragraph_print(&note, report->out);
 }
