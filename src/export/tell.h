@@ -152,9 +152,11 @@ int cunei_pause_join(struct cunei_encoding *seam, const struct cunei_encoding *p
 /* Errors as cunei_export_write. */
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder);
 
-/* One stream as a whole, here and now, for who cannot have it in pieces. */
+/* One stream as a whole, here and now, for who cannot have it in pieces; an encoding
+ * takes several, and gives back what it has in the end. */
 int cunei_tell_stream(struct cunei_export *export, size_t process,
                       const struct cunei_trace_stream *stream,
                       struct cunei_encoding *encoding);
+void cunei_tell_release(struct cunei_encoding *encoding);
 
 #endif
