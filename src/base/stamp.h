@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whether a file is still the one that it was: its size and the time of its last change
- * as one number.
+ * Whether a file still says what it said: its text as one number.  A file that was only
+ * touched, or written again with the same text, keeps it.
+ *
+ *     struct cunei_stamps stamps = {0};
+ *     uint64_t stamp = cunei_stamp_read(&stamps, "/home/me/app.py");
  */
 #ifndef CUNEI_BASE_STAMP_H
 #define CUNEI_BASE_STAMP_H
@@ -11,7 +14,15 @@
 /* It was several, one after the other: no file has this one. */
 #define CUNEI_STAMP_MIXED UINT64_MAX
 
-/* Of a regular file; 0: there is none. */
-uint64_t cunei_stamp_read(const char *path);
+/* Files that were read lately; who keeps it reads each of them once. */
+struct cunei_stamps {
+    struct {
+        uint64_t state; /* of device, number, size and time of the last change */
+        uint64_t stamp; /* 0: nothing here */
+    } places[64];
+};
+
+/* Of a regular file; 0: there is none, or it cannot be read. */
+uint64_t cunei_stamp_read(struct cunei_stamps *stamps, const char *path);
 
 #endif

@@ -90,6 +90,7 @@ struct search {
     const char *function;           /* borrowed: whose name that is */
     char *suggestion;               /* owned: what nearest.name is, where it was made */
     bool matched;
+    bool has_c_function; /* it means one, of which neither is told */
 };
 
 static const char *last_of(const char *path)
@@ -103,6 +104,8 @@ static void begin_search(struct search *search, const char *pattern)
     const char *colon = strchr(pattern, ':');
 
     *search = (struct search){.pattern = pattern, .nearest = {.word = pattern}};
+    /* There it is, even where no call of it was recorded. */
+    search->has_c_function = strncmp(pattern, "builtins:", strlen("builtins:")) == 0;
     search->by_name.word = colon ? colon + 1 : pattern;
     if (strncmp(pattern, "re:", 3) == 0)
         search->kind = KIND_EXPRESSION;
@@ -166,12 +169,17 @@ static void search_process(struct search *search,
 {
     for (uint32_t i = 0; i < process->function_count && !search->matched; i++) {
         const struct cunei_function *function = &process->functions[i];
-        /* A function of C has no file; neither its values nor its lines are told. */
-        if (!function->module || !function->file[0])
+        if (!function->module)
             continue;
-        search->matched = cunei_patterns_include(&search->patterns, function->module,
-                                                 function->qualname, function->file);
-        offer(search, function);
+        bool is_meant = cunei_patterns_include(&search->patterns, function->module,
+                                               function->qualname, function->file);
+        /* A function of C has no file. */
+        if (!function->file[0])
+            search->has_c_function |= is_meant;
+        else {
+            search->matched = is_meant;
+            offer(search, function);
+        }
     }
 }
 
@@ -182,7 +190,12 @@ static void say_value(const char *option, const struct search *search)
         search->function &&
         (!search->nearest.name || search->by_name.distance < search->nearest.distance);
 
-    if (search->kind == KIND_MODULE && (is_named || !search->nearest.name))
+    if (search->has_c_function)
+        cunei_cmd_note("%s '%s' means C functions, and those have no %s that could be "
+                       "recorded",
+                       option, pattern,
+                       strcmp(option, "--lines") == 0 ? "lines" : "values");
+    else if (search->kind == KIND_MODULE && (is_named || !search->nearest.name))
         cunei_cmd_note("no function that was recorded matches %s '%s', which is a "
                        "module; for a function or method write ':%s'",
                        option, pattern, is_named ? search->function : pattern);
@@ -237,6 +250,28 @@ static void offer_name(struct cunei_nearest *nearest,
         cunei_nearest_offer(nearest, last + 1);
 }
 
+/* Whether people who say so can mean a function of C only. */
+static bool is_c_function(const struct cunei_trace *trace, const char *name)
+{
+    bool is_c = false;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_trace_process *process = &trace->processes[i];
+        for (uint32_t j = 0; j < process->function_count; j++) {
+            const struct cunei_function *function = &process->functions[j];
+            const char *last =
+                function->module ? strrchr(function->qualname, '.') : NULL;
+            if (!function->module || (strcmp(function->qualname, name) != 0 &&
+                                      !(last && strcmp(last + 1, name) == 0)))
+                continue;
+            if (function->file[0])
+                return false;
+            is_c = true;
+        }
+    }
+    return is_c;
+}
+
 /* A function whose lines were recorded; NULL: there is none. */
 static const char *find_lined(const struct cunei_trace *trace)
 {
@@ -257,6 +292,9 @@ int cunei_unmatched_fail(const struct cunei_trace *trace, const char *path,
     struct cunei_nearest nearest = {.word = word};
     const char *lined = find_lined(trace);
 
+    const char *colon = strchr(name, ':');
+    if (is_c_function(trace, colon ? colon + 1 : name))
+        return cunei_cmd_fail(0, "'%s' is a C function, and those have no lines", name);
     if (is_there)
         return cunei_cmd_fail(0,
                               "the lines of '%s' were not recorded in '%s'; record "

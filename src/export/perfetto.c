@@ -16,8 +16,9 @@
 /* Room for an event without text. */
 #define EVENT_ROOM 96u
 
-/* A slice begins, without anything more to say: most do. */
-static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id)
+/* A slice begins, without any text to say of it: most do. */
+static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id,
+                        enum cunei_pf_note note)
 {
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
@@ -33,13 +34,15 @@ static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64
     at = cunei_proto_put_number(at, EVENT_NAME_ID, id);
     at = cunei_proto_put_number(at, EVENT_CATEGORY, id);
     at = cunei_proto_put_number(at, EVENT_LOCATION, id);
+    at = cunei_pf_put_note(at, note);
     event[-1] = (char)(at - event);
     at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
     packet[-1] = (char)(at - packet);
     cunei_buffer_grow(&encoding->out, at);
 }
 
-static void end_plain(struct cunei_encoding *encoding, uint64_t passed)
+static void end_plain(struct cunei_encoding *encoding, uint64_t passed,
+                      enum cunei_pf_note note)
 {
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
@@ -50,8 +53,10 @@ static void end_plain(struct cunei_encoding *encoding, uint64_t passed)
     at = cunei_proto_put_number(at, PACKET_TIMESTAMP, passed);
     at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_pf_sequence(encoding));
     at = cunei_proto_put_tag(at, PACKET_TRACK_EVENT, CUNEI_PROTO_BYTES);
-    *at++ = 2;
+    char *event = ++at;
     at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_END);
+    at = cunei_pf_put_note(at, note);
+    event[-1] = (char)(at - event);
     at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
     packet[-1] = (char)(at - packet);
     cunei_buffer_grow(&encoding->out, at);
@@ -60,9 +65,9 @@ static void end_plain(struct cunei_encoding *encoding, uint64_t passed)
 static int put_begin(struct cunei_encoding *encoding,
                      const struct cunei_call_begin *call)
 {
-    static const char *const notes[] = {
-        [CUNEI_BEGIN_RESUME] = "resumed",
-        [CUNEI_BEGIN_FOUND] = "begin is missing",
+    static const enum cunei_pf_note notes[] = {
+        [CUNEI_BEGIN_RESUME] = CUNEI_PF_RESUMED,
+        [CUNEI_BEGIN_FOUND] = CUNEI_PF_FOUND,
     };
     struct cunei_buffer *out = &encoding->out;
     uint32_t index = call->function - CUNEI_FUNCTION_FIRST;
@@ -72,16 +77,15 @@ static int put_begin(struct cunei_encoding *encoding,
     uint64_t id = (uint64_t)index + 1;
     struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
     bool has_names = cunei_pf_is_new(encoding, index);
-    if (!has_names && call->argument_count == 0 && !notes[call->how] && !when.is_wall) {
-        begin_plain(encoding, when.ns, id);
+    if (!has_names && call->argument_count == 0 && !when.is_wall) {
+        begin_plain(encoding, when.ns, id, notes[call->how]);
         return 0;
     }
     struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_BEGIN);
     cunei_proto_number(out, EVENT_NAME_ID, id);
     cunei_proto_number(out, EVENT_CATEGORY, id);
     cunei_proto_number(out, EVENT_LOCATION, id);
-    if (notes[call->how])
-        cunei_pf_flag(out, notes[call->how]);
+    cunei_pf_note(out, notes[call->how]);
     for (size_t i = 0; i < call->argument_count; i++)
         cunei_pf_text(out, call->arguments[i].name, call->arguments[i].name_size,
                       call->arguments[i].text, call->arguments[i].size);
@@ -94,21 +98,20 @@ static int put_begin(struct cunei_encoding *encoding,
 
 static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
 {
-    static const char *const notes[] = {
-        [CUNEI_END_YIELD] = "yielded",   [CUNEI_END_RAISE] = "raised",
-        [CUNEI_END_SWITCH] = "switched", [CUNEI_END_UNSEEN] = "end is missing",
-        [CUNEI_END_OPEN] = "still open",
+    static const enum cunei_pf_note notes[] = {
+        [CUNEI_END_YIELD] = CUNEI_PF_YIELDED,   [CUNEI_END_RAISE] = CUNEI_PF_RAISED,
+        [CUNEI_END_SWITCH] = CUNEI_PF_SWITCHED, [CUNEI_END_UNSEEN] = CUNEI_PF_UNSEEN,
+        [CUNEI_END_OPEN] = CUNEI_PF_OPEN,
     };
     struct cunei_buffer *out = &encoding->out;
     struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
 
-    if (!notes[call->how] && !call->result && !when.is_wall) {
-        end_plain(encoding, when.ns);
+    if (!call->result && !when.is_wall) {
+        end_plain(encoding, when.ns, notes[call->how]);
         return 0;
     }
     struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_END);
-    if (notes[call->how])
-        cunei_pf_flag(out, notes[call->how]);
+    cunei_pf_note(out, notes[call->how]);
     if (call->result)
         cunei_pf_text(out, "return", 6, call->result->text, call->result->size);
     cunei_pf_close(encoding, event);

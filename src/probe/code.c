@@ -55,6 +55,7 @@ static bool extra_inline;
  */
 static struct entry *chunks[CHUNK_COUNT];
 static uint32_t entry_count, first_free;
+static struct cunei_stamps stamps;
 static cunei_latch latch = CUNEI_LATCH_INIT;
 
 /* Who gives a code object its word has the lock, and so has who changes these. */
@@ -407,7 +408,7 @@ static uint64_t identify(struct entry *entry, const struct names *names)
     };
     entry->lined = !is_own(function.module) && cunei_lineevent_wants(&function);
     if (entry->lined) {
-        function.source = cunei_stamp_read(file);
+        function.source = cunei_stamp_read(&stamps, file);
         bits |= CUNEI_CODE_LINED;
     }
     entry->id = cunei_code_define(&function, &is_off);

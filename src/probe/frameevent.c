@@ -24,6 +24,7 @@ void cunei_frameevent_tell(PyThreadState *thread, cunei_older_frame *frame,
     bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
     cunei_process_event(code); /* another recording may begin with this event */
     uint32_t before = cunei_recorder_begin_event();
+    int offset = cunei_older_offset(frame); /* as yet: opening may move it */
     /* Who goes on is the frame below, or this one. */
     if (begins)
         cunei_passing_landed();
@@ -37,7 +38,7 @@ void cunei_frameevent_tell(PyThreadState *thread, cunei_older_frame *frame,
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, phase, result);
     if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_lineevent_resume(code, word, cunei_older_offset(frame));
+        cunei_lineevent_resume(code, word, offset);
     if (begins)
         cunei_older_close(&opening);
     cunei_recorder_end_event(before);

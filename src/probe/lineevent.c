@@ -209,9 +209,20 @@ vectorcallfunc cunei_lineevent_on_instruction(void)
     return on_instruction;
 }
 
+/* Where code begins: a generator that has not begun waits before that, in no line. */
+static int first_offset(const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    return code->_co_firsttraceable * (int)UNIT;
+#else
+    (void)code;
+    return 0;
+#endif
+}
+
 void cunei_lineevent_resume(PyCodeObject *code, uint64_t word, int offset)
 {
-    if (offset >= 0 && cunei_code_word(code) == word)
+    if (offset >= first_offset(code) && cunei_code_word(code) == word)
         write_line(code, cunei_code_id(word), CUNEI_PHASE_RESUME,
                    PyCode_Addr2Line(code, offset));
 }

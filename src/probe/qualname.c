@@ -27,11 +27,15 @@ bool cunei_qualname_is(PyCodeObject *code, const char *wanted)
 
 #else
 
-/* Modules that have been searched; one that is forgotten is searched again. */
+/*
+ * Modules that have been searched, by the versions of their dicts, which no dict has
+ * again: neither one that has got more names since, nor another at the same address.
+ * One that is forgotten is searched again.
+ */
 #define SEARCHED_COUNT 1024u
 
 static Py_ssize_t extra_index = -1;
-static const void *searched[SEARCHED_COUNT];
+static uint64_t searched[SEARCHED_COUNT];
 
 static void let_go(void *name)
 {
@@ -214,13 +218,16 @@ static void search_class(PyTypeObject *type, int depth)
 /* No code of the program's runs: only dicts and types of C are looked into. */
 static void search_module(PyObject *globals)
 {
-    const void **place = &searched[(uintptr_t)globals / 64 % SEARCHED_COUNT];
+    uint64_t *place = &searched[(uintptr_t)globals / 64 % SEARCHED_COUNT];
     PyObject *name, *value;
     Py_ssize_t at = 0;
 
-    if (*place == globals || !PyDict_Check(globals))
+    if (!PyDict_Check(globals))
         return;
-    *place = globals;
+    uint64_t version = ((PyDictObject *)globals)->ma_version_tag;
+    if (*place == version)
+        return;
+    *place = version;
     while (PyDict_Next(globals, &at, &name, &value)) {
         if (is_class(value))
             search_class((PyTypeObject *)value, DEPTH_MAX);

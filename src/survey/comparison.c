@@ -47,7 +47,7 @@ static int run_add(struct run *run, uint32_t number, const struct facts *facts)
 {
     if (number == UINT32_MAX)
         return -ENOMEM;
-    if (run->capacity < run->comparison->capacity) {
+    if (!run->facts || run->capacity < run->comparison->capacity) {
         uint32_t capacity = run->comparison->capacity;
         struct facts *grown = realloc(run->facts, capacity * sizeof(*grown));
         if (!grown)
@@ -153,7 +153,8 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
 {
     struct run run = {.comparison = comparison, .side = side};
     uint32_t count = survey->functions.count;
-    const struct cunei_function **sorted = calloc(count + (size_t)1, sizeof(*sorted));
+    const struct cunei_function **sorted =
+        calloc(count + (size_t)1, sizeof(const void *));
     uint32_t *map =
         calloc(count + (size_t)1, sizeof(*map)); /* a slot's item plus one */
     int rc = sorted && map ? 0 : -ENOMEM;
@@ -161,7 +162,7 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
     for (uint32_t i = 0; rc == 0 && i < count; i++)
         sorted[i] = &survey->functions.items[i];
     if (rc == 0) {
-        qsort(sorted, count, sizeof(*sorted), compare_places);
+        qsort((void *)sorted, count, sizeof(const void *), compare_places);
         rc = match(&run, survey, sorted, map + 1);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
@@ -172,7 +173,7 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
     if (rc == 0)
         rc = keep_tree(&run, survey->tree, map);
     run_end(&run);
-    free(sorted);
+    free((void *)sorted);
     free(map);
     return rc;
 }

@@ -98,20 +98,36 @@ bool cunei_trace_live_is_alive(const struct cunei_trace_live *live,
            cunei_trace_is_mapped(metadata->pid, live->path, &live->stat);
 }
 
+/* 1: it was read, 0: there is none, or a negative errno. */
+static int read_slot(const struct cunei_trace_live *live, uint32_t number,
+                     struct cunei_live_stream *slot)
+{
+    uint64_t offset = offsetof(struct cunei_live, streams) + number * sizeof(*slot);
+
+    int64_t count = cunei_trace_file_read(live->fd, slot, sizeof(*slot), offset);
+    return count < 0 ? (int)count : count == (int64_t)sizeof(*slot);
+}
+
 int cunei_trace_live_class(const struct cunei_trace_live *live, uint32_t number,
                            enum cunei_stream_class *stream_class)
 {
     struct cunei_live_stream slot;
-    uint64_t offset = offsetof(struct cunei_live, streams) + number * sizeof(slot);
 
-    int64_t count = cunei_trace_file_read(live->fd, &slot, sizeof(slot), offset);
-    if (count < 0)
-        return (int)count;
-    *stream_class =
-        count == (int64_t)sizeof(slot) && slot.stream_class == CUNEI_STREAM_DEFINITIONS
-            ? CUNEI_STREAM_DEFINITIONS
-            : CUNEI_STREAM_EVENTS;
+    int rc = read_slot(live, number, &slot);
+    if (rc < 0)
+        return rc;
+    *stream_class = rc > 0 && slot.stream_class == CUNEI_STREAM_DEFINITIONS
+                        ? CUNEI_STREAM_DEFINITIONS
+                        : CUNEI_STREAM_EVENTS;
     return 0;
+}
+
+uint64_t cunei_trace_live_discarded(const struct cunei_trace_live *live,
+                                    uint32_t number)
+{
+    struct cunei_live_stream slot;
+
+    return read_slot(live, number, &slot) > 0 ? slot.discarded : 0;
 }
 
 /* 1: `head` is a packet of this slot, 0: there is none. */

@@ -46,6 +46,10 @@ bool cunei_trace_live_is_alive(const struct cunei_trace_live *live,
 int cunei_trace_live_class(const struct cunei_trace_live *live, uint32_t number,
                            enum cunei_stream_class *stream_class);
 
+/* How many events of a slot were lost so far; 0 where that cannot be read. */
+uint64_t cunei_trace_live_discarded(const struct cunei_trace_live *live,
+                                    uint32_t number);
+
 /*
  * Copy the packets of a slot, in order of their sequence; NULL where a buffer holds
  * none.  Each is as it was at one moment: trimmed to its content, its head in order,

@@ -120,14 +120,15 @@ static bool take_size(struct parser *parser, bool is_short, uint32_t *size)
  */
 static uint32_t unescape(char *text, uint32_t size)
 {
-    uint32_t from = 0, to = 0;
+    unsigned char *bytes = (unsigned char *)text;
+    uint32_t to = 0;
 
-    while (from < size) {
-        const unsigned char *at = (const unsigned char *)text + from;
+    for (uint32_t from = 0; from < size;) {
+        const unsigned char *at = bytes + from;
         bool is_byte = size - from >= 3 && at[0] == 0xed &&
                        (at[1] == 0xb2 || at[1] == 0xb3) && at[2] >= 0x80 &&
                        at[2] < 0xc0;
-        text[to++] = is_byte ? (char)((at[1] & 1) << 6 | at[2]) : text[from];
+        bytes[to++] = is_byte && at[1] == 0xb3 ? at[2] | 0x40 : is_byte ? at[2] : at[0];
         from += is_byte ? 3 : 1;
     }
     return to;
@@ -347,9 +348,10 @@ static int take_functions(struct cunei_prof *prof, const struct parser *parser,
 
 int cunei_prof_parse(struct cunei_prof *prof, char *bytes, size_t size)
 {
-    struct parser parser = {.at = bytes, .end = bytes + size};
+    struct parser parser = {.end = bytes + size};
     uint32_t index;
 
+    parser.at = bytes;
     *prof = (struct cunei_prof){0};
     if (size == 0 || (bytes[0] & ~(char)REF_FLAG) != '{' || size > SIZE_MAX_BYTES)
         return -EBADMSG;

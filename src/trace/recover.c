@@ -73,6 +73,48 @@ static int append(struct work *work, int fd, struct cunei_trace_stream *stream,
     return 0;
 }
 
+/*
+ * Other readers count what was lost from one packet of a file to the next.  Where some
+ * was before the first one, that comes behind another, which tells of nothing, as in a
+ * recording that was not cut off.
+ */
+static int append_first(struct work *work, int fd, struct cunei_trace_stream *stream)
+{
+    const struct cunei_packet *packet = stream->live[0];
+    struct {
+        struct cunei_packet head;
+        uint64_t stack[2]; /* nothing is open */
+    } first = {.stack = {cunei_record(packet->timestamp_begin, CUNEI_CLASS_STACK, 0)}};
+
+    memcpy(&first.head, packet, sizeof(first.head));
+    first.head.timestamp_end = first.head.timestamp_begin;
+    first.head.content_bits = first.head.packet_bits = 8 * sizeof(first);
+    first.head.sequence = first.head.events_discarded = 0;
+    first.head.cpu_end_ns = first.head.cpu_begin_ns;
+    first.head.flags = 0;
+    return append(work, fd, stream, &first.head);
+}
+
+/* There must be a number before its own: a recovery may be cut off and done again. */
+static bool needs_first(const struct cunei_trace_stream *stream)
+{
+    const struct cunei_packet *packet = stream->live[0];
+
+    return stream->size == 0 && packet && packet->events_discarded > 0 &&
+           packet->sequence > 0;
+}
+
+/* The last packet tells of what was lost since it began, too. */
+static void tell_losses(const struct work *work, struct cunei_trace_stream *stream)
+{
+    struct cunei_packet *packet = stream->live[1] ? stream->live[1] : stream->live[0];
+    uint64_t discarded =
+        packet ? cunei_trace_live_discarded(&work->live, stream->number) : 0;
+
+    if (packet && discarded > packet->events_discarded)
+        packet->events_discarded = discarded;
+}
+
 static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
 {
     int rc = 0;
@@ -86,6 +128,9 @@ static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
         rc = -errno;
     if (rc == 0)
         work->recovery->cut_bytes += stream->torn;
+    tell_losses(work, stream);
+    if (rc == 0 && needs_first(stream))
+        rc = append_first(work, fd, stream);
     for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
         rc = append(work, fd, stream, stream->live[i]);
     /* To the size that it has: gives back the place that was reserved behind it. */

@@ -15,6 +15,9 @@
 
 #define TOLD_MAX 3u
 
+/* Percent: such a growth is told by how often it is what it was. */
+#define TIMES_FROM 1000
+
 struct row {
     const struct cunei_comparison_item *item;
     double key;
@@ -104,9 +107,10 @@ static void put_percent(struct cunei_buffer *out, double before, double after)
 {
     double percent = before > 0 ? (after - before) / before * 100 : 0;
 
-    if (before > 0 && after > 0)
-        cunei_buffer_format(out, "%s%.*f", percent < 0 ? "−" : "+",
-                            fabs(percent) < 1000 ? 1 : 0, fabs(percent));
+    if (before > 0 && after > 0 && percent >= TIMES_FROM)
+        cunei_buffer_format(out, "×%.0f", after / before);
+    else if (before > 0 && after > 0)
+        cunei_buffer_format(out, "%s%.1f", percent < 0 ? "−" : "+", fabs(percent));
     else
         cunei_buffer_append_text(out, after > 0 ? "new" : before > 0 ? "gone" : "");
 }
@@ -173,9 +177,9 @@ static int put_table(const struct cunei_comparison *comparison, const struct row
     static const struct cunei_column columns[] = {
         {"Δself", 0, 0, false},   {"%", 0, 0, false},       {"chance  ", 1, 0, false},
         {"self A", 0, 0, false},  {"self B", 0, 0, false},  {"Δtotal", 2, 0, false},
-        {"%", 2, 0, false},       {"total A", 3, 0, false}, {"total B", 3, 0, false},
+        {"%", 3, 0, false},       {"total A", 5, 0, false}, {"total B", 5, 0, false},
         {"calls A", 0, 0, false}, {"calls B", 0, 0, false}, {"function", 0, 20, false},
-        {"", 4, 12, true},
+        {"", 6, 12, true},
     };
     struct cunei_table table;
 
@@ -234,14 +238,16 @@ static void put_title(const struct cunei_comparison *comparison,
     }
     cunei_buffer_append_text(&text, "   ");
     put_percent(&text, whole[0].self_ns.mean, whole[1].self_ns.mean);
-    cunei_buffer_append_text(&text, " % time");
+    cunei_buffer_append_text(&text, cunei_comparison_growth(comparison) < TIMES_FROM
+                                        ? " % time"
+                                        : " the time");
     if (cunei_comparison_has_chance(comparison)) {
         cunei_buffer_append_text(&text, ", chance ");
         put_chance(&text, comparison->chance);
         if (text.size > 0 && text.data[text.size - 1] == ' ')
             text.size -= 2;
     }
-    cunei_buffer_append_text(&text, " · ");
+    cunei_buffer_append_text(&text, "\n   ");
     put_counts(&text, comparison);
     cunei_buffer_append_text(&text, "\n\n");
     if (text.data)

@@ -137,12 +137,13 @@ static void put_path(struct cunei_buffer *path, const struct cunei_report *repor
 }
 
 static enum state find_state(const struct cunei_report *report,
-                             const struct cunei_function *function)
+                             const struct cunei_function *function,
+                             struct cunei_stamps *stamps)
 {
     struct cunei_buffer path = {0};
 
     put_path(&path, report, function);
-    uint64_t now = path.failed ? 0 : cunei_stamp_read(path.data);
+    uint64_t now = path.failed ? 0 : cunei_stamp_read(stamps, path.data);
     cunei_buffer_fini(&path);
     if (now == 0)
         return STATE_MISSING;
@@ -292,11 +293,11 @@ static void put_rows(const struct cunei_report *report, struct cunei_table *tabl
 }
 
 static int print_part(const struct cunei_report *report, const struct chosen *chosen,
-                      const struct part *part)
+                      const struct part *part, struct cunei_stamps *stamps)
 {
     const struct cunei_line_facts *const *lines = chosen->items + part->first;
     const struct cunei_function *function = function_of(report, lines[0]);
-    enum state state = find_state(report, function);
+    enum state state = find_state(report, function, stamps);
     struct cunei_source source = {0};
     struct cunei_buffer path = {0};
     struct cunei_table table;
@@ -322,6 +323,7 @@ static int print_part(const struct cunei_report *report, const struct chosen *ch
 
 int cunei_report_lines(const struct cunei_report *report)
 {
+    struct cunei_stamps stamps = {0};
     struct chosen chosen;
     struct part *parts = NULL;
     uint32_t count = 0;
@@ -335,7 +337,7 @@ int cunei_report_lines(const struct cunei_report *report)
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         if (i > 0)
             (void)fputc('\n', report->out);
-        rc = print_part(report, &chosen, &parts[i]);
+        rc = print_part(report, &chosen, &parts[i], &stamps);
     }
     free(parts);
     free(chosen.items);
@@ -365,6 +367,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
 int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json *json)
 {
     enum state state = STATE_UNKNOWN;
+    struct cunei_stamps stamps = {0};
     struct chosen chosen;
 
     int rc = choose(report, report->options->lines, &chosen);
@@ -374,7 +377,7 @@ int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json
     for (uint32_t i = 0; i < chosen.count; i++) {
         const struct cunei_line_facts *line = chosen.items[i];
         if (i == 0 || chosen.items[i - 1]->function != line->function)
-            state = find_state(report, function_of(report, line));
+            state = find_state(report, function_of(report, line), &stamps);
         put_json(report, json, line, state);
     }
     cunei_json_close(json, ']');

@@ -31,8 +31,6 @@ hostile.__code__ = hostile.__code__.replace(co_name=NAME, **(
 hostile()
 """
 
-needs_browser = pytest.mark.skipif(not EXECUTABLE, reason=MISSING)
-
 
 def read(path):
     """The data of a page."""
@@ -294,8 +292,27 @@ f0(6)
 """
 
 
-@needs_browser
-def test_a_hundred_thousand_nodes_are_drawn_smoothly(cunei, browser):
+# Zooms a few times, and returns what lies between pictures, in ms, the least first.
+ZOOMING = """
+(async () => {
+  const next = () => new Promise((done) => requestAnimationFrame(done));
+  const gaps = [];
+  for (let node = 0, i = 0; i < 8; i++) {
+    node = flame.children[node][i % 7] ?? 0;
+    flame.zoom(node);
+    let last = await next();
+    for (let k = 0; k < 12; k++) {
+      const now = await next();
+      gaps.push(now - last);
+      last = now;
+    }
+  }
+  return gaps.sort((a, b) => a - b);
+})()
+"""
+
+
+def test_a_hundred_thousand_nodes_are_drawn_smoothly(cunei, browser, record_property):
     record(cunei, program=WIDE)
     path = export(cunei, "html")
     browser.errors.clear()
@@ -304,18 +321,13 @@ def test_a_hundred_thousand_nodes_are_drawn_smoothly(cunei, browser):
     browser.settle()
 
     nodes = browser.run("data.tree.parent.length")
-    frames = browser.run(
-        "(async () => { const times = []; let node = 0;"
-        " for (let i = 0; i < 20; i++) {"
-        "  node = flame.children[node][i % 7] ?? 0; flame.zoom(node, false);"
-        "  const begin = performance.now(); flame.draw();"
-        "  times.push(performance.now() - begin); }"
-        " return times; })()"
-    )
+    gaps = browser.run(ZOOMING)
 
+    record_property("nodes", nodes)
+    record_property("frame_ms", gaps)
     assert nodes > 100_000
-    # A picture takes a few milliseconds; slow machines get their time.
-    assert sorted(frames)[len(frames) // 2] < 100, frames
+    # 60 pictures a second; a machine that does other things may have less of them.
+    assert gaps[len(gaps) // 2] < 50, gaps
     assert browser.errors == []
 
 

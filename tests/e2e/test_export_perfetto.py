@@ -40,7 +40,7 @@ class Trace:
         if packet.HasField("clock_snapshot"):
             self.set_clock(sequence, packet.clock_snapshot)
         if packet.sequence_flags & packet.SEQ_INCREMENTAL_STATE_CLEARED:
-            sequence.update(names={}, categories={}, places={})
+            sequence.update(names={}, categories={}, places={}, notes={})
         if packet.HasField("trace_packet_defaults"):
             defaults = packet.trace_packet_defaults
             assert defaults.timestamp_clock_id == OWN
@@ -65,6 +65,8 @@ class Trace:
             sequence["names"][item.iid] = item.name
         for item in data.event_categories:
             sequence["categories"][item.iid] = item.name
+        for item in data.debug_annotation_names:
+            sequence["notes"][item.iid] = item.name
         for item in data.source_locations:
             sequence["places"][item.iid] = (item.file_name, item.line_number)
 
@@ -75,7 +77,6 @@ class Trace:
         else:
             sequence["now"] += packet.timestamp
             time = sequence["now"]
-        names = event.debug_annotations
         return {
             "time": time,
             "type": event.type,
@@ -87,7 +88,10 @@ class Trace:
             ),
             "place": sequence["places"].get(event.source_location_iid),
             "notes": {
-                each.name: getattr(each, each.WhichOneof("value")) for each in names
+                each.name or sequence["notes"][each.name_iid]: getattr(
+                    each, each.WhichOneof("value")
+                )
+                for each in event.debug_annotations
             },
         }
 

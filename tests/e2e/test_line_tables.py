@@ -2,6 +2,7 @@
 """Lines as they are shown: beside their source, in reports, in dumps."""
 
 import json
+import os
 import re
 
 import pytest
@@ -69,6 +70,57 @@ def test_source_that_has_changed_is_told(cunei):
 
     assert "app.py is not what it was when this was recorded" in done.stdout
     assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
+
+
+def test_source_that_was_only_touched_has_not_changed(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    os.utime(cunei.folder / "app.py", (1, 1))
+    cunei.write("app.py.new", SHOWN)
+    (cunei.folder / "app.py.new").replace(cunei.folder / "app.py")
+
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"same"}
+    assert "source   " not in cunei("report", "trace", "--lines", "add").stdout
+
+
+def test_source_of_the_same_size_and_time_may_have_changed(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    times = os.stat(cunei.folder / "app.py")
+    cunei.write("app.py", SHOWN.replace("total", "sum_s"))
+    os.utime(cunei.folder / "app.py", ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
+
+
+def test_a_generator_that_never_began_was_in_no_line(cunei):
+    source = """
+def numbers():
+    yield 1
+
+numbers().close()
+list(numbers())
+"""
+    report = record(cunei, source, "--lines", ":numbers")
+
+    assert {line["line"]: line["hits"] for line in report["lines"]} == {3: 1}
+
+
+def test_c_functions_have_no_lines_and_nothing_else_is_suggested(cunei):
+    source = "def line(): pass\nline()\nlen('')\n"
+    record(cunei, source, "--c-calls", "--lines", "builtins:len")
+
+    for option, what in (("--lines", "lines"), ("--args", "values")):
+        for words in (["--c-calls"], []):
+            done = cunei("record", *words, option, "builtins:len", "-c", source)
+            assert done.stderr.splitlines()[-1] == (
+                f"cunei: {option} 'builtins:len' means C functions, and those have no "
+                f"{what} that could be recorded"
+            )
+    for name in ("len", "builtins:len"):
+        done = cunei("report", "trace", "--lines", name)
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"cunei: '{name}' is a C function, and those have no lines\n"
+        )
 
 
 def test_source_that_is_gone_is_told_and_the_numbers_stay(cunei):

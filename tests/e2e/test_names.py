@@ -168,3 +168,53 @@ def test_the_names_of_what_is_defined_in_the_recording(cunei):
         "make",
         "make.<locals>.Local",
     }
+
+
+AGAIN = """\
+import types
+import cunei
+
+SOURCE = '''
+class Box:
+    def open(self):
+        pass
+'''
+
+def make():
+    module = types.ModuleType("made")
+    exec(SOURCE, module.__dict__)
+    return module
+
+def record(call, name):
+    cunei.start(name)
+    call()
+    cunei.stop()
+
+# Until a module's dict is where another one was that is gone.
+places = set()
+for count in range(1000):
+    module = make()
+    place = id(module.__dict__)
+    if place in places:
+        break
+    places.add(place)
+    record(module.Box().open, "first")
+    del module
+record(module.Box().open, "second")
+
+class Late:
+    def method(self):
+        pass
+
+record(Late().method, "third")
+"""
+
+
+@pytest.mark.core
+def test_modules_that_were_made_or_grew_between_two_recordings(cunei):
+    cunei.write("app.py", AGAIN)
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+    assert ctf.read(cunei.folder / "second").count("Box.open") == 1
+    assert ctf.read(cunei.folder / "third").count("Late.method") == 1

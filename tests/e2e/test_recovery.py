@@ -2,8 +2,10 @@
 """Reading and recovering what others record, or what they left when they died."""
 
 import hashlib
+import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -282,3 +284,50 @@ def test_a_read_only_copy_reads_the_same_without_recovery(dead_trace, public_fol
     assert not list(directory.glob("*/.live"))
     recovered = cunei("report", "--json", directory).stdout
     assert shown["json"].stdout.count("work_0") == recovered.count("work_0") == 1
+
+
+FULL = """
+import os, signal, sys, threading
+
+def call():
+    pass
+
+def work(count):
+    for _ in range(count):
+        call()
+
+begun, full = threading.Event(), threading.Event()
+
+def late():
+    begun.set()
+    full.wait()
+    work(100_000)
+    if sys.argv[1:]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+thread = threading.Thread(target=late)
+thread.start()
+begun.wait()
+work(100_000)
+full.set()
+thread.join()
+"""
+
+
+@needs_babeltrace
+@pytest.mark.parametrize("ending", [[], ["killed"]], ids=["ended", "killed"])
+def test_what_was_lost_before_a_first_packet_is_counted(tmp_path, ending):
+    """Of a thread that fills its first packet when no more may be written."""
+    trace = tmp_path / "trace"
+    program = write_program(tmp_path, FULL)
+    words = ["record", "--max-size", "1M", "-o", trace, program, *ending]
+    cunei(*words, check=False)
+
+    done = subprocess.run(["babeltrace2", trace], capture_output=True, text=True)
+    report = json.loads(cunei("report", "--json", trace).stdout)
+
+    assert done.returncode == 0
+    assert "may have discarded" not in done.stderr
+    lost = re.findall(r"discarded (\d+) events", done.stderr)
+    assert len(lost) == 2
+    assert sum(map(int, lost)) == report["lost"]

@@ -117,30 +117,59 @@ static void what_is_no_file_is_no_source(void **state)
     cunei_source_fini(&source);
 }
 
-static void a_stamp_changes_with_its_file(void **state)
+static uint64_t stamp_of(const char *text, time_t time)
+{
+    const struct timespec times[2] = {{.tv_sec = time}, {.tv_sec = time}};
+    struct cunei_stamps stamps = {0};
+
+    write_file(text);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    return cunei_stamp_read(&stamps, path);
+}
+
+static void a_stamp_changes_with_the_text_of_its_file(void **state)
 {
     (void)state;
-    struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    write_file("one");
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-    uint64_t first = cunei_stamp_read(path);
-
-    write_file("two!");
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-    uint64_t longer = cunei_stamp_read(path);
-    write_file("one");
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-    uint64_t again = cunei_stamp_read(path);
-    times[1].tv_nsec = 1;
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-    uint64_t later = cunei_stamp_read(path);
+    uint64_t first = stamp_of("one", 1000);
 
     assert_true(first != 0);
-    assert_true(longer != first);
-    assert_true(again == first);
-    assert_true(later != first);
-    assert_true(cunei_stamp_read("/tmp") == 0);
-    assert_true(cunei_stamp_read("/no/such/file.py") == 0);
+    assert_true(stamp_of("two", 1000) != first);
+    assert_true(stamp_of("one ", 1000) != first);
+    assert_true(stamp_of("one", 2000) == first);
+    assert_true(stamp_of("", 1000) != 0);
+}
+
+static void a_stamp_goes_by_every_byte(void **state)
+{
+    (void)state;
+    char text[9000];
+    memset(text, 'x', sizeof(text));
+
+    for (size_t size = 4090; size < 4100; size++) {
+        text[size] = '\0';
+        uint64_t whole = stamp_of(text, 1000);
+        text[size] = 'x';
+        text[size + 1] = '\0';
+        assert_true(stamp_of(text, 1000) != whole);
+        text[size] = '\0';
+        text[size - 1] = 'y';
+        assert_true(stamp_of(text, 1000) != whole);
+        text[size - 1] = text[size] = text[size + 1] = 'x';
+    }
+}
+
+static void files_that_are_kept_in_mind_are_read_again_when_they_change(void **state)
+{
+    (void)state;
+    struct cunei_stamps stamps = {0};
+    write_file("one");
+    uint64_t first = cunei_stamp_read(&stamps, path);
+
+    assert_true(cunei_stamp_read(&stamps, path) == first);
+    write_file("another");
+    assert_true(cunei_stamp_read(&stamps, path) != first);
+    assert_true(cunei_stamp_read(&stamps, "/tmp") == 0);
+    assert_true(cunei_stamp_read(&stamps, "/no/such/file.py") == 0);
 }
 
 int main(void)
@@ -150,7 +179,9 @@ int main(void)
         TEST(blocks_end_where_python_ends_them),
         TEST(lines_come_without_their_breaks),
         TEST(what_is_no_file_is_no_source),
-        TEST(a_stamp_changes_with_its_file),
+        TEST(a_stamp_changes_with_the_text_of_its_file),
+        TEST(a_stamp_goes_by_every_byte),
+        TEST(files_that_are_kept_in_mind_are_read_again_when_they_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
