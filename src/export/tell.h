@@ -142,7 +142,15 @@ extern const struct cunei_story_methods cunei_pending_methods;
 int cunei_pending_flush(struct cunei_encoding *encoding);
 
 /* Private: what a pause needs to know of an encoding, as it comes … */
-void cunei_pause_pass(struct cunei_pausing *pausing, int change);
+static inline void cunei_pause_pass(struct cunei_pausing *pausing, int change)
+{
+    struct cunei_pause_level *level = &pausing->level;
+
+    level->depth += change;
+    if (level->depth < level->lowest)
+        level->lowest = level->depth;
+}
+
 void cunei_pause_break(struct cunei_pausing *pausing);
 int cunei_pause_take(struct cunei_encoding *encoding, const struct cunei_gc *event,
                      uint64_t time);
