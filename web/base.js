@@ -47,6 +47,16 @@ function duration(ns) {
         if (Math.abs(ns) >= size) return `${shortest(ns / size)} ${unit}`;
     return `${Math.round(ns)} ns`;
 }
+// A moment, as exactly as moments that are a `step` apart need it.
+function moment(ns, step) {
+    const [size, unit] = [
+        [1e9, "s"],
+        [1e6, "ms"],
+        [1e3, "µs"],
+    ].find(([least]) => Math.abs(ns) >= least) ?? [1, "ns"];
+    const digits = Math.ceil(Math.log10(size / step) - 1e-9);
+    return `${(ns / size).toFixed(Math.max(0, Math.min(9, digits)))} ${unit}`;
+}
 // Three digits, but all of those before the point.
 const shortest = (n) => (Math.abs(n) >= 100 ? n.toFixed(0) : n.toPrecision(3));
 const signed = (ns) =>

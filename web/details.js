@@ -89,13 +89,18 @@ const details = {
                     String(threads),
                     pause ? duration(pause) : "",
                     visible(ended),
-                    `${"\u2003".repeat(depth(i))}${depth(i) ? "└ " : ""}${visible(program)}`,
+                    "\u2003".repeat(depth(i)) +
+                        (depth(i) ? "└ " : "") +
+                        visible(program),
                 ],
             ),
         );
     },
     exceptions() {
         const rows = data.exceptions.toSorted((a, b) => b[3] - a[3]);
+        const taker = ([index, line, times], isOne) =>
+            (index < 0 ? "no Python code" : this.where(index, line).join(" ")) +
+            (isOne ? "" : ` (${count(times)})`);
         return this.list(
             "Exceptions",
             ["Raised", " Exception", " In", " At", " Taken by"],
@@ -104,12 +109,7 @@ const details = {
                 visible(type),
                 ...this.where(index, line),
                 handlers.length
-                    ? handlers
-                          .map(
-                              ([h, at, n]) =>
-                                  `${h < 0 ? "no Python code" : this.where(h, at).join(" ")}${handlers.length > 1 ? ` (${count(n)})` : ""}`,
-                          )
-                          .join(", ")
+                    ? handlers.map((h) => taker(h, handlers.length < 2)).join(", ")
                     : "nobody",
             ]),
         );
@@ -146,8 +146,10 @@ const details = {
             element("h2", "Garbage collection"),
             element(
                 "p",
-                `${several(all, "collection")} (generations 0, 1, 2: ${counts.map(count).join(", ")}) paused the program for ` +
-                    `${duration(pause)}, at most ${duration(max)} at a time, and freed ${several(collected, "object")}.`,
+                `${several(all, "collection")} (generations 0, 1, 2: ` +
+                    `${counts.map(count).join(", ")}) paused the program for ` +
+                    `${duration(pause)}, at most ${duration(max)} at a time, ` +
+                    `and freed ${several(collected, "object")}.`,
             ),
         ];
     },

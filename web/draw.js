@@ -108,6 +108,7 @@ function tip(event, lines) {
     const { innerWidth: w, innerHeight: h } = window;
     const { offsetWidth: wide, offsetHeight: high } = box;
     box.style.left = `${Math.max(4, Math.min(event.clientX + 14, w - wide - 8))}px`;
-    const below = event.clientY + 18;
-    box.style.top = `${below + high > h ? Math.max(4, event.clientY - high - 10) : below}px`;
+    const below = event.clientY + 18,
+        above = Math.max(4, event.clientY - high - 10);
+    box.style.top = `${below + high > h ? above : below}px`;
 }

@@ -204,28 +204,31 @@ const flame = {
         const head = node ? [title(f), `${f.module} · ${place(f)}`] : ["all"];
         if (isComparison) {
             const { A, B } = this.totals,
-                tree = data.tree;
+                { selfA, selfB, callsA, callsB } = data.tree;
+            const sides = (a, b) => `${duration(a[node])} → ${duration(b[node])}`,
+                delta = signed(this.delta(node)),
+                calls = several(callsB[node], "call");
             return [
                 ...head,
-                `${duration(A[node])} → ${duration(B[node])}: ${signed(this.delta(node))}, ${growth(A[node], B[node], " %")}`,
-                node
-                    ? `in itself ${duration(tree.selfA[node])} → ${duration(tree.selfB[node])}`
-                    : "",
-                node
-                    ? `${count(tree.callsA[node])} → ${several(tree.callsB[node], "call")}`
-                    : "",
+                `${sides(A, B)}: ${delta}, ${growth(A[node], B[node], " %")}`,
+                node ? `in itself ${sides(selfA, selfB)}` : "",
+                node ? `${count(callsA[node])} → ${calls}` : "",
             ].filter(Boolean);
         }
+        const share = percent(this.total[node], this.total[0]);
         return [
             ...head,
-            `${duration(this.total[node])} here, ${percent(this.total[node], this.total[0])} of all`,
+            `${duration(this.total[node])} here, ${share} of all`,
             `${duration(data.tree.self[node])} of it in itself`,
             several(data.tree.calls[node], "call"),
         ];
     },
+    told() {
+        return this.lines(this.selected);
+    },
     select(node) {
         this.selected = node;
-        $("detail").textContent = this.lines(node).join(" · ");
+        $("detail").textContent = this.told().join(" · ");
         const box = this.canvas.parentElement,
             y = this.level[node] * ROW;
         if (y < box.scrollTop) box.scrollTop = y;

@@ -19,7 +19,9 @@ const keys = {
         ["Enter", "in the flame graph"],
     ],
     time: [
-        ["←→", "move"],
+        ["←↑↓→", "select"],
+        ["Enter", "zoom, fold"],
+        ["a d", "move"],
         ["+ −", "zoom"],
         ["Esc", "all"],
     ],
@@ -31,6 +33,7 @@ function open(name) {
     for (const key of Object.keys(views)) {
         $(key).hidden = key !== name;
         $(`tab-${key}`).setAttribute("aria-selected", String(key === name));
+        $(`tab-${key}`).tabIndex = key === name ? 0 : -1;
     }
     const shared = [
         [
@@ -49,8 +52,7 @@ function open(name) {
     ]);
     $("keys").replaceChildren(...shown);
     tip(null, null);
-    $("detail").textContent =
-        name === "flame" ? flame.lines(flame.selected).join(" · ") : "";
+    $("detail").textContent = (view().told?.() ?? []).join(" · ");
     view().draw();
     // A page from a file has no history to speak of in some browsers.
     try {
@@ -69,6 +71,22 @@ function setTheme(name) {
 }
 const switchTheme = () => setTheme(isDark() ? "light" : "dark");
 
+// From one tab to the next, as far as there are some.
+function stepTab(event) {
+    const names = Object.keys(views),
+        at = names.indexOf(current);
+    const next = {
+        ArrowLeft: at - 1,
+        ArrowRight: at + 1,
+        Home: 0,
+        End: names.length - 1,
+    }[event.key];
+    if (next === undefined) return false;
+    open(names.at(next % names.length));
+    $(`tab-${current}`).focus();
+    return true;
+}
+
 function onKey(event) {
     if (event.target === $("search")) {
         if (event.key === "Escape") seek("");
@@ -78,12 +96,13 @@ function onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     // A button that is in focus has the first word.
     if (event.key === "Enter" && event.target.tagName === "BUTTON") return;
-    const names = Object.keys(views);
+    const names = Object.keys(views),
+        isTab = event.target.getAttribute("role") === "tab";
     if (event.key === "/") $("search").focus();
     else if (event.key >= "1" && event.key <= String(names.length))
         open(names[event.key - 1]);
     else if (event.key === "t") switchTheme();
-    else if (!view().key(event)) return;
+    else if (!(isTab && stepTab(event)) && !view().key(event)) return;
     event.preventDefault();
 }
 
@@ -97,7 +116,12 @@ function start() {
     for (const tab of document.querySelectorAll("[role=tab]")) {
         const name = tab.id.slice(4);
         tab.hidden = !views[name];
-        tab.onclick = () => open(name);
+        tab.onclick = (event) => {
+            open(name);
+            // Whoever clicks means the view with the next key, and not the tabs.
+            if (event.detail)
+                $(name).querySelector("[tabindex]").focus({ preventScroll: true });
+        };
     }
     $("search").oninput = (event) => search(event.target.value);
     $("theme").onclick = switchTheme;

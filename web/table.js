@@ -43,7 +43,8 @@ const ownColumns = [
 
 // What is not significant is told more quietly.
 const tone = (by, f) =>
-    `${by > 0 ? "slower" : by < 0 ? "faster" : ""}${data.has_chance && f.chance >= 0.05 ? " chance" : ""}`;
+    (by > 0 ? "slower" : by < 0 ? "faster" : "") +
+    (data.has_chance && f.chance >= 0.05 ? " chance" : "");
 const comparedColumns = [
     {
         key: "selfDelta",
@@ -132,7 +133,10 @@ const table = {
         );
         this.sort = this.columns[0];
         const heads = this.columns.map((column) => {
-            const th = element("th", undefined, { class: this.kind(column) }),
+            const th = element("th", undefined, {
+                    class: this.kind(column),
+                    scope: "col",
+                }),
                 button = element("button");
             button.onclick = () => {
                 this.isUp = this.sort === column ? !this.isUp : Boolean(column.isText);
@@ -185,6 +189,8 @@ const table = {
             th.firstChild.textContent = this.columns[i].label + mark;
         });
         this.selected = Math.min(this.selected, this.rows.length - 1);
+        // Only some of them are there, and the heads are the first.
+        $("functions").setAttribute("aria-rowcount", this.rows.length + 1);
     },
     // Only the rows that are to be seen are there.
     draw() {
@@ -195,7 +201,7 @@ const table = {
             first + Math.ceil(box.clientHeight / HEIGHT) + 20,
         );
         const space = (rows) => {
-            const tr = element("tr"),
+            const tr = element("tr", undefined, { "aria-hidden": "true" }),
                 td = element("td", undefined, { colspan: this.columns.length });
             td.style.height = `${rows * HEIGHT}px`;
             td.style.padding = 0;
@@ -214,6 +220,8 @@ const table = {
     row(index, number) {
         const tr = element("tr", undefined, {
             class: number === this.selected ? "selected" : "",
+            "aria-rowindex": number + 2,
+            "aria-selected": String(number === this.selected),
         });
         const f = functions[index];
         for (const column of this.columns) {
@@ -221,7 +229,8 @@ const table = {
                 text = column.show(f);
             if (column.share) {
                 const bar = element("span", undefined, { class: "share" });
-                bar.style.width = `${Math.min(80, (80 * f.self) / (data.duration_ns || 1))}px`;
+                const part = f.self / (data.duration_ns || 1);
+                bar.style.width = `${Math.min(80, 80 * part)}px`;
                 td.append(bar);
             }
             if (column.key === "name") td.append(swatch(palette[index]));
@@ -243,8 +252,12 @@ const table = {
         if (!this.rows.length) return;
         this.selected = Math.max(0, Math.min(this.rows.length - 1, row));
         const f = functions[this.rows[this.selected]];
-        $("detail").textContent =
-            `${title(f)} · ${f.module} · ${f.file ? `${f.file}:${f.line}` : "C"} · Enter or a double click shows it in the flame graph`;
+        $("detail").textContent = [
+            title(f),
+            f.module,
+            f.file ? `${f.file}:${f.line}` : "C",
+            "Enter or a double click shows it in the flame graph",
+        ].join(" · ");
         const box = $("rows"),
             y = this.selected * HEIGHT;
         if (y < box.scrollTop) box.scrollTop = y;

@@ -8,23 +8,36 @@ const ROWS_MAX = 40; // of a thread
 const timeline = {
     canvas: $("time-canvas"),
     label: 170, // pixels for the names of threads, fewer in a narrow window
-    from: 0,
-    until: data.duration_ns || 1,
+    begin: data.begin_ns, // of what there is, since the trace's first event
+    end: data.begin_ns + (data.duration_ns || 1),
+    from: 0, // what is to be seen of it
+    until: 1,
     lanes: [], // where each thread is
     marked: [], // what was drawn that is no call
+    selected: null, // { lane, level, i }: a call, or a thread at level -1
 
     start() {
+        [this.from, this.until] = [this.begin, this.end];
+        this.hasSeveral = new Set(data.threads.map((t) => t.pid)).size > 1;
         this.tasks = new Map(
             data.tasks.map((task) => [`${task[0]} ${task[1]}`, visible(task[2])]),
         );
         for (const thread of data.threads) this.load(thread);
-        const hidden = data.hidden_ns
-            ? `Calls under ${duration(data.hidden_ns)} are not drawn; they are in the other views. `
-            : "";
-        $("time-note").textContent =
-            `${hidden}Wheel zooms, dragging moves, a click on a name folds its thread.`;
+        $("time-note").textContent = this.notes().join(" ");
         this.showLegend();
         this.listen();
+    },
+    notes() {
+        const notes = [],
+            left = data.threads.reduce((sum, thread) => sum + thread.left_out, 0);
+        if (data.hidden_ns)
+            notes.push(
+                `Of calls under ${duration(data.hidden_ns)} only some are drawn;`,
+                "all are in the other views.",
+            );
+        if (left) notes.push(`${several(left, "mark")} close to others left out.`);
+        notes.push("Wheel zooms, dragging moves, a click on a name folds its thread.");
+        return notes;
     },
     // Calls by depth: those of one depth do not overlap, and come in order of time.
     load(thread) {
@@ -47,10 +60,19 @@ const timeline = {
         }
         thread.levels = levels;
         thread.slices = null;
+        this.sortSteps(thread);
         thread.isFolded = data.threads.length > 24;
         thread.hasMarks =
             thread.gc.length + thread.raises.length + thread.lost.length > 0;
         thread.title = visible(thread.name) || `thread ${thread.tid}`;
+    },
+    // Steps inside of others come before those, but are to be drawn over them.
+    sortSteps(thread) {
+        const { steps } = thread,
+            order = [];
+        for (let i = 0; i < steps.length; i += 3) order.push(i);
+        order.sort((a, b) => steps[a] - steps[b] || steps[b + 1] - steps[a + 1]);
+        thread.steps = order.flatMap((i) => steps.slice(i, i + 3));
     },
     showLegend() {
         const kinds = [
@@ -73,8 +95,7 @@ const timeline = {
         let top = ROW + 6,
             pid = null;
         this.lanes = data.threads.map((thread) => {
-            const isNew =
-                thread.pid !== pid && new Set(data.threads.map((t) => t.pid)).size > 1;
+            const isNew = thread.pid !== pid && this.hasSeveral;
             pid = thread.pid;
             const head = top;
             if (isNew) top += ROW;
@@ -94,7 +115,7 @@ const timeline = {
         const { g, width, seen, top } = surface(this.canvas, height + ROW);
         this.label = Math.min(170, Math.round(width * 0.2));
         const scale = (width - this.label) / (this.until - this.from);
-        const times = this.times(scale);
+        const { times, step } = this.times(scale);
         this.marked = [];
         this.drawGrid(g, times, seen);
         g.save();
@@ -111,24 +132,35 @@ const timeline = {
             g.restore();
             this.drawNames(g, lane, width);
         }
+        this.drawSelected(g, scale, width);
         g.restore();
-        this.drawRuler(g, times, width);
+        this.drawRuler(g, times, step, width);
     },
+    drawSelected(g, scale, width) {
+        if (!this.selected) return;
+        const { lane: number, level, i } = this.selected,
+            lane = this.lanes[number];
+        if (level < 0) {
+            outline(g, 6, lane.begin, this.label - 8);
+        } else if (level < lane.rows) {
+            const { start, took } = lane.thread.levels[level];
+            const x = this.label + (start[i] - this.from) * scale,
+                left = Math.max(x, this.label),
+                right = Math.min(x + took[i] * scale, width);
+            if (left <= width && right >= this.label)
+                outline(g, left, this.row(lane, level), right - left);
+        }
+    },
+    // Where calls of a level are.
+    row: (lane, level) => lane.begin + lane.marks + lane.steps + level * ROW,
     drawNames(g, lane, width) {
         const { thread } = lane;
         if (lane.isNew) {
             g.fillStyle = theme.panel;
             g.fillRect(0, lane.head, width, ROW - 4);
             g.fillStyle = theme.dim;
-            g.fillText(
-                fit(
-                    g,
-                    `${visible(thread.program)} · process ${thread.pid}`,
-                    width - 24,
-                ),
-                12,
-                lane.head + ROW / 2 - 2,
-            );
+            const name = `${visible(thread.program)} · process ${thread.pid}`;
+            g.fillText(fit(g, name, width - 24), 12, lane.head + ROW / 2 - 2);
         }
         const y = lane.begin + ROW / 2;
         g.fillStyle = theme.dim;
@@ -158,7 +190,7 @@ const timeline = {
                 time,
                 Math.round(this.label + (time - this.from) * scale) + 0.5,
             ]);
-        return times;
+        return { times, step };
     },
     drawGrid(g, times, seen) {
         g.strokeStyle = theme.line;
@@ -170,43 +202,66 @@ const timeline = {
         }
         g.stroke();
     },
-    drawRuler(g, times, width) {
+    drawRuler(g, times, step, width) {
         g.fillStyle = theme.page;
         g.fillRect(0, 0, width, ROW);
         g.fillStyle = theme.dim;
-        for (const [time, x] of times) g.fillText(duration(time), x + 4, ROW / 2);
+        for (const [time, x] of times) g.fillText(moment(time, step), x + 4, ROW / 2);
     },
     drawMarks(g, { thread, begin, marks }, scale) {
         if (!marks) return;
-        const put = (time, took, fill, lines) => {
-            const x = this.label + (time - this.from) * scale,
-                wide = Math.max(took * scale, 1.5);
-            if (x + wide < this.label || time > this.until) return;
+        const put = (kind, fill, size, took) => {
+            const list = thread[kind];
+            let last = -1;
             g.fillStyle = fill;
-            g.fillRect(x, begin, wide, marks - 2);
-            this.marked.push([x - 2, begin, wide + 4, marks, lines]);
+            for (let i = 0; i < list.length; i += size) {
+                const x = this.label + (list[i] - this.from) * scale,
+                    wide = Math.max(took * list[i + 1] * scale, 1.5);
+                if (x + wide < this.label || list[i] > this.until) continue;
+                if (x + wide < last + 1) continue; // one pixel says it already
+                last = x + wide;
+                g.fillRect(x, begin, wide, marks - 2);
+                this.marked.push([x - 2, begin, wide + 4, marks, thread, kind, i]);
+            }
         };
-        const { gc, raises, lost } = thread;
-        for (let i = 0; i < gc.length; i += 3)
-            put(gc[i], gc[i + 1], theme.gc, () => [
+        put("gc", theme.gc, 3, 1);
+        put("raises", theme.bad, 3, 0);
+        put("lost", theme.ink, 2, 0);
+    },
+    // What there is to say of one that is no call.
+    markLines(thread, kind, i) {
+        const list = thread[kind],
+            [time, fact, more] = list.slice(i, i + 3);
+        return {
+            gc: () => [
                 "Garbage collection",
-                `generation ${gc[i + 2]}`,
-                `paused for ${duration(gc[i + 1])}`,
-            ]);
-        for (let i = 0; i < raises.length; i += 3)
-            put(raises[i], 0, theme.bad, () => [
-                visible(data.types[raises[i + 1]] ?? "exception"),
-                `raised at ${duration(raises[i])}`,
-            ]);
-        for (let i = 0; i < lost.length; i += 2)
-            put(lost[i], 0, theme.ink, () => [
+                `generation ${more}`,
+                `paused for ${duration(fact)}`,
+            ],
+            raises: () => [
+                visible(data.types[fact] ?? "exception"),
+                `raised at ${this.moment(time)}`,
+            ],
+            lost: () => [
                 "Events were lost",
-                lost[i + 1] ? count(lost[i + 1]) : "nobody knows how many",
-            ]);
+                fact ? count(fact) : "nobody knows how many",
+            ],
+            steps: () => [
+                this.taskName(thread, more),
+                `a step of ${duration(fact)}`,
+                `from ${this.moment(time)} on`,
+            ],
+        }[kind]();
+    },
+    taskName: ({ pid }, task) =>
+        timeline.tasks.get(`${pid} ${task}`) ?? `task ${task}`,
+    // As exactly as it can be seen.
+    moment(time) {
+        return moment(time, (this.until - this.from) / 1000);
     },
     drawSteps(g, lane, scale, width) {
         if (!lane.steps) return;
-        const { steps, pid } = lane.thread,
+        const { steps } = lane.thread,
             y = lane.begin + lane.marks;
         let last = -1;
         for (let i = 0; i < steps.length; i += 3) {
@@ -215,8 +270,6 @@ const timeline = {
             if (x + wide < this.label || x > width || (wide < 1 && x < last + 0.7))
                 continue;
             last = x + wide;
-            const name =
-                this.tasks.get(`${pid} ${steps[i + 2]}`) ?? `task ${steps[i + 2]}`;
             const left = Math.max(x, this.label),
                 seen = Math.min(last, width) - left;
             g.fillStyle = theme.panel;
@@ -224,26 +277,17 @@ const timeline = {
             g.fillStyle = theme.accent;
             g.fillRect(left, y, Math.max(seen, 1), 2);
             if (seen > 24) {
+                const name = this.taskName(lane.thread, steps[i + 2]);
                 g.fillStyle = theme.ink;
                 g.fillText(fit(g, name, seen - 8), left + 4, y + ROW / 2);
             }
-            this.marked.push([
-                left,
-                y,
-                seen,
-                ROW - 2,
-                () => [
-                    name,
-                    `a step of ${duration(steps[i + 1])}`,
-                    `from ${duration(steps[i])} on`,
-                ],
-            ]);
+            this.marked.push([left, y, seen, ROW - 2, lane.thread, "steps", i]);
         }
     },
     drawCalls(g, lane, scale, width) {
         for (let level = 0; level < lane.rows; level++) {
             const { start, took, index } = lane.thread.levels[level];
-            const y = lane.begin + lane.marks + lane.steps + level * ROW;
+            const y = this.row(lane, level);
             let last = -1;
             for (
                 let i = this.first(start, this.from);
@@ -251,19 +295,12 @@ const timeline = {
                 i++
             ) {
                 const x = this.label + (start[i] - this.from) * scale,
-                    wide = took[i] * scale;
-                if (x + wide < this.label || (wide < 1 && x < last + 0.7)) continue; // one pixel says it already
+                    wide = took[i] * scale,
+                    fill = palette[index[i]];
+                if (x + wide < this.label) continue;
+                if (wide < 1 && x < last + 0.7) continue; // one pixel says it already
                 last = x + wide;
-                frame(
-                    g,
-                    x,
-                    y,
-                    Math.max(wide, 0.7),
-                    index[i],
-                    palette[index[i]],
-                    this.label,
-                    width,
-                );
+                frame(g, x, y, Math.max(wide, 0.7), index[i], fill, this.label, width);
             }
         }
     },
@@ -286,127 +323,42 @@ const timeline = {
             ([left, top, w, h]) =>
                 x >= left && x < left + Math.max(w, 2) && y >= top && y < top + h,
         );
-        if (mark) return mark[4]();
-        const lane = this.lanes.find((l) => y >= l.head && y < l.end);
-        if (!lane) return null;
-        const { thread } = lane;
-        if (x < this.label)
+        if (mark) return this.markLines(...mark.slice(4));
+        const found = this.at(x, y);
+        return found && this.callLines(found);
+    },
+    callLines({ lane, level: number, i }) {
+        const thread = data.threads[lane];
+        if (number < 0)
             return [
                 thread.title,
-                `${visible(thread.program)} · process ${thread.pid}, thread ${thread.tid}`,
-            ];
-        const level =
-            thread.levels[Math.floor((y - lane.begin - lane.marks - lane.steps) / ROW)];
-        const rows = (y - lane.begin - lane.marks - lane.steps) / ROW;
-        if (!level || rows < 0 || rows >= lane.rows) return null;
+                visible(thread.program),
+                `process ${thread.pid}, thread ${thread.tid}`,
+                thread.levels.length > 1 && thread.isFolded ? "folded" : "",
+            ].filter(Boolean);
+        const level = thread.levels[number],
+            f = functions[level.index[i]];
+        return [
+            title(f),
+            `${f.module} · ${place(f)}`,
+            `${duration(level.took[i])}, from ${this.moment(level.start[i])} on`,
+        ];
+    },
+    // The call or the thread that is there.
+    at(x, y) {
+        const number = this.lanes.findIndex((l) => y >= l.head && y < l.end),
+            lane = this.lanes[number];
+        if (!lane) return null;
+        if (x < this.label) return { lane: number, level: -1, i: 0 };
+        const level = Math.floor((y - this.row(lane, 0)) / ROW);
+        if (level < 0 || level >= lane.rows) return null;
         const time =
             this.from +
             ((x - this.label) / (this.canvas.clientWidth - this.label)) *
                 (this.until - this.from);
-        const i = this.first(level.start, time + 1e-9);
-        if (time < level.start[i] || time > level.start[i] + level.took[i]) return null;
-        const f = functions[level.index[i]];
-        return [
-            title(f),
-            `${f.module} · ${place(f)}`,
-            `${duration(level.took[i])}, from ${duration(level.start[i])} on`,
-        ];
-    },
-    fold(event) {
-        const { x, y } = pointer(this.canvas, event),
-            lane = this.lanes.find((l) => y >= l.begin && y < l.end);
-        if (x >= this.label || !lane) return;
-        lane.thread.isFolded = !lane.thread.isFolded;
-        redraw();
-    },
-    listen() {
-        const canvas = this.canvas;
-        let held = null,
-            hasMoved = false;
-        canvas.addEventListener(
-            "wheel",
-            (event) => {
-                if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-                    return;
-                event.preventDefault();
-                const { x } = pointer(canvas, event);
-                this.zoom(
-                    event.deltaY > 0 ? 1.25 : 0.8,
-                    Math.max(0, (x - this.label) / (canvas.clientWidth - this.label)),
-                );
-            },
-            { passive: false },
-        );
-        canvas.onmousedown = (event) => {
-            held = event.clientX;
-            hasMoved = false;
-        };
-        window.addEventListener("mouseup", () => {
-            held = null;
-        });
-        canvas.onmousemove = (event) => {
-            if (held === null) {
-                const lines = this.lines(event);
-                canvas.style.cursor = lines ? "pointer" : "grab";
-                tip(event, lines);
-                return;
-            }
-            hasMoved ||= Math.abs(held - event.clientX) > 2;
-            if (!hasMoved) return;
-            this.move(
-                ((held - event.clientX) / (canvas.clientWidth - this.label)) *
-                    (this.until - this.from),
-            );
-            held = event.clientX;
-        };
-        canvas.onclick = (event) => {
-            if (hasMoved) return;
-            this.fold(event);
-            $("detail").textContent = (this.lines(event) ?? []).join(" · ");
-        };
-        canvas.onmouseleave = (event) => tip(event, null);
-        canvas.parentElement.onscroll = redraw;
-    },
-    zoom(factor, where) {
-        const span = this.until - this.from,
-            fixed = this.from + span * where;
-        const next = Math.min(data.duration_ns || 1, Math.max(100, span * factor));
-        this.from = fixed - next * where;
-        this.until = this.from + next;
-        this.move(0);
-    },
-    move(by) {
-        const span = this.until - this.from,
-            end = data.duration_ns || 1;
-        this.from = Math.max(0, Math.min(end - span, this.from + by));
-        this.until = this.from + span;
-        redraw();
-    },
-    key(event) {
-        const span = this.until - this.from,
-            box = this.canvas.parentElement;
-        const moves = {
-            ArrowLeft: () => this.move(-span / 8),
-            a: () => this.move(-span / 8),
-            ArrowRight: () => this.move(span / 8),
-            d: () => this.move(span / 8),
-            "+": () => this.zoom(0.7, 0.5),
-            w: () => this.zoom(0.7, 0.5),
-            "=": () => this.zoom(0.7, 0.5),
-            "-": () => this.zoom(1.4, 0.5),
-            s: () => this.zoom(1.4, 0.5),
-            ArrowUp: () => {
-                box.scrollTop -= 3 * ROW;
-            },
-            ArrowDown: () => {
-                box.scrollTop += 3 * ROW;
-            },
-            Escape: () => this.zoom(1e18, 0),
-            Home: () => this.move(-1e18),
-            End: () => this.move(1e18),
-        };
-        if (!moves[event.key]) return false;
-        moves[event.key]();
-        return true;
+        const { start, took } = lane.thread.levels[level],
+            i = this.first(start, time + 1e-9);
+        const isOn = time >= start[i] && time <= start[i] + took[i];
+        return isOn ? { lane: number, level, i } : null;
     },
 };

@@ -17,11 +17,21 @@
 #include "view/format.h"
 
 #define SLICES_MAX 150000u
+/* Of them, for calls of threads that have only shorter ones. */
+#define ROOM_LEAST (SLICES_MAX / 8)
+
+uint64_t cunei_html_time(const struct cunei_html *html, uint64_t wall_ns)
+{
+    uint64_t origin_ns = html->export->origin_ns;
+
+    return wall_ns > origin_ns ? wall_ns - origin_ns : 0;
+}
 
 /* The least duration of which there are few enough, from what is known of each
  * function's: to a sixteenth. */
-static uint64_t find_hidden(const struct cunei_survey *survey)
+static void find_hidden(struct cunei_html *html)
 {
+    const struct cunei_survey *survey = &html->survey;
     uint64_t counts[CUNEI_HISTOGRAM_BUCKETS] = {0}, count = 0;
     uint32_t bucket = CUNEI_HISTOGRAM_BUCKETS;
 
@@ -32,7 +42,9 @@ static uint64_t find_hidden(const struct cunei_survey *survey)
     }
     while (bucket > 0 && count + counts[bucket - 1] <= SLICES_MAX)
         count += counts[--bucket];
-    return cunei_histogram_least(bucket);
+    html->hidden_ns = cunei_histogram_least(bucket);
+    html->hidden_room =
+        SLICES_MAX - count > ROOM_LEAST ? (uint32_t)(SLICES_MAX - count) : ROOM_LEAST;
 }
 
 static int put_functions(struct cunei_html *html)
@@ -142,14 +154,17 @@ static void put_head(struct cunei_html *html)
     cunei_buffer_append_text(out, ",\"directory\":");
     const char *directory = first && first->directory ? first->directory : "";
     cunei_page_text(out, directory, strlen(directory));
-    cunei_buffer_format(out, ",\"duration_ns\":%" PRIu64 ",\"hidden_ns\":%" PRIu64,
+    cunei_buffer_format(out,
+                        ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
+                        ",\"hidden_ns\":%" PRIu64,
+                        cunei_html_time(html, survey->begin_ns),
                         cunei_survey_duration_ns(survey), html->hidden_ns);
     cunei_buffer_fini(&text);
 }
 
 static int put_page(struct cunei_html *html)
 {
-    html->hidden_ns = find_hidden(&html->survey);
+    find_hidden(html);
     html->fact_count = html->survey.functions.count;
     cunei_page_begin(&html->page);
     put_head(html);

@@ -17,8 +17,13 @@ struct cunei_html {
     struct cunei_page page;
     struct cunei_survey survey; /* functions that are found later have no facts */
     uint32_t fact_count;        /* functions of the survey that have facts */
-    uint64_t hidden_ns;         /* calls that took less are not drawn */
+    uint64_t hidden_ns;         /* of calls that took less only some are drawn … */
+    uint32_t hidden_room;       /* … so many */
 };
+
+/* Where a time of the wall clock is on the page: since the trace's first event, as
+ * --from and --until count, whatever part of it was asked for. */
+uint64_t cunei_html_time(const struct cunei_html *html, uint64_t wall_ns);
 
 /* What a process ran, and what multiprocessing calls it. */
 void cunei_html_put_command(struct cunei_html *html,

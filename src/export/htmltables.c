@@ -13,11 +13,6 @@
 #define ROWS_MAX     5000u
 #define HANDLERS_MAX 4u
 
-static uint64_t since_start(const struct cunei_survey *survey, uint64_t time_ns)
-{
-    return time_ns > survey->begin_ns ? time_ns - survey->begin_ns : 0;
-}
-
 /* What a formatter of the view makes of it, as JSON. */
 static void put_words(struct cunei_html *html, struct cunei_buffer *words)
 {
@@ -53,8 +48,8 @@ static void put_processes(struct cunei_html *html)
             process->parent < survey->process_count ? (int64_t)process->parent : -1);
         cunei_html_put_command(html, &process->process->description);
         cunei_buffer_format(out, ",%" PRIu64 ",%" PRIu64 ",",
-                            since_start(survey, process->begin_ns),
-                            since_start(survey, process->end_ns));
+                            cunei_html_time(html, process->begin_ns),
+                            cunei_html_time(html, process->end_ns));
         put_words(html, &ended);
         cunei_buffer_format(out, ",%" PRId64 ",%zu,%" PRIu64 "]",
                             process->has_cpu ? (int64_t)process->cpu_ns : -1,
@@ -91,8 +86,8 @@ static void put_task(struct cunei_html *html, const struct cunei_survey_task *ta
         ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
         ",\"%s\"]",
         task->function < survey->functions.count ? (int64_t)task->function : -1,
-        task->run_ns, task->wait_ns, task->steps, since_start(survey, task->begin_ns),
-        since_start(survey, task->end_ns),
+        task->run_ns, task->wait_ns, task->steps, cunei_html_time(html, task->begin_ns),
+        cunei_html_time(html, task->end_ns),
         task->has_raised  ? "raised"
         : task->has_ended ? "returned"
                           : "");

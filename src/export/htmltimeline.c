@@ -10,9 +10,14 @@
 #include "export/selection.h"
 #include "export/tell.h"
 
-/* Marks that a page holds of a kind; nobody looks at more. */
-#define MARKS_MAX 20000u
-#define TYPES_MAX 1000u
+/* Marks of a kind that a thread has at most, and all threads about. */
+#define MARKS_MAX       20000u
+#define MARKS_MAX_ALL   100000u
+#define MARKS_MIN       100u
+#define TYPES_MAX       1000u
+#define STEPS_MAX       16u   /* that are inside of each other */
+#define SHORT_LEVELS    40u   /* as deep as short calls are drawn */
+#define SHORT_ROOM_GOOD 4096u /* of a level: about one for each pixel */
 
 /* A call that is open. */
 struct open_call {
@@ -32,6 +37,12 @@ enum list {
 
 static const char *const list_names[] = {"slices", "steps", "gc", "raises", "lost"};
 
+/* Lets so many through: half of them as they come, the other half evenly over time. */
+struct sieve {
+    uint32_t count;
+    uint64_t last; /* the part of the time that the last one was in */
+};
+
 struct timeline {
     struct cunei_html *html;
     size_t process;          /* index in the trace */
@@ -40,10 +51,17 @@ struct timeline {
     size_t depth, capacity;
     struct cunei_buffer lists[LIST_COUNT];
     bool has_thread, is_open;
-    uint64_t step_begin, gc_begin;
+    uint64_t gc_begin;
+    uint64_t steps[STEPS_MAX]; /* when those that are open began */
+    uint32_t step_depth;
     char **types; /* owned, as each: exceptions' names */
     uint32_t type_count;
-    uint32_t mark_count[LIST_COUNT];
+    struct sieve marks[LIST_COUNT];
+    uint32_t mark_room; /* of each kind and thread */
+    uint64_t left_out;  /* marks of the thread that found none */
+    struct sieve shorts[SHORT_LEVELS];
+    uint32_t short_room; /* of each of so many levels of a thread */
+    uint32_t short_levels;
 };
 
 static uint32_t index_of(struct timeline *timeline, uint32_t function)
@@ -65,7 +83,31 @@ static uint32_t index_of(struct timeline *timeline, uint32_t function)
 
 static uint64_t since_origin(const struct cunei_encoding *encoding, uint64_t time)
 {
-    return cunei_wall_ns(encoding->wall, time) - encoding->export->origin_ns;
+    const struct timeline *timeline = encoding->labels;
+
+    return cunei_html_time(timeline->html, cunei_wall_ns(encoding->wall, time));
+}
+
+static bool passes(const struct timeline *timeline, struct sieve *sieve, uint32_t room,
+                   uint64_t time_ns)
+{
+    uint32_t half = room / 2 > 0 ? room / 2 : 1;
+    uint64_t part =
+        time_ns / (cunei_survey_duration_ns(&timeline->html->survey) / half + 1);
+
+    if (sieve->count >= half && part == sieve->last)
+        return false;
+    sieve->count++;
+    sieve->last = part;
+    return true;
+}
+
+static bool has_room(struct timeline *timeline, enum list list, uint64_t time_ns)
+{
+    if (passes(timeline, &timeline->marks[list], timeline->mark_room, time_ns))
+        return true;
+    timeline->left_out++;
+    return false;
 }
 
 static void put_numbers(struct timeline *timeline, enum list list, uint64_t one,
@@ -73,8 +115,6 @@ static void put_numbers(struct timeline *timeline, enum list list, uint64_t one,
 {
     struct cunei_buffer *out = &timeline->lists[list];
 
-    if (timeline->mark_count[list]++ >= MARKS_MAX)
-        return;
     cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64, out->size > 0 ? "," : "", one,
                         two);
     if (list != LIST_LOST)
@@ -96,7 +136,7 @@ static int end_thread(struct timeline *timeline)
         cunei_buffer_append_text(out, "]");
         cunei_buffer_clear(list);
     }
-    cunei_buffer_append_text(out, "}");
+    cunei_buffer_format(out, ",\"left_out\":%" PRIu64 "}", timeline->left_out);
     timeline->is_open = false;
     return cunei_page_flow(&timeline->html->page);
 }
@@ -118,8 +158,11 @@ static int put_thread(struct cunei_encoding *encoding,
     timeline->has_thread = true;
     timeline->is_open = true;
     timeline->depth = 0;
-    timeline->step_begin = 0;
+    timeline->step_depth = 0;
     timeline->gc_begin = 0;
+    timeline->left_out = 0;
+    memset(timeline->marks, 0, sizeof(timeline->marks));
+    memset(timeline->shorts, 0, sizeof(timeline->shorts));
     return rc;
 }
 
@@ -140,6 +183,16 @@ static int put_begin(struct cunei_encoding *encoding,
     return 0;
 }
 
+/* Without them, what consists of short calls alone would be empty. */
+static bool is_drawn(struct timeline *timeline, uint64_t begin_ns, uint64_t took_ns)
+{
+    size_t level = timeline->depth;
+
+    return took_ns >= timeline->html->hidden_ns ||
+           (level < timeline->short_levels &&
+            passes(timeline, &timeline->shorts[level], timeline->short_room, begin_ns));
+}
+
 static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
 {
     struct timeline *timeline = encoding->labels;
@@ -150,7 +203,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     const struct open_call *begun = &timeline->calls[--timeline->depth];
     uint64_t begin_ns = since_origin(encoding, begun->time);
     uint64_t took_ns = since_origin(encoding, call->time) - begin_ns;
-    if (took_ns < timeline->html->hidden_ns)
+    if (!is_drawn(timeline, begin_ns, took_ns))
         return 0;
     cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64 ",%zu,%" PRIu32,
                         out->size > 0 ? "," : "", begin_ns, took_ns, timeline->depth,
@@ -164,15 +217,19 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     struct timeline *timeline = encoding->labels;
     uint64_t now_ns = since_origin(encoding, time);
 
-    if (is_begin)
-        timeline->step_begin = now_ns;
-    else if (now_ns - timeline->step_begin >= timeline->html->hidden_ns)
-        put_numbers(timeline, LIST_STEPS, timeline->step_begin,
-                    now_ns - timeline->step_begin, task);
+    if (is_begin) {
+        if (timeline->step_depth < STEPS_MAX)
+            timeline->steps[timeline->step_depth] = now_ns;
+        timeline->step_depth++;
+    } else if (timeline->step_depth > 0 && --timeline->step_depth < STEPS_MAX) {
+        uint64_t begin_ns = timeline->steps[timeline->step_depth];
+        if (has_room(timeline, LIST_STEPS, begin_ns))
+            put_numbers(timeline, LIST_STEPS, begin_ns, now_ns - begin_ns, task);
+    }
     return 0;
 }
 
-/* The number of a name; those that are too many have that of the last one. */
+/* The number of a name; those that are too many share one. */
 static uint32_t type_of(struct timeline *timeline, const struct cunei_exception *event)
 {
     size_t size = strnlen(event->type, event->length);
@@ -182,11 +239,14 @@ static uint32_t type_of(struct timeline *timeline, const struct cunei_exception 
             memcmp(timeline->types[i], event->type, size) == 0)
             return i;
     }
-    if (timeline->type_count < TYPES_MAX) {
-        timeline->types[timeline->type_count] = strndup(event->type, size);
-        timeline->type_count += timeline->types[timeline->type_count] != NULL;
-    }
-    return timeline->type_count > 0 ? timeline->type_count - 1 : 0;
+    if (timeline->type_count == TYPES_MAX)
+        return TYPES_MAX - 1;
+    bool is_last = timeline->type_count == TYPES_MAX - 1;
+    char *type = is_last ? strdup("others") : strndup(event->type, size);
+    if (!type)
+        return TYPES_MAX; /* it has no name, but it is there */
+    timeline->types[timeline->type_count] = type;
+    return timeline->type_count++;
 }
 
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
@@ -198,14 +258,15 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
 
     switch (cunei_record_class(event[0])) {
     case CUNEI_CLASS_EXCEPTION:
-        if (is_begin)
+        if (is_begin && has_room(timeline, LIST_RAISES, now_ns))
             put_numbers(timeline, LIST_RAISES, now_ns,
                         type_of(timeline, (const void *)event), timeline->depth);
         break;
     case CUNEI_CLASS_GC:
         if (is_begin)
             timeline->gc_begin = now_ns;
-        else if (timeline->gc_begin > 0)
+        else if (timeline->gc_begin > 0 &&
+                 has_room(timeline, LIST_GC, timeline->gc_begin))
             put_numbers(timeline, LIST_GC, timeline->gc_begin,
                         now_ns - timeline->gc_begin,
                         ((const struct cunei_gc *)(const void *)event)->generation);
@@ -218,7 +279,10 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
 
 static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
 {
-    put_numbers(encoding->labels, LIST_LOST, since_origin(encoding, time), count, 0);
+    uint64_t now_ns = since_origin(encoding, time);
+
+    if (has_room(encoding->labels, LIST_LOST, now_ns))
+        put_numbers(encoding->labels, LIST_LOST, now_ns, count, 0);
     return 0;
 }
 
@@ -271,12 +335,31 @@ static void put_types(struct timeline *timeline)
     cunei_buffer_append_text(out, "]");
 }
 
+/* No thread takes what others need. */
+static void share_room(struct timeline *timeline)
+{
+    const struct cunei_html *html = timeline->html;
+    uint32_t threads =
+        html->survey.thread_count > 0 ? (uint32_t)html->survey.thread_count : 1;
+    uint32_t marks = MARKS_MAX_ALL / threads, shorts = html->hidden_room / threads;
+    uint32_t levels = shorts / SHORT_ROOM_GOOD;
+
+    timeline->mark_room = marks < MARKS_MIN   ? MARKS_MIN
+                          : marks > MARKS_MAX ? MARKS_MAX
+                                              : marks;
+    timeline->short_levels = levels < 1              ? 1
+                             : levels > SHORT_LEVELS ? SHORT_LEVELS
+                                                     : levels;
+    timeline->short_room = shorts / timeline->short_levels;
+}
+
 int cunei_html_put_threads(struct cunei_html *html)
 {
     struct timeline timeline = {.html = html,
                                 .types = calloc(TYPES_MAX, sizeof(char *))};
     int rc = timeline.types ? 0 : -ENOMEM;
 
+    share_room(&timeline);
     cunei_buffer_append_text(&html->page.text, ",\n\"threads\":[");
     for (size_t i = 0; rc == 0 && i < html->export->trace->process_count; i++) {
         timeline.process = i;
