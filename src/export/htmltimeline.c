@@ -15,7 +15,7 @@
 #define MARKS_MAX_ALL   100000u
 #define MARKS_MIN       100u
 #define TYPES_MAX       1000u
-#define STEPS_MAX       16u   /* that are inside of each other */
+#define STEPS_MAX       64u   /* that are inside of each other */
 #define SHORT_LEVELS    40u   /* as deep as short calls are drawn */
 #define SHORT_ROOM_GOOD 4096u /* of a level: about one for each pixel */
 
@@ -225,6 +225,8 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
         uint64_t begin_ns = timeline->steps[timeline->step_depth];
         if (has_room(timeline, LIST_STEPS, begin_ns))
             put_numbers(timeline, LIST_STEPS, begin_ns, now_ns - begin_ns, task);
+    } else {
+        timeline->left_out++;
     }
     return 0;
 }

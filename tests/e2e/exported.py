@@ -2,6 +2,7 @@
 """What the tests of `cunei export` share: a program with a bit of everything."""
 
 import json
+import re
 from collections import Counter
 
 # A name with all that a format might stumble over.
@@ -89,6 +90,21 @@ def export(cunei, form, *options, name="trace"):
     done = cunei("export", "--force", name, "--to", form, "-o", path, *options)
     assert done.returncode == 0, done.stderr
     return path
+
+
+def page_of(path):
+    """The data of a page."""
+    found = re.search(
+        r'<script type="application/json" id="data">(.*?)</script>',
+        path.read_text(encoding="utf-8"),
+        re.S,
+    )
+    return json.loads(found.group(1))
+
+
+def slices_of(thread):
+    """(start, duration, depth, function) of each that a page draws."""
+    return list(zip(*(iter(thread["slices"]),) * 4))
 
 
 def report(cunei, *options, name="trace"):

@@ -6,7 +6,16 @@ import re
 
 import pytest
 from browser import EXECUTABLE, MISSING, Browser
-from exported import PROGRAM, RECORDED, export, record, report, visible
+from exported import (
+    PROGRAM,
+    RECORDED,
+    export,
+    page_of,
+    record,
+    report,
+    slices_of,
+    visible,
+)
 
 HOSTILE = "</script><script>document.title='owned'</script><!--\u202e\"'&amp;\\"
 TASKS = """
@@ -32,19 +41,10 @@ hostile()
 """
 
 
-def read(path):
-    """The data of a page."""
-    text = path.read_text(encoding="utf-8")
-    found = re.search(
-        r'<script type="application/json" id="data">(.*?)</script>', text, re.S
-    )
-    return json.loads(found.group(1))
-
-
 def test_functions_and_times_are_those_of_the_report(cunei):
     record(cunei)
 
-    page = read(export(cunei, "html"))
+    page = page_of(export(cunei, "html"))
 
     told = report(cunei)
     rows = {(row[1], row[0], row[2], row[3]): row[4:] for row in page["functions"]}
@@ -69,7 +69,7 @@ def test_functions_and_times_are_those_of_the_report(cunei):
 def test_every_stretch_is_in_the_timeline(cunei):
     record(cunei)
 
-    page = read(export(cunei, "html"))
+    page = page_of(export(cunei, "html"))
 
     told = report(cunei)
     stretches = sum(f["calls"] + f["resumes"] for f in told["functions"])
@@ -242,6 +242,70 @@ def test_the_timeline_zooms_and_moves(page):
     box = page.run("(({x, y}) => ({x, y}))(timeline.canvas.getBoundingClientRect())")
     page.click(box["x"] + 40, box["y"] + lane + 8)
     assert page.run("timeline.lanes[0].rows") == 1
+
+
+def test_keys_select_in_the_timeline(page):
+    page.key("3")
+    page.key("ArrowDown")
+    assert shown(page, "#detail").startswith("MainThread · ")
+    page.key("ArrowRight")
+    page.key("ArrowDown")
+    level = page.run("[timeline.selected.lane, timeline.selected.level]")
+    assert level == [0, 1]
+    index = page.run("data.threads[0].levels[1].index[timeline.selected.i]")
+    assert page.run(f"title(functions[{index}])") in shown(page, "#detail")
+    page.key("Enter")
+    start, took = page.run(
+        "[data.threads[0].levels[1].start[timeline.selected.i],"
+        " data.threads[0].levels[1].took[timeline.selected.i]]"
+    )
+    part = page.run("[timeline.from, timeline.until]")
+    assert part[0] <= start and start + took <= part[1]
+    page.key("ArrowUp")
+    page.key("ArrowUp")
+    page.key("Enter")
+    assert page.run("timeline.lanes[0].rows") == 1
+    assert "folded" in shown(page, "#detail")
+    page.key("ArrowDown")
+    assert shown(page, "#detail").startswith("workér · ")
+
+
+def test_arrows_lead_from_tab_to_tab(page):
+    page.run("$('tab-flame').focus()")
+    page.key("ArrowRight")
+    page.key("ArrowRight")
+
+    assert page.run("[current, document.activeElement.id]") == ["time", "tab-time"]
+    assert page.run(
+        "[...document.querySelectorAll('[role=tab]')].map((tab) => tab.tabIndex)"
+    ) == [-1, -1, 0, -1]
+
+
+def test_a_part_is_where_it_was_in_the_whole(cunei, browser):
+    record(cunei)
+    whole = page_of(export(cunei, "html"))
+    half = whole["duration_ns"] // 2
+
+    path = export(cunei, "html", "--from", f"{half}ns")
+
+    part = page_of(path)
+    begin, end = part["begin_ns"], part["begin_ns"] + part["duration_ns"]
+    assert whole["begin_ns"] == 0 and half <= begin < end
+    # The clock's ticks are not nanoseconds.
+    assert abs(end - whole["duration_ns"]) < 100
+    for start, took, *_ in (s for t in part["threads"] for s in slices_of(t)):
+        assert begin - 100 <= start and start + took <= end + 100
+    assert begin <= part["processes"][0][3] and part["processes"][0][4] <= end + 100
+    browser.errors.clear()
+    browser.open(path)
+    browser.settle()
+    browser.key("3")
+    assert browser.run("[timeline.from, timeline.until]") == [begin, end]
+    for key in ("+", "+", "End"):
+        browser.key(key)
+    assert browser.run("timeline.from") > begin
+    assert abs(browser.run("timeline.until") - end) < 1
+    assert browser.errors == []
 
 
 def test_what_is_no_call_is_told(page):
