@@ -55,6 +55,7 @@ struct cunei_export {
     /* Private. */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
+    uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
 };
 
 struct cunei_export_format {
