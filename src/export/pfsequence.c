@@ -67,13 +67,14 @@ static void put_item(struct cunei_buffer *out, uint32_t list, uint64_t id,
 static void put_notes(struct cunei_buffer *out)
 {
     static const char *const names[] = {
-        [CUNEI_PF_RESUMED] = "resumed",   [CUNEI_PF_FOUND] = "begin is missing",
+        [CUNEI_PF_RETURNED] = "returned", [CUNEI_PF_FOUND] = "begin is missing",
         [CUNEI_PF_YIELDED] = "yielded",   [CUNEI_PF_RAISED] = "raised",
         [CUNEI_PF_SWITCHED] = "switched", [CUNEI_PF_UNSEEN] = "end is missing",
         [CUNEI_PF_OPEN] = "still open",
     };
 
     size_t interned = cunei_proto_open(out, PACKET_INTERNED);
+    put_item(out, INTERNED_CATEGORIES, CUNEI_PF_RESUMED, "resumed");
     for (unsigned i = CUNEI_PF_PLAIN + 1; i <= CUNEI_PF_OPEN; i++)
         put_item(out, INTERNED_ANNOTATIONS, i, names[i]);
     cunei_proto_close(out, interned);

@@ -24,6 +24,8 @@ struct cunei_pf_state {
     uint64_t track;    /* of the thread, which events are on by default */
     uint64_t last_ns;  /* of the sequence's clock */
     uint8_t *interned; /* owned: which functions are */
+    uint8_t *resumed;  /* owned: which open calls are, of those that began in it */
+    uint32_t depth, capacity;
     uint32_t pid, tid;
     bool has_begun; /* the sequence */
 };
@@ -33,11 +35,18 @@ struct cunei_pf_event {
     size_t packet, event;
 };
 
+/* Numbers of categories, names and places: a category of what is resumed, besides the
+ * module's, and then those of functions. */
+enum {
+    CUNEI_PF_RESUMED = 1,
+    CUNEI_PF_FIRST,
+};
+
 /* What there may be to say of the begin or the end of a call, in few bytes. */
 enum cunei_pf_note {
     CUNEI_PF_PLAIN,
-    CUNEI_PF_RESUMED,
     CUNEI_PF_FOUND,
+    CUNEI_PF_RETURNED,
     CUNEI_PF_YIELDED,
     CUNEI_PF_RAISED,
     CUNEI_PF_SWITCHED,

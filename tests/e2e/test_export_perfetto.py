@@ -15,6 +15,7 @@ schema = pytest.importorskip(
 
 REALTIME, OWN = 1, 64
 OUTCOMES = {
+    "returned": "return",
     "yielded": "yield",
     "raised": "raise",
     "still open": "open",
@@ -104,11 +105,13 @@ class Trace:
         stacks, kind = timeline.Stacks(), schema.TrackEvent
         for event in self.events:
             if event["type"] == kind.TYPE_SLICE_BEGIN:
+                is_resumed = "resumed" in event["category"]
                 stacks.begin(
                     event["track"],
                     begin=event["time"],
                     apart=event["name"] in ("gc", "step") and event["place"] is None,
-                    resumed="resumed" in event["notes"],
+                    resumed=is_resumed,
+                    outcome="yield" if is_resumed else "return",
                     event=event,
                 )
             elif event["type"] == kind.TYPE_SLICE_END:
@@ -125,7 +128,7 @@ class Trace:
         found = []
         for each in self.slices().take():
             pid, tid = self.thread(each["event"]["track"])
-            (module,) = each["event"]["category"]
+            module = each["event"]["category"][0]
             if "begin is missing" in each["event"]["notes"]:
                 each.update(begin=None, duration=None)
             found.append(
