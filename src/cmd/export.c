@@ -175,7 +175,7 @@ static int export_trace(struct values *values, const char *path)
 static int settle(struct values *values)
 {
     if (!values->to)
-        return cunei_cmd_usage("export wants a format: --to perfetto; 'cunei export "
+        return cunei_cmd_usage("export needs a format: --to perfetto; 'cunei export "
                                "--list' shows them");
     if (values->file && strchr(values->to, ':'))
         return cunei_cmd_usage("--to %s names a file, and so does -o %s: one is enough",

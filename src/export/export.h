@@ -48,7 +48,9 @@ struct cunei_export {
     /* What was written, and what could not be. */
     uint64_t threads;
     uint64_t calls;
-    uint64_t lost; /* events that the recording lost, as far as they are known */
+    uint64_t lost; /* events that the recording lost, as far as they are known … */
+    uint64_t missing_packets; /* … and packets; both are told in timelines themselves */
+    bool is_folded;           /* there were more paths than are kept (model/tree.h) */
     size_t damage_count;
     struct cunei_trace_error damage; /* the first */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "model/tree.h"
 #include "survey/survey.h"
 
 static int select_functions(struct cunei_selection *selection,
@@ -239,6 +240,8 @@ int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
     export->threads = survey->thread_count;
     export->calls = survey->calls;
     export->lost = survey->lost;
+    export->missing_packets = survey->missing_packets;
+    export->is_folded = survey->tree && survey->tree->folded > 0;
     export->damage_count = survey->damage_count;
     if (survey->damage_count > 0)
         export->damage = survey->damages[0];

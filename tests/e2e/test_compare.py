@@ -230,12 +230,12 @@ def test_runs_that_differ_by_themselves_do_not_fail(cunei):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["a"], "compare wants two traces"),
-        (["a", "--"], "compare wants two traces"),
+        (["a"], "compare needs two traces"),
+        (["a", "--"], "compare needs two traces"),
         (["a", "b", "c"], "-- between them"),
         (["a", "--", "b", "--", "c"], "one -- stands between"),
         (["a", "b", "--to", "svg"], "not to 'svg'"),
-        (["a", "b", "--output", "x"], "--output is of --to html"),
+        (["a", "b", "--output", "x"], "--output needs --to html"),
     ],
 )
 def test_words_that_make_no_sense(cunei, words, said):
@@ -253,7 +253,7 @@ def test_a_run_counts_once(sides):
     both = sides("compare", "a", "a", "--fail-over", "0")
 
     assert twice.returncode == 2
-    assert "'again' stands on one side twice" in twice.stderr
+    assert "'again' is given twice on one side" in twice.stderr
     assert both.returncode == 0
     assert "'a' stands on both sides" in both.stderr
 

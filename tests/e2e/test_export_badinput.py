@@ -76,7 +76,7 @@ def test_no_format_at_all(trace):
     said = refuse(cunei, "export", "trace", status=2)
 
     assert said == (
-        "export wants a format: --to perfetto; 'cunei export --list' shows them"
+        "export needs a format: --to perfetto; 'cunei export --list' shows them"
     )
 
 
@@ -205,7 +205,7 @@ def test_stdout_takes_no_folder(trace, words):
     said = refuse(cunei, command, "--to", "ctf:-", last, status=2)
 
     assert said == (
-        "this format is a folder of files, which stdout cannot take: name one"
+        "this format writes a folder, which cannot go to stdout; name one with -o"
     )
 
 
