@@ -122,11 +122,24 @@ static bool mark(const char *folder)
     return fd >= 0;
 }
 
+/* What the user lets others do with files that are made; mkstemp's kin allow nothing.
+ */
+static mode_t allowed(mode_t most)
+{
+    mode_t mask = umask(0);
+
+    (void)umask(mask);
+    return most & ~mask;
+}
+
 static bool open_part(struct cunei_target *target)
 {
     if (target->is_folder)
-        return mkdtemp(target->part) != NULL && mark(target->part);
+        return mkdtemp(target->part) && chmod(target->part, allowed(0777)) == 0 &&
+               mark(target->part);
     int fd = mkostemp(target->part, O_CLOEXEC);
+    if (fd >= 0)
+        (void)fchmod(fd, allowed(0666));
     target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     return target->out != NULL;
 }
