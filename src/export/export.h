@@ -60,6 +60,13 @@ struct cunei_export {
     uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
 };
 
+/* The time since the trace began; damaged traces have times before that. */
+static inline uint64_t cunei_export_since(const struct cunei_export *export,
+                                          uint64_t ns)
+{
+    return ns > export->origin_ns ? ns - export->origin_ns : 0;
+}
+
 struct cunei_export_format {
     const char *name;
     const char *extension; /* of the file, with its dot */
