@@ -13,7 +13,7 @@ static const struct cunei_function unknown = {
  * A format may write a name at each call: one of many kilobytes would make a file, and
  * what is in memory of it, thousands of times as large as the trace.
  */
-#define NAME_MAX_BYTES 2048u
+#define NAME_MAX_BYTES 1024u
 #define ELLIPSIS       "…"
 
 struct names {

@@ -15,8 +15,8 @@
 /* Pieces that may be ready before their turn comes, for each worker. */
 #define AHEAD 3u
 /* Bytes of pieces that wait for their turn: beyond that, nobody works ahead.  A piece
- * has about as many as the file it is of, unless names in it are very long. */
-#define READY_MAX ((size_t)256 << 20)
+ * has some ten times those of the file, unless names in it are very long. */
+#define READY_MAX ((size_t)128 << 20)
 /* A buffer that became larger is not kept for the next piece. */
 #define KEPT_MAX ((size_t)16 << 20)
 

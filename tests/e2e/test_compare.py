@@ -192,6 +192,28 @@ def test_several_runs_say_what_is_significant(cunei):
     assert " * " in row
 
 
+def test_averages_of_calls_need_not_be_whole(cunei):
+    record(cunei, "a0", BEFORE)
+    record(cunei, "a1", BEFORE.replace("range(5)", "range(6)"))
+    record(cunei, "b0", AFTER)
+
+    told = compare(cunei, "a0", "a1", "--", "b0")
+
+    assert by_name(told)["stays"]["calls"] == [5.5, 7]
+    assert by_name(told)["numbers"]["calls"] == [1, 1]
+
+
+def test_without_time_there_is_no_percentage(sides):
+    done = sides("compare", "a", "b", "--include", "__main__:new")
+    none = sides("compare", "a", "b", "--include", "nowhere:*")
+    gate = sides("compare", "a", "b", "--include", "__main__:new", "--fail-over", "5")
+
+    assert "\n   no time in A\n" in done.stdout
+    assert "\n   no time in either\n" in none.stdout
+    assert gate.returncode == 1
+    assert "so there is no percentage to give" in gate.stderr
+
+
 def test_a_gate_fails_with_what_exceeded_it(sides):
     passed = sides("compare", "b", "a", "--fail-over", "5")
     failed = sides("compare", "a", "b", "--include", "__main__", "--fail-over", "5%")
