@@ -310,7 +310,8 @@ static int install(cunei_older_evaluator function)
 /* -1 with an exception set: there must be none above what is installed. */
 static int check(void)
 {
-    return refuse(cunei_foreign_refusal(cunei_older_get_evaluator()));
+    return refuse(
+        cunei_foreign_refusal((const void *)(uintptr_t)cunei_older_get_evaluator()));
 }
 
 static int take(struct cunei_source *source, bool selective)
@@ -411,9 +412,10 @@ static const struct cunei_source_methods methods = {
     .line = find_lines,
 };
 
-struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
+struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
                                           bool (*main_begins)(void))
 {
+    (void)extra_inline;
     own.source.methods = &methods;
     own.extra_index = extra_index;
     own.main_begins = main_begins;

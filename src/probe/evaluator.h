@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The evaluator of frames (PEP 523) as a source of events, before CPython 3.12.
+ * The evaluator of frames (PEP 523) as a source of events.  Later Pythons have one of
+ * their own (probe/laterevaluator.c), which tells of functions and nothing else.
  *
  * The interpreter hands each frame that is to run to a function of ours, in all threads
  * and at once, and that one hands it on to whose place it took.  So each entry has its
@@ -19,7 +20,7 @@
  * Where the words of code objects are (see code.h), and what is to be called in the
  * first frame of __main__.
  */
-struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
+struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
                                           bool (*main_begins)(void));
 
 #endif
