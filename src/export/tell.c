@@ -37,11 +37,7 @@ struct told_process {
 /* A piece under way. */
 struct slot {
     struct cunei_encoding encoding;
-    struct cunei_story story;
-    struct cunei_cut cut;
-    struct cunei_trace_error error;
-    uint64_t bytes;
-    bool is_damaged;
+    struct cunei_telling told;
     bool is_done; /* under the lock */
     int rc;
 };
@@ -184,36 +180,6 @@ static void release(const struct telling *telling, struct cunei_encoding *encodi
     encoding->pending.values = NULL;
 }
 
-/* `watched`: who is to be told how far it is, or NULL. */
-static int tell_packets(const struct cunei_selection *selection, struct slot *slot,
-                        struct cunei_encoding *encoding,
-                        struct cunei_trace_reader *reader, struct cunei_export *watched)
-{
-    struct cunei_trace_packet packet;
-    int rc = 0, read_rc = 0;
-
-    while (rc == 0 && (read_rc = cunei_trace_reader_next(reader, &packet)) > 0) {
-        uint64_t bytes =
-            sizeof(*packet.head) + packet.word_count * sizeof(*packet.words);
-        slot->bytes += bytes;
-        rc = cunei_selection_apply(selection, &slot->cut, &packet);
-        if (rc == 0)
-            rc = cunei_story_packet(&slot->story, packet.head, packet.words,
-                                    packet.word_count);
-        if (rc == 0)
-            rc = cunei_pending_flush(encoding);
-        if (watched)
-            cunei_selection_progress(watched, bytes);
-    }
-    if (rc == 0 && read_rc == -ENOMEM)
-        rc = read_rc;
-    else if (rc == 0 && read_rc < 0) {
-        slot->is_damaged = true;
-        slot->error = reader->error;
-    }
-    return rc;
-}
-
 static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
 {
     const struct piece *piece = &telling->pieces[index];
@@ -224,19 +190,19 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
     if (rc < 0)
         return rc;
     slot->encoding.number = index;
-    slot->story = (struct cunei_story){.methods = &cunei_pending_methods,
-                                       .context = &slot->encoding};
-    slot->bytes = 0;
-    slot->is_damaged = false;
+    slot->told.story = (struct cunei_story){.methods = &cunei_pending_methods,
+                                            .context = &slot->encoding};
+    slot->told.bytes = 0;
+    slot->told.is_damaged = false;
     rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
                                  piece->begin, piece->end);
     if (rc < 0)
         return rc;
-    rc = tell_packets(&telling->export->selections[piece->process], slot,
-                      &slot->encoding, &reader, NULL);
+    rc = cunei_tell_packets(&telling->export->selections[piece->process], &slot->told,
+                            &slot->encoding, &reader, NULL);
     cunei_trace_reader_close(&reader);
     if (rc == 0)
-        rc = cunei_story_end(&slot->story);
+        rc = cunei_story_end(&slot->told.story);
     if (rc == 0 && encoder->finish)
         rc = encoder->finish(&slot->encoding);
     return rc == 0 && slot->encoding.out.failed ? -ENOMEM : rc;
@@ -318,9 +284,9 @@ static void take_stock(struct telling *telling, const struct slot *slot)
 
     export->threads += slot->encoding.threads;
     export->calls += slot->encoding.calls;
-    if (slot->is_damaged && export->damage_count++ == 0)
-        export->damage = slot->error;
-    telling->done_bytes += slot->bytes;
+    if (slot->told.is_damaged && export->damage_count++ == 0)
+        export->damage = slot->told.error;
+    telling->done_bytes += slot->told.bytes;
     if (export->options->progress)
         export->options->progress(export->options->progress_context,
                                   telling->done_bytes, telling->total_bytes);
@@ -344,7 +310,7 @@ static int end_stream(struct telling *telling, struct cunei_seam *seam,
 static int write_piece(struct telling *telling, struct slot *slot,
                        struct cunei_seam *seam, struct cunei_encoding *encoding)
 {
-    int rc = cunei_seam_pass(seam, &slot->story);
+    int rc = cunei_seam_pass(seam, &slot->told.story);
 
     if (rc == 0)
         rc = cunei_pending_flush(encoding);
@@ -385,7 +351,7 @@ static int write_pieces(struct telling *telling,
         if (rc == 0 && is_last)
             rc = end_stream(telling, &seam, &encoding);
         take_stock(telling, slot);
-        cunei_story_fini(&slot->story);
+        cunei_story_fini(&slot->told.story);
         (void)pthread_mutex_lock(&telling->lock);
         if (slot->is_done)
             telling->ready_bytes -= slot->encoding.out.size;
@@ -452,38 +418,6 @@ static int run(struct telling *telling, unsigned count)
     return rc;
 }
 
-int cunei_tell_stream(struct cunei_export *export, size_t process,
-                      const struct cunei_trace_stream *stream,
-                      struct cunei_encoding *encoding)
-{
-    struct slot slot = {.story = {.methods = &cunei_pending_methods,
-                                  .context = encoding,
-                                  .is_whole = true}};
-    struct cunei_trace_reader reader;
-
-    int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process],
-                                     stream, 0, UINT64_MAX);
-    if (rc < 0)
-        return rc;
-    rc = tell_packets(&export->selections[process], &slot, encoding, &reader, export);
-    cunei_trace_reader_close(&reader);
-    if (rc == 0)
-        rc = cunei_story_end(&slot.story);
-    if (rc == 0)
-        rc = cunei_pending_flush(encoding);
-    if (slot.is_damaged && export->damage_count++ == 0)
-        export->damage = slot.error;
-    cunei_story_fini(&slot.story);
-    cunei_cut_fini(&slot.cut);
-    return rc;
-}
-
-void cunei_tell_release(struct cunei_encoding *encoding)
-{
-    free(encoding->pending.values);
-    encoding->pending.values = NULL;
-}
-
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder)
 {
     struct telling telling = {
@@ -506,8 +440,8 @@ int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder)
         rc = telling.slots ? run(&telling, count) : -ENOMEM;
     for (size_t i = 0; telling.slots && i < telling.slot_count; i++) {
         release(&telling, &telling.slots[i].encoding);
-        cunei_story_fini(&telling.slots[i].story);
-        cunei_cut_fini(&telling.slots[i].cut);
+        cunei_story_fini(&telling.slots[i].told.story);
+        cunei_cut_fini(&telling.slots[i].told.cut);
     }
     for (size_t i = 0; telling.processes && i < export->trace->process_count; i++)
         dispose(&telling, i);
