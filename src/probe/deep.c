@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probe/deep.h"
 
+#include <fenv.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@ struct run {
     void (*work)(void *context);
     void *context;
     ucontext_t above, below;
+    fenv_t floating; /* as it has left it */
 };
 
 /* The address below which the stack that is in use comes to its end; 0: not known. */
@@ -92,11 +95,14 @@ static void give_segment(void *segment)
         (void)munmap(other, SEGMENT_SIZE);
 }
 
+/* What is switched back to has the program's settings of before: it may change them. */
 static void start(void)
 {
     struct run *run = starting;
 
     run->work(run->context);
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &run->below.uc_sigmask);
+    (void)fegetenv(&run->floating);
 }
 
 bool cunei_deep_run(void (*work)(void *context), void *context)
@@ -115,6 +121,7 @@ bool cunei_deep_run(void (*work)(void *context), void *context)
     starting = &run;
     end = reserve_from(segment, SEGMENT_SIZE);
     (void)swapcontext(&run.below, &run.above);
+    (void)fesetenv(&run.floating);
     end = end_before;
     give_segment(segment);
     return true;
