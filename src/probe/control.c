@@ -244,7 +244,7 @@ static int refusal_of(const struct cunei_probe *state)
 {
     int refusal = state == active ? state->source->refusal
                                   : cunei_choice_refusal(&state->session);
-    return refusal ? refusal : CUNEI_REASON_MONITORING;
+    return refusal ? refusal : CUNEI_REASON_FORBIDDEN;
 }
 
 /* In a process that the launcher armed. */
@@ -363,6 +363,7 @@ static int prepare(struct cunei_probe *state)
     if (!source)
         return -1;
     state->source = source;
+    source->ends = false; /* the one before may have */
     active = state;
     cunei_process_hear_calls(state->source->methods->watch != NULL);
     state->source->c_calls = state->session.c_calls;
