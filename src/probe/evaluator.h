@@ -4,7 +4,7 @@
  *
  * The interpreter hands each frame that is to run to a function of ours, in all threads
  * and at once, and that one hands it on to whose place it took.  So each entry has its
- * exit.  Frames that are open when a recording begins are not heard of.
+ * exit.  Of frames that are open when a recording begins probe/open.h hears.
  */
 #ifndef CUNEI_PROBE_EVALUATOR_H
 #define CUNEI_PROBE_EVALUATOR_H
@@ -19,7 +19,7 @@
  * Where the words of code objects are (see code.h), and what is to be called in the
  * first frame of __main__.
  */
-struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index,
+struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
                                           bool (*main_begins)(void));
 
 #endif
