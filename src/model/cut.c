@@ -60,8 +60,10 @@ static void push(struct cunei_cut *cut, uint32_t function)
     stack->functions[stack->count++] = function;
 }
 
-/* A leave of what is not on top ends what is above it, one of what is not open is
- * nothing, as those who read the stream see it. */
+/*
+ * A leave of what is not on top ends what is above it, one of what is not open is
+ * nothing, as those who read the stream see it.
+ */
 static void pop(struct cunei_cut *cut, uint32_t function)
 {
     struct cunei_cut_stack *stack = &cut->stack;
