@@ -7,60 +7,84 @@ const isComparison = Boolean(data.sides);
 
 // Nothing in a name moves text about: control and direction characters are told.
 const visible = (text) =>
-  text.replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => {
-    const code = c.charCodeAt(0).toString(16);
-    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
-  });
+    text.replace(
+        /[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+        (c) => {
+            const code = c.charCodeAt(0).toString(16);
+            return code.length > 2
+                ? `\\u${code.padStart(4, "0")}`
+                : `\\x${code.padStart(2, "0")}`;
+        },
+    );
 
 const functions = data.functions.map((row) => {
-  const [name, module, file, line, ...facts] = row;
-  const f = { name: visible(name), module: visible(module), file: visible(file), line };
-  if (isComparison) {
-    [f.callsA, f.callsB, f.selfA, f.selfB, f.totalA, f.totalB, f.chance, f.hidden] = facts;
-    f.selfDelta = f.selfB - f.selfA;
-    f.totalDelta = f.totalB - f.totalA;
-    f.self = f.selfA + f.selfB;
-  } else {
-    [f.calls, f.resumes, f.self, f.total, f.max, f.raised] = facts;
-    f.mean = f.total / (f.calls + f.resumes || 1);
-  }
-  return f;
+    const [name, module, file, line, ...facts] = row;
+    const f = {
+        name: visible(name),
+        module: visible(module),
+        file: visible(file),
+        line,
+    };
+    if (isComparison) {
+        [f.callsA, f.callsB, f.selfA, f.selfB, f.totalA, f.totalB, f.chance, f.hidden] =
+            facts;
+        f.selfDelta = f.selfB - f.selfA;
+        f.totalDelta = f.totalB - f.totalA;
+        f.self = f.selfA + f.selfB;
+    } else {
+        [f.calls, f.resumes, f.self, f.total, f.max, f.raised] = facts;
+        f.mean = f.total / (f.calls + f.resumes || 1);
+    }
+    return f;
 });
 
 function duration(ns) {
-  for (const [size, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]])
-    if (Math.abs(ns) >= size) return `${shortest(ns / size)} ${unit}`;
-  return `${Math.round(ns)} ns`;
+    for (const [size, unit] of [
+        [1e9, "s"],
+        [1e6, "ms"],
+        [1e3, "µs"],
+    ])
+        if (Math.abs(ns) >= size) return `${shortest(ns / size)} ${unit}`;
+    return `${Math.round(ns)} ns`;
 }
 // Three digits, but all of those before the point.
 const shortest = (n) => (Math.abs(n) >= 100 ? n.toFixed(0) : n.toPrecision(3));
-const signed = (ns) => (ns > 0 ? `+${duration(ns)}` : ns < 0 ? `−${duration(-ns)}` : "±0");
-const count = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 }).replaceAll(",", "\u2009");
+const signed = (ns) =>
+    ns > 0 ? `+${duration(ns)}` : ns < 0 ? `−${duration(-ns)}` : "±0";
+const count = (n) =>
+    n.toLocaleString("en", { maximumFractionDigits: 1 }).replaceAll(",", "\u2009");
 const several = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
-const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "");
+const percent = (part, whole) =>
+    whole ? `${((100 * part) / whole).toFixed(1)} %` : "";
 const title = (f) => (f.name === "<module>" ? `<module ${f.module}>` : f.name);
 
 // How much more, in percent or by a factor; or that it is only on one side.
 function growth(before, after, unit = "") {
-  if (!before && !after) return "";
-  if (!before || !after) return after ? "new" : "gone";
-  const by = (100 * (after - before)) / before;
-  return by >= 1000 ? `×${(after / before).toFixed(0)}` : `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(1)}${unit}`;
+    if (!before && !after) return "";
+    if (!before || !after) return after ? "new" : "gone";
+    const by = (100 * (after - before)) / before;
+    return by >= 1000
+        ? `×${(after / before).toFixed(0)}`
+        : `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(1)}${unit}`;
 }
 
 // Files without what they have in common: the program's folder, that of the library.
 const known = /^.*\/(?:site-packages|dist-packages|lib(?:64)?\/python3\.\d+t?)\//;
 const folder = (() => {
-  const own = functions.map((f) => f.file).filter((file) => file.startsWith("/") && !known.test(file));
-  if (data.directory && own.some((file) => file.startsWith(`${data.directory}/`))) return `${data.directory}/`;
-  let common = own.length ? own[0].slice(0, own[0].lastIndexOf("/") + 1) : "";
-  for (const file of own)
-    while (!file.startsWith(common)) common = common.slice(0, common.lastIndexOf("/", common.length - 2) + 1);
-  return common.length > 1 ? common : "";
+    const own = functions
+        .map((f) => f.file)
+        .filter((file) => file.startsWith("/") && !known.test(file));
+    if (data.directory && own.some((file) => file.startsWith(`${data.directory}/`)))
+        return `${data.directory}/`;
+    let common = own.length ? own[0].slice(0, own[0].lastIndexOf("/") + 1) : "";
+    for (const file of own)
+        while (!file.startsWith(common))
+            common = common.slice(0, common.lastIndexOf("/", common.length - 2) + 1);
+    return common.length > 1 ? common : "";
 })();
 function short(file) {
-  if (folder && file.startsWith(folder)) return file.slice(folder.length);
-  return file.replace(known, "").replace(/^<frozen (.*)>$/, "$1");
+    if (folder && file.startsWith(folder)) return file.slice(folder.length);
+    return file.replace(known, "").replace(/^<frozen (.*)>$/, "$1");
 }
 const at = (file, line) => (line ? `${short(file)}:${line}` : short(file));
 const place = (f) => (f.file ? at(f.file, f.line) : f.module ? `${f.module} (C)` : "");
@@ -70,75 +94,95 @@ const place = (f) => (f.file ? at(f.file, f.line) : f.module ? `${f.module} (C)`
 const hues = new Map();
 const shades = new Map();
 const packages = (() => {
-  const costs = new Map();
-  for (const f of functions) {
-    const name = f.module.split(".")[0];
-    costs.set(name, (costs.get(name) ?? 0) + f.self);
-  }
-  return [...costs].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name, cost]) => ({ name, cost }));
+    const costs = new Map();
+    for (const f of functions) {
+        const name = f.module.split(".")[0];
+        costs.set(name, (costs.get(name) ?? 0) + f.self);
+    }
+    return [...costs]
+        .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+        .map(([name, cost]) => ({ name, cost }));
 })();
 packages.forEach(({ name }, i) => hues.set(name, (32 + i * 137.508) % 360));
 for (const f of functions)
-  if (!shades.has(f.module)) shades.set(f.module, ((shades.size * 5) % 11) - 5);
+    if (!shades.has(f.module)) shades.set(f.module, ((shades.size * 5) % 11) - 5);
 
 const isDark = () => document.documentElement.dataset.theme === "dark";
 function colour(module) {
-  const hue = (hues.get(module.split(".")[0]) ?? 0).toFixed(0), shade = shades.get(module) ?? 0;
-  return isDark() ? `hsl(${hue} 42% ${36 + shade}%)` : `hsl(${hue} 62% ${79 + shade}%)`;
+    const hue = (hues.get(module.split(".")[0]) ?? 0).toFixed(0),
+        shade = shades.get(module) ?? 0;
+    return isDark()
+        ? `hsl(${hue} 42% ${36 + shade}%)`
+        : `hsl(${hue} 62% ${79 + shade}%)`;
 }
 
 // Red is slower, blue is faster; `part` goes from -1 to 1.
 function heat(part) {
-  const size = Math.min(1, Math.abs(part)) ** 0.6;
-  const hue = part > 0 ? 8 : 214;
-  if (isDark()) return `hsl(${hue} ${Math.round(size * 62)}% ${Math.round(27 + size * 17)}%)`;
-  return `hsl(${hue} ${Math.round(20 + size * 65)}% ${Math.round(92 - size * 30)}%)`;
+    const size = Math.min(1, Math.abs(part)) ** 0.6;
+    const hue = part > 0 ? 8 : 214;
+    if (isDark())
+        return `hsl(${hue} ${Math.round(size * 62)}% ${Math.round(27 + size * 17)}%)`;
+    return `hsl(${hue} ${Math.round(20 + size * 65)}% ${Math.round(92 - size * 30)}%)`;
 }
 
 // What the theme says, looked up once: asking the browser takes longer than drawing.
 const theme = {};
 let palette = [];
 function paint() {
-  const style = getComputedStyle(document.documentElement);
-  for (const name of ["page", "ink", "dim", "line", "panel", "accent", "hit", "gc", "bad"])
-    theme[name] = style.getPropertyValue(`--${name}`).trim();
-  palette = functions.map((f) => colour(f.module));
+    const style = getComputedStyle(document.documentElement);
+    for (const name of [
+        "page",
+        "ink",
+        "dim",
+        "line",
+        "panel",
+        "accent",
+        "hit",
+        "gc",
+        "bad",
+    ])
+        theme[name] = style.getPropertyValue(`--${name}`).trim();
+    palette = functions.map((f) => colour(f.module));
 }
 
 function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.append(text);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+    const made = document.createElement(name);
+    if (text !== undefined) made.append(text);
+    for (const [key, value] of Object.entries(attributes))
+        made.setAttribute(key, value);
+    return made;
 }
 function swatch(fill) {
-  const box = element("i", undefined, { class: "swatch" });
-  box.style.background = fill;
-  return box;
+    const box = element("i", undefined, { class: "swatch" });
+    box.style.background = fill;
+    return box;
 }
 
 // The search: which functions match, or null.
 let matches = null;
 function search(text) {
-  matches = null;
-  if (text) {
-    let test;
-    try {
-      const expression = new RegExp(text, "i");
-      test = (s) => expression.test(s);
-    } catch {
-      test = (s) => s.toLowerCase().includes(text.toLowerCase());
+    matches = null;
+    if (text) {
+        let test;
+        try {
+            const expression = new RegExp(text, "i");
+            test = (s) => expression.test(s);
+        } catch {
+            test = (s) => s.toLowerCase().includes(text.toLowerCase());
+        }
+        matches = functions.map((f) => test(`${f.module}:${f.name}`) || test(f.file));
     }
-    matches = functions.map((f) => test(`${f.module}:${f.name}`) || test(f.file));
-  }
-  const found = matches ? matches.filter(Boolean).length : 0;
-  $("found").value = matches ? `${several(found, "function")} · ${percent(flame.matched(), flame.total[0])}` : "";
-  table.refresh();
-  redraw();
+    const found = matches ? matches.filter(Boolean).length : 0;
+    $("found").value = matches
+        ? `${several(found, "function")} · ${percent(flame.matched(), flame.total[0])}`
+        : "";
+    table.refresh();
+    redraw();
 }
 // What matches this function alone.
-const exactly = (f) => `^${`${f.module}:${f.name}`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
+const exactly = (f) =>
+    `^${`${f.module}:${f.name}`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 function seek(text) {
-  $("search").value = text;
-  search(text);
+    $("search").value = text;
+    search(text);
 }

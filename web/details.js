@@ -4,65 +4,151 @@
 const ROWS_SHOWN = 500;
 
 const details = {
-  start() {
-    const parts = [...this.processes(), ...this.exceptions(), ...this.tasks(), ...this.collections()];
-    $("details-scroll").replaceChildren(...parts);
-  },
-  draw() {},
-  key(event) {
-    const by = { ArrowUp: -60, ArrowDown: 60, PageUp: -500, PageDown: 500 }[event.key];
-    if (!by) return false;
-    $("details-scroll").scrollTop += by;
-    return true;
-  },
-  // Columns that begin with a space hold text.
-  list(heading, columns, rows) {
-    if (!rows.length) return [];
-    const isText = columns.map((name) => name.startsWith(" ")), table = element("table"), head = element("tr");
-    const kind = (i, isCell) => (isText[i] ? `text${isCell && i === columns.length - 1 ? " dim" : ""}` : "");
-    columns.forEach((name, i) => head.append(element("th", name.trim(), { class: kind(i), scope: "col" })));
-    const thead = element("thead"), body = element("tbody");
-    thead.append(head);
-    for (const row of rows.slice(0, ROWS_SHOWN)) {
-      const tr = element("tr");
-      row.forEach((text, i) => tr.append(element("td", text, { class: kind(i, true), title: isText[i] ? text : "" })));
-      body.append(tr);
-    }
-    table.append(thead, body);
-    const more = rows.length > ROWS_SHOWN ? [element("p", `and ${count(rows.length - ROWS_SHOWN)} more`)] : [];
-    return [element("h2", heading), table, ...more];
-  },
-  where(index, line) {
-    const f = functions[index];
-    return f ? [title(f), f.file ? at(f.file, line ?? f.line) : place(f)] : ["", ""];
-  },
-  processes() {
-    const depth = (i, limit = 40) => (data.processes[i]?.[1] >= 0 && limit ? 1 + depth(data.processes[i][1], limit - 1) : 0);
-    return this.list("Processes", ["PID", "Start", "End", "Wall", "CPU", "Threads", "Paused by gc", " Ended", " Process"],
-      data.processes.map(([pid, , program, begin, end, ended, cpu, threads, pause], i) => [
-        String(pid), `+${duration(begin)}`, `+${duration(end)}`, duration(end - begin), cpu < 0 ? "" : duration(cpu),
-        String(threads), pause ? duration(pause) : "", visible(ended),
-        `${"\u2003".repeat(depth(i))}${depth(i) ? "└ " : ""}${visible(program)}`]));
-  },
-  exceptions() {
-    const rows = data.exceptions.toSorted((a, b) => b[3] - a[3]);
-    return this.list("Exceptions", ["Raised", " Exception", " In", " At", " Taken by"],
-      rows.map(([type, index, line, raised, , , handlers]) => [
-        count(raised), visible(type), ...this.where(index, line),
-        handlers.length
-          ? handlers.map(([h, at, n]) => `${h < 0 ? "no Python code" : this.where(h, at).join(" ")}${handlers.length > 1 ? ` (${count(n)})` : ""}`).join(", ")
-          : "nobody"]));
-  },
-  tasks() {
-    return this.list("asyncio tasks", ["Run", "Wait", "Steps", "Begin", " Ended", " Task", " Coroutine", " Where"],
-      data.tasks.map(([, , name, index, run, wait, steps, begin, , ended]) => [
-        duration(run), duration(wait), count(steps), `+${duration(begin)}`, ended, visible(name), ...this.where(index)]));
-  },
-  collections() {
-    const { count: counts, pause, max, collected } = data.gc, all = counts.reduce((a, b) => a + b, 0);
-    if (!all) return [];
-    return [element("h2", "Garbage collection"),
-      element("p", `${several(all, "collection")} (generations 0, 1, 2: ${counts.map(count).join(", ")}) paused the program for ` +
-        `${duration(pause)}, at most ${duration(max)} at a time, and freed ${several(collected, "object")}.`)];
-  },
+    start() {
+        const parts = [
+            ...this.processes(),
+            ...this.exceptions(),
+            ...this.tasks(),
+            ...this.collections(),
+        ];
+        $("details-scroll").replaceChildren(...parts);
+    },
+    draw() {},
+    key(event) {
+        const by = { ArrowUp: -60, ArrowDown: 60, PageUp: -500, PageDown: 500 }[
+            event.key
+        ];
+        if (!by) return false;
+        $("details-scroll").scrollTop += by;
+        return true;
+    },
+    // Columns that begin with a space hold text.
+    list(heading, columns, rows) {
+        if (!rows.length) return [];
+        const isText = columns.map((name) => name.startsWith(" ")),
+            table = element("table"),
+            head = element("tr");
+        const kind = (i, isCell) =>
+            isText[i] ? `text${isCell && i === columns.length - 1 ? " dim" : ""}` : "";
+        columns.forEach((name, i) =>
+            head.append(element("th", name.trim(), { class: kind(i), scope: "col" })),
+        );
+        const thead = element("thead"),
+            body = element("tbody");
+        thead.append(head);
+        for (const row of rows.slice(0, ROWS_SHOWN)) {
+            const tr = element("tr");
+            row.forEach((text, i) =>
+                tr.append(
+                    element("td", text, {
+                        class: kind(i, true),
+                        title: isText[i] ? text : "",
+                    }),
+                ),
+            );
+            body.append(tr);
+        }
+        table.append(thead, body);
+        const more =
+            rows.length > ROWS_SHOWN
+                ? [element("p", `and ${count(rows.length - ROWS_SHOWN)} more`)]
+                : [];
+        return [element("h2", heading), table, ...more];
+    },
+    where(index, line) {
+        const f = functions[index];
+        return f
+            ? [title(f), f.file ? at(f.file, line ?? f.line) : place(f)]
+            : ["", ""];
+    },
+    processes() {
+        const depth = (i, limit = 40) =>
+            data.processes[i]?.[1] >= 0 && limit
+                ? 1 + depth(data.processes[i][1], limit - 1)
+                : 0;
+        return this.list(
+            "Processes",
+            [
+                "PID",
+                "Start",
+                "End",
+                "Wall",
+                "CPU",
+                "Threads",
+                "Paused by gc",
+                " Ended",
+                " Process",
+            ],
+            data.processes.map(
+                ([pid, , program, begin, end, ended, cpu, threads, pause], i) => [
+                    String(pid),
+                    `+${duration(begin)}`,
+                    `+${duration(end)}`,
+                    duration(end - begin),
+                    cpu < 0 ? "" : duration(cpu),
+                    String(threads),
+                    pause ? duration(pause) : "",
+                    visible(ended),
+                    `${"\u2003".repeat(depth(i))}${depth(i) ? "└ " : ""}${visible(program)}`,
+                ],
+            ),
+        );
+    },
+    exceptions() {
+        const rows = data.exceptions.toSorted((a, b) => b[3] - a[3]);
+        return this.list(
+            "Exceptions",
+            ["Raised", " Exception", " In", " At", " Taken by"],
+            rows.map(([type, index, line, raised, , , handlers]) => [
+                count(raised),
+                visible(type),
+                ...this.where(index, line),
+                handlers.length
+                    ? handlers
+                          .map(
+                              ([h, at, n]) =>
+                                  `${h < 0 ? "no Python code" : this.where(h, at).join(" ")}${handlers.length > 1 ? ` (${count(n)})` : ""}`,
+                          )
+                          .join(", ")
+                    : "nobody",
+            ]),
+        );
+    },
+    tasks() {
+        return this.list(
+            "asyncio tasks",
+            [
+                "Run",
+                "Wait",
+                "Steps",
+                "Begin",
+                " Ended",
+                " Task",
+                " Coroutine",
+                " Where",
+            ],
+            data.tasks.map(([, , name, index, run, wait, steps, begin, , ended]) => [
+                duration(run),
+                duration(wait),
+                count(steps),
+                `+${duration(begin)}`,
+                ended,
+                visible(name),
+                ...this.where(index),
+            ]),
+        );
+    },
+    collections() {
+        const { count: counts, pause, max, collected } = data.gc,
+            all = counts.reduce((a, b) => a + b, 0);
+        if (!all) return [];
+        return [
+            element("h2", "Garbage collection"),
+            element(
+                "p",
+                `${several(all, "collection")} (generations 0, 1, 2: ${counts.map(count).join(", ")}) paused the program for ` +
+                    `${duration(pause)}, at most ${duration(max)} at a time, and freed ${several(collected, "object")}.`,
+            ),
+        ];
+    },
 };

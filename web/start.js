@@ -1,82 +1,111 @@
 // SPDX-License-Identifier: MIT
 // What is shown of the views, and the keys that all of them have in common.
 
-const views = isComparison ? { flame, table } : { flame, table, time: timeline, details };
+const views = isComparison
+    ? { flame, table }
+    : { flame, table, time: timeline, details };
 let current = "flame";
 const view = () => views[current];
 
 const keys = {
-  flame: [["←↑↓→", "move"], ["Enter", "zoom"], ["Esc", "back"], ...(isComparison ? [["a b d", "side"]] : [])],
-  table: [["↑↓", "move"], ["Enter", "in the flame graph"]],
-  time: [["←→", "move"], ["+ −", "zoom"], ["Esc", "all"]],
-  details: [["↑↓", "scroll"]],
+    flame: [
+        ["←↑↓→", "move"],
+        ["Enter", "zoom"],
+        ["Esc", "back"],
+        ...(isComparison ? [["a b d", "side"]] : []),
+    ],
+    table: [
+        ["↑↓", "move"],
+        ["Enter", "in the flame graph"],
+    ],
+    time: [
+        ["←→", "move"],
+        ["+ −", "zoom"],
+        ["Esc", "all"],
+    ],
+    details: [["↑↓", "scroll"]],
 };
 
 function open(name) {
-  current = name;
-  for (const key of Object.keys(views)) {
-    $(key).hidden = key !== name;
-    $(`tab-${key}`).setAttribute("aria-selected", String(key === name));
-  }
-  const shared = [[Object.keys(views).map((_, i) => i + 1).join(" "), "views"], ["/", "search"], ["t", "theme"]];
-  const shown = [...keys[name], ...shared].flatMap(([key, what], i) => [i ? " · " : "", element("kbd", key), ` ${what}`]);
-  $("keys").replaceChildren(...shown);
-  tip(null, null);
-  $("detail").textContent = name === "flame" ? flame.lines(flame.selected).join(" · ") : "";
-  view().draw();
-  // A page from a file has no history to speak of in some browsers.
-  try {
-    history.replaceState(null, "", `#${name}`);
-  } catch {
-    /* It is shown all the same. */
-  }
+    current = name;
+    for (const key of Object.keys(views)) {
+        $(key).hidden = key !== name;
+        $(`tab-${key}`).setAttribute("aria-selected", String(key === name));
+    }
+    const shared = [
+        [
+            Object.keys(views)
+                .map((_, i) => i + 1)
+                .join(" "),
+            "views",
+        ],
+        ["/", "search"],
+        ["t", "theme"],
+    ];
+    const shown = [...keys[name], ...shared].flatMap(([key, what], i) => [
+        i ? " · " : "",
+        element("kbd", key),
+        ` ${what}`,
+    ]);
+    $("keys").replaceChildren(...shown);
+    tip(null, null);
+    $("detail").textContent =
+        name === "flame" ? flame.lines(flame.selected).join(" · ") : "";
+    view().draw();
+    // A page from a file has no history to speak of in some browsers.
+    try {
+        history.replaceState(null, "", `#${name}`);
+    } catch {
+        /* It is shown all the same. */
+    }
 }
 
 function setTheme(name) {
-  document.documentElement.dataset.theme = name;
-  paint();
-  flame.showLegend();
-  if (!isComparison) timeline.showLegend();
-  view().draw();
+    document.documentElement.dataset.theme = name;
+    paint();
+    flame.showLegend();
+    if (!isComparison) timeline.showLegend();
+    view().draw();
 }
 const switchTheme = () => setTheme(isDark() ? "light" : "dark");
 
 function onKey(event) {
-  if (event.target === $("search")) {
-    if (event.key === "Escape") seek("");
-    if (event.key === "Escape" || event.key === "Enter") event.target.blur();
-    return;
-  }
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  // A button that is in focus has the first word.
-  if (event.key === "Enter" && event.target.tagName === "BUTTON") return;
-  const names = Object.keys(views);
-  if (event.key === "/") $("search").focus();
-  else if (event.key >= "1" && event.key <= String(names.length)) open(names[event.key - 1]);
-  else if (event.key === "t") switchTheme();
-  else if (!view().key(event)) return;
-  event.preventDefault();
+    if (event.target === $("search")) {
+        if (event.key === "Escape") seek("");
+        if (event.key === "Escape" || event.key === "Enter") event.target.blur();
+        return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // A button that is in focus has the first word.
+    if (event.key === "Enter" && event.target.tagName === "BUTTON") return;
+    const names = Object.keys(views);
+    if (event.key === "/") $("search").focus();
+    else if (event.key >= "1" && event.key <= String(names.length))
+        open(names[event.key - 1]);
+    else if (event.key === "t") switchTheme();
+    else if (!view().key(event)) return;
+    event.preventDefault();
 }
 
 function start() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
-  paint();
-  $("program").textContent = visible(data.program);
-  document.title = `${visible(data.program)} · cunei`;
-  $("facts").textContent = [data.python, data.facts].filter(Boolean).join(" · ");
-  for (const tab of document.querySelectorAll("[role=tab]")) {
-    const name = tab.id.slice(4);
-    tab.hidden = !views[name];
-    tab.onclick = () => open(name);
-  }
-  $("search").oninput = (event) => search(event.target.value);
-  $("theme").onclick = switchTheme;
-  dark.onchange = () => setTheme(dark.matches ? "dark" : "light");
-  for (const each of Object.values(views)) each.start();
-  open(views[location.hash.slice(1)] ? location.hash.slice(1) : "flame");
-  window.onresize = redraw;
-  document.onkeydown = onKey;
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+    paint();
+    $("program").textContent = visible(data.program);
+    document.title = `${visible(data.program)} · cunei`;
+    $("facts").textContent = [data.python, data.facts].filter(Boolean).join(" · ");
+    for (const tab of document.querySelectorAll("[role=tab]")) {
+        const name = tab.id.slice(4);
+        tab.hidden = !views[name];
+        tab.onclick = () => open(name);
+    }
+    $("search").oninput = (event) => search(event.target.value);
+    $("theme").onclick = switchTheme;
+    dark.onchange = () => setTheme(dark.matches ? "dark" : "light");
+    for (const each of Object.values(views)) each.start();
+    open(views[location.hash.slice(1)] ? location.hash.slice(1) : "flame");
+    window.onresize = redraw;
+    document.onkeydown = onKey;
 }
 
 start();

@@ -3,151 +3,275 @@
 
 const HEIGHT = 24; // pixels of a row
 
+// What is extra is not shown in a narrow window.
 const ownColumns = [
-  { key: "self", label: "Self", show: (f) => duration(f.self), share: true },
-  { key: "share", label: "%", show: (f) => percent(f.self, data.duration_ns).replace(" %", ""), sort: "self" },
-  { key: "total", label: "Total", show: (f) => duration(f.total) },
-  { key: "calls", label: "Calls", show: (f) => count(f.calls) },
-  { key: "resumes", label: "Resumed", show: (f) => (f.resumes ? count(f.resumes) : "") },
-  { key: "raised", label: "Raised", show: (f) => (f.raised ? count(f.raised) : "") },
-  { key: "mean", label: "Mean", show: (f) => (f.total ? duration(f.mean) : "") },
-  { key: "max", label: "Max", show: (f) => (f.max ? duration(f.max) : "") },
+    { key: "self", label: "Self", show: (f) => duration(f.self), share: true },
+    {
+        key: "share",
+        isExtra: true,
+        label: "%",
+        show: (f) => percent(f.self, data.duration_ns).replace(" %", ""),
+        sort: "self",
+    },
+    { key: "total", label: "Total", show: (f) => duration(f.total) },
+    { key: "calls", label: "Calls", show: (f) => count(f.calls) },
+    {
+        key: "resumes",
+        isExtra: true,
+        label: "Resumed",
+        show: (f) => (f.resumes ? count(f.resumes) : ""),
+    },
+    {
+        key: "raised",
+        isExtra: true,
+        label: "Raised",
+        show: (f) => (f.raised ? count(f.raised) : ""),
+    },
+    {
+        key: "mean",
+        isExtra: true,
+        label: "Mean",
+        show: (f) => (f.total ? duration(f.mean) : ""),
+    },
+    {
+        key: "max",
+        isExtra: true,
+        label: "Max",
+        show: (f) => (f.max ? duration(f.max) : ""),
+    },
 ];
 
 // What is not significant is told more quietly.
 const tone = (by, f) =>
-  `${by > 0 ? "slower" : by < 0 ? "faster" : ""}${data.has_chance && f.chance >= 0.05 ? " chance" : ""}`;
+    `${by > 0 ? "slower" : by < 0 ? "faster" : ""}${data.has_chance && f.chance >= 0.05 ? " chance" : ""}`;
 const comparedColumns = [
-  { key: "selfDelta", label: "ΔSelf", show: (f) => signed(f.selfDelta), tone: (f) => tone(f.selfDelta, f), size: true },
-  { key: "selfGrowth", label: "%", show: (f) => growth(f.selfA, f.selfB), tone: (f) => tone(f.selfDelta, f) },
-  { key: "chance", label: "Chance", show: (f) => (f.chance < 0.001 ? "<0.001 *" : `${f.chance.toFixed(3)}${f.chance < 0.05 ? " *" : ""}`), only: "has_chance" },
-  { key: "selfA", label: "Self A", show: (f) => (f.selfA ? duration(f.selfA) : "–") },
-  { key: "selfB", label: "Self B", show: (f) => (f.selfB ? duration(f.selfB) : "–") },
-  { key: "totalDelta", label: "ΔTotal", show: (f) => signed(f.totalDelta), tone: (f) => (f.totalDelta > 0 ? "slower" : "faster"), size: true },
-  { key: "totalA", label: "Total A", show: (f) => (f.totalA ? duration(f.totalA) : "–") },
-  { key: "totalB", label: "Total B", show: (f) => (f.totalB ? duration(f.totalB) : "–") },
-  { key: "callsA", label: "Calls A", show: (f) => count(f.callsA) },
-  { key: "callsB", label: "Calls B", show: (f) => count(f.callsB) },
+    {
+        key: "selfDelta",
+        label: "ΔSelf",
+        show: (f) => signed(f.selfDelta),
+        tone: (f) => tone(f.selfDelta, f),
+        size: true,
+    },
+    {
+        key: "selfGrowth",
+        label: "%",
+        show: (f) => growth(f.selfA, f.selfB),
+        tone: (f) => tone(f.selfDelta, f),
+    },
+    {
+        key: "chance",
+        isExtra: true,
+        label: "Chance",
+        show: (f) =>
+            f.chance < 0.001
+                ? "<0.001 *"
+                : `${f.chance.toFixed(3)}${f.chance < 0.05 ? " *" : ""}`,
+        only: "has_chance",
+    },
+    {
+        key: "selfA",
+        isExtra: true,
+        label: "Self A",
+        show: (f) => (f.selfA ? duration(f.selfA) : "–"),
+    },
+    {
+        key: "selfB",
+        isExtra: true,
+        label: "Self B",
+        show: (f) => (f.selfB ? duration(f.selfB) : "–"),
+    },
+    {
+        key: "totalDelta",
+        isExtra: true,
+        label: "ΔTotal",
+        show: (f) => signed(f.totalDelta),
+        tone: (f) => (f.totalDelta > 0 ? "slower" : "faster"),
+        size: true,
+    },
+    {
+        key: "totalA",
+        isExtra: true,
+        label: "Total A",
+        show: (f) => (f.totalA ? duration(f.totalA) : "–"),
+    },
+    {
+        key: "totalB",
+        isExtra: true,
+        label: "Total B",
+        show: (f) => (f.totalB ? duration(f.totalB) : "–"),
+    },
+    { key: "callsA", label: "Calls A", show: (f) => count(f.callsA) },
+    { key: "callsB", label: "Calls B", show: (f) => count(f.callsB) },
 ];
 const names = [
-  { key: "name", label: "Function", show: title, isText: true },
-  { key: "place", label: "Where", show: place, isText: true, isDim: true },
+    { key: "name", label: "Function", show: title, isText: true },
+    { key: "place", label: "Where", show: place, isText: true, isDim: true },
 ];
 
 const table = {
-  columns: [...(isComparison ? comparedColumns : ownColumns).filter((c) => !c.only || data[c.only]), ...names],
-  sort: null, // a column
-  isUp: false,
-  rows: [],
-  selected: -1,
+    columns: [
+        ...(isComparison ? comparedColumns : ownColumns).filter(
+            (c) => !c.only || data[c.only],
+        ),
+        ...names,
+    ],
+    sort: null, // a column
+    isUp: false,
+    rows: [],
+    selected: -1,
 
-  start() {
-    for (const f of functions) {
-      f.place = place(f);
-      f.selfGrowth = f.selfA ? f.selfDelta / f.selfA : Infinity;
-    }
-    // What nobody has is no column.
-    this.columns = this.columns.filter(({ key }) => !["resumes", "raised"].includes(key) || functions.some((f) => f[key]));
-    this.sort = this.columns[0];
-    const heads = this.columns.map((column) => {
-      const th = element("th", undefined, { class: column.isText ? "text" : "" }), button = element("button");
-      button.onclick = () => {
-        this.isUp = this.sort === column ? !this.isUp : Boolean(column.isText);
-        this.sort = column;
+    start() {
+        for (const f of functions) {
+            f.place = place(f);
+            f.selfGrowth = f.selfA ? f.selfDelta / f.selfA : Infinity;
+        }
+        // What nobody has is no column.
+        this.columns = this.columns.filter(
+            ({ key }) =>
+                !["resumes", "raised"].includes(key) || functions.some((f) => f[key]),
+        );
+        this.sort = this.columns[0];
+        const heads = this.columns.map((column) => {
+            const th = element("th", undefined, { class: this.kind(column) }),
+                button = element("button");
+            button.onclick = () => {
+                this.isUp = this.sort === column ? !this.isUp : Boolean(column.isText);
+                this.sort = column;
+                this.refresh();
+                redraw();
+            };
+            th.append(button);
+            return th;
+        });
+        $("columns").replaceChildren(...heads);
+        $("rows").onscroll = redraw;
         this.refresh();
+    },
+    kind: ({ isText, isDim, isExtra }) =>
+        [isText && "text", isDim && "dim", isExtra && "extra"]
+            .filter(Boolean)
+            .join(" "),
+    isShown(index) {
+        const f = functions[index];
+        if (matches && !matches[index]) return false;
+        if (isComparison) return !f.hidden;
+        return Boolean(f.calls || f.resumes || f.total);
+    },
+    refresh() {
+        const { key: own, sort, size } = this.sort,
+            key = sort ?? own,
+            sign = this.isUp ? 1 : -1;
+        const value = size ? (f) => Math.abs(f[key]) : (f) => f[key];
+        this.rows = functions.map((f, i) => i).filter((i) => this.isShown(i));
+        this.rows.sort((a, b) => {
+            const x = value(functions[a]),
+                y = value(functions[b]);
+            return (
+                sign *
+                    (typeof x === "string"
+                        ? x.localeCompare(y)
+                        : x === y
+                          ? 0
+                          : x - y) || a - b
+            );
+        });
+        [...$("columns").children].forEach((th, i) => {
+            const isSorted = this.columns[i] === this.sort,
+                mark = isSorted ? (this.isUp ? " ▴" : " ▾") : "";
+            th.setAttribute(
+                "aria-sort",
+                isSorted ? (this.isUp ? "ascending" : "descending") : "none",
+            );
+            th.firstChild.textContent = this.columns[i].label + mark;
+        });
+        this.selected = Math.min(this.selected, this.rows.length - 1);
+    },
+    // Only the rows that are to be seen are there.
+    draw() {
+        const box = $("rows");
+        const first = Math.max(0, Math.floor(box.scrollTop / HEIGHT) - 10);
+        const last = Math.min(
+            this.rows.length,
+            first + Math.ceil(box.clientHeight / HEIGHT) + 20,
+        );
+        const space = (rows) => {
+            const tr = element("tr"),
+                td = element("td", undefined, { colspan: this.columns.length });
+            td.style.height = `${rows * HEIGHT}px`;
+            td.style.padding = 0;
+            tr.append(td);
+            return tr;
+        };
+        const rows = this.rows
+            .slice(first, last)
+            .map((index, i) => this.row(index, first + i));
+        $("body").replaceChildren(
+            space(first),
+            ...rows,
+            space(this.rows.length - last),
+        );
+    },
+    row(index, number) {
+        const tr = element("tr", undefined, {
+            class: number === this.selected ? "selected" : "",
+        });
+        const f = functions[index];
+        for (const column of this.columns) {
+            const td = element("td"),
+                text = column.show(f);
+            if (column.share) {
+                const bar = element("span", undefined, { class: "share" });
+                bar.style.width = `${Math.min(80, (80 * f.self) / (data.duration_ns || 1))}px`;
+                td.append(bar);
+            }
+            if (column.key === "name") td.append(swatch(palette[index]));
+            td.append(text);
+            td.className = `${this.kind(column)} ${column.tone?.(f) ?? ""}`;
+            if (column.isText)
+                td.title = column.isDim
+                    ? f.file
+                        ? `${f.file}:${f.line}`
+                        : text
+                    : `${f.module}:${f.name}`;
+            tr.append(td);
+        }
+        tr.onclick = () => this.select(number);
+        tr.ondblclick = () => this.show(index);
+        return tr;
+    },
+    select(row) {
+        if (!this.rows.length) return;
+        this.selected = Math.max(0, Math.min(this.rows.length - 1, row));
+        const f = functions[this.rows[this.selected]];
+        $("detail").textContent =
+            `${title(f)} · ${f.module} · ${f.file ? `${f.file}:${f.line}` : "C"} · Enter or a double click shows it in the flame graph`;
+        const box = $("rows"),
+            y = this.selected * HEIGHT;
+        if (y < box.scrollTop) box.scrollTop = y;
+        if (y + 3 * HEIGHT > box.scrollTop + box.clientHeight)
+            box.scrollTop = y + 3 * HEIGHT - box.clientHeight;
         redraw();
-      };
-      th.append(button);
-      return th;
-    });
-    $("columns").replaceChildren(...heads);
-    $("rows").onscroll = redraw;
-    this.refresh();
-  },
-  isShown(index) {
-    const f = functions[index];
-    if (matches && !matches[index]) return false;
-    if (isComparison) return !f.hidden;
-    return Boolean(f.calls || f.resumes || f.total);
-  },
-  refresh() {
-    const { key: own, sort, size } = this.sort, key = sort ?? own, sign = this.isUp ? 1 : -1;
-    const value = size ? (f) => Math.abs(f[key]) : (f) => f[key];
-    this.rows = functions.map((f, i) => i).filter((i) => this.isShown(i));
-    this.rows.sort((a, b) => {
-      const x = value(functions[a]), y = value(functions[b]);
-      return (sign * (typeof x === "string" ? x.localeCompare(y) : x === y ? 0 : x - y)) || a - b;
-    });
-    [...$("columns").children].forEach((th, i) => {
-      const isSorted = this.columns[i] === this.sort, mark = isSorted ? (this.isUp ? " ▴" : " ▾") : "";
-      th.setAttribute("aria-sort", isSorted ? (this.isUp ? "ascending" : "descending") : "none");
-      th.firstChild.textContent = this.columns[i].label + mark;
-    });
-    this.selected = Math.min(this.selected, this.rows.length - 1);
-  },
-  // Only the rows that are to be seen are there.
-  draw() {
-    const box = $("rows");
-    const first = Math.max(0, Math.floor(box.scrollTop / HEIGHT) - 10);
-    const last = Math.min(this.rows.length, first + Math.ceil(box.clientHeight / HEIGHT) + 20);
-    const space = (rows) => {
-      const tr = element("tr"), td = element("td", undefined, { colspan: this.columns.length });
-      td.style.height = `${rows * HEIGHT}px`;
-      td.style.padding = 0;
-      tr.append(td);
-      return tr;
-    };
-    const rows = this.rows.slice(first, last).map((index, i) => this.row(index, first + i));
-    $("body").replaceChildren(space(first), ...rows, space(this.rows.length - last));
-  },
-  row(index, number) {
-    const tr = element("tr", undefined, { class: number === this.selected ? "selected" : "" });
-    const f = functions[index];
-    for (const column of this.columns) {
-      const td = element("td"), text = column.show(f);
-      if (column.share) {
-        const bar = element("span", undefined, { class: "share" });
-        bar.style.width = `${Math.min(80, (80 * f.self) / (data.duration_ns || 1))}px`;
-        td.append(bar);
-      }
-      if (column.key === "name") td.append(swatch(palette[index]));
-      td.append(text);
-      td.className = column.isText ? `text${column.isDim ? " dim" : ""}` : (column.tone?.(f) ?? "");
-      if (column.isText) td.title = column.isDim ? (f.file ? `${f.file}:${f.line}` : text) : `${f.module}:${f.name}`;
-      tr.append(td);
-    }
-    tr.onclick = () => this.select(number);
-    tr.ondblclick = () => this.show(index);
-    return tr;
-  },
-  select(row) {
-    if (!this.rows.length) return;
-    this.selected = Math.max(0, Math.min(this.rows.length - 1, row));
-    const f = functions[this.rows[this.selected]];
-    $("detail").textContent = `${title(f)} · ${f.module} · ${f.file ? `${f.file}:${f.line}` : "C"} · Enter or a double click shows it in the flame graph`;
-    const box = $("rows"), y = this.selected * HEIGHT;
-    if (y < box.scrollTop) box.scrollTop = y;
-    if (y + 3 * HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = y + 3 * HEIGHT - box.clientHeight;
-    redraw();
-  },
-  // The same function in the flame graph.
-  show(index) {
-    seek(exactly(functions[index]));
-    open("flame");
-  },
-  key(event) {
-    const page = Math.max(1, Math.floor($("rows").clientHeight / HEIGHT) - 2);
-    const moves = {
-      ArrowUp: () => this.select(this.selected - 1),
-      ArrowDown: () => this.select(this.selected + 1),
-      PageUp: () => this.select(this.selected - page),
-      PageDown: () => this.select(this.selected + page),
-      Home: () => this.select(0),
-      End: () => this.select(this.rows.length - 1),
-      Enter: () => this.rows[this.selected] !== undefined && this.show(this.rows[this.selected]),
-    };
-    if (!moves[event.key]) return false;
-    moves[event.key]();
-    return true;
-  },
+    },
+    // The same function in the flame graph.
+    show(index) {
+        seek(exactly(functions[index]));
+        open("flame");
+    },
+    key(event) {
+        const page = Math.max(1, Math.floor($("rows").clientHeight / HEIGHT) - 2);
+        const moves = {
+            ArrowUp: () => this.select(this.selected - 1),
+            ArrowDown: () => this.select(this.selected + 1),
+            PageUp: () => this.select(this.selected - page),
+            PageDown: () => this.select(this.selected + page),
+            Home: () => this.select(0),
+            End: () => this.select(this.rows.length - 1),
+            Enter: () =>
+                this.rows[this.selected] !== undefined &&
+                this.show(this.rows[this.selected]),
+        };
+        if (!moves[event.key]) return false;
+        moves[event.key]();
+        return true;
+    },
 };

@@ -16,8 +16,9 @@
 /* Room for an event without text. */
 #define EVENT_ROOM 96u
 
-/* A slice begins, without anything more to say: most do. */
-static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id)
+/* A slice begins, without any text to say of it: most do. */
+static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id,
+                        enum cunei_stretch_begin how)
 {
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
@@ -32,14 +33,19 @@ static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64
     at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_BEGIN);
     at = cunei_proto_put_number(at, EVENT_NAME_ID, id);
     at = cunei_proto_put_number(at, EVENT_CATEGORY, id);
+    if (how == CUNEI_BEGIN_RESUME)
+        at = cunei_proto_put_number(at, EVENT_CATEGORY, CUNEI_PF_RESUMED);
     at = cunei_proto_put_number(at, EVENT_LOCATION, id);
+    at = cunei_pf_put_note(at,
+                           how == CUNEI_BEGIN_FOUND ? CUNEI_PF_FOUND : CUNEI_PF_PLAIN);
     event[-1] = (char)(at - event);
     at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
     packet[-1] = (char)(at - packet);
     cunei_buffer_grow(&encoding->out, at);
 }
 
-static void end_plain(struct cunei_encoding *encoding, uint64_t passed)
+static void end_plain(struct cunei_encoding *encoding, uint64_t passed,
+                      enum cunei_pf_note note)
 {
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
@@ -50,38 +56,77 @@ static void end_plain(struct cunei_encoding *encoding, uint64_t passed)
     at = cunei_proto_put_number(at, PACKET_TIMESTAMP, passed);
     at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_pf_sequence(encoding));
     at = cunei_proto_put_tag(at, PACKET_TRACK_EVENT, CUNEI_PROTO_BYTES);
-    *at++ = 2;
+    char *event = ++at;
     at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_END);
+    at = cunei_pf_put_note(at, note);
+    event[-1] = (char)(at - event);
     at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
     packet[-1] = (char)(at - packet);
     cunei_buffer_grow(&encoding->out, at);
 }
 
+/* Remember that a call began, and whether it was resumed. */
+static void push(struct cunei_encoding *encoding, bool is_resumed)
+{
+    struct cunei_pf_state *state = encoding->state;
+
+    if (state->depth == state->capacity) {
+        uint32_t capacity = state->capacity ? 2 * state->capacity : 64;
+        uint8_t *grown = realloc(state->resumed, capacity);
+        encoding->out.failed |= !grown;
+        if (!grown)
+            return;
+        state->resumed = grown;
+        state->capacity = capacity;
+    }
+    state->resumed[state->depth++] = is_resumed;
+}
+
+/*
+ * What was resumed yields again, and what was called returns: most do, and only the
+ * others are marked.  Of what another piece began nobody knows here which it is.
+ */
+static enum cunei_pf_note pop(struct cunei_encoding *encoding,
+                              enum cunei_stretch_end how)
+{
+    static const enum cunei_pf_note notes[] = {
+        [CUNEI_END_RETURN] = CUNEI_PF_RETURNED, [CUNEI_END_YIELD] = CUNEI_PF_YIELDED,
+        [CUNEI_END_RAISE] = CUNEI_PF_RAISED,    [CUNEI_END_SWITCH] = CUNEI_PF_SWITCHED,
+        [CUNEI_END_UNSEEN] = CUNEI_PF_UNSEEN,   [CUNEI_END_OPEN] = CUNEI_PF_OPEN,
+    };
+    struct cunei_pf_state *state = encoding->state;
+
+    if (state->depth == 0)
+        return notes[how];
+    bool is_resumed = state->resumed[--state->depth];
+    return how == (is_resumed ? CUNEI_END_YIELD : CUNEI_END_RETURN) ? CUNEI_PF_PLAIN
+                                                                    : notes[how];
+}
+
 static int put_begin(struct cunei_encoding *encoding,
                      const struct cunei_call_begin *call)
 {
-    static const char *const notes[] = {
-        [CUNEI_BEGIN_RESUME] = "resumed",
-        [CUNEI_BEGIN_FOUND] = "begin is missing",
-    };
     struct cunei_buffer *out = &encoding->out;
     uint32_t index = call->function - CUNEI_FUNCTION_FIRST;
     uint32_t count = encoding->process->function_count;
 
     index = index < count ? index : count;
-    uint64_t id = (uint64_t)index + 1;
+    uint64_t id = (uint64_t)index + CUNEI_PF_FIRST;
     struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
     bool has_names = cunei_pf_is_new(encoding, index);
-    if (!has_names && call->argument_count == 0 && !notes[call->how] && !when.is_wall) {
-        begin_plain(encoding, when.ns, id);
+    push(encoding, call->how == CUNEI_BEGIN_RESUME);
+    if (!has_names && call->argument_count == 0 && !when.is_wall) {
+        begin_plain(encoding, when.ns, id, call->how);
         return 0;
     }
     struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_BEGIN);
     cunei_proto_number(out, EVENT_NAME_ID, id);
     cunei_proto_number(out, EVENT_CATEGORY, id);
+    if (call->how == CUNEI_BEGIN_RESUME)
+        cunei_proto_number(out, EVENT_CATEGORY, CUNEI_PF_RESUMED);
     cunei_proto_number(out, EVENT_LOCATION, id);
-    if (notes[call->how])
-        cunei_pf_flag(out, notes[call->how]);
+    if (call->how == CUNEI_BEGIN_FOUND)
+        cunei_pf_note(out, CUNEI_PF_FOUND);
     for (size_t i = 0; i < call->argument_count; i++)
         cunei_pf_text(out, call->arguments[i].name, call->arguments[i].name_size,
                       call->arguments[i].text, call->arguments[i].size);
@@ -94,21 +139,16 @@ static int put_begin(struct cunei_encoding *encoding,
 
 static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
 {
-    static const char *const notes[] = {
-        [CUNEI_END_YIELD] = "yielded",   [CUNEI_END_RAISE] = "raised",
-        [CUNEI_END_SWITCH] = "switched", [CUNEI_END_UNSEEN] = "end is missing",
-        [CUNEI_END_OPEN] = "still open",
-    };
     struct cunei_buffer *out = &encoding->out;
     struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
+    enum cunei_pf_note note = pop(encoding, call->how);
 
-    if (!notes[call->how] && !call->result && !when.is_wall) {
-        end_plain(encoding, when.ns);
+    if (!call->result && !when.is_wall) {
+        end_plain(encoding, when.ns, note);
         return 0;
     }
     struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_END);
-    if (notes[call->how])
-        cunei_pf_flag(out, notes[call->how]);
+    cunei_pf_note(out, note);
     if (call->result)
         cunei_pf_text(out, "return", 6, call->result->text, call->result->size);
     cunei_pf_close(encoding, event);
@@ -122,6 +162,8 @@ static int put_thread(struct cunei_encoding *encoding,
     uint64_t track = cunei_pf_thread_track(encoding, packet->thread);
 
     (void)time;
+    if (state->track != track)
+        state->depth = 0;
     state->has_begun &= state->track == track;
     state->track = track;
     state->pid = packet->vpid;
@@ -224,6 +266,7 @@ static int finish(struct cunei_encoding *encoding)
 
     state->has_begun = false;
     state->last_ns = 0;
+    state->depth = 0;
     return 0;
 }
 
@@ -232,7 +275,8 @@ static void release(struct cunei_encoding *encoding)
     struct cunei_pf_state *state = encoding->state;
 
     free(state->interned);
-    state->interned = NULL;
+    free(state->resumed);
+    *state = (struct cunei_pf_state){0};
 }
 
 static const struct cunei_encoder encoder = {

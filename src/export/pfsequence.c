@@ -54,7 +54,33 @@ static void set_clock(struct cunei_encoding *encoding, uint64_t ns)
     state->last_ns = ns;
 }
 
-/* From here on events are of the thread's track, and no names are interned. */
+static void put_item(struct cunei_buffer *out, uint32_t list, uint64_t id,
+                     const char *name)
+{
+    size_t item = cunei_proto_open(out, list);
+
+    cunei_proto_number(out, ITEM_ID, id);
+    cunei_pf_name(out, ITEM_NAME, name, strlen(name));
+    cunei_proto_close(out, item);
+}
+
+static void put_notes(struct cunei_buffer *out)
+{
+    static const char *const names[] = {
+        [CUNEI_PF_RETURNED] = "returned", [CUNEI_PF_FOUND] = "begin is missing",
+        [CUNEI_PF_YIELDED] = "yielded",   [CUNEI_PF_RAISED] = "raised",
+        [CUNEI_PF_SWITCHED] = "switched", [CUNEI_PF_UNSEEN] = "end is missing",
+        [CUNEI_PF_OPEN] = "still open",
+    };
+
+    size_t interned = cunei_proto_open(out, PACKET_INTERNED);
+    put_item(out, INTERNED_CATEGORIES, CUNEI_PF_RESUMED, "resumed");
+    for (unsigned i = CUNEI_PF_PLAIN + 1; i <= CUNEI_PF_OPEN; i++)
+        put_item(out, INTERNED_ANNOTATIONS, i, names[i]);
+    cunei_proto_close(out, interned);
+}
+
+/* From here on events are of the thread's track, and of names only notes are told. */
 static void begin(struct cunei_encoding *encoding)
 {
     struct cunei_buffer *out = &encoding->out;
@@ -68,6 +94,7 @@ static void begin(struct cunei_encoding *encoding)
     cunei_proto_close(out, event);
     cunei_proto_number(out, PACKET_CLOCK, CLOCK_OWN);
     cunei_proto_close(out, defaults);
+    put_notes(out);
     cunei_proto_close(out, packet);
     free(state->interned);
     state->interned = NULL;
@@ -153,13 +180,22 @@ void cunei_pf_number(struct cunei_buffer *out, const char *name, uint64_t number
     cunei_proto_close(out, annotation);
 }
 
-void cunei_pf_flag(struct cunei_buffer *out, const char *name)
+char *cunei_pf_put_note(char *at, enum cunei_pf_note note)
 {
-    size_t annotation = cunei_proto_open(out, EVENT_ANNOTATION);
+    if (note == CUNEI_PF_PLAIN)
+        return at;
+    at = cunei_proto_put_tag(at, EVENT_ANNOTATION, CUNEI_PROTO_BYTES);
+    *at++ = 4;
+    at = cunei_proto_put_number(at, ANNOTATION_NAME_ID, note);
+    return cunei_proto_put_number(at, ANNOTATION_BOOL, 1);
+}
 
-    cunei_proto_text(out, ANNOTATION_NAME, name, strlen(name));
-    cunei_proto_number(out, ANNOTATION_BOOL, 1);
-    cunei_proto_close(out, annotation);
+void cunei_pf_note(struct cunei_buffer *out, enum cunei_pf_note note)
+{
+    char *at = cunei_buffer_room(out, CUNEI_PF_NOTE_MAX);
+
+    if (at)
+        cunei_buffer_grow(out, cunei_pf_put_note(at, note));
 }
 
 bool cunei_pf_is_new(struct cunei_encoding *encoding, uint32_t index)
@@ -176,16 +212,6 @@ bool cunei_pf_is_new(struct cunei_encoding *encoding, uint32_t index)
     bool is_first = !state->interned[index];
     state->interned[index] = 1;
     return is_first;
-}
-
-static void put_item(struct cunei_buffer *out, uint32_t list, uint64_t id,
-                     const char *name)
-{
-    size_t item = cunei_proto_open(out, list);
-
-    cunei_proto_number(out, ITEM_ID, id);
-    cunei_pf_name(out, ITEM_NAME, name, strlen(name));
-    cunei_proto_close(out, item);
 }
 
 void cunei_pf_intern(struct cunei_encoding *encoding, uint32_t function, uint64_t id)

@@ -24,6 +24,8 @@ struct cunei_pf_state {
     uint64_t track;    /* of the thread, which events are on by default */
     uint64_t last_ns;  /* of the sequence's clock */
     uint8_t *interned; /* owned: which functions are */
+    uint8_t *resumed;  /* owned: which open calls are, of those that began in it */
+    uint32_t depth, capacity;
     uint32_t pid, tid;
     bool has_begun; /* the sequence */
 };
@@ -31,6 +33,25 @@ struct cunei_pf_state {
 /* An event that is being written, and its packet. */
 struct cunei_pf_event {
     size_t packet, event;
+};
+
+/* Numbers of categories, names and places: a category of what is resumed, besides the
+ * module's, and then those of functions. */
+enum {
+    CUNEI_PF_RESUMED = 1,
+    CUNEI_PF_FIRST,
+};
+
+/* What there may be to say of the begin or the end of a call, in few bytes. */
+enum cunei_pf_note {
+    CUNEI_PF_PLAIN,
+    CUNEI_PF_FOUND,
+    CUNEI_PF_RETURNED,
+    CUNEI_PF_YIELDED,
+    CUNEI_PF_RAISED,
+    CUNEI_PF_SWITCHED,
+    CUNEI_PF_UNSEEN,
+    CUNEI_PF_OPEN,
 };
 
 /* When an event is: so long after the last one, or by the wall clock. */
@@ -58,7 +79,11 @@ void cunei_pf_close(struct cunei_encoding *encoding, struct cunei_pf_event event
 void cunei_pf_text(struct cunei_buffer *out, const char *name, size_t name_size,
                    const char *text, size_t size);
 void cunei_pf_number(struct cunei_buffer *out, const char *name, uint64_t number);
-void cunei_pf_flag(struct cunei_buffer *out, const char *name);
+
+/* The note, if it is one, in at most CUNEI_PF_NOTE_MAX bytes; returns their end. */
+#define CUNEI_PF_NOTE_MAX 8u
+char *cunei_pf_put_note(char *at, enum cunei_pf_note note);
+void cunei_pf_note(struct cunei_buffer *out, enum cunei_pf_note note);
 
 /* A text that is UTF-8 in any case, as this format wants it. */
 void cunei_pf_name(struct cunei_buffer *out, uint32_t field, const char *name,

@@ -53,9 +53,10 @@ static PyTypeObject *find_type(const PyCFunctionObject *function)
     type = find_definer(Py_TYPE(self), function->m_ml);
     if (type || !PyType_Check(self))
         return type;
-    /* A class method is some base's; what is static, and __new__, is of that type. */
+    /* A class method is some base's; what is static, and __new__, is of that type,
+     * unless it was made a module's own, as torch.rand was. */
     type = find_definer((PyTypeObject *)self, function->m_ml);
-    return type ? type : (PyTypeObject *)self;
+    return type || function->m_module ? type : (PyTypeObject *)self;
 }
 
 /* The module that a builtin function says it is of; empty: none. */

@@ -83,6 +83,7 @@ import collections, functools, re, time
 import cunei
 
 pattern = re.compile("a")
+bytes.maketrans.__module__ = "chemistry"  # as PyTorch does with its own
 
 class Items(list):
     def append(self, item):
@@ -118,6 +119,7 @@ def main():
     queue.append(1)
     dict.fromkeys(items)
     str.maketrans("a", "b")
+    bytes.maketrans(b"a", b"b")
     Number(3)
     pattern.match("a")
     time.sleep(0)
@@ -169,6 +171,7 @@ def test_names_are_those_of_the_module_or_of_the_defining_type(recorded):
         "builtins:generator.close",
         "builtins:dict.fromkeys",
         "builtins:str.maketrans",
+        "chemistry:maketrans",
         "builtins:str.join",
         "builtins:int.__new__",
         "_functools:reduce",

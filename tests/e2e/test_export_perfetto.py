@@ -15,6 +15,7 @@ schema = pytest.importorskip(
 
 REALTIME, OWN = 1, 64
 OUTCOMES = {
+    "returned": "return",
     "yielded": "yield",
     "raised": "raise",
     "still open": "open",
@@ -40,7 +41,7 @@ class Trace:
         if packet.HasField("clock_snapshot"):
             self.set_clock(sequence, packet.clock_snapshot)
         if packet.sequence_flags & packet.SEQ_INCREMENTAL_STATE_CLEARED:
-            sequence.update(names={}, categories={}, places={})
+            sequence.update(names={}, categories={}, places={}, notes={})
         if packet.HasField("trace_packet_defaults"):
             defaults = packet.trace_packet_defaults
             assert defaults.timestamp_clock_id == OWN
@@ -65,6 +66,8 @@ class Trace:
             sequence["names"][item.iid] = item.name
         for item in data.event_categories:
             sequence["categories"][item.iid] = item.name
+        for item in data.debug_annotation_names:
+            sequence["notes"][item.iid] = item.name
         for item in data.source_locations:
             sequence["places"][item.iid] = (item.file_name, item.line_number)
 
@@ -75,7 +78,6 @@ class Trace:
         else:
             sequence["now"] += packet.timestamp
             time = sequence["now"]
-        names = event.debug_annotations
         return {
             "time": time,
             "type": event.type,
@@ -87,7 +89,10 @@ class Trace:
             ),
             "place": sequence["places"].get(event.source_location_iid),
             "notes": {
-                each.name: getattr(each, each.WhichOneof("value")) for each in names
+                each.name or sequence["notes"][each.name_iid]: getattr(
+                    each, each.WhichOneof("value")
+                )
+                for each in event.debug_annotations
             },
         }
 
@@ -100,11 +105,13 @@ class Trace:
         stacks, kind = timeline.Stacks(), schema.TrackEvent
         for event in self.events:
             if event["type"] == kind.TYPE_SLICE_BEGIN:
+                is_resumed = "resumed" in event["category"]
                 stacks.begin(
                     event["track"],
                     begin=event["time"],
                     apart=event["name"] in ("gc", "step") and event["place"] is None,
-                    resumed="resumed" in event["notes"],
+                    resumed=is_resumed,
+                    outcome="yield" if is_resumed else "return",
                     event=event,
                 )
             elif event["type"] == kind.TYPE_SLICE_END:
@@ -121,7 +128,7 @@ class Trace:
         found = []
         for each in self.slices().take():
             pid, tid = self.thread(each["event"]["track"])
-            (module,) = each["event"]["category"]
+            module = each["event"]["category"][0]
             if "begin is missing" in each["event"]["notes"]:
                 each.update(begin=None, duration=None)
             found.append(
