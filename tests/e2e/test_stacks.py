@@ -187,9 +187,7 @@ cunei.stop()
 
 def test_a_frame_that_was_open_is_named_by_its_own_module(cunei):
     """Its end is known when the thread next enters a function, of another module."""
-    cunei.write(
-        "other.py", "def helper(a, b):\n    a.release()\n    b.acquire()\n"
-    )
+    cunei.write("other.py", "def helper(a, b):\n    a.release()\n    b.acquire()\n")
     cunei.write("app.py", OPEN_ELSEWHERE)
     done = cunei.run(cunei.python, "app.py")
     assert done.returncode == 0, done.stderr
