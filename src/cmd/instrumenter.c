@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/pattern.h"
 #include "wire/misfit.h"
@@ -41,9 +42,18 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
 {
     int minor = python ? python->minor : 0;
     struct cunei_wish wish = wish_of(values);
+    wish.no_gil = python && strcmp(python->gil, "no") == 0;
     enum cunei_misfit misfit = cunei_misfit_find(&wish, minor);
     struct cunei_buffer subject = {0};
 
+    if (!misfit && wish.instrumenter == CUNEI_INSTRUMENTER_FRAME && python &&
+        python->gil && strcmp(python->gil, "no") == 0) {
+        cunei_buffer_format(reason,
+                            "--instrumenter frame needs a GIL, and '%s' runs without "
+                            "one; choose monitoring, profile, trace or none",
+                            python->path);
+        return;
+    }
     if (python)
         cunei_buffer_format(&subject, "'%s' is CPython %s", python->path,
                             python->version);

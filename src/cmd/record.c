@@ -119,7 +119,10 @@ const struct cunei_cmd cunei_cmd_record = {
         "\n"
         "  cunei record --exclude 'importlib.*' app.py    all but these modules\n"
         "  cunei record --include app --max-size 2G app.py\n"
-        "  cunei record --c-calls --args 'app:load' --return 'app:load' app.py",
+        "  cunei record --c-calls --args 'app:load' --return 'app:load' app.py\n"
+        "  cunei record --lines :Cart.total app.py        each line of a function, too\n"
+        "  cunei record --instrumenter profile app.py     by another of CPython's hooks\n"
+        "  cunei record --instrumenter none pytest        processes and gc, no calls",
     .options = options,
     .takes_program = true,
     .run = run_record,

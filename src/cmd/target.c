@@ -108,11 +108,23 @@ int cunei_target_check(const char *path, bool is_folder, bool force)
                      : EXIT_SUCCESS;
 }
 
+/* What the user lets others do with files that are made; mkstemp's kin allow nothing.
+ */
+static mode_t allowed(mode_t most)
+{
+    mode_t mask = umask(0);
+
+    (void)umask(mask);
+    return most & ~mask;
+}
+
 static bool open_part(struct cunei_target *target)
 {
     if (target->is_folder)
-        return mkdtemp(target->part) != NULL;
+        return mkdtemp(target->part) && chmod(target->part, allowed(0777)) == 0;
     int fd = mkostemp(target->part, O_CLOEXEC);
+    if (fd >= 0)
+        (void)fchmod(fd, allowed(0666));
     target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     return target->out != NULL;
 }

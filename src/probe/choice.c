@@ -3,6 +3,7 @@
 
 #include "probe/choice.h"
 
+#include "probe/compat.h"
 #include "rt/recorder.h"
 #include "wire/misfit.h"
 #include "wire/reason.h"
@@ -22,6 +23,7 @@ static struct cunei_wish wish_of(const struct cunei_session *session)
         .lines = session->lines.count > 0,
         .arguments = session->arguments.count > 0,
         .results = session->results.count > 0,
+        .no_gil = !CUNEI_COMPAT_HAS_GIL,
     };
 
     if (session->patterns.count > 0)
@@ -39,8 +41,15 @@ struct cunei_source *cunei_choice_make(const struct cunei_session *session,
         .inside = true, .subject = "this is CPython 3." Py_STRINGIFY(PY_MINOR_VERSION)};
     struct cunei_buffer sentence = {0};
 
-    if (!misfit)
+    if (!misfit && sources[wish.instrumenter])
         return sources[wish.instrumenter];
+    if (!misfit) {
+        PyErr_Format(PyExc_ValueError,
+                     "instrumenter '%s' needs a CPython with a GIL, and this is one "
+                     "without",
+                     cunei_instrumenter_name(wish.instrumenter));
+        return NULL;
+    }
     cunei_misfit_format(misfit, &wish, PY_MINOR_VERSION, &telling, &sentence);
     PyErr_SetString(PyExc_ValueError, sentence.failed ? "" : sentence.data);
     cunei_buffer_fini(&sentence);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Deep recursion before CPython 3.12: an evaluator of frames needs a piece of the C
- * stack for each, of which 3.11 by itself needs none.  Before a program runs out of it
+ * Deep recursion: an evaluator of frames needs a piece of the C stack for each, of
+ * which CPython by itself needs none from 3.11 on.  Before a program runs out of it
  * that would not without us, it goes on in memory of our own.
  *
  *     if (cunei_deep_is_at_end())
@@ -11,6 +11,7 @@
 #define CUNEI_PROBE_DEEP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Whether little is left of the stack that the calling thread is on. */
 bool cunei_deep_is_at_end(void);
@@ -23,5 +24,8 @@ bool cunei_deep_is_small(void);
 
 /* False where nothing was called: there is no memory to be had. */
 bool cunei_deep_run(void (*work)(void *context), void *context);
+
+/* Where that memory is, if the calling thread is on it; NULL: on its own stack. */
+void *cunei_deep_segment(size_t *size);
 
 #endif

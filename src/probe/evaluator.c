@@ -313,7 +313,8 @@ static int install(cunei_older_evaluator function)
 /* -1 with an exception set: there must be none above what is installed. */
 static int check(void)
 {
-    return refuse(cunei_foreign_refusal(cunei_older_get_evaluator()));
+    return refuse(
+        cunei_foreign_refusal((const void *)(uintptr_t)cunei_older_get_evaluator()));
 }
 
 static int take(struct cunei_source *source, bool selective)

@@ -212,8 +212,9 @@ static void begin(struct cunei_flights *flights, PyCodeObject *code, PyObject *o
 }
 
 /* It goes on from where it was. */
-static void go_on(struct cunei_flights *flights, const struct cunei_flight *known,
-                  PyCodeObject *code, PyObject *exception)
+static struct cunei_flying *go_on(struct cunei_flights *flights,
+                                  const struct cunei_flight *known, PyCodeObject *code,
+                                  PyObject *exception)
 {
     struct cunei_flight flight = *known;
 
@@ -221,6 +222,7 @@ static void go_on(struct cunei_flights *flights, const struct cunei_flight *know
     struct cunei_flying *flying = launch(flights, &flight, code, exception);
     if (known->is_landed)
         cunei_exception_write(CUNEI_PHASE_RESUME, flying);
+    return flying;
 }
 
 static bool is_of(const PyTracebackObject *traceback, const void *code)
@@ -301,7 +303,7 @@ static void raise_with(struct cunei_flights *flights, PyCodeObject *code,
     else if (is_older && cunei_flight_look_up(exception, &known) &&
              known.type == Py_TYPE(exception) &&
              has_flown(traceback->tb_next, &known)) {
-        go_on(flights, &known, code, exception);
+        (void)go_on(flights, &known, code, exception);
         return;
     }
     if (!is_returned(code, offset, exception))
@@ -356,7 +358,7 @@ void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
         drop(flights, flying); /* it died, and this is at its address */
     if (is_rest ||
         (cunei_flight_look_up(exception, &known) && known.type == Py_TYPE(exception)))
-        go_on(flights, &known, code, exception);
+        (void)go_on(flights, &known, code, exception);
     else
         begin(flights, code, offset, exception); /* in place of what was taken */
 }
@@ -419,6 +421,19 @@ void cunei_exception_ended(PyCodeObject *code)
     /* It has not been taken, so it is alive. */
     if (last && last->seen_by == code && last->depth == current_depth())
         cunei_exception_unwound(code, NULL, (PyObject *)(uintptr_t)last->exception);
+}
+
+void cunei_exception_let_go(PyCodeObject *code, PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    struct cunei_flight known;
+
+    if (!flights || cunei_flights_find(flights, exception) ||
+        !cunei_flight_look_up(exception, &known) || !known.is_landed ||
+        known.type != Py_TYPE(exception))
+        return;
+    go_on(flights, &known, code, exception)->flight.unwound +=
+        cunei_code_id(word_of(code)) != 0;
 }
 
 void cunei_exception_end(void)

@@ -40,6 +40,12 @@ cunei_exception_event cunei_exception_unwound;
 /* The same where it is not told by which: by what flies in that frame, if anything. */
 void cunei_exception_ended(PyCodeObject *code);
 
+/*
+ * One comes to the frame on top, and ends that of this code, which may have been told
+ * to have taken it: then it has let it go on.  Before the former is told.
+ */
+void cunei_exception_let_go(PyCodeObject *code, PyObject *exception);
+
 /* The recording ends: nobody has taken what still flies in this thread. */
 void cunei_exception_end(void);
 

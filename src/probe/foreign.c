@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <Python.h>
-
 #include "probe/foreign.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "wire/reason.h"
@@ -19,12 +16,12 @@ static const struct {
     {"libtorch_python", CUNEI_REASON_TORCH},
 };
 
-int cunei_foreign_refusal(cunei_older_evaluator evaluator)
+int cunei_foreign_refusal(const void *evaluator)
 {
     Dl_info place;
     const char *name;
 
-    if (dladdr((const void *)(uintptr_t)evaluator, &place) == 0 || !place.dli_fname)
+    if (dladdr(evaluator, &place) == 0 || !place.dli_fname)
         return 0;
     name = strrchr(place.dli_fname, '/');
     name = name ? name + 1 : place.dli_fname;

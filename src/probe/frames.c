@@ -62,7 +62,7 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth, uint32_t *func
     for (; frame && count < max; frame = step_back(frame), steps++) {
         while (count < max && (id = cunei_ccall_next(&calls, frame)))
             functions[count++] = id;
-        id = cunei_code_id(word_of(frame, steps == 0));
+        id = cunei_code_id(word_of(frame, steps == 0 && !cunei_pyframe_leaving()));
         if (id && count < max)
             functions[count++] = id;
     }
@@ -77,9 +77,13 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted)
 {
     PyThreadState *thread = PyThreadState_Get();
+    size_t depth = cunei_pyframe_depth(thread), count = 0;
+    uint32_t leaving = cunei_pyframe_leaving();
 
-    return walk(PyThreadState_GetFrame(thread), !top_is_open,
-                cunei_pyframe_depth(thread), functions, max, omitted);
+    if (leaving && top_is_open && max > 0)
+        functions[count++] = leaving;
+    return count + walk(PyThreadState_GetFrame(thread), !top_is_open && !leaving, depth,
+                        functions + count, max - count, omitted);
 }
 
 size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
@@ -92,11 +96,11 @@ uint64_t cunei_frames_run(uint32_t function)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     struct cunei_ccall_walk calls = {0};
-    uint64_t run = 0;
+    uint64_t run = cunei_pyframe_leaving() != 0;
     unsigned steps = 0;
 
     for (; frame && steps < RUN_MAX; frame = step_back(frame), steps++) {
-        uint64_t word = word_of(frame, steps == 0);
+        uint64_t word = word_of(frame, steps == 0 && !cunei_pyframe_leaving());
         if (cunei_ccall_next(&calls, frame))
             break;
         if (word == 0 || word & CUNEI_CODE_OFF)

@@ -3,48 +3,20 @@
 
 #include "probe/hook.h"
 
-#include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/event.h"
-#include "probe/extra.h"
-#include "probe/handler.h"
 #include "probe/hookframe.h"
-#include "probe/lineevent.h"
 #include "probe/newthread.h"
-#include "probe/process.h"
 #include "probe/pyframe.h"
-#include "probe/task.h"
-#include "probe/thrown.h"
 #include "probe/wayout.h"
 #include "probe/world.h"
-#include "rt/clock.h"
 #include "rt/recorder.h"
-#include "rt/stream.h"
-#include "wire/event.h"
 #include "wire/reason.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-
-static Py_ssize_t extra_index;
-static bool extra_inline;
-static bool has_counter;
-
-/* What was raised last in the calling thread, and where: both are only compared. */
-static _Thread_local struct {
-    const void *frame;
-    const void *type;
-    bool is_final; /* it ends the frame */
-} raised __attribute__((tls_model("initial-exec")));
 
 /* The one that new threads get; NULL: none. */
 static struct cunei_hook *_Atomic present;
 
-void cunei_hook_init(Py_ssize_t index, bool is_inline)
-{
-    extra_index = index;
-    extra_inline = is_inline;
-    has_counter = cunei_clock_has_counter(NULL);
-}
+static unsigned recordings; /* so far */
 
 static Py_tracefunc of_thread(const struct cunei_hook *hook,
                               const PyThreadState *thread)
@@ -247,79 +219,7 @@ static void drop_own(struct cunei_hook *hook)
         set_own(hook, NULL);
 }
 
-/* Everything but the hot path: `result` is what the frame returns or yields. */
-static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
-                                                      PyCodeObject *code,
-                                                      enum cunei_phase phase,
-                                                      PyObject *result)
-{
-    struct cunei_compat_error error = cunei_compat_put_aside();
-
-    cunei_process_event(code); /* another recording may begin with this event */
-    uint32_t before = cunei_recorder_begin_event();
-    cunei_thrown_landed();
-    uint64_t word = cunei_event_word(code);
-    if (word && !(word & CUNEI_CODE_OFF))
-        cunei_event_write(code, word, phase, result);
-    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_lineevent_resume(code, word, PyFrame_GetLasti(frame));
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&error);
-}
-
-static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook *hook,
-                                                        PyCodeObject *code)
-{
-    struct cunei_compat_error error = cunei_compat_put_aside();
-
-    cunei_process_event(code);
-    uint32_t before = cunei_recorder_begin_event();
-    uint64_t word = cunei_event_word(code);
-    if (hook->kind == CUNEI_HOOK_TRACE)
-        cunei_thrown_unwound(code);
-    if (!(word & CUNEI_CODE_OFF))
-        cunei_event_unwind(code, word,
-                           raised.frame == cunei_pyframe_running(PyThreadState_Get())
-                               ? raised.type
-                               : NULL,
-                           NULL, NULL);
-    if (hook->kind == CUNEI_HOOK_TRACE)
-        cunei_thrown_left();
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&error);
-}
-
-static inline uint64_t word_of(PyCodeObject *code)
-{
-    return extra_inline ? cunei_extra_inline(code, extra_index) : cunei_code_word(code);
-}
-
-/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
-static bool is_put(uint64_t word, enum cunei_phase phase)
-{
-    uint32_t flags = 0;
-
-    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
-    return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, phase);
-}
-
-static inline void tell(PyFrameObject *frame, PyCodeObject *code,
-                        enum cunei_phase phase, PyObject *result)
-{
-    uint64_t word = word_of(code);
-    uint64_t now =
-        LIKELY(has_counter) ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
-    struct cunei_stream *stream = cunei_stream_own;
-
-    if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
-        uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
-        cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
-    } else if (!(word & CUNEI_CODE_OFF) && !is_put(word, phase))
-        tell_cold(frame, code, phase, result);
-}
-
-/* Whether there is a recording to tell of it. */
-static bool is_heard(struct cunei_hook *hook, PyCodeObject *code)
+bool cunei_hook_is_heard(struct cunei_hook *hook, PyCodeObject *code)
 {
     if (hook->awaits && cunei_event_is_main(code)) {
         hook->awaits = false;
@@ -327,73 +227,6 @@ static bool is_heard(struct cunei_hook *hook, PyCodeObject *code)
     } else if (!hook->awaits)
         drop_own(hook);
     return hook->is_recording;
-}
-
-void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame)
-{
-    PyCodeObject *code = cunei_hookframe_code(frame);
-
-    if (!LIKELY(hook->is_recording) && !is_heard(hook, code))
-        return;
-    tell(frame, code,
-         code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
-                 !cunei_hookframe_begins(frame, code)
-             ? CUNEI_PHASE_RESUME
-             : CUNEI_PHASE_ENTER,
-         NULL);
-}
-
-/*
- * Whether a frame ends by an exception.  CPython 3.12 says None then, as for other
- * ends: it is told by an exception that was raised in it and found no handler there.
- */
-static inline bool is_unwound(const PyObject *result)
-{
-#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
-    if (!LIKELY(!raised.is_final) && result == Py_None &&
-        raised.frame == cunei_pyframe_running(PyThreadState_Get())) {
-        raised.is_final = false;
-        return true;
-    }
-#endif
-    return !result;
-}
-
-void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *result)
-{
-    PyCodeObject *code = cunei_hookframe_code(frame);
-
-    if (!LIKELY(!is_unwound(result)))
-        tell_unwind(hook, code);
-    else
-        tell(frame, code,
-             code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
-                     cunei_hookframe_yields(frame, code)
-                 ? CUNEI_PHASE_YIELD
-                 : CUNEI_PHASE_LEAVE,
-             result);
-}
-
-void cunei_hook_line(PyFrameObject *frame)
-{
-    cunei_lineevent_tell(cunei_hookframe_code(frame), cunei_hookframe_line(frame));
-}
-
-void cunei_hook_raise(PyFrameObject *frame, PyObject *told)
-{
-    PyCodeObject *code = cunei_hookframe_code(frame);
-
-    if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) < 3)
-        return;
-    cunei_process_event(code);
-    uint32_t before = cunei_recorder_begin_event();
-    raised.frame = cunei_pyframe_running(PyThreadState_Get());
-    raised.type = PyTuple_GET_ITEM(told, 0);
-#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
-    raised.is_final = cunei_handler_find(code, PyFrame_GetLasti(frame)) < 0;
-#endif
-    cunei_thrown_raised(frame, cunei_event_word(code), told);
-    cunei_recorder_end_event(before);
 }
 
 static struct cunei_hook *hook_of(struct cunei_source *source)
@@ -433,6 +266,7 @@ static int record(struct cunei_source *source, bool selective)
     if (put_all(hook) < 0)
         return -1;
     cunei_wayout_watch();
+    hook->recording = ++recordings;
     hook->is_recording = true;
     return 0;
 }

@@ -11,23 +11,14 @@
  * The functions that set a hook are heard by audit hooks, and may be forbidden by them;
  * before 3.12 it is put in place past them.  sys.getprofile and sys.gettrace go on
  * saying None: ours has no object.
- *
- *     open     the source
- *     enter    the hook was told that a frame begins, or goes on
- *     leave    that it is left; `result` is NULL where an exception does so
- *     line     that a line begins in it
- *     raise    that an exception is raised in it; `told` is as in thrown.h
- *
- * The frame is the one on top, and no exception is set.
+ * What they are told is for hookevent.h.
  */
 #ifndef CUNEI_PROBE_HOOK_H
 #define CUNEI_PROBE_HOOK_H
 
 #include <Python.h>
 
-#include <frameobject.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "probe/source.h"
 
@@ -42,19 +33,18 @@ struct cunei_hook {
     enum cunei_hook_kind kind;
     Py_tracefunc function;
     bool (*main_begins)(void);
-    bool awaits;       /* that __main__ begins */
-    bool is_recording; /* and not just on its way out */
+    bool awaits;        /* that __main__ begins */
+    bool is_recording;  /* and not just on its way out */
+    unsigned recording; /* its number */
 };
-
-/* Where the words of code objects are: see code.h. */
-void cunei_hook_init(Py_ssize_t index, bool is_inline);
 
 struct cunei_source *cunei_hook_open(struct cunei_hook *hook,
                                      bool (*main_begins)(void));
 
-void cunei_hook_enter(struct cunei_hook *hook, PyFrameObject *frame);
-void cunei_hook_leave(struct cunei_hook *hook, PyFrameObject *frame, PyObject *result);
-void cunei_hook_line(PyFrameObject *frame);
-void cunei_hook_raise(PyFrameObject *frame, PyObject *told);
+/*
+ * What it is told of a frame of this code, and nothing is recorded: whether there is a
+ * recording after all, which begins with __main__.
+ */
+bool cunei_hook_is_heard(struct cunei_hook *hook, PyCodeObject *code);
 
 #endif

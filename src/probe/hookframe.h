@@ -56,6 +56,35 @@ static inline bool cunei_hookframe_yields(PyFrameObject *frame, PyCodeObject *co
 #endif
 }
 
+/* CPython 3.12 tells the trace hook of both by the same word. */
+#define CUNEI_HOOKFRAME_UNWINDS_BY_NONE \
+    (PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000)
+
+/*
+ * Of one that is told to be left with None: whether by an exception, and not by an
+ * instruction that gives None.
+ */
+static inline bool cunei_hookframe_unwinds(PyFrameObject *frame, PyCodeObject *code)
+{
+#if CUNEI_HOOKFRAME_UNWINDS_BY_NONE
+    const char suspended = -1;
+    const PyGenObject *generator =
+        (const void *)((const char *)cunei_pyframe_of(frame) -
+                       offsetof(PyGenObject, gi_iframe));
+    int offset = PyFrame_GetLasti(frame);
+
+    if (code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+        generator->gi_frame_state == suspended)
+        return false;
+    return !cunei_pyframe_is_at(code, offset, RETURN_VALUE) &&
+           !cunei_pyframe_is_at(code, offset, RETURN_CONST);
+#else
+    (void)frame;
+    (void)code;
+    return false;
+#endif
+}
+
 /* The line of a frame, while a hook is told that it begins. */
 static inline int cunei_hookframe_line(PyFrameObject *frame)
 {

@@ -13,8 +13,9 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/control.h"
+#include "probe/evaluator.h"
 #include "probe/greenlet.h"
-#include "probe/hook.h"
+#include "probe/hookevent.h"
 #include "probe/names.h"
 #include "probe/newthread.h"
 #include "probe/process.h"
@@ -27,9 +28,9 @@
 #include "wire/reason.h"
 
 #if PY_VERSION_HEX >= 0x030c0000
+#include "probe/later.h"
 #include "probe/monitor.h"
 #else
-#include "probe/evaluator.h"
 #include "probe/linehook.h"
 #endif
 
@@ -277,6 +278,10 @@ static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inli
     int rc = -1;
 
     whole->probe.sources[CUNEI_INSTRUMENTER_MONITORING] = &whole->monitor.source;
+    if (CUNEI_COMPAT_HAS_GIL && cunei_later_is_readable() &&
+        cunei_instrumenter_exists(CUNEI_INSTRUMENTER_FRAME, PY_MINOR_VERSION))
+        whole->probe.sources[CUNEI_INSTRUMENTER_FRAME] =
+            cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
     whole->callback_type = cunei_callback_type(module);
     if (!monitoring)
         PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
@@ -331,7 +336,7 @@ static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inlin
     whole->beginning_type = cunei_newthread_type(module);
     if (!whole->beginning_type)
         return -1;
-    cunei_hook_init(extra_index, extra_inline);
+    cunei_hookevent_init(extra_index, extra_inline);
     probe->sources[CUNEI_INSTRUMENTER_PROFILE] =
         cunei_profilehook_open(cunei_control_main_begins);
     probe->sources[CUNEI_INSTRUMENTER_TRACE] =

@@ -15,10 +15,6 @@
 #include "probe/process.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
-#include "rt/stream.h"
-
-/* As many as the end of a function may take, and what is told with it. */
-#define LATE_WORDS 16
 
 struct open {
     const cunei_older_frame *frame;
@@ -128,19 +124,6 @@ bool cunei_open_has_told(const cunei_older_frame *frame)
     return yes;
 }
 
-/* Whether it is of a time when they were there: a new one begins without them. */
-static bool has_old_packet(void)
-{
-    const struct cunei_stream *stream = cunei_stream_own;
-    uint64_t now;
-
-    if (!stream || !stream->slot)
-        return false;
-    uint64_t sequence = stream->packet->sequence;
-    stream = cunei_write_room(&now, LATE_WORDS, true);
-    return stream && stream->packet->sequence == sequence;
-}
-
 /*
  * Nobody has said how it ended: it is said to have returned.  Without a word there is
  * nobody to tell of it: the frame is gone, and with it what names its module.
@@ -152,7 +135,7 @@ static void tell_late(const cunei_older_frame *frame, PyCodeObject *code)
     uint64_t word = cunei_code_word(code);
 
     cunei_passing_landed();
-    bool is_wanted = has_old_packet();
+    bool is_wanted = cunei_write_has_old_packet();
     cunei_ccall_close(frame);
     if (is_wanted && word && !(word & CUNEI_CODE_OFF))
         cunei_event_write(code, word, CUNEI_PHASE_LEAVE, NULL);

@@ -277,6 +277,24 @@ void cunei_passing_taken(cunei_older_frame *frame, uint64_t word,
     land(flights, flying);
 }
 
+void cunei_passing_let_go(PyCodeObject *code, cunei_older_frame *frame,
+                          const struct cunei_compat_error *error)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+
+    if (!flights || find_flying(flights, error))
+        return;
+    cunei_passing_landed();
+    struct cunei_flying *flying = go_on(flights, error);
+    if (!flying)
+        return;
+    struct cunei_flight *flight = &flying->flight;
+    flight->head = ((const PyTracebackObject *)error->traceback)->tb_next;
+    flight->unwound += code && cunei_code_id(cunei_code_word(code)) != 0;
+    flight->handler = flight->handler_line = 0;
+    find_taker(flights, flight, frame);
+}
+
 void cunei_passing_fell(PyCodeObject *code, cunei_older_frame *below, uint64_t word)
 {
     struct cunei_flights *flights = cunei_flights_own();

@@ -31,6 +31,13 @@ void cunei_passing_unwound(cunei_older_frame *frame, cunei_older_frame *below,
 void cunei_passing_taken(cunei_older_frame *frame, uint64_t word,
                          const struct cunei_compat_error *error, int handler);
 
+/*
+ * One comes to the frame on top, that somebody may have been told to have taken: then
+ * it goes on.  If it has ended a frame meanwhile, `code` is that one's; else NULL.
+ */
+void cunei_passing_let_go(PyCodeObject *code, cunei_older_frame *frame,
+                          const struct cunei_compat_error *error);
+
 /* The same for one of which it is not known by what: by what flies, if anything. */
 void cunei_passing_fell(PyCodeObject *code, cunei_older_frame *below, uint64_t word);
 

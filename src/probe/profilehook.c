@@ -5,6 +5,7 @@
 
 #include "probe/ccall.h"
 #include "probe/hook.h"
+#include "probe/hookevent.h"
 #include "probe/hookframe.h"
 
 static int on_event(PyObject *object, PyFrameObject *frame, int what,
@@ -16,6 +17,7 @@ static void tell_call(PyFrameObject *frame, int what, PyObject *callable)
 {
     PyCodeObject *code = cunei_hookframe_code(frame);
 
+    cunei_hookevent_goes_on(&own, frame);
     if (what == PyTrace_C_CALL)
         cunei_ccall_enter(code, callable);
     else
@@ -27,11 +29,11 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
 {
     (void)object;
     if (what == PyTrace_CALL)
-        cunei_hook_enter(&own, frame);
+        cunei_hookevent_enter(&own, frame);
     else if (!own.is_recording)
         return 0;
     else if (what == PyTrace_RETURN)
-        cunei_hook_leave(&own, frame, argument);
+        cunei_hookevent_leave(&own, frame, argument);
     else if (own.source.c_calls)
         tell_call(frame, what, argument);
     return 0;

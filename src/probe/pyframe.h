@@ -16,14 +16,18 @@
 
 #include "probe/compat.h"
 
+#if PY_VERSION_HEX >= 0x030c0000
+#include "probe/later.h"
+#endif
+
 /*
  * Which of the interpreter's frames runs: the same at its start and at its end, and for
  * a generator as long as that lives.  It is compared, and never looked into.
  */
 static inline const void *cunei_pyframe_running(const PyThreadState *thread)
 {
-#if PY_VERSION_HEX >= 0x030d0000
-    return thread->current_frame;
+#if PY_VERSION_HEX >= 0x030c0000
+    return cunei_later_own.leaving ? cunei_later_own.leaving : cunei_later_top(thread);
 #elif PY_VERSION_HEX >= 0x030b0000
     return thread->cframe->current_frame;
 #else
@@ -70,6 +74,10 @@ static inline bool cunei_pyframe_is_readable(void)
  */
 static inline bool cunei_pyframe_begins(PyFrameObject *frame, const PyCodeObject *code)
 {
+#if PY_VERSION_HEX >= 0x030c0000
+    if (cunei_later_is_on)
+        return cunei_pyframe_of(frame) == cunei_later_own.opening;
+#endif
 #if PY_VERSION_HEX >= 0x030d0000
     /* Instructions have two bytes. */
     return PyFrame_GetLasti(frame) == 2 * code->_co_firsttraceable;
@@ -86,8 +94,20 @@ static inline bool cunei_pyframe_begins(PyFrameObject *frame, const PyCodeObject
 /* The start of the frame on top has just been told. */
 static inline void cunei_pyframe_opened(void)
 {
-#if PY_VERSION_HEX < 0x030c0000
+#if PY_VERSION_HEX >= 0x030c0000
+    cunei_later_own.opening = NULL;
+#else
     cunei_older_opened();
+#endif
+}
+
+/* The function whose end is just told, and whose frame is on top no more; 0: none. */
+static inline uint32_t cunei_pyframe_leaving(void)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return cunei_later_own.leaving ? cunei_later_own.function : 0;
+#else
+    return 0;
 #endif
 }
 
@@ -156,7 +176,7 @@ static inline size_t cunei_pyframe_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
-    return depth > 0 ? (size_t)depth : 0;
+    return (depth > 0 ? (size_t)depth : 0) + cunei_later_own.pushed;
 #else
     return cunei_older_count(thread); /* the counter counts recursion in C, too */
 #endif

@@ -6,6 +6,39 @@
 #include "probe/compat.h"
 #include "probe/hookframe.h"
 #include "probe/pyframe.h"
+#include "rt/stream.h"
+
+/* What an exception has ended last in the calling thread, only to be compared. */
+static _Thread_local struct {
+    const void *code;
+    uint64_t content_bits; /* of the stream then: nothing was written since */
+} ended;
+
+static uint64_t content_bits(void)
+{
+    return cunei_stream_own ? cunei_stream_own->content_bits : 0;
+}
+
+static void note_end(void)
+{
+    ended.content_bits = content_bits();
+}
+
+/*
+ * The code of the frame that an exception has just ended, borrowed, and so has come to
+ * the one on top; NULL: it was raised there, or is one that was kept.
+ */
+static PyCodeObject *find_ended(PyObject *told)
+{
+    const PyTracebackObject *traceback =
+        (const PyTracebackObject *)PyTuple_GET_ITEM(told, 2);
+
+    if (!PyTraceBack_Check(traceback) || !traceback->tb_next ||
+        traceback->tb_next->tb_frame == traceback->tb_frame)
+        return NULL;
+    PyCodeObject *code = cunei_hookframe_code(traceback->tb_next->tb_frame);
+    return code == ended.code && content_bits() == ended.content_bits ? code : NULL;
+}
 
 #if PY_VERSION_HEX >= 0x030c0000
 #include "probe/exception.h"
@@ -22,6 +55,9 @@ void cunei_thrown_raised(PyFrameObject *frame, uint64_t word, PyObject *told)
 
     (void)word;
     if (offset && PyExceptionInstance_Check(exception)) {
+        PyCodeObject *before = find_ended(told);
+        if (before)
+            cunei_exception_let_go(before, exception);
         cunei_exception_raised(code, offset, exception);
         if (goes_on)
             cunei_exception_handled(code, goes_on, exception);
@@ -33,11 +69,13 @@ void cunei_thrown_raised(PyFrameObject *frame, uint64_t word, PyObject *told)
 
 void cunei_thrown_unwound(PyCodeObject *code)
 {
+    ended.code = code;
     cunei_exception_ended(code);
 }
 
 void cunei_thrown_left(void)
 {
+    note_end();
 }
 
 void cunei_thrown_landed(void)
@@ -66,6 +104,7 @@ void cunei_thrown_raised(PyFrameObject *frame, uint64_t word, PyObject *told)
     if (!is_raised_in(own, &error))
         return;
     int handler = cunei_older_handler(own);
+    cunei_passing_let_go(find_ended(told), own, &error);
     if (handler < 0)
         cunei_passing_unwound(own, cunei_older_below(own), word, &error);
     else
@@ -74,11 +113,12 @@ void cunei_thrown_raised(PyFrameObject *frame, uint64_t word, PyObject *told)
 
 void cunei_thrown_unwound(PyCodeObject *code)
 {
-    (void)code;
+    ended.code = code;
 }
 
 void cunei_thrown_left(void)
 {
+    note_end();
     cunei_passing_wait();
 }
 

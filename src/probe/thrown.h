@@ -2,7 +2,8 @@
 /*
  * Exceptions as the hook of sys.settrace tells of them: in each frame that one is
  * raised in, or comes to.  That a frame takes it is seen by its having a handler there;
- * that a handler lets it go on is seen where it comes to the next frame.
+ * that a handler, a `finally` or a `with` lets it go on is not told, but seen where it
+ * comes to the next frame, from one that has just ended by an exception.
  *
  * The events are those of probe/exception.h, and before 3.12 of probe/passing.h.
  * Nothing here raises; no exception is set, and the frame is the one on top.

@@ -4,6 +4,7 @@
 #include "probe/tracehook.h"
 
 #include "probe/hook.h"
+#include "probe/hookevent.h"
 
 static int on_event(PyObject *object, PyFrameObject *frame, int what,
                     PyObject *argument);
@@ -15,15 +16,15 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
 {
     (void)object;
     if (what == PyTrace_CALL)
-        cunei_hook_enter(&own, frame);
+        cunei_hookevent_enter(&own, frame);
     else if (!own.is_recording)
         return 0;
     else if (what == PyTrace_RETURN)
-        cunei_hook_leave(&own, frame, argument);
+        cunei_hookevent_leave(&own, frame, argument);
     else if (what == PyTrace_LINE && own.source.lines)
-        cunei_hook_line(frame);
+        cunei_hookevent_line(&own, frame);
     else if (what == PyTrace_EXCEPTION)
-        cunei_hook_raise(frame, argument);
+        cunei_hookevent_raise(&own, frame, argument);
     return 0;
 }
 

@@ -96,3 +96,16 @@ void cunei_write_text(uint64_t *words, unsigned count, const char *text, size_t 
     }
     cunei_stream_publish(stream, now, count + text_words);
 }
+
+bool cunei_write_has_old_packet(void)
+{
+    const unsigned words = 16; /* the end of a function, and what is told with it */
+    const struct cunei_stream *stream = cunei_stream_own;
+    uint64_t now;
+
+    if (!stream || !stream->slot)
+        return false;
+    uint64_t sequence = stream->packet->sequence;
+    stream = cunei_write_room(&now, words, true);
+    return stream && stream->packet->sequence == sequence;
+}

@@ -48,4 +48,10 @@ void cunei_write_words(uint64_t *words, unsigned count, bool top_is_open);
 void cunei_write_text(uint64_t *words, unsigned count, const char *text, size_t size,
                       bool top_is_open);
 
+/*
+ * For ends of frames that are told late: whether the calling thread's packet is of a
+ * time when they were there, and has room for one.  A new one begins without them.
+ */
+bool cunei_write_has_old_packet(void);
+
 #endif

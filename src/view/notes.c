@@ -57,6 +57,21 @@ static void format_raiser(const struct cunei_report *report, const uint32_t *nam
     format_safe_name(report, named[index], out);
 }
 
+/* So many that they crowd out the exceptions that people look for. */
+#define GENERATORS_MIN 100u
+
+/* Who closes a generator has it end by a GeneratorExit, which `any(…)` does, too. */
+static bool is_about_generators(const struct cunei_survey *survey)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        if (survey->facts[i].resumes > 0)
+            count += survey->facts[i].raised;
+    }
+    return count >= GENERATORS_MIN && count > survey->raised / 2;
+}
+
 static int note_raised(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
@@ -86,6 +101,11 @@ static int note_raised(const struct cunei_report *report)
     }
     if (function != UINT32_MAX && next_raiser(survey, function) != UINT32_MAX)
         cunei_paragraph_put(&note, ", ", CUNEI_INK_PLAIN, "…");
+    if (is_about_generators(survey)) {
+        cunei_paragraph_put(&note, "; ", CUNEI_INK_PLAIN, "most of them generators,");
+        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "which end so when they are");
+        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "closed");
+    }
     cunei_buffer_fini(&words);
     return cunei_paragraph_print(&note, report->out);
 }
@@ -279,32 +299,50 @@ static const char *name_absence(const struct cunei_survey *survey)
                              : "No call was recorded.";
 }
 
-/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
-static bool sees_part(const struct cunei_process *process)
+static bool is_before_monitoring(const struct cunei_process *process)
 {
     static const char name[] = "CPython 3.";
     const char *version = process->python ? strstr(process->python, name) : NULL;
 
-    return version && strtoul(version + strlen(name), NULL, 10) < 12 &&
-           !is_told_by(process, "trace");
+    return version && strtoul(version + strlen(name), NULL, 10) < 12;
+}
+
+/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
+static bool sees_part(const struct cunei_process *process)
+{
+    return is_before_monitoring(process) && !is_told_by(process, "trace");
+}
+
+/* The hook that does not tell of exceptions; NULL: it does. */
+static const char *find_blind(const struct cunei_process *process)
+{
+    if (is_told_by(process, "profile"))
+        return "profile";
+    return is_told_by(process, "frame") && !is_before_monitoring(process) ? "frame"
+                                                                          : NULL;
 }
 
 static int note_unseen(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
     struct cunei_buffer words = {0};
-    bool is_part = false, is_none = false;
+    const char *blind = NULL;
+    bool is_part = false;
 
     for (size_t i = 0; i < survey->process_count; i++) {
         is_part |= sees_part(&survey->processes[i].process->description);
-        is_none |= is_told_by(&survey->processes[i].process->description, "profile");
+        const char *hook = find_blind(&survey->processes[i].process->description);
+        blind = blind ? blind : hook;
     }
-    if (!(is_part || is_none) || !report->options->exceptions)
+    if (!(is_part || blind) || !report->options->exceptions)
         return 0;
-    cunei_buffer_append_text(
-        &words, is_none ? "exceptions: --instrumenter profile does not tell of them"
-                        : "exceptions that were raised and taken within one function: "
-                          "CPython tells of them from 3.12 on");
+    if (blind)
+        cunei_buffer_format(
+            &words, "exceptions: --instrumenter %s does not tell of them", blind);
+    else
+        cunei_buffer_append_text(
+            &words, "exceptions that were raised and taken within one function: "
+                    "CPython tells of them from 3.12 on");
     return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
 }
 

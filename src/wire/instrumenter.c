@@ -7,6 +7,9 @@
 /* The first with sys.monitoring. */
 #define MONITORING_MINOR 12
 
+/* It runs `__init__` past an evaluator of frames, where a class is called often. */
+#define PAST_EVALUATOR_MINOR 13
+
 const char *const cunei_instrumenter_names[] = {
     "monitoring", "profile", "trace", "frame", "none", NULL,
 };
@@ -47,7 +50,7 @@ bool cunei_instrumenter_exists(enum cunei_instrumenter instrumenter, int minor)
     case CUNEI_INSTRUMENTER_MONITORING:
         return minor >= MONITORING_MINOR;
     case CUNEI_INSTRUMENTER_FRAME:
-        return minor < MONITORING_MINOR;
+        return minor != PAST_EVALUATOR_MINOR;
     default:
         return true;
     }

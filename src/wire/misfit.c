@@ -43,6 +43,9 @@ enum cunei_misfit cunei_misfit_find(const struct cunei_wish *wish, int minor)
         return CUNEI_MISFIT_NONE;
     if (!can(cunei_instrumenter_exists, wanted, minor))
         return CUNEI_MISFIT_LACKING;
+    /* Frames of other threads are looked at, which nothing else keeps from running. */
+    if (wanted == CUNEI_INSTRUMENTER_FRAME && wish->no_gil)
+        return CUNEI_MISFIT_GIL;
     if (wish->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, minor))
         return CUNEI_MISFIT_C_CALLS;
     if (wish->lines && !can(cunei_instrumenter_has_lines, wanted, minor))
@@ -101,6 +104,12 @@ static void put_versions(enum cunei_instrumenter instrumenter, struct cunei_buff
     }
 }
 
+static bool needs_no_gil(enum cunei_instrumenter instrumenter, int minor)
+{
+    return instrumenter != CUNEI_INSTRUMENTER_FRAME &&
+           cunei_instrumenter_exists(instrumenter, minor);
+}
+
 static void put_instrumenter(const struct cunei_wish *wish, bool inside,
                              struct cunei_buffer *out)
 {
@@ -120,6 +129,13 @@ void cunei_misfit_format(enum cunei_misfit misfit, const struct cunei_wish *wish
         put_versions(wish->instrumenter, out);
         cunei_buffer_format(out, ", and %s, which has ", telling->subject);
         cunei_misfit_list(minor, out);
+        return;
+    }
+    if (misfit == CUNEI_MISFIT_GIL) {
+        put_instrumenter(wish, inside, out);
+        cunei_buffer_format(out, " needs a GIL, and %s without one; choose ",
+                            telling->subject);
+        list(needs_no_gil, minor, " or ", out);
         return;
     }
     cunei_buffer_format(out, "%s cannot be had with ",

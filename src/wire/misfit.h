@@ -22,11 +22,13 @@ struct cunei_wish {
     bool c_calls, lines;
     bool arguments, results; /* their values */
     bool include, exclude;   /* a selection of functions */
+    bool no_gil;             /* the Python has none */
 };
 
 enum cunei_misfit {
     CUNEI_MISFIT_NONE, /* all of it can be had */
     CUNEI_MISFIT_LACKING,
+    CUNEI_MISFIT_GIL, /* there is none */
     CUNEI_MISFIT_C_CALLS,
     CUNEI_MISFIT_LINES,
     CUNEI_MISFIT_ARGUMENTS,

@@ -129,6 +129,14 @@ class Browser:
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
 
+    def wait(self, condition):
+        """Wait until an expression is true, and return what it is."""
+        return self.run(
+            "new Promise((done) => { const look = () => {"
+            f" const found = {condition};"
+            " if (found) done(found); else setTimeout(look, 20); }; look(); })"
+        )
+
     def settle(self):
         """Wait until what was asked for is drawn, and moves no more."""
         self.run(

@@ -429,3 +429,24 @@ for function in [fail] * 5 + [other.fail] * 4 + [alone] * 3:
     table = cunei("report", "trace", "--exceptions", env={"COLUMNS": "200"}).stdout
     (row,) = [row for row in map(str.split, table.splitlines()) if "alone" in row[2:3]]
     assert row[-3:] == ["3", "<module>", "app.py:12"]
+
+
+def test_generators_that_were_closed_are_not_taken_for_failures(cunei):
+    source = """
+def numbers():
+    try:
+        yield 1
+    finally:
+        pass
+
+for _ in range(200):
+    for _ in numbers():
+        break
+"""
+    cunei.write("app.py", source)
+    cunei("record", "-q", "-o", "trace", "app.py")
+
+    shown = " ".join(cunei("report", "trace").stdout.split())
+
+    assert "exceptions left functions 200 times: numbers 200; most of them" in shown
+    assert "generators, which end so when they are closed" in shown

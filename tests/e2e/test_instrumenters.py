@@ -12,23 +12,31 @@ from pathlib import Path
 
 import ctf
 import pytest
+from proof import FREE_THREADED
 from test_exact import THREADED, differences, entries, key_of, workload_names
 
 PROGRAMS = Path(__file__).parent / "programs"
 
 NEW = sys.version_info >= (3, 12)
+HAS_FRAME = sys.version_info[:2] != (3, 13) and not FREE_THREADED
 
 # Those that tell of calls, the default first.
 INSTRUMENTERS = ["monitoring" if NEW else "frame", "profile", "trace"]
+if HAS_FRAME and NEW:
+    INSTRUMENTERS.append("frame")
 
-CORE = {"coroutines", "exceptions", "generators", "recursion"}
+CORE = {"coroutines", "delegated:delegated", "exceptions", "generators", "recursion"}
+if sys.version_info[:2] == (3, 11):
+    CORE |= {"tasks"}
 
 # What each run of them does depends on what the threads do first.
 VARIES = THREADED | {"imports"}
 
-# cProfile alone, on 3.11, leaves out a call of the event loop's run_forever here.
+# On 3.11 cProfile hears of ends without beginnings, and takes them for those of others:
+# it leaves out a call of the event loop's run_forever in the first of these.
+MISCOUNTED = set()
 if sys.version_info[:2] == (3, 11):
-    VARIES = VARIES | {"tasks"}
+    MISCOUNTED = {"tasks", "delegated:delegated"}
 
 
 def measure(cunei, name):
@@ -53,11 +61,27 @@ def own(counts):
     )
 
 
+def without_closes(differences, process):
+    """Generators whose `yield` is in no `try` are closed without being run.
+
+    CPython from 3.14.1 on tells the other hooks of it all the same.
+    """
+    generators = {
+        key_of(function.file, function.line, function.qualname)
+        for function in process.count(ctf.YIELD)
+    }
+    return {
+        key: (ours, theirs)
+        for key, (ours, theirs) in differences.items()
+        if key not in generators or ours > theirs or sys.version_info < (3, 14)
+    }
+
+
 @pytest.mark.parametrize(
     "name",
     [
         pytest.param(name, marks=pytest.mark.core if name in CORE else [])
-        for name in workload_names()
+        for name in [*workload_names(), "delegated:delegated"]
     ],
 )
 def test_every_instrumenter_counts_the_same_calls(cunei, name):
@@ -71,6 +95,13 @@ def test_every_instrumenter_counts_the_same_calls(cunei, name):
             first = own(entries(processes[INSTRUMENTERS[0]]))
             assert sum(first.values()) > 0
             assert differences(own(entries(process)), first) == {}, instrumenter
+        elif name in MISCOUNTED:
+            first = entries(processes[INSTRUMENTERS[0]])
+            assert sum(first.values()) > 50
+            assert differences(entries(process), first) == {}, instrumenter
         else:
             assert sum(profile.values()) > 50
-            assert differences(entries(process), profile) == {}, instrumenter
+            found = differences(entries(process), profile)
+            if instrumenter == "frame" and NEW:
+                found = without_closes(found, processes[INSTRUMENTERS[0]])
+            assert found == {}, instrumenter

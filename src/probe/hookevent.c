@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/hookevent.h"
+
+#include "probe/code.h"
+#include "probe/compat.h"
+#include "probe/event.h"
+#include "probe/extra.h"
+#include "probe/hookframe.h"
+#include "probe/lineevent.h"
+#include "probe/process.h"
+#include "probe/pyframe.h"
+#include "probe/task.h"
+#include "probe/thrown.h"
+#include "probe/untold.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "rt/stream.h"
+#include "wire/event.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+static Py_ssize_t extra_index;
+static bool extra_inline;
+static bool has_counter;
+
+/* What was raised last in the calling thread, and where: both are only compared. */
+static _Thread_local struct {
+    const void *frame;
+    const void *type;
+} raised __attribute__((tls_model("initial-exec")));
+
+void cunei_hookevent_init(Py_ssize_t index, bool is_inline)
+{
+    extra_index = index;
+    extra_inline = is_inline;
+    has_counter = cunei_clock_has_counter(NULL);
+}
+
+/* Everything but the hot path: `result` is what the frame returns or yields. */
+static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
+                                                      PyCodeObject *code,
+                                                      enum cunei_phase phase,
+                                                      PyObject *result)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    cunei_process_event(code); /* another recording may begin with this event */
+    uint32_t before = cunei_recorder_begin_event();
+    cunei_thrown_landed();
+    uint64_t word = cunei_event_word(code);
+    if (word && !(word & CUNEI_CODE_OFF))
+        cunei_event_write(code, word, phase, result);
+    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
+        cunei_lineevent_resume(code, word, PyFrame_GetLasti(frame));
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook *hook,
+                                                        PyCodeObject *code)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
+    uint64_t word = cunei_event_word(code);
+    if (hook->kind == CUNEI_HOOK_TRACE)
+        cunei_thrown_unwound(code);
+    if (!(word & CUNEI_CODE_OFF))
+        cunei_event_unwind(code, word,
+                           raised.frame == cunei_pyframe_running(PyThreadState_Get())
+                               ? raised.type
+                               : NULL,
+                           NULL, NULL);
+    if (hook->kind == CUNEI_HOOK_TRACE)
+        cunei_thrown_left();
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+static inline uint64_t word_of(PyCodeObject *code)
+{
+    return extra_inline ? cunei_extra_inline(code, extra_index) : cunei_code_word(code);
+}
+
+/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
+static bool is_put(uint64_t word, enum cunei_phase phase)
+{
+    uint32_t flags = 0;
+
+    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, phase);
+}
+
+static inline void tell(PyFrameObject *frame, PyCodeObject *code,
+                        enum cunei_phase phase, PyObject *result)
+{
+    uint64_t word = word_of(code);
+    uint64_t now =
+        LIKELY(has_counter) ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
+        uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+        cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
+    } else if (!(word & CUNEI_CODE_OFF) && !is_put(word, phase))
+        tell_cold(frame, code, phase, result);
+}
+
+#if CUNEI_UNTOLD_EXISTS
+_Thread_local struct cunei_untold cunei_untold_own;
+
+static __attribute__((noinline, cold)) void tell_untold(cunei_older_frame *frame)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    cunei_older_frame *top = thread->cframe->current_frame;
+    bool collects = cunei_compat_hold_collections();
+
+    thread->cframe->current_frame = frame;
+    PyFrameObject *object = PyThreadState_GetFrame(thread);
+    if (object)
+        tell(object, frame->f_code, CUNEI_PHASE_RESUME, NULL);
+    Py_XDECREF(object);
+    thread->cframe->current_frame = top;
+    cunei_compat_let_collections(collects);
+}
+
+static inline void check_told(const struct cunei_hook *hook, cunei_older_frame *frame)
+{
+    if (!LIKELY(!cunei_untold_is(frame, hook->recording)))
+        tell_untold(frame);
+}
+
+void cunei_hookevent_goes_on(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    check_told(hook, cunei_older_frame_of(frame));
+    cunei_untold_goes_on(cunei_older_frame_of(frame), hook->recording);
+}
+
+static inline void begin_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    cunei_older_frame *own = cunei_older_frame_of(frame);
+
+    check_told(hook, cunei_untold_caller(own));
+    cunei_untold_goes_on(own, hook->recording);
+}
+
+static inline void end_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    cunei_older_frame *own = cunei_older_frame_of(frame);
+
+    check_told(hook, own);
+    cunei_untold_goes_on(cunei_untold_caller(own), hook->recording);
+}
+#else
+void cunei_hookevent_goes_on(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    (void)hook;
+    (void)frame;
+}
+
+static inline void begin_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    (void)hook;
+    (void)frame;
+}
+
+static inline void end_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    (void)hook;
+    (void)frame;
+}
+#endif
+
+void cunei_hookevent_enter(struct cunei_hook *hook, PyFrameObject *frame)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+
+    if (!LIKELY(hook->is_recording) && !cunei_hook_is_heard(hook, code))
+        return;
+    begin_frame(hook, frame);
+    tell(frame, code,
+         code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+                 !cunei_hookframe_begins(frame, code)
+             ? CUNEI_PHASE_RESUME
+             : CUNEI_PHASE_ENTER,
+         NULL);
+}
+
+/* Whether a frame ends by an exception. */
+static inline bool is_unwound(const struct cunei_hook *hook, PyFrameObject *frame,
+                              PyCodeObject *code, const PyObject *result)
+{
+    return !result ||
+           (CUNEI_HOOKFRAME_UNWINDS_BY_NONE && result == Py_None &&
+            hook->kind == CUNEI_HOOK_TRACE && cunei_hookframe_unwinds(frame, code));
+}
+
+void cunei_hookevent_leave(struct cunei_hook *hook, PyFrameObject *frame,
+                           PyObject *result)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+
+    end_frame(hook, frame);
+    if (!LIKELY(!is_unwound(hook, frame, code, result)))
+        tell_unwind(hook, code);
+    else
+        tell(frame, code,
+             code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
+                     cunei_hookframe_yields(frame, code)
+                 ? CUNEI_PHASE_YIELD
+                 : CUNEI_PHASE_LEAVE,
+             result);
+}
+
+void cunei_hookevent_line(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    cunei_hookevent_goes_on(hook, frame);
+    cunei_lineevent_tell(cunei_hookframe_code(frame), cunei_hookframe_line(frame));
+}
+
+void cunei_hookevent_raise(const struct cunei_hook *hook, PyFrameObject *frame,
+                           PyObject *told)
+{
+    PyCodeObject *code = cunei_hookframe_code(frame);
+
+    if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) < 3)
+        return;
+    cunei_hookevent_goes_on(hook, frame);
+    cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
+    raised.frame = cunei_pyframe_running(PyThreadState_Get());
+    raised.type = PyTuple_GET_ITEM(told, 0);
+    cunei_thrown_raised(frame, cunei_event_word(code), told);
+    cunei_recorder_end_event(before);
+}
