@@ -124,6 +124,12 @@ static void put_values(struct cunei_buffer *out, const char *text, size_t size,
     cunei_buffer_fini(&json);
 }
 
+/* Of a buffer that nothing was put into, there is none. */
+static const char *text_at(const struct cunei_buffer *texts, size_t offset)
+{
+    return texts->data ? texts->data + offset : "";
+}
+
 /* The innermost stretch ends: write its row, and count it for the one around it. */
 static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
                     enum cunei_stretch_end how, const char *result, size_t result_size)
@@ -175,7 +181,7 @@ static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
     at = cunei_put(at, outcomes[how], strlen(outcomes[how]));
     *at++ = ',';
     cunei_buffer_grow(&encoding->out, at);
-    put_values(&encoding->out, state->texts.data + row.text,
+    put_values(&encoding->out, text_at(&state->texts, row.text),
                state->texts.size - row.text, result, result_size);
     state->texts.size = row.text;
     cunei_buffer_append(&encoding->out, "\n", 1);
@@ -251,7 +257,7 @@ static int end_row(struct cunei_encoding *encoding, const struct cunei_call_end 
     if (results->failed)
         return -ENOMEM;
     if (state->count > state->adopted) {
-        put_row(encoding, end_ns, call->how, results->data + text, size);
+        put_row(encoding, end_ns, call->how, text_at(results, text), size);
         results->size = text;
         return 0;
     }
@@ -296,7 +302,7 @@ static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
         const struct remainder *remainder = &after->remainders[i];
         before->rows[before->count - 1].other_ns += remainder->other_ns;
         put_row(seam, remainder->end_ns, remainder->how,
-                after->results.data + remainder->text, remainder->size);
+                text_at(&after->results, remainder->text), remainder->size);
     }
     for (uint32_t i = 0; i < after->adopted && i < before->count; i++)
         before->rows[i].other_ns += after->rows[i].other_ns;
@@ -304,7 +310,7 @@ static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
         struct row row = after->rows[i];
         size_t end = i + 1 < after->count ? after->rows[i + 1].text : after->texts.size;
         row.text = before->texts.size;
-        cunei_buffer_append(&before->texts, after->texts.data + after->rows[i].text,
+        cunei_buffer_append(&before->texts, text_at(&after->texts, after->rows[i].text),
                             end - after->rows[i].text);
         rc = before->texts.failed ? -ENOMEM : push(before, row);
     }

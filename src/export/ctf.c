@@ -89,13 +89,13 @@ static int write_description(const struct writer *writer)
 /* A `call` event of a function becomes its own. */
 static void put_named(struct cunei_buffer *out, const uint64_t *event, size_t size)
 {
+    if (cunei_record_class(event[0]) != CUNEI_CLASS_CALL) {
+        cunei_buffer_append(out, event, size * sizeof(*event));
+        return;
+    }
     uint64_t record = cunei_record(event[0], (uint32_t)event[1],
                                    (uint32_t)cunei_record_phase(event[0]));
-
-    if (cunei_record_class(event[0]) == CUNEI_CLASS_CALL)
-        cunei_buffer_append(out, &record, sizeof(record));
-    else
-        cunei_buffer_append(out, event, size * sizeof(*event));
+    cunei_buffer_append(out, &record, sizeof(record));
 }
 
 static bool is_unwanted_definition(const struct writer *writer, const uint64_t *event)

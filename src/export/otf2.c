@@ -267,6 +267,7 @@ static int write_process(struct writing *writing, size_t index)
     if (rc == 0)
         end_pause(writing);
     cunei_otf2_location_end(&writing->archive);
+    cunei_tell_release(&encoding);
     export->threads += encoding.threads;
     export->calls += encoding.calls;
     return rc;

@@ -6,15 +6,6 @@
  */
 #include "export/tell.h"
 
-void cunei_pause_pass(struct cunei_pausing *pausing, int change)
-{
-    struct cunei_pause_level *level = &pausing->level;
-
-    level->depth += change;
-    if (level->depth < level->lowest)
-        level->lowest = level->depth;
-}
-
 void cunei_pause_break(struct cunei_pausing *pausing)
 {
     pausing->is_open = false;

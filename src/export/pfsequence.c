@@ -7,13 +7,7 @@
 #include "export/name.h"
 #include "export/pffields.h"
 #include "export/proto.h"
-#include "export/tell.h"
 #include "trace/trace.h"
-
-uint64_t cunei_pf_sequence(const struct cunei_encoding *encoding)
-{
-    return encoding->number + 1;
-}
 
 size_t cunei_pf_packet(struct cunei_encoding *encoding)
 {
@@ -101,10 +95,9 @@ static void begin(struct cunei_encoding *encoding)
     state->has_begun = true;
 }
 
-struct cunei_pf_time cunei_pf_pass(struct cunei_encoding *encoding, uint64_t time)
+struct cunei_pf_time cunei_pf_begin(struct cunei_encoding *encoding, uint64_t ns)
 {
     struct cunei_pf_state *state = encoding->state;
-    uint64_t ns = cunei_wall_ns(encoding->wall, time);
 
     if (state->last_ns == 0)
         set_clock(encoding, ns);

@@ -16,8 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cunei_buffer;
-struct cunei_encoding;
+#include "export/tell.h"
 
 /* The state of an encoding. */
 struct cunei_pf_state {
@@ -60,10 +59,27 @@ struct cunei_pf_time {
     bool is_wall;
 };
 
-/* Begins the sequence, where that has not happened yet. */
-struct cunei_pf_time cunei_pf_pass(struct cunei_encoding *encoding, uint64_t time);
+/* Private: where it is not just the next event. */
+struct cunei_pf_time cunei_pf_begin(struct cunei_encoding *encoding, uint64_t ns);
 
-uint64_t cunei_pf_sequence(const struct cunei_encoding *encoding);
+/* Begins the sequence, where that has not happened yet. */
+static inline struct cunei_pf_time cunei_pf_pass(struct cunei_encoding *encoding,
+                                                 uint64_t time)
+{
+    struct cunei_pf_state *state = encoding->state;
+    uint64_t ns = cunei_wall_ns(encoding->wall, time);
+
+    if (__builtin_expect(!state->has_begun || ns < state->last_ns, 0))
+        return cunei_pf_begin(encoding, ns);
+    uint64_t passed = ns - state->last_ns;
+    state->last_ns = ns;
+    return (struct cunei_pf_time){passed, false};
+}
+
+static inline uint64_t cunei_pf_sequence(const struct cunei_encoding *encoding)
+{
+    return encoding->number + 1;
+}
 
 /* A packet of the sequence; it ends with cunei_proto_close. */
 size_t cunei_pf_packet(struct cunei_encoding *encoding);

@@ -453,6 +453,12 @@ int cunei_tell_stream(struct cunei_export *export, size_t process,
     return rc;
 }
 
+void cunei_tell_release(struct cunei_encoding *encoding)
+{
+    free(encoding->pending.values);
+    encoding->pending.values = NULL;
+}
+
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder)
 {
     struct telling telling = {

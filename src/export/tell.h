@@ -142,7 +142,15 @@ extern const struct cunei_story_methods cunei_pending_methods;
 int cunei_pending_flush(struct cunei_encoding *encoding);
 
 /* Private: what a pause needs to know of an encoding, as it comes … */
-void cunei_pause_pass(struct cunei_pausing *pausing, int change);
+static inline void cunei_pause_pass(struct cunei_pausing *pausing, int change)
+{
+    struct cunei_pause_level *level = &pausing->level;
+
+    level->depth += change;
+    if (level->depth < level->lowest)
+        level->lowest = level->depth;
+}
+
 void cunei_pause_break(struct cunei_pausing *pausing);
 int cunei_pause_take(struct cunei_encoding *encoding, const struct cunei_gc *event,
                      uint64_t time);
@@ -152,9 +160,11 @@ int cunei_pause_join(struct cunei_encoding *seam, const struct cunei_encoding *p
 /* Errors as cunei_export_write. */
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder);
 
-/* One stream as a whole, here and now, for who cannot have it in pieces. */
+/* One stream as a whole, here and now, for who cannot have it in pieces; an encoding
+ * takes several, and gives back what it has in the end. */
 int cunei_tell_stream(struct cunei_export *export, size_t process,
                       const struct cunei_trace_stream *stream,
                       struct cunei_encoding *encoding);
+void cunei_tell_release(struct cunei_encoding *encoding);
 
 #endif

@@ -215,6 +215,7 @@ static void make_traces(struct fixture *fixture)
     save("trace", "ended", &out);
     save("packet", "three", &packets);
     save("model", "three", &packets);
+    save("export", "three", &packets);
     cunei_buffer_fini(&packets);
     put_live(&out, fixture);
     put_live_packets(&out, fixture);
