@@ -365,17 +365,16 @@ static int prepare(struct cunei_probe *state)
     state->source = source;
     source->ends = false; /* the one before may have */
     active = state;
-    cunei_process_hear_calls(state->source->methods->watch != NULL);
-    state->source->c_calls = state->session.c_calls;
-    state->source->lines = state->session.lines.count > 0;
-    if (state->source->methods->take(state->source, is_selective(state)) < 0)
+    cunei_process_hear_calls(source->methods->watch != NULL);
+    source->c_calls = state->session.c_calls;
+    source->lines = state->session.lines.count > 0;
+    if (source->methods->take(source, is_selective(state)) < 0)
         return -1;
-    uint64_t cost_ps = cunei_cost_measure(state->source);
+    uint64_t cost_ps = cunei_cost_measure(source);
     if (cost_ps)
         state->event_cost_ps = cost_ps;
-    return PyErr_Occurred()
-               ? -1
-               : state->source->methods->prepare(state->source, is_selective(state));
+    return PyErr_Occurred() ? -1
+                            : source->methods->prepare(source, is_selective(state));
 }
 
 bool cunei_control_is_main(void)
