@@ -357,6 +357,54 @@ f()
     assert trace.is_balanced()
 
 
+@pytest.mark.parametrize("instrumenter", HOOKS)
+def test_what_ends_a_function_is_told(cunei, instrumenter):
+    """None is returned, yielded, or what 3.12 says where an exception ends it."""
+    text = """
+class Counted:
+    def __init__(self):
+        self.left = 2
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+
+def fails():
+    raise KeyError(1)
+
+def takes():
+    try:
+        fails()
+    except KeyError:
+        pass
+
+def loops():
+    for _ in Counted():
+        pass
+
+def yields():
+    yield
+    yield
+
+takes()
+loops()
+list(yields())
+"""
+    done, trace = record(cunei, instrumenter, text)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(cunei("report", "--json", "trace").stdout)
+    raised = {row["qualname"]: row["raised"] for row in shown["functions"]}
+    assert {name for name, count in raised.items() if count} == {
+        "fails",
+        "Counted.__next__",
+    }
+    assert trace.count("yields", ctf.YIELD) == 2
+
+
 def test_exceptions_by_the_trace_hook(cunei):
     text = """
 def f():
