@@ -63,8 +63,8 @@ struct cunei_later_pushed cunei_later_push(PyThreadState *thread,
     cunei_later_set_top(thread, frame);
     /* One that has not come so far is not shown. */
     if (cunei_later_offset(frame) < CUNEI_LATER_UNIT * code->_co_firsttraceable)
-        frame->instruction =
-            code->co_code_adaptive + CUNEI_LATER_UNIT * code->_co_firsttraceable;
+        frame->instruction = code->co_code_adaptive +
+                             (ptrdiff_t)CUNEI_LATER_UNIT * code->_co_firsttraceable;
     return pushed;
 }
 

@@ -120,7 +120,7 @@ void cunei_lateropen_begin(void)
     cunei_lateropen_end();
     for (PyThreadState *thread = head; thread; thread = PyThreadState_Next(thread))
         count++;
-    stacks = calloc(count, sizeof(*stacks));
+    stacks = count ? calloc(count, sizeof(*stacks)) : NULL;
     for (PyThreadState *thread = head; thread && stacks;
          thread = PyThreadState_Next(thread))
         add_stack(thread);
