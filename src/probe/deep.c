@@ -96,7 +96,10 @@ static void give_segment(void *segment)
         (void)munmap(other, SEGMENT_SIZE);
 }
 
-/* What is switched back to has the program's settings of before: it may change them. */
+/*
+ * To switch back brings the signal mask and the rounding of floats of before, which the
+ * program may have changed: it is to have those that it has now.
+ */
 static void start(void)
 {
     struct run *run = starting;
@@ -124,6 +127,7 @@ bool cunei_deep_run(void (*work)(void *context), void *context)
     segment_in_use = segment;
     (void)swapcontext(&run.below, &run.above);
     (void)fesetenv(&run.floating);
+    starting = NULL;
     segment_in_use = segment_before;
     end = end_before;
     give_segment(segment);
