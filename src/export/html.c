@@ -59,18 +59,6 @@ static int put_functions(struct cunei_html *html)
     return rc;
 }
 
-static uint64_t parent_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->parent;
-}
-
-static uint64_t function_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->slot > 0 ? node->slot - 1 : 0;
-}
-
 /* That of the root is what no function had. */
 static uint64_t self_of(const struct cunei_node *node, void *context)
 {
@@ -89,8 +77,8 @@ static int put_tree(struct cunei_html *html)
     static const struct {
         const char *name;
         uint64_t (*value)(const struct cunei_node *node, void *context);
-    } columns[] = {{"parent", parent_of},
-                   {"function", function_of},
+    } columns[] = {{"parent", cunei_page_parent},
+                   {"function", cunei_page_function_of},
                    {"self", self_of},
                    {"calls", calls_of}};
     struct cunei_tree *tree = html->survey.tree;

@@ -65,7 +65,7 @@ static uint32_t index_of(struct timeline *timeline, uint32_t function)
 
 static uint64_t since_origin(const struct cunei_encoding *encoding, uint64_t time)
 {
-    return cunei_wall_ns(encoding->wall, time) - encoding->export->origin_ns;
+    return cunei_export_since(encoding->export, cunei_wall_ns(encoding->wall, time));
 }
 
 static void put_numbers(struct timeline *timeline, enum list list, uint64_t one,

@@ -14,6 +14,11 @@
 #define WORKERS_MAX 64u
 /* Pieces that may be ready before their turn comes, for each worker. */
 #define AHEAD 3u
+/* Bytes of pieces that wait for their turn: beyond that, nobody works ahead.  A piece
+ * has some ten times those of the file, unless names in it are very long. */
+#define READY_MAX ((size_t)128 << 20)
+/* A buffer that became larger is not kept for the next piece. */
+#define KEPT_MAX ((size_t)16 << 20)
 
 /* A range of a stream's file. */
 struct piece {
@@ -55,6 +60,7 @@ struct telling {
     pthread_cond_t wanted; /* a slot is free */
     size_t next;           /* piece to be told … */
     size_t written;        /* … and how many were written */
+    size_t ready_bytes;    /* of those that are done, and not written */
     bool is_over;
     uint64_t seam_number; /* encodings behind those of the pieces */
 };
@@ -151,6 +157,8 @@ static int begin_encoding(struct telling *telling, struct cunei_encoding *encodi
         return -ENOMEM;
     if (state)
         memset(state, 0, telling->encoder->state_size);
+    if (out.capacity > KEPT_MAX)
+        cunei_buffer_fini(&out);
     cunei_buffer_clear(&out);
     *encoding = (struct cunei_encoding){
         .export = telling->export,
@@ -176,21 +184,26 @@ static void release(const struct telling *telling, struct cunei_encoding *encodi
     encoding->pending.values = NULL;
 }
 
+/* `watched`: who is to be told how far it is, or NULL. */
 static int tell_packets(const struct cunei_selection *selection, struct slot *slot,
                         struct cunei_encoding *encoding,
-                        struct cunei_trace_reader *reader)
+                        struct cunei_trace_reader *reader, struct cunei_export *watched)
 {
     struct cunei_trace_packet packet;
     int rc = 0, read_rc = 0;
 
     while (rc == 0 && (read_rc = cunei_trace_reader_next(reader, &packet)) > 0) {
-        slot->bytes += sizeof(*packet.head) + packet.word_count * sizeof(uint64_t);
+        uint64_t bytes =
+            sizeof(*packet.head) + packet.word_count * sizeof(*packet.words);
+        slot->bytes += bytes;
         rc = cunei_selection_apply(selection, &slot->cut, &packet);
         if (rc == 0)
             rc = cunei_story_packet(&slot->story, packet.head, packet.words,
                                     packet.word_count);
         if (rc == 0)
             rc = cunei_pending_flush(encoding);
+        if (watched)
+            cunei_selection_progress(watched, bytes);
     }
     if (rc == 0 && read_rc == -ENOMEM)
         rc = read_rc;
@@ -220,7 +233,7 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
     if (rc < 0)
         return rc;
     rc = tell_packets(&telling->export->selections[piece->process], slot,
-                      &slot->encoding, &reader);
+                      &slot->encoding, &reader, NULL);
     cunei_trace_reader_close(&reader);
     if (rc == 0)
         rc = cunei_story_end(&slot->story);
@@ -229,11 +242,20 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
     return rc == 0 && slot->encoding.out.failed ? -ENOMEM : rc;
 }
 
+/* Under the lock: whether there is a place for the next piece.  One whose turn it is
+ * always has one. */
+static bool has_room(const struct telling *telling)
+{
+    return telling->next == telling->written ||
+           (telling->next < telling->written + telling->slot_count &&
+            telling->ready_bytes < READY_MAX);
+}
+
 /* Under the lock: take the next piece, if there is one and a place for it. */
 static bool take(struct telling *telling, size_t *index)
 {
     while (!telling->is_over && telling->next < telling->piece_count &&
-           telling->next >= telling->written + telling->slot_count)
+           !has_room(telling))
         (void)pthread_cond_wait(&telling->wanted, &telling->lock);
     if (telling->is_over || telling->next >= telling->piece_count)
         return false;
@@ -256,6 +278,7 @@ static void *run_worker(void *argument)
         (void)pthread_mutex_lock(&telling->lock);
         slot->rc = rc;
         slot->is_done = true;
+        telling->ready_bytes += slot->encoding.out.size;
         (void)pthread_cond_signal(&telling->ready);
     }
     (void)pthread_mutex_unlock(&telling->lock);
@@ -364,6 +387,8 @@ static int write_pieces(struct telling *telling,
         take_stock(telling, slot);
         cunei_story_fini(&slot->story);
         (void)pthread_mutex_lock(&telling->lock);
+        if (slot->is_done)
+            telling->ready_bytes -= slot->encoding.out.size;
         slot->is_done = false;
         telling->written++;
         if (--telling->processes[piece->process].piece_count == 0)
@@ -440,7 +465,7 @@ int cunei_tell_stream(struct cunei_export *export, size_t process,
                                      stream, 0, UINT64_MAX);
     if (rc < 0)
         return rc;
-    rc = tell_packets(&export->selections[process], &slot, encoding, &reader);
+    rc = tell_packets(&export->selections[process], &slot, encoding, &reader, export);
     cunei_trace_reader_close(&reader);
     if (rc == 0)
         rc = cunei_story_end(&slot.story);
