@@ -104,8 +104,10 @@ static bool is_open(const struct cunei_cut_stack *stack, uint32_t function)
     return index < stack->count_capacity && stack->counts[index] > 0;
 }
 
-/* A leave of what is not on top ends what is above it, one of what is not open is
- * nothing, as those who read the stream see it. */
+/*
+ * A leave of what is not on top ends what is above it, one of what is not open is
+ * nothing, as those who read the stream see it.
+ */
 static void pop(struct cunei_cut *cut, uint32_t function)
 {
     struct cunei_cut_stack *stack = &cut->stack;
