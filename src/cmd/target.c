@@ -115,31 +115,19 @@ static bool mark(const char *folder)
 
     cunei_buffer_format(&path, "%s/" CUNEI_TARGET_MARK, folder);
     if (!path.failed)
-        fd = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     cunei_buffer_fini(&path);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
 }
 
-/* What the user lets others do with files that are made; mkstemp's kin allow nothing.
- */
-static mode_t allowed(mode_t most)
-{
-    mode_t mask = umask(0);
-
-    (void)umask(mask);
-    return most & ~mask;
-}
-
+/* For the user alone, as a recording is: it may hold arguments. */
 static bool open_part(struct cunei_target *target)
 {
     if (target->is_folder)
-        return mkdtemp(target->part) && chmod(target->part, allowed(0777)) == 0 &&
-               mark(target->part);
+        return mkdtemp(target->part) && mark(target->part);
     int fd = mkostemp(target->part, O_CLOEXEC);
-    if (fd >= 0)
-        (void)fchmod(fd, allowed(0666));
     target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     return target->out != NULL;
 }
