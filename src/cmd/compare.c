@@ -18,6 +18,7 @@
 #include "cmd/sides.h"
 #include "cmd/target.h"
 #include "export/difference.h"
+#include "model/tree.h"
 #include "survey/comparison.h"
 
 #define HTML "html"
@@ -126,6 +127,8 @@ static int write_page(const struct cunei_comparison *comparison,
         return cunei_cmd_fail(rc, "cannot write '%s'", values->file);
     if (strcmp(values->file, "-") != 0)
         cunei_cmd_note("'%s' shows the difference; open it in a browser", values->file);
+    if (comparison->trees[0]->folded + comparison->trees[1]->folded > 0)
+        cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
     if (values->open)
         cunei_exporting_open(values->file);
     return EXIT_SUCCESS;
@@ -140,7 +143,7 @@ static int judge(const struct cunei_comparison *comparison, double limit)
         return EXIT_SUCCESS;
     if (isinf(growth))
         return cunei_cmd_fail(0, "A has no time in any function that is compared, so "
-                                 "that no percentage can be told");
+                                 "there is no percentage to give");
     if (cunei_comparison_has_chance(comparison) &&
         comparison->chance >= CUNEI_COMPARE_SIGNIFICANT) {
         cunei_cmd_note("B takes %.1f %% more time than A, but its runs differ as much "
@@ -181,7 +184,7 @@ static int prepare_file(struct values *values)
 
     if (!values->to)
         return values->output || values->open
-                   ? cunei_cmd_usage("%s is of --to html",
+                   ? cunei_cmd_usage("%s needs --to html",
                                      values->output ? "--output" : "--open")
                    : CUNEI_OPTIONS_GO_ON;
     if (strncmp(values->to, HTML, size) != 0 ||
@@ -191,6 +194,8 @@ static int prepare_file(struct values *values)
                                values->to);
     const char *named = values->to[size] == ':' ? values->to + size + 1 : "";
     values->file = values->output ? values->output : named[0] ? named : "compare.html";
+    if (values->open && strcmp(values->file, "-") == 0)
+        return cunei_cmd_usage("--open needs a file, and - is stdout");
     int status = cunei_target_check(values->file, false, values->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
 }

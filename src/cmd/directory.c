@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "cmd/target.h"
 #include "rt/refusal.h"
 #include "rt/space.h"
 #include "trace/trace.h"
@@ -47,7 +48,9 @@ static bool is_ours_inside(const char *name)
 /* In the trace directory, beside the folders. */
 static bool is_ours_beside(const char *name)
 {
+    /* A trace that was exported is marked, one that is recorded in its place is not. */
     return strcmp(name, CUNEI_SPACE_NAME) == 0 ||
+           strcmp(name, CUNEI_TARGET_MARK) == 0 ||
            strncmp(name, CUNEI_REFUSAL_NAME, strlen(CUNEI_REFUSAL_NAME)) == 0;
 }
 

@@ -137,16 +137,16 @@ static char *name_of(const char *path)
 }
 
 /* A trace that is written anew is another one. */
-static int check_is_other(const struct values *values, const char *path)
+static int check_is_other(const char *path, const char *file)
 {
-    char *from = realpath(path, NULL), *to = realpath(values->exporting.file, NULL);
+    char *from = realpath(path, NULL), *to = file ? realpath(file, NULL) : NULL;
     bool is_same = from && to && strcmp(from, to) == 0;
 
     free(from);
     free(to);
-    return is_same ? cunei_cmd_fail(0, "cannot write to '%s': it is the trace itself",
-                                    values->exporting.file)
-                   : CUNEI_OPTIONS_GO_ON;
+    return is_same
+               ? cunei_cmd_fail(0, "cannot write to '%s': it is the trace itself", file)
+               : CUNEI_OPTIONS_GO_ON;
 }
 
 /* -o FILE is FORMAT:FILE. */
@@ -159,10 +159,11 @@ static int export_trace(struct values *values, const char *path)
     if (values->file)
         cunei_buffer_format(&to, ":%s", values->file);
     values->exporting.to = to.data;
-    int status = cunei_exporting_prepare(&values->exporting, name ? name : "trace",
-                                         values->force);
+    const char *colon = strchr(values->exporting.to, ':');
+    int status = check_is_other(path, colon ? colon + 1 : NULL);
     if (status == CUNEI_OPTIONS_GO_ON)
-        status = check_is_other(values, path);
+        status = cunei_exporting_prepare(&values->exporting, name ? name : "trace",
+                                         values->force);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = cunei_exporting_write(&values->exporting, path, &values->export);
     cunei_exporting_fini(&values->exporting);
@@ -175,7 +176,7 @@ static int export_trace(struct values *values, const char *path)
 static int settle(struct values *values)
 {
     if (!values->to)
-        return cunei_cmd_usage("export wants a format: --to perfetto; 'cunei export "
+        return cunei_cmd_usage("export needs a format: --to perfetto; 'cunei export "
                                "--list' shows them");
     if (values->file && strchr(values->to, ':'))
         return cunei_cmd_usage("--to %s names a file, and so does -o %s: one is enough",

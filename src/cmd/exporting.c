@@ -113,6 +113,8 @@ int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
     exporting->file = file.data;
     if (file.failed)
         return cunei_cmd_fail(-ENOMEM, "cannot export to %s", exporting->format->name);
+    if (exporting->open && strcmp(file.data, "-") == 0)
+        return cunei_cmd_usage("--open needs a file, and - is stdout");
     int status =
         cunei_target_check(file.data, exporting->format->is_folder, exporting->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
@@ -137,6 +139,8 @@ static int fail(const struct cunei_exporting *exporting, const char *path,
                               "nothing was recorded between --from and --until; "
                               "'cunei info %s' tells how long it took",
                               path);
+    if (rc == -ENOMEM)
+        return cunei_cmd_fail(0, "not enough memory to export '%s'", path);
     if (strcmp(exporting->file, "-") == 0)
         return cunei_cmd_fail(rc, "cannot write to stdout");
     return cunei_cmd_fail(rc, "cannot write to '%s'", exporting->file);
@@ -158,9 +162,28 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
     cunei_cmd_note("'%s' holds %s; %s", exporting->file, text.data,
                    exporting->format->how);
     if (instead)
-        cunei_cmd_note("that is more than its viewers read with ease: --to %s is much "
-                       "smaller, --from and --until make less of it",
+        cunei_cmd_note("that is larger than its viewers handle well: --to %s is much "
+                       "smaller, or narrow it with --from and --until",
                        instead->name);
+    cunei_buffer_fini(&text);
+}
+
+/* What the file itself has no place for. */
+static void say_what_is_missing(const struct cunei_export *export)
+{
+    struct cunei_buffer text = {0};
+
+    if (export->lost > 0)
+        cunei_format_several(&text, export->lost, "event");
+    if (export->missing_packets > 0) {
+        cunei_buffer_append_text(&text, text.size ? " and " : "");
+        cunei_format_several(&text, export->missing_packets, "packet");
+    }
+    if (text.size)
+        cunei_cmd_note("the recording lost %s: times and calls are less than they were",
+                       text.data);
+    if (export->is_folded)
+        cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
     cunei_buffer_fini(&text);
 }
 
@@ -169,11 +192,12 @@ void cunei_exporting_open(const char *file)
     char *argv[] = {(char *)(uintptr_t)OPENER, (char *)(uintptr_t)file, NULL};
     char *opener = cunei_interpreter_in_path(OPENER);
     pid_t pid;
+    int error = opener ? posix_spawn(&pid, opener, NULL, NULL, argv, environ) : 0;
 
     if (!opener)
         cunei_cmd_note("cannot open '%s': there is no " OPENER " here", file);
-    else if (posix_spawn(&pid, opener, NULL, NULL, argv, environ) != 0)
-        (void)cunei_cmd_fail(-errno, "cannot open '%s'", file);
+    else if (error != 0)
+        (void)cunei_cmd_fail(-error, "cannot open '%s'", file);
     free(opener);
 }
 
@@ -199,6 +223,7 @@ static int export_to(const struct cunei_exporting *exporting,
                                 export->damage.text, exporting->file);
     else if (strcmp(exporting->file, "-") != 0)
         say_what_was_written(exporting, export->calls);
+    say_what_is_missing(export);
     if (exporting->open)
         cunei_exporting_open(exporting->file);
     return status;

@@ -2,9 +2,10 @@
 /*
  * --to FORMAT[:FILE] and --open: a recording that is exported when it is done.
  *
- *     struct cunei_exporting exporting = {0};        (values of
- * cunei_exporting_options) status = cunei_exporting_prepare(&exporting, program,
- * force); … run the program … cunei_exporting_write(&exporting, directory);
+ *     struct cunei_exporting exporting = {0};   of cunei_exporting_options
+ *     status = cunei_exporting_prepare(&exporting, program, force);
+ *     … run the program …
+ *     status = cunei_exporting_write(&exporting, directory, NULL);
  *     cunei_exporting_fini(&exporting);
  */
 #ifndef CUNEI_CMD_EXPORTING_H
@@ -16,6 +17,11 @@
 
 struct cunei_export_format;
 struct cunei_export_options;
+
+/* Of a tree that did not keep all paths: what is wrong with a picture of it. */
+#define CUNEI_EXPORTING_FOLDED                                                        \
+    "there were more different paths of calls than are kept: the time of the others " \
+    "counts to their last common caller"
 
 struct cunei_exporting {
     const char *to; /* as typed; NULL: nothing is exported */

@@ -45,7 +45,7 @@ int cunei_sides_find(struct cunei_sides *sides, int argc, char **argv)
     sides->sides[1] = (struct cunei_side){argv + (split > 0 ? split + 1 : 2),
                                           split > 0 ? argc - split - 1 : argc - 2};
     if (sides->sides[0].count < 1 || sides->sides[1].count < 1)
-        return cunei_cmd_usage("compare wants two traces, or what cProfile wrote: "
+        return cunei_cmd_usage("compare needs two traces, or what cProfile wrote: "
                                "cunei compare A B, or several of each: A… -- B…");
     return CUNEI_OPTIONS_GO_ON;
 }
@@ -72,7 +72,7 @@ static int check_twice(const struct cunei_sides *sides)
         for (int j = 0; j < side->count; j++) {
             for (int k = 0; k < j; k++) {
                 if (is_same(side->paths[j], side->paths[k]))
-                    return cunei_cmd_usage("'%s' stands on one side twice; each run "
+                    return cunei_cmd_usage("'%s' is given twice on one side; each run "
                                            "counts once",
                                            side->paths[j]);
             }

@@ -4,29 +4,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
+#include "cmd/leftover.h"
 
-#define OPEN_FOLDERS 16
-
-static int remove_entry(const char *path, const struct stat *status, int type,
-                        struct FTW *walk)
-{
-    (void)status, (void)type, (void)walk;
-    return remove(path);
-}
-
-static int remove_folder(const char *path)
-{
-    return nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
-}
+/* As in linux/fs.h, which not every libc has. */
+#define EXCHANGE (1u << 1)
 
 /* Whether one of a folder's entries is what an export may have left there. */
 static bool is_ours(const char *folder, const char *name)
@@ -34,7 +24,8 @@ static bool is_ours(const char *folder, const char *name)
     struct cunei_buffer path = {0};
 
     /* Of OTF2 … */
-    if (strncmp(name, "traces", 6) == 0)
+    if (strcmp(name, "traces") == 0 || strcmp(name, "traces.otf2") == 0 ||
+        strcmp(name, "traces.def") == 0)
         return true;
     /* … and of CTF, which is a folder for each process. */
     cunei_buffer_format(&path, "%s/%s/metadata", folder, name);
@@ -43,21 +34,29 @@ static bool is_ours(const char *folder, const char *name)
     return is_there;
 }
 
-/* Nothing else is ever deleted, whatever is forced. */
+/*
+ * Nothing but an export is ever deleted, whatever is forced.  A recording looks like
+ * one of CTF, and is the only one of its kind: an export is marked.
+ */
 static bool holds_only_ours(const char *path)
 {
-    bool is_fine = true;
+    bool is_fine = true, is_empty = true, is_marked = false;
 
     DIR *folder = opendir(path);
     if (!folder)
         return false;
     for (struct dirent *entry; is_fine && (entry = readdir(folder));) {
         const char *name = entry->d_name;
-        is_fine =
-            strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_ours(path, name);
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        is_empty = false;
+        if (strcmp(name, CUNEI_TARGET_MARK) == 0)
+            is_marked = true;
+        else
+            is_fine = is_ours(path, name);
     }
     closedir(folder);
-    return is_fine;
+    return is_empty || (is_fine && is_marked);
 }
 
 /* What is written next to it gets its name in the end. */
@@ -87,12 +86,12 @@ static int check(const char *path, bool is_folder, bool force, struct stat *stat
     if (S_ISDIR(status->st_mode) && !is_folder)
         return cunei_cmd_fail(0, "cannot write to '%s': it is a directory", path);
     if (!S_ISDIR(status->st_mode) && is_folder)
-        return cunei_cmd_fail(0, "cannot write to '%s': it is no directory", path);
+        return cunei_cmd_fail(0, "cannot write to '%s': it is not a directory", path);
     if (!force && (S_ISDIR(status->st_mode) || S_ISREG(status->st_mode)))
         return cunei_cmd_fail(0, "'%s' exists; --force overwrites it", path);
     if (is_folder && !holds_only_ours(path))
-        return cunei_cmd_fail(0, "'%s' holds more than an export, and is left as it is",
-                              path);
+        return cunei_cmd_fail(
+            0, "'%s' holds something else than an export, and is left as it is", path);
     return S_ISDIR(status->st_mode) || S_ISREG(status->st_mode) ? check_place(path)
                                                                 : EXIT_SUCCESS;
 }
@@ -103,28 +102,32 @@ int cunei_target_check(const char *path, bool is_folder, bool force)
 
     if (strcmp(path, "-") != 0)
         return check(path, is_folder, force, &status);
-    return is_folder ? cunei_cmd_usage("this format is a folder of files, which stdout "
-                                       "cannot take: name one")
-                     : EXIT_SUCCESS;
+    return is_folder
+               ? cunei_cmd_usage("this format writes a folder, which cannot go to "
+                                 "stdout; name one with -o")
+               : EXIT_SUCCESS;
 }
 
-/* What the user lets others do with files that are made; mkstemp's kin allow nothing.
- */
-static mode_t allowed(mode_t most)
+static bool mark(const char *folder)
 {
-    mode_t mask = umask(0);
+    struct cunei_buffer path = {0};
+    int fd = -1;
 
-    (void)umask(mask);
-    return most & ~mask;
+    cunei_buffer_format(&path, "%s/" CUNEI_TARGET_MARK, folder);
+    if (!path.failed)
+        fd = open(path.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    cunei_buffer_fini(&path);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
+/* For the user alone, as a recording is: it may hold arguments. */
 static bool open_part(struct cunei_target *target)
 {
     if (target->is_folder)
-        return mkdtemp(target->part) && chmod(target->part, allowed(0777)) == 0;
+        return mkdtemp(target->part) && mark(target->part);
     int fd = mkostemp(target->part, O_CLOEXEC);
-    if (fd >= 0)
-        (void)fchmod(fd, allowed(0666));
     target->out = fd >= 0 ? fdopen(fd, "w") : NULL;
     return target->out != NULL;
 }
@@ -158,7 +161,23 @@ int cunei_target_open(struct cunei_target *target, const char *path, bool is_fol
         free(target->part);
         return cunei_cmd_fail(-error, "cannot write to '%s'", path);
     }
+    cunei_leftover_watch(target->part);
     return EXIT_SUCCESS;
+}
+
+/*
+ * A folder can take the place of an empty one only.  Where the file system can, the two
+ * change places, so that there is no moment without either.
+ */
+static int replace_folder(const struct cunei_target *target)
+{
+    if (syscall(SYS_renameat2, AT_FDCWD, target->part, AT_FDCWD, target->path,
+                EXCHANGE) == 0)
+        return cunei_leftover_remove(target->part);
+    int rc = cunei_leftover_remove(target->path);
+    if (rc == 0 && rename(target->part, target->path) != 0)
+        rc = -errno;
+    return rc;
 }
 
 int cunei_target_close(struct cunei_target *target, int rc)
@@ -167,16 +186,13 @@ int cunei_target_close(struct cunei_target *target, int rc)
         rc = -errno;
     if (!target->part)
         return rc;
-    /* A folder can take the place of an empty one only. */
-    if (rc == 0 && target->is_folder && access(target->path, F_OK) == 0 &&
-        remove_folder(target->path) != 0)
+    if (rc == 0 && target->is_folder && access(target->path, F_OK) == 0)
+        rc = replace_folder(target);
+    else if (rc == 0 && rename(target->part, target->path) != 0)
         rc = -errno;
-    if (rc == 0 && rename(target->part, target->path) != 0)
-        rc = -errno;
-    if (rc < 0 && target->is_folder)
-        (void)remove_folder(target->part);
-    else if (rc < 0)
-        (void)unlink(target->part);
+    if (rc < 0)
+        (void)cunei_leftover_remove(target->part);
+    cunei_leftover_forget();
     free(target->part);
     target->part = NULL;
     return rc;

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* A file in each folder that is made: others are not overwritten. */
+#define CUNEI_TARGET_MARK ".cunei-export"
+
 struct cunei_target {
     FILE *out;        /* of a file */
     char *part;       /* owned: the name until then; NULL: it has none of its own */

@@ -61,7 +61,7 @@ static char *put_head(const struct cunei_encoding *encoding, char *at, char phas
 
     at = put_who(encoding, at, phase);
     at = CUNEI_PUT(at, ",\"ts\":");
-    return cunei_put_microseconds(at, ns - encoding->export->origin_ns);
+    return cunei_put_microseconds(at, cunei_export_since(encoding->export, ns));
 }
 
 static void open_event(struct cunei_encoding *encoding, char phase, uint64_t time)

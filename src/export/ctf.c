@@ -27,6 +27,8 @@ struct writer {
     struct cunei_buffer folder; /* of the process */
     struct cunei_cut cut;
     struct cunei_buffer rewritten; /* the words of a packet */
+    bool has_thread;               /* the stream, and this is the last one in it */
+    uint32_t thread;
 };
 
 static FILE *create(const struct writer *writer, const char *name)
@@ -144,14 +146,19 @@ static int write_packet(const struct cunei_trace_packet *packet, uint64_t sequen
     return 0;
 }
 
-static void take_stock(struct cunei_export *export,
-                       const struct cunei_trace_packet *packet)
+static void take_stock(struct writer *writer, const struct cunei_trace_packet *packet)
 {
+    const struct cunei_packet *head = packet->head;
     struct cunei_count count = {0};
 
+    if (head->stream_class == CUNEI_STREAM_EVENTS &&
+        (!writer->has_thread || writer->thread != head->thread)) {
+        writer->export->threads++;
+        writer->has_thread = true;
+        writer->thread = head->thread;
+    }
     cunei_count_words(&count, packet->words, packet->word_count);
-    export->threads += packet->head->stream_class == CUNEI_STREAM_EVENTS;
-    export->calls += count.calls;
+    writer->export->calls += count.calls;
 }
 
 /*
@@ -196,7 +203,7 @@ static int write_cut(struct writer *writer, struct cunei_trace_packet *packet,
                                                              : packet->word_count;
 
     packet->word_count = words;
-    take_stock(writer->export, packet);
+    take_stock(writer, packet);
     int rc = write_packet(packet, sequence, file);
     if (rc == 0 && words < whole.word_count)
         rc = write_edge(&whole, words, sequence + 1, file);
@@ -215,6 +222,7 @@ static int write_packets(struct writer *writer, const struct cunei_trace_stream 
     int rc = 0;
 
     while ((rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+        cunei_selection_progress(writer->export, packet.head->packet_bits / 8);
         if (stream->stream_class == CUNEI_STREAM_EVENTS)
             rc = cunei_selection_apply(writer->selection, &writer->cut, &packet);
         if (rc >= 0 && is_rewritten)
@@ -241,6 +249,7 @@ static int write_stream(struct writer *writer, const struct cunei_trace_stream *
     if (writer->export->options->names &&
         stream->stream_class == CUNEI_STREAM_DEFINITIONS)
         return 0;
+    writer->has_thread = false;
     FILE *file = create(writer, name ? name + 1 : stream->path);
     if (!file)
         return -errno;
@@ -256,11 +265,15 @@ static int write_stream(struct writer *writer, const struct cunei_trace_stream *
 
 static int write_process(struct writer *writer)
 {
+    /* That of `.` has a name, too. */
+    char *real = realpath(writer->process->path, NULL);
+    const char *name = real ? strrchr(real, '/') : NULL;
     int rc = 0;
 
     cunei_buffer_clear(&writer->folder);
     cunei_buffer_format(&writer->folder, "%s/%s", writer->export->folder,
-                        cunei_trace_folder(writer->process));
+                        name ? name + 1 : cunei_trace_folder(writer->process));
+    free(real);
     if (writer->folder.failed)
         return -ENOMEM;
     if (mkdir(writer->folder.data, 0700) != 0)

@@ -24,6 +24,12 @@ struct difference {
     unsigned side;           /* whose column is written */
 };
 
+/* To the nearest whole number. */
+static uint64_t average(uint64_t sum, uint32_t runs)
+{
+    return sum / runs + (sum % runs >= runs - runs / 2);
+}
+
 /* Put a side's nodes among those of both, an average of its runs. */
 static int add_side(struct difference *difference, unsigned side)
 {
@@ -45,23 +51,11 @@ static int add_side(struct difference *difference, unsigned side)
     }
     for (uint32_t i = 1; grown && i < from->count; i++) {
         struct pair *pair = &grown[nodes[i]];
-        pair->self_ns[side] += from->nodes[i].self / runs;
-        pair->calls[side] += from->nodes[i].calls / runs;
+        pair->self_ns[side] += average(from->nodes[i].self, runs);
+        pair->calls[side] += average(from->nodes[i].calls, runs);
     }
     free(nodes);
     return grown ? 0 : -ENOMEM;
-}
-
-static uint64_t parent_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->parent;
-}
-
-static uint64_t function_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->slot > 0 ? node->slot - 1 : 0;
 }
 
 static uint64_t self_of(const struct cunei_node *node, void *context)
@@ -82,9 +76,12 @@ static int put_tree(struct difference *difference)
         const char *name;
         uint64_t (*value)(const struct cunei_node *node, void *context);
         unsigned side;
-    } columns[] = {{"parent", parent_of, 0}, {"function", function_of, 0},
-                   {"selfA", self_of, 0},    {"selfB", self_of, 1},
-                   {"callsA", calls_of, 0},  {"callsB", calls_of, 1}};
+    } columns[] = {{"parent", cunei_page_parent, 0},
+                   {"function", cunei_page_function_of, 0},
+                   {"selfA", self_of, 0},
+                   {"selfB", self_of, 1},
+                   {"callsA", calls_of, 0},
+                   {"callsB", calls_of, 1}};
     struct cunei_buffer *out = &difference->page.text;
     int rc = 0;
 
@@ -139,7 +136,8 @@ static void put_head(struct difference *difference, const char *const names[2])
         cunei_buffer_append_text(&text, i > 0 ? " → " : "");
         cunei_format_duration(&text, (uint64_t)comparison->whole[i].self_ns.mean);
     }
-    cunei_buffer_format(&text, " (%+.1f %%)", cunei_comparison_growth(comparison));
+    if (comparison->whole[0].self_ns.mean > 0)
+        cunei_buffer_format(&text, " (%+.1f %%)", cunei_comparison_growth(comparison));
     if (comparison->runs[0] + comparison->runs[1] > 2)
         cunei_buffer_format(&text, " · averages of %" PRIu32 " and %" PRIu32 " runs",
                             comparison->runs[0], comparison->runs[1]);

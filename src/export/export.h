@@ -48,14 +48,24 @@ struct cunei_export {
     /* What was written, and what could not be. */
     uint64_t threads;
     uint64_t calls;
-    uint64_t lost; /* events that the recording lost, as far as they are known */
+    uint64_t lost; /* events that the recording lost, as far as they are known … */
+    uint64_t missing_packets; /* … and packets; both are told in timelines themselves */
+    bool is_folded;           /* there were more paths than are kept (model/tree.h) */
     size_t damage_count;
     struct cunei_trace_error damage; /* the first */
 
     /* Private. */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
+    uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
 };
+
+/* The time since the trace began; damaged traces have times before that. */
+static inline uint64_t cunei_export_since(const struct cunei_export *export,
+                                          uint64_t ns)
+{
+    return ns > export->origin_ns ? ns - export->origin_ns : 0;
+}
 
 struct cunei_export_format {
     const char *name;

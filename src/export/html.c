@@ -20,13 +20,6 @@
 /* Of them, for calls of threads that have only shorter ones. */
 #define ROOM_LEAST (SLICES_MAX / 8)
 
-uint64_t cunei_html_time(const struct cunei_html *html, uint64_t wall_ns)
-{
-    uint64_t origin_ns = html->export->origin_ns;
-
-    return wall_ns > origin_ns ? wall_ns - origin_ns : 0;
-}
-
 /* The least duration of which there are few enough, from what is known of each
  * function's: to a sixteenth. */
 static void find_hidden(struct cunei_html *html)
@@ -71,18 +64,6 @@ static int put_functions(struct cunei_html *html)
     return rc;
 }
 
-static uint64_t parent_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->parent;
-}
-
-static uint64_t function_of(const struct cunei_node *node, void *context)
-{
-    (void)context;
-    return node->slot > 0 ? node->slot - 1 : 0;
-}
-
 /* That of the root is what no function had. */
 static uint64_t self_of(const struct cunei_node *node, void *context)
 {
@@ -101,8 +82,8 @@ static int put_tree(struct cunei_html *html)
     static const struct {
         const char *name;
         uint64_t (*value)(const struct cunei_node *node, void *context);
-    } columns[] = {{"parent", parent_of},
-                   {"function", function_of},
+    } columns[] = {{"parent", cunei_page_parent},
+                   {"function", cunei_page_function_of},
                    {"self", self_of},
                    {"calls", calls_of}};
     struct cunei_tree *tree = html->survey.tree;
@@ -157,7 +138,7 @@ static void put_head(struct cunei_html *html)
     cunei_buffer_format(out,
                         ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
                         ",\"hidden_ns\":%" PRIu64,
-                        cunei_html_time(html, survey->begin_ns),
+                        cunei_export_since(html->export, survey->begin_ns),
                         cunei_survey_duration_ns(survey), html->hidden_ns);
     cunei_buffer_fini(&text);
 }

@@ -21,10 +21,6 @@ struct cunei_html {
     uint32_t hidden_room;       /* … so many */
 };
 
-/* Where a time of the wall clock is on the page: since the trace's first event, as
- * --from and --until count, whatever part of it was asked for. */
-uint64_t cunei_html_time(const struct cunei_html *html, uint64_t wall_ns);
-
 /* What a process ran, and what multiprocessing calls it. */
 void cunei_html_put_command(struct cunei_html *html,
                             const struct cunei_process *process);

@@ -48,8 +48,8 @@ static void put_processes(struct cunei_html *html)
             process->parent < survey->process_count ? (int64_t)process->parent : -1);
         cunei_html_put_command(html, &process->process->description);
         cunei_buffer_format(out, ",%" PRIu64 ",%" PRIu64 ",",
-                            cunei_html_time(html, process->begin_ns),
-                            cunei_html_time(html, process->end_ns));
+                            cunei_export_since(html->export, process->begin_ns),
+                            cunei_export_since(html->export, process->end_ns));
         put_words(html, &ended);
         cunei_buffer_format(out, ",%" PRId64 ",%zu,%" PRIu64 "]",
                             process->has_cpu ? (int64_t)process->cpu_ns : -1,
@@ -86,8 +86,9 @@ static void put_task(struct cunei_html *html, const struct cunei_survey_task *ta
         ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
         ",\"%s\"]",
         task->function < survey->functions.count ? (int64_t)task->function : -1,
-        task->run_ns, task->wait_ns, task->steps, cunei_html_time(html, task->begin_ns),
-        cunei_html_time(html, task->end_ns),
+        task->run_ns, task->wait_ns, task->steps,
+        cunei_export_since(html->export, task->begin_ns),
+        cunei_export_since(html->export, task->end_ns),
         task->has_raised  ? "raised"
         : task->has_ended ? "returned"
                           : "");

@@ -83,9 +83,7 @@ static uint32_t index_of(struct timeline *timeline, uint32_t function)
 
 static uint64_t since_origin(const struct cunei_encoding *encoding, uint64_t time)
 {
-    const struct timeline *timeline = encoding->labels;
-
-    return cunei_html_time(timeline->html, cunei_wall_ns(encoding->wall, time));
+    return cunei_export_since(encoding->export, cunei_wall_ns(encoding->wall, time));
 }
 
 static bool passes(const struct timeline *timeline, struct sieve *sieve, uint32_t room,

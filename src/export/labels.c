@@ -2,11 +2,41 @@
 #include "export/labels.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/trace.h"
 
 static const struct cunei_function unknown = {
     .module = "?", .qualname = "?", .file = ""};
+
+/*
+ * A format may write a name at each call: one of many kilobytes would make a file, and
+ * what is in memory of it, thousands of times as large as the trace.
+ */
+#define NAME_MAX_BYTES 1024u
+#define ELLIPSIS       "…"
+
+struct names {
+    char module[NAME_MAX_BYTES + sizeof(ELLIPSIS)];
+    char qualname[NAME_MAX_BYTES + sizeof(ELLIPSIS)];
+    char file[NAME_MAX_BYTES + sizeof(ELLIPSIS)];
+};
+
+/* The name itself, or as much of it as is told, in `room`. */
+static const char *shorten(char room[NAME_MAX_BYTES + sizeof(ELLIPSIS)],
+                           const char *name)
+{
+    size_t size = strnlen(name, NAME_MAX_BYTES + 1);
+
+    if (size <= NAME_MAX_BYTES)
+        return name;
+    /* Whole characters. */
+    while (--size > 0 && ((unsigned char)name[size] & 0xC0) == 0x80)
+        ;
+    memcpy(room, name, size);
+    memcpy(room + size, ELLIPSIS, sizeof(ELLIPSIS));
+    return room;
+}
 
 struct cunei_labels *cunei_labels_make(
     const struct cunei_trace_process *process,
@@ -23,8 +53,13 @@ struct cunei_labels *cunei_labels_make(
         const struct cunei_function *function =
             i < count && process->functions[i].module ? &process->functions[i]
                                                       : &unknown;
+        struct cunei_function told = *function;
+        struct names names;
+        told.module = shorten(names.module, function->module);
+        told.qualname = shorten(names.qualname, function->qualname);
+        told.file = shorten(names.file, function->file);
         labels->offsets[i] = labels->text.size;
-        render(&labels->text, function);
+        render(&labels->text, &told);
     }
     if (!labels->offsets || labels->text.failed) {
         cunei_labels_free(labels);

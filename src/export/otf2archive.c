@@ -206,7 +206,8 @@ void cunei_otf2_process(struct cunei_otf2 *archive, size_t index)
 
 uint64_t cunei_otf2_stamp(struct cunei_otf2 *archive, uint64_t time)
 {
-    uint64_t ns = cunei_wall_ns(archive->wall, time) - archive->export->origin_ns;
+    uint64_t ns =
+        cunei_export_since(archive->export, cunei_wall_ns(archive->wall, time));
 
     archive->last = ns > archive->last ? ns : archive->last;
     return archive->last;

@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "export/page.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "export/drain.h"
 #include "export/pagebytes.h"
 #include "model/functions.h"
 #include "model/tree.h"
 
-#define FLUSH_SIZE ((size_t)64 << 10)
-
-static int flush(struct cunei_page *page)
-{
-    struct cunei_buffer *text = &page->text;
-
-    if (text->failed)
-        return -ENOMEM;
-    if (text->size > 0 && fwrite(text->data, 1, text->size, page->out) != text->size)
-        return errno ? -errno : -EIO;
-    cunei_buffer_clear(text);
-    return 0;
-}
-
 int cunei_page_flow(struct cunei_page *page)
 {
-    return page->text.size > FLUSH_SIZE ? flush(page) : 0;
+    return cunei_drain_full(&page->text, page->out);
 }
 
 void cunei_page_begin(struct cunei_page *page)
@@ -37,7 +23,7 @@ void cunei_page_begin(struct cunei_page *page)
 int cunei_page_end(struct cunei_page *page)
 {
     cunei_buffer_append(&page->text, page_end, sizeof(page_end));
-    return flush(page);
+    return cunei_drain(&page->text, page->out);
 }
 
 void cunei_page_fini(struct cunei_page *page)
@@ -58,6 +44,7 @@ void cunei_page_text(struct cunei_buffer *out, const char *text, size_t size)
         cunei_buffer_append_text(out, "\\u003c");
     }
     cunei_buffer_append_text(out, from);
+    out->failed |= json.failed;
     cunei_buffer_fini(&json);
 }
 
@@ -70,6 +57,18 @@ void cunei_page_function(struct cunei_page *page, const struct cunei_function *f
         cunei_buffer_append_text(&page->text, ",");
     }
     cunei_buffer_format(&page->text, "%" PRIu32, function->line);
+}
+
+uint64_t cunei_page_parent(const struct cunei_node *node, void *context)
+{
+    (void)context;
+    return node->parent;
+}
+
+uint64_t cunei_page_function_of(const struct cunei_node *node, void *context)
+{
+    (void)context;
+    return node->slot > 0 ? node->slot - 1 : 0;
 }
 
 int cunei_page_column(struct cunei_page *page, const char *name,

@@ -40,6 +40,10 @@ int cunei_page_column(struct cunei_page *page, const char *name,
                       uint64_t (*value)(const struct cunei_node *node, void *context),
                       void *context);
 
+/* Such values: the node above, and the index of the function. */
+uint64_t cunei_page_parent(const struct cunei_node *node, void *context);
+uint64_t cunei_page_function_of(const struct cunei_node *node, void *context);
+
 /* Write what is there if it is much; -ENOMEM, or of writing. */
 int cunei_page_flow(struct cunei_page *page);
 int cunei_page_end(struct cunei_page *page);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/export.h"
+#include "model/tree.h"
 #include "survey/survey.h"
 
 static int select_functions(struct cunei_selection *selection,
@@ -39,34 +40,51 @@ static bool is_called(const struct cunei_survey_thread *thread, const char *want
     return strcmp(wanted, tid) == 0 || fnmatch(wanted, thread->name, 0) == 0;
 }
 
+static int compare_serials(const void *a, const void *b)
+{
+    uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
+    return one < two ? -1 : one > two;
+}
+
 static int select_thread(struct cunei_selection *selection, uint32_t serial)
 {
-    if (serial >= selection->thread_count) {
-        uint8_t *grown = realloc(selection->threads, (size_t)serial + 1);
+    size_t count = selection->thread_count;
+
+    /* Room doubles when it is full, which it is at powers of two. */
+    if ((count & (count - 1)) == 0) {
+        size_t capacity = count > 0 ? 2 * count : 1;
+        uint32_t *grown = realloc(selection->threads, capacity * sizeof(*grown));
         if (!grown)
             return -ENOMEM;
-        memset(grown + selection->thread_count, 0,
-               serial + 1 - selection->thread_count);
         selection->threads = grown;
-        selection->thread_count = serial + 1;
     }
-    selection->threads[serial] = 1;
+    selection->threads[selection->thread_count++] = serial;
     return 0;
+}
+
+static bool has_thread(const struct cunei_selection *selection, uint32_t serial)
+{
+    return !selection->has_threads ||
+           (selection->thread_count > 0 &&
+            bsearch(&serial, selection->threads, selection->thread_count,
+                    sizeof(serial), compare_serials));
 }
 
 /* Names change while a thread runs: its last one is what reports call it. */
 static int select_threads(struct cunei_export *export)
 {
-    const struct cunei_survey_options options = {.processes =
-                                                     export->options->processes};
+    const struct cunei_survey_options options = {
+        .processes = export->options->processes,
+        .worker_count = export->options->worker_count,
+        .progress = export->options->progress,
+        .progress_context = export->options->progress_context,
+    };
     struct cunei_survey survey;
     bool is_found = false;
 
     int rc = cunei_survey_init(&survey, export->trace, &options);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < export->trace->process_count; i++)
-        export->selections[i].threads = calloc(1, 1); /* none so far */
     for (size_t i = 0; rc == 0 && i < survey.thread_count; i++) {
         const struct cunei_survey_thread *thread = &survey.threads[i];
         const struct cunei_trace_process *process =
@@ -76,6 +94,13 @@ static int select_threads(struct cunei_export *export)
         rc = select_thread(&export->selections[process - export->trace->processes],
                            thread->serial);
         is_found = true;
+    }
+    for (size_t i = 0; i < export->trace->process_count; i++) {
+        struct cunei_selection *selection = &export->selections[i];
+        selection->has_threads = true;
+        if (selection->thread_count > 0)
+            qsort(selection->threads, selection->thread_count,
+                  sizeof(*selection->threads), compare_serials);
     }
     cunei_survey_fini(&survey);
     if (rc == 0 && !is_found)
@@ -141,12 +166,9 @@ void cunei_selection_fini(struct cunei_export *export)
 int cunei_selection_apply(const struct cunei_selection *selection,
                           struct cunei_cut *cut, struct cunei_trace_packet *packet)
 {
-    uint32_t thread = packet->head->thread;
-
     if (selection->is_whole)
         return 0;
-    if (selection->threads &&
-        (thread >= selection->thread_count || !selection->threads[thread])) {
+    if (!has_thread(selection, packet->head->thread)) {
         packet->word_count = packet->event_count = 0;
         return 0;
     }
@@ -156,6 +178,36 @@ int cunei_selection_apply(const struct cunei_selection *selection,
     packet->words = cut->words;
     packet->word_count = cut->word_count;
     return rc;
+}
+
+/* What a pass over all that is wanted reads. */
+static uint64_t total_bytes(const struct cunei_export *export)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < export->trace->process_count; i++) {
+        const struct cunei_trace_process *process = &export->trace->processes[i];
+        for (size_t j = 0; export->selections[i].is_wanted && j < process->stream_count;
+             j++)
+            total += process->streams[j].size;
+    }
+    return total;
+}
+
+void cunei_selection_progress(struct cunei_export *export, uint64_t bytes)
+{
+    const struct cunei_export_options *options = export->options;
+
+    if (!options->progress)
+        return;
+    if (export->total_bytes == 0)
+        export->total_bytes = total_bytes(export);
+    export->done_bytes += bytes;
+    /* A program that still runs has more than its files. */
+    if (export->done_bytes > export->total_bytes)
+        export->total_bytes = export->done_bytes;
+    options->progress(options->progress_context, export->done_bytes,
+                      export->total_bytes);
 }
 
 static int select_packet(void *context, const struct cunei_trace_process *process,
@@ -188,6 +240,8 @@ int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
     export->threads = survey->thread_count;
     export->calls = survey->calls;
     export->lost = survey->lost;
+    export->missing_packets = survey->missing_packets;
+    export->is_folded = survey->tree && survey->tree->folded > 0;
     export->damage_count = survey->damage_count;
     if (survey->damage_count > 0)
         export->damage = survey->damages[0];

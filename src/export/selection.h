@@ -19,9 +19,10 @@ struct cunei_selection {
     bool is_whole;  /* everything of it: nothing needs to be cut */
     struct cunei_wall wall;
     struct cunei_cut_options cut;
-    uint8_t *functions;    /* owned: cut.functions */
-    uint8_t *threads;      /* owned: 1 for each wanted one, by serial … */
-    uint32_t thread_count; /* … up to here; NULL: all are */
+    uint8_t *functions; /* owned: cut.functions */
+    bool has_threads;   /* not all threads are wanted, … */
+    uint32_t *threads;  /* … but those of these serials, sorted; owned */
+    size_t thread_count;
 };
 
 /* Fill in export->selections and export->origin_ns; errors as cunei_export_write. */
@@ -31,6 +32,10 @@ void cunei_selection_fini(struct cunei_export *export);
 /* Take out of a packet what is not wanted; what is left is borrowed from `cut`. */
 int cunei_selection_apply(const struct cunei_selection *selection,
                           struct cunei_cut *cut, struct cunei_trace_packet *packet);
+
+/* So many more bytes of the trace were read, of all that are to be: say how far it is.
+ * For who goes through it from the calling thread. */
+void cunei_selection_progress(struct cunei_export *export, uint64_t bytes);
 
 struct cunei_survey;
 

@@ -61,7 +61,8 @@ static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
 {
     struct state *state = encoding->state;
 
-    state->last_ns = cunei_wall_ns(encoding->wall, time) - encoding->export->origin_ns;
+    state->last_ns =
+        cunei_export_since(encoding->export, cunei_wall_ns(encoding->wall, time));
     return state->last_ns;
 }
 

@@ -14,6 +14,11 @@
 #define WORKERS_MAX 64u
 /* Pieces that may be ready before their turn comes, for each worker. */
 #define AHEAD 3u
+/* Bytes of pieces that wait for their turn: beyond that, nobody works ahead.  A piece
+ * has some ten times those of the file, unless names in it are very long. */
+#define READY_MAX ((size_t)128 << 20)
+/* A buffer that became larger is not kept for the next piece. */
+#define KEPT_MAX ((size_t)16 << 20)
 
 /* A range of a stream's file. */
 struct piece {
@@ -32,11 +37,7 @@ struct told_process {
 /* A piece under way. */
 struct slot {
     struct cunei_encoding encoding;
-    struct cunei_story story;
-    struct cunei_cut cut;
-    struct cunei_trace_error error;
-    uint64_t bytes;
-    bool is_damaged;
+    struct cunei_telling told;
     bool is_done; /* under the lock */
     int rc;
 };
@@ -55,6 +56,7 @@ struct telling {
     pthread_cond_t wanted; /* a slot is free */
     size_t next;           /* piece to be told … */
     size_t written;        /* … and how many were written */
+    size_t ready_bytes;    /* of those that are done, and not written */
     bool is_over;
     uint64_t seam_number; /* encodings behind those of the pieces */
 };
@@ -151,6 +153,8 @@ static int begin_encoding(struct telling *telling, struct cunei_encoding *encodi
         return -ENOMEM;
     if (state)
         memset(state, 0, telling->encoder->state_size);
+    if (out.capacity > KEPT_MAX)
+        cunei_buffer_fini(&out);
     cunei_buffer_clear(&out);
     *encoding = (struct cunei_encoding){
         .export = telling->export,
@@ -176,31 +180,6 @@ static void release(const struct telling *telling, struct cunei_encoding *encodi
     encoding->pending.values = NULL;
 }
 
-static int tell_packets(const struct cunei_selection *selection, struct slot *slot,
-                        struct cunei_encoding *encoding,
-                        struct cunei_trace_reader *reader)
-{
-    struct cunei_trace_packet packet;
-    int rc = 0, read_rc = 0;
-
-    while (rc == 0 && (read_rc = cunei_trace_reader_next(reader, &packet)) > 0) {
-        slot->bytes += sizeof(*packet.head) + packet.word_count * sizeof(uint64_t);
-        rc = cunei_selection_apply(selection, &slot->cut, &packet);
-        if (rc == 0)
-            rc = cunei_story_packet(&slot->story, packet.head, packet.words,
-                                    packet.word_count);
-        if (rc == 0)
-            rc = cunei_pending_flush(encoding);
-    }
-    if (rc == 0 && read_rc == -ENOMEM)
-        rc = read_rc;
-    else if (rc == 0 && read_rc < 0) {
-        slot->is_damaged = true;
-        slot->error = reader->error;
-    }
-    return rc;
-}
-
 static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
 {
     const struct piece *piece = &telling->pieces[index];
@@ -211,29 +190,38 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
     if (rc < 0)
         return rc;
     slot->encoding.number = index;
-    slot->story = (struct cunei_story){.methods = &cunei_pending_methods,
-                                       .context = &slot->encoding};
-    slot->bytes = 0;
-    slot->is_damaged = false;
+    slot->told.story = (struct cunei_story){.methods = &cunei_pending_methods,
+                                            .context = &slot->encoding};
+    slot->told.bytes = 0;
+    slot->told.is_damaged = false;
     rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
                                  piece->begin, piece->end);
     if (rc < 0)
         return rc;
-    rc = tell_packets(&telling->export->selections[piece->process], slot,
-                      &slot->encoding, &reader);
+    rc = cunei_tell_packets(&telling->export->selections[piece->process], &slot->told,
+                            &slot->encoding, &reader, NULL);
     cunei_trace_reader_close(&reader);
     if (rc == 0)
-        rc = cunei_story_end(&slot->story);
+        rc = cunei_story_end(&slot->told.story);
     if (rc == 0 && encoder->finish)
         rc = encoder->finish(&slot->encoding);
     return rc == 0 && slot->encoding.out.failed ? -ENOMEM : rc;
+}
+
+/* Under the lock: whether there is a place for the next piece.  One whose turn it is
+ * always has one. */
+static bool has_room(const struct telling *telling)
+{
+    return telling->next == telling->written ||
+           (telling->next < telling->written + telling->slot_count &&
+            telling->ready_bytes < READY_MAX);
 }
 
 /* Under the lock: take the next piece, if there is one and a place for it. */
 static bool take(struct telling *telling, size_t *index)
 {
     while (!telling->is_over && telling->next < telling->piece_count &&
-           telling->next >= telling->written + telling->slot_count)
+           !has_room(telling))
         (void)pthread_cond_wait(&telling->wanted, &telling->lock);
     if (telling->is_over || telling->next >= telling->piece_count)
         return false;
@@ -256,6 +244,7 @@ static void *run_worker(void *argument)
         (void)pthread_mutex_lock(&telling->lock);
         slot->rc = rc;
         slot->is_done = true;
+        telling->ready_bytes += slot->encoding.out.size;
         (void)pthread_cond_signal(&telling->ready);
     }
     (void)pthread_mutex_unlock(&telling->lock);
@@ -295,9 +284,9 @@ static void take_stock(struct telling *telling, const struct slot *slot)
 
     export->threads += slot->encoding.threads;
     export->calls += slot->encoding.calls;
-    if (slot->is_damaged && export->damage_count++ == 0)
-        export->damage = slot->error;
-    telling->done_bytes += slot->bytes;
+    if (slot->told.is_damaged && export->damage_count++ == 0)
+        export->damage = slot->told.error;
+    telling->done_bytes += slot->told.bytes;
     if (export->options->progress)
         export->options->progress(export->options->progress_context,
                                   telling->done_bytes, telling->total_bytes);
@@ -321,7 +310,7 @@ static int end_stream(struct telling *telling, struct cunei_seam *seam,
 static int write_piece(struct telling *telling, struct slot *slot,
                        struct cunei_seam *seam, struct cunei_encoding *encoding)
 {
-    int rc = cunei_seam_pass(seam, &slot->story);
+    int rc = cunei_seam_pass(seam, &slot->told.story);
 
     if (rc == 0)
         rc = cunei_pending_flush(encoding);
@@ -362,8 +351,10 @@ static int write_pieces(struct telling *telling,
         if (rc == 0 && is_last)
             rc = end_stream(telling, &seam, &encoding);
         take_stock(telling, slot);
-        cunei_story_fini(&slot->story);
+        cunei_story_fini(&slot->told.story);
         (void)pthread_mutex_lock(&telling->lock);
+        if (slot->is_done)
+            telling->ready_bytes -= slot->encoding.out.size;
         slot->is_done = false;
         telling->written++;
         if (--telling->processes[piece->process].piece_count == 0)
@@ -427,38 +418,6 @@ static int run(struct telling *telling, unsigned count)
     return rc;
 }
 
-int cunei_tell_stream(struct cunei_export *export, size_t process,
-                      const struct cunei_trace_stream *stream,
-                      struct cunei_encoding *encoding)
-{
-    struct slot slot = {.story = {.methods = &cunei_pending_methods,
-                                  .context = encoding,
-                                  .is_whole = true}};
-    struct cunei_trace_reader reader;
-
-    int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process],
-                                     stream, 0, UINT64_MAX);
-    if (rc < 0)
-        return rc;
-    rc = tell_packets(&export->selections[process], &slot, encoding, &reader);
-    cunei_trace_reader_close(&reader);
-    if (rc == 0)
-        rc = cunei_story_end(&slot.story);
-    if (rc == 0)
-        rc = cunei_pending_flush(encoding);
-    if (slot.is_damaged && export->damage_count++ == 0)
-        export->damage = slot.error;
-    cunei_story_fini(&slot.story);
-    cunei_cut_fini(&slot.cut);
-    return rc;
-}
-
-void cunei_tell_release(struct cunei_encoding *encoding)
-{
-    free(encoding->pending.values);
-    encoding->pending.values = NULL;
-}
-
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder)
 {
     struct telling telling = {
@@ -481,8 +440,8 @@ int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder)
         rc = telling.slots ? run(&telling, count) : -ENOMEM;
     for (size_t i = 0; telling.slots && i < telling.slot_count; i++) {
         release(&telling, &telling.slots[i].encoding);
-        cunei_story_fini(&telling.slots[i].story);
-        cunei_cut_fini(&telling.slots[i].cut);
+        cunei_story_fini(&telling.slots[i].told.story);
+        cunei_cut_fini(&telling.slots[i].told.cut);
     }
     for (size_t i = 0; telling.processes && i < export->trace->process_count; i++)
         dispose(&telling, i);

@@ -19,11 +19,13 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "model/cut.h"
 #include "model/story.h"
 #include "trace/trace.h"
 #include "wire/wall.h"
 
 struct cunei_export;
+struct cunei_selection;
 
 /* An argument or a result of a call as it was recorded; borrowed. */
 struct cunei_value {
@@ -156,6 +158,20 @@ int cunei_pause_take(struct cunei_encoding *encoding, const struct cunei_gc *eve
                      uint64_t time);
 /* … and of a piece and the seams before it. */
 int cunei_pause_join(struct cunei_encoding *seam, const struct cunei_encoding *piece);
+
+/* Private: a stream, or a piece of it, under way. */
+struct cunei_telling {
+    struct cunei_story story;
+    struct cunei_cut cut;
+    struct cunei_trace_error error; /* where it is damaged */
+    uint64_t bytes;
+    bool is_damaged;
+};
+
+/* Private: what a reader gives; `watched`: who is to be told how far it is, or NULL. */
+int cunei_tell_packets(const struct cunei_selection *selection,
+                       struct cunei_telling *told, struct cunei_encoding *encoding,
+                       struct cunei_trace_reader *reader, struct cunei_export *watched);
 
 /* Errors as cunei_export_write. */
 int cunei_tell(struct cunei_export *export, const struct cunei_encoder *encoder);

@@ -43,10 +43,39 @@ static uint64_t *put(struct cunei_cut *cut, const uint64_t *event, size_t count)
     return place;
 }
 
+/* What is no function is counted as one. */
+static uint32_t index_of(uint32_t function)
+{
+    return function < CUNEI_FUNCTION_END ? function : 0;
+}
+
+static bool reserve_count(struct cunei_cut_stack *stack, uint32_t index)
+{
+    uint32_t capacity = stack->count_capacity ? stack->count_capacity : 4096;
+
+    while (capacity <= index)
+        capacity *= 2;
+    if (capacity == stack->count_capacity)
+        return true;
+    uint32_t *counts = realloc(stack->counts, capacity * sizeof(*counts));
+    if (!counts)
+        return false;
+    memset(counts + stack->count_capacity, 0,
+           (capacity - stack->count_capacity) * sizeof(*counts));
+    stack->counts = counts;
+    stack->count_capacity = capacity;
+    return true;
+}
+
 static void push(struct cunei_cut *cut, uint32_t function)
 {
     struct cunei_cut_stack *stack = &cut->stack;
+    uint32_t index = index_of(function);
 
+    if (!reserve_count(stack, index)) {
+        cut->failed = true;
+        return;
+    }
     if (stack->count == stack->capacity) {
         uint32_t capacity = stack->capacity ? 2 * stack->capacity : 256;
         uint32_t *grown = realloc(stack->functions, capacity * sizeof(*grown));
@@ -58,19 +87,36 @@ static void push(struct cunei_cut *cut, uint32_t function)
         stack->capacity = capacity;
     }
     stack->functions[stack->count++] = function;
+    stack->counts[index]++;
 }
 
-/* A leave of what is not on top ends what is above it, one of what is not open is
- * nothing, as those who read the stream see it. */
+/* Only so many stay open. */
+static void empty(struct cunei_cut_stack *stack, uint32_t count)
+{
+    while (stack->count > count)
+        stack->counts[index_of(stack->functions[--stack->count])]--;
+}
+
+static bool is_open(const struct cunei_cut_stack *stack, uint32_t function)
+{
+    uint32_t index = index_of(function);
+
+    return index < stack->count_capacity && stack->counts[index] > 0;
+}
+
+/*
+ * A leave of what is not on top ends what is above it, one of what is not open is
+ * nothing, as those who read the stream see it.
+ */
 static void pop(struct cunei_cut *cut, uint32_t function)
 {
     struct cunei_cut_stack *stack = &cut->stack;
-    uint32_t count = stack->count;
+    uint32_t count = is_open(stack, function) ? stack->count : 0;
 
     while (count > 0 && stack->functions[count - 1] != function)
         count--;
     if (count > 0)
-        stack->count = count - 1;
+        empty(stack, count - 1);
     else if (stack->count == 0 && stack->omitted > 0)
         stack->omitted--;
 }
@@ -79,7 +125,7 @@ static void pop(struct cunei_cut *cut, uint32_t function)
 static void load(struct cunei_cut *cut, const uint32_t *functions, uint32_t count,
                  uint32_t omitted)
 {
-    cut->stack.count = 0;
+    empty(&cut->stack, 0);
     cut->stack.omitted = omitted;
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 || functions[i] != 0)
@@ -170,15 +216,15 @@ static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t
     }
 }
 
-/* A line is told in full: the one before it may not be wanted. */
+/* A line is told in full: the one that it is near to may not be wanted. */
 static void follow_line(struct cunei_cut *cut, const uint64_t *event)
 {
     uint32_t class = cunei_record_class(event[0]);
 
     if (class == CUNEI_CLASS_LINE)
-        cut->line = *(const struct cunei_line *)(const void *)event;
+        cut->line = cut->full = *(const struct cunei_line *)(const void *)event;
     else if (cunei_class_is_near(class))
-        cut->line = cunei_line_near(event[0], &cut->line);
+        cut->line = cunei_line_near(event[0], &cut->full);
 }
 
 static void put_event(struct cunei_cut *cut, const uint64_t *event, size_t size)
@@ -236,9 +282,9 @@ static void begin_packet(struct cunei_cut *cut, const struct cunei_packet *packe
 {
     memcpy(&cut->packet, packet, sizeof(cut->packet));
     cut->word_count = 0;
-    cut->line = (struct cunei_line){0};
+    cut->line = cut->full = (struct cunei_line){0};
     cut->has_begun = false;
-    cut->stack.count = 0;
+    empty(&cut->stack, 0);
     cut->stack.omitted = 0;
 }
 
@@ -308,5 +354,6 @@ void cunei_cut_fini(struct cunei_cut *cut)
 {
     free(cut->words);
     free(cut->stack.functions);
+    free(cut->stack.counts);
     *cut = (struct cunei_cut){0};
 }

@@ -33,6 +33,8 @@ struct cunei_cut_stack {
     uint32_t *functions; /* owned */
     uint32_t count, capacity;
     uint32_t omitted;
+    uint32_t *counts;        /* owned: how many are of each function … */
+    uint32_t count_capacity; /* … up to here */
 };
 
 struct cunei_cut {
@@ -44,7 +46,8 @@ struct cunei_cut {
     /* Private. */
     size_t capacity;
     struct cunei_cut_stack stack;
-    struct cunei_line line; /* the last one in the packet */
+    struct cunei_line full; /* the last one in the packet that was told in full … */
+    struct cunei_line line; /* … and the last of all, as if it was */
     bool has_begun;         /* the packet's `stack` is written */
     bool failed;
 };

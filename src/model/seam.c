@@ -47,7 +47,9 @@ static int pass_gap(struct cunei_seam *seam, const struct cunei_story_edge *next
                                  after->events_discarded == before->events_discarded))
         return 0;
     return seam->methods->lost(seam->context, next->time,
-                               after->events_discarded - before->events_discarded);
+                               after->events_discarded > before->events_discarded
+                                   ? after->events_discarded - before->events_discarded
+                                   : 0);
 }
 
 /* The stretches that the piece found open, and what the seam has open: the same. */
@@ -80,9 +82,13 @@ static int pass_steps(struct cunei_seam *seam, const struct cunei_story *piece)
 
     while (rc == 0 && steps->count > 0) {
         uint32_t depth = steps->items[steps->count - 1].depth;
-        if (piece->closings[depth - 1] == 0)
+        /* The piece knows nothing of the stretch. */
+        uint64_t time = piece->first.time;
+        if (depth <= piece->closing_count)
+            time = piece->closings[depth - 1];
+        if (time == UINT64_MAX)
             break;
-        rc = close_step(seam, piece->closings[depth - 1]);
+        rc = close_step(seam, time);
     }
     return rc;
 }
@@ -143,7 +149,14 @@ int cunei_seam_pass(struct cunei_seam *seam, const struct cunei_story *piece)
 
 int cunei_seam_end(struct cunei_seam *seam)
 {
-    int rc = close_from(seam, 0, seam->last.time, CUNEI_END_OPEN);
+    int rc = 0;
+
+    /* The seam's thread is the one that the last piece began with. */
+    if (seam->has_thread && seam->last.count > 0)
+        rc = seam->methods->thread(seam->context, &seam->last.packet, seam->last.time,
+                                   false);
+    if (rc == 0)
+        rc = close_from(seam, 0, seam->last.time, CUNEI_END_OPEN);
     seam->steps.count = 0;
     return rc;
 }

@@ -121,8 +121,12 @@ static int stop_adopting(struct cunei_story *story)
     story->inherited = story->depth;
     if (story->inherited == 0)
         return 0;
-    story->closings = calloc(story->inherited, sizeof(*story->closings));
-    return story->closings ? 0 : -ENOMEM;
+    story->closings = malloc(story->inherited * sizeof(*story->closings));
+    if (!story->closings)
+        return -ENOMEM;
+    story->closing_count = story->inherited;
+    memset(story->closings, 0xff, story->inherited * sizeof(*story->closings));
+    return 0;
 }
 
 static int begin_thread(struct cunei_story *story, const struct cunei_walk_step *step)
@@ -159,10 +163,12 @@ static int tell_event(struct cunei_story *story, const struct cunei_walk_step *s
 
 static int tell_lost(struct cunei_story *story, const struct cunei_walk_step *step)
 {
-    return story->methods->lost
-               ? story->methods->lost(story->context, step->time,
-                                      step->packet->events_discarded - story->discarded)
-               : 0;
+    uint64_t before = story->discarded, after = step->packet->events_discarded;
+
+    if (!story->methods->lost)
+        return 0;
+    return story->methods->lost(story->context, step->time,
+                                after > before ? after - before : 0);
 }
 
 static int tell_switch(struct cunei_story *story, const struct cunei_walk_step *step)

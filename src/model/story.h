@@ -109,8 +109,9 @@ struct cunei_story {
     /* Private. */
     struct cunei_walk walk;
     struct cunei_story_edge first, last;
-    uint64_t *closings; /* owned: when each of `first` ended; 0: it did not */
-    uint32_t inherited; /* of those: how many are open still */
+    uint64_t *closings;     /* owned: when each of `first` ended, or UINT64_MAX … */
+    uint32_t closing_count; /* … so many … */
+    uint32_t inherited;     /* … of which the first ones are open still */
     struct cunei_story_steps steps;
     uint32_t depth;   /* stretches that are open */
     bool has_first;   /* `first` is known … */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What differs between Pythons.  What is read past the public interface has headers of
- * its own, and is proven there: extra.h and pyframe.h, before 3.12 also older.h.
+ * its own, and is proven there: extra.h and pyframe.h.  older.h has what is
+ * before 3.12, which is not proven: those Pythons do not change any more.
  */
 #ifndef CUNEI_PROBE_COMPAT_H
 #define CUNEI_PROBE_COMPAT_H
@@ -22,9 +23,6 @@
 #else
 #define CUNEI_COMPAT_HAS_GIL 1
 #endif
-
-/* Whether calls out of one code object can be heard of. */
-#define CUNEI_COMPAT_HAS_CALLS (PY_VERSION_HEX >= 0x030c0000)
 
 /*
  * The exception that is set in this thread, put aside while we call the API: it is the
@@ -246,9 +244,9 @@ static inline PyObject *cunei_compat_repr(PyObject *value)
     return PyObject_Repr(value);
 #else
     PyThreadState *thread = PyThreadState_Get();
-    bool is_traced = cunei_older_enter_silence(thread);
+    const struct cunei_older_silence before = cunei_older_enter_silence(thread);
     PyObject *repr = PyObject_Repr(value);
-    cunei_older_leave_silence(thread, is_traced);
+    cunei_older_leave_silence(thread, &before);
     return repr;
 #endif
 }

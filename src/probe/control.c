@@ -244,7 +244,7 @@ static int refusal_of(const struct cunei_probe *state)
 {
     int refusal = state == active ? state->source->refusal
                                   : cunei_choice_refusal(&state->session);
-    return refusal ? refusal : CUNEI_REASON_MONITORING;
+    return refusal ? refusal : CUNEI_REASON_FORBIDDEN;
 }
 
 /* In a process that the launcher armed. */
@@ -363,18 +363,18 @@ static int prepare(struct cunei_probe *state)
     if (!source)
         return -1;
     state->source = source;
+    source->ends = false; /* the one before may have */
     active = state;
-    cunei_process_hear_calls(state->source->methods->watch != NULL);
-    state->source->c_calls = state->session.c_calls;
-    state->source->lines = state->session.lines.count > 0;
-    if (state->source->methods->take(state->source, is_selective(state)) < 0)
+    cunei_process_hear_calls(source->methods->watch != NULL);
+    source->c_calls = state->session.c_calls;
+    source->lines = state->session.lines.count > 0;
+    if (source->methods->take(source, is_selective(state)) < 0)
         return -1;
-    uint64_t cost_ps = cunei_cost_measure(state->source);
+    uint64_t cost_ps = cunei_cost_measure(source);
     if (cost_ps)
         state->event_cost_ps = cost_ps;
-    return PyErr_Occurred()
-               ? -1
-               : state->source->methods->prepare(state->source, is_selective(state));
+    return PyErr_Occurred() ? -1
+                            : source->methods->prepare(source, is_selective(state));
 }
 
 bool cunei_control_is_main(void)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probe/deep.h"
 
+#include <fenv.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@ struct run {
     void (*work)(void *context);
     void *context;
     ucontext_t above, below;
+    fenv_t floating; /* as it has left it */
 };
 
 /* The address below which the stack that is in use comes to its end; 0: not known. */
@@ -93,11 +96,17 @@ static void give_segment(void *segment)
         (void)munmap(other, SEGMENT_SIZE);
 }
 
+/*
+ * To switch back brings the signal mask and the rounding of floats of before, which the
+ * program may have changed: it is to have those that it has now.
+ */
 static void start(void)
 {
     struct run *run = starting;
 
     run->work(run->context);
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &run->below.uc_sigmask);
+    (void)fegetenv(&run->floating);
 }
 
 bool cunei_deep_run(void (*work)(void *context), void *context)
@@ -117,6 +126,8 @@ bool cunei_deep_run(void (*work)(void *context), void *context)
     end = reserve_from(segment, SEGMENT_SIZE);
     segment_in_use = segment;
     (void)swapcontext(&run.below, &run.above);
+    (void)fesetenv(&run.floating);
+    starting = NULL;
     segment_in_use = segment_before;
     end = end_before;
     give_segment(segment);

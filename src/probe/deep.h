@@ -5,8 +5,7 @@
  * that would not without us, it goes on in memory of our own.
  *
  *     if (cunei_deep_is_at_end())
- *         cunei_deep_run(work, context);     which calls work(context) there, and comes
- * back
+ *         cunei_deep_run(work, context);     which calls work(context) there
  */
 #ifndef CUNEI_PROBE_DEEP_H
 #define CUNEI_PROBE_DEEP_H

@@ -28,6 +28,7 @@
 static struct {
     struct cunei_source source;
     Py_ssize_t extra_index;
+    bool extra_inline;
     bool (*main_begins)(void);
     cunei_older_evaluator installed; /* of ours; NULL: none */
     cunei_older_evaluator before;    /* whose place it has */
@@ -74,7 +75,8 @@ static inline bool put(uint64_t word, enum cunei_phase phase)
 
 static inline uint64_t word_of(const cunei_older_frame *frame)
 {
-    return cunei_extra_inline(frame->f_code, own.extra_index);
+    return LIKELY(own.extra_inline) ? cunei_extra_inline(frame->f_code, own.extra_index)
+                                    : cunei_extra_call(frame->f_code, own.extra_index);
 }
 
 /* What an evaluator of ours records besides functions. */
@@ -172,7 +174,8 @@ struct special {
     PyObject *result;
 };
 
-static void record_unmuted(void *context)
+/* Where a frame of open.h's has called it, that hook does not hear of what it runs. */
+static void record_muting(void *context)
 {
     struct special *special = context;
     PyThreadState *thread = special->thread;
@@ -218,8 +221,8 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
     has_room = !cunei_deep_is_small() && !is_lost;
     if ((!cunei_deep_is_small() && cunei_older_depth(thread) < DEEP) ||
         !cunei_deep_is_at_end() || cunei_greenlet_is_loaded() ||
-        !cunei_deep_run(record_unmuted, &special))
-        record_unmuted(&special);
+        !cunei_deep_run(record_muting, &special))
+        record_muting(&special);
     return special.result;
 }
 
@@ -415,9 +418,9 @@ static const struct cunei_source_methods methods = {
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
                                           bool (*main_begins)(void))
 {
-    (void)extra_inline;
     own.source.methods = &methods;
     own.extra_index = extra_index;
+    own.extra_inline = extra_inline;
     own.main_begins = main_begins;
     own.has_counter = cunei_clock_has_counter(NULL);
     return &own.source;

@@ -5,7 +5,7 @@
  *
  * The interpreter hands each frame that is to run to a function of ours, in all threads
  * and at once, and that one hands it on to whose place it took.  So each entry has its
- * exit.  Frames that are open when a recording begins are not heard of.
+ * exit.  Of frames that are open when a recording begins probe/open.h hears.
  */
 #ifndef CUNEI_PROBE_EVALUATOR_H
 #define CUNEI_PROBE_EVALUATOR_H

@@ -3,15 +3,24 @@
 
 #include "probe/handler.h"
 
+#include <stdbool.h>
+
 #define UNIT 2 /* bytes of an instruction, or of a part of one */
 
-/* A number of the exception table: six bits a byte, the largest first. */
-static const unsigned char *read_number(const unsigned char *byte, int *number)
+/*
+ * A number of the exception table: six bits a byte, the largest first.  The table is of
+ * code that the program may have made: it may end in the middle.
+ */
+static const unsigned char *read_number(const unsigned char *byte,
+                                        const unsigned char *end, unsigned *number)
 {
-    *number = *byte & 63;
-    while (*byte++ & 64)
+    bool goes_on = true;
+
+    for (*number = 0; goes_on && byte < end; byte++) {
         *number = *number << 6 | (*byte & 63);
-    return byte;
+        goes_on = *byte & 64;
+    }
+    return goes_on ? NULL : byte;
 }
 
 /* Its entries are sorted, and in instructions. */
@@ -20,17 +29,15 @@ int cunei_handler_find(PyCodeObject *code, int offset)
     PyObject *table = code->co_exceptiontable;
     const unsigned char *byte = (const unsigned char *)PyBytes_AS_STRING(table);
     const unsigned char *end = byte + PyBytes_GET_SIZE(table);
-    int at = offset / UNIT, start, size, handler, depth;
+    unsigned at = (unsigned)(offset / UNIT), entry[4]; /* start, size, handler, depth */
 
-    while (byte < end) {
-        byte = read_number(byte, &start);
-        byte = read_number(byte, &size);
-        byte = read_number(byte, &handler);
-        byte = read_number(byte, &depth);
-        if (start > at)
+    while (byte && byte < end) {
+        for (int i = 0; i < 4 && byte; i++)
+            byte = read_number(byte, end, &entry[i]);
+        if (!byte || entry[0] > at)
             break;
-        if (at < start + size)
-            return UNIT * handler;
+        if (at - entry[0] < entry[1])
+            return (int)(UNIT * entry[2]);
     }
     return -1;
 }

@@ -9,6 +9,7 @@
 #include "probe/newthread.h"
 #include "probe/pyframe.h"
 #include "probe/wayout.h"
+#include "probe/world.h"
 #include "rt/recorder.h"
 #include "wire/reason.h"
 
@@ -29,16 +30,42 @@ static PyThreadState *first_thread(void)
     return PyInterpreterState_ThreadHead(PyInterpreterState_Main());
 }
 
+/* What is found with the world stopped. */
+struct counting {
+    const struct cunei_hook *hook;
+    const PyThreadState *own;
+    unsigned others; /* threads with a hook of somebody else's */
+    unsigned taken;  /* threads without ours */
+};
+
+/*
+ * Another thread that runs nothing is about to end: without a GIL it is still there.
+ * The list of threads is locked there, so that the API cannot be asked.
+ */
+static void count_threads(void *context)
+{
+    struct counting *counting = context;
+
+    for (PyThreadState *thread = first_thread(); thread; thread = thread->next) {
+        Py_tracefunc function = of_thread(counting->hook, thread);
+        bool is_ours = function == counting->hook->function;
+        counting->others += function && !is_ours;
+        counting->taken +=
+            !is_ours && (thread == counting->own || cunei_pyframe_running(thread));
+    }
+}
+
+static struct counting count(const struct cunei_hook *hook)
+{
+    struct counting counting = {.hook = hook, .own = PyThreadState_Get()};
+
+    cunei_world_stop(count_threads, &counting);
+    return counting;
+}
+
 static int count_others(const struct cunei_hook *hook)
 {
-    int count = 0;
-
-    for (PyThreadState *thread = first_thread(); thread;
-         thread = PyThreadState_Next(thread)) {
-        Py_tracefunc function = of_thread(hook, thread);
-        count += function && function != hook->function;
-    }
-    return count;
+    return (int)count(hook).others;
 }
 
 static int check(struct cunei_hook *hook)
@@ -105,12 +132,15 @@ static void set_own(const struct cunei_hook *hook, Py_tracefunc function)
         PyEval_SetTrace(function, NULL);
 }
 
-/* Where somebody else's is among them, each has to do it by itself. */
+/*
+ * Where somebody else's is among them, each has to do it by itself.  Without a GIL,
+ * too: CPython follows threads that may just have ended.  Those that have not begun yet
+ * get it by newthread.h.
+ */
 static void set_all(const struct cunei_hook *hook, Py_tracefunc from, Py_tracefunc to)
 {
-    (void)from;
-    if (count_others(hook)) {
-        if (of_thread(hook, PyThreadState_Get()) == hook->function)
+    if (!CUNEI_COMPAT_HAS_GIL || count_others(hook)) {
+        if (of_thread(hook, PyThreadState_Get()) == from)
             set_own(hook, to);
     } else if (hook->kind == CUNEI_HOOK_PROFILE)
         PyEval_SetProfileAllThreads(to, NULL);
@@ -155,8 +185,9 @@ static int put_all(struct cunei_hook *hook)
 {
     if (present == hook)
         return 0;
-    if (ask(hook) < 0 || cunei_newthread_watch(thread_begins, thread_ends) < 0)
+    if (ask(hook) < 0)
         return -1;
+    cunei_newthread_watch(thread_begins, thread_ends);
     present = hook;
     set_all(hook, NULL, hook->function);
     return 0;
@@ -186,20 +217,6 @@ static void drop_own(struct cunei_hook *hook)
         PyErr_Clear();
     else
         set_own(hook, NULL);
-}
-
-/* Another thread that runs nothing is about to end: without a GIL it is still there. */
-static void count_taken(const struct cunei_hook *hook)
-{
-    const PyThreadState *own = PyThreadState_Get();
-    unsigned count = 0;
-
-    for (PyThreadState *thread = first_thread(); thread;
-         thread = PyThreadState_Next(thread))
-        count += of_thread(hook, thread) != hook->function &&
-                 (thread == own || cunei_pyframe_running(thread));
-    if (count)
-        cunei_recorder_count_taken(count);
 }
 
 bool cunei_hook_is_heard(struct cunei_hook *hook, PyCodeObject *code)
@@ -277,7 +294,10 @@ static int count_other_tools(struct cunei_source *source)
 
 static void tell_losses(struct cunei_source *source)
 {
-    count_taken(hook_of(source));
+    unsigned taken = count(hook_of(source)).taken;
+
+    if (taken)
+        cunei_recorder_count_taken(taken);
 }
 
 /* The trace hook is told of those of all code; with the other nobody asks for any. */

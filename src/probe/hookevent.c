@@ -190,12 +190,11 @@ void cunei_hookevent_enter(struct cunei_hook *hook, PyFrameObject *frame)
 }
 
 /* Whether a frame ends by an exception. */
-static inline bool is_unwound(const struct cunei_hook *hook, PyFrameObject *frame,
-                              PyCodeObject *code, const PyObject *result)
+static inline bool is_unwound(PyFrameObject *frame, PyCodeObject *code,
+                              const PyObject *result)
 {
-    return !result ||
-           (CUNEI_HOOKFRAME_UNWINDS_BY_NONE && result == Py_None &&
-            hook->kind == CUNEI_HOOK_TRACE && cunei_hookframe_unwinds(frame, code));
+    return !result || (CUNEI_HOOKFRAME_UNWINDS_BY_NONE && result == Py_None &&
+                       cunei_hookframe_unwinds(frame, code));
 }
 
 void cunei_hookevent_leave(struct cunei_hook *hook, PyFrameObject *frame,
@@ -204,7 +203,7 @@ void cunei_hookevent_leave(struct cunei_hook *hook, PyFrameObject *frame,
     PyCodeObject *code = cunei_hookframe_code(frame);
 
     end_frame(hook, frame);
-    if (!LIKELY(!is_unwound(hook, frame, code, result)))
+    if (!LIKELY(!is_unwound(frame, code, result)))
         tell_unwind(hook, code);
     else
         tell(frame, code,

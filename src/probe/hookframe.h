@@ -49,7 +49,12 @@ static inline bool cunei_hookframe_begins(PyFrameObject *frame,
 static inline bool cunei_hookframe_yields(PyFrameObject *frame, PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030c0000
-    return cunei_pyframe_yields(code, PyFrame_GetLasti(frame));
+    int offset = PyFrame_GetLasti(frame);
+
+    /* CPython 3.13 stands at the RESUME behind it already. */
+    return cunei_pyframe_yields(code, offset) ||
+           (PY_VERSION_HEX >= 0x030d0000 && PY_VERSION_HEX < 0x030e0000 &&
+            cunei_pyframe_yields(code, offset - 2));
 #else
     (void)code;
     return cunei_older_is_suspended(cunei_older_frame_of(frame));

@@ -9,6 +9,7 @@
 #include "probe/open.h"
 
 static Py_ssize_t extra_index = -1;
+static bool extra_inline;
 static bool is_recording;
 
 /* The calling thread's own hook, which ours has replaced; NULL: none. */
@@ -17,15 +18,17 @@ static _Thread_local Py_tracefunc replaced __attribute__((tls_model("initial-exe
 /* It is just being called: it may be a tool's that hands on to us in its turn. */
 static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
 
-void cunei_linehook_init(Py_ssize_t index)
+void cunei_linehook_init(Py_ssize_t index, bool is_inline)
 {
     extra_index = index;
-    cunei_lineevent_init(index, true, NULL); /* nothing is switched off here */
+    extra_inline = is_inline;
+    cunei_lineevent_init(index, is_inline, NULL); /* nothing is switched off here */
 }
 
 static uint64_t word_of(PyCodeObject *code)
 {
-    return cunei_extra_inline(code, extra_index);
+    return extra_inline ? cunei_extra_inline(code, extra_index)
+                        : cunei_extra_call(code, extra_index);
 }
 
 /* The interpreter counts the threads that have one, and looks for it if there are. */

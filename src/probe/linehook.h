@@ -28,7 +28,7 @@
 
 #include "probe/compat.h"
 
-void cunei_linehook_init(Py_ssize_t index);
+void cunei_linehook_init(Py_ssize_t index, bool is_inline);
 void cunei_linehook_begin(void);
 void cunei_linehook_end(void);
 

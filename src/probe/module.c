@@ -170,16 +170,31 @@ static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
     return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* Whoever starts a program asks where other tools leave us no place. */
+static bool has_taken(const struct cunei_probe *probe)
+{
+    for (int i = 0; i < CUNEI_INSTRUMENTERS; i++) {
+        if (probe->sources[i] && probe->sources[i]->is_taken)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whoever starts a program asks where other tools leave us no place.  Where we have one
+ * already, there is nothing to say.
+ */
 static PyObject *probe_check(PyObject *module, PyObject *unused)
 {
     char text[CUNEI_INSTRUMENTERS * 24] = "";
     size_t size = 0;
     (void)unused;
 
-    for (int i = CUNEI_INSTRUMENTER_MONITORING; i < CUNEI_INSTRUMENTERS; i++) {
+    /* What one of them has put in place would go with another's release. */
+    bool is_asked = !has_taken(state_of(module));
+    for (int i = CUNEI_INSTRUMENTER_MONITORING; is_asked && i < CUNEI_INSTRUMENTERS;
+         i++) {
         struct cunei_source *source = state_of(module)->sources[i];
-        if (!source || source->is_taken)
+        if (!source)
             continue;
         if (source->methods->take(source, false) == 0) {
             source->methods->release(source);
@@ -188,7 +203,7 @@ static PyObject *probe_check(PyObject *module, PyObject *unused)
         PyErr_Clear();
         int n = snprintf(text + size, sizeof(text) - size, "%s%s %d", size ? " " : "",
                          cunei_instrumenter_name((enum cunei_instrumenter)i),
-                         source->refusal ? source->refusal : CUNEI_REASON_MONITORING);
+                         source->refusal ? source->refusal : CUNEI_REASON_FORBIDDEN);
         size += (size_t)n;
     }
     return PyUnicode_FromString(text);
@@ -292,7 +307,7 @@ static void close_source(struct module *whole)
 static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
 {
     cunei_ccall_init(extra_index, extra_inline, NULL, NULL);
-    cunei_linehook_init(extra_index);
+    cunei_linehook_init(extra_index, extra_inline);
     state_of(module)->sources[CUNEI_INSTRUMENTER_FRAME] =
         cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
     return 0;
@@ -338,7 +353,6 @@ static int probe_exec(PyObject *module)
     bool extra_inline;
 
     cunei_world_init();
-    cunei_names_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
@@ -346,6 +360,7 @@ static int probe_exec(PyObject *module)
         cunei_code_share();
         return 0;
     }
+    cunei_names_init();
     if (cunei_code_init(&extra_index, &extra_inline) < 0 || cunei_qualname_init() < 0 ||
         cunei_process_init(cunei_control_leaving) < 0 ||
         cunei_collect_init(&state->collect) < 0)
@@ -358,8 +373,7 @@ static int probe_exec(PyObject *module)
     return open_hooks(module, extra_index, extra_inline);
 }
 
-/* Before 3.9 these are called as soon as there is a module, and that has no state yet.
- */
+/* Before 3.9 these are called for a module that has no state yet. */
 static int probe_traverse(PyObject *module, visitproc visit, void *arg)
 {
     struct module *whole = whole_of(module);

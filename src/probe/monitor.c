@@ -5,6 +5,7 @@
 
 #include "probe/ccall.h"
 #include "probe/lineevent.h"
+#include "wire/reason.h"
 
 #define TOOL_COUNT 6
 
@@ -120,13 +121,12 @@ static int take_id(struct cunei_monitor *monitor)
 static int take(struct cunei_source *source, bool selective)
 {
     struct cunei_monitor *monitor = monitor_of(source);
+    source->refusal = 0;
     monitor->tool = take_id(monitor);
-    if (monitor->tool == -1)
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "other tools have taken all tool ids of sys.monitoring that are for "
-            "general use (3, 4 and 5); stop one of them, or record with "
-            "instrumenter 'profile', which needs none");
+    if (monitor->tool == -1) {
+        source->refusal = CUNEI_REASON_MONITORING;
+        PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(source->refusal));
+    }
     if (monitor->tool < 0) {
         monitor->tool = -1;
         return -1;

@@ -25,7 +25,7 @@ static struct way {
     const char *name;
     int flags;
     PyCFunction ours;
-    PyMethodDef *method; /* NULL: not found, or not watched */
+    PyMethodDef *method; /* NULL: not found */
     PyCFunction before;
 } ways[WAYS] = {
     [PLAIN] = {.name = "start_new_thread", .flags = METH_VARARGS, .ours = start_plain},
@@ -74,6 +74,12 @@ static PyObject *beginning_repr(PyObject *self)
     return PyObject_Repr(((struct beginning *)self)->function);
 }
 
+/* Whoever is shown it, as audit hooks are, finds what the function has. */
+static PyObject *beginning_getattro(PyObject *self, PyObject *name)
+{
+    return PyObject_GetAttr(((struct beginning *)self)->function, name);
+}
+
 static void beginning_dealloc(PyObject *self)
 {
     PyTypeObject *own = Py_TYPE(self);
@@ -86,6 +92,7 @@ static void beginning_dealloc(PyObject *self)
 static PyType_Slot slots[] = {
     {Py_tp_call, beginning_call},
     {Py_tp_repr, beginning_repr},
+    {Py_tp_getattro, beginning_getattro},
     {Py_tp_dealloc, beginning_dealloc},
     {0, NULL},
 };
@@ -98,94 +105,143 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-PyTypeObject *cunei_newthread_type(PyObject *module)
+/*
+ * Whether it is to be wrapped.  What is no function is left to who complains about it,
+ * and other interpreters are not recorded.
+ */
+static bool is_function(PyObject *object)
 {
-    type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-    return type;
+    return when_begun && object && PyCallable_Check(object) &&
+           PyInterpreterState_Get() == PyInterpreterState_Main();
 }
 
-/*
- * The arguments with the function in its wrapper, a new reference.  What is no function
- * is left to who complains about it, and other interpreters are not recorded.
- */
-static PyObject *wrap(PyObject *args)
+/* The function in its wrapper, a new reference. */
+static PyObject *wrap(PyObject *function)
 {
-    if (!when_begun || PyTuple_GET_SIZE(args) == 0 ||
-        !PyCallable_Check(PyTuple_GET_ITEM(args, 0)) ||
-        PyInterpreterState_Get() != PyInterpreterState_Main())
-        return Py_NewRef(args);
     struct beginning *beginning = PyObject_New(struct beginning, type);
-    if (!beginning)
+
+    if (beginning)
+        beginning->function = Py_NewRef(function);
+    return (PyObject *)beginning;
+}
+
+/* The arguments with a wrapper in place of the first, a new reference. */
+static PyObject *wrap_first(PyObject *args)
+{
+    PyObject *first = PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, 0) : NULL;
+
+    if (!is_function(first))
+        return Py_NewRef(args);
+    PyObject *wrapper = wrap(first);
+    PyObject *wrapped = wrapper ? PyTuple_New(PyTuple_GET_SIZE(args)) : NULL;
+    if (!wrapped) {
+        Py_XDECREF(wrapper);
         return NULL;
-    beginning->function = Py_NewRef(PyTuple_GET_ITEM(args, 0));
-    PyObject *wrapped = PyTuple_New(PyTuple_GET_SIZE(args));
-    for (Py_ssize_t i = 1; wrapped && i < PyTuple_GET_SIZE(args); i++)
+    }
+    PyTuple_SET_ITEM(wrapped, 0, wrapper);
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(args); i++)
         PyTuple_SET_ITEM(wrapped, i, Py_NewRef(PyTuple_GET_ITEM(args, i)));
-    if (wrapped)
-        PyTuple_SET_ITEM(wrapped, 0, (PyObject *)beginning);
-    else
-        Py_DECREF(beginning);
     return wrapped;
 }
 
-static PyObject *start(const struct way *way, PyObject *self, PyObject *args,
-                       PyObject *names)
+/* The same for those that have names. */
+static PyObject *wrap_named(PyObject *names)
 {
-    PyObject *result = NULL, *wrapped = wrap(args);
+    PyObject *function = cunei_compat_dict_get(names, "function");
+    PyObject *wrapped = NULL;
 
-    if (wrapped && way->flags & METH_KEYWORDS)
-        result = ((PyCFunctionWithKeywords)(void (*)(void))way->before)(self, wrapped,
-                                                                        names);
-    else if (wrapped)
-        result = way->before(self, wrapped);
+    if (is_function(function)) {
+        PyObject *wrapper = wrap(function);
+        wrapped = wrapper ? PyDict_Copy(names) : NULL;
+        if (wrapped && PyDict_SetItemString(wrapped, "function", wrapper) < 0)
+            Py_CLEAR(wrapped);
+        Py_XDECREF(wrapper);
+    } else
+        wrapped = Py_NewRef(names);
+    Py_XDECREF(function);
+    return wrapped;
+}
+
+static PyObject *start(const struct way *way, PyObject *self, PyObject *args)
+{
+    PyObject *wrapped = wrap_first(args);
+    PyObject *result = wrapped ? way->before(self, wrapped) : NULL;
+
     Py_XDECREF(wrapped);
     return result;
 }
 
 static PyObject *start_plain(PyObject *self, PyObject *args)
 {
-    return start(&ways[PLAIN], self, args, NULL);
+    return start(&ways[PLAIN], self, args);
 }
 
 static PyObject *start_old(PyObject *self, PyObject *args)
 {
-    return start(&ways[OLD], self, args, NULL);
+    return start(&ways[OLD], self, args);
 }
 
 static PyObject *start_joinable(PyObject *self, PyObject *args, PyObject *names)
 {
-    return start(&ways[JOINABLE], self, args, names);
+    PyCFunctionWithKeywords before =
+        (PyCFunctionWithKeywords)(void (*)(void))ways[JOINABLE].before;
+    PyObject *wrapped = wrap_first(args), *result = NULL;
+    PyObject *wrapped_names = wrapped && names ? wrap_named(names) : NULL;
+
+    if (wrapped && (wrapped_names || !names))
+        result = before(self, wrapped, wrapped_names);
+    Py_XDECREF(wrapped);
+    Py_XDECREF(wrapped_names);
+    return result;
 }
 
-static void watch(struct way *way, PyObject *module)
+/* What it points to is part of the interpreter, and stays. */
+static PyMethodDef *find(const struct way *way, PyObject *module)
 {
-    PyObject *found = PyObject_GetAttrString(module, way->name);
+    PyObject *found = cunei_compat_dict_get(PyModule_GetDict(module), way->name);
     PyMethodDef *method =
         found && PyCFunction_Check(found) ? ((PyCFunctionObject *)found)->m_ml : NULL;
 
-    Py_XDECREF(found); /* what it points to is part of the interpreter */
-    PyErr_Clear();
-    if (way->method || !method || method->ml_flags != way->flags)
-        return;
-    way->method = method;
-    if (method->ml_meth != way->ours) {
-        way->before = method->ml_meth;
-        method->ml_meth = way->ours;
-    }
+    Py_XDECREF(found);
+    return method && method->ml_flags == way->flags ? method : NULL;
 }
 
-int cunei_newthread_watch(void (*begins)(void), void (*ends)(void))
+/* An import would run an __import__ of the program's. */
+static void find_all(void)
 {
-    PyObject *module = PyImport_ImportModule("_thread");
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *module = modules && PyDict_Check(modules)
+                           ? cunei_compat_dict_get(modules, "_thread")
+                           : NULL;
 
-    if (!module)
-        return -1;
+    for (int i = 0; module && PyModule_Check(module) && i < WAYS; i++) {
+        if (!ways[i].method)
+            ways[i].method = find(&ways[i], module);
+    }
+    PyErr_Clear();
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+}
+
+PyTypeObject *cunei_newthread_type(PyObject *module)
+{
+    find_all(); /* while nobody has changed them */
+    type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return type;
+}
+
+void cunei_newthread_watch(void (*begins)(void), void (*ends)(void))
+{
+    find_all();
     when_ended = ends;
     when_begun = begins;
-    for (int i = 0; i < WAYS; i++)
-        watch(&ways[i], module);
-    Py_DECREF(module);
-    return 0;
+    for (int i = 0; i < WAYS; i++) {
+        struct way *way = &ways[i];
+        if (way->method && way->method->ml_meth != way->ours) {
+            way->before = way->method->ml_meth;
+            way->method->ml_meth = way->ours;
+        }
+    }
 }
 
 /* Who has found a way to do the same meanwhile goes on calling us. */
@@ -196,6 +252,5 @@ void cunei_newthread_unwatch(void)
         struct way *way = &ways[i];
         if (way->method && way->method->ml_meth == way->ours)
             way->method->ml_meth = way->before;
-        way->method = NULL;
     }
 }

@@ -14,9 +14,9 @@
 
 /*
  * From now on call `begins` in each thread of the main interpreter that is started,
- * before its function, and `ends` after it.  -1 with an exception set.
+ * before its function, and `ends` after it.  Nothing raises.
  */
-int cunei_newthread_watch(void (*begins)(void), void (*ends)(void));
+void cunei_newthread_watch(void (*begins)(void), void (*ends)(void));
 void cunei_newthread_unwatch(void);
 
 /* Once; the module's state keeps the type.  NULL with an exception set. */

@@ -415,19 +415,31 @@ static inline int cunei_older_line(PyFrameObject *frame)
  * Around code of the program's that nobody is to hear of: neither hooks nor ourselves.
  * The value is what `leave` takes.
  */
-static inline bool cunei_older_enter_silence(PyThreadState *thread)
+struct cunei_older_silence {
+    bool is_traced;
+    Py_tracefunc profile, trace;
+};
+
+static inline struct cunei_older_silence cunei_older_enter_silence(
+    PyThreadState *thread)
 {
-    bool is_traced = cunei_older_is_traced(thread);
+    struct cunei_older_silence before = {cunei_older_is_traced(thread),
+                                         thread->c_profilefunc, thread->c_tracefunc};
 
     thread->tracing++;
     cunei_older_set_tracing(thread, false);
-    return is_traced;
+    return before;
 }
 
-static inline void cunei_older_leave_silence(PyThreadState *thread, bool is_traced)
+/* Hooks that it has set are to be heard from now on. */
+static inline void cunei_older_leave_silence(PyThreadState *thread,
+                                             const struct cunei_older_silence *before)
 {
     thread->tracing--;
-    cunei_older_set_tracing(thread, is_traced);
+    cunei_older_set_tracing(thread, before->is_traced);
+    if (thread->c_profilefunc != before->profile ||
+        thread->c_tracefunc != before->trace)
+        cunei_older_update_tracing(thread);
 }
 
 /* How many Python frames the thread has. */

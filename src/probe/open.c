@@ -124,12 +124,15 @@ bool cunei_open_has_told(const cunei_older_frame *frame)
     return yes;
 }
 
-/* Nobody has said how it ended: it is said to have returned. */
+/*
+ * Nobody has said how it ended: it is said to have returned.  Without a word there is
+ * nobody to tell of it: the frame is gone, and with it what names its module.
+ */
 static void tell_late(const cunei_older_frame *frame, PyCodeObject *code)
 {
     struct cunei_compat_error error = cunei_compat_put_aside();
     uint32_t before = cunei_recorder_begin_event();
-    uint64_t word = cunei_event_word(code);
+    uint64_t word = cunei_code_word(code);
 
     cunei_passing_landed();
     bool is_wanted = cunei_write_has_old_packet();

@@ -6,7 +6,7 @@
  * Its traceback says where it was raised.  Who takes it is the next frame that goes on:
  * the one below, if it has a handler there, else the C function that was called from
  * it.  Where a handler lets it go on, it flies again when it ends that frame.  What is
- * raised and taken within one frame is not heard of.
+ * raised and taken within one frame only the trace hook hears of (probe/thrown.h).
  *
  * The calls are those of probe/exception.h: they write the same events, and nothing
  * here raises.

@@ -7,9 +7,8 @@
  * have an `_exit` or an `execv` among them) or gives names is watched: it has local
  * CALL events, whether it is recorded or not, and cunei_process_call looks at what it
  * calls.  Whoever answers CALL events must hand them on, and must not switch them off
- * in code that is watched.  Where the source of
- * events has none of them, probe/wayout.h hears of the ways out, and names are seen
- * when what gives them begins or ends.
+ * in code that is watched.  Where the source of events has none of them, probe/wayout.h
+ * hears of the ways out, and names are seen when what gives them begins or ends.
  */
 #ifndef CUNEI_PROBE_PROCESS_H
 #define CUNEI_PROBE_PROCESS_H

@@ -26,11 +26,12 @@ static void let_waiter_go(void)
 
 static int await_main(struct cunei_source *source)
 {
-    (void)source;
-    own.waiter->c_calls = own.waiter->lines = false;
-    if (own.waiter->methods->take(own.waiter, false) < 0)
-        return -1;
-    return own.waiter->methods->await_main(own.waiter);
+    own.waiter->c_calls = own.waiter->lines = own.waiter->ends = false;
+    int rc = own.waiter->methods->take(own.waiter, false);
+    if (rc == 0)
+        rc = own.waiter->methods->await_main(own.waiter);
+    source->refusal = own.waiter->refusal;
+    return rc;
 }
 
 static int prepare(struct cunei_source *source, bool selective)

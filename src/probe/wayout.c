@@ -16,9 +16,9 @@ enum {
     WAYS = sizeof(names) / sizeof(*names)
 };
 
-/* What was in their slots before; kept as long as somebody else's function is there. */
+/* What was in their slots before.  It is kept: a thread may just be in `call`. */
 static struct way {
-    PyCFunctionObject *function; /* NULL: not watched */
+    PyCFunctionObject *function; /* owned; NULL: none was found so far */
     vectorcallfunc before;
     PyMethodDef *method;
     PyMethodDef unspecialized;
@@ -45,15 +45,18 @@ static void tell(PyObject *function, PyObject *argument)
     cunei_compat_put_back(&pending);
 }
 
-/* Keywords stand behind the others: the first is the first, whatever its name. */
+/*
+ * Keywords stand behind the others: the first is the first, whatever its name.  That
+ * of execve may be no path then, and none is told.
+ */
 static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
                       PyObject *keywords)
 {
-    const struct way *way = find_way(function);
+    vectorcallfunc before = find_way(function)->before;
 
     if (PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0) > 0)
         tell(function, args[0]);
-    return way->before(function, args, count, keywords);
+    return before(function, args, count, keywords);
 }
 
 /*
@@ -72,12 +75,14 @@ static void watch(struct way *way, PyObject *function)
 {
     PyCFunctionObject *builtin = (PyCFunctionObject *)function;
 
-    if (way->function || !PyCFunction_Check(function) || !builtin->vectorcall)
+    if (!PyCFunction_Check(function) || !builtin->vectorcall ||
+        builtin->vectorcall == call || (way->function && way->function != builtin))
         return;
-    Py_INCREF(function);
-    way->function = builtin;
+    if (!way->function) {
+        way->function = (PyCFunctionObject *)Py_NewRef(function);
+        way->method = builtin->m_ml;
+    }
     way->before = builtin->vectorcall;
-    way->method = builtin->m_ml;
     builtin->vectorcall = call;
     if (PY_VERSION_HEX >= 0x030b0000)
         prevent_specialization(way);
@@ -110,6 +115,5 @@ void cunei_wayout_unwatch(void)
             continue;
         function->vectorcall = ways[i].before;
         function->m_ml = ways[i].method;
-        Py_CLEAR(ways[i].function);
     }
 }

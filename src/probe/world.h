@@ -14,13 +14,13 @@
  *    cunei_recorder_begin_event stands at the beginning of each callback that makes
  * such calls: ids and words that it got hold of go into no other recording.  A stream
  * is asked for room after the last call of the API, not before.
- * 3. What threads share is guarded by a lock: by a cunei_mutex if the API is
- *    called under it, otherwise by a latch, or by a mutex of the runtime library, under
- *    which nothing is called that can stop.  Whoever has stopped the world may take the
+ * 3. What threads share is guarded by a lock: by a cunei_mutex if the API is called
+ *    under it, otherwise by a latch, or by a mutex of the runtime library, under which
+ *    nothing is called that can stop.  Whoever has stopped the world may take the
  *    latter, never the former.
- * 4. What an object of the program's refers to may be gone a moment later: only
- *    new references are looked at.  Borrowed ones are those to what the calling
- * thread's own frame or arguments keep alive.
+ * 4. What an object of the program's refers to may be gone a moment later: only new
+ *    references are looked at.  Borrowed ones are those to what the calling thread's
+ * own frame or arguments keep alive.
  */
 #ifndef CUNEI_PROBE_WORLD_H
 #define CUNEI_PROBE_WORLD_H

@@ -1,23 +1,40 @@
 // SPDX-License-Identifier: MIT
 /* When a trace begins. */
+#include "trace/check.h"
+#include "trace/scan.h"
 #include "trace/trace.h"
 
-/* The wall clock of the first packet of a stream; UINT64_MAX: it has none. */
-static uint64_t stream_begin_ns(const struct cunei_trace_process *process,
-                                const struct cunei_trace_stream *stream)
+static bool has_events(const struct cunei_packet *head)
 {
-    struct cunei_trace_reader reader;
-    struct cunei_trace_packet packet;
-    uint64_t begin_ns = UINT64_MAX;
+    return head->content_bits > sizeof(*head) * 8;
+}
 
-    if (cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX) < 0)
-        return begin_ns;
-    if (cunei_trace_reader_next(&reader, &packet) > 0 && packet.word_count > 0)
-        begin_ns = cunei_metadata_wall_ns(
-            &process->metadata,
-            cunei_record_time(packet.words[0], packet.head->timestamp_begin));
-    cunei_trace_reader_close(&reader);
-    return begin_ns;
+/*
+ * The tick at which a stream's first packet begins; UINT64_MAX: it has none.  Its head
+ * is enough, so that a trace begins where it did even if an event in it is damaged.
+ */
+static uint64_t stream_begin(const struct cunei_trace_process *process,
+                             const struct cunei_trace_stream *stream)
+{
+    struct cunei_trace_scan scan;
+    uint64_t begin = UINT64_MAX;
+
+    if (stream->size > 0 &&
+        cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
+                              stream->number) == 0) {
+        while (begin == UINT64_MAX && cunei_trace_scan_next(&scan) > 0) {
+            if (has_events(&scan.head))
+                begin = scan.head.timestamp_begin;
+        }
+        cunei_trace_scan_close(&scan);
+    }
+    for (unsigned i = 0; i < 2 && begin == UINT64_MAX; i++) {
+        const struct cunei_packet *head = stream->live[i];
+        if (head && has_events(head) &&
+            !cunei_trace_check_head(head, process->metadata.uuid, stream->number))
+            begin = head->timestamp_begin;
+    }
+    return begin;
 }
 
 uint64_t cunei_trace_begin_ns(const struct cunei_trace *trace)
@@ -29,7 +46,10 @@ uint64_t cunei_trace_begin_ns(const struct cunei_trace *trace)
         for (size_t j = 0; j < process->stream_count; j++) {
             if (process->streams[j].stream_class != CUNEI_STREAM_EVENTS)
                 continue;
-            uint64_t ns = stream_begin_ns(process, &process->streams[j]);
+            uint64_t begin = stream_begin(process, &process->streams[j]);
+            if (begin == UINT64_MAX)
+                continue;
+            uint64_t ns = cunei_metadata_wall_ns(&process->metadata, begin);
             begin_ns = ns < begin_ns ? ns : begin_ns;
         }
     }

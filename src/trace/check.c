@@ -32,6 +32,16 @@ const char *cunei_trace_check_head(const struct cunei_packet *head,
     return NULL;
 }
 
+const char *cunei_trace_check_order(const struct cunei_packet *head,
+                                    uint64_t last_sequence, uint64_t last_end)
+{
+    if (head->sequence <= last_sequence)
+        return "the packet's number goes back";
+    if (head->timestamp_begin < last_end)
+        return "the packet begins before the one in front of it ends";
+    return NULL;
+}
+
 static bool is_defined(const struct cunei_trace_process *process, uint64_t id)
 {
     return id >= CUNEI_FUNCTION_FIRST && id < CUNEI_FUNCTION_END &&

@@ -20,6 +20,10 @@ struct cunei_trace_process;
 const char *cunei_trace_check_head(const struct cunei_packet *head,
                                    const uint8_t uuid[16], uint64_t number);
 
+/* The same of its place behind a packet of that number, which ends then. */
+const char *cunei_trace_check_order(const struct cunei_packet *head,
+                                    uint64_t last_sequence, uint64_t last_end);
+
 /* What the check of events found out. */
 struct cunei_trace_events {
     size_t word_count; /* words of the events that are in order */

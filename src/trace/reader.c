@@ -72,13 +72,9 @@ static const char *check_order(const struct cunei_trace_reader *reader,
 {
     if (head->stream_class != reader->stream->stream_class)
         return "the packet is of another kind than those before it";
-    if (!reader->has_last)
-        return NULL;
-    if (head->sequence <= reader->last_sequence)
-        return "the packet's number goes back";
-    if (head->timestamp_begin < reader->last_end)
-        return "the packet begins before the one in front of it ends";
-    return NULL;
+    return reader->has_last
+               ? cunei_trace_check_order(head, reader->last_sequence, reader->last_end)
+               : NULL;
 }
 
 /* Check the packet at `head`, all of whose bytes are there, and hand it out. */

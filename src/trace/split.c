@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/check.h"
 #include "trace/scan.h"
 #include "trace/trace.h"
 
@@ -13,6 +14,18 @@ static int add(uint64_t **offsets, size_t *count, uint64_t offset)
     *offsets = grown;
     grown[(*count)++] = offset;
     return 0;
+}
+
+/* The next packet, if it belongs behind the last one; 0: it does not, or is none. */
+static int next_in_order(struct cunei_trace_scan *scan)
+{
+    uint64_t at = scan->whole, sequence = scan->head.sequence;
+    uint64_t end = scan->head.timestamp_end;
+    int rc = cunei_trace_scan_next(scan);
+
+    if (rc > 0 && at > 0 && cunei_trace_check_order(&scan->head, sequence, end))
+        return 0;
+    return rc;
 }
 
 int cunei_trace_split(const struct cunei_trace_process *process,
@@ -35,7 +48,7 @@ int cunei_trace_split(const struct cunei_trace_process *process,
         }
         if (scan.size > stream->size)
             scan.size = stream->size;
-        while ((rc = cunei_trace_scan_next(&scan)) > 0) {
+        while ((rc = next_in_order(&scan)) > 0) {
             if (scan.at - found[found_count - 1] < target_bytes ||
                 scan.at == found[found_count - 1])
                 continue;

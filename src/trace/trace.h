@@ -151,14 +151,15 @@ void cunei_trace_reader_close(struct cunei_trace_reader *reader);
 /*
  * Split a stream's file into ranges of about `target_bytes` that begin at packets, so
  * that they can be read in parallel: fills `offsets` (owned by the caller; the first is
- * 0, the end is not among them).  Reads heads only, and stops at a damaged one, which
- * the reader of the last range will come upon.
+ * 0, the end is not among them).  Reads heads only, and stops at one that is damaged or
+ * out of order, which the reader of the last range will come upon.
  */
 int cunei_trace_split(const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream, uint64_t target_bytes,
                       uint64_t **offsets, size_t *count);
 
-/* The wall clock at the first event of all, in ns; UINT64_MAX: there is none. */
+/* The wall clock where the first packet of all begins, in ns; UINT64_MAX: there is
+ * none. */
 uint64_t cunei_trace_begin_ns(const struct cunei_trace *trace);
 
 /* A function by id, or NULL where it is unknown. */

@@ -218,6 +218,25 @@ static void put_counts(struct cunei_buffer *text,
                             certain);
 }
 
+static void put_growth(struct cunei_buffer *out,
+                       const struct cunei_comparison *comparison)
+{
+    double before = comparison->whole[0].self_ns.mean,
+           after = comparison->whole[1].self_ns.mean;
+
+    if (before <= 0 || after <= 0) {
+        cunei_buffer_format(out, "no time in %s",
+                            before > 0  ? "B"
+                            : after > 0 ? "A"
+                                        : "either");
+        return;
+    }
+    put_percent(out, before, after);
+    cunei_buffer_append_text(out, cunei_comparison_growth(comparison) < TIMES_FROM
+                                      ? " % time"
+                                      : " the time");
+}
+
 /* A line for each side, and what is to be known of the rest. */
 static void put_title(const struct cunei_comparison *comparison,
                       const struct cunei_compare_options *options, FILE *out)
@@ -237,10 +256,7 @@ static void put_title(const struct cunei_comparison *comparison,
         cunei_buffer_append_text(&text, "\n");
     }
     cunei_buffer_append_text(&text, "   ");
-    put_percent(&text, whole[0].self_ns.mean, whole[1].self_ns.mean);
-    cunei_buffer_append_text(&text, cunei_comparison_growth(comparison) < TIMES_FROM
-                                        ? " % time"
-                                        : " the time");
+    put_growth(&text, comparison);
     if (cunei_comparison_has_chance(comparison)) {
         cunei_buffer_append_text(&text, ", chance ");
         put_chance(&text, comparison->chance);
@@ -264,6 +280,14 @@ static void put_pair(struct cunei_json *json, const char *key, double before,
     cunei_json_close(json, ']');
 }
 
+static void put_counted(struct cunei_json *json, double before, double after)
+{
+    cunei_json_open(json, "calls", '[');
+    cunei_json_count(json, NULL, before);
+    cunei_json_count(json, NULL, after);
+    cunei_json_close(json, ']');
+}
+
 static void put_chances(struct cunei_json *json, double chance)
 {
     cunei_json_real(json, "chance", chance);
@@ -280,7 +304,7 @@ static void put_item(struct cunei_json *json, const struct cunei_comparison_item
     cunei_json_text(json, "qualname", item->qualname);
     cunei_json_text(json, "file", item->file);
     cunei_json_number(json, "line", item->line);
-    put_pair(json, "calls", sides[0].calls, sides[1].calls);
+    put_counted(json, sides[0].calls, sides[1].calls);
     put_pair(json, "self_ns", sides[0].self_ns.mean, sides[1].self_ns.mean);
     put_pair(json, "total_ns", sides[0].total_ns, sides[1].total_ns);
     if (has_chance)
@@ -298,7 +322,7 @@ static int put_json(const struct cunei_comparison *comparison, const struct row 
     cunei_json_open(&json, NULL, '{');
     cunei_json_number(&json, "version", 1);
     put_pair(&json, "runs", comparison->runs[0], comparison->runs[1]);
-    put_pair(&json, "calls", whole[0].calls, whole[1].calls);
+    put_counted(&json, whole[0].calls, whole[1].calls);
     put_pair(&json, "self_ns", whole[0].self_ns.mean, whole[1].self_ns.mean);
     cunei_json_real(&json, "growth_percent", cunei_comparison_growth(comparison));
     if (has_chance)

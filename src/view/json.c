@@ -67,6 +67,12 @@ void cunei_json_real(struct cunei_json *json, const char *key, double value)
         cunei_buffer_append_text(&json->text, "null");
 }
 
+void cunei_json_count(struct cunei_json *json, const char *key, double value)
+{
+    begin_value(json, key);
+    cunei_buffer_format(&json->text, "%.15g", value);
+}
+
 void cunei_json_flag(struct cunei_json *json, const char *key, bool value)
 {
     begin_value(json, key);

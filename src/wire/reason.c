@@ -23,9 +23,9 @@ const char *cunei_reason_text(int reason)
     case CUNEI_REASON_UNKNOWN:
         return "for another reason";
     case CUNEI_REASON_MONITORING:
-        return "other tools have taken all tool ids of sys.monitoring that are for general "
-               "use (3, 4 and 5); stop one of them, or record with --instrumenter "
-               "profile, which needs none";
+        return "other tools have taken all tool ids of sys.monitoring that are for "
+               "general use (3, 4 and 5); stop one of them, or record with "
+               "instrumenter 'profile', which needs none";
     case CUNEI_REASON_PYDEVD:
         return "the debugger (pydevd) evaluates frames itself; set "
                "PYDEVD_USE_FRAME_EVAL=NO in the environment, and it debugs by tracing, "
@@ -43,6 +43,8 @@ const char *cunei_reason_text(int reason)
     case CUNEI_REASON_TRACE:
         return "another tool has set a trace function (sys.settrace), which cunei does "
                "not replace; stop that tool first, or choose another instrumenter";
+    case CUNEI_REASON_FORBIDDEN:
+        return "Python did not let cunei set its hook; an audit hook may forbid that";
     default:
         return reason < CUNEI_REASON_MISFIT
                    ? strerror(reason)

@@ -192,6 +192,28 @@ def test_several_runs_say_what_is_significant(cunei):
     assert " * " in row
 
 
+def test_averages_of_calls_need_not_be_whole(cunei):
+    record(cunei, "a0", BEFORE)
+    record(cunei, "a1", BEFORE.replace("range(5)", "range(6)"))
+    record(cunei, "b0", AFTER)
+
+    told = compare(cunei, "a0", "a1", "--", "b0")
+
+    assert by_name(told)["stays"]["calls"] == [5.5, 7]
+    assert by_name(told)["numbers"]["calls"] == [1, 1]
+
+
+def test_without_time_there_is_no_percentage(sides):
+    done = sides("compare", "a", "b", "--include", "__main__:new")
+    none = sides("compare", "a", "b", "--include", "nowhere:*")
+    gate = sides("compare", "a", "b", "--include", "__main__:new", "--fail-over", "5")
+
+    assert "\n   no time in A\n" in done.stdout
+    assert "\n   no time in either\n" in none.stdout
+    assert gate.returncode == 1
+    assert "so there is no percentage to give" in gate.stderr
+
+
 def test_a_gate_fails_with_what_exceeded_it(sides):
     passed = sides("compare", "b", "a", "--fail-over", "5")
     failed = sides("compare", "a", "b", "--include", "__main__", "--fail-over", "5%")
@@ -230,12 +252,12 @@ def test_runs_that_differ_by_themselves_do_not_fail(cunei):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["a"], "compare wants two traces"),
-        (["a", "--"], "compare wants two traces"),
+        (["a"], "compare needs two traces"),
+        (["a", "--"], "compare needs two traces"),
         (["a", "b", "c"], "-- between them"),
         (["a", "--", "b", "--", "c"], "one -- stands between"),
         (["a", "b", "--to", "svg"], "not to 'svg'"),
-        (["a", "b", "--output", "x"], "--output is of --to html"),
+        (["a", "b", "--output", "x"], "--output needs --to html"),
     ],
 )
 def test_words_that_make_no_sense(cunei, words, said):
@@ -253,7 +275,7 @@ def test_a_run_counts_once(sides):
     both = sides("compare", "a", "a", "--fail-over", "0")
 
     assert twice.returncode == 2
-    assert "'again' stands on one side twice" in twice.stderr
+    assert "'again' is given twice on one side" in twice.stderr
     assert both.returncode == 0
     assert "'a' stands on both sides" in both.stderr
 

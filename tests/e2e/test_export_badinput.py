@@ -76,7 +76,7 @@ def test_no_format_at_all(trace):
     said = refuse(cunei, "export", "trace", status=2)
 
     assert said == (
-        "export wants a format: --to perfetto; 'cunei export --list' shows them"
+        "export needs a format: --to perfetto; 'cunei export --list' shows them"
     )
 
 
@@ -113,7 +113,7 @@ def test_a_folder_with_other_things_in_it_is_never_replaced(cunei, form):
 
     said = refuse(cunei, "export", "trace", "--to", form, "-o", "mine", "--force")
 
-    assert said == "'mine' holds more than an export, and is left as it is"
+    assert said == "'mine' holds something else than an export, and is left as it is"
     assert mine.read_text() == "dear"
 
 
@@ -122,7 +122,7 @@ def test_a_trace_is_not_written_over_itself(trace):
 
     said = refuse(cunei, "export", "trace", "--to", "ctf", "-fo", "./trace/")
 
-    assert said == "cannot write to './trace': it is the trace itself"
+    assert said == "cannot write to './trace/': it is the trace itself"
 
 
 PLACES = {
@@ -205,7 +205,7 @@ def test_stdout_takes_no_folder(trace, words):
     said = refuse(cunei, command, "--to", "ctf:-", last, status=2)
 
     assert said == (
-        "this format is a folder of files, which stdout cannot take: name one"
+        "this format writes a folder, which cannot go to stdout; name one with -o"
     )
 
 

@@ -213,7 +213,7 @@ for i in range(COUNT):
 """
 
 
-@pytest.mark.parametrize("count, is_large", [(52_000, True), (2_000, False)])
+@pytest.mark.parametrize("count, is_large", [(208_000, True), (2_000, False)])
 def test_a_large_file_is_said_to_be_one(cunei, count, is_large):
     record(cunei, program=LARGE.replace("COUNT", str(count)))
 

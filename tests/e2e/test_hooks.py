@@ -135,6 +135,84 @@ except TypeError as error:
     assert strip.sub("", done.stderr) == strip.sub("", plain.stderr)
 
 
+AUDITED = """
+import _thread, builtins, sys, threading
+
+def told(name, args):
+    if name.startswith("_thread.start"):
+        print(name, args[0].__qualname__, isinstance(args[0], type(told)))
+
+def run():
+    print("runs")
+
+def bound(self=None):
+    run()
+
+sys.addaudithook(told)
+thread = threading.Thread(target=run)
+thread.run = bound
+thread.start()
+thread.join()
+if sys.version_info >= (3, 13):
+    handle = _thread._ThreadHandle()
+    _thread.start_joinable_thread(function=run, handle=handle)
+    handle.join()
+"""
+
+
+@pytest.mark.parametrize("instrumenter", HOOKS)
+def test_audit_hooks_are_shown_what_a_thread_runs(cunei, instrumenter):
+    done, trace = record(cunei, instrumenter, AUDITED, "-q")
+    plain = cunei.run(cunei.python, cunei.folder / "app.py")
+    assert plain.returncode == 0, plain.stderr
+    assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
+    assert trace.count("run", ctf.ENTER) == plain.stdout.count("runs")
+
+
+@pytest.mark.parametrize("instrumenter", HOOKS)
+def test_nothing_is_imported_to_record(cunei, instrumenter):
+    text = f"""
+import builtins, sys
+import cunei
+
+cunei.start("before")
+cunei.stop()
+imported = []
+before = builtins.__import__
+
+def own(name, *others, **named):
+    imported.append(name)
+    return before(name, *others, **named)
+
+builtins.__import__ = own
+cunei.start("trace", instrumenter="{instrumenter}")
+cunei.stop()
+print("_thread" in imported)
+"""
+    done = cunei.run(cunei.python, "-c", text)
+    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+
+
+@pytest.mark.parametrize("instrumenter", [*HOOKS, DEFAULT])
+def test_who_asks_for_a_place_while_there_is_one_changes_nothing(cunei, instrumenter):
+    text = """
+import os
+import cunei._probe
+
+def f():
+    pass
+
+print(repr(cunei._probe.check()), flush=True)
+f()
+os._exit(7)
+"""
+    done, trace = record(cunei, instrumenter, text, "-q")
+    assert (done.returncode, done.stdout) == (7, "''\n")
+    (process,) = trace.processes
+    assert process.description["exit_status"] == "7"
+    assert trace.count("f", ctf.ENTER) == 1
+
+
 OWN = """
 import sys
 
@@ -277,6 +355,54 @@ f()
     assert trace.count("list.append", ctf.ENTER) == 2
     assert trace.count("len", ctf.ENTER) == 1
     assert trace.is_balanced()
+
+
+@pytest.mark.parametrize("instrumenter", HOOKS)
+def test_what_ends_a_function_is_told(cunei, instrumenter):
+    """None is returned, yielded, or what 3.12 says where an exception ends it."""
+    text = """
+class Counted:
+    def __init__(self):
+        self.left = 2
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+
+def fails():
+    raise KeyError(1)
+
+def takes():
+    try:
+        fails()
+    except KeyError:
+        pass
+
+def loops():
+    for _ in Counted():
+        pass
+
+def yields():
+    yield
+    yield
+
+takes()
+loops()
+list(yields())
+"""
+    done, trace = record(cunei, instrumenter, text)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(cunei("report", "--json", "trace").stdout)
+    raised = {row["qualname"]: row["raised"] for row in shown["functions"]}
+    assert {name for name, count in raised.items() if count} == {
+        "fails",
+        "Counted.__next__",
+    }
+    assert trace.count("yields", ctf.YIELD) == 2
 
 
 def test_exceptions_by_the_trace_hook(cunei):

@@ -45,10 +45,28 @@ def test_without_a_tool_id_another_instrumenter_is_named_and_works(cunei):
     assert (done.returncode, done.stdout) == (1, "")
     assert examined.returncode == 1
     for said in (done.stderr, examined.stdout):
-        assert "or record with --instrumenter profile" in said
+        assert "or record with instrumenter 'profile'" in said
     done = cunei("record", "--instrumenter", "profile", *words, env=env)
     assert (done.returncode, done.stdout) == (0, "1\n")
     assert "1 call" in done.stderr
+
+
+@pytest.mark.skipif(not NEW, reason="there is no sys.monitoring before 3.12")
+def test_what_an_audit_hook_forbids_is_no_tool_that_is_there(cunei):
+    text = """
+import sys
+
+def forbid(name, args):
+    if name == "sys.monitoring.register_callback":
+        raise RuntimeError("forbidden")
+
+sys.addaudithook(forbid)
+"""
+    words = ["record", "-o", "trace", "-c", "print(1)"]
+    done = cunei(*words, env=beside(cunei, text))
+    assert done.stdout == "1\n"
+    assert "an audit hook may forbid that" in done.stderr, done.stderr
+    assert "taken" not in done.stderr
 
 
 def script(cunei):

@@ -2,6 +2,7 @@
 """However frames begin and end, stacks stay balanced, or the imbalance is counted."""
 
 import json
+import platform
 import sys
 
 import ctf
@@ -152,6 +153,53 @@ cunei.stop()
     assert shown["outer"] == shown["inner"] == (0, 0)
 
 
+OPEN_ELSEWHERE = """\
+import sys, _thread
+import cunei, other
+
+def locked():
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    return lock
+
+began, may_end, done = locked(), locked(), locked()
+
+def leaf():
+    pass
+
+def run():
+    sys.setprofile(lambda *told: None)
+    other.helper(began, may_end)
+    leaf()
+    again, at_once = locked(), locked()
+    at_once.release()
+    other.helper(again, at_once)
+    done.release()
+
+_thread.start_new_thread(run, ())
+began.acquire()
+cunei.start("trace")
+may_end.release()
+done.acquire()
+cunei.stop()
+"""
+
+
+def test_a_frame_that_was_open_is_named_by_its_own_module(cunei):
+    """Its end is known when the thread next enters a function, of another module."""
+    cunei.write("other.py", "def helper(a, b):\n    a.release()\n    b.acquire()\n")
+    cunei.write("app.py", OPEN_ELSEWHERE)
+    done = cunei.run(cunei.python, "app.py")
+    assert done.returncode == 0, done.stderr
+    (process,) = ctf.read(cunei.folder / "trace").processes
+    named = {
+        (function.module, function.qualname)
+        for function in process.functions.values()
+        if function.qualname in ("helper", "leaf", "run")
+    }
+    assert named == {("other", "helper"), ("__main__", "leaf"), ("__main__", "run")}
+
+
 def test_exceptions_through_frames_of_c(cunei):
     trace = record(
         cunei,
@@ -276,6 +324,41 @@ for _ in range(4):
     assert (shown["orphans"], shown["unclosed"]) == (0, 0)
     (down,) = (row for row in shown["functions"] if row["qualname"] == "down")
     assert (down["calls"], down["recursive"]) == (4 * (DEPTH + 1), 4 * DEPTH)
+
+
+SET_DEEP_WITHIN = """\
+import ctypes, signal, sys, threading
+
+libm = ctypes.CDLL("libm.so.6")
+rounds_up = 0x800
+
+def down(n):
+    if n:
+        return down(n - 1)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    libm.fesetround(rounds_up)
+
+def run():
+    down(DEPTH)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    print(signal.SIGUSR1 in blocked, libm.fegetround() == rounds_up)
+
+sys.setrecursionlimit(30000)
+threading.stack_size(1 << 20)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="it rounds by a number")
+def test_what_is_set_deep_within_stays(cunei):
+    """An evaluator of frames goes on in memory of its own, and comes back from it."""
+    # Before 3.11 a Python frame takes a piece of the thread's stack.
+    depth = 20_000 if sys.version_info >= (3, 11) else 1_500
+    source = SET_DEEP_WITHIN.replace("DEPTH", str(depth))
+    trace = record(cunei, source, output="True True\n")
+    assert trace.count("down") == trace.count("down", ctf.LEAVE) == depth + 1
 
 
 def test_an_exit_from_deep_within(cunei):

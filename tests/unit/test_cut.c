@@ -113,6 +113,60 @@ static void a_switch_keeps_what_is_wanted_of_its_stack(void **state)
                         "thread 1 (F110 F120 switch) (switch H120 H130) ");
 }
 
+/* The number of each line that is left, one behind the other. */
+static void lines_near_to_one_in_full_are_told_in_full(void **state)
+{
+    const struct cunei_cut_options options = {
+        .functions = (uint8_t[]){1, 0, 1}, .function_count = 3, .until = UINT64_MAX};
+    struct cunei_cut cut = {.options = &options};
+    const uint32_t near = CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE;
+    uint32_t lines[8] = {0}, count = 0;
+
+    (void)state;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_put(&tape, cunei_record(111, CUNEI_CLASS_LINE, 0));
+    tape_put(&tape, 20 | (uint64_t)F << 32);
+    for (uint32_t i = 1; i <= 3; i++)
+        tape_put(&tape, cunei_record(111 + i, near + i, 0));
+    tape_put(&tape, cunei_record(115, near - 2, 0));
+
+    assert_int_equal(cunei_cut_packet(&cut, &tape.packets[0]->head,
+                                      tape.packets[0]->words, tape.packets[0]->count),
+                     0);
+    for (size_t at = 0, size; at < cut.word_count; at += size) {
+        const struct cunei_line *line = (const void *)(cut.words + at);
+        size = cunei_event_words(cut.words + at, cut.word_count - at);
+        assert_int_not_equal(size, 0);
+        if (cunei_record_class(line->record) != CUNEI_CLASS_LINE)
+            continue;
+        assert_int_equal(line->function, F);
+        lines[count++] = line->line;
+    }
+
+    assert_int_equal(count, 5);
+    assert_memory_equal(lines, ((uint32_t[]){20, 21, 22, 23, 18}), 5 * sizeof(*lines));
+    cunei_cut_fini(&cut);
+}
+
+/* A leave of what is not open changes nothing, whatever lies on the stack. */
+static void leaves_of_what_is_not_open_change_nothing(void **state)
+{
+    const struct cunei_cut_options options = {
+        .functions = (uint8_t[]){1, 0, 1}, .function_count = 3, .until = UINT64_MAX};
+
+    (void)state;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_leave(&tape, G, 120);
+    tape_enter(&tape, H, 130);
+    tape_leave(&tape, G, 140);
+    tape_leave(&tape, F, 150);
+    tape_leave(&tape, H, 160);
+
+    assert_string_equal(tell_cut(&options), "thread 1 (F110 (H130 H150 unseen) F150) ");
+}
+
 /* With nothing to leave out. */
 static void what_is_wanted_stays_as_it_was(void **state)
 {
@@ -142,6 +196,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_outside_leaves_nothing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_switch_keeps_what_is_wanted_of_its_stack,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_near_to_one_in_full_are_told_in_full,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(leaves_of_what_is_not_open_change_nothing,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_wanted_stays_as_it_was, set_up,
                                         tear_down),

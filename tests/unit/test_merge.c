@@ -56,6 +56,55 @@ static void a_small_stream_is_one_range(void **state)
     free(offsets);
 }
 
+/* So that the reader of the last range meets it, wherever ranges would part. */
+static void a_split_ends_before_a_packet_out_of_order(void **state)
+{
+    const uint64_t sequences[] = {0, 1, 2, 1, 3, 4}, begins[] = {1, 2, 3, 4, 5, 6};
+    const uint64_t backward[] = {1, 2, 3, 1, 5, 6}, ascending[] = {0, 1, 2, 3, 4, 5};
+    const struct {
+        const uint64_t *sequences, *begins;
+    } rows[] = {{sequences, begins}, {ascending, backward}};
+
+    for (size_t row = 0; row < 2; row++) {
+        uint64_t *offsets = NULL, events = 0;
+        size_t count = 0;
+        for (size_t i = 0; i < 6; i++)
+            fixture_append_calls(&fixture, rows[row].sequences[i],
+                                 10000 * rows[row].begins[i], 100);
+        open_trace();
+
+        assert_int_equal(cunei_trace_split(&trace.processes[0],
+                                           &trace.processes[0].streams[0], 1, &offsets,
+                                           &count),
+                         0);
+
+        assert_int_equal(count, 3);
+        assert_int_equal(read_stream(0, &events, offsets[2], UINT64_MAX), -EBADMSG);
+        assert_int_equal(events, 201);
+        free(offsets);
+        tear_down(state);
+        assert_int_equal(set_up(state), 0);
+    }
+}
+
+/* Only events are damaged: when the packet was, is known. */
+static void a_trace_begins_with_a_packet_whose_events_are_damaged(void **state)
+{
+    uint64_t events = 0;
+
+    (void)state;
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    fixture_put(&fixture, 1001, 900, CUNEI_PHASE_ENTER);
+    fixture_append(&fixture);
+    fixture_append_calls(&fixture, 1, 5000, 3);
+    open_trace();
+    const struct cunei_trace_process *process = &trace.processes[0];
+
+    assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), -EBADMSG);
+    assert_int_equal(cunei_trace_begin_ns(&trace),
+                     cunei_metadata_wall_ns(&process->metadata, 1000));
+}
+
 static void a_merge_gives_all_events_in_order_of_time(void **state)
 {
     (void)state;
@@ -187,6 +236,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(ranges_of_a_split_hold_every_packet_once),
         TEST(a_small_stream_is_one_range),
+        TEST(a_split_ends_before_a_packet_out_of_order),
+        TEST(a_trace_begins_with_a_packet_whose_events_are_damaged),
         TEST(a_merge_gives_all_events_in_order_of_time),
         TEST(a_merge_gives_lines_in_full),
         TEST(a_merge_can_be_of_one_process_or_thread),

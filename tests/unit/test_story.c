@@ -170,6 +170,98 @@ static void steps_of_tasks_end_in_whichever_piece(void **state)
     }
 }
 
+/* The thread that the teller is told of, for each stretch that ends. */
+struct threads {
+    uint32_t now;
+    uint32_t closed[4];
+    uint32_t count;
+};
+
+static int note_now(void *context, const struct cunei_packet *packet, uint64_t time,
+                    bool is_begin)
+{
+    struct threads *threads = context;
+    (void)time, (void)is_begin;
+    threads->now = packet->thread;
+    return 0;
+}
+
+static int note_closed(void *context, uint32_t function, uint64_t time,
+                       enum cunei_stretch_end how)
+{
+    struct threads *threads = context;
+    (void)function, (void)time, (void)how;
+    threads->closed[threads->count++] = threads->now;
+    return 0;
+}
+
+static const struct cunei_story_methods thread_methods = {
+    .thread = note_now,
+    .open = ignore_open,
+    .close = note_closed,
+};
+
+static void what_is_open_at_the_end_is_of_the_last_thread(void **state)
+{
+    struct threads first = {0}, rest = {0};
+    struct cunei_story piece = {.methods = &thread_methods, .context = &rest};
+    struct cunei_seam seam = {.methods = &thread_methods, .context = &first};
+
+    (void)state;
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_leave(&tape, F, 120);
+    tape_packet(&tape, 2, 200);
+    tape_enter(&tape, G, 210);
+
+    for (size_t i = 0; i < tape.count; i++)
+        assert_int_equal(cunei_story_packet(&piece, &tape.packets[i]->head,
+                                            tape.packets[i]->words,
+                                            tape.packets[i]->count),
+                         0);
+    assert_int_equal(cunei_story_end(&piece), 0);
+    assert_int_equal(cunei_seam_pass(&seam, &piece), 0);
+    assert_int_equal(cunei_seam_end(&seam), 0);
+
+    assert_int_equal(rest.count, 1);
+    assert_int_equal(rest.closed[0], 1);
+    assert_int_equal(first.count, 1);
+    assert_int_equal(first.closed[0], 2);
+    cunei_story_fini(&piece);
+    cunei_seam_fini(&seam);
+}
+
+/* Times of damaged files may be anything: 0 is when something ended, too. */
+static void a_step_may_end_at_tick_0(void **state)
+{
+    struct steps steps[8] = {0};
+
+    (void)state;
+    tape_packet(&tape, 1, 1000);
+    tape_step(&tape, 3, "three", F, CUNEI_PHASE_ENTER, 1010);
+    tape_packet(&tape, 1, 0);
+    tape_leave(&tape, F, 0);
+    tape_packet(&tape, 1, 10);
+
+    tell_steps(steps, 1);
+
+    assert_int_equal(steps[3].begun, 1);
+    assert_int_equal(steps[3].ended, 1);
+    assert_int_equal(steps[3].ends, 0);
+}
+
+static void a_count_of_lost_events_that_goes_back_is_unknown(void **state)
+{
+    (void)state;
+    tape.discarded = 5;
+    tape_packet(&tape, 1, 100);
+    tape.discarded = 3;
+    tape_packet(&tape, 1, 200);
+
+    assert_string_equal(tell_all(), "thread 1 lost 0 at 200 ");
+    assert_string_equal(tell(1), "thread 1 lost 0 at 200 ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +271,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_switch_ends_what_runs_and_begins_what_goes_on,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(any_pieces_tell_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_open_at_the_end_is_of_the_last_thread,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_step_may_end_at_tick_0, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_count_of_lost_events_that_goes_back_is_unknown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(steps_of_tasks_end_in_whichever_piece, set_up,
                                         tear_down),
     };

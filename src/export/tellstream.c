@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/* Packets of a stream, told into one encoding. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/export.h"
+#include "export/selection.h"
+#include "export/tell.h"
+
+int cunei_tell_packets(const struct cunei_selection *selection,
+                       struct cunei_telling *told, struct cunei_encoding *encoding,
+                       struct cunei_trace_reader *reader, struct cunei_export *watched)
+{
+    struct cunei_trace_packet packet;
+    int rc = 0, read_rc = 0;
+
+    while (rc == 0 && (read_rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+        uint64_t bytes =
+            sizeof(*packet.head) + packet.word_count * sizeof(*packet.words);
+        told->bytes += bytes;
+        rc = cunei_selection_apply(selection, &told->cut, &packet);
+        if (rc == 0)
+            rc = cunei_story_packet(&told->story, packet.head, packet.words,
+                                    packet.word_count);
+        if (rc == 0)
+            rc = cunei_pending_flush(encoding);
+        if (watched)
+            cunei_selection_progress(watched, bytes);
+    }
+    if (rc == 0 && read_rc == -ENOMEM)
+        rc = read_rc;
+    else if (rc == 0 && read_rc < 0) {
+        told->is_damaged = true;
+        told->error = reader->error;
+    }
+    return rc;
+}
+
+int cunei_tell_stream(struct cunei_export *export, size_t process,
+                      const struct cunei_trace_stream *stream,
+                      struct cunei_encoding *encoding)
+{
+    struct cunei_telling told = {.story = {.methods = &cunei_pending_methods,
+                                           .context = encoding,
+                                           .is_whole = true}};
+    struct cunei_trace_reader reader;
+
+    int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process],
+                                     stream, 0, UINT64_MAX);
+    if (rc < 0)
+        return rc;
+    rc = cunei_tell_packets(&export->selections[process], &told, encoding, &reader,
+                            export);
+    cunei_trace_reader_close(&reader);
+    if (rc == 0)
+        rc = cunei_story_end(&told.story);
+    if (rc == 0)
+        rc = cunei_pending_flush(encoding);
+    if (told.is_damaged && export->damage_count++ == 0)
+        export->damage = told.error;
+    cunei_story_fini(&told.story);
+    cunei_cut_fini(&told.cut);
+    return rc;
+}
+
+void cunei_tell_release(struct cunei_encoding *encoding)
+{
+    free(encoding->pending.values);
+    encoding->pending.values = NULL;
+}

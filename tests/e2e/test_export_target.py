@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Where an export goes: what it may replace, what it leaves, what it says of it."""
+
+import os
+import signal
+import time
+
+import packets
+import pytest
+from exported import PROGRAM, export, record
+
+MARK = ".cunei-export"
+
+
+@pytest.fixture(scope="module")
+def trace(shared):
+    record(shared, program=PROGRAM)
+    return shared
+
+
+def names(folder):
+    return {
+        str(path.relative_to(folder)): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_recording_is_never_overwritten(trace):
+    record(trace, program="def f(): pass\nf()\n", name="other")
+    before = names(trace.folder / "other")
+
+    done = trace("export", "trace", "--to", "ctf", "-o", "other", "--force")
+
+    assert done.returncode == 1
+    assert "'other' holds something else than an export" in done.stderr
+    assert names(trace.folder / "other") == before
+
+
+def test_an_export_is_overwritten_where_it_is_forced(trace):
+    out = export(trace, "ctf", "--include", "*:fib")
+    small = names(out)
+    export(trace, "ctf")
+
+    assert MARK in small
+    assert sum(names(out).values()) > sum(small.values())
+    assert [name for name in os.listdir(trace.folder) if "ctf." in name] == []
+
+
+@pytest.mark.parametrize("stranger", ["traces.txt", "notes"])
+def test_an_export_with_something_else_in_it_stays(trace, stranger):
+    out = export(trace, "ctf")
+    (out / stranger).write_text("mine")
+
+    done = trace("export", "trace", "--to", "ctf", "-o", out, "--force")
+
+    assert done.returncode == 1
+    assert (out / stranger).read_text() == "mine"
+    (out / stranger).unlink()
+
+
+def test_a_recording_in_the_place_of_an_export_is_none(trace):
+    export(trace, "ctf")
+    (trace.folder / "exported.ctf").rename(trace.folder / "again")
+    done = trace("record", "-q", "--force", "-o", "again", "app.py")
+    assert done.returncode == 0, done.stderr
+
+    refused = trace("export", "trace", "--to", "ctf", "-o", "again", "--force")
+
+    assert refused.returncode == 1
+    assert not (trace.folder / "again" / MARK).exists()
+
+
+LONG = """\
+def f():
+    pass
+
+for i in range(COUNT):
+    f()
+"""
+
+
+@pytest.mark.parametrize("form", ["csv", "ctf"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_behind(cunei, form, number):
+    record(cunei, "--include", "__main__", program=LONG.replace("COUNT", "400_000"))
+    out = cunei.folder / "out"
+    deadline = time.monotonic() + 60
+
+    # One that is done before the signal comes shows nothing.
+    status = 0
+    while status == 0 and time.monotonic() < deadline:
+        started = cunei.start("export", "trace", "--to", form, "-o", out, "-f")
+        while started.poll() is None and not list(cunei.folder.glob("out.*")):
+            pass
+        started.send_signal(number)
+        started.communicate()
+        status = started.returncode
+
+    assert status == -number
+    assert list(cunei.folder.glob("out.*")) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "trace", "--to", "html", "-o", "-", "--open"),
+        ("record", "--to", "html:-", "--open", "app.py"),
+        ("compare", "trace", "trace", "--to", "html", "-o", "-", "--open"),
+    ],
+)
+def test_what_goes_to_stdout_cannot_be_opened(trace, words):
+    done = trace(*words)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--open needs a file" in done.stderr
+
+
+@pytest.mark.parametrize("form", ["pstats", "folded", "callgrind", "pprof", "html"])
+def test_what_the_recording_lost_is_said(cunei, form):
+    record(cunei, "--include", "__main__", program=LONG.replace("COUNT", "60_000"))
+    (path,) = (cunei.folder / "trace").glob("*/s0")
+    packets.drop(path, {1})
+
+    done = cunei("export", "trace", "--to", form)
+
+    assert done.returncode == 0
+    assert "the recording lost 1 packet: " in done.stderr
+
+
+def test_a_process_folder_can_be_exported_from_within(trace):
+    (folder,) = packets.folders(trace.folder / "trace")
+    out = trace.folder / "within"
+
+    done = trace("export", ".", "--to", "ctf", "-o", out, cwd=folder)
+
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in packets.folders(out)] == [folder.name]
