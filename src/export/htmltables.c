@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/export.h"
 #include "export/html.h"
 #include "trace/trace.h"
 #include "view/format.h"
