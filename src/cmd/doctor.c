@@ -210,7 +210,7 @@ static void check_otf2(const struct cunei_patient *patient,
                        struct cunei_finding *finding)
 {
     (void)patient;
-    look_for(finding, "otf2-config", "optional, later versions use it", "otf2-tools");
+    look_for(finding, "otf2-config", "optional, for --to otf2", "otf2-tools");
 }
 
 static void check_mpi(const struct cunei_patient *patient,

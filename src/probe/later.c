@@ -28,7 +28,7 @@ bool cunei_later_is_readable(void)
 
     if (!object)
         return false;
-    const struct cunei_later_frame *frame = cunei_later_top(thread);
+    struct cunei_later_frame *frame = cunei_later_top(thread);
     PyObject *code =
         PyUnstable_InterpreterFrame_GetCode((struct _PyInterpreterFrame *)frame);
     bool yes = cunei_pyframe_of(object) == frame &&

@@ -30,10 +30,10 @@ static void note_end(void)
  */
 static PyCodeObject *find_ended(PyObject *told)
 {
-    const PyTracebackObject *traceback =
-        (const PyTracebackObject *)PyTuple_GET_ITEM(told, 2);
+    PyObject *top = PyTuple_GET_ITEM(told, 2);
+    const PyTracebackObject *traceback = (const PyTracebackObject *)top;
 
-    if (!PyTraceBack_Check(traceback) || !traceback->tb_next ||
+    if (!PyTraceBack_Check(top) || !traceback->tb_next ||
         traceback->tb_next->tb_frame == traceback->tb_frame)
         return NULL;
     PyCodeObject *code = cunei_hookframe_code(traceback->tb_next->tb_frame);
