@@ -42,23 +42,6 @@ static PyTypeObject *find_definer(PyTypeObject *type, const PyMethodDef *method)
     return definer;
 }
 
-/* The type that a builtin method belongs to; NULL: it is a function of a module. */
-static PyTypeObject *find_type(const PyCFunctionObject *function)
-{
-    PyObject *self = function->m_self;
-    PyTypeObject *type;
-
-    if (!self || PyModule_Check(self))
-        return NULL;
-    type = find_definer(Py_TYPE(self), function->m_ml);
-    if (type || !PyType_Check(self))
-        return type;
-    /* A class method is some base's; what is static, and __new__, is of that type,
-     * unless it was made a module's own, as torch.rand was. */
-    type = find_definer((PyTypeObject *)self, function->m_ml);
-    return type || function->m_module ? type : (PyTypeObject *)self;
-}
-
 /* The module that a builtin function says it is of; empty: none. */
 static const char *module_of(const PyCFunctionObject *function)
 {
@@ -74,6 +57,37 @@ static const char *module_of(const PyCFunctionObject *function)
     return text ? text : "";
 }
 
+/* Whether a static method was made a function of another module, as torch.rand was. */
+static bool is_elsewhere(const PyCFunctionObject *function, PyTypeObject *type,
+                         struct names *names)
+{
+    const char *module = module_of(function);
+
+    if (module[0] == '\0')
+        return false;
+    cunei_names_of_type(type, names->module, names->type);
+    return strcmp(module, names->module) != 0;
+}
+
+/* The type that a builtin method belongs to; NULL: it is a function of a module. */
+static PyTypeObject *find_type(const PyCFunctionObject *function, struct names *names)
+{
+    PyObject *self = function->m_self;
+    PyTypeObject *type;
+
+    if (!self || PyModule_Check(self))
+        return NULL;
+    type = find_definer(Py_TYPE(self), function->m_ml);
+    if (type || !PyType_Check(self))
+        return type;
+    /* A class method is some base's; what is static, and __new__, is of that type. */
+    type = find_definer((PyTypeObject *)self, function->m_ml);
+    if (type)
+        return type;
+    return is_elsewhere(function, (PyTypeObject *)self, names) ? NULL
+                                                               : (PyTypeObject *)self;
+}
+
 static bool is_method(const struct cunei_cfunction *function)
 {
     return Py_IS_TYPE(function->callable, &PyMethodDescr_Type);
@@ -84,7 +98,8 @@ static PyTypeObject *find_names(const struct cunei_cfunction *function,
                                 struct names *names)
 {
     const PyCFunctionObject *builtin = (PyCFunctionObject *)function->callable;
-    PyTypeObject *type = is_method(function) ? function->owner : find_type(builtin);
+    PyTypeObject *type =
+        is_method(function) ? function->owner : find_type(builtin, names);
 
     names->module[0] = names->type[0] = '\0';
     if (!type)

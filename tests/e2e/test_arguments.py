@@ -322,7 +322,6 @@ assert not cunei.is_recording()
         (":nothing.like.this", ""),
         ("load", ", which is a module; for a function or method write ':load'"),
         ("re:^x", ""),
-        (":len", ""),
         ("other.py", ""),
     ],
 )
@@ -337,6 +336,15 @@ def test_a_pattern_that_matches_nothing_is_told_of(cunei, pattern, hint):
             told = [line for line in done.stderr.splitlines() if "matches" in line]
             what = f"no function that was recorded matches {option} '{pattern}'"
             assert told == [f"cunei: {what}{hint}"]
+
+
+def test_c_functions_have_no_values(cunei):
+    cunei.write("app.py", "len('')\n")
+
+    done = cunei("record", "-o", "trace", "--c-calls", "--args", ":len", "app.py")
+
+    what = "--args ':len' means C functions, and those have no values"
+    assert what in done.stderr
 
 
 def test_a_quiet_recording_tells_nothing_of_that(cunei):

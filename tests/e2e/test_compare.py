@@ -108,7 +108,8 @@ def test_what_changed_most_comes_first(sides):
 
 
 def test_the_table_shows_new_and_gone(sides):
-    done = sides("compare", "a", "b", "--include", "__main__", "--limit", "0")
+    words = ("a", "b", "--include", "__main__", "--limit", "0")
+    done = sides("compare", *words, env={"COLUMNS": "200"})
 
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -186,7 +187,8 @@ def test_several_runs_say_what_is_significant(cunei):
     spin = by_name(told)["spin"]
     assert spin["significant"] is True and 0 <= spin["chance"] < 0.05
     assert by_name(told)["stays"]["calls"] == [5, 7]
-    done = cunei("compare", "a0", "a1", "a2", "--", "b0", "b1", "b2", "-n", "1")
+    words = ("a0", "a1", "a2", "--", "b0", "b1", "b2", "-n", "1")
+    done = cunei("compare", *words, env={"COLUMNS": "200"})
     assert "a0 (3 runs)" in done.stdout
     row = next(line for line in done.stdout.splitlines() if " spin " in line)
     assert " * " in row
