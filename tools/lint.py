@@ -18,7 +18,9 @@ import builds
 from builds import ROOT, Failed, run
 from steps import Steps
 
-REMEMBERED = builds.BUILD / "tidy"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+# For every clone: what is remembered goes by all that clang-tidy sees of a file.
+REMEMBERED = CACHE / "cunei" / "tidy"
 
 
 def c_files(*endings):
@@ -45,7 +47,7 @@ def check_tidy():
     run("ninja", "-C", folder, "src/export/pagebytes.h")
     commands = json.loads((folder / "compile_commands.json").read_text())
     once = {entry["file"]: entry for entry in commands}
-    REMEMBERED.mkdir(exist_ok=True)
+    REMEMBERED.mkdir(parents=True, exist_ok=True)
     settings = (ROOT / ".clang-tidy").read_text() + run("clang-tidy", "--version")
     resources = run("clang", "-print-resource-dir").strip()
 

@@ -2,7 +2,7 @@
 # Prepares what a make target needs; does nothing twice.
 #
 #     tools/setup.sh build    a C compiler, a Python with headers, .venv to build in
-#     tools/setup.sh test     and clang, cmocka, babeltrace2, otf2, valgrind, linters
+#     tools/setup.sh test     and clang, ccache, cmocka, babeltrace2, otf2, valgrind, …
 #
 # System packages come through apt-get when we are root; otherwise one line says what
 # to install.  pip keeps whatever settings the machine has.
@@ -34,6 +34,7 @@ missing_tools() {
     has gcc || echo gcc
     { has gcc && has_header gcc stdio.h; } || echo libc6-dev
     [ "$level" = test ] || return 0
+    has ccache || echo ccache
     has clang || echo clang
     { ! has clang || compiles clang -fsanitize=fuzzer; } ||
         echo "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
