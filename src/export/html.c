@@ -35,7 +35,8 @@ static void find_hidden(struct cunei_html *html)
     }
     while (bucket > 0 && count + counts[bucket - 1] <= SLICES_MAX)
         count += counts[--bucket];
-    html->hidden_ns = cunei_histogram_least(bucket);
+    /* One more, for both ends are rounded on the page: no shorter ones come in. */
+    html->hidden_ns = bucket > 0 ? cunei_histogram_least(bucket) + 1 : 0;
     html->hidden_room =
         SLICES_MAX - count > ROOM_LEAST ? (uint32_t)(SLICES_MAX - count) : ROOM_LEAST;
 }
