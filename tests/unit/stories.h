@@ -121,4 +121,20 @@ static inline const char *tell_all(void)
     return tell(TAPE_PACKETS);
 }
 
+/* Around each test. */
+static inline int set_up(void **state)
+{
+    (void)state;
+    tape = (struct tape){0};
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    tape_fini(&tape);
+    cunei_buffer_fini(&told);
+    return 0;
+}
+
 #endif

@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stories.h"
 
-static int set_up(void **state)
-{
-    (void)state;
-    tape = (struct tape){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tape_fini(&tape);
-    cunei_buffer_fini(&told);
-    return 0;
-}
-
 /* The story of what is left, which is the same in whichever pieces it is told. */
 static const char *tell_cut(const struct cunei_cut_options *options)
 {

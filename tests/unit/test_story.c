@@ -12,21 +12,6 @@
 
 #define ROUNDS 800
 
-static int set_up(void **state)
-{
-    (void)state;
-    tape = (struct tape){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tape_fini(&tape);
-    cunei_buffer_fini(&told);
-    return 0;
-}
-
 static void a_call_is_a_stretch(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ def run_asyncio():
                 break
         [i async for i in count()]
         loop = asyncio.get_running_loop()
-        await asyncio.gather(loop.run_in_executor(None, sum, [1]), asyncio.sleep(0))
+        await asyncio.gather(loop.run_in_executor(None, sum, [1]), let_others_run())
 
     asyncio.run(main())
 

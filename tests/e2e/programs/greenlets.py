@@ -90,10 +90,10 @@ def run_gevent():
 
     def wait():
         ready.wait()
-        gevent.sleep(0)
+        gevent.idle()
 
     def fail(n):
-        gevent.sleep(0)
+        gevent.idle()
         if n % 3 == 0:
             raise ValueError(n)
         return n
@@ -109,7 +109,7 @@ def run_gevent():
         pool.map(lambda n: n if n % 3 else fail(n), range(1, 12))
     list(pool.imap_unordered(lambda n: fail(3 * n + 1), range(10)))
     endless = gevent.spawn(forever)
-    gevent.sleep(0)
+    gevent.idle()
     endless.kill()
     with gevent.Timeout(0.001, False):
         never.wait()

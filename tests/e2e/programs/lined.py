@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import functools
 import threading
+import types
 
 
 def loops(n):
@@ -145,8 +146,13 @@ def matches(value):
             return None
 
 
+@types.coroutine
+def hand_over():
+    yield
+
+
 async def inner(n):
-    await asyncio.sleep(0)
+    await hand_over()
     return n
 
 
@@ -283,6 +289,7 @@ FUNCTIONS = [
     manager.__wrapped__,
     withs,
     matches,
+    hand_over,
     inner,
     numbers,
     asynchronous,
