@@ -324,10 +324,12 @@ const struct cunei_linetable *cunei_code_table(uint64_t word)
     return place_of(word) ? entry_at(place_of(word))->table : NULL;
 }
 
-void cunei_code_set_table(uint64_t word, struct cunei_linetable *table)
+void cunei_code_set_table(PyCodeObject *code, struct cunei_linetable *table)
 {
-    free(entry_at(place_of(word))->table);
-    entry_at(place_of(word))->table = table;
+    struct entry *entry = entry_at(place_of(any_word(code)));
+
+    free(entry->table);
+    entry->table = table;
 }
 
 uint32_t cunei_code_id(uint64_t word)
@@ -421,22 +423,43 @@ static uint64_t identify(struct entry *entry, const struct names *names)
            (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
 }
 
-/* Give the code object its word and an entry; lock held. */
+static void call_hooks(const struct entry *entry, bool selected)
+{
+    if (hooks.selected && selected)
+        hooks.selected(entry->code);
+    if (hooks.watched && entry->watched)
+        hooks.watched(entry->code);
+    if (hooks.lined && entry->lined)
+        hooks.lined(entry->code);
+}
+
+/*
+ * Give the code object its word and an entry; lock held.  Until its events are on the
+ * word is a stale one: a thread that calls the function meanwhile waits for the lock,
+ * where it would otherwise run past them.
+ */
 static uint64_t make_word(PyCodeObject *code, const struct names *names)
 {
     struct entry entry = {.code = code,
                           .watched = hooks.watched && cunei_process_watches(code)};
     uint64_t word = identify(&entry, names);
     uint32_t place = word ? add_entry(&entry) : 0;
+    bool selected = !(word & CUNEI_CODE_OFF);
+    bool waits = (hooks.selected && selected) || entry.watched || entry.lined;
 
     if (place == 0)
         return 0;
     word |= place;
-    if (cunei_code_set_word(code, word) == 0)
-        return word;
-    PyErr_Clear();
-    forget_word((void *)(uintptr_t)word);
-    return 0;
+    if (cunei_code_set_word(code, waits ? CUNEI_CODE_STALE | place : word) < 0) {
+        PyErr_Clear();
+        forget_word((void *)(uintptr_t)word);
+        return 0;
+    }
+    if (waits) {
+        call_hooks(entry_at(place), selected);
+        (void)exchange_word(entry_at(place), word); /* cannot fail: there is one */
+    }
+    return word;
 }
 
 /* The same for one that had its entry before a fork. */
@@ -467,8 +490,7 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     };
     cunei_mutex_lock(&lock);
     uint64_t before = any_word(code);
-    bool is_new = before == 0;
-    if (is_new)
+    if (before == 0)
         word = make_word(code, &names);
     else if (before & CUNEI_CODE_STALE)
         word = renew_word(&names, place_of(before));
@@ -477,13 +499,5 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     cunei_mutex_unlock(&lock);
     Py_XDECREF(names.module);
     Py_XDECREF(names.qualname);
-    if (!is_new || word == 0)
-        return word;
-    if (hooks.selected && !(word & CUNEI_CODE_OFF))
-        hooks.selected(code);
-    if (hooks.watched && entry_at(place_of(word))->watched)
-        hooks.watched(code);
-    if (hooks.lined && entry_at(place_of(word))->lined)
-        hooks.lined(code);
     return word;
 }

@@ -106,11 +106,12 @@ bool cunei_code_is_seen(PyCodeObject *code);
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
 
 /*
- * Where lines begin in the code with this word; NULL: it was not said.  To say it, give
- * a table away, which must not change any more (see probe/linetable.h).
+ * Where lines begin in the code with this word; NULL: it was not said.  To say it of
+ * code that has one, give a table away, which must not change any more (see
+ * probe/linetable.h).
  */
 const struct cunei_linetable *cunei_code_table(uint64_t word);
-void cunei_code_set_table(uint64_t word, struct cunei_linetable *table);
+void cunei_code_set_table(PyCodeObject *code, struct cunei_linetable *table);
 
 /* The function's id; 0: it is not recorded. */
 uint32_t cunei_code_id(uint64_t word);

@@ -173,12 +173,13 @@ vectorcallfunc cunei_lineevent_on_line(void)
 
 bool cunei_lineevent_prepare(PyCodeObject *code)
 {
-    uint64_t word = cunei_code_word(code);
     struct cunei_linetable *table =
-        word && cunei_linetable_is_needed(code) ? cunei_linetable_new(code) : NULL;
+        cunei_code_is_seen(code) && cunei_linetable_is_needed(code)
+            ? cunei_linetable_new(code)
+            : NULL;
 
     if (table)
-        cunei_code_set_table(word, table);
+        cunei_code_set_table(code, table);
     return table != NULL;
 }
 
