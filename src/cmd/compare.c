@@ -192,6 +192,9 @@ static int prepare_file(struct values *values)
         return cunei_cmd_usage("a comparison can be written --to html, not to '%s'; "
                                "--json prints it for programs",
                                values->to);
+    if (values->output && values->to[size] == ':')
+        return cunei_cmd_usage("--to %s names a file, and so does -o %s: one is enough",
+                               values->to, values->output);
     const char *named = values->to[size] == ':' ? values->to + size + 1 : "";
     values->file = values->output ? values->output : named[0] ? named : "compare.html";
     if (values->open && strcmp(values->file, "-") == 0)
@@ -200,12 +203,25 @@ static int prepare_file(struct values *values)
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
 }
 
+/* Whether the patterns leave any: a gate that compares nothing is none. */
+static bool has_items(const struct cunei_comparison *comparison)
+{
+    uint32_t i = 0;
+
+    while (i < comparison->count && comparison->items[i].is_hidden)
+        i++;
+    return i < comparison->count;
+}
+
 /* What is said and written comes before what is judged. */
 static int finish(struct cunei_comparison *comparison, struct values *values)
 {
     bool is_page_all = values->file && strcmp(values->file, "-") == 0;
     int status = EXIT_SUCCESS;
 
+    if (!has_items(comparison) && values->patterns.count > 0)
+        return cunei_cmd_fail(
+            0, "neither side holds a function that " CUNEI_EXPORTING_NONE);
     if (!is_page_all)
         status = show(comparison, values);
     if (status == EXIT_SUCCESS && values->file)

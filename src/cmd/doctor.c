@@ -22,6 +22,7 @@
 #include "cmd/options.h"
 #include "cmd/patient.h"
 #include "cmd/program.h"
+#include "export/export.h"
 #include "rt/clock.h"
 
 struct values {
@@ -209,8 +210,14 @@ static void check_lttng(const struct cunei_patient *patient,
 static void check_otf2(const struct cunei_patient *patient,
                        struct cunei_finding *finding)
 {
+    const struct cunei_export_format *format =
+        cunei_export_find("otf2", strlen("otf2"));
+
     (void)patient;
-    look_for(finding, "otf2-config", "optional, for --to otf2", "otf2-tools");
+    bool lacks = cunei_export_lacks(format, &finding->advice);
+    finding->state = lacks ? CUNEI_FINDING_MISSING : CUNEI_FINDING_OK;
+    cunei_buffer_format(&finding->text, "%s; optional, for --to otf2",
+                        lacks ? "not found" : "libotf2");
 }
 
 static void check_mpi(const struct cunei_patient *patient,

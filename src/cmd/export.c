@@ -23,7 +23,7 @@ struct values {
     struct cunei_exporting exporting;
     struct cunei_export_options export;
     struct cunei_window_values window;
-    struct cunei_option_list processes; /* owned */
+    struct cunei_option_list processes, threads; /* owned */
 };
 
 static const struct cunei_option options[] = {
@@ -53,10 +53,10 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, window)},
     {.name = "thread",
      .letter = 't',
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_LIST,
      .value = "ID|NAME",
-     .help = "one thread, or those whose names match a glob",
-     .offset = offsetof(struct values, export.thread)},
+     .help = "one thread, or those whose names match a glob;\nrepeatable",
+     .offset = offsetof(struct values, threads)},
     {.name = "process",
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
@@ -91,16 +91,20 @@ static const struct cunei_option options[] = {
 
 static void show_row(const struct cunei_export_format *format)
 {
+    struct cunei_buffer why = {0};
+
     printf("%-11s %-17s %s\n%30s%s\n", format->name, format->extension, format->viewers,
            "", format->how);
-    if (format->missing)
-        printf("%30snot in this build: it wants %s\n", "", format->missing);
+    if (cunei_export_lacks(format, &why))
+        printf("%30snot here: %s\n", "", why.data);
+    cunei_buffer_fini(&why);
 }
 
 static int show_list(bool is_json)
 {
     const struct cunei_export_format *format = cunei_export_formats;
     struct cunei_json json = {.out = stdout};
+    struct cunei_buffer why = {0};
 
     if (!is_json) {
         for (; format->name; format++)
@@ -117,8 +121,10 @@ static int show_list(bool is_json)
         cunei_json_text(&json, "viewers", format->viewers);
         cunei_json_text(&json, "how", format->how);
         cunei_json_flag(&json, "is_built", !format->missing);
+        cunei_json_flag(&json, "is_here", !cunei_export_lacks(format, &why));
         cunei_json_close(&json, '}');
     }
+    cunei_buffer_fini(&why);
     cunei_json_close(&json, ']');
     cunei_json_close(&json, '}');
     int rc = cunei_json_end(&json);
@@ -190,12 +196,15 @@ static int settle(struct values *values)
     values->export.until_ns = values->window.until_ns;
     values->export.processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
+    values->export.threads = values->threads.items;
+    values->export.thread_count = values->threads.count;
     return status;
 }
 
 static int run_export(int argc, char **argv)
 {
-    struct values values = {.export = CUNEI_EXPORT_DEFAULTS};
+    struct values values = {.export = CUNEI_EXPORT_DEFAULTS,
+                            .exporting.has_stdout = true};
 
     int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && values.list)
@@ -207,6 +216,7 @@ static int run_export(int argc, char **argv)
     if (status == CUNEI_OPTIONS_GO_ON)
         status = export_trace(&values, argv[1]);
     cunei_option_list_fini(&values.processes);
+    cunei_option_list_fini(&values.threads);
     cunei_patterns_fini(&values.export.patterns);
     return status;
 }

@@ -87,6 +87,22 @@ static size_t name_size(const char *path)
     return size;
 }
 
+/* As cunei_options_parse. */
+static int check_file(const struct cunei_exporting *exporting)
+{
+    const struct cunei_export_format *format = exporting->format;
+    bool is_stdout = strcmp(exporting->file, "-") == 0;
+
+    if (is_stdout && !exporting->has_stdout)
+        return cunei_cmd_usage(
+            "--to %s:- cannot be: stdout is the program's; name a file", format->name);
+    if (is_stdout && exporting->open)
+        return cunei_cmd_usage("--open needs a file, and - is stdout");
+    int status =
+        cunei_target_check(exporting->file, format->is_folder, exporting->force);
+    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+}
+
 int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
                             bool force)
 {
@@ -99,11 +115,12 @@ int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
     const char *wanted = find_format(exporting);
     if (!exporting->format)
         return unknown_format(exporting->to);
-    if (!exporting->format->write)
-        return cunei_cmd_fail(0,
-                              "cannot export to %s: cunei was built without %s; "
-                              "install it and cunei again",
-                              exporting->format->name, exporting->format->missing);
+    if (cunei_export_lacks(exporting->format, &file)) {
+        int code = cunei_cmd_fail(0, "cannot export to %s: %s", exporting->format->name,
+                                  file.data);
+        cunei_buffer_fini(&file);
+        return code;
+    }
     exporting->force |= force;
     if (wanted && wanted[0])
         cunei_buffer_append(&file, wanted, name_size(wanted));
@@ -113,11 +130,7 @@ int cunei_exporting_prepare(struct cunei_exporting *exporting, const char *name,
     exporting->file = file.data;
     if (file.failed)
         return cunei_cmd_fail(-ENOMEM, "cannot export to %s", exporting->format->name);
-    if (exporting->open && strcmp(file.data, "-") == 0)
-        return cunei_cmd_usage("--open needs a file, and - is stdout");
-    int status =
-        cunei_target_check(file.data, exporting->format->is_folder, exporting->force);
-    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+    return check_file(exporting);
 }
 
 void cunei_exporting_fini(struct cunei_exporting *exporting)
@@ -126,14 +139,17 @@ void cunei_exporting_fini(struct cunei_exporting *exporting)
     exporting->file = NULL;
 }
 
-static int fail(const struct cunei_exporting *exporting, const char *path,
-                const struct cunei_export_options *options, int rc)
+static int fail(const struct cunei_exporting *exporting,
+                const struct cunei_export *export, const char *path, int rc)
 {
-    if (rc == -ESRCH && options->thread)
+    if (rc == -ESRCH && export->unmatched)
         return cunei_cmd_fail(0,
                               "'%s' holds no thread '%s'; 'cunei report %s --threads' "
                               "lists them",
-                              path, options->thread, path);
+                              path, export->unmatched, path);
+    if (rc == -ENODATA)
+        return cunei_cmd_fail(0, "'%s' holds no function that " CUNEI_EXPORTING_NONE,
+                              path);
     if (rc == -ERANGE)
         return cunei_cmd_fail(0,
                               "nothing was recorded between --from and --until; "
@@ -144,6 +160,28 @@ static int fail(const struct cunei_exporting *exporting, const char *path,
     if (strcmp(exporting->file, "-") == 0)
         return cunei_cmd_fail(rc, "cannot write to stdout");
     return cunei_cmd_fail(rc, "cannot write to '%s'", exporting->file);
+}
+
+/* Whether a shell, and what is in its quotes, takes it as it is. */
+static bool is_plain(const char *name)
+{
+    return name[0] != '-' && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                "0123456789_+,-./:=@%")];
+}
+
+/* How to open it, with its name where such a one can stand in a command. */
+static void put_how(struct cunei_buffer *text, const struct cunei_exporting *exporting)
+{
+    const char *how = exporting->format->how;
+    const char *word = exporting->format->is_folder ? "FOLDER" : "FILE";
+
+    for (const char *at; is_plain(exporting->file) && (at = strstr(how, word));
+         how = at + strlen(word)) {
+        cunei_buffer_append(text, how, (size_t)(at - how));
+        cunei_buffer_append_text(text, exporting->file);
+    }
+    cunei_buffer_append_text(text, how);
 }
 
 static void say_what_was_written(const struct cunei_exporting *exporting,
@@ -159,8 +197,9 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
         cunei_format_size(&text, (uint64_t)status.st_size);
         instead = cunei_export_instead(exporting->format, (uint64_t)status.st_size);
     }
-    cunei_cmd_note("'%s' holds %s; %s", exporting->file, text.data,
-                   exporting->format->how);
+    cunei_buffer_append_text(&text, "; ");
+    put_how(&text, exporting);
+    cunei_cmd_note("'%s' holds %s", exporting->file, text.data);
     if (instead)
         cunei_cmd_note("that is larger than its viewers handle well: --to %s is much "
                        "smaller, or narrow it with --from and --until",
@@ -217,7 +256,7 @@ static int export_to(const struct cunei_exporting *exporting,
     cunei_progress_clear(export->options->progress_context);
     rc = cunei_target_close(&target, rc);
     if (rc < 0)
-        return fail(exporting, path, export->options, rc);
+        return fail(exporting, export, path, rc);
     if (export->damage_count > 0)
         status = cunei_cmd_fail(0, "%s; what could be read is in '%s'",
                                 export->damage.text, exporting->file);

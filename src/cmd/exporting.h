@@ -23,10 +23,16 @@ struct cunei_export_options;
     "there were more different paths of calls than are kept: the time of the others " \
     "counts to their last common caller"
 
+/* Of functions: no pattern leaves one. */
+#define CUNEI_EXPORTING_NONE                                                         \
+    "--include and --exclude leave; a pattern is a module, module:qualname, a file " \
+    "or re:…"
+
 struct cunei_exporting {
-    const char *to; /* as typed; NULL: nothing is exported */
-    bool open;      /* in what opens such files here */
-    bool force;     /* over a file that exists */
+    const char *to;  /* as typed; NULL: nothing is exported */
+    bool open;       /* in what opens such files here */
+    bool force;      /* over a file that exists */
+    bool has_stdout; /* which is no program's: - is it */
 
     /* Private. */
     const struct cunei_export_format *format;

@@ -99,8 +99,6 @@ static void say_manner(struct cunei_sides *sides, const char *path,
         return;
     }
     cunei_manner_take(&sides->first, path, trace);
-    if (sides->has_prof)
-        cunei_manner_say_beside_prof(&sides->first);
 }
 
 static void say_losses(struct cunei_sides *sides, const char *path,
@@ -188,6 +186,8 @@ int cunei_sides_load(struct cunei_sides *sides, struct cunei_comparison *compari
         status = load(sides, comparison, false);
     if (status == EXIT_SUCCESS)
         status = load(sides, comparison, true);
+    if (status == EXIT_SUCCESS && sides->has_prof && sides->first.path)
+        cunei_manner_say_beside_prof(&sides->first);
     if (status == EXIT_SUCCESS)
         cunei_comparison_finish(comparison);
     return status;

@@ -72,6 +72,7 @@ const struct cunei_export_format cunei_export_formats[] = {
         .how = "vampir FOLDER/traces.otf2",
         .is_folder = true,
 #ifdef CUNEI_HAS_OTF2
+        .absent = cunei_export_otf2_absent,
         .write = cunei_export_otf2,
 #else
         .missing = "libotf2 (Debian: libotf2-trace-dev)",
@@ -94,6 +95,20 @@ const struct cunei_export_format *cunei_export_find(const char *name, size_t siz
             return format;
     }
     return NULL;
+}
+
+bool cunei_export_lacks(const struct cunei_export_format *format,
+                        struct cunei_buffer *why)
+{
+    const char *absent = format->absent ? format->absent() : NULL;
+
+    if (format->missing)
+        cunei_buffer_format(why,
+                            "cunei was built without %s; install it and cunei again",
+                            format->missing);
+    else if (absent)
+        cunei_buffer_format(why, "%s is not installed", absent);
+    return format->missing || absent;
 }
 
 const struct cunei_export_format *cunei_export_instead(

@@ -16,12 +16,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/pattern.h"
 #include "trace/trace.h"
 
 struct cunei_export_options {
     struct cunei_trace_choice processes;
-    const char *thread; /* its id, or a glob of its name; NULL: all */
+    const char *const *threads; /* their ids, or globs of their names … */
+    size_t thread_count;        /* … or none: all */
     struct cunei_patterns patterns;
     uint64_t from_ns; /* since the trace's first event */
     uint64_t until_ns;
@@ -50,6 +52,7 @@ struct cunei_export {
     uint64_t calls;
     uint64_t lost; /* events that the recording lost, as far as they are known … */
     uint64_t missing_packets; /* … and packets; both are told in timelines themselves */
+    const char *unmatched;    /* what no thread is called; borrowed */
     bool is_folded;           /* there were more paths than are kept (model/tree.h) */
     size_t damage_count;
     struct cunei_trace_error damage; /* the first */
@@ -73,12 +76,17 @@ struct cunei_export_format {
     const char *viewers;   /* what opens it … */
     const char *how;       /* … and how */
     bool is_folder;
-    const char *missing;  /* the package it needs, where cunei was built without it */
-    uint64_t large_bytes; /* viewers get slow with more; 0: with none … */
-    const char *instead;  /* … and the format that is better then */
+    const char *missing; /* the package it needs, where cunei was built without it */
+    const char *(*absent)(void); /* the one that is not installed here; NULL: none */
+    uint64_t large_bytes;        /* viewers get slow with more; 0: with none … */
+    const char *instead;         /* … and the format that is better then */
     /* Negative errno; what is damaged in the trace is no failure. */
     int (*write)(struct cunei_export *export);
 };
+
+/* Whether it cannot be written here, and why. */
+bool cunei_export_lacks(const struct cunei_export_format *format,
+                        struct cunei_buffer *why);
 
 /* Ends with an empty row. */
 extern const struct cunei_export_format cunei_export_formats[];
@@ -91,8 +99,8 @@ const struct cunei_export_format *cunei_export_instead(
     const struct cunei_export_format *format, uint64_t bytes);
 
 /*
- * -ESRCH: no such process or thread; -ERANGE: nothing was recorded at those times;
- * -ENOMEM; or of writing.
+ * -ESRCH: no such process or thread; -ENODATA: no such function; -ERANGE: nothing was
+ * recorded at those times; -ENOMEM; or of writing.
  */
 int cunei_export_write(struct cunei_export *export,
                        const struct cunei_export_format *format);

@@ -12,6 +12,7 @@ int cunei_export_csv(struct cunei_export *export);
 int cunei_export_folded(struct cunei_export *export);
 int cunei_export_html(struct cunei_export *export);
 int cunei_export_otf2(struct cunei_export *export);
+const char *cunei_export_otf2_absent(void);
 int cunei_export_perfetto(struct cunei_export *export);
 int cunei_export_pprof(struct cunei_export *export);
 int cunei_export_pstats(struct cunei_export *export);

@@ -28,7 +28,7 @@ struct writing {
 static void put_text(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
                      const char *text, size_t size)
 {
-    cunei_otf2_note(archive, OTF2_EvtWriter_ParameterString(
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_ParameterString(
                                  archive->writer, NULL, archive->last, ref,
                                  cunei_otf2_string(archive, text, size)));
     cunei_otf2_count(archive);
@@ -44,12 +44,12 @@ static void put_enter(struct cunei_otf2 *archive, OTF2_RegionRef region,
 {
     /* The list is empty again behind what it was given to. */
     if (how)
-        cunei_otf2_note(archive, OTF2_AttributeList_AddStringRef(
+        cunei_otf2_note(archive, archive->otf2->AttributeList_AddStringRef(
                                      archive->attributes, CUNEI_OTF2_ATTRIBUTE_BEGIN,
                                      cunei_otf2_word(archive, how)));
-    cunei_otf2_note(archive, OTF2_EvtWriter_Enter(archive->writer,
-                                                  how ? archive->attributes : NULL,
-                                                  archive->last, region));
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_Enter(
+                                 archive->writer, how ? archive->attributes : NULL,
+                                 archive->last, region));
     cunei_otf2_count(archive);
 }
 
@@ -57,12 +57,12 @@ static void put_leave(struct cunei_otf2 *archive, OTF2_RegionRef region,
                       const char *how)
 {
     if (how)
-        cunei_otf2_note(archive, OTF2_AttributeList_AddStringRef(
+        cunei_otf2_note(archive, archive->otf2->AttributeList_AddStringRef(
                                      archive->attributes, CUNEI_OTF2_ATTRIBUTE_END,
                                      cunei_otf2_word(archive, how)));
-    cunei_otf2_note(archive, OTF2_EvtWriter_Leave(archive->writer,
-                                                  how ? archive->attributes : NULL,
-                                                  archive->last, region));
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_Leave(
+                                 archive->writer, how ? archive->attributes : NULL,
+                                 archive->last, region));
     cunei_otf2_count(archive);
 }
 
@@ -177,7 +177,7 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     if (!is_begin)
         return 0;
     (void)cunei_otf2_stamp(archive, time);
-    cunei_otf2_note(archive, OTF2_EvtWriter_ParameterUnsignedInt(
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_ParameterUnsignedInt(
                                  archive->writer, NULL, archive->last,
                                  cunei_otf2_parameter(archive, "task", "", 0,
                                                       OTF2_PARAMETER_TYPE_UINT64),
@@ -223,8 +223,8 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
 
 static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mode)
 {
-    cunei_otf2_note(archive, OTF2_EvtWriter_MeasurementOnOff(archive->writer, NULL,
-                                                             archive->last, mode));
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_MeasurementOnOff(
+                                 archive->writer, NULL, archive->last, mode));
     cunei_otf2_count(archive);
 }
 

@@ -101,7 +101,7 @@ OTF2_StringRef cunei_otf2_string(struct cunei_otf2 *archive, const char *text,
     if (archive->text.failed)
         cunei_otf2_note(archive, OTF2_ERROR_MEM_ALLOC_FAILED);
     else
-        cunei_otf2_note(archive, OTF2_GlobalDefWriter_WriteString(
+        cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteString(
                                      archive->definitions, ref, archive->text.data));
     return ref;
 }
@@ -125,7 +125,7 @@ OTF2_ParameterRef cunei_otf2_parameter(struct cunei_otf2 *archive, const char *p
     if (is_new)
         cunei_otf2_note(
             archive,
-            OTF2_GlobalDefWriter_WriteParameter(
+            archive->otf2->GlobalDefWriter_WriteParameter(
                 archive->definitions, ref,
                 cunei_otf2_string(archive, whole.data ? whole.data : "", whole.size),
                 type));
@@ -143,7 +143,7 @@ static void define_region(struct cunei_otf2 *archive, const char *module,
     cunei_buffer_append_text(&name, qualname);
     OTF2_StringRef ref = cunei_otf2_word(archive, name.data ? name.data : "");
     cunei_otf2_note(archive,
-                    OTF2_GlobalDefWriter_WriteRegion(
+                    archive->otf2->GlobalDefWriter_WriteRegion(
                         archive->definitions, archive->region_count++, ref,
                         cunei_otf2_word(archive, qualname),
                         cunei_otf2_word(archive, module), OTF2_REGION_ROLE_FUNCTION,
@@ -159,7 +159,7 @@ static OTF2_SystemTreeNodeRef host(struct cunei_otf2 *archive, const char *name)
 
     if (is_new)
         cunei_otf2_note(archive,
-                        OTF2_GlobalDefWriter_WriteSystemTreeNode(
+                        archive->otf2->GlobalDefWriter_WriteSystemTreeNode(
                             archive->definitions, ref, cunei_otf2_word(archive, name),
                             cunei_otf2_word(archive, "node"),
                             OTF2_UNDEFINED_SYSTEM_TREE_NODE));
@@ -190,14 +190,14 @@ void cunei_otf2_process(struct cunei_otf2 *archive, size_t index)
     }
     cunei_format_command(&name, &process->description);
     cunei_buffer_format(&name, " (%" PRIu32 ")", process->metadata.pid);
-    cunei_otf2_note(archive, OTF2_GlobalDefWriter_WriteLocationGroup(
+    cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteLocationGroup(
                                  archive->definitions, archive->group,
                                  cunei_otf2_word(archive, name.data ? name.data : "?"),
                                  OTF2_LOCATION_GROUP_TYPE_PROCESS,
                                  host(archive, process->metadata.host),
                                  OTF2_UNDEFINED_LOCATION_GROUP));
     cunei_otf2_note(archive,
-                    OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+                    archive->otf2->GlobalDefWriter_WriteLocationGroupProperty(
                         archive->definitions, archive->group,
                         cunei_otf2_word(archive, "pid"), OTF2_TYPE_UINT32,
                         (OTF2_AttributeValue){.uint32 = process->metadata.pid}));
@@ -220,8 +220,8 @@ void cunei_otf2_location_end(struct cunei_otf2 *archive)
     if (!archive->writer || archive->error != OTF2_SUCCESS)
         return;
     archive->locations[archive->location_count - 1].last = archive->last;
-    cunei_otf2_note(archive,
-                    OTF2_Archive_CloseEvtWriter(archive->handle, archive->writer));
+    cunei_otf2_note(archive, archive->otf2->Archive_CloseEvtWriter(archive->handle,
+                                                                   archive->writer));
     archive->writer = NULL;
 }
 
@@ -244,7 +244,8 @@ int cunei_otf2_location(struct cunei_otf2 *archive, const struct cunei_packet *p
     cunei_otf2_location_name(archive, packet->thread_name,
                              strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
     archive->last = 0;
-    archive->writer = OTF2_Archive_GetEvtWriter(archive->handle, location->id);
+    archive->writer =
+        archive->otf2->Archive_GetEvtWriter(archive->handle, location->id);
     return archive->writer ? cunei_otf2_result(archive) : -EIO;
 }
 
@@ -272,26 +273,27 @@ static void define_locations(struct cunei_otf2 *archive)
 {
     uint64_t length = 0;
 
-    cunei_otf2_note(archive, OTF2_Archive_CloseEvtFiles(archive->handle));
-    cunei_otf2_note(archive, OTF2_Archive_OpenDefFiles(archive->handle));
+    cunei_otf2_note(archive, archive->otf2->Archive_CloseEvtFiles(archive->handle));
+    cunei_otf2_note(archive, archive->otf2->Archive_OpenDefFiles(archive->handle));
     for (size_t i = 0; i < archive->location_count && archive->error == OTF2_SUCCESS;
          i++) {
         const struct cunei_otf2_location *location = &archive->locations[i];
         OTF2_DefWriter *writer =
-            OTF2_Archive_GetDefWriter(archive->handle, location->id);
-        cunei_otf2_note(archive, OTF2_Archive_CloseDefWriter(archive->handle, writer));
-        cunei_otf2_note(archive, OTF2_GlobalDefWriter_WriteLocation(
+            archive->otf2->Archive_GetDefWriter(archive->handle, location->id);
+        cunei_otf2_note(archive,
+                        archive->otf2->Archive_CloseDefWriter(archive->handle, writer));
+        cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteLocation(
                                      archive->definitions, location->id, location->name,
                                      OTF2_LOCATION_TYPE_CPU_THREAD, location->events,
                                      location->group));
-        cunei_otf2_note(archive, OTF2_GlobalDefWriter_WriteLocationProperty(
+        cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteLocationProperty(
                                      archive->definitions, location->id,
                                      cunei_otf2_word(archive, "tid"), OTF2_TYPE_UINT32,
                                      (OTF2_AttributeValue){.uint32 = location->tid}));
         length = location->last > length ? location->last : length;
     }
-    cunei_otf2_note(archive, OTF2_Archive_CloseDefFiles(archive->handle));
-    cunei_otf2_note(archive, OTF2_GlobalDefWriter_WriteClockProperties(
+    cunei_otf2_note(archive, archive->otf2->Archive_CloseDefFiles(archive->handle));
+    cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteClockProperties(
                                  archive->definitions, NS_PER_S, 0, length + 1,
                                  archive->export->origin_ns));
 }
@@ -317,30 +319,33 @@ static void define_attribute(struct cunei_otf2 *archive, OTF2_AttributeRef ref,
                              const char *name, const char *meaning)
 {
     cunei_otf2_note(archive,
-                    OTF2_GlobalDefWriter_WriteAttribute(
+                    archive->otf2->GlobalDefWriter_WriteAttribute(
                         archive->definitions, ref, cunei_otf2_word(archive, name),
                         cunei_otf2_word(archive, meaning), OTF2_TYPE_STRING));
 }
 
 int cunei_otf2_open(struct cunei_otf2 *archive)
 {
-    (void)OTF2_Error_RegisterCallback(take_error, archive);
-    archive->handle = OTF2_Archive_Open(archive->export->folder, "traces",
-                                        OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFS,
-                                        OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-    archive->attributes = OTF2_AttributeList_New();
+    archive->otf2 = cunei_otf2_load();
+    if (!archive->otf2)
+        return -ELIBACC;
+    (void)archive->otf2->Error_RegisterCallback(take_error, archive);
+    archive->handle = archive->otf2->Archive_Open(
+        archive->export->folder, "traces", OTF2_FILEMODE_WRITE, CHUNK_EVENTS,
+        CHUNK_DEFS, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    archive->attributes = archive->otf2->AttributeList_New();
     if (!archive->handle || !archive->attributes)
         return -EIO;
-    cunei_otf2_note(archive, OTF2_Archive_SetFlushCallbacks(archive->handle,
-                                                            &flush_callbacks, NULL));
-    cunei_otf2_note(archive, OTF2_Archive_SetMemoryCallbacks(archive->handle,
-                                                             &memory_callbacks, NULL));
-    cunei_otf2_note(archive,
-                    OTF2_Archive_SetSerialCollectiveCallbacks(archive->handle));
-    cunei_otf2_note(archive,
-                    OTF2_Archive_SetCreator(archive->handle, "cunei " CUNEI_VERSION));
-    cunei_otf2_note(archive, OTF2_Archive_OpenEvtFiles(archive->handle));
-    archive->definitions = OTF2_Archive_GetGlobalDefWriter(archive->handle);
+    cunei_otf2_note(archive, archive->otf2->Archive_SetFlushCallbacks(
+                                 archive->handle, &flush_callbacks, NULL));
+    cunei_otf2_note(archive, archive->otf2->Archive_SetMemoryCallbacks(
+                                 archive->handle, &memory_callbacks, NULL));
+    cunei_otf2_note(
+        archive, archive->otf2->Archive_SetSerialCollectiveCallbacks(archive->handle));
+    cunei_otf2_note(archive, archive->otf2->Archive_SetCreator(archive->handle,
+                                                               "cunei " CUNEI_VERSION));
+    cunei_otf2_note(archive, archive->otf2->Archive_OpenEvtFiles(archive->handle));
+    archive->definitions = archive->otf2->Archive_GetGlobalDefWriter(archive->handle);
     if (!archive->definitions)
         return -EIO;
     (void)cunei_otf2_word(archive, "");
@@ -360,12 +365,13 @@ int cunei_otf2_close(struct cunei_otf2 *archive, int rc)
         rc = cunei_otf2_result(archive);
     }
     if (archive->handle && archive->error == OTF2_SUCCESS) {
-        cunei_otf2_note(archive, OTF2_Archive_Close(archive->handle));
+        cunei_otf2_note(archive, archive->otf2->Archive_Close(archive->handle));
         rc = rc == 0 ? cunei_otf2_result(archive) : rc;
     }
-    (void)OTF2_Error_RegisterCallback(NULL, NULL);
+    if (archive->otf2)
+        (void)archive->otf2->Error_RegisterCallback(NULL, NULL);
     if (archive->attributes)
-        (void)OTF2_AttributeList_Delete(archive->attributes);
+        (void)archive->otf2->AttributeList_Delete(archive->attributes);
     cunei_otf2_names_fini(&archive->strings);
     cunei_otf2_names_fini(&archive->parameters);
     cunei_otf2_names_fini(&archive->hosts);

@@ -7,7 +7,7 @@
  *     int rc = cunei_otf2_open(&archive);
  *     cunei_otf2_process(&archive, 0);
  *     cunei_otf2_location(&archive, packet, time);
- *     … OTF2_EvtWriter_Enter(archive.writer, …), cunei_otf2_count(&archive) …
+ *     … archive.otf2->EvtWriter_Enter(archive.writer, …), cunei_otf2_count(&archive) …
  *     rc = cunei_otf2_close(&archive, rc);
  *
  * Whatever fails is noted, so that it is asked for now and then.
@@ -15,12 +15,12 @@
 #ifndef CUNEI_EXPORT_OTF2ARCHIVE_H
 #define CUNEI_EXPORT_OTF2ARCHIVE_H
 
-#include <otf2/otf2.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "export/otf2library.h"
 #include "export/otf2names.h"
 
 struct cunei_export;
@@ -52,6 +52,7 @@ struct cunei_otf2_location {
 
 struct cunei_otf2 {
     struct cunei_export *export;
+    const struct cunei_otf2_library *otf2;
     const struct cunei_trace_process *process; /* that is written */
     OTF2_EvtWriter *writer;                    /* of its thread */
     OTF2_AttributeList *attributes;            /* empty */

@@ -15,6 +15,7 @@ static int select_functions(struct cunei_selection *selection,
                             const struct cunei_trace_process *process,
                             const struct cunei_patterns *patterns)
 {
+    selection->has_functions = patterns->count == 0;
     if (patterns->count == 0)
         return 0;
     selection->functions = calloc(process->function_count + 1, 1);
@@ -26,6 +27,7 @@ static int select_functions(struct cunei_selection *selection,
             function->module &&
             cunei_patterns_include(patterns, function->module, function->qualname,
                                    function->file);
+        selection->has_functions |= selection->functions[i];
     }
     selection->cut.functions = selection->functions;
     selection->cut.function_count = process->function_count;
@@ -70,6 +72,29 @@ static bool has_thread(const struct cunei_selection *selection, uint32_t serial)
                     sizeof(serial), compare_serials));
 }
 
+static int select_called(struct cunei_export *export, const struct cunei_survey *survey,
+                         const char *wanted)
+{
+    bool is_found = false;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < survey->thread_count; i++) {
+        const struct cunei_survey_thread *thread = &survey->threads[i];
+        const struct cunei_trace_process *process =
+            survey->processes[thread->process].process;
+        if (!is_called(thread, wanted))
+            continue;
+        rc = select_thread(&export->selections[process - export->trace->processes],
+                           thread->serial);
+        is_found = true;
+    }
+    if (rc == 0 && !is_found) {
+        export->unmatched = wanted;
+        rc = -ESRCH;
+    }
+    return rc;
+}
+
 /* Names change while a thread runs: its last one is what reports call it. */
 static int select_threads(struct cunei_export *export)
 {
@@ -80,21 +105,12 @@ static int select_threads(struct cunei_export *export)
         .progress_context = export->options->progress_context,
     };
     struct cunei_survey survey;
-    bool is_found = false;
 
     int rc = cunei_survey_init(&survey, export->trace, &options);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; rc == 0 && i < survey.thread_count; i++) {
-        const struct cunei_survey_thread *thread = &survey.threads[i];
-        const struct cunei_trace_process *process =
-            survey.processes[thread->process].process;
-        if (!is_called(thread, export->options->thread))
-            continue;
-        rc = select_thread(&export->selections[process - export->trace->processes],
-                           thread->serial);
-        is_found = true;
-    }
+    for (size_t i = 0; rc == 0 && i < export->options->thread_count; i++)
+        rc = select_called(export, &survey, export->options->threads[i]);
     for (size_t i = 0; i < export->trace->process_count; i++) {
         struct cunei_selection *selection = &export->selections[i];
         selection->has_threads = true;
@@ -103,8 +119,6 @@ static int select_threads(struct cunei_export *export)
                   sizeof(*selection->threads), compare_serials);
     }
     cunei_survey_fini(&survey);
-    if (rc == 0 && !is_found)
-        rc = -ESRCH;
     return rc;
 }
 
@@ -128,7 +142,7 @@ int cunei_selection_make(struct cunei_export *export)
 {
     const struct cunei_export_options *options = export->options;
     const struct cunei_trace *trace = export->trace;
-    bool is_found = false;
+    bool is_found = false, has_functions = false;
     int rc = 0;
 
     export->origin_ns = cunei_trace_begin_ns(trace);
@@ -143,12 +157,15 @@ int cunei_selection_make(struct cunei_export *export)
         is_found |= selection->is_wanted;
         select_times(selection, export);
         rc = select_functions(selection, process, &options->patterns);
-        selection->is_whole = !selection->functions && !options->thread &&
+        has_functions |= selection->has_functions && selection->is_wanted;
+        selection->is_whole = !selection->functions && options->thread_count == 0 &&
                               options->from_ns == 0 && options->until_ns == UINT64_MAX;
     }
     if (rc == 0 && !is_found && options->processes.count > 0)
         rc = -ESRCH;
-    if (rc == 0 && options->thread)
+    if (rc == 0 && is_found && !has_functions)
+        rc = -ENODATA;
+    if (rc == 0 && options->thread_count > 0)
         rc = select_threads(export);
     return rc;
 }

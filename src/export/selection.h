@@ -20,6 +20,7 @@ struct cunei_selection {
     struct cunei_wall wall;
     struct cunei_cut_options cut;
     uint8_t *functions; /* owned: cut.functions */
+    bool has_functions; /* some are wanted */
     bool has_threads;   /* not all threads are wanted, … */
     uint32_t *threads;  /* … but those of these serials, sorted; owned */
     size_t thread_count;

@@ -207,7 +207,8 @@ def test_averages_of_calls_need_not_be_whole(cunei):
 
 def test_without_time_there_is_no_percentage(sides):
     done = sides("compare", "a", "b", "--include", "__main__:new")
-    none = sides("compare", "a", "b", "--include", "nowhere:*")
+    record(sides, "c", BEFORE, "--instrumenter", "none")
+    none = sides("compare", "c", "c")
     gate = sides("compare", "a", "b", "--include", "__main__:new", "--fail-over", "5")
 
     assert "\n   no time in A\n" in done.stdout
@@ -236,6 +237,15 @@ def test_a_limit_is_a_percentage(cunei, limit):
 
     assert done.returncode == 2
     assert "--fail-over takes a percentage" in done.stderr
+
+
+def test_a_gate_that_compares_nothing_is_none(sides):
+    done = sides("compare", "a", "b", "--include", "gone", "--fail-over", "5")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "cunei: neither side holds a function that --include and --exclude leave; "
+    )
 
 
 def test_runs_that_differ_by_themselves_do_not_fail(cunei):
@@ -290,7 +300,9 @@ def test_what_is_neither_trace_nor_profile(cunei, content):
     done = cunei("compare", "a", "b.prof")
 
     assert done.returncode == 1
-    assert "'b.prof' is neither a trace nor what cProfile writes" in done.stderr
+    assert done.stderr == (
+        "cunei: 'b.prof' is neither a trace nor what cProfile writes\n"
+    )
 
 
 def test_a_profile_that_is_cut_short(cunei):

@@ -197,12 +197,10 @@ def test_stdout_that_is_full(trace):
     assert done.stderr == "cunei: cannot write to stdout: No space left on device\n"
 
 
-@pytest.mark.parametrize("words", [("export", "trace"), ("record", "app.py")])
-def test_stdout_takes_no_folder(trace, words):
+def test_stdout_takes_no_folder(trace):
     cunei, _ = trace
-    command, last = words
 
-    said = refuse(cunei, command, "--to", "ctf:-", last, status=2)
+    said = refuse(cunei, "export", "trace", "--to", "ctf:-", status=2)
 
     assert said == (
         "this format writes a folder, which cannot go to stdout; name one with -o"
@@ -295,6 +293,40 @@ def test_a_thread_that_does_not_exist(trace):
         "'trace' holds no thread 'gone*'; 'cunei report trace --threads' lists them"
     )
     assert sorted(os.listdir(cunei.folder)) == before
+
+
+def test_one_of_several_threads_does_not_exist(trace):
+    cunei, before = trace
+    threads = ("--thread", "MainThread", "--thread", "gone")
+
+    said = refuse(cunei, "export", "trace", "--to", "csv", *threads)
+
+    assert said.startswith("'trace' holds no thread 'gone'; ")
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+@pytest.mark.parametrize("patterns", [("--include", "gone"), ("--exclude", "*")])
+@pytest.mark.parametrize("form", ["csv", "html", "ctf"])
+def test_patterns_that_leave_no_function(trace, form, patterns):
+    cunei, before = trace
+
+    said = refuse(cunei, "export", "trace", "--to", form, *patterns)
+
+    assert said == (
+        "'trace' holds no function that --include and --exclude leave; a pattern is a "
+        "module, module:qualname, a file or re:…"
+    )
+    assert sorted(os.listdir(cunei.folder)) == before
+
+
+@pytest.mark.parametrize("command", ["run", "record"])
+def test_stdout_is_the_programs(cunei, command):
+    cunei.write("app.py", "open('ran', 'w')")
+
+    said = refuse(cunei, command, "--to", "folded:-", "app.py", status=2)
+
+    assert said == "--to folded:- cannot be: stdout is the program's; name a file"
+    assert os.listdir(cunei.folder) == ["app.py"]
 
 
 def test_a_process_that_does_not_exist(trace):

@@ -23,8 +23,8 @@ LIMIT = ("timeout", "60")
 def libotf2(shared):
     """Only with it the format is there."""
     done = shared("export", "none", "--to", "otf2")
-    if "libotf2" in done.stderr:
-        pytest.skip("cunei was built without libotf2")
+    if "cannot export to otf2" in done.stderr:
+        pytest.skip("cunei was built without libotf2, or it is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -234,3 +234,26 @@ def test_otf2_print_reads_the_same(rich, archive):
         for event in archive.of("Enter", "Leave")
     ]
     assert rows == wanted
+
+
+def test_a_machine_without_the_library_lacks_this_format_alone(cunei):
+    """What is found first under its name is no library."""
+    name = re.search(
+        rb"lib(?:otf2|open-trace-format2)\.so\.\d+",
+        pathlib.Path(cunei.executable).read_bytes(),
+    )[0].decode()
+    package = name.replace(".so.", "-")
+    cunei.write(f"none/{name}", "")
+    env = {"LD_LIBRARY_PATH": str(cunei.folder / "none")}
+    record(cunei)
+
+    done = cunei("export", "trace", "--to", "otf2", env=env)
+    before = cunei("record", "--to", "otf2", "-c", "print(1)", env=env)
+    listed = json.loads(cunei("export", "--list", "--json", env=env).stdout)
+
+    said = f"cunei: cannot export to otf2: {name} (Debian: {package}) is not installed\n"
+    assert (done.returncode, done.stderr) == (1, said)
+    assert (before.returncode, before.stdout, before.stderr) == (1, "", said)
+    assert [row["name"] for row in listed["formats"] if not row["is_here"]] == ["otf2"]
+    done = cunei("export", "trace", "--to", "perfetto", env=env)
+    assert done.returncode == 0, done.stderr

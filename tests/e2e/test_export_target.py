@@ -105,7 +105,6 @@ def test_a_signal_leaves_nothing_behind(cunei, form, number):
     "words",
     [
         ("export", "trace", "--to", "html", "-o", "-", "--open"),
-        ("record", "--to", "html:-", "--open", "app.py"),
         ("compare", "trace", "trace", "--to", "html", "-o", "-", "--open"),
     ],
 )
@@ -136,3 +135,28 @@ def test_a_process_folder_can_be_exported_from_within(trace):
 
     assert done.returncode == 0, done.stderr
     assert [path.name for path in packets.folders(out)] == [folder.name]
+
+
+def test_how_to_open_it_is_told_with_its_name(trace):
+    done = trace("export", "trace", "--to", "csv", "-o", "told.csv")
+    assert done.stderr.endswith("; duckdb -c \"from 'told.csv'\"\n")
+
+    done = trace("export", "trace", "--to", "ctf", "-o", "told.ctf")
+    assert done.stderr.endswith("; babeltrace2 told.ctf\n")
+
+    # One that a shell would not take as it is cannot stand in a command.
+    done = trace("export", "trace", "--to", "csv", "-o", "it's told.csv")
+    assert done.stderr.endswith("; duckdb -c \"from 'FILE'\"\n")
+
+
+def test_several_threads(trace):
+    def threads(*options):
+        done = trace("export", "trace", "--to", "csv", "-o", "-", *options)
+        assert done.returncode == 0, done.stderr
+        return {row.split(",")[1] for row in done.stdout.splitlines()[1:]}
+
+    first, second = threads()
+
+    assert threads("--thread", first) == {first}
+    assert threads("--thread", first, "--thread", second) == {first, second}
+    assert threads("--thread", "Main*", "--thread", "work*") == {first, second}
