@@ -11,30 +11,33 @@
 #include "rt/recorder.h"
 #include "wire/reason.h"
 
-/* Those that hand on to nobody, by the library that they are in. */
-static const struct {
+/* Above which there can be none, by the library that they are in. */
+struct known {
     const char *library;
     int refusal;
-} known[] = {
-    {"pydevd_frame_evaluator", CUNEI_REASON_PYDEVD},
-    {"libtorch_python", CUNEI_REASON_TORCH},
+    bool hands_on; /* to one that was there before it */
 };
 
-/* Why there can be none above this one; 0: there can. */
-static int refusal_of(cunei_compat_evaluator evaluator)
+static const struct known known[] = {
+    {"pydevd_frame_evaluator", CUNEI_REASON_PYDEVD, false},
+    /* From torch 2.1 on; older ones leave CPython's own behind when they go. */
+    {"libtorch_python", CUNEI_REASON_TORCH, PY_VERSION_HEX >= 0x03090000},
+};
+
+static const struct known *find_known(cunei_compat_evaluator evaluator)
 {
     Dl_info found;
     const char *name;
 
     if (dladdr((const void *)(uintptr_t)evaluator, &found) == 0 || !found.dli_fname)
-        return 0;
+        return NULL;
     name = strrchr(found.dli_fname, '/');
     name = name ? name + 1 : found.dli_fname;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strstr(name, known[i].library))
-            return known[i].refusal;
+            return &known[i];
     }
-    return 0;
+    return NULL;
 }
 
 static struct cunei_place *place_of(struct cunei_source *source)
@@ -89,8 +92,10 @@ void cunei_place_leave(struct cunei_place *place)
 
 int cunei_place_prepare(struct cunei_source *source, bool selective)
 {
+    const struct known *other = find_known(cunei_compat_get_evaluator());
+
     (void)selective;
-    return refuse(source, refusal_of(cunei_compat_get_evaluator()));
+    return refuse(source, other ? other->refusal : 0);
 }
 
 int cunei_place_take(struct cunei_source *source, bool selective)
@@ -122,11 +127,12 @@ int cunei_place_count_others(struct cunei_source *source)
 void cunei_place_tell_losses(struct cunei_source *source)
 {
     cunei_compat_evaluator now = cunei_compat_get_evaluator();
+    const struct known *other = find_known(now);
     const PyThreadState *own = PyThreadState_Get();
     uint64_t count = 0;
 
     if (is_ours(place_of(source), now) ||
-        (now != _PyEval_EvalFrameDefault && refusal_of(now) == 0))
+        (now != _PyEval_EvalFrameDefault && (!other || other->hands_on)))
         return;
     for (PyThreadState *thread =
              PyInterpreterState_ThreadHead(PyInterpreterState_Main());

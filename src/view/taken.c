@@ -35,7 +35,7 @@ bool cunei_taken_format(const struct cunei_taken *taken, struct cunei_buffer *ou
         out);
     put(taken->by_evaluator,
         ": the program put an evaluator of frames that hands on to nobody in place of "
-        "cunei's, as pydevd and torch.compile do; PYDEVD_USE_FRAME_EVAL=NO or "
+        "cunei's, as pydevd and old torch.compile do; PYDEVD_USE_FRAME_EVAL=NO or "
         "TORCHDYNAMO_DISABLE=1 in the environment keeps them from it",
         out);
     return out->size > 0;

@@ -334,7 +334,8 @@ def test_one_that_takes_the_place_for_itself_is_told_of(cunei, other, then):
 
 
 def test_the_launcher_tells_of_one_that_takes_the_place(cunei, other):
-    cunei.write("app.py", PROGRAM + "other.usurp()\nwork()\n")
+    source = "other.usurp()\nwork()\nother.uninstall()\n"
+    cunei.write("app.py", PROGRAM + source)
     library = other("libtorch_python.so")
     done = cunei("record", "-o", "trace", "app.py", library)
 
@@ -351,3 +352,13 @@ def test_one_that_takes_the_place_before_main(cunei, other):
     assert (done.returncode, done.stdout) == (0, "runs\n")
     assert done.stderr.startswith("cunei: nothing was recorded: the debugger (pydevd)")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 9), reason="torch hands on from 3.9 on")
+def test_one_that_hands_on_has_taken_nothing(cunei, other):
+    cunei.write("app.py", PROGRAM + "other.install()\nassert work() == 100\n")
+    done = cunei("record", "-o", "trace", "app.py", other("libtorch_python.so"))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "not recorded" not in done.stderr
+    assert leaves(cunei) == 100
