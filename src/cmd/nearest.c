@@ -45,7 +45,7 @@ void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
         return;
 
     size_t steps = distance(nearest->word, word_size, name, name_size);
-    if (word_size >= 2 && strncmp(nearest->word, name, word_size) == 0)
+    if (steps > 1 && word_size >= 2 && strncmp(nearest->word, name, word_size) == 0)
         steps = 1; /* a beginning is as good as a slip */
     size_t longer = word_size > name_size ? word_size : name_size;
     if (steps > 1 + longer / 4)

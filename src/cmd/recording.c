@@ -79,7 +79,7 @@ const struct cunei_option cunei_recording_options[] = {
      .kind = CUNEI_OPTION_CHOICE,
      .value = "HOOK",
      .help = "what tells of calls: monitoring (from 3.12 on), frame\n"
-             "(before 3.12), profile, trace, or none, which records\n"
+             "(not on 3.13), profile, trace, or none, which records\n"
              "no calls; else monitoring, or where it is not, frame",
      .choices = cunei_instrumenter_names,
      VALUE(instrumenter)},

@@ -20,6 +20,7 @@
 #include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/format.h"
+#include "view/taken.h"
 #include "wire/reason.h"
 #include "wire/session.h"
 
@@ -243,21 +244,15 @@ static void say_lacks(const struct cunei_recording *recording,
     }
 }
 
-/* Threads that the program took the hook away from. */
 static void say_taken(const struct cunei_trace *trace)
 {
+    struct cunei_taken taken = {0};
     struct cunei_buffer text = {0};
-    uint64_t taken = 0;
 
     for (size_t i = 0; i < trace->process_count; i++)
-        taken += trace->processes[i].description.taken;
-    if (taken == 0)
-        return;
-    cunei_format_several(&text, taken, "thread");
-    cunei_cmd_note("%s %s not recorded to the end, or not at all: the program set or "
-                   "took away the hook that calls were told by, or C code made the "
-                   "thread; another --instrumenter may hear of it",
-                   text.data, taken == 1 ? "was" : "were");
+        cunei_taken_add(&taken, &trace->processes[i].description);
+    if (cunei_taken_format(&taken, &text))
+        cunei_cmd_note("%s; another --instrumenter may hear of it", text.data);
     cunei_buffer_fini(&text);
 }
 

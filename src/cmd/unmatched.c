@@ -314,6 +314,5 @@ int cunei_unmatched_fail(const struct cunei_trace *trace, const char *path,
                               "'%s' holds no function like '%s'; lines were recorded "
                               "of '%s'",
                               path, name, lined);
-    return cunei_cmd_fail(0, "'%s' holds no function like '%s', and no lines", path,
-                          name);
+    return cunei_cmd_fail(0, "'%s' holds no function like '%s'", path, name);
 }

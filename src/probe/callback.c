@@ -11,6 +11,7 @@
 #include "probe/event.h"
 #include "probe/exception.h"
 #include "probe/extra.h"
+#include "probe/hot.h"
 #include "probe/lineevent.h"
 #include "probe/mute.h"
 #include "probe/process.h"
@@ -18,8 +19,6 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* What the hot path leaves undone; the arguments are as they should be. */
 typedef PyObject *cold_half(PyObject *self, PyObject *const *args);
@@ -250,18 +249,18 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     bool counter, bool is_inline)
 {
     /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
-    if (!LIKELY(PyVectorcall_NARGS(count) >= wanted_count(phase) &&
-                Py_IS_TYPE(args[0], &PyCode_Type)))
+    if (!CUNEI_LIKELY(PyVectorcall_NARGS(count) >= wanted_count(phase) &&
+                      Py_IS_TYPE(args[0], &PyCode_Type)))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
     Py_ssize_t index = ((struct callback *)self)->extra_index;
     uint64_t word =
         is_inline ? cunei_extra_inline(code, index) : cunei_extra_call(code, index);
-    if (!LIKELY(word > CUNEI_TIME_MASK))
+    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK))
         return ((struct callback *)self)->cold(self, args);
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
-    if (!LIKELY(cunei_stream_has_room(stream, now, 1)))
+    if (!CUNEI_LIKELY(cunei_stream_has_room(stream, now, 1)))
         return ((struct callback *)self)->cold(self, args);
     /* The word's upper bits and the time's lower ones, without two masks. */
     uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;

@@ -11,6 +11,7 @@
 #include "probe/cthread.h"
 #include "probe/extra.h"
 #include "probe/frames.h"
+#include "probe/hot.h"
 #include "probe/mute.h"
 #include "probe/process.h"
 #include "probe/pyframe.h"
@@ -18,8 +19,6 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 #define LOOK_AHEAD 256u
 
@@ -322,10 +321,10 @@ static inline __attribute__((always_inline)) PyObject *enter_hot(
     struct cunei_stream *stream = cunei_stream_own;
     struct cunei_cthread_open *top = thread->top + 1;
 
-    if (!LIKELY(is_current(thread) && is_valid(word, function->owner)))
+    if (!CUNEI_LIKELY(is_current(thread) && is_valid(word, function->owner)))
         return call_cold(args);
-    if (!LIKELY(word > CUNEI_TIME_MASK && top <= thread->last &&
-                cunei_stream_has_room(stream, now, 1)))
+    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK && top <= thread->last &&
+                      cunei_stream_has_room(stream, now, 1)))
         return word & CUNEI_CODE_OFF ? Py_NewRef(Py_None) : call_cold(args);
     top->frame = frame;
     top->word = word;
@@ -355,12 +354,13 @@ static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const 
 {
     struct cunei_cfunction function;
 
-    if (!LIKELY(PyVectorcall_NARGS(count) >= 4 && Py_IS_TYPE(args[0], &PyCode_Type)))
+    if (!CUNEI_LIKELY(PyVectorcall_NARGS(count) >= 4 &&
+                      Py_IS_TYPE(args[0], &PyCode_Type)))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
     uint64_t code_word = is_inline ? cunei_extra_inline(code, extra_index)
                                    : cunei_extra_call(code, extra_index);
-    if (!LIKELY(code_word && !(code_word & SPECIAL)))
+    if (!CUNEI_LIKELY(code_word && !(code_word & SPECIAL)))
         return !CUNEI_COMPAT_HAS_GIL && (code_word & SPECIAL) == CUNEI_CODE_OFF
                    ? cunei_mute_event(code_word, disable)
                    : call_cold(args);
@@ -385,7 +385,7 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
                                                                   size_t count,
                                                                   bool counter)
 {
-    if (!LIKELY(PyVectorcall_NARGS(count) >= 4) || is_common(Py_TYPE(args[2])))
+    if (!CUNEI_LIKELY(PyVectorcall_NARGS(count) >= 4) || is_common(Py_TYPE(args[2])))
         Py_RETURN_NONE;
     const void *frame = cunei_pyframe_running(PyThreadState_GetUnchecked());
     struct cunei_cthread *thread = cunei_cthread_own;
@@ -394,8 +394,8 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
     struct cunei_stream *stream = cunei_stream_own;
     uint64_t word = top->word;
 
-    if (!LIKELY(top->frame == frame && is_current(thread) && word > CUNEI_TIME_MASK &&
-                cunei_stream_has_room(stream, now, 1)))
+    if (!CUNEI_LIKELY(top->frame == frame && is_current(thread) &&
+                      word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
         return end_cold(args, false);
     thread->top = top - 1;
     uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;

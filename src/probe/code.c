@@ -12,6 +12,7 @@
 #include "probe/compat.h"
 #include "probe/extra.h"
 #include "probe/greenlet.h"
+#include "probe/hot.h"
 #include "probe/lineevent.h"
 #include "probe/lock.h"
 #include "probe/names.h"
@@ -24,10 +25,6 @@
 
 #define CHUNK_SIZE  1024u
 #define CHUNK_COUNT 4096u
-
-/* Code whose frames can be suspended. */
-#define RESUMABLE \
-    (CO_GENERATOR | CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR)
 
 struct entry {
     PyCodeObject *code; /* borrowed: until forget_word is called for it; NULL: free */
@@ -368,7 +365,7 @@ static uint32_t flags_of(const struct entry *entry,
         flags |= CUNEI_CODE_CALL;
     if (cunei_task_is_coroutine(entry->code))
         flags |= CUNEI_CODE_COROUTINE;
-    if (entry->lined && entry->code->co_flags & RESUMABLE)
+    if (entry->lined && entry->code->co_flags & CUNEI_GENERATES)
         flags |= CUNEI_CODE_LINES;
     if (cunei_greenlet_is_module(function->module, function->qualname))
         flags |= CUNEI_CODE_GREENLET;

@@ -11,31 +11,26 @@
 #include "probe/deep.h"
 #include "probe/event.h"
 #include "probe/extra.h"
-#include "probe/foreign.h"
 #include "probe/frameevent.h"
 #include "probe/greenlet.h"
+#include "probe/hot.h"
 #include "probe/linehook.h"
 #include "probe/open.h"
 #include "probe/passing.h"
+#include "probe/place.h"
 #include "probe/profile.h"
 #include "probe/wayout.h"
 #include "rt/clock.h"
-#include "rt/stream.h"
-#include "wire/reason.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 static struct {
-    struct cunei_source source;
+    struct cunei_place place;
     Py_ssize_t extra_index;
     bool extra_inline;
     bool (*main_begins)(void);
-    cunei_older_evaluator installed; /* of ours; NULL: none */
-    cunei_older_evaluator before;    /* whose place it has */
-    bool awaits;                     /* that __main__ begins */
-    bool has_counter;                /* see rt/clock.h */
-    unsigned recording;              /* that is on; 0: none */
-    unsigned recordings;             /* so far */
+    bool awaits;         /* that __main__ begins */
+    bool has_counter;    /* see rt/clock.h */
+    unsigned recording;  /* that is on; 0: none */
+    unsigned recordings; /* so far */
 } own;
 
 /* Frames below this are known to be far from the limit of recursion. */
@@ -58,25 +53,11 @@ static inline PyObject *hand_on(PyThreadState *thread, cunei_older_frame *frame,
 #endif
 }
 
-/* Whether it could be written at once: a word with an id, a stream with room. */
-static inline bool put(uint64_t word, enum cunei_phase phase)
-{
-    /* In another library, and asked each time, it took 10 ns of a call. */
-    uint64_t now = LIKELY(own.has_counter) ? cunei_clock_counter()
-                                           : cunei_clock_ns(CLOCK_MONOTONIC);
-    struct cunei_stream *stream = cunei_stream_own;
-
-    if (!LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
-        return false;
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
-    cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
-    return true;
-}
-
 static inline uint64_t word_of(const cunei_older_frame *frame)
 {
-    return LIKELY(own.extra_inline) ? cunei_extra_inline(frame->f_code, own.extra_index)
-                                    : cunei_extra_call(frame->f_code, own.extra_index);
+    return CUNEI_LIKELY(own.extra_inline)
+               ? cunei_extra_inline(frame->f_code, own.extra_index)
+               : cunei_extra_call(frame->f_code, own.extra_index);
 }
 
 /* What an evaluator of ours records besides functions. */
@@ -87,7 +68,8 @@ enum wanted {
 
 static enum wanted wanted_now(void)
 {
-    return (own.source.c_calls ? C_CALLS : 0) | (own.source.lines ? LINES : 0);
+    return (own.place.source.c_calls ? C_CALLS : 0) |
+           (own.place.source.lines ? LINES : 0);
 }
 
 /* Let the frame run, and see to it that its lines are told, or that they are not. */
@@ -100,7 +82,7 @@ static __attribute__((noinline)) PyObject *run_switched(PyThreadState *thread,
     bool was_heard = cunei_older_is_traced(thread);
 
     cunei_linehook_set(thread, is_lined, false);
-    PyObject *result = hand_on(thread, frame, throws, own.before);
+    PyObject *result = hand_on(thread, frame, throws, own.place.before);
     cunei_linehook_set(thread, was_on && own.recording == recording, was_heard);
     return result;
 }
@@ -110,27 +92,27 @@ static inline PyObject *run(PyThreadState *thread, cunei_older_frame *frame, int
 {
     if (wanted & LINES) {
         bool is_lined = word_of(frame) & CUNEI_CODE_LINED && own.recording;
-        if (!LIKELY(!is_lined && !cunei_linehook_is_on(thread)))
+        if (!CUNEI_LIKELY(!is_lined && !cunei_linehook_is_on(thread)))
             return run_switched(thread, frame, throws, is_lined);
     }
-    return hand_on(thread, frame, throws, own.before);
+    return hand_on(thread, frame, throws, own.place.before);
 }
 
 static inline __attribute__((always_inline)) PyObject *record_frame_in(
     PyThreadState *thread, cunei_older_frame *frame, int throws, enum wanted wanted)
 {
-    bool generates = frame->f_code->co_flags & CUNEI_OLDER_GENERATES;
+    bool generates = frame->f_code->co_flags & CUNEI_GENERATES;
     uint64_t word = word_of(frame);
     unsigned recording = own.recording;
 
     if (generates && cunei_older_only_makes(frame))
-        return hand_on(thread, frame, throws, own.before);
+        return hand_on(thread, frame, throws, own.place.before);
     if (word & CUNEI_CODE_OFF) {
         PyObject *unseen = run(thread, frame, throws, wanted);
-        if (!LIKELY(own.recording == recording)) {
+        if (!CUNEI_LIKELY(own.recording == recording)) {
             if (own.recording)
                 cunei_frameevent_tell_older(thread, frame, unseen);
-        } else if (!LIKELY(unseen))
+        } else if (!CUNEI_LIKELY(unseen))
             cunei_frameevent_tell_unwind(thread, frame);
         return unseen;
     }
@@ -140,15 +122,15 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
                                  : CUNEI_PHASE_ENTER;
     if (wanted & C_CALLS && own.recording)
         cunei_profile_keep(thread);
-    if (!LIKELY(put(word, phase)))
+    if (!CUNEI_LIKELY(cunei_hot_put(word, phase, own.has_counter)))
         cunei_frameevent_tell(thread, frame, phase, NULL);
     PyObject *result = run(thread, frame, throws, wanted);
-    if (!LIKELY(own.recording == recording)) {
+    if (!CUNEI_LIKELY(own.recording == recording)) {
         if (own.recording)
             cunei_frameevent_tell_older(thread, frame, result);
         return result;
     }
-    if (!LIKELY(result)) {
+    if (!CUNEI_LIKELY(result)) {
         cunei_frameevent_tell_unwind(thread, frame);
         return NULL;
     }
@@ -156,7 +138,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
                                                          : CUNEI_PHASE_LEAVE;
     if (wanted & C_CALLS && cunei_ccall_is_inside(frame))
         cunei_frameevent_leave_calls(thread, frame);
-    if (!LIKELY(put(word_of(frame), phase)))
+    if (!CUNEI_LIKELY(cunei_hot_put(word_of(frame), phase, own.has_counter)))
         cunei_frameevent_tell(thread, frame, phase, result);
     return result;
 }
@@ -215,7 +197,7 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
 
     /* What hooks run is not heard of.  What is too deep does not begin. */
     if (!own.recording || thread->tracing || cunei_older_is_too_deep(thread))
-        return hand_on(thread, frame, throws, own.before);
+        return hand_on(thread, frame, throws, own.place.before);
     if (!is_inside && !(wanted & C_CALLS))
         is_lost = cunei_open_catch_up(thread);
     has_room = !cunei_deep_is_small() && !is_lost;
@@ -229,10 +211,10 @@ static __attribute__((noinline)) PyObject *record_specially(PyThreadState *threa
 static inline __attribute__((always_inline)) PyObject *record_in(
     PyThreadState *thread, cunei_older_frame *frame, int throws, enum wanted wanted)
 {
-    if (!LIKELY(own.recording && has_room && cunei_older_depth(thread) < SHALLOW &&
-                !thread->tracing &&
-                (wanted & C_CALLS || !cunei_older_is_traced(thread) ||
-                 (wanted & LINES && thread->c_profilefunc != cunei_open_hook))))
+    if (!CUNEI_LIKELY(own.recording && has_room &&
+                      cunei_older_depth(thread) < SHALLOW && !thread->tracing &&
+                      (wanted & C_CALLS || !cunei_older_is_traced(thread) ||
+                       (wanted & LINES && thread->c_profilefunc != cunei_open_hook))))
         return record_specially(thread, frame, throws, wanted);
     return record_frame_in(thread, frame, throws, wanted);
 }
@@ -254,7 +236,7 @@ static PyObject *record_calls(PyThreadState *thread, cunei_older_frame *frame,
 static PyObject *record_lines(PyThreadState *thread, cunei_older_frame *frame,
                               int throws)
 {
-    if (own.source.c_calls)
+    if (own.place.source.c_calls)
         return record_in(thread, frame, throws, C_CALLS | LINES);
     return record_in(thread, frame, throws, LINES);
 }
@@ -273,73 +255,17 @@ static PyObject *record_calls(PyFrameObject *frame, int throws)
 static PyObject *record_lines(PyFrameObject *frame, int throws)
 {
     return record_in(PyThreadState_Get(), frame, throws,
-                     own.source.c_calls ? C_CALLS | LINES : LINES);
+                     own.place.source.c_calls ? C_CALLS | LINES : LINES);
 }
 #endif
-
-static bool is_ours(cunei_older_evaluator function)
-{
-    return function == record_frame || function == record_calls ||
-           function == record_lines;
-}
-
-/* -1 with an exception set; nothing where it is 0. */
-static int refuse(int reason)
-{
-    own.source.refusal = reason;
-    if (reason == 0)
-        return 0;
-    PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(reason));
-    return -1;
-}
-
-/* One that was installed above ours goes on calling it: it must not be above both. */
-static int install(cunei_older_evaluator function)
-{
-    cunei_older_evaluator now = cunei_older_get_evaluator();
-    bool is_below = own.installed && !is_ours(now) && now != _PyEval_EvalFrameDefault;
-
-    if (is_below && function == own.installed)
-        return 0;
-    if (is_below)
-        return refuse(CUNEI_REASON_ABOVE);
-    if (!is_ours(now))
-        own.before = now;
-    cunei_older_set_evaluator(function);
-    own.installed = function;
-    return 0;
-}
-
-/* -1 with an exception set: there must be none above what is installed. */
-static int check(void)
-{
-    return refuse(
-        cunei_foreign_refusal((const void *)(uintptr_t)cunei_older_get_evaluator()));
-}
-
-static int take(struct cunei_source *source, bool selective)
-{
-    (void)selective;
-    if (check() < 0)
-        return -1;
-    source->is_taken = true;
-    return 0;
-}
 
 static int await_main(struct cunei_source *source)
 {
     (void)source;
-    if (install(record_frame) < 0)
+    if (cunei_place_install(&own.place, record_frame) < 0)
         return -1;
     own.awaits = true;
     return 0;
-}
-
-static int prepare(struct cunei_source *source, bool selective)
-{
-    (void)source;
-    (void)selective;
-    return check();
 }
 
 static cunei_older_evaluator evaluator_for(const struct cunei_source *source)
@@ -352,7 +278,7 @@ static cunei_older_evaluator evaluator_for(const struct cunei_source *source)
 static int record(struct cunei_source *source, bool selective)
 {
     (void)selective;
-    if (install(evaluator_for(source)) < 0)
+    if (cunei_place_install(&own.place, evaluator_for(source)) < 0)
         return -1;
     own.recording = ++own.recordings;
     if (source->lines)
@@ -364,7 +290,6 @@ static int record(struct cunei_source *source, bool selective)
     return 0;
 }
 
-/* Where another has taken our place since, it goes on calling us. */
 static void pause_events(struct cunei_source *source)
 {
     (void)source;
@@ -377,24 +302,7 @@ static void pause_events(struct cunei_source *source)
     cunei_wayout_unwatch();
     cunei_profile_end();
     cunei_linehook_end();
-    if (!is_ours(cunei_older_get_evaluator()))
-        return;
-    cunei_older_set_evaluator(own.before);
-    own.installed = NULL;
-}
-
-static void release(struct cunei_source *source)
-{
-    if (source->is_taken)
-        pause_events(source);
-    source->is_taken = false;
-}
-
-static int count_others(struct cunei_source *source)
-{
-    (void)source;
-    return !is_ours(cunei_older_get_evaluator()) &&
-           cunei_older_get_evaluator() != _PyEval_EvalFrameDefault;
+    cunei_place_leave(&own.place);
 }
 
 static void find_lines(struct cunei_source *source, PyCodeObject *code)
@@ -405,23 +313,27 @@ static void find_lines(struct cunei_source *source, PyCodeObject *code)
 }
 
 static const struct cunei_source_methods methods = {
-    .take = take,
+    .take = cunei_place_take,
     .await_main = await_main,
-    .prepare = prepare,
+    .prepare = cunei_place_prepare,
     .record = record,
     .pause = pause_events,
-    .release = release,
-    .count_others = count_others,
+    .release = cunei_place_release,
+    .count_others = cunei_place_count_others,
+    .tell_losses = cunei_place_tell_losses,
     .line = find_lines,
 };
 
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
                                           bool (*main_begins)(void))
 {
-    own.source.methods = &methods;
+    own.place.source.methods = &methods;
+    own.place.ours[0] = record_frame;
+    own.place.ours[1] = record_calls;
+    own.place.ours[2] = record_lines;
     own.extra_index = extra_index;
     own.extra_inline = extra_inline;
     own.main_begins = main_begins;
     own.has_counter = cunei_clock_has_counter(NULL);
-    return &own.source;
+    return &own.place.source;
 }

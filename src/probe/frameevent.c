@@ -9,6 +9,7 @@
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/event.h"
+#include "probe/hot.h"
 #include "probe/lineevent.h"
 #include "probe/open.h"
 #include "probe/passing.h"
@@ -77,8 +78,8 @@ void cunei_frameevent_leave_calls(PyThreadState *thread, cunei_older_frame *fram
 void cunei_frameevent_tell_older(PyThreadState *thread, cunei_older_frame *frame,
                                  PyObject *result)
 {
-    bool yields = frame->f_code->co_flags & CUNEI_OLDER_GENERATES &&
-                  cunei_older_is_suspended(frame);
+    bool yields =
+        frame->f_code->co_flags & CUNEI_GENERATES && cunei_older_is_suspended(frame);
 
     if (cunei_open_has_told(frame))
         return;

@@ -8,6 +8,7 @@
 #include "probe/event.h"
 #include "probe/extra.h"
 #include "probe/hookframe.h"
+#include "probe/hot.h"
 #include "probe/lineevent.h"
 #include "probe/process.h"
 #include "probe/pyframe.h"
@@ -16,10 +17,7 @@
 #include "probe/untold.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
-#include "rt/stream.h"
 #include "wire/event.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 static Py_ssize_t extra_index;
 static bool extra_inline;
@@ -98,14 +96,9 @@ static inline void tell(PyFrameObject *frame, PyCodeObject *code,
                         enum cunei_phase phase, PyObject *result)
 {
     uint64_t word = word_of(code);
-    uint64_t now =
-        LIKELY(has_counter) ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
-    struct cunei_stream *stream = cunei_stream_own;
 
-    if (LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1))) {
-        uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
-        cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
-    } else if (!(word & CUNEI_CODE_OFF) && !is_put(word, phase))
+    if (!CUNEI_LIKELY(cunei_hot_put(word, phase, has_counter)) &&
+        !(word & CUNEI_CODE_OFF) && !is_put(word, phase))
         tell_cold(frame, code, phase, result);
 }
 
@@ -129,7 +122,7 @@ static __attribute__((noinline, cold)) void tell_untold(cunei_older_frame *frame
 
 static inline void check_told(const struct cunei_hook *hook, cunei_older_frame *frame)
 {
-    if (!LIKELY(!cunei_untold_is(frame, hook->recording)))
+    if (!CUNEI_LIKELY(!cunei_untold_is(frame, hook->recording)))
         tell_untold(frame);
 }
 
@@ -178,12 +171,11 @@ void cunei_hookevent_enter(struct cunei_hook *hook, PyFrameObject *frame)
 {
     PyCodeObject *code = cunei_hookframe_code(frame);
 
-    if (!LIKELY(hook->is_recording) && !cunei_hook_is_heard(hook, code))
+    if (!CUNEI_LIKELY(hook->is_recording) && !cunei_hook_is_heard(hook, code))
         return;
     begin_frame(hook, frame);
     tell(frame, code,
-         code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
-                 !cunei_hookframe_begins(frame, code)
+         code->co_flags & CUNEI_GENERATES && !cunei_hookframe_begins(frame, code)
              ? CUNEI_PHASE_RESUME
              : CUNEI_PHASE_ENTER,
          NULL);
@@ -203,12 +195,11 @@ void cunei_hookevent_leave(struct cunei_hook *hook, PyFrameObject *frame,
     PyCodeObject *code = cunei_hookframe_code(frame);
 
     end_frame(hook, frame);
-    if (!LIKELY(!is_unwound(frame, code, result)))
+    if (!CUNEI_LIKELY(!is_unwound(frame, code, result)))
         tell_unwind(hook, code);
     else
         tell(frame, code,
-             code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
-                     cunei_hookframe_yields(frame, code)
+             code->co_flags & CUNEI_GENERATES && cunei_hookframe_yields(frame, code)
                  ? CUNEI_PHASE_YIELD
                  : CUNEI_PHASE_LEAVE,
              result);

@@ -12,12 +12,11 @@
 #include <stdbool.h>
 
 #include "probe/compat.h"
+#include "probe/hot.h"
 #include "probe/pyframe.h"
 
 /* Whether a thread's hook is a plain field of its state, which others may set, too. */
 #define CUNEI_HOOKFRAME_IS_FIELD (PY_VERSION_HEX < 0x030c0000)
-
-#define CUNEI_HOOKFRAME_GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
 
 /* The code of a frame, borrowed from it. */
 static inline PyCodeObject *cunei_hookframe_code(PyFrameObject *frame)
@@ -78,8 +77,7 @@ static inline bool cunei_hookframe_unwinds(PyFrameObject *frame, PyCodeObject *c
                        offsetof(PyGenObject, gi_iframe));
     int offset = PyFrame_GetLasti(frame);
 
-    if (code->co_flags & CUNEI_HOOKFRAME_GENERATES &&
-        generator->gi_frame_state == suspended)
+    if (code->co_flags & CUNEI_GENERATES && generator->gi_frame_state == suspended)
         return false;
     return !cunei_pyframe_is_at(code, offset, RETURN_VALUE) &&
            !cunei_pyframe_is_at(code, offset, RETURN_CONST);

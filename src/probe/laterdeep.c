@@ -8,9 +8,8 @@
 
 #include "probe/deep.h"
 #include "probe/greenlet.h"
+#include "probe/hot.h"
 #include "probe/pyframe.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* Frames below this are known to be far from the end of a C stack. */
 #define DEEP 500
@@ -122,7 +121,7 @@ static __attribute__((noinline)) PyObject *run_deep(PyThreadState *thread,
 PyObject *cunei_laterdeep_run(PyThreadState *thread, struct cunei_later_frame *frame,
                               int throws, _PyFrameEvalFunction evaluator)
 {
-    if (LIKELY(has_room && cunei_pyframe_depth(thread) < DEEP))
+    if (CUNEI_LIKELY(has_room && cunei_pyframe_depth(thread) < DEEP))
         return evaluate(thread, frame, throws, evaluator);
     return run_deep(thread, frame, throws, evaluator);
 }

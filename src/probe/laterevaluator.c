@@ -9,33 +9,26 @@
 #include "probe/evaluator.h"
 #include "probe/event.h"
 #include "probe/extra.h"
-#include "probe/foreign.h"
 #include "probe/greenlet.h"
+#include "probe/hot.h"
 #include "probe/later.h"
 #include "probe/laterdeep.h"
 #include "probe/lateropen.h"
+#include "probe/place.h"
 #include "probe/process.h"
 #include "probe/wayout.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
-#include "rt/stream.h"
-#include "wire/reason.h"
-
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-
-#define GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
 
 static struct {
-    struct cunei_source source;
+    struct cunei_place place;
     Py_ssize_t extra_index;
     bool extra_inline;
     bool (*main_begins)(void);
-    _PyFrameEvalFunction installed; /* of ours; NULL: none */
-    _PyFrameEvalFunction before;    /* whose place it has */
-    bool awaits;                    /* that __main__ begins */
-    bool has_counter;               /* see rt/clock.h */
-    unsigned recording;             /* that is on; 0: none */
-    unsigned recordings;            /* so far */
+    bool awaits;         /* that __main__ begins */
+    bool has_counter;    /* see rt/clock.h */
+    unsigned recording;  /* that is on; 0: none */
+    unsigned recordings; /* so far */
 } own;
 
 /* The recording in which the innermost frame of the calling thread was entered. */
@@ -45,20 +38,6 @@ static inline uint64_t word_of(PyCodeObject *code)
 {
     return own.extra_inline ? cunei_extra_inline(code, own.extra_index)
                             : cunei_code_word(code);
-}
-
-/* Whether it could be written at once: a word with an id, a stream with room. */
-static inline bool put(uint64_t word, enum cunei_phase phase)
-{
-    uint64_t now = LIKELY(own.has_counter) ? cunei_clock_counter()
-                                           : cunei_clock_ns(CLOCK_MONOTONIC);
-    struct cunei_stream *stream = cunei_stream_own;
-
-    if (!LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
-        return false;
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
-    cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
-    return true;
 }
 
 /* Everything but the hot path.  There is an exception where one is thrown into it. */
@@ -110,14 +89,14 @@ static __attribute__((noinline, cold)) void tell_end(const void *frame,
 /* Let the frame run; it is gone then, unless it is a generator's. */
 static PyObject *run(PyThreadState *thread, struct cunei_later_frame *frame, int throws)
 {
-    return cunei_laterdeep_run(thread, frame, throws, own.before);
+    return cunei_laterdeep_run(thread, frame, throws, own.place.before);
 }
 
 static inline PyObject *record_entered(PyThreadState *thread,
                                        struct cunei_later_frame *frame,
                                        PyCodeObject *code, int throws)
 {
-    bool generates = code->co_flags & GENERATES;
+    bool generates = code->co_flags & CUNEI_GENERATES;
     unsigned recording = own.recording;
     uint64_t word = word_of(code);
 
@@ -126,18 +105,18 @@ static inline PyObject *record_entered(PyThreadState *thread,
     enum cunei_phase phase = generates && (throws || cunei_later_is_suspended(frame))
                                  ? CUNEI_PHASE_RESUME
                                  : CUNEI_PHASE_ENTER;
-    if (!LIKELY(put(word, phase)))
+    if (!CUNEI_LIKELY(cunei_hot_put(word, phase, own.has_counter)))
         tell_start(thread, frame, phase);
     PyObject *result = run(thread, frame, throws);
-    if (!LIKELY(own.recording == recording))
+    if (!CUNEI_LIKELY(own.recording == recording))
         return result;
-    if (!LIKELY(result)) {
+    if (!CUNEI_LIKELY(result)) {
         tell_end(frame, code, CUNEI_PHASE_LEAVE, NULL);
         return NULL;
     }
     phase = generates && cunei_later_is_suspended(frame) ? CUNEI_PHASE_YIELD
                                                          : CUNEI_PHASE_LEAVE;
-    if (!LIKELY(put(word_of(code), phase)))
+    if (!CUNEI_LIKELY(cunei_hot_put(word_of(code), phase, own.has_counter)))
         tell_end(frame, code, phase, result);
     return result;
 }
@@ -168,15 +147,15 @@ static PyObject *record_frame(PyThreadState *thread, struct _PyInterpreterFrame 
 {
     struct cunei_later_frame *frame = (struct cunei_later_frame *)given;
     PyCodeObject *code = cunei_later_code(frame);
-    bool only_makes = code->co_flags & GENERATES && cunei_later_only_makes(frame);
+    bool only_makes = code->co_flags & CUNEI_GENERATES && cunei_later_only_makes(frame);
 
-    if (!LIKELY(own.recording) && own.awaits && !only_makes)
+    if (!CUNEI_LIKELY(own.recording) && own.awaits && !only_makes)
         (void)begins_main(thread, frame);
-    if (!LIKELY(own.recording && !only_makes && !thread->tracing &&
-                !is_too_deep(thread)))
+    if (!CUNEI_LIKELY(own.recording && !only_makes && !thread->tracing &&
+                      !is_too_deep(thread)))
         return run(thread, frame, throws);
     unsigned outer = entered;
-    if (!LIKELY(outer == own.recording))
+    if (!CUNEI_LIKELY(outer == own.recording))
         cunei_lateropen_catch_up(thread);
     entered = own.recording;
     Py_INCREF(code);
@@ -186,73 +165,21 @@ static PyObject *record_frame(PyThreadState *thread, struct _PyInterpreterFrame 
     return result;
 }
 
-static _PyFrameEvalFunction get_evaluator(void)
-{
-    return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main());
-}
-
-static void set_evaluator(_PyFrameEvalFunction function)
-{
-    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Main(), function);
-}
-
-/* -1 with an exception set; nothing where it is 0. */
-static int refuse(int reason)
-{
-    own.source.refusal = reason;
-    if (reason == 0)
-        return 0;
-    PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(reason));
-    return -1;
-}
-
-/* One that was installed above ours goes on calling it: it must not be above both. */
-static void install(void)
-{
-    _PyFrameEvalFunction now = get_evaluator();
-
-    if (own.installed && now != _PyEval_EvalFrameDefault)
-        return;
-    own.before = now;
-    set_evaluator(record_frame);
-    own.installed = record_frame;
-}
-
-/* -1 with an exception set: there must be none above what is installed. */
-static int check(void)
-{
-    return refuse(cunei_foreign_refusal((const void *)(uintptr_t)get_evaluator()));
-}
-
-static int take(struct cunei_source *source, bool selective)
-{
-    (void)selective;
-    if (check() < 0)
-        return -1;
-    source->is_taken = true;
-    return 0;
-}
-
 static int await_main(struct cunei_source *source)
 {
     (void)source;
-    install();
+    if (cunei_place_install(&own.place, record_frame) < 0)
+        return -1;
     own.awaits = true;
     return 0;
-}
-
-static int prepare(struct cunei_source *source, bool selective)
-{
-    (void)source;
-    (void)selective;
-    return check();
 }
 
 static int record(struct cunei_source *source, bool selective)
 {
     (void)source;
     (void)selective;
-    install();
+    if (cunei_place_install(&own.place, record_frame) < 0)
+        return -1;
     cunei_later_is_on = true;
     cunei_lateropen_begin();
     own.recording = ++own.recordings;
@@ -260,7 +187,6 @@ static int record(struct cunei_source *source, bool selective)
     return 0;
 }
 
-/* Where another has taken our place since, it goes on calling us. */
 static void pause_events(struct cunei_source *source)
 {
     (void)source;
@@ -272,44 +198,28 @@ static void pause_events(struct cunei_source *source)
     own.recording = 0;
     own.awaits = cunei_later_is_on = false;
     cunei_wayout_unwatch();
-    if (get_evaluator() != record_frame)
-        return;
-    set_evaluator(own.before);
-    own.installed = NULL;
-}
-
-static void release(struct cunei_source *source)
-{
-    if (source->is_taken)
-        pause_events(source);
-    source->is_taken = false;
-}
-
-static int count_others(struct cunei_source *source)
-{
-    _PyFrameEvalFunction now = get_evaluator();
-
-    (void)source;
-    return now != record_frame && now != _PyEval_EvalFrameDefault;
+    cunei_place_leave(&own.place);
 }
 
 static const struct cunei_source_methods methods = {
-    .take = take,
+    .take = cunei_place_take,
     .await_main = await_main,
-    .prepare = prepare,
+    .prepare = cunei_place_prepare,
     .record = record,
     .pause = pause_events,
-    .release = release,
-    .count_others = count_others,
+    .release = cunei_place_release,
+    .count_others = cunei_place_count_others,
+    .tell_losses = cunei_place_tell_losses,
 };
 
 struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
                                           bool (*main_begins)(void))
 {
-    own.source.methods = &methods;
+    own.place.source.methods = &methods;
+    own.place.ours[0] = record_frame;
     own.extra_index = extra_index;
     own.extra_inline = extra_inline;
     own.main_begins = main_begins;
     own.has_counter = cunei_clock_has_counter(NULL);
-    return &own.source;
+    return &own.place.source;
 }

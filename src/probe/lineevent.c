@@ -9,6 +9,7 @@
 #include "probe/compat.h"
 #include "probe/event.h"
 #include "probe/extra.h"
+#include "probe/hot.h"
 #include "probe/linetable.h"
 #include "probe/process.h"
 #include "probe/write.h"
@@ -16,9 +17,7 @@
 #include "rt/recorder.h"
 #include "wire/session.h"
 
-#define UNIT              2 /* bytes of an instruction, or of a part of one */
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-
+#define UNIT 2 /* bytes of an instruction, or of a part of one */
 static Py_ssize_t extra_index = -1;
 static bool extra_inline;
 static bool has_counter;                   /* see rt/clock.h */
@@ -62,8 +61,8 @@ static inline uint32_t read_epoch(void)
 /* In another library, and asked each time, it took 10 ns of a line. */
 static inline uint64_t read_clock(void)
 {
-    return LIKELY(has_counter) ? cunei_clock_counter()
-                               : cunei_clock_ns(CLOCK_MONOTONIC);
+    return CUNEI_LIKELY(has_counter) ? cunei_clock_counter()
+                                     : cunei_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void write_line(PyCodeObject *code, uint32_t id, enum cunei_phase phase,
@@ -114,8 +113,9 @@ static inline __attribute__((always_inline)) bool put_near(const void *code,
 {
     struct cunei_stream *stream = cunei_stream_own;
 
-    if (!LIKELY(line > 0 && cunei_stream_is_near(stream, code, read_epoch(), line) &&
-                cunei_stream_has_room(stream, now, 1)))
+    if (!CUNEI_LIKELY(line > 0 &&
+                      cunei_stream_is_near(stream, code, read_epoch(), line) &&
+                      cunei_stream_has_room(stream, now, 1)))
         return false;
     cunei_stream_put_near(stream, now, phase, line);
     return true;
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) PyObject *line_hot(PyObject *const 
                                                                 size_t count,
                                                                 bool counter)
 {
-    if (!LIKELY(PyVectorcall_NARGS(count) >= 2 && PyLong_CheckExact(args[1])))
+    if (!CUNEI_LIKELY(PyVectorcall_NARGS(count) >= 2 && PyLong_CheckExact(args[1])))
         Py_RETURN_NONE;
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     if (!put_near(args[0], now, cunei_compat_digit(args[1]), CUNEI_PHASE_ENTER))
@@ -233,7 +233,8 @@ void cunei_lineevent_tell(PyCodeObject *code, int line)
 {
     uint64_t now = read_clock(), word;
 
-    if (LIKELY(line > 0 && put_near(code, now, (uint32_t)line, CUNEI_PHASE_ENTER)))
+    if (CUNEI_LIKELY(line > 0 &&
+                     put_near(code, now, (uint32_t)line, CUNEI_PHASE_ENTER)))
         return;
     word = word_of(code);
     if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <structmember.h>
 
+#include "probe/hot.h"
+
 #if PY_VERSION_HEX >= 0x030b0000
 /* The frame that a frame object stands for; internal/pycore_frame.h has it. */
 typedef struct _PyInterpreterFrame {
@@ -193,14 +195,12 @@ static inline cunei_older_frame *cunei_older_top(const PyThreadState *thread)
 #endif
 }
 
-#define CUNEI_OLDER_GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
-
 /* Whether a call of a generator's function only makes the generator. */
 static inline bool cunei_older_only_makes(const cunei_older_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
     const char owned_by_generator = 1;
-    return frame->f_code->co_flags & CUNEI_OLDER_GENERATES &&
+    return frame->f_code->co_flags & CUNEI_GENERATES &&
            frame->owner != owned_by_generator;
 #else
     (void)frame;

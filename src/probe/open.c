@@ -10,6 +10,7 @@
 #include "probe/code.h"
 #include "probe/event.h"
 #include "probe/greenlet.h"
+#include "probe/hot.h"
 #include "probe/linehook.h"
 #include "probe/passing.h"
 #include "probe/process.h"
@@ -62,8 +63,7 @@ static void tell(PyFrameObject *frame, cunei_older_frame *below, PyObject *resul
 {
     cunei_older_frame *own = cunei_older_frame_of(frame);
     PyCodeObject *code = own->f_code;
-    bool yields =
-        code->co_flags & CUNEI_OLDER_GENERATES && cunei_older_is_suspended(own);
+    bool yields = code->co_flags & CUNEI_GENERATES && cunei_older_is_suspended(own);
     struct cunei_compat_error error = cunei_compat_put_aside();
     uint32_t before = cunei_recorder_begin_event();
     uint64_t word = cunei_event_word(code);

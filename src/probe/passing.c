@@ -8,6 +8,7 @@
 #include "probe/code.h"
 #include "probe/exception.h"
 #include "probe/flight.h"
+#include "probe/hot.h"
 #include "probe/line.h"
 #include "probe/pyframe.h"
 #include "probe/qualname.h"
@@ -158,8 +159,7 @@ static bool iterates(cunei_older_frame *frame)
 /* Whether the interpreter puts another in its place when it leaves a generator. */
 static bool is_replaced(const PyCodeObject *code, PyObject *type)
 {
-    return (code->co_flags & CUNEI_OLDER_GENERATES &&
-            is_a(type, PyExc_StopIteration)) ||
+    return (code->co_flags & CUNEI_GENERATES && is_a(type, PyExc_StopIteration)) ||
            (code->co_flags & CO_ASYNC_GENERATOR &&
             is_a(type, PyExc_StopAsyncIteration));
 }

@@ -17,6 +17,7 @@
 #include "probe/compat.h"
 
 #if PY_VERSION_HEX >= 0x030c0000
+#include "probe/hot.h"
 #include "probe/later.h"
 #endif
 
@@ -137,9 +138,7 @@ static inline bool cunei_pyframe_yields(PyCodeObject *code, int offset)
  */
 static inline bool cunei_pyframe_rests(PyFrameObject *frame, PyCodeObject *code)
 {
-    const int kinds = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-
-    if (!(code->co_flags & kinds))
+    if (!(code->co_flags & CUNEI_GENERATES))
         return false;
 #if PY_VERSION_HEX >= 0x030d0000
     return cunei_pyframe_yields(code, PyFrame_GetLasti(frame) - 2); /* then a RESUME */

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 
 #include "probe/greenlet.h"
+#include "probe/hot.h"
 
 /* What the calling thread goes on with.  Private. */
 extern __attribute__((visibility("hidden"),
@@ -39,7 +40,7 @@ static inline cunei_older_frame *cunei_untold_caller(const cunei_older_frame *fr
 {
     cunei_older_frame *caller = frame->previous;
 
-    while (caller && caller->f_code->co_flags & CUNEI_OLDER_GENERATES &&
+    while (caller && caller->f_code->co_flags & CUNEI_GENERATES &&
            _Py_OPCODE(*caller->prev_instr) == YIELD_VALUE)
         caller = caller->previous;
     return caller;
@@ -49,7 +50,7 @@ static inline cunei_older_frame *cunei_untold_caller(const cunei_older_frame *fr
 static inline bool cunei_untold_is(const cunei_older_frame *frame, unsigned recording)
 {
     return frame != cunei_untold_own.frame && frame &&
-           frame->f_code->co_flags & CUNEI_OLDER_GENERATES &&
+           frame->f_code->co_flags & CUNEI_GENERATES &&
            cunei_untold_own.recording == recording && !cunei_greenlet_is_loaded();
 }
 

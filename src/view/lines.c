@@ -174,8 +174,9 @@ static int note_state(const struct cunei_report *report,
                             "known",
                             file);
     else
-        cunei_buffer_format(&words, "%s cannot be found: numbers without their text",
-                            file);
+        cunei_buffer_format(&words, "%s %s: numbers without their text", file,
+                            function->file[0] == '<' ? "is no file"
+                                                     : "cannot be found");
     cunei_buffer_fini(&place);
     return cunei_note_print(report, "source", CUNEI_INK_BAD, &words);
 }
@@ -223,16 +224,12 @@ static void put_text(struct cunei_table *table, const struct cunei_source *sourc
     size_t size = 0;
     const char *text = cunei_source_line(source, line, &size);
 
-    while (text && size > 0 && (*text == ' ' || *text == '\t')) {
-        text++;
-        size--;
-    }
-    if (!text || size == 0)
+    if (!text || strspn(text, " \t") >= size)
         return;
     if (own > indent)
         cunei_buffer_format(cell, "%*s", (int)(own - indent), "");
     cunei_table_lead(table);
-    cunei_buffer_append(cell, text, strnlen(text, size));
+    cunei_source_put(source, line, cell);
 }
 
 /* A line's numbers; `facts` is NULL where it was never hit. */

@@ -102,6 +102,30 @@ unsigned cunei_source_indent(const struct cunei_source *source, uint32_t line)
     return columns;
 }
 
+void cunei_source_put(const struct cunei_source *source, uint32_t line,
+                      struct cunei_buffer *out)
+{
+    unsigned column = cunei_source_indent(source, line);
+    size_t size = 0;
+    const char *text = cunei_source_line(source, line, &size);
+
+    while (size > 0 && (*text == ' ' || *text == '\t')) {
+        text++;
+        size--;
+    }
+    for (size_t i = 0; i < size && text[i]; i++) {
+        unsigned blanks = TAB - column % TAB;
+        if (text[i] == '\t')
+            cunei_buffer_format(out, "%*s", (int)blanks, "");
+        else
+            cunei_buffer_append(out, text + i, 1);
+        if (text[i] == '\t')
+            column += blanks;
+        else if ((text[i] & 0xc0) != 0x80) /* not inside a character */
+            column++;
+    }
+}
+
 /* How far Python's lexer is between two lines. */
 struct lexer {
     unsigned brackets;

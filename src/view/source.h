@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
+
 struct cunei_source {
     char *text;     /* owned */
     size_t *begins; /* owned: of each line, and the end */
@@ -31,6 +33,10 @@ const char *cunei_source_line(const struct cunei_source *source, uint32_t line,
 
 /* The columns that a line is indented by. */
 unsigned cunei_source_indent(const struct cunei_source *source, uint32_t line);
+
+/* Append a line without its indentation; tabs become as many blanks as they show. */
+void cunei_source_put(const struct cunei_source *source, uint32_t line,
+                      struct cunei_buffer *out);
 
 /*
  * The last line of what begins at `first`: a function or a class with its decorators.

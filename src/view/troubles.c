@@ -6,6 +6,7 @@
 
 #include "view/format.h"
 #include "view/note.h"
+#include "view/taken.h"
 #include "wire/reason.h"
 
 static const char *loss_reason(const struct cunei_process *process)
@@ -71,14 +72,15 @@ static int note_processes(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
     const struct cunei_report_options *options = report->options;
-    uint64_t killed = 0, interpreters = 0, taken = 0;
+    uint64_t killed = 0, interpreters = 0;
+    struct cunei_taken taken = {0};
     struct cunei_buffer words = {0};
     int rc = 0;
 
     for (size_t i = 0; i < survey->process_count; i++) {
         killed += survey->processes[i].process->state == CUNEI_TRACE_KILLED;
         interpreters += survey->processes[i].process->description.interpreters;
-        taken += survey->processes[i].process->description.taken;
+        cunei_taken_add(&taken, &survey->processes[i].process->description);
     }
     if (killed > 0 && survey->process_count > 1) {
         cunei_format_several(&words, killed, "process");
@@ -93,15 +95,8 @@ static int note_processes(const struct cunei_report *report)
         cunei_buffer_append_text(&words, " not recorded: only main interpreters are");
         rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
     }
-    if (rc == 0 && taken > 0) {
-        cunei_format_several(&words, taken, "thread");
-        cunei_buffer_append_text(&words, taken == 1 ? " was" : " were");
-        cunei_buffer_append_text(&words,
-                                 " not recorded to the end, or not at all: the program "
-                                 "set or took away the hook that calls were told by, "
-                                 "or C code made the thread");
+    if (rc == 0 && cunei_taken_format(&taken, &words))
         rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
-    }
     if (rc == 0 && options->refused > 0) {
         cunei_format_several(&words, options->refused, "process");
         cunei_buffer_append_text(&words, " could not be recorded");

@@ -57,6 +57,13 @@ void install(void)
     SET(evaluate);
 }
 
+/* As some do, that hand on to nobody. */
+void usurp(void)
+{
+    before = _PyEval_EvalFrameDefault;
+    SET(evaluate);
+}
+
 void uninstall(void)
 {
     SET(before);
@@ -235,11 +242,11 @@ assert other.is_on_top() and work() == 100
     assert not (cunei.folder / "trace").exists()
 
 
-def record_beside(cunei, library, when, *words):
+def record_beside(cunei, library, when, *words, call="install"):
     """Record a program whose Python starts with the library's evaluator."""
     cunei.write(
         "sitecustomize.py",
-        f"import ctypes, os\nif {when}: ctypes.PyDLL({str(library)!r}).install()\n",
+        f"import ctypes, os\nif {when}: ctypes.PyDLL({str(library)!r}).{call}()\n",
     )
     cunei.write("app.py", "print('runs')\n")
     return cunei(
@@ -283,3 +290,75 @@ def test_the_launcher_says_what_cannot_be_had_below_another(cunei, other):
 
     assert (done.returncode, done.stdout) == (0, "runs\n")
     assert "one process could not record: another tool" in done.stderr
+
+
+# From here on nothing is heard of, whether it stays or goes.
+USURPED = """
+import threading
+
+ready, end = threading.Event(), threading.Event()
+
+def wait():
+    ready.set()
+    end.wait()
+
+thread = threading.Thread(target=wait)
+thread.start()
+ready.wait()
+assert work() == 0
+other.usurp()
+assert work() == 100
+if sys.argv[2] == "goes":
+    other.uninstall()
+    assert work() == 0
+cunei.stop()
+end.set()
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("then", ["stays", "goes"])
+def test_one_that_takes_the_place_for_itself_is_told_of(cunei, other, then):
+    library = other("pydevd_frame_evaluator.so")
+    cunei.write("app.py", PROGRAM + 'cunei.start("trace")\n' + USURPED)
+    done = cunei.run(cunei.python, "app.py", library, then)
+    assert (done.returncode, done.stderr) == (0, "")
+
+    trace = ctf.read(cunei.folder / "trace")
+    (process,) = trace.processes
+    assert trace.count("leaf") == 100
+    assert process.description["taken"] == "2"
+    shown = " ".join(cunei("report", "trace").stdout.split())
+    assert "2 threads were not recorded to the end" in shown
+    assert "PYDEVD_USE_FRAME_EVAL=NO" in shown
+
+
+def test_the_launcher_tells_of_one_that_takes_the_place(cunei, other):
+    source = "other.usurp()\nwork()\nother.uninstall()\n"
+    cunei.write("app.py", PROGRAM + source)
+    library = other("libtorch_python.so")
+    done = cunei("record", "-o", "trace", "app.py", library)
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "1 thread was not recorded to the end" in done.stderr
+    assert "TORCHDYNAMO_DISABLE=1" in done.stderr
+
+
+def test_one_that_takes_the_place_before_main(cunei, other):
+    """Whose first frame cunei does not hear of then."""
+    library = other("pydevd_frame_evaluator.so")
+    done = record_beside(cunei, library, LATER, call="usurp")
+
+    assert (done.returncode, done.stdout) == (0, "runs\n")
+    assert done.stderr.startswith("cunei: nothing was recorded: the debugger (pydevd)")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 9), reason="torch hands on from 3.9 on")
+def test_one_that_hands_on_has_taken_nothing(cunei, other):
+    cunei.write("app.py", PROGRAM + "other.install()\nassert work() == 100\n")
+    done = cunei("record", "-o", "trace", "app.py", other("libtorch_python.so"))
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "not recorded" not in done.stderr
+    assert leaves(cunei) == 100

@@ -139,7 +139,7 @@ def test_code_without_a_file_has_lines_all_the_same(cunei):
     report = record(cunei, source, "--lines", ":f")
 
     assert lines_of(report) == {("f", 2): 1}
-    assert "<made> cannot be found" in cunei("report", "trace", "-l", "f").stdout
+    assert "<made> is no file" in cunei("report", "trace", "-l", "f").stdout
 
 
 def test_functions_that_are_not_there_are_told_with_the_nearest(cunei):

@@ -43,6 +43,17 @@ static void a_beginning_is_understood(void **state)
     assert_string_equal(nearest_command("doc"), "doctor");
 }
 
+static void the_same_is_nearer_than_what_is_like_it(void **state)
+{
+    struct cunei_nearest nearest = {.word = "gen"};
+    (void)state;
+
+    cunei_nearest_offer(&nearest, "get");
+    cunei_nearest_offer(&nearest, "generate");
+    cunei_nearest_offer(&nearest, "gen");
+    assert_string_equal(nearest.name, "gen");
+}
+
 static void what_is_far_from_everything_is_not_guessed(void **state)
 {
     char longest[100];
@@ -60,6 +71,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slip_of_the_finger_is_understood),
         cmocka_unit_test(a_beginning_is_understood),
+        cmocka_unit_test(the_same_is_nearer_than_what_is_like_it),
         cmocka_unit_test(what_is_far_from_everything_is_not_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,12 +172,38 @@ static void files_that_are_kept_in_mind_are_read_again_when_they_change(void **s
     assert_true(cunei_stamp_read(&stamps, "/no/such/file.py") == 0);
 }
 
+static void a_tab_goes_to_the_next_stop(void **state)
+{
+    static const struct {
+        const char *line, *shown;
+    } rows[] = {
+        {"\tx = 1\t# one\n", "x = 1   # one"},
+        {"x\ty\n", "x       y"},
+        {"\xc3\xa9\ty\n", "\xc3\xa9       y"},
+        {"   \t \n", ""},
+        {"x = 1\r\n", "x = 1"},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cunei_source source;
+        struct cunei_buffer shown = {0};
+        write_file(rows[i].line);
+        assert_int_equal(cunei_source_read(&source, path), 0);
+        cunei_source_put(&source, 1, &shown);
+        assert_string_equal(shown.data ? shown.data : "", rows[i].shown);
+        cunei_buffer_fini(&shown);
+        cunei_source_fini(&source);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(blocks_end_where_python_ends_them),
         TEST(lines_come_without_their_breaks),
+        TEST(a_tab_goes_to_the_next_stop),
         TEST(what_is_no_file_is_no_source),
         TEST(a_stamp_changes_with_the_text_of_its_file),
         TEST(a_stamp_goes_by_every_byte),

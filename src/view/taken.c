@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "view/taken.h"
+
+#include <string.h>
+
+#include "view/format.h"
+#include "wire/instrumenter.h"
+
+void cunei_taken_add(struct cunei_taken *taken, const struct cunei_process *process)
+{
+    const char *frame = cunei_instrumenter_name(CUNEI_INSTRUMENTER_FRAME);
+
+    if (process->instrumenter && strcmp(process->instrumenter, frame) == 0)
+        taken->by_evaluator += process->taken;
+    else
+        taken->by_hook += process->taken;
+}
+
+static void put(uint64_t count, const char *why, struct cunei_buffer *out)
+{
+    if (count == 0)
+        return;
+    if (out->size > 0)
+        cunei_buffer_append_text(out, "; ");
+    cunei_format_several(out, count, "thread");
+    cunei_buffer_format(out, " %s not recorded to the end%s",
+                        count == 1 ? "was" : "were", why);
+}
+
+bool cunei_taken_format(const struct cunei_taken *taken, struct cunei_buffer *out)
+{
+    put(taken->by_hook,
+        ", or not at all: the program set or took away the hook that calls were told "
+        "by, or C code made the thread",
+        out);
+    put(taken->by_evaluator,
+        ": the program put an evaluator of frames that hands on to nobody in place of "
+        "cunei's, as pydevd and old torch.compile do; PYDEVD_USE_FRAME_EVAL=NO or "
+        "TORCHDYNAMO_DISABLE=1 in the environment keeps them from it",
+        out);
+    return out->size > 0;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads whose calls were not told to the end, since the program took away what told
+ * of them.
+ *
+ *     struct cunei_taken taken = {0};
+ *     cunei_taken_add(&taken, process);            each of them
+ *     if (cunei_taken_format(&taken, &words)) …    "2 threads were not recorded …"
+ */
+#ifndef CUNEI_VIEW_TAKEN_H
+#define CUNEI_VIEW_TAKEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "wire/process.h"
+
+struct cunei_taken {
+    uint64_t by_hook;      /* where a hook of each thread told of calls */
+    uint64_t by_evaluator; /* where an evaluator of frames did */
+};
+
+void cunei_taken_add(struct cunei_taken *taken, const struct cunei_process *process);
+
+/* Append a sentence without its end; false: there were none. */
+bool cunei_taken_format(const struct cunei_taken *taken, struct cunei_buffer *out);
+
+#endif
