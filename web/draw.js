@@ -91,10 +91,10 @@ function frame(g, x, y, width, index, fill, left, right) {
     g.globalAlpha = 1;
 }
 
-function outline(g, x, y, width) {
+function outline(g, x, y, width, height = ROW) {
     g.strokeStyle = theme.accent;
     g.lineWidth = 2;
-    g.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), ROW - 3);
+    g.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), height - 3);
 }
 
 // Lines beside the pointer, the first of them bold; none: it goes away.

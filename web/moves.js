@@ -3,26 +3,34 @@
 
 Object.assign(timeline, {
     told() {
-        return this.selected ? this.callLines(this.selected) : [];
+        if (!this.selected) return [];
+        const mark = this.markOf(this.selected);
+        return mark
+            ? this.markLines(data.threads[this.selected.lane], mark.kind, mark.i)
+            : this.callLines(this.selected);
     },
     // Select a call or a thread, and move to where it can be seen.
     select(chosen) {
         this.selected = chosen;
         $("detail").textContent = this.told().join(" · ");
-        const { lane: number, level, i } = chosen,
+        const { lane: number, level } = chosen,
             lane = this.lanes[number],
             box = this.canvas.parentElement;
         const top = level < 0 ? lane.head : this.row(lane, level);
         if (top < box.scrollTop + ROW) box.scrollTop = top - ROW;
         if (top + 2 * ROW > box.scrollTop + box.clientHeight)
             box.scrollTop = top + 2 * ROW - box.clientHeight;
-        if (level >= 0) {
-            const { start, took } = lane.thread.levels[level],
-                middle = start[i] + took[i] / 2;
-            if (start[i] > this.until || start[i] + took[i] < this.from)
-                this.move(middle - (this.from + this.until) / 2);
-        }
+        const { start, took } = this.stretch(chosen) ?? {};
+        if (start > this.until || start + took < this.from)
+            this.move(start + took / 2 - (this.from + this.until) / 2);
         redraw();
+    },
+    // When that is, of a call or a mark; a thread has no time.
+    stretch(chosen) {
+        const { lane, level, i } = chosen;
+        if (level < 0) return this.markOf(chosen);
+        const { start, took } = data.threads[lane].levels[level];
+        return { start: start[i], took: took[i] };
     },
     fold(number) {
         const thread = data.threads[number];
@@ -35,6 +43,7 @@ Object.assign(timeline, {
     step(key) {
         const { lane: number, level, i } = this.selected ?? { lane: -1, level: -1 },
             lane = this.lanes[number];
+        if (this.selected?.mark >= 0) return this.stepFromMark(key);
         if (level < 0) {
             if (key === "ArrowRight" && lane?.rows)
                 return this.callAt(number, 0, this.from) ?? this.selected;
@@ -79,17 +88,19 @@ Object.assign(timeline, {
             ? { lane, level: level + 1, i: child }
             : this.threadAt(lane + 1);
     },
-    // As wide as the call that is selected; a thread folds or unfolds.
+    // As wide as the call that is selected, closer to what took no time; a thread folds
+    // or unfolds.
     enter() {
         if (!this.selected) return;
-        const { lane, level, i } = this.selected;
-        if (level < 0) {
-            this.fold(lane);
+        const found = this.stretch(this.selected);
+        if (!found) {
+            this.fold(this.selected.lane);
             return;
         }
-        const { start, took } = data.threads[lane].levels[level],
-            span = Math.min(this.end - this.begin, Math.max(100, 1.1 * took[i]));
-        this.from = start[i] + (took[i] - span) / 2;
+        const { start, took } = found,
+            wanted = took ? 1.1 * took : (this.until - this.from) / 10,
+            span = Math.min(this.end - this.begin, Math.max(100, wanted));
+        this.from = start + (took - span) / 2;
         this.until = this.from + span;
         this.move(0);
     },
@@ -169,6 +180,8 @@ Object.assign(timeline, {
             "=": () => this.zoom(0.7, 0.5),
             "-": () => this.zoom(1.4, 0.5),
             s: () => this.zoom(1.4, 0.5),
+            n: () => this.lanes.length && this.select(this.nextMark(1)),
+            p: () => this.lanes.length && this.select(this.nextMark(-1)),
             Enter: () => this.enter(),
             Escape: () => this.zoom(1e18, 0),
             Home: () => this.move(-1e18),

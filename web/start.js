@@ -21,6 +21,7 @@ const keys = {
     time: [
         ["←↑↓→", "select"],
         ["Enter", "zoom, fold"],
+        ["n p", "marks"],
         ["a d", "move"],
         ["+ −", "zoom"],
         ["Esc", "all"],

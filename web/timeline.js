@@ -14,7 +14,7 @@ const timeline = {
     until: 1,
     lanes: [], // where each thread is
     marked: [], // what was drawn that is no call
-    selected: null, // { lane, level, i }: a call, or a thread at level -1
+    selected: null, // { lane, level, i }: a call, or at level -1 a thread or its `mark`
 
     start() {
         [this.from, this.until] = [this.begin, this.end];
@@ -138,17 +138,20 @@ const timeline = {
     },
     drawSelected(g, scale, width) {
         if (!this.selected) return;
-        const { lane: number, level, i } = this.selected,
-            lane = this.lanes[number];
-        if (level < 0) {
+        const { lane: number, level } = this.selected,
+            lane = this.lanes[number],
+            found = this.stretch(this.selected);
+        if (!found) {
             outline(g, 6, lane.begin, this.label - 8);
         } else if (level < lane.rows) {
-            const { start, took } = lane.thread.levels[level];
-            const x = this.label + (start[i] - this.from) * scale,
+            const x = this.label + (found.start - this.from) * scale,
                 left = Math.max(x, this.label),
-                right = Math.min(x + took[i] * scale, width);
-            if (left <= width && right >= this.label)
-                outline(g, left, this.row(lane, level), right - left);
+                right = Math.min(x + found.took * scale, width);
+            if (left > width || right < this.label) return;
+            if (level >= 0) outline(g, left, this.row(lane, level), right - left);
+            else if (found.kind === "steps")
+                outline(g, left, lane.begin + lane.marks, right - left);
+            else outline(g, left - 4, lane.begin - 1, right - left + 9, MARKS + 1);
         }
     },
     // Where calls of a level are.

@@ -270,6 +270,48 @@ def test_keys_select_in_the_timeline(page):
     assert shown(page, "#detail").startswith("workér · ")
 
 
+def test_keys_reach_what_is_no_call(page):
+    told = page.run(
+        "data.threads.map((thread) =>"
+        " timeline.marksOf(thread).map((m) => timeline.markLines(thread, m.kind, m.i)))"
+    )
+    lines = [" · ".join(each) for thread in told for each in thread]
+    assert any("raised at" in each for each in lines)
+    assert any("a step of" in each for each in lines)
+    page.key("3")
+    heard = []
+    for _ in lines:
+        page.key("n")
+        heard.append(shown(page, "#detail"))
+    assert heard == lines
+    page.key("n")
+    assert shown(page, "#detail") == lines[-1]
+    for _ in told[1]:
+        page.key("p")
+    assert shown(page, "#detail") == lines[len(told[0]) - 1]
+
+
+def test_a_mark_leads_to_where_it_was(page):
+    at = page.run(
+        "timeline.marksOf(data.threads[0]).findIndex((mark) => mark.kind === 'raises')"
+    )
+    page.key("3")
+    for _ in range(at + 1):
+        page.key("n")
+    time = page.run("timeline.markOf(timeline.selected).start")
+    whole = page.run("timeline.until - timeline.from")
+    page.key("Enter")
+    begin, end = page.run("[timeline.from, timeline.until]")
+    assert begin <= time <= end and end - begin < whole / 5
+    page.key("ArrowDown")
+    start, took = page.run(
+        "(({ start, took }) => [start, took])(timeline.stretch(timeline.selected))"
+    )
+    assert start <= time <= start + took
+    page.key("n")
+    assert page.run("timeline.markOf(timeline.selected).start") >= start
+
+
 def test_arrows_lead_from_tab_to_tab(page):
     page.run("$('tab-flame').focus()")
     page.key("ArrowRight")

@@ -251,7 +251,9 @@ def test_a_machine_without_the_library_lacks_this_format_alone(cunei):
     before = cunei("record", "--to", "otf2", "-c", "print(1)", env=env)
     listed = json.loads(cunei("export", "--list", "--json", env=env).stdout)
 
-    said = f"cunei: cannot export to otf2: {name} (Debian: {package}) is not installed\n"
+    said = (
+        f"cunei: cannot export to otf2: {name} (Debian: {package}) is not installed\n"
+    )
     assert (done.returncode, done.stderr) == (1, said)
     assert (before.returncode, before.stdout, before.stderr) == (1, "", said)
     assert [row["name"] for row in listed["formats"] if not row["is_here"]] == ["otf2"]
