@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "export/export.h"
@@ -15,6 +16,7 @@
 #include "export/put.h"
 #include "export/selection.h"
 #include "export/tell.h"
+#include "survey/survey.h"
 #include "view/format.h"
 
 struct state {
@@ -245,28 +247,48 @@ static void put_task_id(struct cunei_encoding *encoding, uint64_t task)
                         state->pid, task);
 }
 
+/* By process and number. */
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct cunei_survey_task *one = a, *two = b;
+
+    if (one->process != two->process)
+        return one->process < two->process ? -1 : 1;
+    return one->number < two->number ? -1 : one->number > two->number;
+}
+
+/* What it was called last, as in a report; NULL: that was never told. */
+static const char *task_name(const struct cunei_encoding *encoding, uint64_t number)
+{
+    const struct cunei_survey *survey = encoding->export->survey;
+    struct cunei_survey_task wanted = {.number = number};
+
+    while (wanted.process < survey->process_count &&
+           survey->processes[wanted.process].process != encoding->process)
+        wanted.process++;
+    const struct cunei_survey_task *found =
+        survey->task_count > 0 ? bsearch(&wanted, survey->tasks, survey->task_count,
+                                         sizeof(wanted), compare_tasks)
+                               : NULL;
+    return found ? found->name : NULL;
+}
+
+/* Viewers make rows of steps by their names: they are the same in all of a task. */
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
+    struct cunei_buffer *out = &encoding->out;
+    const char *name = task_name(encoding, task);
+
     open_event(encoding, is_begin ? 'b' : 'e', time);
     put_task_id(encoding, task);
-    cunei_buffer_format(&encoding->out, ",\"name\":\"task %" PRIu64 "\"},\n", task);
-    return 0;
-}
-
-/* What a task is called is known when it is told, and not in each of its steps. */
-static void put_task(struct cunei_encoding *encoding, const struct cunei_task *task,
-                     uint64_t time)
-{
-    struct cunei_buffer *out = &encoding->out;
-
-    if (task->length == 0)
-        return;
-    open_event(encoding, 'n', time);
-    put_task_id(encoding, task->task);
     put_key(out, "name");
-    cunei_text_json(out, task->name, strnlen(task->name, task->length));
+    if (name && name[0])
+        cunei_text_json(out, name, strlen(name));
+    else
+        cunei_buffer_format(out, "\"task %" PRIu64 "\"", task);
     cunei_buffer_append_text(out, "},\n");
+    return 0;
 }
 
 static void put_exception(struct cunei_encoding *encoding,
@@ -311,9 +333,6 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
         if (cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER)
             put_exception(encoding, (const void *)event, time);
         break;
-    case CUNEI_CLASS_TASK:
-        put_task(encoding, (const void *)event, time);
-        break;
     case CUNEI_CLASS_THREAD_NAME:
         return put_name(encoding, "thread_name", name->name,
                         strnlen(name->name, name->length));
@@ -355,15 +374,38 @@ static const struct cunei_encoder encoder = {
     .state_size = sizeof(struct state),
 };
 
+/* The names of tasks, also of those that were told before what is wanted. */
+static int survey_tasks(struct cunei_export *export, struct cunei_survey *survey)
+{
+    const struct cunei_survey_options options = {
+        .processes = export->options->processes,
+        .worker_count = export->options->worker_count,
+        .progress = export->options->progress,
+        .progress_context = export->options->progress_context,
+    };
+
+    int rc = cunei_survey_init(survey, export->trace, &options);
+    if (rc == 0 && survey->task_count > 0)
+        qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
+    export->survey = survey;
+    return rc;
+}
+
 int cunei_export_chrome(struct cunei_export *export)
 {
+    struct cunei_survey survey;
     size_t first = 0;
 
+    int rc = survey_tasks(export, &survey);
+    if (rc < 0)
+        return rc;
     while (first + 1 < export->trace->process_count &&
            !export->selections[first].is_wanted)
         first++;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", export->out);
-    int rc = cunei_tell(export, &encoder);
+    rc = cunei_tell(export, &encoder);
+    export->survey = NULL;
+    cunei_survey_fini(&survey);
     /* The list is closed by an event that needs no comma behind it: a label of the
      * first process, as no viewer complains of it. */
     (void)fprintf(export->out,

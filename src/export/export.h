@@ -40,6 +40,7 @@ struct cunei_export_options {
     }
 
 struct cunei_selection;
+struct cunei_survey;
 
 struct cunei_export {
     const struct cunei_trace *trace;
@@ -60,6 +61,7 @@ struct cunei_export {
     /* Private. */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
+    const struct cunei_survey *survey;  /* of who wants one; borrowed */
     uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
 };
 

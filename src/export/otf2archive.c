@@ -368,10 +368,11 @@ int cunei_otf2_close(struct cunei_otf2 *archive, int rc)
         cunei_otf2_note(archive, archive->otf2->Archive_Close(archive->handle));
         rc = rc == 0 ? cunei_otf2_result(archive) : rc;
     }
-    if (archive->otf2)
+    if (archive->otf2) {
         (void)archive->otf2->Error_RegisterCallback(NULL, NULL);
-    if (archive->attributes)
-        (void)archive->otf2->AttributeList_Delete(archive->attributes);
+        if (archive->attributes)
+            (void)archive->otf2->AttributeList_Delete(archive->attributes);
+    }
     cunei_otf2_names_fini(&archive->strings);
     cunei_otf2_names_fini(&archive->parameters);
     cunei_otf2_names_fini(&archive->hosts);

@@ -49,7 +49,7 @@
     DO(GlobalDefWriter_WriteSystemTreeNode)
 
 struct cunei_otf2_library {
-#define CUNEI_OTF2_POINTER(name) __typeof__(OTF2_##name) *name;
+#define CUNEI_OTF2_POINTER(name) __typeof__(OTF2_##name) *(name);
     CUNEI_OTF2_FUNCTIONS(CUNEI_OTF2_POINTER)
 #undef CUNEI_OTF2_POINTER
 };

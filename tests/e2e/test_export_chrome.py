@@ -132,15 +132,28 @@ CHILD = "python -c def child(): return 1 child()"
 def test_tasks_have_steps_and_a_name(rich, trace):
     begins = Counter(event["id"] for event in trace.of("b", category="task"))
     ends = Counter(event["id"] for event in trace.of("e", category="task"))
-    names = {event["id"]: event["name"] for event in trace.of("n", category="task")}
+    steps = (*trace.of("b", category="task"), *trace.of("e", category="task"))
+    names = {(event["id"], event["name"]) for event in steps}
 
     assert begins == ends
     assert sum(begins.values()) == len(
         timeline.happenings(rich, "task", "enter", "resume")
     )
     tasks = report(rich)["tasks"]
-    assert names == {f"{t['pid']}.{t['task']}": t["name"] for t in tasks}
-    assert set(begins) == set(names)
+    assert names == {(f"{t['pid']}.{t['task']}", t["name"]) for t in tasks}
+
+
+def test_tasks_keep_names_that_were_told_before_a_window(rich, trace):
+    steps = trace.of("b", category="task")
+    first = {event["id"]: event["ts"] for event in reversed(steps)}
+    later = [event for event in steps if event["ts"] > first[event["id"]]]
+    last = max(later, key=lambda event: event["ts"])
+
+    part = Trace(export(rich, "chrome", "--from", f"{last['ts'] - 500}ns"))
+
+    found = {(event["id"], event["name"]) for event in part.of("b", category="task")}
+    assert (last["id"], last["name"]) in found
+    assert found <= {(event["id"], event["name"]) for event in steps}
 
 
 def test_exceptions_are_instants_where_they_were_raised(rich, trace):
