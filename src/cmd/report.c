@@ -143,6 +143,9 @@ int cunei_report_settle(struct cunei_report_values *values)
         return cunei_cmd_usage("--tree, --threads, --callers, --lines, --processes, "
                                "--tasks and --exceptions are views of their own; ask "
                                "for one, or for --json");
+    if ((report->callers && !*report->callers) || (report->lines && !*report->lines))
+        return cunei_cmd_usage("--%s wants a name that is not empty",
+                               report->lines ? "lines" : "callers");
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_GO_ON;

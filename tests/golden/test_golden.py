@@ -94,6 +94,7 @@ CASES = {
     "bad-percent": ("report tour --tree --min-percent many", 100),
     "bad-words": ("report", 100),
     "bad-views": ("report tour --tree --callers fib", 100),
+    "bad-name": ("report tour --lines=", 100),
     "bad-window": ("replay tour --from 2 --until 1", 100),
     "bad-thread": ("replay tour --thread nobody", 100),
     "bad-time": ("replay tour --from yesterday", 100),
