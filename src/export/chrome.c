@@ -377,14 +377,7 @@ static const struct cunei_encoder encoder = {
 /* The names of tasks, also of those that were told before what is wanted. */
 static int survey_tasks(struct cunei_export *export, struct cunei_survey *survey)
 {
-    const struct cunei_survey_options options = {
-        .processes = export->options->processes,
-        .worker_count = export->options->worker_count,
-        .progress = export->options->progress,
-        .progress_context = export->options->progress_context,
-    };
-
-    int rc = cunei_survey_init(survey, export->trace, &options);
+    int rc = cunei_selection_survey_all(export, survey);
     if (rc == 0 && survey->task_count > 0)
         qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
     export->survey = survey;

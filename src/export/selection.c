@@ -95,8 +95,8 @@ static int select_called(struct cunei_export *export, const struct cunei_survey 
     return rc;
 }
 
-/* Names change while a thread runs: its last one is what reports call it. */
-static int select_threads(struct cunei_export *export)
+int cunei_selection_survey_all(const struct cunei_export *export,
+                               struct cunei_survey *survey)
 {
     const struct cunei_survey_options options = {
         .processes = export->options->processes,
@@ -104,9 +104,16 @@ static int select_threads(struct cunei_export *export)
         .progress = export->options->progress,
         .progress_context = export->options->progress_context,
     };
+
+    return cunei_survey_init(survey, export->trace, &options);
+}
+
+/* Names change while a thread runs: its last one is what reports call it. */
+static int select_threads(struct cunei_export *export)
+{
     struct cunei_survey survey;
 
-    int rc = cunei_survey_init(&survey, export->trace, &options);
+    int rc = cunei_selection_survey_all(export, &survey);
     if (rc < 0)
         return rc;
     for (size_t i = 0; rc == 0 && i < export->options->thread_count; i++)

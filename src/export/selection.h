@@ -45,4 +45,8 @@ struct cunei_survey;
 int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
                            struct cunei_survey *survey);
 
+/* The same of the chosen processes as a whole: names that were told at another time. */
+int cunei_selection_survey_all(const struct cunei_export *export,
+                               struct cunei_survey *survey);
+
 #endif
