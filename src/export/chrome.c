@@ -380,7 +380,6 @@ static int survey_tasks(struct cunei_export *export, struct cunei_survey *survey
     int rc = cunei_selection_survey_all(export, survey);
     if (rc == 0 && survey->task_count > 0)
         qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
-    export->survey = survey;
     return rc;
 }
 
@@ -392,6 +391,7 @@ int cunei_export_chrome(struct cunei_export *export)
     int rc = survey_tasks(export, &survey);
     if (rc < 0)
         return rc;
+    export->survey = &survey;
     while (first + 1 < export->trace->process_count &&
            !export->selections[first].is_wanted)
         first++;
