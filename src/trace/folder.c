@@ -177,6 +177,24 @@ static int64_t stream_number(const char *name)
     return *end == '\0' && number < CUNEI_LIVE_STREAMS_MAX ? (int64_t)number : -1;
 }
 
+bool cunei_trace_folder_has_packets(const char *path)
+{
+    bool has = false;
+
+    DIR *folder = opendir(path);
+    if (!folder)
+        return false;
+    for (struct dirent *entry; !has && (entry = readdir(folder));) {
+        struct stat status;
+        has =
+            stream_number(entry->d_name) >= 0 &&
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            status.st_size > 0;
+    }
+    closedir(folder);
+    return has;
+}
+
 static int list_files(struct cunei_trace_process *process,
                       struct cunei_trace_error *error)
 {

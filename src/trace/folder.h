@@ -14,6 +14,12 @@ struct cunei_trace_process;
 int cunei_trace_folder_is_one(const char *path);
 
 /*
+ * Whether a folder holds what was recorded.  Its metadata is there before that, so that
+ * one without is no new one: somebody has taken it away.
+ */
+bool cunei_trace_folder_has_packets(const char *path);
+
+/*
  * Open it.  With `live` the live file stays open in it for the caller, who closes it;
  * NULL: it is not wanted any longer.
  */

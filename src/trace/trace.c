@@ -34,6 +34,8 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     int rc = cunei_trace_folder_is_one(path);
     if (rc > 0)
         rc = add_process(trace, path, error);
+    else if (rc == 0 && cunei_trace_folder_has_packets(path))
+        rc = cunei_trace_fail(error, -EBADMSG, "'%s' has lost its metadata", path);
     else if (rc == -ENOTDIR)
         rc = 0; /* a file beside the folders */
     else if (rc < 0)

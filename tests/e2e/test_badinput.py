@@ -89,6 +89,17 @@ def test_a_trace_of_a_newer_version(cunei, trace, command):
 
 
 @pytest.mark.parametrize("command", READERS)
+def test_a_process_that_has_lost_its_metadata_is_not_left_out_silently(
+    cunei, trace, command
+):
+    [folder] = (path.parent for path in trace.glob("*/metadata"))
+    shutil.copytree(folder, trace / "other")
+    (folder / "metadata").unlink()
+
+    assert_said(cunei(command, "trace"), 1, f"'trace/{folder.name}' has lost its")
+
+
+@pytest.mark.parametrize("command", READERS)
 def test_a_trace_that_may_not_be_read(cunei, trace, stranger, command):
     trace.chmod(0 if os.geteuid() else 0o700)
 
