@@ -74,6 +74,9 @@ static const struct {
 } lacks[] = {
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "an exception that is raised and taken within one function is not seen"},
+    {FROM(11), RELEASE(11, 3), HOOK(FRAME), NULL,
+     "calls of a __getitem__ that is written in Python are missing once CPython has "
+     "specialized them (gh-104405); --instrumenter profile counts all"},
     {FROM(8), SERIES(10), HOOK(FRAME), asks_for_some,
      "functions that are left out are not free: a call of one takes × 1.04"},
     {FROM(11), SERIES(11), HOOK(FRAME), asks_for_some,
