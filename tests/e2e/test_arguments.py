@@ -102,15 +102,19 @@ def test_generators_and_coroutines(cunei):
     process = run(
         cunei,
         """
-import asyncio
+import asyncio, types
 
 def generate(n):
     for i in range(n):
         yield i
     return "last"
 
+@types.coroutine
+def turn():
+    yield
+
 async def wait(n):
-    await asyncio.sleep(0)
+    await turn()
     return n + 1
 
 async def produce(n):

@@ -103,7 +103,7 @@ def test_every_kind_of_event_is_the_same(tmp_path):
     directory = record(
         tmp_path,
         """
-        import asyncio, gc, threading
+        import asyncio, gc, threading, types
         def recurse(n):
             return recurse(n - 1) if n else 0
         def generate():
@@ -113,8 +113,11 @@ def test_every_kind_of_event_is_the_same(tmp_path):
             if n:
                 fail(n - 1)
             raise ValueError
+        @types.coroutine
+        def turn():
+            yield
         async def task(n):
-            await asyncio.sleep(0)
+            await turn()
             return n
         async def main():
             await asyncio.gather(*(task(n) for n in range(10)))

@@ -246,15 +246,17 @@ def test_a_recursion_of_coroutines_that_is_cancelled(cunei):
         """\
 import asyncio
 
-async def down(depth):
+async def down(depth, begun):
     if depth:
-        return await down(depth - 1)
+        return await down(depth - 1, begun)
+    begun.set()
     await asyncio.Event().wait()
 
 async def main():
     for depth in range(70):
-        task = asyncio.create_task(down(depth))
-        await asyncio.sleep(0)
+        begun = asyncio.Event()
+        task = asyncio.create_task(down(depth, begun))
+        await begun.wait()
         task.cancel()
         try:
             await task

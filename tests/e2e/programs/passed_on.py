@@ -28,18 +28,20 @@ def case_exit():
 
 
 def case_cancelled():
-    async def wait():
+    async def wait(begun):
+        begun.set_result(None)
         await asyncio.get_running_loop().create_future()
 
-    async def guard():
+    async def guard(begun):
         try:
-            await wait()
+            await wait(begun)
         finally:
             len("")
 
     async def cancel():
-        task = asyncio.create_task(guard())
-        await asyncio.sleep(0)
+        begun = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(guard(begun))
+        await begun
         task.cancel()
         try:
             await task
