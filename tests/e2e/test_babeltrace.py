@@ -335,8 +335,10 @@ def test_more_functions_than_classes_are_the_same(tmp_path):
         def f():
             pass
         for n in range(20_300):
-            name = f"f{n}"
-            exec(f.__code__.replace(co_name=name, co_qualname=name))
+            code = f.__code__.replace(co_name=f"f{n}")
+            if hasattr(code, "co_qualname"):
+                code = code.replace(co_qualname=code.co_name)
+            exec(code)
         def last(n):
             if n:
                 last(n - 1)
