@@ -216,7 +216,8 @@ def compare_all(comparison, modules, jobs, anew=False):
             for future in concurrent.futures.as_completed(futures):
                 yield future.result()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for future in futures:
+                future.cancel()
             comparison.stop()
             raise
 

@@ -45,22 +45,26 @@ def absent(versions):
     return [name for name in SERIES if name not in there]
 
 
-def install(purpose, version, path):
+def install(purpose, version, path, *more):
     """Install cunei for that Python as a user would: for real, from the sources.
 
     The environment also has what tools/PURPOSE.txt names, and as much as there is of
-    what tools/PURPOSE-optional.txt does.  Returns its Python.
+    what tools/PURPOSE-optional.txt does, and tools/PURPOSE-MORE.txt.  Returns its
+    Python.
     """
     folder = BUILD / f"{purpose}-{version}"
     python = folder / "bin" / "python"
     names = ROOT / "tools" / f"{purpose}.txt"
-    optional = optional_names(purpose)
+    optional = [
+        name for kind in ("optional", *more) for name in optional_names(purpose, kind)
+    ]
     wanted = f"{path}\n{names.read_text()}{optional}"
     stamp = folder / "settings"
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(folder, ignore_errors=True)
         run(path, "-m", "venv", folder)
-        pip = [python, "-m", "pip", "install", "--quiet", "--upgrade"]
+        # What is imported is compiled then: most of it never is.
+        pip = [python, "-m", "pip", "install", "--quiet", "--upgrade", "--no-compile"]
         run(*pip, "pip", "-r", names)
         install_wheels(pip, optional)
         stamp.write_text(wanted)
@@ -70,8 +74,8 @@ def install(purpose, version, path):
     return python
 
 
-def optional_names(purpose):
-    file = ROOT / "tools" / f"{purpose}-optional.txt"
+def optional_names(purpose, kind):
+    file = ROOT / "tools" / f"{purpose}-{kind}.txt"
     lines = file.read_text().splitlines() if file.exists() else []
     return [line for line in lines if line and not line.startswith("#")]
 

@@ -80,9 +80,9 @@ def fingerprint(entry, settings):
     return hashlib.sha256(text + f"{settings}{words}".encode()).hexdigest()
 
 
-# Only for Pythons before 3.12, whose frames they look into.
-OLDER_NAMES = ("foreign", "frameevent", "linehook", "older", "open", "passing")
-OLDER = {f"{name}.h" for name in OLDER_NAMES}
+# Only for Pythons before 3.12, and from it on, whose frames they look into.
+OLDER_NAMES = ("frameevent", "linehook", "older", "open", "passing")
+LATER_NAMES = ("later", "laterdeep")
 
 
 def check_headers():
@@ -98,9 +98,8 @@ def check_headers():
         return None
 
     headers = [file for file in c_files(".h") if "tests" not in file.parts]
-    if sys.version_info >= (3, 12):
-        headers = [file for file in headers if file.name not in OLDER]
-    in_parallel(alone, headers)
+    others = OLDER_NAMES if sys.version_info >= (3, 12) else LATER_NAMES
+    in_parallel(alone, [file for file in headers if file.stem not in others])
 
 
 def check_layers():
@@ -115,10 +114,16 @@ def check_python_format():
     run("ruff", "format", "--check", "--diff", ".")
 
 
+def check_types():
+    """The package as it is, and a program that uses it."""
+    run("mypy", "--strict", "python/cunei", "tests/types")
+
+
 CHECKS = {
     "clang-format": check_format,
     "ruff check": check_python,
     "ruff format": check_python_format,
+    "mypy": check_types,
     "layers": check_layers,
     "headers": check_headers,
     "clang-tidy": check_tidy,

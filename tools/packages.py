@@ -60,8 +60,10 @@ def fetch(python, package):
     wanted = f"{package.name}=={package.version}"
     # The wheel is what is tested; of the sources only the tests are wanted.
     run(*pip, "--no-binary", ":all:", "--dest", SOURCES, wanted)
+    # Pythons of before 2023 have no filters.
+    careful = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
     with tarfile.open(f"{folder}.tar.gz") as archive:
-        archive.extractall(SOURCES, filter="data")
+        archive.extractall(SOURCES, **careful)
     return folder
 
 

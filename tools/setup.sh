@@ -5,7 +5,8 @@
 #     tools/setup.sh test     and clang, ccache, cmocka, babeltrace2, otf2, valgrind, …
 #
 # System packages come through apt-get when we are root; otherwise one line says what
-# to install.  pip keeps whatever settings the machine has.
+# to install.  pip keeps whatever settings the machine has.  Tests that need a browser
+# are left out where none can be had.
 set -eu
 cd "$(dirname "$0")/.."
 level=$1
@@ -49,6 +50,10 @@ missing_tools() {
     ! has dpkg || dpkg -s libc6-dbg >/dev/null 2>&1 || echo libc6-dbg
 }
 
+has_browser() {
+    [ "$level" != test ] || has chromium || has chromium-browser
+}
+
 # What makes the distribution's own Python ready; tests want every one of them.
 missing_python() {
     tools/python.sh | if [ "$level" = test ]; then cat; else head -n 1; fi |
@@ -80,7 +85,12 @@ if [ "$(id -u)" = 0 ] && has apt-get; then
         # shellcheck disable=SC2086
         install_packages $packages || fail "apt-get could not install $packages"
     done
+    if ! has_browser; then
+        echo "installing chromium" >&2
+        install_packages chromium || :
+    fi
 fi
+has_browser || echo "no chromium: the tests of web pages are left out" >&2
 
 python=$(ready_python)
 packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))

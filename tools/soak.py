@@ -1,6 +1,7 @@
-"""The tests that take long: many crashes, many hostile traces.
+"""The tests that take long: many crashes, many hostile traces, threads at once.
 
-    make soak                      1000 crashes, 10⁶ executions of each fuzz target
+    make soak                      1000 crashes, 10⁶ executions of each fuzz target, or
+                                   as many as half an hour has room for
     make soak ARGS="--rounds 100 --runs 10000"
 
 Crash tests read the number of rounds from CUNEI_ROUNDS.  What the fuzzer finds worth
@@ -14,16 +15,19 @@ import sys
 import environments
 from builds import BUILD, ROOT, run
 from steps import Steps
-from test import compile, counted, install
+from test import compile, counted
 
 HOUR = 3600
 
 
-def crash_tests(version, rounds):
+def install(version, path):
+    environments.install("e2e", version, path, "newest")
+
+
+def long_tests(version, rounds, *chosen):
     report = BUILD / f"soak-{version}.xml"
     python = BUILD / f"e2e-{version}" / "bin" / "python"
     words = [python, "-m", "pytest", "tests", f"--junitxml={report}"]
-    chosen = ["-m", "crash or soak"]
     return counted(report, *words, *chosen, timeout=HOUR, CUNEI_ROUNDS=str(rounds))
 
 
@@ -31,7 +35,8 @@ def fuzz(target, runs):
     found = BUILD / "soak" / target.name
     found.mkdir(parents=True, exist_ok=True)
     corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name[len("fuzz_") :]
-    limits = [f"-runs={runs}", "-timeout=10", "-rss_limit_mb=1024"]
+    limits = [f"-runs={runs}", f"-max_total_time={HOUR // 2}", "-timeout=10"]
+    limits += ["-rss_limit_mb=1024"]
     run(target, *limits, f"-artifact_prefix={found}/", found, corpus, timeout=HOUR)
 
 
@@ -42,9 +47,15 @@ def main():
     options = parser.parse_args()
 
     steps = Steps()
-    version, path = environments.pythons()[0]
+    (version, path), *others = environments.pythons()
     if steps.run(f"install: Python {version}", install, version, path):
-        steps.run(f"crashes: Python {version}", crash_tests, version, options.rounds)
+        chosen = [version, options.rounds, "-m", "crash or soak"]
+        steps.run(f"crashes: Python {version}", long_tests, *chosen)
+    # Only without a GIL threads are in the probe at the same time.
+    for version, path in [other for other in others if other[0].endswith("t")][:1]:
+        if steps.run(f"install: Python {version}", install, version, path):
+            chosen = [version, options.rounds, "-m", "soak", "-k", "threads_at_once"]
+            steps.run(f"threads: Python {version}", long_tests, *chosen)
     if steps.run("build: fuzz targets", compile, "fuzz"):
         targets = (BUILD / "fuzz" / "tests" / "fuzz").glob("fuzz_*")
         for target in sorted(target for target in targets if target.is_file()):

@@ -1,10 +1,10 @@
 """Every check and test, with `N passed, N failed` as the last line.
 
-Lint; gcc and clang builds with -Werror; unit tests, golden tests and fuzz corpora in
-both, under ASan and UBSan in the second; the unit tests again under TSan; then the
-end-to-end tests on each Python found, with cunei installed in an environment of
-its own: all of them on the newest Python, those marked `core` on the others, among
-them free-threaded ones.  Last, a sample of CPython's own tests on one of them.
+Lint; gcc and clang builds with -Werror; unit tests and fuzz corpora in both, under ASan
+and UBSan in the second; the unit tests again under TSan; then the end-to-end and golden
+tests on each Python found, with cunei installed in an environment of its own: all of
+them on the newest Python, those marked `core` on the others, among them free-threaded
+ones.  Last, a sample of CPython's own tests on one of them.
 """
 
 import concurrent.futures
@@ -57,12 +57,19 @@ def thread_tests():
     return meson_test("tsan", "--suite", "unit", before=fixed if works else ())
 
 
+def with_more(pythons):
+    """The first one, which all tests run on, needs more than the others."""
+    return [
+        (*python, "newest") if python is pythons[0] else python for python in pythons
+    ]
+
+
 def install_all(steps, pythons):
     """Those that cunei could be installed for: several at once, for they often wait."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         began = [
-            (version, pool.submit(environments.install, "e2e", version, path))
-            for version, path in pythons
+            (version, pool.submit(environments.install, "e2e", version, path, *more))
+            for version, path, *more in with_more(pythons)
         ]
         return [
             version

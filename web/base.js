@@ -17,13 +17,19 @@ const visible = (text) =>
         },
     );
 
-const functions = data.functions.map((row) => {
-    const [name, module, file, line, ...facts] = row;
+// What a program calls a region itself: those that are no function, and functions that
+// were decorated, under the name they got.
+const regions = new Map(data.tags ?? []);
+const functions = data.functions.map((row, i) => {
+    const [name, module, file, line, ...facts] = row,
+        isRegion = file === "<cunei region>";
     const f = {
         name: visible(name),
-        module: visible(module),
-        file: visible(file),
+        module: isRegion ? "region" : visible(module),
+        file: isRegion ? "" : visible(file),
         line,
+        isRegion,
+        region: isRegion ? visible(name) : visible(regions.get(i) ?? ""),
     };
     if (isComparison) {
         [f.callsA, f.callsB, f.selfA, f.selfB, f.totalA, f.totalB, f.chance, f.hidden] =
@@ -97,7 +103,12 @@ function short(file) {
     return file.replace(known, "").replace(/^<frozen (.*)>$/, "$1");
 }
 const at = (file, line) => (line ? `${short(file)}:${line}` : short(file));
-const place = (f) => (f.file ? at(f.file, f.line) : f.module ? `${f.module} (C)` : "");
+const place = (f) =>
+    f.file ? at(f.file, f.line) : f.module && !f.isRegion ? `${f.module} (C)` : "";
+// What stands under its name.
+const origin = (f) =>
+    [f.isRegion ? "region" : f.module, place(f)].filter(Boolean).join(" · ") +
+    (f.region && f.region !== f.name ? ` · region ${f.region}` : "");
 
 // A hue for each package, the costliest first and as far apart as they can be; modules
 // of a package are a bit lighter or darker.
@@ -106,6 +117,7 @@ const shades = new Map();
 const packages = (() => {
     const costs = new Map();
     for (const f of functions) {
+        if (f.isRegion) continue;
         const name = f.module.split(".")[0];
         costs.set(name, (costs.get(name) ?? 0) + f.self);
     }
@@ -150,9 +162,13 @@ function paint() {
         "hit",
         "gc",
         "bad",
+        "region",
+        "region-fill",
     ])
         theme[name] = style.getPropertyValue(`--${name}`).trim();
-    palette = functions.map((f) => colour(f.module));
+    palette = functions.map((f) =>
+        f.isRegion ? theme["region-fill"] : colour(f.module),
+    );
 }
 
 function element(name, text, attributes = {}) {

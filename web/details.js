@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a recording knows beside calls: processes, tasks, exceptions, collections.
+// What a recording knows beside calls: processes, what the program said itself, tasks,
+// exceptions, collections.
 
 const ROWS_SHOWN = 500;
 
@@ -7,6 +8,11 @@ const details = {
     start() {
         const parts = [
             ...this.processes(),
+            ...this.metadata(),
+            ...this.regions(),
+            ...this.parameters(),
+            ...this.counters(),
+            ...this.tokens(),
             ...this.exceptions(),
             ...this.tasks(),
             ...this.collections(),
@@ -94,6 +100,94 @@ const details = {
                         visible(program),
                 ],
             ),
+        );
+    },
+    // Some times are not known, nor are some rates.
+    known: (ns) => (ns < 0 ? "–" : duration(ns)),
+    rate: (n) => (n >= 100 ? count(Math.round(n)) : n ? n.toFixed(1) : "–"),
+    metadata() {
+        return this.list(
+            "Metadata",
+            [" Key", " Value"],
+            data.metadata.map((row) => row.map(visible)),
+        );
+    },
+    regions() {
+        return this.list(
+            "Regions",
+            ["Total", "Count", "Mean", "≈p50", "≈p99", "Longest", " Region"],
+            data.regions.map(([name, times, total, ...facts]) => [
+                duration(total),
+                count(times),
+                ...facts.map(this.known),
+                visible(name),
+            ]),
+        );
+    },
+    // Those of one owner together, of one name the costliest first.
+    parameters() {
+        const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+        const rows = data.parameters.toSorted(
+            (a, b) =>
+                b[3] - a[3] ||
+                order(a[2], b[2]) ||
+                order(a[0], b[0]) ||
+                b[5] - a[5] ||
+                order(a[1], b[1]),
+        );
+        return this.list(
+            "Parameters",
+            ["Total", "Count", "Mean", " Parameter", " Of"],
+            rows.map(([name, value, owner, isRegion, times, total]) => [
+                duration(total),
+                count(times),
+                duration(total / times),
+                `${visible(name)} = ${visible(value)}`,
+                `${isRegion ? "region " : ""}${visible(owner)}`,
+            ]),
+        );
+    },
+    tokens() {
+        return this.list(
+            "Tokens",
+            [
+                "Tokens",
+                "To first",
+                "Tokens/s",
+                "≈p50",
+                "≈p90",
+                "≈p99",
+                "Longest",
+                "Begin",
+                "PID",
+                "Stream",
+                " Name",
+            ],
+            data.tokens.map(
+                ([name, pid, stream, times, begin, first, rate, ...gaps]) => [
+                    count(times),
+                    this.known(first),
+                    this.rate(rate),
+                    ...gaps.map(this.known),
+                    begin < 0 ? "" : `+${duration(begin)}`,
+                    String(pid),
+                    String(stream),
+                    visible(name),
+                ],
+            ),
+        );
+    },
+    counters() {
+        return this.list(
+            "Counters",
+            ["Least", "Greatest", "Last", "PID", " Counter"],
+            timeline.tracks.map(({ title, pid, values }) => [
+                plain(values.reduce((a, b) => Math.min(a, b))),
+                plain(values.reduce((a, b) => Math.max(a, b))),
+                plain(values.at(-1)),
+                String(pid),
+                title,
+            ]),
         );
     },
     exceptions() {

@@ -80,6 +80,10 @@ function frame(g, x, y, width, index, fill, left, right) {
     g.globalAlpha = matches && !hit ? 0.3 : 1;
     g.fillStyle = fill;
     g.fillRect(start, y, Math.max(wide - (wide > 3 ? 1 : 0.2), MIN), ROW - 1);
+    if (functions[index].region) {
+        g.fillStyle = theme.region;
+        g.fillRect(start, y, Math.max(wide - (wide > 3 ? 1 : 0.2), MIN), 3);
+    }
     if (hit) {
         g.fillStyle = theme.hit;
         g.fillRect(start, y + ROW - 4, Math.max(wide - 1, MIN), 3);

@@ -107,7 +107,11 @@ const flame = {
             $("legend").replaceChildren(line);
             return;
         }
+        const region = element("button", undefined, { title: "Search regions" });
+        region.append(swatch(theme.region), "region");
+        region.onclick = () => seek("^region:");
         $("legend").replaceChildren(
+            ...(functions.some((f) => f.isRegion) ? [region] : []),
             ...packages
                 .slice(0, 8)
                 .filter((p) => p.cost > 0)
@@ -201,7 +205,7 @@ const flame = {
     lines(node) {
         if (!node && !isComparison) return ["all", duration(this.total[0])];
         const f = functions[data.tree.function[node]];
-        const head = node ? [title(f), `${f.module} · ${place(f)}`] : ["all"];
+        const head = node ? [title(f), origin(f)] : ["all"];
         if (isComparison) {
             const { A, B } = this.totals,
                 { selfA, selfB, callsA, callsB } = data.tree;

@@ -156,6 +156,11 @@ Object.assign(timeline, {
         canvas.onmouseleave = (event) => tip(event, null);
         canvas.parentElement.onscroll = redraw;
     },
+    // Exactly: what is reckoned of parts may miss the begin by a rounding.
+    showWhole() {
+        [this.from, this.until] = [this.begin, this.end];
+        redraw();
+    },
     zoom(factor, where) {
         const span = this.until - this.from,
             fixed = this.from + span * where;
@@ -183,7 +188,7 @@ Object.assign(timeline, {
             n: () => this.lanes.length && this.select(this.nextMark(1)),
             p: () => this.lanes.length && this.select(this.nextMark(-1)),
             Enter: () => this.enter(),
-            Escape: () => this.zoom(1e18, 0),
+            Escape: () => this.showWhole(),
             Home: () => this.move(-1e18),
             End: () => this.move(1e18),
         };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each thread did when: calls, steps of asyncio's tasks, pauses of the garbage
-// collector, exceptions, and where events were lost.
+// collector, exceptions, marks of its own, and where events were lost; beside them, how
+// counters went (counters.js).
 
 const MARKS = 10; // pixels of the lane for what is no call
 const ROWS_MAX = 40; // of a thread
@@ -24,6 +25,7 @@ const timeline = {
         );
         for (const thread of data.threads) this.load(thread);
         $("time-note").textContent = this.notes().join(" ");
+        this.loadCounters();
         this.showLegend();
         this.listen();
     },
@@ -36,6 +38,8 @@ const timeline = {
                 "all are in the other views.",
             );
         if (left) notes.push(`${several(left, "mark")} close to others left out.`);
+        if (data.uncharted)
+            notes.push(`${several(data.uncharted, "event")} of counters without a track.`);
         notes.push("Wheel zooms, dragging moves, a click on a name folds its thread.");
         return notes;
     },
@@ -49,17 +53,23 @@ const timeline = {
             start: new Float64Array(size),
             took: new Float64Array(size),
             index: new Uint32Array(size),
+            told: new Map(), // arguments, parameters and results of some
             size: 0,
         }));
+        const told = new Map();
+        for (let i = 0; i < thread.told.length; i += 2)
+            told.set(thread.told[i], thread.told[i + 1]);
         for (let i = 0; i < slices.length; i += 4) {
             const level = levels[slices[i + 2]],
-                n = level.size++;
+                n = level.size++,
+                text = told.get(i / 4);
+            if (text !== undefined) level.told.set(n, text);
             level.start[n] = slices[i];
             level.took[n] = slices[i + 1];
             level.index[n] = slices[i + 3];
         }
         thread.levels = levels;
-        thread.slices = null;
+        thread.slices = thread.told = null;
         this.sortSteps(thread);
         thread.isFolded = data.threads.length > 24;
         thread.hasMarks =
@@ -79,10 +89,16 @@ const timeline = {
             ["gc", "Garbage collection", theme.gc],
             ["raises", "Exception", theme.bad],
             ["lost", "Lost events", theme.ink],
+            ["said", "Mark", theme.accent],
+            ["region", "Region", theme.region],
         ];
+        const has = (key) =>
+            key === "region"
+                ? functions.some((f) => f.region)
+                : data.threads.some((t) => t[key].length);
         $("time-legend").replaceChildren(
             ...kinds
-                .filter(([key]) => data.threads.some((t) => t[key].length))
+                .filter(([key]) => has(key))
                 .map(([, name, fill]) => {
                     const line = element("span");
                     line.append(swatch(fill), name);
@@ -92,7 +108,7 @@ const timeline = {
     },
 
     lay() {
-        let top = ROW + 6,
+        let top = this.layCounters(ROW + 6, 0, TRACKS_ABOVE),
             pid = null;
         this.lanes = data.threads.map((thread) => {
             const isNew = thread.pid !== pid && this.hasSeveral;
@@ -101,14 +117,15 @@ const timeline = {
             if (isNew) top += ROW;
             const begin = top,
                 marks = thread.hasMarks ? MARKS : 0,
+                said = thread.said.length ? ROW : 0,
                 steps = thread.steps.length ? ROW : 0;
             const rows = thread.isFolded
                 ? Math.min(1, thread.levels.length)
                 : Math.min(thread.levels.length, ROWS_MAX);
-            top = begin + Math.max(ROW, marks + steps + rows * ROW) + 8;
-            return { thread, isNew, head, begin, marks, steps, rows, end: top };
+            top = begin + Math.max(ROW, marks + said + steps + rows * ROW) + 8;
+            return { thread, isNew, head, begin, marks, said, steps, rows, end: top };
         });
-        return top;
+        return this.layCounters(top, TRACKS_ABOVE);
     },
     draw() {
         const height = this.lay();
@@ -127,11 +144,13 @@ const timeline = {
             g.rect(this.label, lane.begin, width - this.label, lane.end - lane.begin);
             g.clip();
             this.drawMarks(g, lane, scale);
+            this.drawSaid(g, lane, scale, width);
             this.drawSteps(g, lane, scale, width);
             this.drawCalls(g, lane, scale, width);
             g.restore();
             this.drawNames(g, lane, width);
         }
+        this.drawCounters(g, scale, width, top, seen);
         this.drawSelected(g, scale, width);
         g.restore();
         this.drawRuler(g, times, step, width);
@@ -150,12 +169,15 @@ const timeline = {
             if (left > width || right < this.label) return;
             if (level >= 0) outline(g, left, this.row(lane, level), right - left);
             else if (found.kind === "steps")
-                outline(g, left, lane.begin + lane.marks, right - left);
+                outline(g, left, lane.begin + lane.marks + lane.said, right - left);
+            else if (found.kind === "said")
+                outline(g, left - 4, lane.begin + lane.marks, 9, ROW - 2);
             else outline(g, left - 4, lane.begin - 1, right - left + 9, MARKS + 1);
         }
     },
     // Where calls of a level are.
-    row: (lane, level) => lane.begin + lane.marks + lane.steps + level * ROW,
+    row: (lane, level) =>
+        lane.begin + lane.marks + lane.said + lane.steps + level * ROW,
     drawNames(g, lane, width) {
         const { thread } = lane;
         if (lane.isNew) {
@@ -249,6 +271,11 @@ const timeline = {
                 "Events were lost",
                 fact ? count(fact) : "nobody knows how many",
             ],
+            said: () => [
+                this.saidText(fact),
+                more ? this.saidText(more) : "",
+                `${list[i + 3] ? "went wrong" : "marked"} at ${this.moment(time)}`,
+            ],
             steps: () => [
                 this.taskName(thread, more),
                 `a step of ${duration(fact)}`,
@@ -265,7 +292,7 @@ const timeline = {
     drawSteps(g, lane, scale, width) {
         if (!lane.steps) return;
         const { steps } = lane.thread,
-            y = lane.begin + lane.marks;
+            y = lane.begin + lane.marks + lane.said;
         let last = -1;
         for (let i = 0; i < steps.length; i += 3) {
             const x = this.label + (steps[i] - this.from) * scale,
@@ -328,7 +355,7 @@ const timeline = {
         );
         if (mark) return this.markLines(...mark.slice(4));
         const found = this.at(x, y);
-        return found && this.callLines(found);
+        return found ? this.callLines(found) : this.counterLines(x, y);
     },
     callLines({ lane, level: number, i }) {
         const thread = data.threads[lane];
@@ -340,12 +367,14 @@ const timeline = {
                 thread.levels.length > 1 && thread.isFolded ? "folded" : "",
             ].filter(Boolean);
         const level = thread.levels[number],
-            f = functions[level.index[i]];
+            f = functions[level.index[i]],
+            told = level.told.get(i);
         return [
             title(f),
-            `${f.module} · ${place(f)}`,
+            origin(f),
+            told === undefined ? "" : this.saidText(told),
             `${duration(level.took[i])}, from ${this.moment(level.start[i])} on`,
-        ];
+        ].filter(Boolean);
     },
     // The call or the thread that is there.
     at(x, y) {

@@ -10,28 +10,89 @@ part of one::
         work()
 
 then ``cunei report trace``.  Importing starts nothing and costs nothing: what records
-is loaded when recording starts.
+is loaded when recording starts.  (PYTEST_DONT_REWRITE: a program that is recorded has
+this imported before pytest, which would warn that it comes too late.)
 """
 
 # No `from __future__ import annotations`: the program would find __future__ imported.
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
     from types import TracebackType
-    from typing import Any, Literal
+    from typing import Any, Callable, Literal, Protocol, TypeVar, overload
 
+    from cunei._probe import (
+        counter,
+        disable,
+        enable,
+        mark,
+        metadata,
+        parameter,
+        region,
+        region_begin,
+        region_end,
+        tokens,
+    )
+    from cunei._streamer import TokenStreamer
+    from cunei._switch import include, instrument
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+    class _Exclude(Protocol):
+        @overload
+        def __call__(self, *patterns: str) -> None: ...
+        @overload
+        def __call__(self, function: Function, /) -> Function: ...
+        @overload
+        def __call__(self, *things: Any) -> Any: ...
+
+    exclude: _Exclude
     __version__: str
 del TYPE_CHECKING
 
 __all__ = [
     "Error",
+    "TokenStreamer",
     "__version__",
+    "counter",
+    "disable",
+    "enable",
+    "exclude",
+    "include",
+    "instrument",
     "is_recording",
+    "mark",
+    "metadata",
+    "parameter",
+    "record",
     "recording",
+    "region",
+    "region_begin",
+    "region_end",
     "start",
     "stop",
+    "tokens",
 ]
+
+# What a program says and switches.  Most is written in C; all of it is loaded when the
+# first of it is asked for.
+_OF_PROBE = (
+    "counter",
+    "disable",
+    "enable",
+    "is_recording",
+    "mark",
+    "metadata",
+    "parameter",
+    "region",
+    "region_begin",
+    "region_end",
+    "tokens",
+)
+_OF_SWITCH = ("exclude", "include", "instrument")
 
 
 class Error(Exception):
@@ -72,6 +133,61 @@ def _patterns(
     return pairs
 
 
+def _paths(
+    paths: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
+) -> "list[str]":
+    """The files of the argument ``filter``."""
+    import os
+
+    if isinstance(paths, str) or hasattr(paths, "__fspath__"):
+        return [os.fspath(paths)]
+    if isinstance(paths, bytes) or not hasattr(paths, "__iter__"):
+        kind = type(paths).__name__
+        raise TypeError(f"filter must be a path or a list of them, not {kind}")
+    return [os.fspath(path) for path in paths]
+
+
+def _project() -> "list[tuple[bool, str]]":
+    """The patterns of ``only_project``, as the launcher makes them."""
+    import os
+
+    markers = ("pyproject.toml", "setup.py", "setup.cfg", ".git", ".hg")
+    main = sys.modules.get("__main__")
+    script = getattr(main, "__file__", None)
+    spec = getattr(main, "__spec__", None)
+    # Of a module or a command it is the current folder's; `python FOLDER` has a
+    # __spec__, too.
+    is_module = spec is not None and spec.name != "__main__"
+    own = os.path.dirname(os.path.realpath(script)) if script else ""
+    if is_module or os.path.basename(os.path.dirname(script or "")) == "bin":
+        own = ""
+    start = root = own or os.path.realpath(os.getcwd())
+    while not any(os.path.exists(os.path.join(root, name)) for name in markers):
+        if root == os.path.dirname(root):
+            root = start
+            break
+        root = os.path.dirname(root)
+    folders = [root]
+    # The cells of a notebook lie in a folder of the kernel's.
+    kernel = sys.modules.get("ipykernel.compiler")
+    if kernel is not None:
+        folders.append(os.path.realpath(kernel.get_tmp_directory()))
+    return [(True, "in-project:" + folder) for folder in folders]
+
+
+def _asked_before(
+    pairs: "list[tuple[bool, str]]", selects: bool
+) -> "list[tuple[bool, str]]":
+    """The patterns, and those of ``include`` and ``exclude`` so far behind them."""
+    from cunei import _switch
+
+    for text, wanted in list(_switch._asked.items()):
+        # Where everything is recorded there is nothing to include.
+        if pairs or selects or not wanted:
+            pairs.append((wanted, text))
+    return pairs
+
+
 def _bytes(size: "int | str") -> int:
     """A size as on the command line: a number of bytes, or one with a unit."""
     if isinstance(size, str):
@@ -99,11 +215,26 @@ def _bytes(size: "int | str") -> int:
     return min(count, _MAX_BYTES)
 
 
+def _millionths(budget: "float | str") -> int:
+    """A budget in percent, as a number or a text such as "5%"."""
+    text = budget[:-1] if isinstance(budget, str) and budget[-1:] == "%" else budget
+    try:
+        percent = float(text)
+    except (TypeError, ValueError):
+        percent = 0.0
+    if not 0.1 <= percent <= 100:
+        sentence = "budget must be a percentage from 0.1 to 100, such as 5 or '5%',"
+        raise ValueError(f"{sentence} not {budget!r}")
+    return round(percent * 10_000)
+
+
 def start(
     directory: "str | os.PathLike[str]",
     *,
     include: "str | Sequence[str]" = (),
     exclude: "str | Sequence[str]" = (),
+    filter: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]" = (),
+    only_project: bool = False,
     children: bool = True,
     max_size: "int | str | None" = None,
     c_calls: bool = False,
@@ -113,6 +244,7 @@ def start(
     repr: "Literal['safe', 'full']" = "safe",
     lines: "str | Sequence[str]" = (),
     instrumenter: "str | None" = None,
+    budget: "float | str | None" = None,
 ) -> None:
     """Record every call in this process, in all its threads, into ``directory``.
 
@@ -122,7 +254,10 @@ def start(
 
     ``include`` and ``exclude`` are patterns as on the command line: modules,
     ``module:qualname``, files or ``re:`` expressions; where both match, ``exclude``
-    decides.  Recording stops by itself when ``max_size`` bytes are written, which may
+    decides.  ``filter`` is a file of such patterns, or a list of them, as ``--filter``
+    takes; they come before the others.  ``only_project`` records the functions of the
+    project that the main script, or the current folder, lies in, and what ``include``
+    adds.  Recording stops by itself when ``max_size`` bytes are written, which may
     be a text such as ``"500M"``.
 
     With ``c_calls`` calls of C functions are recorded, too.  ``args`` and ``return_``
@@ -131,18 +266,30 @@ def start(
     not of builtin types.
 
     ``lines`` are patterns for functions whose lines are recorded, each with how often
-    it ran and how long that took; these functions are recorded whatever ``include``
-    and ``exclude`` say.
+    it ran and how long that took, if they are recorded at all.
 
     ``instrumenter`` is what tells of the calls: ``"monitoring"``, ``"profile"``,
     ``"trace"``, ``"frame"`` or ``"none"``, which records no calls; without it, the
     best that this Python has.
+
+    ``budget`` is what recording may cost at most, in percent of the run time, as ``5``
+    or ``"5%"``: the functions that cost most for the least insight are demoted, and
+    what they do is estimated from short bursts in which they are recorded.
     """
     import os
 
     from cunei import _probe
 
+    _load()
     max_bytes = 0 if max_size is None else _bytes(max_size)
+    flags = (
+        ("only_project", only_project),
+        ("children", children),
+        ("c_calls", c_calls),
+    )
+    for name, flag in flags:
+        if flag not in (True, False):
+            raise TypeError(f"{name} must be True or False, not {flag!r}")
     if max_repr not in _MAX_REPR:
         raise ValueError(f"max_repr must be from 8 to 4096, not {max_repr}")
     if repr not in ("safe", "full"):
@@ -157,7 +304,10 @@ def start(
     try:
         _probe.start(
             path,
-            _patterns("include", include) + _patterns("exclude", exclude, False),
+            _asked_before(
+                _patterns("include", include) + _patterns("exclude", exclude, False),
+                bool(filter or only_project),
+            ),
             max_bytes,
             children=children,
             c_calls=c_calls,
@@ -167,6 +317,9 @@ def start(
             full_repr=repr == "full",
             lines=_patterns("lines", lines),
             instrumenter=instrumenter,
+            budget=0 if budget is None else _millionths(budget),
+            filters=_paths(filter),
+            project=_project() if only_project else [],
         )
     except (OSError, RuntimeError) as error:
         raise Error(str(error)) from None
@@ -174,8 +327,6 @@ def start(
 
 def stop() -> None:
     """End the recording; without one there is nothing to do."""
-    import sys
-
     # An import statement would call functions that do not belong to the program.
     probe = sys.modules.get("cunei._probe")
     if probe is not None:
@@ -184,8 +335,6 @@ def stop() -> None:
 
 def is_recording() -> bool:
     """Whether this process is being recorded, by ``start`` or by the launcher."""
-    import sys
-
     probe = sys.modules.get("cunei._probe")
     return probe is not None and probe.is_recording()
 
@@ -199,6 +348,8 @@ class recording:
         *,
         include: "str | Sequence[str]" = (),
         exclude: "str | Sequence[str]" = (),
+        filter: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]" = (),
+        only_project: bool = False,
         children: bool = True,
         max_size: "int | str | None" = None,
         c_calls: bool = False,
@@ -208,11 +359,14 @@ class recording:
         repr: "Literal['safe', 'full']" = "safe",
         lines: "str | Sequence[str]" = (),
         instrumenter: "str | None" = None,
+        budget: "float | str | None" = None,
     ) -> None:
         self._directory = directory
         self._options: dict[str, Any] = {
             "include": include,
             "exclude": exclude,
+            "filter": filter,
+            "only_project": only_project,
             "children": children,
             "max_size": max_size,
             "c_calls": c_calls,
@@ -222,6 +376,7 @@ class recording:
             "repr": repr,
             "lines": lines,
             "instrumenter": instrumenter,
+            "budget": budget,
         }
 
     def __enter__(self) -> "recording":
@@ -237,10 +392,52 @@ class recording:
         stop()
 
 
-def __getattr__(name: str) -> str:
-    if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from cunei._version import version
+record = recording
 
-    globals()["__version__"] = version
-    return version
+
+def load_ipython_extension(shell: "Any") -> None:
+    """``%load_ext cunei``: gives IPython ``%%cunei`` and ``%cunei_report``."""
+    from cunei import _ipython
+
+    _ipython.load(shell)
+
+
+def unload_ipython_extension(shell: "Any") -> None:
+    from cunei import _ipython
+
+    _ipython.unload(shell)
+
+
+def _load() -> None:
+    """Put what is loaded late in its place."""
+    names = globals()
+    if "__getattr__" not in names:
+        return
+    from cunei import _probe, _switch
+
+    for name in _OF_PROBE:
+        names[name] = getattr(_probe, name)
+    for name in _OF_SWITCH:
+        names[name] = getattr(_switch, name)
+    from cunei import _streamer
+
+    names["TokenStreamer"] = _streamer.TokenStreamer
+    names["__version__"] = _probe.__version__
+    # Before 3.14 each look at a module that has one takes 30 ns more.
+    names.pop("__getattr__", None)
+
+
+def __getattr__(name: str) -> "Any":
+    if name == "__version__":
+        from cunei._version import version
+
+        globals()[name] = version
+        return version
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _load()
+    return globals()[name]
+
+
+def __dir__() -> "list[str]":
+    return sorted(__all__)

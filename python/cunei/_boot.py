@@ -10,18 +10,21 @@ import os
 
 # What became of it: None before boot() did anything, "" where the probe took it up,
 # else why it did not.  The launcher asks for it before it starts a program.
-outcome = None
+outcome: "str | None" = None
 
 
-def boot():
+def boot() -> None:
     global outcome
     # A virtual environment may read its .pth files twice.
     if outcome is not None or "CUNEI_RECORD" not in os.environ:
         return
     outcome = ""
     try:
+        # All, so that a program that asks for it imports nothing while it is recorded.
+        import cunei
         from cunei import _probe
 
+        cunei._load()
         _probe.boot()
     except BaseException as error:
         outcome = f"{type(error).__name__}: {error}"

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 
 enum kind {
-    KIND_REGEX,
+    KIND_REGEX, /* these have an expression … */
+    KIND_REGEX_NAME,
+    KIND_REGEX_FILE, /* … up to here */
+    KIND_PROJECT,
     KIND_NAME,
     KIND_FILE,
     KIND_MODULE,
@@ -19,10 +23,24 @@ enum kind {
 struct cunei_pattern {
     enum kind kind;
     bool include;
+    bool negated;   /* it means what it does not match */
     char *text;     /* owned: as it was given */
     char *first;    /* owned: the glob for the module or the file */
     char *qualname; /* owned: the second glob of KIND_NAME */
-    regex_t regex;  /* KIND_REGEX */
+    regex_t regex;  /* up to KIND_REGEX_FILE */
+    char *file;     /* owned: that it stands in; NULL: it was typed */
+    size_t line;    /* of the file; 0: not known */
+};
+
+/* No module can be called so, but for the first: it has always been there. */
+static const struct {
+    const char *text;
+    enum kind kind;
+} prefixes[] = {
+    {"re:", KIND_REGEX},
+    {"re-name:", KIND_REGEX_NAME},
+    {"re-file:", KIND_REGEX_FILE},
+    {CUNEI_PATTERN_PROJECT, KIND_PROJECT},
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -31,10 +49,17 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static enum kind kind_of(const char *text)
+/* What kind it is, and how many of its bytes say so. */
+static enum kind kind_of(const char *text, size_t *prefix)
 {
-    if (strncmp(text, "re:", 3) == 0)
-        return KIND_REGEX;
+    *prefix = 0;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        size_t size = strlen(prefixes[i].text);
+        if (strncmp(text, prefixes[i].text, size) == 0) {
+            *prefix = size;
+            return prefixes[i].kind;
+        }
+    }
     if (strchr(text, '/') || ends_with(text, ".py"))
         return KIND_FILE;
     return strchr(text, ':') ? KIND_NAME : KIND_MODULE;
@@ -42,11 +67,12 @@ static enum kind kind_of(const char *text)
 
 static void pattern_fini(struct cunei_pattern *pattern)
 {
-    if (pattern->kind == KIND_REGEX && pattern->text)
+    if (pattern->kind <= KIND_REGEX_FILE && pattern->text)
         regfree(&pattern->regex);
     free(pattern->text);
     free(pattern->first);
     free(pattern->qualname);
+    free(pattern->file);
 }
 
 static char *or_star(char *glob)
@@ -58,33 +84,66 @@ static char *or_star(char *glob)
     return glob;
 }
 
+/* What could never mean anything; 0, or -EINVAL with the reason. */
+static int check(enum kind kind, const char *text, const char *first, char *error,
+                 size_t error_size)
+{
+    const char *reason = NULL;
+
+    if (text[0] == '!' && !text[1])
+        reason = "there is none behind the '!'";
+    else if (kind <= KIND_REGEX_FILE && !first[0])
+        reason = "there is no expression behind the ':'; 're:.' matches all";
+    else if (kind == KIND_PROJECT && first[0] && first[0] != '/')
+        reason = "a project is a folder from the root on, as in-project:/home/ann/shop";
+    if (reason && error)
+        (void)snprintf(error, error_size, "%s", reason);
+    return reason ? -EINVAL : 0;
+}
+
+static int compile(struct cunei_pattern *pattern, const char *text,
+                   const char *expression, char *error, size_t error_size)
+{
+    int rc = regcomp(&pattern->regex, expression, REG_EXTENDED | REG_NOSUB);
+
+    if (rc != 0) {
+        if (error)
+            (void)regerror(rc, &pattern->regex, error, error_size);
+        return rc == REG_ESPACE ? -ENOMEM : -EINVAL;
+    }
+    pattern->text = strdup(text);
+    if (pattern->text)
+        return 0;
+    regfree(&pattern->regex);
+    return -ENOMEM;
+}
+
 /* Fill `pattern` in; on failure nothing is left to release but its copies. */
 static int pattern_init(struct cunei_pattern *pattern, const char *text, char *error,
                         size_t error_size)
 {
-    if (pattern->kind == KIND_REGEX) {
-        int rc = regcomp(&pattern->regex, text + 3, REG_EXTENDED | REG_NOSUB);
-        if (rc != 0) {
-            if (error)
-                (void)regerror(rc, &pattern->regex, error, error_size);
-            return rc == REG_ESPACE ? -ENOMEM : -EINVAL;
-        }
-        pattern->text = strdup(text);
-        if (!pattern->text) {
-            regfree(&pattern->regex);
-            return -ENOMEM;
-        }
-        return 0;
-    }
+    const char *first = text + (text[0] == '!');
+    size_t prefix = 0;
 
-    const char *first = text;
+    pattern->negated = text[0] == '!';
+    pattern->kind = kind_of(first, &prefix);
+    first += prefix;
+    if (check(pattern->kind, text, first, error, error_size) < 0)
+        return -EINVAL;
+    if (pattern->kind <= KIND_REGEX_FILE)
+        return compile(pattern, text, first, error, error_size);
     /* As a shell completes it; files are compared from their end. */
     while (pattern->kind == KIND_FILE && strncmp(first, "./", 2) == 0)
         first += 2;
-    const char *colon = pattern->kind == KIND_NAME ? strchr(text, ':') : NULL;
+    const char *colon = pattern->kind == KIND_NAME ? strchr(first, ':') : NULL;
     size_t first_length = colon ? (size_t)(colon - first) : strlen(first);
+    while (pattern->kind == KIND_PROJECT && first_length > 0 &&
+           first[first_length - 1] == '/')
+        first_length--;
     pattern->text = strdup(text);
-    pattern->first = or_star(strndup(first, first_length));
+    pattern->first = strndup(first, first_length);
+    if (pattern->kind != KIND_PROJECT)
+        pattern->first = or_star(pattern->first);
     pattern->qualname = or_star(strdup(colon ? colon + 1 : ""));
     return pattern->text && pattern->first && pattern->qualname ? 0 : -ENOMEM;
 }
@@ -98,15 +157,30 @@ int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char
         return -ENOMEM;
     patterns->items = items;
 
-    struct cunei_pattern pattern = {.kind = kind_of(text), .include = include};
+    struct cunei_pattern pattern = {.include = include};
     int rc = pattern_init(&pattern, text, error, error_size);
     if (rc < 0) {
-        if (pattern.kind != KIND_REGEX)
+        if (pattern.kind > KIND_REGEX_FILE)
             pattern_fini(&pattern);
         return rc;
     }
     items[patterns->count++] = pattern;
     return 0;
+}
+
+void cunei_patterns_remove(struct cunei_patterns *patterns, size_t first,
+                           const char *text)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < patterns->count; i++) {
+        if (strcmp(patterns->items[i].text, text) == 0)
+            pattern_fini(&patterns->items[i]);
+        else
+            patterns->items[kept++] = patterns->items[i];
+    }
+    if (kept < patterns->count)
+        patterns->count = kept;
 }
 
 void cunei_patterns_fini(struct cunei_patterns *patterns)
@@ -145,9 +219,73 @@ static bool module_matches(const char *glob, const char *module)
     return false;
 }
 
+/* What belongs to a Python or was installed into one, though it lies below a project.
+ */
+static bool is_installed(const char *path)
+{
+    static const char *const folders[] = {"/lib/python3.", "/lib64/python3.",
+                                          "/site-packages/", "/dist-packages/",
+                                          "/__pypackages__/"};
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        if (strstr(path, folders[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_own(const char *folder, const char *file)
+{
+    size_t size = strlen(folder);
+
+    return strncmp(file, folder, size) == 0 && file[size] == '/' &&
+           !is_installed(file + size);
+}
+
+/*
+ * Without a file there is what `python -c` runs, and what is typed.  A file may be
+ * named by way of a link, or up and down again; it is not asked where those of a Python
+ * are, which are most.
+ */
+static bool project_matches(const char *folder, const char *module, const char *file)
+{
+    bool is_plain = !strstr(file, "/../");
+
+    if (file[0] == '<')
+        return strcmp(module, "__main__") == 0;
+    if (is_plain && is_own(folder, file))
+        return true;
+    int before = errno;
+    char *path = file[0] == '\0' || is_installed(file) ? NULL : realpath(file, NULL);
+    bool is_linked = path && is_own(folder, path);
+    free(path);
+    errno = before;
+    return is_linked;
+}
+
+static bool is_found(const regex_t *regex, const char *text)
+{
+    return regexec(regex, text, 0, NULL, 0) == 0;
+}
+
+/* In "module:qualname", or in the file. */
+static bool regex_matches(const regex_t *regex, const char *module,
+                          const char *qualname, const char *file)
+{
+    struct cunei_buffer name = {0};
+
+    cunei_buffer_format(&name, "%s:%s", module, qualname);
+    bool matches =
+        (!name.failed && is_found(regex, name.data)) || is_found(regex, file);
+    cunei_buffer_fini(&name);
+    return matches;
+}
+
 static bool pattern_matches(const struct cunei_pattern *pattern, const char *module,
                             const char *qualname, const char *file)
 {
+    const char *dot = strrchr(qualname, '.');
+
     switch (pattern->kind) {
     case KIND_FILE:
         return file_matches(pattern->first, file);
@@ -156,17 +294,16 @@ static bool pattern_matches(const struct cunei_pattern *pattern, const char *mod
     case KIND_NAME:
         return fnmatch(pattern->first, module, 0) == 0 &&
                fnmatch(pattern->qualname, qualname, 0) == 0;
+    case KIND_PROJECT:
+        return project_matches(pattern->first, module, file);
+    case KIND_REGEX_NAME:
+        return is_found(&pattern->regex, dot ? dot + 1 : qualname);
+    case KIND_REGEX_FILE:
+        return is_found(&pattern->regex, file);
     case KIND_REGEX:
         break;
     }
-
-    struct cunei_buffer name = {0};
-    cunei_buffer_format(&name, "%s:%s", module, qualname);
-    bool matches =
-        (!name.failed && regexec(&pattern->regex, name.data, 0, NULL, 0) == 0) ||
-        regexec(&pattern->regex, file, 0, NULL, 0) == 0;
-    cunei_buffer_fini(&name);
-    return matches;
+    return regex_matches(&pattern->regex, module, qualname, file);
 }
 
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
@@ -174,7 +311,7 @@ bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *m
 {
     for (size_t i = patterns->count; i > 0; i--) {
         const struct cunei_pattern *pattern = &patterns->items[i - 1];
-        if (pattern_matches(pattern, module, qualname, file))
+        if (pattern_matches(pattern, module, qualname, file) != pattern->negated)
             return pattern->include;
     }
     return patterns->count == 0 || !patterns->items[0].include;
@@ -185,4 +322,29 @@ const char *cunei_patterns_text(const struct cunei_patterns *patterns, size_t in
 {
     *include = patterns->items[index].include;
     return patterns->items[index].text;
+}
+
+void cunei_patterns_set_line(struct cunei_patterns *patterns, size_t line)
+{
+    patterns->items[patterns->count - 1].line = line;
+}
+
+int cunei_patterns_set_file(struct cunei_patterns *patterns, size_t first,
+                            const char *file)
+{
+    for (size_t i = first; i < patterns->count; i++) {
+        char *copy = strdup(file);
+        if (!copy)
+            return -ENOMEM;
+        free(patterns->items[i].file);
+        patterns->items[i].file = copy;
+    }
+    return 0;
+}
+
+const char *cunei_patterns_file(const struct cunei_patterns *patterns, size_t index,
+                                size_t *line)
+{
+    *line = patterns->items[index].line;
+    return patterns->items[index].file;
 }

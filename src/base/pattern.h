@@ -6,10 +6,16 @@
  *
  *     re:EXPRESSION        a POSIX extended regular expression, searched for in
  *                          "module:qualname" and in the file's name
+ *     re-name:EXPRESSION   the same in the function's own name, behind the last dot
+ *     re-file:EXPRESSION   in the file's name
+ *     in-project:FOLDER    files below the folder, an absolute path without links,
+ *                          unless they belong to a Python there or were installed into
+ *                          one; a file's own links are followed
  *     MODULE:QUALNAME      a glob for each; an empty side matches anything
  *     with '/' or .py      a glob for the file; without a leading '/' for its end;
  *                          a leading ./ is left out
  *     anything else        a glob for the module, its submodules included
+ *     !PATTERN             what the pattern does not match
  *
  * The last pattern that matches decides.  What none matches is included, unless the
  * first pattern is an include.
@@ -20,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define CUNEI_PATTERN_PROJECT "in-project:"
+
 struct cunei_pattern;
 
 struct cunei_patterns {
@@ -28,11 +36,15 @@ struct cunei_patterns {
 };
 
 /*
- * Add a pattern.  -EINVAL: a regular expression that does not compile; the reason is
- * then in `error`, which may be NULL.
+ * Add a pattern.  -EINVAL: a regular expression that does not compile, or what can mean
+ * nothing; the reason is then in `error`, which may be NULL.
  */
 int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char *text,
                        char *error, size_t error_size);
+
+/* Remove those of this text, from index `first` on. */
+void cunei_patterns_remove(struct cunei_patterns *patterns, size_t first,
+                           const char *text);
 void cunei_patterns_fini(struct cunei_patterns *patterns);
 
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
@@ -41,5 +53,17 @@ bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *m
 /* One pattern's words, as they were given. */
 const char *cunei_patterns_text(const struct cunei_patterns *patterns, size_t index,
                                 bool *include);
+
+/*
+ * Where they were written down, for what is said of them: the line of the last one, and
+ * the file of those from `first` on.
+ */
+void cunei_patterns_set_line(struct cunei_patterns *patterns, size_t line);
+int cunei_patterns_set_file(struct cunei_patterns *patterns, size_t first,
+                            const char *file);
+
+/* The file that a pattern stands in, and its line, or 0; NULL: it was typed. */
+const char *cunei_patterns_file(const struct cunei_patterns *patterns, size_t index,
+                                size_t *line);
 
 #endif

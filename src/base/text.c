@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -50,18 +51,34 @@ size_t cunei_text_unquote(char *text, size_t size)
     return length;
 }
 
-/* A C1 control, U+0080 to U+009F, is two bytes in UTF-8 and moves terminals too. */
-static bool is_c1(const char *text, size_t size)
+/* Those that turn the direction of a text: U+200E, U+200F, U+202A to U+202E and U+2066
+ * to U+2069, of which all begin with 0xe2. */
+static bool is_turn(unsigned char second, unsigned char third)
 {
-    return size > 1 && (unsigned char)text[0] == 0xc2 &&
-           (unsigned char)text[1] < 0xa0 && (unsigned char)text[1] >= 0x80;
+    return second == 0x80
+               ? third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae)
+               : second == 0x81 && third >= 0xa6 && third <= 0xa9;
+}
+
+/* The bytes of the control character that `text` begins with; 0: it is none.  Those of
+ * more than one byte move terminals, too. */
+static size_t control_size(const char *text, size_t size)
+{
+    const unsigned char *c = (const unsigned char *)text;
+
+    if (c[0] < ' ' || c[0] == 0x7f)
+        return 1;
+    if (size > 1 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+        return 2;
+    if (size > 1 && c[0] == 0xd8 && c[1] == 0x9c) /* U+061C */
+        return 2;
+    return size > 2 && c[0] == 0xe2 && is_turn(c[1], c[2]) ? 3 : 0;
 }
 
 bool cunei_text_has_controls(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < ' ' || c == 0x7f || is_c1(text + i, size - i))
+        if (control_size(text + i, size - i) > 0)
             return true;
     }
     return false;
@@ -70,19 +87,20 @@ bool cunei_text_has_controls(const char *text, size_t size)
 void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
+        char c = text[i];
+        size_t control = control_size(text + i, size - i);
         if (c == '\\')
             cunei_buffer_append_text(out, "\\\\");
         else if (c == '\n')
             cunei_buffer_append_text(out, "\\n");
         else if (c == '\t')
             cunei_buffer_append_text(out, "\\t");
-        else if (c < ' ' || c == 0x7f)
-            cunei_buffer_format(out, "\\x%02x", c);
-        else if (is_c1(text + i, size - i))
-            cunei_buffer_format(out, "\\xc2\\x%02x", (unsigned char)text[++i]);
-        else
-            cunei_buffer_append(out, &text[i], 1);
+        else if (control > 0) {
+            for (size_t end = i + control; i < end; i++)
+                cunei_buffer_format(out, "\\x%02x", (unsigned char)text[i]);
+            i--;
+        } else
+            cunei_buffer_append(out, &c, 1);
     }
 }
 
@@ -106,6 +124,28 @@ size_t cunei_text_unescape(char *text, size_t size)
         text[length++] = c;
     }
     return length;
+}
+
+size_t cunei_text_encode(uint32_t point, char out[4])
+{
+    size_t size = 0;
+
+    if (point < 0x80)
+        out[size++] = (char)point;
+    else if (point < 0x800)
+        out[size++] = (char)(0xc0 | point >> 6);
+    else {
+        if (point < 0x10000)
+            out[size++] = (char)(0xe0 | point >> 12);
+        else {
+            out[size++] = (char)(0xf0 | point >> 18);
+            out[size++] = (char)(0x80 | (point >> 12 & 0x3f));
+        }
+        out[size++] = (char)(0x80 | (point >> 6 & 0x3f));
+    }
+    if (point >= 0x80)
+        out[size++] = (char)(0x80 | (point & 0x3f));
+    return size;
 }
 
 size_t cunei_text_character(const char *text, size_t size)
@@ -151,7 +191,10 @@ size_t cunei_text_cut(const char *text, size_t size, size_t limit)
 {
     if (size <= limit)
         return size;
-    while (limit > 0 && ((unsigned char)text[limit] & 0xc0) == 0x80)
-        limit--;
+    /* A character has at most three bytes behind its first; more are none. */
+    for (size_t i = 0; i < 4 && i <= limit; i++) {
+        if (((unsigned char)text[limit - i] & 0xc0) != 0x80)
+            return limit - i;
+    }
     return limit;
 }

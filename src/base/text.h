@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cunei_buffer;
 
@@ -23,7 +24,8 @@ void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size);
 /* Undo it in place and return the new length. */
 size_t cunei_text_unescape(char *text, size_t size);
 
-/* Whether it holds a control character (C0, DEL, and U+0080–U+009F in UTF-8). */
+/* Whether it holds a control character: C0, DEL, U+0080–U+009F, or one that turns the
+ * direction of what follows (U+202E and its kin), in UTF-8. */
 bool cunei_text_has_controls(const char *text, size_t size);
 
 /*
@@ -34,6 +36,9 @@ void cunei_text_json(struct cunei_buffer *out, const char *text, size_t size);
 
 /* The bytes of the UTF-8 character that `text` begins with; 0: it is none. */
 size_t cunei_text_character(const char *text, size_t size);
+
+/* A character of Unicode as UTF-8; its length. */
+size_t cunei_text_encode(uint32_t point, char out[4]);
 
 /* The length of the longest prefix of at most `limit` bytes that cuts no character. */
 size_t cunei_text_cut(const char *text, size_t size, size_t limit);

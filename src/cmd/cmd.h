@@ -23,6 +23,7 @@ enum {
     CUNEI_EXIT_USAGE = 2 /* EXIT_FAILURE is for what was tried and failed */
 };
 
+struct cunei_buffer;
 struct cunei_option;
 
 struct cunei_cmd {
@@ -42,6 +43,7 @@ extern const struct cunei_cmd cunei_cmd_run;
 extern const struct cunei_cmd cunei_cmd_report;
 extern const struct cunei_cmd cunei_cmd_compare;
 extern const struct cunei_cmd cunei_cmd_export;
+extern const struct cunei_cmd cunei_cmd_filter;
 extern const struct cunei_cmd cunei_cmd_replay;
 extern const struct cunei_cmd cunei_cmd_dump;
 extern const struct cunei_cmd cunei_cmd_info;
@@ -61,6 +63,12 @@ int cunei_cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 /* A sentence on stderr that is no failure. */
 void cunei_cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * From now on sentences go there, one behind the other; NULL: to stderr.  Returns where
+ * they went before.
+ */
+struct cunei_buffer *cunei_cmd_catch(struct cunei_buffer *sentences);
 
 /* The Python that started us as `python -m cunei`, or NULL. */
 const char *cunei_cmd_python(void);

@@ -13,11 +13,13 @@
 #include "base/pattern.h"
 #include "cmd/cmd.h"
 #include "cmd/exporting.h"
+#include "cmd/opener.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/sides.h"
 #include "cmd/target.h"
 #include "export/difference.h"
+#include "export/export.h"
 #include "model/tree.h"
 #include "survey/comparison.h"
 
@@ -130,7 +132,7 @@ static int write_page(const struct cunei_comparison *comparison,
     if (comparison->trees[0]->folded + comparison->trees[1]->folded > 0)
         cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
     if (values->open)
-        cunei_exporting_open(values->file);
+        cunei_opener_open(cunei_export_find(HTML, strlen(HTML)), values->file);
     return EXIT_SUCCESS;
 }
 

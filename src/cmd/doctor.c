@@ -18,10 +18,13 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "cmd/instrumenter.h"
 #include "cmd/interpreter.h"
 #include "cmd/options.h"
 #include "cmd/patient.h"
 #include "cmd/program.h"
+#include "cmd/recording.h"
 #include "export/export.h"
 #include "rt/clock.h"
 
@@ -140,6 +143,53 @@ static void check_folder(const struct cunei_patient *patient,
     }
 }
 
+/* Whether `cunei record` would take it: 0, or -EINVAL with the reason in `text`. */
+static int apply_config(struct cunei_recording_values *values,
+                        struct cunei_buffer *text)
+{
+    struct cunei_buffer notes = {0};
+
+    values->quiet = true;
+    (void)cunei_cmd_catch(&notes);
+    int rc = cunei_config_apply(&values->config, values);
+    (void)cunei_cmd_catch(NULL);
+    cunei_buffer_fini(&notes);
+    if (rc == 0)
+        cunei_recording_check_instrumenter(values, NULL, text);
+    return text->size ? -EINVAL : rc;
+}
+
+/* What `cunei record` would find for a program of the working directory. */
+static void check_config(const struct cunei_patient *patient,
+                         struct cunei_finding *finding)
+{
+    struct cunei_recording_values values = CUNEI_RECORDING_VALUES_DEFAULTS;
+    struct cunei_config *config = &values.config;
+    char *folder = getcwd(NULL, 0);
+    (void)patient;
+
+    int rc = folder ? cunei_config_read(config, folder) : -errno;
+    if (rc == 0 && config->path)
+        rc = apply_config(&values, &finding->text);
+    if (rc == -EINVAL) {
+        finding->state = CUNEI_FINDING_BAD;
+        if (!finding->text.size)
+            cunei_buffer_format(&finding->text, "%s:%zu:%zu: %s", config->path,
+                                config->error.line, config->error.column,
+                                config->error.text);
+        cunei_buffer_append_text(&finding->advice,
+                                 "mend it, or leave it out with --no-config");
+    } else if (rc < 0 || !config->path)
+        cunei_buffer_append_text(&finding->text,
+                                 "no [tool.cunei] in a pyproject.toml here or above");
+    else {
+        cunei_buffer_format(&finding->text, "[tool.cunei] of %s: ", config->path);
+        cunei_config_format(config, &finding->text);
+    }
+    cunei_recording_values_fini(&values);
+    free(folder);
+}
+
 static void check_shared_memory(const struct cunei_patient *patient,
                                 struct cunei_finding *finding)
 {
@@ -239,6 +289,7 @@ static const struct {
     {"instrumenter", cunei_patient_check_instrumenter},
     {"version", cunei_patient_check_version},
     {"directory", check_folder},
+    {"config", check_config},
     {"/dev/shm", check_shared_memory},
     {"limits", check_limits},
     {"babeltrace2", check_babeltrace},

@@ -22,6 +22,7 @@
 #include "trace/merge.h"
 #include "trace/trace.h"
 #include "view/payload.h"
+#include "wire/userevent.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
 #define FLUSH_SIZE (256u << 10)
@@ -149,6 +150,19 @@ static uint32_t function_of(const struct cunei_trace_event *event)
         return ((const struct cunei_line *)(const void *)event->words)->function;
     case CUNEI_CLASS_ARGUMENT:
         return ((const struct cunei_argument *)(const void *)event->words)->function;
+    case CUNEI_CLASS_DEMOTE:
+        return ((const struct cunei_demote *)(const void *)event->words)->function;
+    case CUNEI_CLASS_SAMPLE:
+        return ((const struct cunei_sample *)(const void *)event->words)->function;
+    case CUNEI_CLASS_COUNTER:
+        return ((const struct cunei_counter *)(const void *)event->words)->counter;
+    case CUNEI_CLASS_TOKEN:
+        return ((const struct cunei_token *)(const void *)event->words)->name;
+    case CUNEI_CLASS_MARK:
+    case CUNEI_CLASS_PARAMETER:
+    case CUNEI_CLASS_TAG:
+    case CUNEI_CLASS_METADATA:
+        return ((const struct cunei_user_value *)(const void *)event->words)->target;
     default:
         return 0;
     }
@@ -167,6 +181,48 @@ static void put_argument(struct dump *dump, const struct cunei_argument *argumen
     cunei_text_json(&dump->out, argument->text + value, size - value);
 }
 
+/* So are those of a value; and a number may be one that its bits do not show. */
+static void put_value(struct dump *dump, const struct cunei_user_value *value)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(value);
+
+    put(dump, ",\"name\":");
+    cunei_text_json(&dump->out, name.data, name.size);
+    put(dump, value->kind == CUNEI_VALUE_ERROR ? ",\"error\":" : ",\"value\":");
+    cunei_userevent_format(value, true, &dump->out);
+}
+
+static void put_counter(struct dump *dump, const struct cunei_counter *counter)
+{
+    put(dump, ",\"value\":");
+    cunei_userevent_format_number(
+        counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &dump->out);
+    put(dump, ",\"total\":");
+    cunei_userevent_format_number(
+        counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &dump->out);
+}
+
+/* What the payload's fields say, as people would. */
+static void put_meaning(struct dump *dump, const struct cunei_trace_event *event)
+{
+    switch (event->class) {
+    case CUNEI_CLASS_ARGUMENT:
+        put_argument(dump, (const void *)event->words);
+        break;
+    case CUNEI_CLASS_COUNTER:
+        put_counter(dump, (const void *)event->words);
+        break;
+    case CUNEI_CLASS_MARK:
+    case CUNEI_CLASS_PARAMETER:
+    case CUNEI_CLASS_TAG:
+    case CUNEI_CLASS_METADATA:
+        put_value(dump, (const void *)event->words);
+        break;
+    default:
+        break;
+    }
+}
+
 static void put_payload(struct dump *dump, const struct cunei_trace_event *event)
 {
     uint32_t function = function_of(event);
@@ -174,8 +230,8 @@ static void put_payload(struct dump *dump, const struct cunei_trace_event *event
     put(dump, dump->json ? ",\"payload\":{" : ", {");
     cunei_payload_format(&dump->out, event->words, dump->json);
     put(dump, dump->json ? "}" : " }");
-    if (dump->json && event->class == CUNEI_CLASS_ARGUMENT)
-        put_argument(dump, (const void *)event->words);
+    if (dump->json)
+        put_meaning(dump, event);
     if (function != 0) {
         put(dump, dump->json ? ",\"function\":" : " ");
         put(dump, function_name(dump, event->process, function));

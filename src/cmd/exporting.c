@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +10,14 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/interpreter.h"
 #include "cmd/nearest.h"
 #include "cmd/open.h"
+#include "cmd/opener.h"
 #include "cmd/progress.h"
 #include "cmd/target.h"
 #include "export/export.h"
 #include "trace/trace.h"
 #include "view/format.h"
-
-#define OPENER "xdg-open"
-
-extern char **environ;
 
 const struct cunei_option cunei_exporting_options[] = {
     {.name = "to",
@@ -162,28 +157,6 @@ static int fail(const struct cunei_exporting *exporting,
     return cunei_cmd_fail(rc, "cannot write to '%s'", exporting->file);
 }
 
-/* Whether a shell, and what is in its quotes, takes it as it is. */
-static bool is_plain(const char *name)
-{
-    return name[0] != '-' && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
-                                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                "0123456789_+,-./:=@%")];
-}
-
-/* How to open it, with its name where such a one can stand in a command. */
-static void put_how(struct cunei_buffer *text, const struct cunei_exporting *exporting)
-{
-    const char *how = exporting->format->how;
-    const char *word = exporting->format->is_folder ? "FOLDER" : "FILE";
-
-    for (const char *at; is_plain(exporting->file) && (at = strstr(how, word));
-         how = at + strlen(word)) {
-        cunei_buffer_append(text, how, (size_t)(at - how));
-        cunei_buffer_append_text(text, exporting->file);
-    }
-    cunei_buffer_append_text(text, how);
-}
-
 static void say_what_was_written(const struct cunei_exporting *exporting,
                                  uint64_t calls)
 {
@@ -198,13 +171,30 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
         instead = cunei_export_instead(exporting->format, (uint64_t)status.st_size);
     }
     cunei_buffer_append_text(&text, "; ");
-    put_how(&text, exporting);
+    cunei_opener_tell(exporting->format, exporting->file, &text);
     cunei_cmd_note("'%s' holds %s", exporting->file, text.data);
     if (instead)
         cunei_cmd_note("that is larger than its viewers handle well: --to %s is much "
                        "smaller, or narrow it with --from and --until",
                        instead->name);
     cunei_buffer_fini(&text);
+}
+
+/* Of what a budget has demoted, bursts were recorded. */
+static void say_what_was_demoted(const struct cunei_trace *trace)
+{
+    uint64_t budget = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_process *told = &trace->processes[i].description;
+        budget = told->budget > budget ? told->budget : budget;
+    }
+    if (budget > 0)
+        cunei_cmd_note(
+            "recorded under a budget of %g %%: functions that it demoted are "
+            "estimates in sums, and missing from timelines and call paths "
+            "between bursts; 'cunei report' tells which",
+            (double)budget / 1e4);
 }
 
 /* What the file itself has no place for. */
@@ -223,21 +213,8 @@ static void say_what_is_missing(const struct cunei_export *export)
                        text.data);
     if (export->is_folded)
         cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
+    say_what_was_demoted(export->trace);
     cunei_buffer_fini(&text);
-}
-
-void cunei_exporting_open(const char *file)
-{
-    char *argv[] = {(char *)(uintptr_t)OPENER, (char *)(uintptr_t)file, NULL};
-    char *opener = cunei_interpreter_in_path(OPENER);
-    pid_t pid;
-    int error = opener ? posix_spawn(&pid, opener, NULL, NULL, argv, environ) : 0;
-
-    if (!opener)
-        cunei_cmd_note("cannot open '%s': there is no " OPENER " here", file);
-    else if (error != 0)
-        (void)cunei_cmd_fail(-error, "cannot open '%s'", file);
-    free(opener);
 }
 
 static int export_to(const struct cunei_exporting *exporting,
@@ -264,7 +241,7 @@ static int export_to(const struct cunei_exporting *exporting,
         say_what_was_written(exporting, export->calls);
     say_what_is_missing(export);
     if (exporting->open)
-        cunei_exporting_open(exporting->file);
+        cunei_opener_open(format, exporting->file);
     return status;
 }
 

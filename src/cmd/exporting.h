@@ -54,7 +54,4 @@ int cunei_exporting_write(const struct cunei_exporting *exporting, const char *p
                           const struct cunei_export_options *options);
 void cunei_exporting_fini(struct cunei_exporting *exporting);
 
-/* Show a file in what opens such files here, or say that there is nothing. */
-void cunei_exporting_open(const char *file);
-
 #endif

@@ -23,6 +23,9 @@
 #define NS_PER_S   UINT64_C(1000000000)
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
 
+/* Of a filter's; the object has all. */
+#define PATTERNS_SHOWN 8u
+
 struct values {
     bool json;
     unsigned width; /* that a heading may take */
@@ -134,7 +137,8 @@ static void put_lost(struct cunei_buffer *out, const struct cunei_process *proce
         {process->lost_no_space,
          process->stop_errno ? strerror((int)process->stop_errno) : "of --max-size"},
         {process->lost_no_stream, "no stream could be made for their thread"},
-        {process->lost_no_function, "their function could not be defined"},
+        {process->lost_no_function,
+         "there was no room for more functions, or names of regions and counters"},
     };
 
     put_counted(out, process->lost, "event");
@@ -159,9 +163,12 @@ static void put_kinds(struct cunei_buffer *out, const struct cunei_count *count)
         uint64_t count;
         const char *what;
     } kinds[] = {
-        {count->exceptions, "exception"},  {count->collections, "gc pause"},
-        {count->steps, "task step"},       {count->switches, "greenlet change"},
-        {count->values, "recorded value"}, {count->lines, "line"},
+        {count->exceptions, "exception"},   {count->collections, "gc pause"},
+        {count->steps, "task step"},        {count->switches, "greenlet change"},
+        {count->values, "recorded value"},  {count->lines, "line"},
+        {count->regions, "region"},         {count->parameters, "parameter"},
+        {count->counters, "counter value"}, {count->marks, "mark"},
+        {count->tokens, "token tick"},
     };
     bool is_first = true;
 
@@ -175,6 +182,41 @@ static void put_kinds(struct cunei_buffer *out, const struct cunei_count *count)
         put_counted(out, kinds[i].count, kinds[i].what);
         is_first = false;
     }
+}
+
+static void put_hook(struct cunei_buffer *out, const struct cunei_process *told)
+{
+    if (!told->instrumenter)
+        return;
+    put_row(out, "hook");
+    cunei_buffer_append_text(out, told->instrumenter);
+    if (told->taken) {
+        cunei_buffer_append_text(out, ", missing in part of ");
+        put_counted(out, told->taken, "thread");
+    }
+    if (told->unheard)
+        cunei_buffer_append_text(out, ", missing in decorated functions");
+}
+
+/* What of it was to be recorded, and for how much. */
+static void put_choice(struct cunei_buffer *out, const struct cunei_process *told,
+                       const struct cunei_count *count)
+{
+    if (told->pattern_count > 0)
+        put_row(out, "filter");
+    for (size_t i = 0; i < told->pattern_count && i < PATTERNS_SHOWN; i++) {
+        cunei_buffer_append_text(out, i ? " " : "");
+        cunei_text_escape(out, told->patterns[i], strlen(told->patterns[i]));
+    }
+    if (told->pattern_count > PATTERNS_SHOWN)
+        cunei_buffer_format(out, " and %zu more", told->pattern_count - PATTERNS_SHOWN);
+    if (told->budget == 0)
+        return;
+    put_row(out, "budget");
+    cunei_buffer_format(out, "%g %%: ", (double)told->budget / 1e4);
+    put_counted(out, count->demotions, "demotion");
+    cunei_buffer_append_text(out, ", ");
+    put_counted(out, count->bursts, "burst");
 }
 
 static void put_process(struct cunei_buffer *out,
@@ -207,13 +249,8 @@ static void put_process(struct cunei_buffer *out,
         if (told->executable)
             cunei_buffer_format(out, ", %s", told->executable);
     }
-    if (told->instrumenter) {
-        put_row(out, "hook");
-        cunei_buffer_append_text(out, told->instrumenter);
-        if (told->taken)
-            cunei_buffer_format(out, ", missing in part of %" PRIu64 " threads",
-                                told->taken);
-    }
+    put_hook(out, told);
+    put_choice(out, told, &inventory->count);
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -286,6 +323,14 @@ static void put_json_process(struct cunei_buffer *out,
         {"switches", inventory->count.switches},
         {"values", inventory->count.values},
         {"lines", inventory->count.lines},
+        {"regions", inventory->count.regions},
+        {"parameters", inventory->count.parameters},
+        {"counters", inventory->count.counters},
+        {"marks", inventory->count.marks},
+        {"tokens", inventory->count.tokens},
+        {"demotions", inventory->count.demotions},
+        {"bursts", inventory->count.bursts},
+        {"budget_millionths", told->budget},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
         {"taken", told->taken},
@@ -295,6 +340,7 @@ static void put_json_process(struct cunei_buffer *out,
         {"lost_no_function", told->lost_no_function},
         {"clamped", told->clamped},
         {"write_ns", told->write_ns},
+        {"write_cpu_ns", told->write_cpu_ns},
         {"stop_errno", told->stop_errno},
     };
 
@@ -312,8 +358,8 @@ static void put_json_process(struct cunei_buffer *out,
     put_json_list(out, "patterns", told->patterns, told->pattern_count);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, numbers[i].key, numbers[i].value);
-    cunei_buffer_format(out, ",\"full\":%s,\"damaged\":%s}",
-                        told->full ? "true" : "false",
+    cunei_buffer_format(out, ",\"unheard\":%s,\"full\":%s,\"damaged\":%s}",
+                        told->unheard ? "true" : "false", told->full ? "true" : "false",
                         inventory->rc < 0 ? "true" : "false");
 }
 
@@ -386,7 +432,8 @@ const struct cunei_cmd cunei_cmd_info = {
         "Shows each process of the trace, in the order of their start: its program, its\n"
         "Python, whether it ended, still records, was killed or went on as another\n"
         "program by execv, when and how long, how many threads, functions, events and\n"
-        "bytes, and what was lost and why.\n"
+        "bytes, the filter and the budget it was recorded with, and what was lost and\n"
+        "why.\n"
         "\n"
         "  cunei info DIR",
     .options = options,

@@ -22,6 +22,7 @@ static struct cunei_wish wish_of(const struct cunei_recording_values *values)
     struct cunei_wish wish = {
         .instrumenter = cunei_recording_instrumenter(values),
         .c_calls = values->c_calls,
+        .budget = values->budget != NULL,
         .lines = values->lines.count > 0,
         .arguments = values->arguments.count > 0,
         .results = values->results.count > 0,
@@ -34,6 +35,21 @@ static struct cunei_wish wish_of(const struct cunei_recording_values *values)
         wish.exclude |= !include;
     }
     return wish;
+}
+
+/* Where it comes from [tool.cunei], if either of the two options does. */
+static const struct cunei_config_item *find_item(const struct cunei_config *config,
+                                                 const struct cunei_wish *wish,
+                                                 enum cunei_misfit misfit)
+{
+    enum cunei_misfit other = misfit == CUNEI_MISFIT_BUDGET
+                                  ? cunei_misfit_beside_budget(wish)
+                                  : CUNEI_MISFIT_LACKING;
+    const struct cunei_config_item *item =
+        cunei_config_item(config, cunei_misfit_option(misfit) + strlen("--"));
+
+    return item ? item
+                : cunei_config_item(config, cunei_misfit_option(other) + strlen("--"));
 }
 
 void cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
@@ -58,6 +74,11 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
         cunei_buffer_format(&subject, "'%s' is CPython %s", python->path,
                             python->version);
     const struct cunei_misfit_telling telling = {.subject = subject.data};
+    const struct cunei_config_item *item =
+        misfit ? find_item(&values->config, &wish, misfit) : NULL;
+    if (item)
+        cunei_buffer_format(reason, "%s:%zu:%zu: ", values->config.path, item->line,
+                            item->column);
     if (misfit)
         cunei_misfit_format(misfit, &wish, minor, &telling, reason);
     cunei_buffer_fini(&subject);

@@ -33,6 +33,7 @@ static const char question[] =
     "say('implementation', i.name if i else 'python')\n"
     "say('version', '%d.%d.%d' % sys.version_info[:3])\n"
     "say('executable', sys.executable or '')\n"
+    "say('stdlib', os.path.dirname(getattr(os, '__file__', '')))\n"
     "if sys.version_info >= (3, 8):\n"
     "    g = getattr(sys, '_is_gil_enabled', None)\n"
     "    say('gil', 'no' if g and not g() else 'yes')\n"
@@ -193,7 +194,7 @@ static const struct {
 } fields[] = {
     FIELD(implementation), FIELD(version),   FIELD(executable), FIELD(gil),
     FIELD(tools),          FIELD(cunei),     FIELD(package),    FIELD(boot),
-    FIELD(error),          FIELD(obstacles),
+    FIELD(error),          FIELD(obstacles), FIELD(stdlib),
 };
 #define FIELD_COUNT (sizeof(fields) / sizeof(fields[0]))
 

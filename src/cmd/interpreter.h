@@ -32,6 +32,7 @@ struct cunei_interpreter {
     char *tools;          /* ids of sys.monitoring in use, as "0 2" */
     char *cunei;          /* the version of cunei installed in it */
     char *package;        /* where that is */
+    char *stdlib;         /* where its own modules are */
     char *boot;           /* "yes" where cunei's bootstrap ran, else "no" */
     char *error;          /* why cunei could not be loaded, or it did not answer */
     char *obstacles; /* instrumenters with no place, as "profile 4004"; wire/reason.h */

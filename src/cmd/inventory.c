@@ -22,6 +22,7 @@ static uint64_t metadata_size(const struct cunei_trace_process *process)
 }
 
 static void take_packet(struct cunei_inventory *inventory,
+                        const struct cunei_kinds *kinds,
                         const struct cunei_trace_packet *packet)
 {
     const struct cunei_packet *head = packet->head;
@@ -32,7 +33,7 @@ static void take_packet(struct cunei_inventory *inventory,
         inventory->end = head->timestamp_end;
     inventory->packets++;
     inventory->events += packet->event_count;
-    cunei_count_words(&inventory->count, packet->words, packet->word_count);
+    cunei_count_words(&inventory->count, kinds, packet->words, packet->word_count);
     inventory->bytes += head->packet_bits / 8;
 }
 
@@ -41,6 +42,7 @@ static void take_stream(struct cunei_inventory *inventory,
                         const struct cunei_trace_process *process,
                         const struct cunei_trace_stream *stream)
 {
+    const struct cunei_kinds kinds = cunei_trace_kinds(process);
     struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
     uint64_t before = inventory->packets;
@@ -48,7 +50,7 @@ static void take_stream(struct cunei_inventory *inventory,
 
     int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
     while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
-        take_packet(inventory, &packet);
+        take_packet(inventory, &kinds, &packet);
         inventory->threads += stream->stream_class == CUNEI_STREAM_EVENTS &&
                               packet.head->thread != thread;
         thread = packet.head->thread;

@@ -66,6 +66,9 @@ static const char instance_method[] = "a method that a class makes of a C functi
                   closed_generator[] =
                       "that a generator is closed whose yield is in no try is not told";
 
+/* A budget is refused there: cunei_misfit_find. */
+#define INSTEAD "; 'cunei filter' proposes what to leave out instead"
+
 static const struct {
     int first, last;  /* of RELEASE */
     unsigned hooks;   /* with these: of HOOK, and NO_GIL */
@@ -74,9 +77,6 @@ static const struct {
 } lacks[] = {
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "an exception that is raised and taken within one function is not seen"},
-    {FROM(11), RELEASE(11, 3), HOOK(FRAME), NULL,
-     "calls of a __getitem__ that is written in Python are missing once CPython has "
-     "specialized them (gh-104405); --instrumenter profile counts all"},
     {FROM(8), SERIES(10), HOOK(FRAME), asks_for_some,
      "functions that are left out are not free: a call of one takes × 1.04"},
     {FROM(11), SERIES(11), HOOK(FRAME), asks_for_some,
@@ -129,7 +129,9 @@ static const struct {
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "there can be no recording where pydevd or torch.compile evaluates frames, unless "
      "by --instrumenter profile or trace"},
-    {FROM(13), RELEASE(13, 11), HOOK(MONITORING), NULL, closed_generator},
+    {FROM(8), SERIES(11), HOOK(FRAME), NULL,
+     "there is no --budget, which takes sys.monitoring" INSTEAD},
+    {RELEASE(12, 3), RELEASE(13, 11), HOOK(MONITORING), NULL, closed_generator},
     {FROM(14), RELEASE(14, 0), HOOK(MONITORING), NULL, closed_generator},
     {FROM(13), SERIES(13), HOOK(MONITORING), NULL,
      "pdb.set_trace() in a recorded function stops a line later"},
@@ -137,6 +139,9 @@ static const struct {
      "some starts of a function that threads race to call first are not told"},
     {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, asks_for_some,
      "functions that are left out are not free without a GIL"},
+    {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, NULL,
+     "there is no --budget, for without a GIL each switch of events stops the "
+     "world" INSTEAD},
 };
 #define LACK_COUNT (sizeof(lacks) / sizeof(lacks[0]))
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/interpreter.h"
 #include "cmd/nearest.h"
@@ -15,9 +16,9 @@
 #include "trace/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
-    &cunei_cmd_run,     &cunei_cmd_record, &cunei_cmd_report, &cunei_cmd_export,
-    &cunei_cmd_compare, &cunei_cmd_replay, &cunei_cmd_dump,   &cunei_cmd_info,
-    &cunei_cmd_recover, &cunei_cmd_doctor,
+    &cunei_cmd_run,     &cunei_cmd_record,  &cunei_cmd_report, &cunei_cmd_export,
+    &cunei_cmd_compare, &cunei_cmd_filter,  &cunei_cmd_replay, &cunei_cmd_dump,
+    &cunei_cmd_info,    &cunei_cmd_recover, &cunei_cmd_doctor,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -78,6 +79,17 @@ static const struct cunei_cmd *find_command(const char *name)
     return NULL;
 }
 
+/* Where sentences go instead of to stderr, or NULL. */
+static struct cunei_buffer *caught;
+
+struct cunei_buffer *cunei_cmd_catch(struct cunei_buffer *sentences)
+{
+    struct cunei_buffer *before = caught;
+
+    caught = sentences;
+    return before;
+}
+
 /* Written in one piece, so that it stays whole beside what others write. */
 __attribute__((format(printf, 2, 0))) static void say(int rc, const char *format,
                                                       va_list args)
@@ -87,7 +99,10 @@ __attribute__((format(printf, 2, 0))) static void say(int rc, const char *format
     int size = vsnprintf(text, sizeof(text), format, args);
     if (size < 0)
         return;
-    if (rc < 0)
+    if (caught)
+        cunei_buffer_format(caught, "%s%s%s%s", caught->size ? "; " : "", text,
+                            rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
+    else if (rc < 0)
         (void)fprintf(stderr, "cunei: %s: %s\n", text, strerror(-rc));
     else
         (void)fprintf(stderr, "cunei: %s\n", text);

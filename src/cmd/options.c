@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
+#include "base/filter.h"
 #include "base/pattern.h"
 #include "cmd/cmd.h"
 #include "cmd/nearest.h"
@@ -36,6 +38,10 @@ static const struct unit duration_units[] = {
     {"ns", 1},  {"us", 1e3},   {"µs", 1e3},   {"ms", 1e6},
     {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
 };
+
+/* Those that were typed, as many as fit: a command's table has fewer. */
+static const struct cunei_option *typed[128];
+static size_t typed_count;
 
 void cunei_option_list_fini(struct cunei_option_list *list)
 {
@@ -144,6 +150,19 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
     return status;
 }
 
+/* Whether a pattern for a project names a folder that is there; of others, true. */
+static bool has_folder(const struct cunei_option *option, const char *pattern)
+{
+    static const size_t prefix = sizeof(CUNEI_PATTERN_PROJECT) - 1;
+    struct stat found;
+
+    pattern += pattern[0] == '!';
+    if (option->kind == CUNEI_OPTION_PROJECT ||
+        strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) != 0)
+        return true;
+    return stat(pattern + prefix, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 static int add_pattern(const struct cunei_option *option,
                        struct cunei_patterns *patterns, const char *text)
 {
@@ -151,13 +170,37 @@ static int add_pattern(const struct cunei_option *option,
 
     if (!*text)
         return cunei_cmd_usage("--%s wants a pattern that is not empty", option->name);
-    bool include = option->kind == CUNEI_OPTION_INCLUDE;
+    bool include = option->kind != CUNEI_OPTION_EXCLUDE;
     int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
     if (rc == -EINVAL)
         return cunei_cmd_usage("--%s '%s' is no pattern: %s", option->name, text,
                                error);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot take --%s '%s'", option->name, text);
+    if (!has_folder(option, text))
+        return cunei_cmd_usage("--%s '%s' is no pattern: there is no such folder",
+                               option->name, text);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
+{
+    struct cunei_syntax_error error;
+    size_t before = patterns->count;
+    int rc = cunei_filter_read(patterns, path, &error);
+
+    if (rc == -EINVAL)
+        return cunei_cmd_fail(0, "%s:%zu:%zu: %s", path, error.line, error.column,
+                              error.text);
+    if (rc == -EFBIG)
+        return cunei_cmd_fail(0, "the filter '%s' is longer than 1 MiB", path);
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot read the filter '%s'", path);
+    if (patterns->count == before)
+        cunei_cmd_note(
+            "the filter '%s' has no pattern: no '+' or '-' line, and none of "
+            "exclude_timers, exclude_files, include_timers, include_files",
+            path);
     return CUNEI_OPTIONS_GO_ON;
 }
 
@@ -204,10 +247,36 @@ static int set_value(struct match match, const char *text)
     case CUNEI_OPTION_INCLUDE:
     case CUNEI_OPTION_EXCLUDE:
         return add_pattern(option, slot, text);
+    case CUNEI_OPTION_FILTER:
+        return cunei_options_filter(slot, text);
+    case CUNEI_OPTION_PROJECT:
+        return add_pattern(option, slot, CUNEI_PATTERN_PROJECT);
     case CUNEI_OPTION_TABLE:
         break;
     }
     return CUNEI_OPTIONS_GO_ON;
+}
+
+int cunei_options_set(const struct cunei_option *option, void *values, const char *text)
+{
+    return set_value((struct match){option, values}, text);
+}
+
+bool cunei_options_was_typed(const struct cunei_option *option)
+{
+    for (size_t i = 0; i < typed_count; i++) {
+        if (typed[i] == option)
+            return true;
+    }
+    return false;
+}
+
+static int take(struct match match, const char *text)
+{
+    if (typed_count < sizeof(typed) / sizeof(typed[0]) &&
+        !cunei_options_was_typed(match.option))
+        typed[typed_count++] = match.option;
+    return set_value(match, text);
 }
 
 static int unknown_option(const struct cunei_cmd *command, const char *word)
@@ -229,6 +298,11 @@ static int unknown_option(const struct cunei_cmd *command, const char *word)
                            word, command->name);
 }
 
+static bool takes_value(const struct cunei_option *option)
+{
+    return option->kind != CUNEI_OPTION_FLAG && option->kind != CUNEI_OPTION_PROJECT;
+}
+
 /* Where parsing stands: argv[next] is the word to look at. */
 struct cursor {
     const struct cunei_cmd *command;
@@ -247,7 +321,7 @@ static int take_value(struct cursor *cursor, struct match match, const char *ins
     if (!inside)
         return cunei_cmd_usage("--%s wants a value: --%s %s", option->name,
                                option->name, option->value ? option->value : "VALUE");
-    return set_value(match, inside);
+    return take(match, inside);
 }
 
 static int take_long(struct cursor *cursor, const char *word)
@@ -263,11 +337,11 @@ static int take_long(struct cursor *cursor, const char *word)
     }
     if (!match.option)
         return unknown_option(cursor->command, word);
-    if (match.option->kind != CUNEI_OPTION_FLAG)
+    if (takes_value(match.option))
         return take_value(cursor, match, inside);
     if (inside)
         return cunei_cmd_usage("--%s takes no value", match.option->name);
-    return set_value(match, NULL);
+    return take(match, NULL);
 }
 
 /* A word of letters: flags, and at most one option with a value, which ends it. */
@@ -283,9 +357,9 @@ static int take_letters(struct cursor *cursor, const char *word)
         }
         if (!match.option)
             return unknown_option(cursor->command, word);
-        if (match.option->kind != CUNEI_OPTION_FLAG)
+        if (takes_value(match.option))
             return take_value(cursor, match, c[1] ? c + 1 : NULL);
-        status = set_value(match, NULL);
+        status = take(match, NULL);
     }
     return status;
 }

@@ -24,9 +24,11 @@
 #ifndef CUNEI_CMD_OPTIONS_H
 #define CUNEI_CMD_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cunei_cmd;
+struct cunei_patterns;
 
 enum {
     CUNEI_OPTIONS_GO_ON = -1
@@ -42,6 +44,8 @@ enum cunei_option_kind {
     CUNEI_OPTION_LIST,     /* struct cunei_option_list, one word more each time */
     CUNEI_OPTION_INCLUDE,  /* struct cunei_patterns, owned by the caller */
     CUNEI_OPTION_EXCLUDE,  /* the same; both may share one, order is kept */
+    CUNEI_OPTION_FILTER,   /* the same: those of a file */
+    CUNEI_OPTION_PROJECT,  /* the same, without a value: see cmd/project.h */
     CUNEI_OPTION_TABLE,    /* no option: the rows of `table`, whose values begin here */
 };
 
@@ -77,6 +81,19 @@ int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
  * nothing else is.  Returns as above.
  */
 int cunei_options_directory(const struct cunei_cmd *command, int argc, char **argv);
+
+/*
+ * The same for one option and a text that was not typed, into the struct that its
+ * offset counts from.  Texts are borrowed but for patterns.
+ */
+int cunei_options_set(const struct cunei_option *option, void *values,
+                      const char *text);
+
+/* Whether cunei_options_parse found the option among the words. */
+bool cunei_options_was_typed(const struct cunei_option *option);
+
+/* Add the patterns of a filter file.  Returns as cunei_options_parse does. */
+int cunei_options_filter(struct cunei_patterns *patterns, const char *path);
 
 /* Print the table for the help. */
 void cunei_options_help(const struct cunei_option *options);

@@ -86,6 +86,8 @@ static int run_record(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_record, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
         status = cunei_cmd_usage("record wants a program: cunei record app.py");
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_recording_settle(&values.recording, argc - 1, argv + 1);
     if (status == CUNEI_OPTIONS_GO_ON) {
         status =
             cunei_recording_prepare(&recording, &values.recording, argc - 1, argv + 1);

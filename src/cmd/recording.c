@@ -13,12 +13,14 @@
 #include "cmd/instrumenter.h"
 #include "cmd/interpreter.h"
 #include "cmd/lacks.h"
+#include "cmd/project.h"
 #include "cmd/straggler.h"
 #include "rt/clock.h"
 #include "rt/refusal.h"
 
 enum {
-    CALIBRATION_US = 10000 /* good to 2 ppm */
+    CALIBRATION_US = 10000, /* good to 2 ppm */
+    SESSION_MAX = 120000    /* bytes; the system takes a text of 131 071 */
 };
 
 #define MAX_SIZE_MIN (UINT64_C(1) << 20)
@@ -39,6 +41,18 @@ const struct cunei_option cunei_recording_options[] = {
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
      .help = "leave these functions out: from 3.12 on they cost\nnothing",
+     VALUE(patterns)},
+    {.name = "filter",
+     .kind = CUNEI_OPTION_FILTER,
+     .value = "FILE",
+     .help = "the same from a file: lines '+ PATTERN' and\n"
+             "'- PATTERN', as 'cunei filter' writes, or JSON of\n"
+             "PerfStubs; may be repeated",
+     VALUE(patterns)},
+    {.name = "only-project",
+     .kind = CUNEI_OPTION_PROJECT,
+     .help = "record the functions of the script's own project, and\n"
+             "nothing of the standard library or site-packages",
      VALUE(patterns)},
     {.name = "c-calls",
      .kind = CUNEI_OPTION_FLAG,
@@ -62,6 +76,11 @@ const struct cunei_option cunei_recording_options[] = {
      .help = "record every line of these functions: how often it\n"
              "ran, and how long that took; may be repeated",
      VALUE(lines)},
+    {.name = "no-config",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "leave [tool.cunei] of pyproject.toml alone, which else\n"
+             "gives the defaults for these options",
+     VALUE(no_config)},
     {.name = "max-repr",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
@@ -83,6 +102,12 @@ const struct cunei_option cunei_recording_options[] = {
              "no calls; else monitoring, or where it is not, frame",
      .choices = cunei_instrumenter_names,
      VALUE(instrumenter)},
+    {.name = "budget",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "PCT",
+     .help = "let recording cost about this much, as 5%: tiny hot\n"
+             "functions are demoted, and estimated from bursts",
+     VALUE(budget)},
     {.name = "max-size",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
@@ -121,6 +146,61 @@ void cunei_recording_values_fini(struct cunei_recording_values *values)
     cunei_patterns_fini(&values->arguments);
     cunei_patterns_fini(&values->results);
     cunei_patterns_fini(&values->lines);
+    cunei_config_fini(&values->config);
+}
+
+int cunei_recording_check(const struct cunei_recording_values *values)
+{
+    uint64_t budget = 0;
+
+    if (values->budget && cunei_budget_parse(values->budget, &budget) < 0)
+        return cunei_cmd_usage("--budget wants a percentage from 0.1 to 100, as 5%%, "
+                               "not '%s'",
+                               values->budget);
+    if (values->max_bytes && values->max_bytes < MAX_SIZE_MIN)
+        return cunei_cmd_usage("--max-size wants at least 1M");
+    if (values->max_repr < CUNEI_SESSION_MAX_REPR_LEAST ||
+        values->max_repr > CUNEI_SESSION_MAX_REPR_LIMIT)
+        return cunei_cmd_usage("--max-repr wants a number from %u to %u",
+                               CUNEI_SESSION_MAX_REPR_LEAST,
+                               CUNEI_SESSION_MAX_REPR_LIMIT);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+/* The defaults of the program's project. */
+static int take_config(struct cunei_recording_values *values, int argc, char **argv)
+{
+    char *start = cunei_project_start(argc, argv);
+    struct cunei_config *config = &values->config;
+    int status = CUNEI_OPTIONS_GO_ON;
+
+    /* Of a script that is not there the launcher tells soon. */
+    int rc = start ? cunei_config_read(config, start) : 0;
+    if (rc == 0 && config->path)
+        rc = cunei_config_apply(config, values);
+    if (rc == -EINVAL)
+        status = cunei_cmd_fail(0, "%s:%zu:%zu: %s; --no-config leaves it out",
+                                config->path, config->error.line, config->error.column,
+                                config->error.text);
+    else if (rc < 0)
+        status = cunei_cmd_fail(rc, "cannot read '%s'",
+                                config->path ? config->path : "pyproject.toml");
+    free(start);
+    return status;
+}
+
+int cunei_recording_settle(struct cunei_recording_values *values, int argc, char **argv)
+{
+    int status = cunei_recording_check(values);
+
+    if (status == CUNEI_OPTIONS_GO_ON && !values->no_config)
+        status = take_config(values, argc, argv);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
+    int rc = cunei_project_settle(&values->patterns, argc, argv);
+
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot find the project of '%s'", argv[0])
+                  : CUNEI_OPTIONS_GO_ON;
 }
 
 void cunei_recording_say_lacks(const struct cunei_recording_values *values,
@@ -237,28 +317,13 @@ static int check_outer(void)
     return status;
 }
 
-/* Whether the values can be had: 0, or the exit status. */
-static int check_values(const struct cunei_recording_values *values)
-{
-    if (values->max_bytes && values->max_bytes < MAX_SIZE_MIN)
-        return cunei_cmd_usage("--max-size wants at least 1M");
-    if (values->max_repr < CUNEI_SESSION_MAX_REPR_LEAST ||
-        values->max_repr > CUNEI_SESSION_MAX_REPR_LIMIT)
-        return cunei_cmd_usage("--max-repr wants a number from %u to %u",
-                               CUNEI_SESSION_MAX_REPR_LEAST,
-                               CUNEI_SESSION_MAX_REPR_LIMIT);
-    return EXIT_SUCCESS;
-}
-
 int cunei_recording_prepare(struct cunei_recording *recording,
                             const struct cunei_recording_values *values, int argc,
                             char **argv)
 {
     struct cunei_buffer reason = {0}, misfit = {0};
 
-    int status = check_values(values);
-    if (status == EXIT_SUCCESS)
-        status = check_outer();
+    int status = check_outer();
     if (status != EXIT_SUCCESS)
         return status;
     if (is_cunei(argv[0]))
@@ -290,8 +355,12 @@ int cunei_recording_run(struct cunei_recording *recording,
 {
     struct cunei_buffer text = {0};
     int status = EXIT_SUCCESS;
+    uint64_t budget = 0;
 
+    if (values->budget)
+        (void)cunei_budget_parse(values->budget, &budget); /* it was checked */
     struct cunei_session session = {
+        .budget = budget,
         .directory = recording->directory,
         .frequency = recording->frequency,
         .max_bytes = values->max_bytes,
@@ -305,6 +374,15 @@ int cunei_recording_run(struct cunei_recording *recording,
         .results = values->results,
         .lines = values->lines};
     cunei_session_format(&session, &text);
+    if (text.size > SESSION_MAX) {
+        status = cunei_cmd_fail(0,
+                                "the patterns take %zu bytes, and a program's "
+                                "environment has room for %d; put several into one, as "
+                                "a module's name is one for all its functions",
+                                text.size, SESSION_MAX);
+        cunei_buffer_fini(&text);
+        return status;
+    }
     recording->listener = cunei_refusal_listen(recording->directory);
     int rc = text.failed ? -ENOMEM
                          : cunei_launch(&recording->program, text.data,

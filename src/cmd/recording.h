@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "cmd/config.h"
 #include "cmd/lacks.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
@@ -35,6 +36,7 @@ enum cunei_recording_repr {
 struct cunei_recording_values {
     const char *python; /* borrowed: or NULL */
     uint64_t max_bytes; /* 0: no limit */
+    const char *budget; /* borrowed: as it was typed, or NULL */
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */
     struct cunei_patterns results;   /* functions whose results are */
@@ -47,6 +49,8 @@ struct cunei_recording_values {
     bool no_children;
     bool force;
     bool quiet;
+    bool no_config;
+    struct cunei_config config; /* of the project; texts of it are borrowed */
 };
 
 #define CUNEI_RECORDING_VALUES_DEFAULTS                        \
@@ -56,6 +60,9 @@ struct cunei_recording_values {
 
 extern const struct cunei_option cunei_recording_options[];
 void cunei_recording_values_fini(struct cunei_recording_values *values);
+
+/* Whether numbers are in their bounds: CUNEI_OPTIONS_GO_ON, or the exit status. */
+int cunei_recording_check(const struct cunei_recording_values *values);
 
 struct cunei_recording {
     const struct cunei_recording_values *values; /* borrowed */
@@ -68,6 +75,13 @@ struct cunei_recording {
     int listener;       /* for processes that could not record; 0 or less: none */
     struct cunei_launch_end ended;
 };
+
+/*
+ * What the values leave to the program, such as where its project is.  Returns
+ * CUNEI_OPTIONS_GO_ON, or the exit status: why not was said.
+ */
+int cunei_recording_settle(struct cunei_recording_values *values, int argc,
+                           char **argv);
 
 /*
  * Find out, before anything is made or started, whether the program can be recorded,

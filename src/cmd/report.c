@@ -72,6 +72,24 @@ const struct cunei_option cunei_report_view_options[] = {
      .kind = CUNEI_OPTION_FLAG,
      .help = "show exceptions: where raised, how often, who took\nthem",
      .offset = VALUE(exceptions)},
+    {.name = "regions",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show the program's own regions: how often, how long,\n"
+             "by the values of their parameters",
+     .offset = VALUE(regions)},
+    {.name = "counters",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show its counters: sums, spread, over time",
+     .offset = VALUE(counters)},
+    {.name = "marks",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show its marks, and its metadata",
+     .offset = VALUE(marks)},
+    {.name = "tokens",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "show its streams of tokens: time to the first,\n"
+             "tokens/s, time between two",
+     .offset = VALUE(tokens)},
     {.name = "process",
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
@@ -128,7 +146,8 @@ int cunei_report_views(const struct cunei_report_values *values)
     const struct cunei_report_options *report = &values->report;
 
     return report->tree + report->threads + report->processes + report->tasks +
-           report->exceptions + !!report->callers + !!report->lines;
+           report->exceptions + report->regions + report->counters + report->marks +
+           report->tokens + !!report->callers + !!report->lines;
 }
 
 int cunei_report_settle(struct cunei_report_values *values)
@@ -141,8 +160,9 @@ int cunei_report_settle(struct cunei_report_values *values)
     /* An object has room for all of them. */
     if (!report->json && views > 1)
         return cunei_cmd_usage("--tree, --threads, --callers, --lines, --processes, "
-                               "--tasks and --exceptions are views of their own; ask "
-                               "for one, or for --json");
+                               "--tasks, --exceptions, --regions, --counters, --marks "
+                               "and --tokens are views of their own; ask for one, or "
+                               "for --json");
     if ((report->callers && !*report->callers) || (report->lines && !*report->lines))
         return cunei_cmd_usage("--%s wants a name that is not empty",
                                report->lines ? "lines" : "callers");
@@ -184,14 +204,27 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
 
 /* A report before it is shown. */
 struct text {
-    char *data; /* owned */
+    char *data; /* owned; NULL: it is shown already */
     size_t size;
     struct cunei_trace_error damage; /* empty: there is none */
 };
 
-/* The whole report for `out`, owned by the caller: the progress bar is gone when it
- * appears, and where it fails nothing does.  Of a damaged trace it is what is whole.
- * Returns the exit status. */
+/* A million marks are a lot of text.  What is asked for by name may not be there, which
+ * is found out in the end. */
+static bool is_streamed(const struct cunei_report_options *wanted)
+{
+    return wanted->json && !wanted->callers && !wanted->lines;
+}
+
+static void clear_progress(void *progress)
+{
+    cunei_progress_clear(progress);
+    (void)fflush(stderr);
+}
+
+/* The whole report for `out`, owned by the caller, if it does not go there as it is
+ * made: the progress bar is gone when it appears, and where it fails nothing does.  Of
+ * a damaged trace it is what is whole.  Returns the exit status. */
 static int render(const char *path, const struct cunei_report_options *wanted,
                   FILE *out, struct text *text)
 {
@@ -211,13 +244,14 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     cunei_refusal_collect(path, -1, &refusals);
     copy.refused = refusals.count;
     copy.refused_errno = refusals.reasons[0].error;
-    FILE *whole = open_memstream(&text->data, &text->size);
+    FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
     copy.progress = cunei_progress_show;
     copy.progress_context = &progress;
+    copy.begin = clear_progress;
     if (!isatty(fileno(out)) && !getenv("COLUMNS"))
         copy.style.width = 0; /* for files and programs: nothing is shortened */
     int rc = whole ? cunei_report_print(&trace, &copy, whole, &text->damage) : -ENOMEM;
-    if (whole && fclose(whole) != 0)
+    if (whole && whole != out && fclose(whole) != 0)
         rc = -ENOMEM;
     cunei_progress_clear(&progress);
     status = rc < 0 && rc != -EBADMSG ? fail(rc, path, wanted, &trace) : EXIT_SUCCESS;
@@ -239,7 +273,7 @@ int cunei_report_show(const char *path, const struct cunei_report_options *wante
     struct text text = {0};
 
     int status = render(path, wanted, out, &text);
-    if (status == EXIT_SUCCESS)
+    if (status == EXIT_SUCCESS && text.size > 0)
         (void)fwrite(text.data, 1, text.size, out);
     if (text.damage.text[0])
         (void)fflush(out); /* the sentence comes below it */

@@ -153,6 +153,8 @@ static int run_run(int argc, char **argv)
     int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
         status = cunei_cmd_usage("run wants a program: cunei run app.py");
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_recording_settle(&values.recording, argc - 1, argv + 1);
     /* What was asked to be recorded is what is shown, unless another view is wanted. */
     values.report.report.all_lines =
         values.recording.lines.count > 0 && cunei_report_views(&values.report) == 0;

@@ -56,13 +56,14 @@ static void count_stream(struct summary *summary,
                          const struct cunei_trace_process *process,
                          const struct cunei_trace_stream *stream)
 {
+    const struct cunei_kinds kinds = cunei_trace_kinds(process);
     struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
 
     int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
     if (rc == 0) {
         while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
-            cunei_count_words(&summary->count, packet.words, packet.word_count);
+            cunei_count_words(&summary->count, &kinds, packet.words, packet.word_count);
             summary->done_bytes += packet.head->packet_bits / 8;
             cunei_progress_show(&summary->progress, summary->done_bytes,
                                 summary->total_bytes);
@@ -131,8 +132,8 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
         cunei_buffer_append_text(why, "events were lost: no stream could be made for a "
                                       "thread, for want of memory, space or rights");
     else if (summary->lost_no_function)
-        cunei_buffer_append_text(why, "events were lost: there was no room to define "
-                                      "more functions");
+        cunei_buffer_append_text(why, "events were lost: there was no room for more "
+                                      "functions, or names of regions and counters");
     else if (summary->lost)
         cunei_buffer_append_text(why, "events were lost: they could not be written");
     else if (summary->damaged)
@@ -253,6 +254,9 @@ static void say_taken(const struct cunei_trace *trace)
         cunei_taken_add(&taken, &trace->processes[i].description);
     if (cunei_taken_format(&taken, &text))
         cunei_cmd_note("%s; another --instrumenter may hear of it", text.data);
+    cunei_buffer_clear(&text);
+    if (cunei_taken_format_unheard(&taken, &text))
+        cunei_cmd_note("%s", text.data);
     cunei_buffer_fini(&text);
 }
 

@@ -132,6 +132,22 @@ static bool open_part(struct cunei_target *target)
     return target->out != NULL;
 }
 
+/* A signal in between would leave behind what nobody watches yet. */
+static bool open_watched(struct cunei_target *target)
+{
+    sigset_t all, before;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_open = open_part(target);
+    int error = errno;
+    if (is_open)
+        cunei_leftover_watch(target->part);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return is_open;
+}
+
 int cunei_target_open(struct cunei_target *target, const char *path, bool is_folder,
                       bool force)
 {
@@ -156,12 +172,11 @@ int cunei_target_open(struct cunei_target *target, const char *path, bool is_fol
     }
     cunei_buffer_format(&part, "%s.XXXXXX", path);
     target->part = part.data;
-    if (part.failed || !open_part(target)) {
+    if (part.failed || !open_watched(target)) {
         int error = part.failed ? ENOMEM : errno;
         free(target->part);
         return cunei_cmd_fail(-error, "cannot write to '%s'", path);
     }
-    cunei_leftover_watch(target->part);
     return EXIT_SUCCESS;
 }
 

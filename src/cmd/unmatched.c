@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/pattern.h"
 #include "cmd/cmd.h"
+#include "cmd/modules.h"
 #include "cmd/nearest.h"
 #include "cmd/recording.h"
 #include "trace/trace.h"
@@ -33,17 +35,66 @@ static bool is_module(const char *pattern)
     return !strpbrk(pattern, ":/") && !(end && strcmp(end, ".py") == 0);
 }
 
-static void say_include(const struct cunei_trace *trace)
+/* "app.filter:3: " of a pattern that was not typed, which is "" then. */
+static void put_place(const struct cunei_patterns *patterns, const char *pattern,
+                      struct cunei_buffer *out)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        size_t line = 0;
+        bool include;
+        const char *file = cunei_patterns_file(patterns, i, &line);
+        if (!file || strcmp(cunei_patterns_text(patterns, i, &include), pattern) != 0)
+            continue;
+        cunei_buffer_append_text(out, file);
+        if (line)
+            cunei_buffer_format(out, ":%zu", line);
+        cunei_buffer_append_text(out, ": ");
+        return;
+    }
+}
+
+/* What may have been meant. */
+static void put_guess(const struct cunei_recording *recording, const char *pattern,
+                      struct cunei_buffer *out)
+{
+    bool named = is_module(pattern);
+    char *module = named ? cunei_modules_near(&recording->program, pattern) : NULL;
+
+    if (module)
+        cunei_buffer_format(out,
+                            "; did you mean the module '%s', or the function ':%s'?",
+                            module, pattern);
+    else
+        cunei_buffer_format(out,
+                            "; a pattern is a module, module:qualname, a file or "
+                            "re:…%s%s%s",
+                            named ? "; for a function or method write ':" : "",
+                            named ? pattern : "", named ? "'" : "");
+    free(module);
+}
+
+static void say_include(const struct cunei_recording *recording,
+                        const struct cunei_trace *trace)
 {
     const char *pattern = find_unmatched(trace);
+    struct cunei_buffer place = {0}, guess = {0};
 
     if (!pattern)
         return;
-    bool named = is_module(pattern);
-    cunei_cmd_note("no function matched --include '%s'; a pattern is a module, "
-                   "module:qualname, a file or re:…%s%s%s",
-                   pattern, named ? "; for a function or method write ':" : "",
-                   named ? pattern : "", named ? "'" : "");
+    size_t prefix = strlen(CUNEI_PATTERN_PROJECT);
+    if (strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) == 0) {
+        cunei_cmd_note("no function of the project '%s' was called; --include names "
+                       "others, a module or a file",
+                       pattern + prefix);
+        return;
+    }
+    put_place(&recording->values->patterns, pattern, &place);
+    put_guess(recording, pattern, &guess);
+    cunei_cmd_note("%sno function matched %s'%s'%s", place.size ? place.data : "",
+                   place.size ? "" : "--include ", pattern,
+                   guess.data ? guess.data : "");
+    cunei_buffer_fini(&place);
+    cunei_buffer_fini(&guess);
 }
 
 /* A function of C has no file. */
@@ -63,13 +114,19 @@ static bool has_c_function(const struct cunei_trace *trace)
 static void say_c_calls(const struct cunei_recording_values *values,
                         const struct cunei_trace *trace)
 {
+    const char *first = "";
     bool selects = false;
 
     if (values->patterns.count > 0)
-        (void)cunei_patterns_text(&values->patterns, 0, &selects);
-    if (values->c_calls && selects && !find_unmatched(trace) && !has_c_function(trace))
-        cunei_cmd_note("no C function matched --include; they are selected by their "
-                       "own module, as by --include builtins");
+        first = cunei_patterns_text(&values->patterns, 0, &selects);
+    if (!values->c_calls || !selects || find_unmatched(trace) || has_c_function(trace))
+        return;
+    bool is_project =
+        strncmp(first, CUNEI_PATTERN_PROJECT, strlen(CUNEI_PATTERN_PROJECT)) == 0;
+    cunei_cmd_note("%s; they are selected by their own module, as by --include "
+                   "builtins",
+                   is_project ? "no C function belongs to a project"
+                              : "no C function matched the patterns");
 }
 
 /* What a pattern says of the functions that it means. */
@@ -183,7 +240,7 @@ static void search_process(struct search *search,
     }
 }
 
-static void say_value(const char *option, const struct search *search)
+static void say_value(const char *option, const struct search *search, bool selects)
 {
     const char *pattern = search->pattern;
     bool is_named =
@@ -205,11 +262,13 @@ static void say_value(const char *option, const struct search *search)
                        option, pattern, is_named ? ":" : "",
                        is_named ? search->function : search->nearest.name);
     else
-        cunei_cmd_note("no function that was recorded matches %s '%s'", option,
-                       pattern);
+        cunei_cmd_note("no function that was recorded matches %s '%s'%s", option,
+                       pattern,
+                       selects ? "; --include and --exclude decide first" : "");
 }
 
-static void say_values(const char *option, const struct cunei_patterns *patterns,
+static void say_values(const struct cunei_recording *recording, const char *option,
+                       const struct cunei_patterns *patterns,
                        const struct cunei_trace *trace)
 {
     for (size_t i = 0; i < patterns->count; i++) {
@@ -220,7 +279,7 @@ static void say_values(const char *option, const struct cunei_patterns *patterns
             for (size_t j = 0; j < trace->process_count; j++)
                 search_process(&search, &trace->processes[j]);
             if (!search.matched)
-                say_value(option, &search);
+                say_value(option, &search, recording->values->patterns.count > 0);
         }
         cunei_patterns_fini(&search.patterns);
         free(search.suggestion);
@@ -230,11 +289,11 @@ static void say_values(const char *option, const struct cunei_patterns *patterns
 void cunei_unmatched_say(const struct cunei_recording *recording,
                          const struct cunei_trace *trace)
 {
-    say_include(trace);
+    say_include(recording, trace);
     say_c_calls(recording->values, trace);
-    say_values("--args", &recording->values->arguments, trace);
-    say_values("--return", &recording->values->results, trace);
-    say_values("--lines", &recording->values->lines, trace);
+    say_values(recording, "--args", &recording->values->arguments, trace);
+    say_values(recording, "--return", &recording->values->results, trace);
+    say_values(recording, "--lines", &recording->values->lines, trace);
 }
 
 /* Offer a function by the name that people would ask for it: its last, or all of it. */

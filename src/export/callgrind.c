@@ -144,15 +144,32 @@ static void put_head(struct writer *writer)
     cunei_buffer_fini(&command);
 }
 
+/* What a function spends in its own regions is here theirs: else it would count twice,
+ * as they are called by it. */
+static void give_to_regions(struct cunei_survey *survey)
+{
+    if (survey->regions == 0)
+        return;
+    for (uint32_t i = 0; i < survey->functions.count; i++)
+        survey->facts[i].self_ns = 0;
+    for (uint32_t i = 1; i < survey->edges->count; i++) {
+        const struct cunei_edge *edge = &survey->edges->items[i];
+        if (edge->callee > 0)
+            survey->facts[edge->callee - 1].self_ns += edge->self;
+    }
+}
+
 int cunei_export_callgrind(struct cunei_export *export)
 {
     struct cunei_survey survey;
     struct writer writer = {.out = export->out, .survey = &survey};
 
-    int rc = cunei_selection_survey(export, false, true, &survey);
+    int rc = cunei_selection_survey(
+        export, &(struct cunei_survey_options){.edges = true}, &survey);
     if (rc < 0)
         return rc;
     rc = cunei_exact_edges(&survey);
+    give_to_regions(&survey);
     if (rc == 0)
         rc = sort_edges(&writer);
     if (rc == 0)

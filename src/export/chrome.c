@@ -6,6 +6,7 @@
  * there is to say of it, are told with the first call of a piece of a stream only.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,10 @@
 #include "export/labels.h"
 #include "export/put.h"
 #include "export/selection.h"
+#include "export/tasknames.h"
 #include "export/tell.h"
-#include "survey/survey.h"
 #include "view/format.h"
+#include "wire/userevent.h"
 
 struct state {
     uint32_t pid, tid;
@@ -32,7 +34,10 @@ static void render(struct cunei_buffer *out, const struct cunei_function *functi
     cunei_buffer_append_text(out, ",\"name\":");
     cunei_text_json(out, function->qualname, strlen(function->qualname));
     cunei_buffer_append_text(out, ",\"cat\":");
-    cunei_text_json(out, function->module, strlen(function->module));
+    if (cunei_definition_of(function) == CUNEI_DEFINITION_REGION)
+        cunei_buffer_append_text(out, "\"region\"");
+    else
+        cunei_text_json(out, function->module, strlen(function->module));
 }
 
 static void *prepare(const struct cunei_export *export,
@@ -232,6 +237,16 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
         put_key(out, "return");
         cunei_text_json(out, call->result->text, call->result->size);
     }
+    /* Under a key that no begin has: viewers merge both ends' key by key. */
+    for (size_t i = 0; i < call->late_count; i++) {
+        struct cunei_userevent_text name = cunei_userevent_name(call->late[i]);
+        cunei_buffer_append_text(out, i == 0 ? ",\"parameters\":{" : ",");
+        cunei_text_json(out, name.data, name.size);
+        cunei_buffer_append_text(out, ":");
+        cunei_userevent_format(call->late[i], true, out);
+    }
+    if (call->late_count > 0)
+        cunei_buffer_append_text(out, "}");
     close_args(out, begin);
     cunei_buffer_append_text(out, "},\n");
     return 0;
@@ -247,48 +262,23 @@ static void put_task_id(struct cunei_encoding *encoding, uint64_t task)
                         state->pid, task);
 }
 
-/* By process and number. */
-static int compare_tasks(const void *a, const void *b)
-{
-    const struct cunei_survey_task *one = a, *two = b;
-
-    if (one->process != two->process)
-        return one->process < two->process ? -1 : 1;
-    return one->number < two->number ? -1 : one->number > two->number;
-}
-
-/* What it was called last, as in a report; NULL: that was never told. */
-static const char *task_name(const struct cunei_encoding *encoding, uint64_t number)
-{
-    const struct cunei_survey *survey = encoding->export->survey;
-    struct cunei_survey_task wanted = {.number = number};
-
-    while (wanted.process < survey->process_count &&
-           survey->processes[wanted.process].process != encoding->process)
-        wanted.process++;
-    const struct cunei_survey_task *found =
-        survey->task_count > 0 ? bsearch(&wanted, survey->tasks, survey->task_count,
-                                         sizeof(wanted), compare_tasks)
-                               : NULL;
-    return found ? found->name : NULL;
-}
-
 /* Viewers make rows of steps by their names: they are the same in all of a task. */
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
     struct cunei_buffer *out = &encoding->out;
-    const char *name = task_name(encoding, task);
+    const char *name = NULL;
+    int rc = cunei_tasknames_find(encoding->export, encoding->process, task, &name);
 
     open_event(encoding, is_begin ? 'b' : 'e', time);
     put_task_id(encoding, task);
     put_key(out, "name");
-    if (name && name[0])
+    if (name)
         cunei_text_json(out, name, strlen(name));
     else
         cunei_buffer_format(out, "\"task %" PRIu64 "\"", task);
     cunei_buffer_append_text(out, "},\n");
-    return 0;
+    return rc;
 }
 
 static void put_exception(struct cunei_encoding *encoding,
@@ -323,6 +313,94 @@ static int put_pause(struct cunei_encoding *encoding, const struct cunei_pause *
     return 0;
 }
 
+/* A track of its own; there is no place in it for what is no number. */
+static void put_counter(struct cunei_encoding *encoding,
+                        const struct cunei_counter *counter, uint64_t time)
+{
+    bool is_double = counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE;
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, counter->counter);
+    struct cunei_buffer *out = &encoding->out;
+
+    if (!names || !isfinite(cunei_userevent_number(counter->total, is_double)))
+        return;
+    open_event(encoding, 'C', time);
+    put_key(out, "name");
+    cunei_text_json(out, names->qualname, strlen(names->qualname));
+    cunei_buffer_append_text(out, ",\"cat\":\"counter\",\"args\":{\"value\":");
+    cunei_userevent_format_number(counter->total, is_double, true, out);
+    cunei_buffer_append_text(out, "}},\n");
+}
+
+static void open_instant(struct cunei_encoding *encoding, const char *category,
+                         const char *name, size_t size, uint64_t time)
+{
+    struct cunei_buffer *out = &encoding->out;
+
+    open_event(encoding, 'i', time);
+    cunei_buffer_format(out, ",\"s\":\"t\",\"cat\":\"%s\"", category);
+    put_key(out, "name");
+    cunei_text_json(out, name, size);
+}
+
+/* A mark; metadata; a parameter that is not told with what it is of. */
+static void put_value(struct cunei_encoding *encoding,
+                      const struct cunei_user_value *value, const char *category,
+                      uint64_t time)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_buffer *out = &encoding->out;
+
+    open_instant(encoding, category, name.data, name.size, time);
+    if (value->kind != CUNEI_VALUE_NONE) {
+        cunei_buffer_append_text(out, ",\"args\":{\"value\":");
+        cunei_userevent_format(value, true, out);
+        cunei_buffer_append_text(out, "}");
+    }
+    cunei_buffer_append_text(out, "},\n");
+}
+
+static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
+                      uint64_t time)
+{
+    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, token->name);
+    const char *name = names ? names->qualname : "?";
+
+    open_instant(encoding, "token", name, strlen(name), time);
+    cunei_buffer_format(
+        &encoding->out, ",\"args\":{\"stream\":%" PRIu64 ",\"%s\":%" PRIu32 "}},\n",
+        token->stream, phases[cunei_record_phase(token->record)], token->count);
+}
+
+static void put_said(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_user_value *value = (const void *)event;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_COUNTER:
+        put_counter(encoding, (const void *)event, time);
+        break;
+    case CUNEI_CLASS_MARK:
+        put_value(encoding, value, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark",
+                  time);
+        break;
+    case CUNEI_CLASS_PARAMETER:
+        put_value(encoding, value, "parameter", time);
+        break;
+    case CUNEI_CLASS_METADATA:
+        put_value(encoding, value, "metadata", time);
+        break;
+    case CUNEI_CLASS_TOKEN:
+        put_token(encoding, (const void *)event, time);
+        break;
+    default:
+        break;
+    }
+}
+
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
                      uint64_t time)
 {
@@ -337,6 +415,7 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
         return put_name(encoding, "thread_name", name->name,
                         strnlen(name->name, name->length));
     default:
+        put_said(encoding, event, time);
         break;
     }
     return 0;
@@ -368,37 +447,22 @@ static const struct cunei_encoder encoder = {
     .event = put_event,
     .pause = put_pause,
     .lost = put_lost,
+    .has_late = true,
     .prepare = prepare,
     .dispose = cunei_labels_free,
     .release = release,
     .state_size = sizeof(struct state),
 };
 
-/* The names of tasks, also of those that were told before what is wanted. */
-static int survey_tasks(struct cunei_export *export, struct cunei_survey *survey)
-{
-    int rc = cunei_selection_survey_all(export, survey);
-    if (rc == 0 && survey->task_count > 0)
-        qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
-    return rc;
-}
-
 int cunei_export_chrome(struct cunei_export *export)
 {
-    struct cunei_survey survey;
     size_t first = 0;
 
-    int rc = survey_tasks(export, &survey);
-    if (rc < 0)
-        return rc;
-    export->survey = &survey;
     while (first + 1 < export->trace->process_count &&
            !export->selections[first].is_wanted)
         first++;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", export->out);
-    rc = cunei_tell(export, &encoder);
-    export->survey = NULL;
-    cunei_survey_fini(&survey);
+    int rc = cunei_tell(export, &encoder);
     /* The list is closed by an event that needs no comma behind it: a label of the
      * first process, as no viewer complains of it. */
     (void)fprintf(export->out,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A table with a row for each stretch of a call, for pandas, DuckDB and Spark.
+ * A table with a row for each stretch of a call, and for all that the program said
+ * itself, for pandas, DuckDB and Spark.
  *
  * A row is written when its stretch ends.  Of one that began in an earlier piece, the
  * piece in which it ends keeps what it knows, and the join of the two writes it.  Times
@@ -8,6 +9,7 @@
  * the self time plus the durations of what it called, exactly.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@
 #include "export/name.h"
 #include "export/put.h"
 #include "export/tell.h"
+#include "wire/userevent.h"
 
 struct row {
     uint32_t function;
@@ -54,7 +57,11 @@ struct state {
 /* A field, quoted where it must be. */
 static void put_field(struct cunei_buffer *out, const char *text, size_t size)
 {
-    if (!memchr(text, '"', size) && !memchr(text, ',', size)) {
+    bool is_plain = true;
+
+    for (size_t i = 0; is_plain && i < size; i++)
+        is_plain = !strchr("\",\n\r", text[i]);
+    if (is_plain) {
         cunei_buffer_append(out, text, size);
         return;
     }
@@ -284,11 +291,107 @@ static int pass_gap(struct cunei_encoding *encoding, uint64_t time, uint64_t cou
     return 0;
 }
 
-static int pass_event(struct cunei_encoding *encoding, const uint64_t *event,
-                      uint64_t time)
+/* A row of what the program said itself: it takes no time, and stands in a stretch. */
+static void put_said(struct cunei_encoding *encoding, const char *kind,
+                     const char *name, size_t size, const struct cunei_buffer *json)
 {
-    (void)event;
+    struct state *state = encoding->state;
+    struct row *parent = state->count > 0 ? &state->rows[state->count - 1] : NULL;
+    struct cunei_buffer *out = &encoding->out;
+    size_t parent_size = 0;
+    const char *parent_name =
+        parent ? cunei_labels_find(encoding->labels, parent->function, &parent_size)
+               : "";
+
+    cunei_buffer_format(out, "%" PRIu32 ",%" PRIu32 ",", state->pid, state->tid);
+    put_field(out, name, size);
+    cunei_buffer_format(out, ",%" PRIu64 ",0,0,%" PRIu32 ",", state->last_ns,
+                        state->count);
+    cunei_buffer_append(out, parent_name, parent_size);
+    cunei_buffer_format(out, ",%s,,", kind);
+    put_field(out, json->data ? json->data : "", json->size);
+    cunei_buffer_append_text(out, "\n");
+    out->failed |= json->failed;
+}
+
+static void put_value(struct cunei_encoding *encoding, const char *kind,
+                      const struct cunei_user_value *value)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_buffer json = {0};
+
+    if (value->kind != CUNEI_VALUE_NONE) {
+        cunei_buffer_append_text(&json, "{\"value\":");
+        cunei_userevent_format(value, true, &json);
+        cunei_buffer_append_text(&json, "}");
+    }
+    put_said(encoding, kind, name.data, name.size, &json);
+    cunei_buffer_fini(&json);
+}
+
+static const char *name_of(const struct cunei_encoding *encoding, uint32_t id)
+{
+    const struct cunei_function *names = cunei_trace_function(encoding->process, id);
+    return names ? names->qualname : "?";
+}
+
+static void put_counter(struct cunei_encoding *encoding,
+                        const struct cunei_counter *counter)
+{
+    const char *name = name_of(encoding, counter->counter);
+    struct cunei_buffer json = {0};
+
+    cunei_buffer_append_text(&json, "{\"value\":");
+    cunei_userevent_format_number(
+        counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &json);
+    if (cunei_record_phase(counter->record) == CUNEI_PHASE_RESUME) {
+        cunei_buffer_append_text(&json, ",\"added\":");
+        cunei_userevent_format_number(
+            counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &json);
+    }
+    cunei_buffer_append_text(&json, "}");
+    put_said(encoding, "counter", name, strlen(name), &json);
+    cunei_buffer_fini(&json);
+}
+
+static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token)
+{
+    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
+    const char *name = name_of(encoding, token->name);
+    struct cunei_buffer json = {0};
+
+    cunei_buffer_format(&json, "{\"stream\":%" PRIu64 ",\"%s\":%" PRIu32 "}",
+                        token->stream, phases[cunei_record_phase(token->record)],
+                        token->count);
+    put_said(encoding, "token", name, strlen(name), &json);
+    cunei_buffer_fini(&json);
+}
+
+static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_user_value *value = (const void *)event;
+
     (void)ns_of(encoding, time);
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_COUNTER:
+        put_counter(encoding, (const void *)event);
+        break;
+    case CUNEI_CLASS_MARK:
+        put_value(encoding, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark", value);
+        break;
+    case CUNEI_CLASS_PARAMETER:
+        put_value(encoding, "parameter", value);
+        break;
+    case CUNEI_CLASS_METADATA:
+        put_value(encoding, "metadata", value);
+        break;
+    case CUNEI_CLASS_TOKEN:
+        put_token(encoding, (const void *)event);
+        break;
+    default:
+        break;
+    }
     return 0;
 }
 
@@ -336,7 +439,7 @@ static const struct cunei_encoder encoder = {
     .adopt = adopt,
     .begin = begin_row,
     .end = end_row,
-    .event = pass_event,
+    .event = put_event,
     .lost = pass_gap,
     .prepare = prepare,
     .dispose = cunei_labels_free,

@@ -16,9 +16,14 @@
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/selection.h"
+#include "export/tasknames.h"
 #include "model/count.h"
+#include "model/tasks.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
+
+/* Words that a packet has at most behind its head. */
+#define WORDS_MAX ((CUNEI_PACKET_SIZE - sizeof(struct cunei_packet)) / sizeof(uint64_t))
 
 struct writer {
     struct cunei_export *export;
@@ -26,9 +31,11 @@ struct writer {
     const struct cunei_selection *selection;
     struct cunei_buffer folder; /* of the process */
     struct cunei_cut cut;
+    struct cunei_kinds kinds;
     struct cunei_buffer rewritten; /* the words of a packet */
     bool has_thread;               /* the stream, and this is the last one in it */
     uint32_t thread;
+    struct cunei_tasknames_told told;
 };
 
 static FILE *create(const struct writer *writer, const char *name)
@@ -52,7 +59,7 @@ static int write_text(const struct writer *writer, const char *name,
     if (rc == 0 && !file)
         rc = -errno;
     if (file && fwrite(text->data, 1, text->size, file) != text->size)
-        rc = -EIO;
+        rc = errno ? -errno : -EIO;
     if (file && fclose(file) != 0 && rc == 0)
         rc = -errno;
     cunei_buffer_fini(text);
@@ -88,10 +95,13 @@ static int write_description(const struct writer *writer)
     return write_text(writer, CUNEI_PROCESS_NAME, &text);
 }
 
-/* A `call` event of a function becomes its own. */
-static void put_named(struct cunei_buffer *out, const uint64_t *event, size_t size)
+/* A `call` event of a function becomes its own, where each has a class. */
+static void put_call(struct writer *writer, const uint64_t *event, size_t size)
 {
-    if (cunei_record_class(event[0]) != CUNEI_CLASS_CALL) {
+    struct cunei_buffer *out = &writer->rewritten;
+
+    if (cunei_record_class(event[0]) != CUNEI_CLASS_CALL ||
+        !writer->export->options->names) {
         cunei_buffer_append(out, event, size * sizeof(*event));
         return;
     }
@@ -108,24 +118,54 @@ static bool is_unwanted_definition(const struct writer *writer, const uint64_t *
            !is_wanted(writer, define->function - CUNEI_FUNCTION_FIRST);
 }
 
-/* Calls get the classes of their functions, or definitions of what is not wanted go. */
+/* A step of a task whose name was told before what is wanted gets it, if `room` words
+ * more still fit into the packet. */
+static int put_task(struct writer *writer, const struct cunei_task *task, size_t room)
+{
+    struct cunei_buffer *out = &writer->rewritten;
+    struct cunei_task named = *task;
+    const char *name = NULL;
+    int rc = 0;
+
+    if (task->length == 0 && room >= CUNEI_TASK_NAME_MAX / sizeof(uint64_t) + 1)
+        rc = cunei_tasknames_take(writer->export, writer->process, task->task,
+                                  &writer->told, &name);
+    size_t size = name ? strlen(name) : 0;
+    if (!name) {
+        cunei_buffer_append(out, task, sizeof(*task) + task->length);
+        return rc;
+    }
+    named.length = (uint32_t)((size + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1));
+    cunei_buffer_append(out, &named, sizeof(named));
+    cunei_buffer_append(out, name, size);
+    cunei_buffer_append(out, "\0\0\0\0\0\0\0", named.length - size);
+    return 0;
+}
+
+/* Calls get the classes of their functions and tasks their names, or definitions of
+ * what is not wanted go. */
 static int rewrite(struct writer *writer, struct cunei_trace_packet *packet)
 {
     struct cunei_buffer *out = &writer->rewritten;
     size_t size = 0;
+    int rc = 0;
 
     cunei_buffer_clear(out);
-    for (size_t at = 0; at < packet->word_count; at += size) {
+    for (size_t at = 0; rc == 0 && at < packet->word_count; at += size) {
         const uint64_t *event = packet->words + at;
         size = cunei_event_words(event, packet->word_count - at);
         if (size == 0)
             break;
-        if (!is_unwanted_definition(writer, event))
-            put_named(out, event, size);
+        size_t words = out->size / sizeof(uint64_t) + packet->word_count - at;
+        if (cunei_record_class(event[0]) == CUNEI_CLASS_TASK)
+            rc = put_task(writer, (const void *)event,
+                          words < WORDS_MAX ? WORDS_MAX - words : 0);
+        else if (!is_unwanted_definition(writer, event))
+            put_call(writer, event, size);
     }
     packet->words = (const void *)out->data;
     packet->word_count = out->size / sizeof(uint64_t);
-    return out->failed ? -ENOMEM : 0;
+    return rc == 0 && out->failed ? -ENOMEM : rc;
 }
 
 /* `sequence` is its number without those that left nothing. */
@@ -157,7 +197,7 @@ static void take_stock(struct writer *writer, const struct cunei_trace_packet *p
         writer->has_thread = true;
         writer->thread = head->thread;
     }
-    cunei_count_words(&count, packet->words, packet->word_count);
+    cunei_count_words(&count, &writer->kinds, packet->words, packet->word_count);
     writer->export->calls += count.calls;
 }
 
@@ -214,8 +254,9 @@ static int write_cut(struct writer *writer, struct cunei_trace_packet *packet,
 static int write_packets(struct writer *writer, const struct cunei_trace_stream *stream,
                          struct cunei_trace_reader *reader, FILE *file)
 {
+    const struct cunei_export_options *options = writer->export->options;
     bool is_rewritten = stream->stream_class == CUNEI_STREAM_EVENTS
-                            ? writer->export->options->names
+                            ? options->names || options->from_ns > 0
                             : writer->selection->functions != NULL;
     struct cunei_trace_packet packet;
     uint64_t emptied = 0;
@@ -293,6 +334,7 @@ int cunei_export_ctf(struct cunei_export *export)
 
     for (size_t i = 0; rc == 0 && i < export->trace->process_count; i++) {
         writer.process = &export->trace->processes[i];
+        writer.kinds = cunei_trace_kinds(writer.process);
         writer.selection = &export->selections[i];
         if (writer.selection->is_wanted)
             rc = write_process(&writer);
@@ -300,5 +342,6 @@ int cunei_export_ctf(struct cunei_export *export)
     cunei_buffer_fini(&writer.folder);
     cunei_buffer_fini(&writer.rewritten);
     cunei_cut_fini(&writer.cut);
+    free(writer.told.items);
     return rc;
 }

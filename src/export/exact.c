@@ -2,6 +2,7 @@
 #include "export/exact.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/edges.h"
@@ -35,8 +36,10 @@ int cunei_exact_tree(struct cunei_survey *survey)
         const struct cunei_node *node = &tree->nodes[i];
         add_share(&shares[node->slot], i, node->self);
     }
-    /* Where the tree is full, functions have what is not theirs. */
-    for (uint32_t slot = 1; tree->folded == 0 && slot <= count; slot++) {
+    /* Where the tree is full, functions have what is not theirs; what they spend in
+     * their regions is theirs, but not in the tree. */
+    bool is_apart = tree->folded > 0 || survey->regions > 0;
+    for (uint32_t slot = 1; !is_apart && slot <= count; slot++) {
         const struct share *share = &shares[slot];
         uint64_t self_ns = survey->facts[slot - 1].self_ns;
         if (share->largest > 0 && self_ns > share->sum_ns)
@@ -66,7 +69,8 @@ int cunei_exact_edges(struct cunei_survey *survey)
         struct cunei_edge *busiest = &edges->items[selves[slot].largest];
         if (totals[slot].largest > 0 && facts->total_ns > totals[slot].sum_ns)
             longest->total += facts->total_ns - totals[slot].sum_ns;
-        if (selves[slot].largest > 0 && facts->self_ns > selves[slot].sum_ns)
+        if (selves[slot].largest > 0 && survey->regions == 0 &&
+            facts->self_ns > selves[slot].sum_ns)
             busiest->self += facts->self_ns - selves[slot].sum_ns;
     }
     free(selves);

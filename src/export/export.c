@@ -7,6 +7,10 @@
 
 #include "export/formats.h"
 #include "export/selection.h"
+#include "export/tasknames.h"
+
+/* Opens what it is given in what the user has for it. */
+#define DESKTOP "xdg-open"
 
 /* What a browser makes of JSON takes many times its size in memory. */
 #define CHROME_LARGE UINT64_C(200000000)
@@ -16,6 +20,7 @@ const struct cunei_export_format cunei_export_formats[] = {
      .extension = ".html",
      .viewers = "any browser",
      .how = "open it in a browser",
+     .opener = DESKTOP,
      .write = cunei_export_html},
     {.name = "perfetto",
      .extension = ".pftrace",
@@ -33,11 +38,13 @@ const struct cunei_export_format cunei_export_formats[] = {
      .extension = ".speedscope.json",
      .viewers = "speedscope",
      .how = "speedscope FILE, or drop it on www.speedscope.app",
+     .opener = "speedscope",
      .write = cunei_export_speedscope},
     {.name = "pstats",
      .extension = ".prof",
      .viewers = "pstats, snakeviz, tuna",
      .how = "python -m pstats FILE, or snakeviz FILE",
+     .has_calls_only = true,
      .write = cunei_export_pstats},
     {.name = "folded",
      .extension = ".folded",
@@ -48,6 +55,7 @@ const struct cunei_export_format cunei_export_formats[] = {
      .extension = ".callgrind",
      .viewers = "KCachegrind, callgrind_annotate",
      .how = "kcachegrind FILE",
+     .opener = "kcachegrind",
      .write = cunei_export_callgrind},
     {
         .name = "pprof",
@@ -64,12 +72,15 @@ const struct cunei_export_format cunei_export_formats[] = {
      .extension = ".csv",
      .viewers = "DuckDB, pandas, Spark",
      .how = "duckdb -c \"from 'FILE'\"",
+     .opener = DESKTOP,
      .write = cunei_export_csv},
     {
         .name = "otf2",
         .extension = ".otf2",
         .viewers = "Vampir, Scalasca, otf2-print",
         .how = "vampir FOLDER/traces.otf2",
+        .opener = "vampir",
+        .entry = "traces.otf2",
         .is_folder = true,
 #ifdef CUNEI_HAS_OTF2
         .absent = cunei_export_otf2_absent,
@@ -122,10 +133,12 @@ const struct cunei_export_format *cunei_export_instead(
 int cunei_export_write(struct cunei_export *export,
                        const struct cunei_export_format *format)
 {
+    export->has_calls_only = format->has_calls_only;
     int rc = cunei_selection_make(export);
 
+    export->names = cunei_tasknames_new();
     if (rc == 0)
-        rc = format->write(export);
+        rc = export->names ? format->write(export) : -ENOMEM;
     if (rc == 0 && export->threads == 0 &&
         (export->options->from_ns > 0 || export->options->until_ns < UINT64_MAX))
         rc = -ERANGE;
@@ -137,4 +150,6 @@ int cunei_export_write(struct cunei_export *export,
 void cunei_export_fini(struct cunei_export *export)
 {
     cunei_selection_fini(export);
+    cunei_tasknames_free(export->names);
+    export->names = NULL;
 }

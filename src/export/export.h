@@ -40,7 +40,7 @@ struct cunei_export_options {
     }
 
 struct cunei_selection;
-struct cunei_survey;
+struct cunei_tasknames;
 
 struct cunei_export {
     const struct cunei_trace *trace;
@@ -59,9 +59,10 @@ struct cunei_export {
     struct cunei_trace_error damage; /* the first */
 
     /* Private. */
+    bool has_calls_only;                /* as the format's */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
-    const struct cunei_survey *survey;  /* of who wants one; borrowed */
+    struct cunei_tasknames *names;      /* owned */
     uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
 };
 
@@ -77,7 +78,10 @@ struct cunei_export_format {
     const char *extension; /* of the file, with its dot */
     const char *viewers;   /* what opens it … */
     const char *how;       /* … and how */
+    const char *opener;    /* the program for it, or that finds one; NULL: none is */
+    const char *entry;     /* of a folder, the file that the opener wants */
     bool is_folder;
+    bool has_calls_only; /* and nothing that the program says itself */
     const char *missing; /* the package it needs, where cunei was built without it */
     const char *(*absent)(void); /* the one that is not installed here; NULL: none */
     uint64_t large_bytes;        /* viewers get slow with more; 0: with none … */

@@ -68,7 +68,8 @@ int cunei_export_folded(struct cunei_export *export)
     struct cunei_survey survey;
     struct writer writer = {.survey = &survey};
 
-    int rc = cunei_selection_survey(export, true, false, &survey);
+    int rc = cunei_selection_survey(
+        export, &(struct cunei_survey_options){.tree = true}, &survey);
     if (rc < 0)
         return rc;
     rc = cunei_exact_tree(&survey);

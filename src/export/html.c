@@ -13,6 +13,7 @@
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/selection.h"
+#include "export/tasknames.h"
 #include "model/tree.h"
 #include "view/format.h"
 
@@ -156,6 +157,8 @@ static int put_page(struct cunei_html *html)
     if (rc == 0)
         rc = cunei_html_put_tables(html);
     if (rc == 0)
+        rc = cunei_html_put_said(html);
+    if (rc == 0)
         rc = put_functions(html);
     cunei_buffer_append_text(&html->page.text, "}");
     return rc == 0 ? cunei_page_end(&html->page) : rc;
@@ -165,12 +168,19 @@ int cunei_export_html(struct cunei_export *export)
 {
     struct cunei_html html = {.export = export, .page = {.out = export->out}};
 
-    int rc = cunei_selection_survey(export, true, false, &html.survey);
+    int rc = cunei_selection_survey(
+        export, &(struct cunei_survey_options){.tree = true, .said = true},
+        &html.survey);
     if (rc < 0)
         return rc;
-    size_t damages = export->damage_count;
-    rc = put_page(&html);
-    export->damage_count = damages; /* the same ones, seen again */
+    const struct cunei_export told = *export;
+    rc = cunei_tasknames_fill(export, &html.survey);
+    if (rc == 0)
+        rc = put_page(&html);
+    /* The same ones, seen again. */
+    export->threads = told.threads;
+    export->calls = told.calls;
+    export->damage_count = told.damage_count;
     /* The facts are those of the first so many functions. */
     html.survey.functions.count = html.fact_count;
     cunei_page_fini(&html.page);

@@ -12,6 +12,9 @@
 struct cunei_export;
 struct cunei_process;
 
+/* Rows of a table; nobody reads more. */
+#define CUNEI_HTML_ROWS_MAX 5000u
+
 struct cunei_html {
     struct cunei_export *export;
     struct cunei_page page;
@@ -30,5 +33,8 @@ int cunei_html_put_threads(struct cunei_html *html);
 
 /* ,"processes":[…],"tasks":[…],"exceptions":[…],"gc":{…} */
 int cunei_html_put_tables(struct cunei_html *html);
+
+/* ,"metadata":[…],"regions":[…],"parameters":[…],"tokens":[…] */
+int cunei_html_put_said(struct cunei_html *html);
 
 #endif

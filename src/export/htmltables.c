@@ -10,8 +10,6 @@
 #include "trace/trace.h"
 #include "view/format.h"
 
-/* Rows of a table; nobody reads more. */
-#define ROWS_MAX     5000u
 #define HANDLERS_MAX 4u
 
 /* What a formatter of the view makes of it, as JSON. */
@@ -39,7 +37,7 @@ static void put_processes(struct cunei_html *html)
     struct cunei_buffer *out = &html->page.text;
 
     cunei_buffer_append_text(out, ",\n\"processes\":[");
-    for (size_t i = 0; i < survey->process_count && i < ROWS_MAX; i++) {
+    for (size_t i = 0; i < survey->process_count && i < CUNEI_HTML_ROWS_MAX; i++) {
         const struct cunei_survey_process *process = &survey->processes[i];
         struct cunei_buffer ended = {0};
         cunei_format_exit(&ended, process->process);
@@ -110,7 +108,8 @@ static int put_tasks(struct cunei_html *html)
         order[i] = &survey->tasks[i];
     qsort((void *)order, survey->task_count, sizeof(const void *), compare_tasks);
     cunei_buffer_append_text(&html->page.text, ",\n\"tasks\":[");
-    for (size_t i = 0; rc == 0 && i < survey->task_count && i < ROWS_MAX; i++) {
+    for (size_t i = 0; rc == 0 && i < survey->task_count && i < CUNEI_HTML_ROWS_MAX;
+         i++) {
         cunei_buffer_append_text(&html->page.text, i > 0 ? ",\n" : "\n");
         put_task(html, order[i]);
         rc = cunei_page_flow(&html->page);
@@ -148,7 +147,8 @@ static int put_exceptions(struct cunei_html *html)
     int rc = 0;
 
     cunei_buffer_append_text(out, ",\n\"exceptions\":[");
-    for (uint32_t i = 0; rc == 0 && i < exceptions->count && shown < ROWS_MAX; i++) {
+    for (uint32_t i = 0;
+         rc == 0 && i < exceptions->count && shown < CUNEI_HTML_ROWS_MAX; i++) {
         const struct cunei_raise *raise = &exceptions->items[i];
         if (raise->count == 0)
             continue;

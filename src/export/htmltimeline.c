@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What each thread did when: its longer calls, steps of tasks, collections, raises. */
+/* What each thread did when: its longer calls, steps of tasks, collections, raises; and
+ * what it said itself: marks, counters. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,23 +8,20 @@
 
 #include "export/export.h"
 #include "export/html.h"
-#include "export/selection.h"
+#include "export/htmlcounters.h"
+#include "export/htmlnotes.h"
 #include "export/tell.h"
+#include "model/textset.h"
 
 /* Marks of a kind that a thread has at most, and all threads about. */
 #define MARKS_MAX       20000u
 #define MARKS_MAX_ALL   100000u
 #define MARKS_MIN       100u
 #define TYPES_MAX       1000u
-#define STEPS_MAX       64u   /* that are inside of each other */
-#define SHORT_LEVELS    40u   /* as deep as short calls are drawn */
-#define SHORT_ROOM_GOOD 4096u /* of a level: about one for each pixel */
-
-/* A call that is open. */
-struct open_call {
-    uint64_t time;
-    uint32_t function;
-};
+#define TEXTS_MAX       50000u     /* different names and values of marks … */
+#define TEXT_BYTES_MAX  (8u << 20) /* … and values of calls */
+#define STEPS_MAX       64u        /* that are inside of each other */
+#define SHORT_ROOM_GOOD 4096u      /* of a level: about one for each pixel */
 
 /* Numbers of a thread that come one by one, for a list each. */
 enum list {
@@ -32,77 +30,54 @@ enum list {
     LIST_GC,     /* start, duration, generation */
     LIST_RAISES, /* time, type, depth */
     LIST_LOST,   /* time, count */
+    LIST_SAID,   /* time, name, value or 0, whether it is an error: texts from 1 on */
+    LIST_TOLD,   /* the number of a slice, and the text of what was told of it */
     LIST_COUNT,
 };
 
-static const char *const list_names[] = {"slices", "steps", "gc", "raises", "lost"};
-
-/* Lets so many through: half of them as they come, the other half evenly over time. */
-struct sieve {
-    uint32_t count;
-    uint64_t last; /* the part of the time that the last one was in */
-};
+static const char *const list_names[] = {"slices", "steps", "gc",  "raises",
+                                         "lost",   "said",  "told"};
 
 struct timeline {
+    struct cunei_thinning thinning; /* the first, as the encoder wants it */
     struct cunei_html *html;
-    size_t process;          /* index in the trace */
-    uint32_t *indices;       /* owned: of its functions in the survey, plus one */
-    struct open_call *calls; /* owned: of the thread that is being told */
-    size_t depth, capacity;
+    const struct cunei_trace_process *process; /* whose notes come at the moment */
+    uint32_t *indices; /* owned: of its functions in the survey, plus one */
     struct cunei_buffer lists[LIST_COUNT];
     bool has_thread, is_open;
-    uint64_t gc_begin;
     uint64_t steps[STEPS_MAX]; /* when those that are open began */
     uint32_t step_depth;
     char **types; /* owned, as each: exceptions' names */
     uint32_t type_count;
-    struct sieve marks[LIST_COUNT];
+    struct cunei_textset texts;
+    struct cunei_tracks tracks;
+    struct cunei_buffer tags; /* [function,name],… */
+    uint32_t slice_count;     /* of the thread */
+    struct cunei_sieve marks[LIST_COUNT];
     uint32_t mark_room; /* of each kind and thread */
     uint64_t left_out;  /* marks of the thread that found none */
-    struct sieve shorts[SHORT_LEVELS];
-    uint32_t short_room; /* of each of so many levels of a thread */
-    uint32_t short_levels;
+    struct cunei_sieve shorts[CUNEI_NOTES_LEVELS];
 };
 
 static uint32_t index_of(struct timeline *timeline, uint32_t function)
 {
-    struct cunei_html *html = timeline->html;
-    const struct cunei_trace_process *process =
-        &html->export->trace->processes[timeline->process];
+    const struct cunei_trace_process *process = timeline->process;
     uint32_t slot = function - CUNEI_FUNCTION_FIRST;
 
     if (slot >= process->function_count || !process->functions[slot].module)
         return 0;
     if (timeline->indices[slot] == 0) {
-        int index =
-            cunei_functions_add(&html->survey.functions, &process->functions[slot]);
+        int index = cunei_functions_add(&timeline->html->survey.functions,
+                                        &process->functions[slot]);
         timeline->indices[slot] = index < 0 ? 0 : (uint32_t)index + 1;
     }
     return timeline->indices[slot] > 0 ? timeline->indices[slot] - 1 : 0;
 }
 
-static uint64_t since_origin(const struct cunei_encoding *encoding, uint64_t time)
-{
-    return cunei_export_since(encoding->export, cunei_wall_ns(encoding->wall, time));
-}
-
-static bool passes(const struct timeline *timeline, struct sieve *sieve, uint32_t room,
-                   uint64_t time_ns)
-{
-    uint32_t half = room / 2 > 0 ? room / 2 : 1;
-    uint64_t part =
-        time_ns / (cunei_survey_duration_ns(&timeline->html->survey) / half + 1);
-
-    if (sieve->count >= half && part == sieve->last)
-        return false;
-    sieve->count++;
-    sieve->last = part;
-    return true;
-}
-
 static bool has_room(struct timeline *timeline, enum list list, uint64_t time_ns)
 {
-    if (passes(timeline, &timeline->marks[list], timeline->mark_room, time_ns))
+    if (cunei_sieve_passes(&timeline->marks[list], timeline->mark_room,
+                           timeline->thinning.duration_ns, time_ns))
         return true;
     timeline->left_out++;
     return false;
@@ -139,137 +114,161 @@ static int end_thread(struct timeline *timeline)
     return cunei_page_flow(&timeline->html->page);
 }
 
-static int put_thread(struct cunei_encoding *encoding,
-                      const struct cunei_packet *packet, uint64_t time, bool is_begin)
+static int begin_thread(struct timeline *timeline, const struct cunei_note *note)
 {
-    struct timeline *timeline = encoding->labels;
     struct cunei_buffer *out = &timeline->html->page.text;
-
-    (void)time, (void)is_begin;
     int rc = end_thread(timeline);
+
     cunei_buffer_format(out, "%s\n{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"name\":",
-                        timeline->has_thread ? "," : "", packet->vpid, packet->vtid);
-    cunei_page_text(out, packet->thread_name,
-                    strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
+                        timeline->has_thread ? "," : "", note->depth, note->number);
+    cunei_page_text(out, cunei_note_text(note), note->text_size);
     cunei_buffer_append_text(out, ",\"program\":");
-    cunei_html_put_command(timeline->html, &encoding->process->description);
+    cunei_html_put_command(timeline->html, &timeline->process->description);
     timeline->has_thread = true;
     timeline->is_open = true;
-    timeline->depth = 0;
     timeline->step_depth = 0;
-    timeline->gc_begin = 0;
     timeline->left_out = 0;
+    timeline->slice_count = 0;
     memset(timeline->marks, 0, sizeof(timeline->marks));
     memset(timeline->shorts, 0, sizeof(timeline->shorts));
     return rc;
 }
 
-static int put_begin(struct cunei_encoding *encoding,
-                     const struct cunei_call_begin *call)
+/* The number of a text, from 1 on; those that are too many share one. */
+static uint64_t text_of(struct timeline *timeline, const char *text, size_t size)
 {
-    struct timeline *timeline = encoding->labels;
+    int64_t index = timeline->texts.count < TEXTS_MAX
+                        ? cunei_textset_add(&timeline->texts, text, size)
+                        : cunei_textset_add(&timeline->texts, "…", strlen("…"));
 
-    if (timeline->depth == timeline->capacity) {
-        size_t capacity = timeline->capacity ? 2 * timeline->capacity : 256;
-        struct open_call *grown = realloc(timeline->calls, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        timeline->calls = grown;
-        timeline->capacity = capacity;
-    }
-    timeline->calls[timeline->depth++] = (struct open_call){call->time, call->function};
-    return 0;
+    return index < 0 ? 0 : (uint64_t)index + 1;
 }
 
-/* Without them, what consists of short calls alone would be empty. */
-static bool is_drawn(struct timeline *timeline, uint64_t begin_ns, uint64_t took_ns)
+static void put_call(struct timeline *timeline, const struct cunei_note *note)
 {
-    size_t level = timeline->depth;
-
-    return took_ns >= timeline->html->hidden_ns ||
-           (level < timeline->short_levels &&
-            passes(timeline, &timeline->shorts[level], timeline->short_room, begin_ns));
-}
-
-static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
-{
-    struct timeline *timeline = encoding->labels;
     struct cunei_buffer *out = &timeline->lists[LIST_SLICES];
+    struct cunei_buffer *told = &timeline->lists[LIST_TOLD];
 
-    if (timeline->depth == 0)
-        return 0;
-    const struct open_call *begun = &timeline->calls[--timeline->depth];
-    uint64_t begin_ns = since_origin(encoding, begun->time);
-    uint64_t took_ns = since_origin(encoding, call->time) - begin_ns;
-    if (!is_drawn(timeline, begin_ns, took_ns))
-        return 0;
-    cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64 ",%zu,%" PRIu32,
-                        out->size > 0 ? "," : "", begin_ns, took_ns, timeline->depth,
-                        index_of(timeline, begun->function));
-    return 0;
+    if (!cunei_thinning_passes(&timeline->thinning, timeline->shorts, note))
+        return;
+    cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32,
+                        out->size > 0 ? "," : "", note->time_ns, note->value,
+                        note->depth, index_of(timeline, note->number));
+    if (note->text_size > 0)
+        cunei_buffer_format(told, "%s%" PRIu32 ",%" PRIu64, told->size > 0 ? "," : "",
+                            timeline->slice_count,
+                            text_of(timeline, cunei_note_text(note), note->text_size));
+    timeline->slice_count++;
 }
 
-static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
-                    bool is_begin)
+static void begin_step(struct timeline *timeline, const struct cunei_note *note)
 {
-    struct timeline *timeline = encoding->labels;
-    uint64_t now_ns = since_origin(encoding, time);
+    if (timeline->step_depth < STEPS_MAX)
+        timeline->steps[timeline->step_depth] = note->time_ns;
+    timeline->step_depth++;
+}
 
-    if (is_begin) {
-        if (timeline->step_depth < STEPS_MAX)
-            timeline->steps[timeline->step_depth] = now_ns;
-        timeline->step_depth++;
-    } else if (timeline->step_depth > 0 && --timeline->step_depth < STEPS_MAX) {
-        uint64_t begin_ns = timeline->steps[timeline->step_depth];
-        if (has_room(timeline, LIST_STEPS, begin_ns))
-            put_numbers(timeline, LIST_STEPS, begin_ns, now_ns - begin_ns, task);
-    } else {
+static void end_step(struct timeline *timeline, const struct cunei_note *note)
+{
+    if (timeline->step_depth == 0 || --timeline->step_depth >= STEPS_MAX) {
         timeline->left_out++;
+        return;
     }
-    return 0;
+    uint64_t begin_ns = timeline->steps[timeline->step_depth];
+    if (has_room(timeline, LIST_STEPS, begin_ns))
+        put_numbers(timeline, LIST_STEPS, begin_ns, note->time_ns - begin_ns,
+                    note->value);
+}
+
+static void put_mark(struct timeline *timeline, const struct cunei_note *note)
+{
+    struct cunei_buffer *out = &timeline->lists[LIST_SAID];
+    const char *text = cunei_note_text(note);
+
+    if (!has_room(timeline, LIST_SAID, note->time_ns))
+        return;
+    uint64_t name = text_of(timeline, text, note->number);
+    uint64_t value = note->depth > 0 ? text_of(timeline, text + note->number,
+                                               note->text_size - note->number)
+                                     : 0;
+    cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                        out->size > 0 ? "," : "", note->time_ns, name, value,
+                        note->value);
+}
+
+static int put_counter(struct timeline *timeline, const struct cunei_note *note)
+{
+    double number;
+
+    memcpy(&number, &note->value, sizeof(number));
+    return cunei_tracks_add(&timeline->tracks, note->number, note->time_ns, number);
+}
+
+static void put_tag(struct timeline *timeline, const struct cunei_note *note)
+{
+    struct cunei_buffer *out = &timeline->tags;
+
+    if (!cunei_trace_function(timeline->process, note->number))
+        return;
+    cunei_buffer_format(out, "%s[%" PRIu32 ",", out->size > 0 ? "," : "",
+                        index_of(timeline, note->number));
+    cunei_page_text(out, cunei_note_text(note), note->text_size);
+    cunei_buffer_append_text(out, "]");
 }
 
 /* The number of a name; those that are too many share one. */
-static uint32_t type_of(struct timeline *timeline, const struct cunei_exception *event)
+static uint32_t type_of(struct timeline *timeline, const char *name, size_t size)
 {
-    size_t size = strnlen(event->type, event->length);
-
     for (uint32_t i = 0; i < timeline->type_count; i++) {
         if (strlen(timeline->types[i]) == size &&
-            memcmp(timeline->types[i], event->type, size) == 0)
+            memcmp(timeline->types[i], name, size) == 0)
             return i;
     }
     if (timeline->type_count == TYPES_MAX)
         return TYPES_MAX - 1;
     bool is_last = timeline->type_count == TYPES_MAX - 1;
-    char *type = is_last ? strdup("others") : strndup(event->type, size);
+    char *type = is_last ? strdup("others") : strndup(name, size);
     if (!type)
         return TYPES_MAX; /* it has no name, but it is there */
     timeline->types[timeline->type_count] = type;
     return timeline->type_count++;
 }
 
-static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
+static int take_note(struct timeline *timeline, const struct cunei_note *note)
 {
-    struct timeline *timeline = encoding->labels;
-    bool is_begin = cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER;
-    uint64_t now_ns = since_origin(encoding, time);
-
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_EXCEPTION:
-        if (is_begin && has_room(timeline, LIST_RAISES, now_ns))
-            put_numbers(timeline, LIST_RAISES, now_ns,
-                        type_of(timeline, (const void *)event), timeline->depth);
+    switch (note->kind) {
+    case CUNEI_NOTE_THREAD:
+        return begin_thread(timeline, note);
+    case CUNEI_NOTE_CALL:
+        put_call(timeline, note);
         break;
-    case CUNEI_CLASS_GC:
-        if (is_begin)
-            timeline->gc_begin = now_ns;
-        else if (timeline->gc_begin > 0 &&
-                 has_room(timeline, LIST_GC, timeline->gc_begin))
-            put_numbers(timeline, LIST_GC, timeline->gc_begin,
-                        now_ns - timeline->gc_begin,
-                        ((const struct cunei_gc *)(const void *)event)->generation);
+    case CUNEI_NOTE_BEGIN:
+        begin_step(timeline, note);
+        break;
+    case CUNEI_NOTE_END:
+        end_step(timeline, note);
+        break;
+    case CUNEI_NOTE_GC:
+        if (has_room(timeline, LIST_GC, note->time_ns))
+            put_numbers(timeline, LIST_GC, note->time_ns, note->value, note->number);
+        break;
+    case CUNEI_NOTE_RAISE:
+        if (has_room(timeline, LIST_RAISES, note->time_ns))
+            put_numbers(timeline, LIST_RAISES, note->time_ns,
+                        type_of(timeline, cunei_note_text(note), note->text_size),
+                        note->depth);
+        break;
+    case CUNEI_NOTE_LOST:
+        if (has_room(timeline, LIST_LOST, note->time_ns))
+            put_numbers(timeline, LIST_LOST, note->time_ns, note->value, 0);
+        break;
+    case CUNEI_NOTE_MARK:
+        put_mark(timeline, note);
+        break;
+    case CUNEI_NOTE_COUNTER:
+        return put_counter(timeline, note);
+    case CUNEI_NOTE_TAG:
+        put_tag(timeline, note);
         break;
     default:
         break;
@@ -277,48 +276,31 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
+static int begin_process(struct timeline *timeline,
+                         const struct cunei_trace_process *process)
 {
-    uint64_t now_ns = since_origin(encoding, time);
+    int rc =
+        timeline->process ? cunei_tracks_end(&timeline->tracks, timeline->process) : 0;
 
-    if (has_room(encoding->labels, LIST_LOST, now_ns))
-        put_numbers(encoding->labels, LIST_LOST, now_ns, count, 0);
-    return 0;
-}
-
-static const struct cunei_encoder encoder = {
-    .thread = put_thread,
-    .begin = put_begin,
-    .end = put_end,
-    .step = put_step,
-    .event = put_event,
-    .lost = put_lost,
-};
-
-static int put_process(struct timeline *timeline)
-{
-    struct cunei_export *export = timeline->html->export;
-    const struct cunei_trace_process *process =
-        &export->trace->processes[timeline->process];
-    struct cunei_encoding encoding = {
-        .export = export,
-        .encoder = &encoder,
-        .process = process,
-        .wall = &export->selections[timeline->process].wall,
-        .labels = timeline,
-    };
-    int rc = 0;
-
+    if (rc < 0)
+        return rc;
     free(timeline->indices);
     timeline->indices = calloc(process->function_count + (size_t)1, sizeof(uint32_t));
-    if (!timeline->indices)
-        return -ENOMEM;
-    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
-        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
-            rc = cunei_tell_stream(export, timeline->process, &process->streams[i],
-                                   &encoding);
-    }
-    free(encoding.pending.values);
+    timeline->process = process;
+    return timeline->indices ? 0 : -ENOMEM;
+}
+
+static int take_notes(struct cunei_encoding *encoding)
+{
+    struct timeline *timeline = encoding->encoder->context;
+    const struct cunei_note *note;
+    size_t offset = 0;
+    int rc = 0;
+
+    if (timeline->process != encoding->process)
+        rc = begin_process(timeline, encoding->process);
+    while (rc == 0 && (note = cunei_notes_next(&encoding->out, &offset)))
+        rc = take_note(timeline, note);
     return rc;
 }
 
@@ -335,10 +317,31 @@ static void put_types(struct timeline *timeline)
     cunei_buffer_append_text(out, "]");
 }
 
+/* What was said, behind the threads. */
+static int put_said(struct timeline *timeline)
+{
+    struct cunei_buffer *out = &timeline->html->page.text;
+    int rc =
+        timeline->process ? cunei_tracks_end(&timeline->tracks, timeline->process) : 0;
+
+    cunei_buffer_append_text(out, ",\n\"texts\":[");
+    for (uint32_t i = 0; i < timeline->texts.count; i++) {
+        cunei_buffer_append_text(out, i > 0 ? "," : "");
+        cunei_page_text(out, timeline->texts.items[i], timeline->texts.sizes[i]);
+    }
+    cunei_buffer_append_text(out, "],\n\"tags\":[");
+    cunei_buffer_append(out, timeline->tags.data, timeline->tags.size);
+    cunei_buffer_append_text(out, "],\n\"counters\":[");
+    cunei_buffer_append(out, timeline->tracks.text.data, timeline->tracks.text.size);
+    cunei_buffer_format(out, "],\"uncharted\":%" PRIu64, timeline->tracks.left_out);
+    return rc == 0 && timeline->tags.failed ? -ENOMEM : rc;
+}
+
 /* No thread takes what others need. */
 static void share_room(struct timeline *timeline)
 {
     const struct cunei_html *html = timeline->html;
+    struct cunei_thinning *thinning = &timeline->thinning;
     uint32_t threads =
         html->survey.thread_count > 0 ? (uint32_t)html->survey.thread_count : 1;
     uint32_t marks = MARKS_MAX_ALL / threads, shorts = html->hidden_room / threads;
@@ -347,33 +350,42 @@ static void share_room(struct timeline *timeline)
     timeline->mark_room = marks < MARKS_MIN   ? MARKS_MIN
                           : marks > MARKS_MAX ? MARKS_MAX
                                               : marks;
-    timeline->short_levels = levels < 1              ? 1
-                             : levels > SHORT_LEVELS ? SHORT_LEVELS
-                                                     : levels;
-    timeline->short_room = shorts / timeline->short_levels;
+    timeline->tracks.duration_ns = cunei_survey_duration_ns(&html->survey);
+    thinning->duration_ns = cunei_survey_duration_ns(&html->survey);
+    thinning->least_ns = html->hidden_ns;
+    thinning->short_levels = levels < 1                    ? 1
+                             : levels > CUNEI_NOTES_LEVELS ? CUNEI_NOTES_LEVELS
+                                                           : levels;
+    thinning->short_room = shorts / thinning->short_levels;
 }
 
 int cunei_html_put_threads(struct cunei_html *html)
 {
-    struct timeline timeline = {.html = html,
-                                .types = calloc(TYPES_MAX, sizeof(char *))};
+    struct timeline timeline = {
+        .html = html,
+        .types = calloc(TYPES_MAX, sizeof(char *)),
+        .texts = {.max = TEXTS_MAX + 1, .max_bytes = TEXT_BYTES_MAX}};
+    struct cunei_encoder encoder = cunei_notes_encoder;
     int rc = timeline.types ? 0 : -ENOMEM;
 
+    encoder.write = take_notes;
+    encoder.context = &timeline;
     share_room(&timeline);
     cunei_buffer_append_text(&html->page.text, ",\n\"threads\":[");
-    for (size_t i = 0; rc == 0 && i < html->export->trace->process_count; i++) {
-        timeline.process = i;
-        if (html->export->selections[i].is_wanted)
-            rc = put_process(&timeline);
-    }
+    if (rc == 0)
+        rc = cunei_tell(html->export, &encoder);
     if (rc == 0)
         rc = end_thread(&timeline);
     cunei_buffer_append_text(&html->page.text, "]");
     put_types(&timeline);
+    if (rc == 0)
+        rc = put_said(&timeline);
     for (unsigned i = 0; i < LIST_COUNT; i++)
         cunei_buffer_fini(&timeline.lists[i]);
+    cunei_textset_fini(&timeline.texts);
+    cunei_tracks_fini(&timeline.tracks);
+    cunei_buffer_fini(&timeline.tags);
     free(timeline.types);
     free(timeline.indices);
-    free(timeline.calls);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "wire/metadata.h"
+#include "wire/userevent.h"
 
 void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden)
 {
@@ -25,10 +26,16 @@ void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden)
     cunei_buffer_append(out, text + begin, size - begin);
 }
 
+const char *cunei_name_module(const struct cunei_function *function)
+{
+    return cunei_definition_of(function) == CUNEI_DEFINITION_REGION ? "region"
+                                                                    : function->module;
+}
+
 void cunei_name_put_function(struct cunei_buffer *out,
                              const struct cunei_function *function, char forbidden)
 {
-    cunei_name_put(out, function->module, forbidden);
+    cunei_name_put(out, cunei_name_module(function), forbidden);
     cunei_buffer_append_text(out, ":");
     cunei_name_put(out, function->qualname, forbidden);
 }

@@ -15,6 +15,9 @@ struct cunei_function;
  */
 void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden);
 
+/* The module of a function; a region has a word for it. */
+const char *cunei_name_module(const struct cunei_function *function);
+
 /* Append module:qualname in the same way. */
 void cunei_name_put_function(struct cunei_buffer *out,
                              const struct cunei_function *function, char forbidden);

@@ -4,17 +4,22 @@
  *
  * Names are those of Score-P's Python bindings: regions "module:qualname", arguments
  * the parameters "argname:NAME", what is left without having been entered an
- * "error_region" with the parameter "leave-region".  libotf2 writes one location after
- * the other, so that this format uses one core.
+ * "error_region" with the parameter "leave-region".  Counters are metrics, and what
+ * else the program says itself parameters, "mark:NAME" and so on.  libotf2 writes one
+ * location after the other, so that this format uses one core.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/otf2archive.h"
 #include "export/selection.h"
+#include "export/tasknames.h"
 #include "export/tell.h"
+#include "wire/userevent.h"
 
 /* How the stretches of a thread stand around a pause of the garbage collector. */
 struct writing {
@@ -23,6 +28,7 @@ struct writing {
     uint64_t gc_depth;  /* of the pause that is open … */
     bool is_collecting; /* … if one is */
     bool has_collected; /* it is over, but what was called in it has not ended */
+    struct cunei_tasknames_told told;
 };
 
 static void put_text(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
@@ -168,6 +174,18 @@ static int put_orphan(struct cunei_encoding *encoding, uint32_t function, uint64
     return cunei_otf2_result(archive);
 }
 
+static void put_number(struct cunei_otf2 *archive, const char *prefix, const char *name,
+                       uint64_t number)
+{
+    cunei_otf2_note(archive,
+                    archive->otf2->EvtWriter_ParameterUnsignedInt(
+                        archive->writer, NULL, archive->last,
+                        cunei_otf2_parameter(archive, prefix, name, strlen(name),
+                                             OTF2_PARAMETER_TYPE_UINT64),
+                        number));
+    cunei_otf2_count(archive);
+}
+
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
@@ -177,13 +195,96 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     if (!is_begin)
         return 0;
     (void)cunei_otf2_stamp(archive, time);
-    cunei_otf2_note(archive, archive->otf2->EvtWriter_ParameterUnsignedInt(
-                                 archive->writer, NULL, archive->last,
-                                 cunei_otf2_parameter(archive, "task", "", 0,
-                                                      OTF2_PARAMETER_TYPE_UINT64),
-                                 task));
-    cunei_otf2_count(archive);
+    put_number(archive, "task", "", task);
     return cunei_otf2_result(archive);
+}
+
+/* With its first step, and whenever it gets another one. */
+static int put_task_name(struct cunei_encoding *encoding, const struct cunei_task *task)
+{
+    struct writing *writing = encoding->labels;
+    const char *name = task->name;
+    size_t size = strnlen(task->name, task->length);
+
+    if (task->length == 0) {
+        int rc = cunei_tasknames_take(encoding->export, encoding->process, task->task,
+                                      &writing->told, &name);
+        if (rc < 0 || !name)
+            return rc;
+        size = strlen(name);
+    }
+    put_text(&writing->archive, text_parameter(&writing->archive, "task name"), name,
+             size);
+    return 0;
+}
+
+/* A mark, metadata, or a parameter that came late: a value of any kind is a text. */
+static void put_value(struct cunei_otf2 *archive, const char *prefix,
+                      const struct cunei_user_value *value)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_buffer text = {0};
+
+    cunei_userevent_format(value, false, &text);
+    put_text(archive,
+             cunei_otf2_parameter(archive, prefix, name.data, name.size,
+                                  OTF2_PARAMETER_TYPE_STRING),
+             text.data ? text.data : "", text.size);
+    cunei_buffer_fini(&text);
+}
+
+static void put_counter(struct cunei_otf2 *archive, const char *name,
+                        const struct cunei_counter *counter)
+{
+    double total = cunei_userevent_number(counter->total,
+                                          counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE);
+
+    if (!isfinite(total))
+        return;
+    cunei_otf2_note(archive,
+                    archive->otf2->EvtWriter_Metric(
+                        archive->writer, NULL, archive->last,
+                        cunei_otf2_metric(archive, name), 1,
+                        (const OTF2_Type[]){OTF2_TYPE_DOUBLE},
+                        (const OTF2_MetricValue[]){{.floating_point = total}}));
+    cunei_otf2_count(archive);
+}
+
+static const char *name_of(const struct cunei_encoding *encoding, uint32_t id)
+{
+    const struct cunei_function *names = cunei_trace_function(encoding->process, id);
+    return names ? names->qualname : "?";
+}
+
+/* What the program said itself. */
+static void put_said(struct cunei_encoding *encoding, struct cunei_otf2 *archive,
+                     const uint64_t *event)
+{
+    const struct cunei_user_value *value = (const void *)event;
+    const struct cunei_counter *counter = (const void *)event;
+    const struct cunei_token *token = (const void *)event;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_COUNTER:
+        put_counter(archive, name_of(encoding, counter->counter), counter);
+        break;
+    case CUNEI_CLASS_MARK:
+        put_value(archive,
+                  value->kind == CUNEI_VALUE_ERROR ? "error:" : "mark:", value);
+        break;
+    case CUNEI_CLASS_PARAMETER:
+        put_value(archive, "argname:", value);
+        break;
+    case CUNEI_CLASS_METADATA:
+        put_value(archive, "metadata:", value);
+        break;
+    case CUNEI_CLASS_TOKEN:
+        if (cunei_record_phase(event[0]) != CUNEI_PHASE_LEAVE)
+            put_number(archive, "token:", name_of(encoding, token->name), token->count);
+        break;
+    default:
+        break;
+    }
 }
 
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
@@ -191,10 +292,10 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
 {
     const struct cunei_exception *exception = (const void *)event;
     const struct cunei_thread_name *name = (const void *)event;
-    const struct cunei_task *task = (const void *)event;
     struct writing *writing = encoding->labels;
     struct cunei_otf2 *archive = &writing->archive;
     bool is_begin = cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER;
+    int rc = 0;
 
     (void)cunei_otf2_stamp(archive, time);
     switch (cunei_record_class(event[0])) {
@@ -207,18 +308,17 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
         put_pause(writing, is_begin);
         break;
     case CUNEI_CLASS_TASK:
-        if (task->length > 0)
-            put_text(archive, text_parameter(archive, "task name"), task->name,
-                     strnlen(task->name, task->length));
+        rc = put_task_name(encoding, (const void *)event);
         break;
     case CUNEI_CLASS_THREAD_NAME:
         cunei_otf2_location_name(archive, name->name,
                                  strnlen(name->name, name->length));
         break;
     default:
+        put_said(encoding, archive, event);
         break;
     }
-    return cunei_otf2_result(archive);
+    return rc < 0 ? rc : cunei_otf2_result(archive);
 }
 
 static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mode)
@@ -256,7 +356,12 @@ static int write_process(struct writing *writing, size_t index)
     struct cunei_export *export = writing->archive.export;
     const struct cunei_trace_process *process = &export->trace->processes[index];
     struct cunei_encoding encoding = {
-        .export = export, .encoder = &encoder, .process = process, .labels = writing};
+        .export = export,
+        .encoder = &encoder,
+        .process = process,
+        .kinds = cunei_trace_kinds(process),
+        .labels = writing,
+    };
     int rc = 0;
 
     cunei_otf2_process(&writing->archive, index);
@@ -282,5 +387,6 @@ int cunei_export_otf2(struct cunei_export *export)
         if (export->selections[i].is_wanted)
             rc = write_process(&writing, i);
     }
+    free(writing.told.items);
     return cunei_otf2_close(&writing.archive, rc);
 }

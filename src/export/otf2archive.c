@@ -133,6 +133,29 @@ OTF2_ParameterRef cunei_otf2_parameter(struct cunei_otf2 *archive, const char *p
     return ref;
 }
 
+/* The class has one member, of the same number. */
+OTF2_MetricRef cunei_otf2_metric(struct cunei_otf2 *archive, const char *name)
+{
+    int is_new;
+    uint32_t ref =
+        cunei_otf2_names_find(&archive->metrics, name, strlen(name), &is_new);
+
+    if (is_new) {
+        OTF2_StringRef none = cunei_otf2_word(archive, "");
+        cunei_otf2_note(archive,
+                        archive->otf2->GlobalDefWriter_WriteMetricMember(
+                            archive->definitions, ref, cunei_otf2_word(archive, name),
+                            none, OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_LAST,
+                            OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, none));
+        cunei_otf2_note(archive,
+                        archive->otf2->GlobalDefWriter_WriteMetricClass(
+                            archive->definitions, ref, 1,
+                            (const OTF2_MetricMemberRef[]){ref},
+                            OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+    }
+    return ref;
+}
+
 static void define_region(struct cunei_otf2 *archive, const char *module,
                           const char *qualname, const char *file, uint32_t line)
 {
@@ -166,6 +189,41 @@ static OTF2_SystemTreeNodeRef host(struct cunei_otf2 *archive, const char *name)
     return ref;
 }
 
+/* Whether there are events of it that enter and leave. */
+static bool is_region(const struct cunei_selection *selection,
+                      const struct cunei_function *function, uint32_t index)
+{
+    enum cunei_definition kind =
+        function->module ? cunei_definition_of(function) : CUNEI_DEFINITION_FUNCTION;
+
+    return (!selection->functions || selection->functions[index]) &&
+           kind != CUNEI_DEFINITION_COUNTER && kind != CUNEI_DEFINITION_TOKENS;
+}
+
+static void define_regions(struct cunei_otf2 *archive,
+                           const struct cunei_selection *selection)
+{
+    const struct cunei_trace_process *process = archive->process;
+
+    free(archive->regions);
+    archive->regions = calloc(process->function_count + 1, sizeof(*archive->regions));
+    if (!archive->regions) {
+        cunei_otf2_note(archive, OTF2_ERROR_MEM_ALLOC_FAILED);
+        return;
+    }
+    for (uint32_t i = 0; i < process->function_count; i++) {
+        const struct cunei_function *function = &process->functions[i];
+        bool is_known = function->module != NULL;
+        archive->regions[i] = CUNEI_OTF2_REGION_ERROR;
+        if (!is_region(selection, function, i))
+            continue;
+        archive->regions[i] = archive->region_count;
+        define_region(archive, is_known ? cunei_name_module(function) : "?",
+                      is_known ? function->qualname : "?",
+                      is_known ? function->file : "", function->line);
+    }
+}
+
 /* The process is a group of locations on its host, its functions are regions. */
 void cunei_otf2_process(struct cunei_otf2 *archive, size_t index)
 {
@@ -177,17 +235,7 @@ void cunei_otf2_process(struct cunei_otf2 *archive, size_t index)
     archive->process = process;
     archive->wall = &selection->wall;
     archive->group = (OTF2_LocationGroupRef)index;
-    archive->first_region = archive->region_count;
-    for (uint32_t i = 0; i < process->function_count; i++) {
-        const struct cunei_function *function = &process->functions[i];
-        bool is_known = function->module != NULL;
-        if (selection->functions && !selection->functions[i])
-            archive->region_count++;
-        else
-            define_region(archive, is_known ? function->module : "?",
-                          is_known ? function->qualname : "?",
-                          is_known ? function->file : "", function->line);
-    }
+    define_regions(archive, selection);
     cunei_format_command(&name, &process->description);
     cunei_buffer_format(&name, " (%" PRIu32 ")", process->metadata.pid);
     cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteLocationGroup(
@@ -264,8 +312,9 @@ OTF2_RegionRef cunei_otf2_region(const struct cunei_otf2 *archive, uint32_t func
 {
     uint32_t index = function - CUNEI_FUNCTION_FIRST;
 
-    return index < archive->process->function_count ? archive->first_region + index
-                                                    : CUNEI_OTF2_REGION_ERROR;
+    return archive->regions && index < archive->process->function_count
+               ? archive->regions[index]
+               : CUNEI_OTF2_REGION_ERROR;
 }
 
 /* What a location is called, and how much is in it, is known at the end. */
@@ -376,8 +425,10 @@ int cunei_otf2_close(struct cunei_otf2 *archive, int rc)
     cunei_otf2_names_fini(&archive->strings);
     cunei_otf2_names_fini(&archive->parameters);
     cunei_otf2_names_fini(&archive->hosts);
+    cunei_otf2_names_fini(&archive->metrics);
     cunei_buffer_fini(&archive->text);
     free(archive->locations);
+    free(archive->regions);
     *archive = (struct cunei_otf2){0};
     return rc;
 }

@@ -61,14 +61,14 @@ struct cunei_otf2 {
     /* Private. */
     OTF2_Archive *handle;
     OTF2_GlobalDefWriter *definitions;
-    struct cunei_otf2_names strings, parameters, hosts;
+    struct cunei_otf2_names strings, parameters, hosts, metrics;
     struct cunei_buffer text;              /* of what is being defined */
     struct cunei_otf2_location *locations; /* owned */
     size_t location_count;
     const struct cunei_wall *wall;
     OTF2_LocationGroupRef group; /* of the process */
-    OTF2_RegionRef first_region; /* of its functions … */
-    OTF2_RegionRef region_count; /* … and of all so far */
+    OTF2_RegionRef *regions;     /* owned: of its functions */
+    OTF2_RegionRef region_count; /* of all so far: readers want numbers without gaps */
     OTF2_ErrorCode error;
     int number; /* errno at that time */
 };
@@ -109,5 +109,8 @@ OTF2_StringRef cunei_otf2_word(struct cunei_otf2 *archive, const char *text);
 OTF2_ParameterRef cunei_otf2_parameter(struct cunei_otf2 *archive, const char *prefix,
                                        const char *name, size_t size,
                                        OTF2_ParameterType type);
+
+/* A counter of this name, whose values are doubles. */
+OTF2_MetricRef cunei_otf2_metric(struct cunei_otf2 *archive, const char *name);
 
 #endif

@@ -35,6 +35,7 @@
     DO(EvtWriter_Enter)                            \
     DO(EvtWriter_Leave)                            \
     DO(EvtWriter_MeasurementOnOff)                 \
+    DO(EvtWriter_Metric)                           \
     DO(EvtWriter_ParameterString)                  \
     DO(EvtWriter_ParameterUnsignedInt)             \
     DO(GlobalDefWriter_WriteAttribute)             \
@@ -43,6 +44,8 @@
     DO(GlobalDefWriter_WriteLocationGroup)         \
     DO(GlobalDefWriter_WriteLocationGroupProperty) \
     DO(GlobalDefWriter_WriteLocationProperty)      \
+    DO(GlobalDefWriter_WriteMetricClass)           \
+    DO(GlobalDefWriter_WriteMetricMember)          \
     DO(GlobalDefWriter_WriteParameter)             \
     DO(GlobalDefWriter_WriteRegion)                \
     DO(GlobalDefWriter_WriteString)                \

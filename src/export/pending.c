@@ -5,14 +5,17 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "export/tell.h"
+#include "wire/userevent.h"
 
 int cunei_pending_flush(struct cunei_encoding *encoding)
 {
     struct cunei_pending *pending = &encoding->pending;
 
     pending->has_result = false;
+    pending->number_count = 0;
     if (!pending->is_open)
         return 0;
     pending->is_open = false;
@@ -51,6 +54,35 @@ static int add_argument(struct cunei_pending *pending, struct cunei_value value)
     return 0;
 }
 
+/* A parameter right behind the begin of what it is of is told with that; false: it is
+ * not, or there is no room for it. */
+static bool take_parameter(struct cunei_pending *pending,
+                           const struct cunei_user_value *event, int *rc)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(event);
+    struct cunei_userevent_text text = cunei_userevent_text(event);
+    struct cunei_buffer number = {0};
+
+    if (!pending->is_open || pending->call.function != event->target)
+        return false;
+    if (event->kind == CUNEI_VALUE_INT || event->kind == CUNEI_VALUE_DOUBLE) {
+        if (pending->number_count == CUNEI_PENDING_NUMBERS)
+            return false;
+        char *place = pending->numbers[pending->number_count++];
+        cunei_userevent_format(event, false, &number);
+        size_t size = number.size < CUNEI_PENDING_NUMBER_SIZE
+                          ? number.size
+                          : CUNEI_PENDING_NUMBER_SIZE;
+        if (size > 0)
+            memcpy(place, number.data, size);
+        text = (struct cunei_userevent_text){place, size};
+        cunei_buffer_fini(&number);
+    }
+    *rc = add_argument(
+        pending, (struct cunei_value){name.data, name.size, text.data, text.size});
+    return true;
+}
+
 static int tell_thread(void *context, const struct cunei_packet *packet, uint64_t time,
                        bool is_begin)
 {
@@ -59,6 +91,8 @@ static int tell_thread(void *context, const struct cunei_packet *packet, uint64_
 
     if (is_begin)
         cunei_pause_break(&encoding->pausing);
+    if (rc == 0 && is_begin)
+        rc = cunei_late_flush(encoding);
     encoding->threads += is_begin;
     return rc == 0 ? encoding->encoder->thread(encoding, packet, time, is_begin) : rc;
 }
@@ -76,7 +110,10 @@ static int tell_open(void *context, uint32_t function, uint64_t time,
     int rc = cunei_pending_flush(encoding);
 
     cunei_pause_pass(&encoding->pausing, 1);
-    encoding->calls += how == CUNEI_BEGIN_CALL;
+    if (encoding->late.count > 0)
+        cunei_late_open(&encoding->late, function);
+    encoding->calls +=
+        how == CUNEI_BEGIN_CALL && !cunei_kinds_is_region(&encoding->kinds, function);
     encoding->pending.is_open = true;
     encoding->pending.call =
         (struct cunei_call_begin){.function = function, .how = how, .time = time};
@@ -96,7 +133,14 @@ static int tell_close(void *context, uint32_t function, uint64_t time,
     int rc = cunei_pending_flush(encoding);
 
     cunei_pause_pass(&encoding->pausing, -1);
-    return rc == 0 ? encoding->encoder->end(encoding, &call) : rc;
+    if (encoding->late.count > 0) {
+        call.late = encoding->late.ended;
+        call.late_count = cunei_late_close(&encoding->late, function);
+    }
+    if (rc == 0)
+        rc = encoding->encoder->end(encoding, &call);
+    cunei_late_free(&encoding->late, call.late_count);
+    return rc;
 }
 
 static int tell_step(void *context, uint64_t task, uint64_t time, bool is_begin)
@@ -124,7 +168,14 @@ static int tell_event(void *context, const uint64_t *event, uint64_t time)
         if (pending->is_open)
             return add_argument(pending, value);
     }
-    int rc = cunei_pending_flush(encoding);
+    int rc = 0;
+    if (cunei_record_class(event[0]) == CUNEI_CLASS_PARAMETER &&
+        take_parameter(pending, (const void *)event, &rc))
+        return rc;
+    rc = cunei_pending_flush(encoding);
+    if (rc == 0 && encoding->encoder->has_late &&
+        cunei_record_class(event[0]) == CUNEI_CLASS_PARAMETER)
+        return cunei_late_take(encoding, (const void *)event, time);
     if (rc == 0 && encoding->encoder->pause &&
         cunei_record_class(event[0]) == CUNEI_CLASS_GC)
         return cunei_pause_take(encoding, (const void *)event, time);

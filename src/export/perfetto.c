@@ -3,7 +3,9 @@
  * Perfetto's own format: track events, as ui.perfetto.dev and trace_processor read
  * them.
  */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "export/export.h"
 #include "export/formats.h"
@@ -12,6 +14,7 @@
 #include "export/pftracks.h"
 #include "export/proto.h"
 #include "export/tell.h"
+#include "wire/userevent.h"
 
 /* Room for an event without text. */
 #define EVENT_ROOM 96u
@@ -143,7 +146,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
     enum cunei_pf_note note = pop(encoding, call->how);
 
-    if (!call->result && !when.is_wall) {
+    if (!call->result && call->late_count == 0 && !when.is_wall) {
         end_plain(encoding, when.ns, note);
         return 0;
     }
@@ -151,6 +154,10 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     cunei_pf_note(out, note);
     if (call->result)
         cunei_pf_text(out, "return", 6, call->result->text, call->result->size);
+    for (size_t i = 0; i < call->late_count; i++) {
+        struct cunei_userevent_text name = cunei_userevent_name(call->late[i]);
+        cunei_pf_value(out, name.data, name.size, call->late[i]);
+    }
     cunei_pf_close(encoding, event);
     return 0;
 }
@@ -226,6 +233,86 @@ static int put_pause(struct cunei_encoding *encoding, const struct cunei_pause *
     return 0;
 }
 
+static void put_counter(struct cunei_encoding *encoding,
+                        const struct cunei_counter *counter, uint64_t time)
+{
+    bool is_double = counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE;
+    double number = cunei_userevent_number(counter->total, is_double);
+    uint32_t index = counter->counter - CUNEI_FUNCTION_FIRST;
+    struct cunei_pf_time when = cunei_pf_pass(encoding, time);
+
+    /* A track has no place for what is no number. */
+    if (isnan(number) || index >= encoding->process->function_count)
+        return;
+    if (cunei_pf_is_new(encoding, index))
+        cunei_pf_tell_counter(encoding, counter->counter);
+    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_COUNTER);
+    cunei_proto_number(&encoding->out, EVENT_TRACK,
+                       cunei_pf_counter_track(encoding, counter->counter));
+    if (is_double)
+        cunei_proto_double(&encoding->out, EVENT_COUNTER_DOUBLE, number);
+    else
+        cunei_proto_number(&encoding->out, EVENT_COUNTER, counter->total);
+    cunei_pf_close(encoding, event);
+}
+
+/* A mark; metadata; a parameter that is not told with what it is of. */
+static void put_value(struct cunei_encoding *encoding,
+                      const struct cunei_user_value *value, const char *category,
+                      uint64_t time)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, name.data, name.size, category);
+
+    if (value->kind != CUNEI_VALUE_NONE)
+        cunei_pf_value(&encoding->out, "value", 5, value);
+    cunei_pf_close(encoding, event);
+}
+
+static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
+                      uint64_t time)
+{
+    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, token->name);
+    const char *name = names ? names->qualname : "?";
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, name, strlen(name), "token");
+
+    cunei_pf_number(&encoding->out, "stream", token->stream);
+    cunei_pf_number(&encoding->out, phases[cunei_record_phase(token->record)],
+                    token->count);
+    cunei_pf_close(encoding, event);
+}
+
+static void put_said(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_user_value *value = (const void *)event;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_COUNTER:
+        put_counter(encoding, (const void *)event, time);
+        break;
+    case CUNEI_CLASS_MARK:
+        put_value(encoding, value, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark",
+                  time);
+        break;
+    case CUNEI_CLASS_PARAMETER:
+        put_value(encoding, value, "parameter", time);
+        break;
+    case CUNEI_CLASS_METADATA:
+        put_value(encoding, value, "metadata", time);
+        break;
+    case CUNEI_CLASS_TOKEN:
+        put_token(encoding, (const void *)event, time);
+        break;
+    default:
+        break;
+    }
+}
+
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
                      uint64_t time)
 {
@@ -237,12 +324,12 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
             put_exception(encoding, (const void *)event, time);
         break;
     case CUNEI_CLASS_TASK:
-        cunei_pf_tell_task(encoding, (const void *)event);
-        break;
+        return cunei_pf_tell_task(encoding, (const void *)event);
     case CUNEI_CLASS_THREAD_NAME:
         cunei_pf_tell_thread(encoding, name->name, strnlen(name->name, name->length));
         break;
     default:
+        put_said(encoding, event, time);
         break;
     }
     return 0;
@@ -276,6 +363,7 @@ static void release(struct cunei_encoding *encoding)
 
     free(state->interned);
     free(state->resumed);
+    free(state->told.items);
     *state = (struct cunei_pf_state){0};
 }
 
@@ -287,6 +375,7 @@ static const struct cunei_encoder encoder = {
     .event = put_event,
     .pause = put_pause,
     .lost = put_lost,
+    .has_late = true,
     .finish = finish,
     .release = release,
     .state_size = sizeof(struct cunei_pf_state),

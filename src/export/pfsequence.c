@@ -8,6 +8,7 @@
 #include "export/pffields.h"
 #include "export/proto.h"
 #include "trace/trace.h"
+#include "wire/userevent.h"
 
 size_t cunei_pf_packet(struct cunei_encoding *encoding)
 {
@@ -173,6 +174,23 @@ void cunei_pf_number(struct cunei_buffer *out, const char *name, uint64_t number
     cunei_proto_close(out, annotation);
 }
 
+void cunei_pf_value(struct cunei_buffer *out, const char *name, size_t size,
+                    const struct cunei_user_value *value)
+{
+    struct cunei_userevent_text text = cunei_userevent_text(value);
+    size_t annotation = cunei_proto_open(out, EVENT_ANNOTATION);
+
+    cunei_pf_name(out, ANNOTATION_NAME, name, size);
+    if (value->kind == CUNEI_VALUE_INT)
+        cunei_proto_number(out, ANNOTATION_WHOLE, value->value);
+    else if (value->kind == CUNEI_VALUE_DOUBLE)
+        cunei_proto_double(out, ANNOTATION_DOUBLE,
+                           cunei_userevent_number(value->value, true));
+    else
+        cunei_pf_name(out, ANNOTATION_TEXT, text.data, text.size);
+    cunei_proto_close(out, annotation);
+}
+
 char *cunei_pf_put_note(char *at, enum cunei_pf_note note)
 {
     if (note == CUNEI_PF_PLAIN)
@@ -217,7 +235,9 @@ void cunei_pf_intern(struct cunei_encoding *encoding, uint32_t function, uint64_
 
     names = names ? names : &unknown;
     size_t interned = cunei_proto_open(out, PACKET_INTERNED);
-    put_item(out, INTERNED_CATEGORIES, id, names->module);
+    put_item(out, INTERNED_CATEGORIES, id,
+             cunei_kinds_is_region(&encoding->kinds, function) ? "region"
+                                                               : names->module);
     put_item(out, INTERNED_NAMES, id, names->qualname);
     size_t location = cunei_proto_open(out, INTERNED_LOCATIONS);
     cunei_proto_number(out, ITEM_ID, id);

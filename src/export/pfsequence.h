@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "export/tasknames.h"
 #include "export/tell.h"
 
 /* The state of an encoding. */
@@ -24,6 +25,7 @@ struct cunei_pf_state {
     uint64_t last_ns;  /* of the sequence's clock */
     uint8_t *interned; /* owned: which functions are */
     uint8_t *resumed;  /* owned: which open calls are, of those that began in it */
+    struct cunei_tasknames_told told;
     uint32_t depth, capacity;
     uint32_t pid, tid;
     bool has_begun; /* the sequence */
@@ -95,6 +97,8 @@ void cunei_pf_close(struct cunei_encoding *encoding, struct cunei_pf_event event
 void cunei_pf_text(struct cunei_buffer *out, const char *name, size_t name_size,
                    const char *text, size_t size);
 void cunei_pf_number(struct cunei_buffer *out, const char *name, uint64_t number);
+void cunei_pf_value(struct cunei_buffer *out, const char *name, size_t size,
+                    const struct cunei_user_value *value);
 
 /* The note, if it is one, in at most CUNEI_PF_NOTE_MAX bytes; returns their end. */
 #define CUNEI_PF_NOTE_MAX 8u

@@ -7,6 +7,7 @@
 #include "export/pffields.h"
 #include "export/pfsequence.h"
 #include "export/proto.h"
+#include "export/tasknames.h"
 #include "export/tell.h"
 #include "view/format.h"
 
@@ -14,6 +15,7 @@ enum kind {
     OF_PROCESS,
     OF_THREAD,
     OF_TASK,
+    OF_COUNTER,
 };
 
 #define KIND_SHIFT    36u
@@ -31,6 +33,11 @@ static uint64_t track_of(const struct cunei_encoding *encoding, enum kind kind,
 uint64_t cunei_pf_thread_track(const struct cunei_encoding *encoding, uint32_t thread)
 {
     return track_of(encoding, OF_THREAD, thread);
+}
+
+uint64_t cunei_pf_counter_track(const struct cunei_encoding *encoding, uint32_t counter)
+{
+    return track_of(encoding, OF_COUNTER, counter);
 }
 
 uint64_t cunei_pf_task_track(const struct cunei_encoding *encoding, uint64_t task)
@@ -80,17 +87,43 @@ void cunei_pf_tell_thread(struct cunei_encoding *encoding, const char *name,
     cunei_proto_close(out, packet);
 }
 
-void cunei_pf_tell_task(struct cunei_encoding *encoding, const struct cunei_task *task)
+int cunei_pf_tell_task(struct cunei_encoding *encoding, const struct cunei_task *task)
 {
+    struct cunei_pf_state *state = encoding->state;
     struct cunei_buffer *out = &encoding->out;
+    const char *name = task->name;
+    size_t size = strnlen(task->name, task->length);
 
-    if (task->length == 0)
-        return;
+    if (task->length == 0) {
+        int rc = cunei_tasknames_take(encoding->export, encoding->process, task->task,
+                                      &state->told, &name);
+        if (rc < 0 || !name)
+            return rc;
+        size = strlen(name);
+    }
     size_t packet = cunei_pf_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
     cunei_proto_number(out, TRACK_UUID, cunei_pf_task_track(encoding, task->task));
     cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
-    cunei_pf_name(out, TRACK_NAME, task->name, strnlen(task->name, task->length));
+    cunei_pf_name(out, TRACK_NAME, name, size);
+    cunei_proto_close(out, track);
+    cunei_proto_close(out, packet);
+    return 0;
+}
+
+void cunei_pf_tell_counter(struct cunei_encoding *encoding, uint32_t counter)
+{
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, counter);
+    const char *name = names ? names->qualname : "?";
+    struct cunei_buffer *out = &encoding->out;
+
+    size_t packet = cunei_pf_packet(encoding);
+    size_t track = cunei_proto_open(out, PACKET_TRACK);
+    cunei_proto_number(out, TRACK_UUID, cunei_pf_counter_track(encoding, counter));
+    cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
+    cunei_pf_name(out, TRACK_NAME, name, strlen(name));
+    cunei_proto_close(out, cunei_proto_open(out, TRACK_COUNTER));
     cunei_proto_close(out, track);
     cunei_proto_close(out, packet);
 }

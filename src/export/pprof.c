@@ -271,7 +271,8 @@ int cunei_export_pprof(struct cunei_export *export)
 
     if (!writer)
         return -ENOMEM;
-    int rc = cunei_selection_survey(export, true, false, &survey);
+    int rc = cunei_selection_survey(
+        export, &(struct cunei_survey_options){.tree = true}, &survey);
     if (rc < 0) {
         free(writer);
         return rc;

@@ -18,6 +18,7 @@
 
 enum cunei_proto_type {
     CUNEI_PROTO_VARINT = 0,
+    CUNEI_PROTO_FIXED64 = 1,
     CUNEI_PROTO_BYTES = 2,
 };
 
@@ -54,6 +55,18 @@ static inline void cunei_proto_number(struct cunei_buffer *out, uint32_t field,
 
     if (at)
         cunei_buffer_grow(out, cunei_proto_put_number(at, field, number));
+}
+
+static inline void cunei_proto_double(struct cunei_buffer *out, uint32_t field,
+                                      double number)
+{
+    char *at = cunei_buffer_room(out, CUNEI_PROTO_VARINT_MAX + sizeof(number));
+
+    if (!at)
+        return;
+    at = cunei_proto_put_tag(at, field, CUNEI_PROTO_FIXED64);
+    memcpy(at, &number, sizeof(number));
+    cunei_buffer_grow(out, at + sizeof(number));
 }
 
 static inline void cunei_proto_text(struct cunei_buffer *out, uint32_t field,

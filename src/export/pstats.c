@@ -172,7 +172,8 @@ int cunei_export_pstats(struct cunei_export *export)
     struct cunei_survey survey;
     struct writer writer = {.out = export->out, .survey = &survey};
 
-    int rc = cunei_selection_survey(export, false, true, &survey);
+    int rc = cunei_selection_survey(
+        export, &(struct cunei_survey_options){.edges = true}, &survey);
     if (rc < 0)
         return rc;
     rc = cunei_exact_edges(&survey);

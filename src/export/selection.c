@@ -11,23 +11,42 @@
 #include "model/tree.h"
 #include "survey/survey.h"
 
+/* The regions of a program stay, unless they are not meant, or a pattern drops them. */
+static bool is_meant(const struct cunei_patterns *patterns,
+                     const struct cunei_function *function, enum cunei_definition kind,
+                     bool has_regions)
+{
+    bool is_default_out = false;
+
+    if (!function->module || (kind == CUNEI_DEFINITION_REGION && !has_regions))
+        return false;
+    if (patterns->count > 0)
+        (void)cunei_patterns_text(patterns, 0, &is_default_out);
+    return (kind != CUNEI_DEFINITION_FUNCTION && is_default_out) ||
+           cunei_patterns_include(patterns, function->module, function->qualname,
+                                  function->file);
+}
+
 static int select_functions(struct cunei_selection *selection,
                             const struct cunei_trace_process *process,
-                            const struct cunei_patterns *patterns)
+                            const struct cunei_patterns *patterns, bool has_regions)
 {
+    const struct cunei_kinds kinds = cunei_trace_kinds(process);
+
+    selection->cut.kinds = kinds;
     selection->has_functions = patterns->count == 0;
-    if (patterns->count == 0)
+    if (patterns->count == 0 && (has_regions || !kinds.items))
         return 0;
     selection->functions = calloc(process->function_count + 1, 1);
     if (!selection->functions)
         return -ENOMEM;
     for (uint32_t i = 0; i < process->function_count; i++) {
-        const struct cunei_function *function = &process->functions[i];
+        enum cunei_definition kind = cunei_kinds_find(&kinds, CUNEI_FUNCTION_FIRST + i);
+
         selection->functions[i] =
-            function->module &&
-            cunei_patterns_include(patterns, function->module, function->qualname,
-                                   function->file);
-        selection->has_functions |= selection->functions[i];
+            is_meant(patterns, &process->functions[i], kind, has_regions);
+        selection->has_functions |=
+            selection->functions[i] && kind == CUNEI_DEFINITION_FUNCTION;
     }
     selection->cut.functions = selection->functions;
     selection->cut.function_count = process->function_count;
@@ -95,13 +114,13 @@ static int select_called(struct cunei_export *export, const struct cunei_survey 
     return rc;
 }
 
-int cunei_selection_survey_all(const struct cunei_export *export,
-                               struct cunei_survey *survey)
+int cunei_selection_survey_names(const struct cunei_export *export, bool is_shown,
+                                 struct cunei_survey *survey)
 {
     const struct cunei_survey_options options = {
         .processes = export->options->processes,
         .worker_count = export->options->worker_count,
-        .progress = export->options->progress,
+        .progress = is_shown ? export->options->progress : NULL,
         .progress_context = export->options->progress_context,
     };
 
@@ -113,7 +132,7 @@ static int select_threads(struct cunei_export *export)
 {
     struct cunei_survey survey;
 
-    int rc = cunei_selection_survey_all(export, &survey);
+    int rc = cunei_selection_survey_names(export, true, &survey);
     if (rc < 0)
         return rc;
     for (size_t i = 0; rc == 0 && i < export->options->thread_count; i++)
@@ -163,7 +182,8 @@ int cunei_selection_make(struct cunei_export *export)
         selection->is_wanted = cunei_trace_is_chosen(process, &options->processes);
         is_found |= selection->is_wanted;
         select_times(selection, export);
-        rc = select_functions(selection, process, &options->patterns);
+        rc = select_functions(selection, process, &options->patterns,
+                              !export->has_calls_only);
         has_functions |= selection->has_functions && selection->is_wanted;
         selection->is_whole = !selection->functions && options->thread_count == 0 &&
                               options->from_ns == 0 && options->until_ns == UINT64_MAX;
@@ -243,14 +263,16 @@ static int select_packet(void *context, const struct cunei_trace_process *proces
         &export->selections[process - export->trace->processes], cut, packet);
 }
 
-int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
+int cunei_selection_survey(struct cunei_export *export,
+                           const struct cunei_survey_options *parts,
                            struct cunei_survey *survey)
 {
     const struct cunei_export_options *wanted = export->options;
     const struct cunei_survey_options options = {
         .processes = wanted->processes,
-        .tree = tree,
-        .edges = edges,
+        .tree = parts->tree,
+        .edges = parts->edges,
+        .said = parts->said,
         .worker_count = wanted->worker_count,
         .select = select_packet,
         .select_context = export,

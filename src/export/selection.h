@@ -40,13 +40,17 @@ void cunei_selection_progress(struct cunei_export *export, uint64_t bytes);
 
 struct cunei_survey;
 
-/* Everything that is wanted, added up; damage is noted.  Errors as cunei_survey_init.
- */
-int cunei_selection_survey(struct cunei_export *export, bool tree, bool edges,
+struct cunei_survey_options;
+
+/* Everything that is wanted, added up; damage is noted.  Of the options, `tree`,
+ * `edges` and `said` count.  Errors as cunei_survey_init. */
+int cunei_selection_survey(struct cunei_export *export,
+                           const struct cunei_survey_options *parts,
                            struct cunei_survey *survey);
 
-/* The same of the chosen processes as a whole: names that were told at another time. */
-int cunei_selection_survey_all(const struct cunei_export *export,
-                               struct cunei_survey *survey);
+/* The same of the chosen processes as a whole: names that were told at another time.
+ * Its progress may be shown on the calling thread of the export only. */
+int cunei_selection_survey_names(const struct cunei_export *export, bool is_shown,
+                                 struct cunei_survey *survey);
 
 #endif

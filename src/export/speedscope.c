@@ -13,6 +13,7 @@
 #include "export/drain.h"
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/name.h"
 #include "export/put.h"
 #include "export/selection.h"
 #include "export/tell.h"
@@ -189,7 +190,8 @@ static int put_frames(struct cunei_export *export)
                 function = &unknown;
             cunei_buffer_format(&text, "%s\n{\"name\":", comma);
             size_t begin = text.size;
-            cunei_buffer_format(&text, "%s:%s", function->module, function->qualname);
+            cunei_buffer_format(&text, "%s:%s", cunei_name_module(function),
+                                function->qualname);
             struct cunei_buffer name = {0};
             cunei_buffer_append(&name, text.data + begin, text.size - begin);
             text.size = begin;

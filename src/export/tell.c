@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/cores.h"
 #include "export/export.h"
 #include "export/selection.h"
 
@@ -147,6 +147,7 @@ static int begin_encoding(struct telling *telling, struct cunei_encoding *encodi
 
     if (state && telling->encoder->release)
         telling->encoder->release(encoding);
+    cunei_late_fini(&encoding->late);
     if (!state && telling->encoder->state_size > 0)
         state = malloc(telling->encoder->state_size);
     if (!state && telling->encoder->state_size > 0)
@@ -161,6 +162,7 @@ static int begin_encoding(struct telling *telling, struct cunei_encoding *encodi
         .encoder = telling->encoder,
         .process = &telling->export->trace->processes[process],
         .wall = &telling->export->selections[process].wall,
+        .kinds = cunei_trace_kinds(&telling->export->trace->processes[process]),
         .labels = telling->processes[process].labels,
         .state = state,
         .out = out,
@@ -174,6 +176,7 @@ static void release(const struct telling *telling, struct cunei_encoding *encodi
     if (encoding->state && telling->encoder->release)
         telling->encoder->release(encoding);
     free(encoding->state);
+    cunei_late_fini(&encoding->late);
     free(encoding->pending.values);
     cunei_buffer_fini(&encoding->out);
     encoding->state = NULL;
@@ -190,8 +193,10 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
     if (rc < 0)
         return rc;
     slot->encoding.number = index;
-    slot->told.story = (struct cunei_story){.methods = &cunei_pending_methods,
-                                            .context = &slot->encoding};
+    slot->told.story =
+        (struct cunei_story){.methods = &cunei_pending_methods,
+                             .context = &slot->encoding,
+                             .kinds = cunei_trace_kinds(slot->encoding.process)};
     slot->told.bytes = 0;
     slot->told.is_damaged = false;
     rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
@@ -203,6 +208,8 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
     cunei_trace_reader_close(&reader);
     if (rc == 0)
         rc = cunei_story_end(&slot->told.story);
+    if (rc == 0)
+        rc = cunei_late_flush(&slot->encoding);
     if (rc == 0 && encoder->finish)
         rc = encoder->finish(&slot->encoding);
     return rc == 0 && slot->encoding.out.failed ? -ENOMEM : rc;
@@ -251,10 +258,14 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-static int write_bytes(struct telling *telling, const struct cunei_buffer *bytes)
+static int write_bytes(struct telling *telling, struct cunei_encoding *encoding)
 {
+    const struct cunei_buffer *bytes = &encoding->out;
+
     if (bytes->failed)
         return -ENOMEM;
+    if (telling->encoder->write)
+        return telling->encoder->write(encoding);
     if (bytes->size > 0 &&
         fwrite(bytes->data, 1, bytes->size, telling->export->out) != bytes->size)
         return errno ? -errno : -EIO;
@@ -269,7 +280,7 @@ static int write_seam(struct telling *telling, struct cunei_encoding *encoding)
     if (rc == 0 && telling->encoder->finish)
         rc = telling->encoder->finish(encoding);
     if (rc == 0)
-        rc = write_bytes(telling, &encoding->out);
+        rc = write_bytes(telling, encoding);
     telling->export->threads += encoding->threads;
     telling->export->calls += encoding->calls;
     encoding->threads = encoding->calls = 0;
@@ -321,7 +332,7 @@ static int write_piece(struct telling *telling, struct slot *slot,
     if (rc == 0)
         rc = write_seam(telling, encoding);
     if (rc == 0)
-        rc = write_bytes(telling, &slot->encoding.out);
+        rc = write_bytes(telling, &slot->encoding);
     return rc;
 }
 
@@ -344,7 +355,8 @@ static int write_pieces(struct telling *telling,
             rc = begin_encoding(telling, &encoding, piece->process);
             encoding.number = telling->piece_count + ++telling->seam_number;
             seam = (struct cunei_seam){.methods = &cunei_pending_methods,
-                                       .context = &encoding};
+                                       .context = &encoding,
+                                       .kinds = cunei_trace_kinds(encoding.process)};
         }
         if (rc == 0)
             rc = write_piece(telling, slot, &seam, &encoding);
@@ -390,11 +402,10 @@ static int tell_here(struct telling *telling, size_t index)
 
 static unsigned worker_count(const struct telling *telling)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = telling->export->options->worker_count;
 
     if (count == 0)
-        count = cores > 0 ? (unsigned)cores : 1;
+        count = cunei_cores();
     if (count > WORKERS_MAX)
         count = WORKERS_MAX;
     return telling->piece_count < 2 ? 1 : count;

@@ -27,7 +27,8 @@
 struct cunei_export;
 struct cunei_selection;
 
-/* An argument or a result of a call as it was recorded; borrowed. */
+/* An argument or a result of a call, or a parameter of it, as it was recorded;
+ * borrowed. */
 struct cunei_value {
     const char *name; /* of an argument; no NUL behind it */
     size_t name_size;
@@ -48,6 +49,10 @@ struct cunei_call_end {
     enum cunei_stretch_end how;
     uint64_t time;
     const struct cunei_value *result; /* NULL: none was recorded */
+    /* Parameters that were told after other things had happened in it; only for who
+     * asks for them. */
+    struct cunei_user_value *const *late;
+    size_t late_count;
 };
 
 /* A garbage collection of which both ends are known, in ticks. */
@@ -75,6 +80,10 @@ struct cunei_pausing {
     struct cunei_pause_level end_level;
 };
 
+/* Parameters that are numbers become texts; what is beyond is told as an event. */
+#define CUNEI_PENDING_NUMBERS     8u
+#define CUNEI_PENDING_NUMBER_SIZE 32u
+
 /* Private: a call that has begun, but whose arguments may still come. */
 struct cunei_pending {
     struct cunei_call_begin call;
@@ -83,6 +92,24 @@ struct cunei_pending {
     struct cunei_value result;
     struct cunei_value *values; /* owned: of the arguments */
     size_t capacity;
+    char numbers[CUNEI_PENDING_NUMBERS][CUNEI_PENDING_NUMBER_SIZE]; /* as texts … */
+    size_t number_count;                                            /* … so many */
+};
+
+/* So many wait for ends at a time; more are told as events. */
+#define CUNEI_LATE_MAX 64u
+
+/* Private: a parameter that waits for the end of what it is of. */
+struct cunei_late_item {
+    struct cunei_user_value *value; /* owned */
+    uint64_t time;
+    uint32_t inside; /* stretches of the same function that are open in that one */
+};
+
+struct cunei_late {
+    struct cunei_late_item items[CUNEI_LATE_MAX];
+    size_t count;
+    struct cunei_user_value *ended[CUNEI_LATE_MAX]; /* owned: by who takes them out */
 };
 
 struct cunei_encoding {
@@ -90,6 +117,7 @@ struct cunei_encoding {
     const struct cunei_encoder *encoder;
     const struct cunei_trace_process *process;
     const struct cunei_wall *wall;
+    struct cunei_kinds kinds;
     void *labels;    /* what `prepare` made for the process */
     uint64_t number; /* of this encoding: no other has it */
     void *state;     /* `state_size` bytes, zeroed */
@@ -97,6 +125,7 @@ struct cunei_encoding {
     uint64_t threads, calls;      /* that began in it */
     struct cunei_pending pending; /* private, as the next */
     struct cunei_pausing pausing;
+    struct cunei_late late;
 };
 
 /* As struct cunei_story_methods; those from `adopt` on may be NULL. */
@@ -118,6 +147,10 @@ struct cunei_encoder {
      */
     int (*pause)(struct cunei_encoding *encoding, const struct cunei_pause *pause);
 
+    /* Parameters that come late are to be told with the ends of what they are of, as
+     * far as those are in the same piece; else they are events. */
+    bool has_late;
+
     /* What all pieces of a process share, made once; NULL: there is no memory. */
     void *(*prepare)(const struct cunei_export *export,
                      const struct cunei_trace_process *process);
@@ -133,6 +166,11 @@ struct cunei_encoder {
     /* The last of a stream was told, by its last seam. */
     int (*close)(struct cunei_encoding *encoding);
 
+    /* Takes the bytes of a piece or a seam, as they come in order, on the calling
+     * thread; NULL: they go to the file. */
+    int (*write)(struct cunei_encoding *encoding);
+    void *context; /* whatever the methods need; the same for all encodings */
+
     /* Give back what `state` owns. */
     void (*release)(struct cunei_encoding *encoding);
     size_t state_size;
@@ -142,6 +180,17 @@ struct cunei_encoder {
  * be flushed before a packet goes. */
 extern const struct cunei_story_methods cunei_pending_methods;
 int cunei_pending_flush(struct cunei_encoding *encoding);
+
+/* Private: parameters that come late.  One waits … */
+int cunei_late_take(struct cunei_encoding *encoding,
+                    const struct cunei_user_value *value, uint64_t time);
+void cunei_late_open(struct cunei_late *late, uint32_t function);
+/* … until such an end: so many of `ended` do now, and are to be freed … */
+size_t cunei_late_close(struct cunei_late *late, uint32_t function);
+void cunei_late_free(struct cunei_late *late, size_t ended);
+/* … or is told as an event. */
+int cunei_late_flush(struct cunei_encoding *encoding);
+void cunei_late_fini(struct cunei_late *late);
 
 /* Private: what a pause needs to know of an encoding, as it comes … */
 static inline void cunei_pause_pass(struct cunei_pausing *pausing, int change)

@@ -40,9 +40,11 @@ int cunei_tell_stream(struct cunei_export *export, size_t process,
                       const struct cunei_trace_stream *stream,
                       struct cunei_encoding *encoding)
 {
-    struct cunei_telling told = {.story = {.methods = &cunei_pending_methods,
-                                           .context = encoding,
-                                           .is_whole = true}};
+    struct cunei_telling told = {
+        .story = {.methods = &cunei_pending_methods,
+                  .context = encoding,
+                  .kinds = cunei_trace_kinds(encoding->process),
+                  .is_whole = true}};
     struct cunei_trace_reader reader;
 
     int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process],

@@ -71,7 +71,7 @@ static const uint64_t *read_task(struct cunei_profile *profile, struct cunei_spa
     uint64_t record = *next;
     bool is_call = cunei_record_phase(record) == CUNEI_PHASE_ENTER;
     uint32_t slot = cunei_slot_of(profile, cunei_builtin_function(&next, end));
-    if (slot == 0)
+    if (slot == 0 || cunei_slot_is_region(profile, slot))
         return at + size - 1;
     uint64_t time = pass(profile, span, record, begin);
     *rc = cunei_stack_enter(profile, span, slot, is_call, time);
@@ -93,6 +93,18 @@ static void read_name(struct cunei_thread *thread,
     size = cunei_text_cut(event->name, size, CUNEI_THREAD_NAME_MAX);
     memset(thread->name, 0, sizeof(thread->name));
     memcpy(thread->name, event->name, size);
+}
+
+/* The calls of a function are a region; a name that finds no place is none. */
+static void read_tag(struct cunei_profile *profile, const struct cunei_user_value *tag)
+{
+    char key[sizeof(tag->target) + CUNEI_VALUE_MAX];
+    size_t size = tag->name_length < tag->length ? tag->name_length : tag->length;
+
+    size = size < CUNEI_VALUE_MAX ? size : CUNEI_VALUE_MAX;
+    memcpy(key, &tag->target, sizeof(tag->target));
+    memcpy(key + sizeof(tag->target), tag->text, size);
+    (void)cunei_textset_add(&profile->tags, key, sizeof(tag->target) + size);
 }
 
 /* Those that say something of their thread at their time. */
@@ -117,8 +129,27 @@ static void read_state(struct cunei_profile *profile, struct cunei_span *span,
         (void)pass(profile, span, *at, begin);
         profile->lines++;
         break;
+    case CUNEI_CLASS_GAP:
+        cunei_gaps_read(&profile->pauses, (enum cunei_phase)(*at >> CUNEI_PHASE_SHIFT),
+                        cunei_record_time(*at, begin));
+        break;
     case CUNEI_CLASS_THREAD_NAME:
         read_name(thread, (const void *)at);
+        break;
+    case CUNEI_CLASS_TAG:
+        profile->said[class]++;
+        read_tag(profile, (const void *)at);
+        break;
+    case CUNEI_CLASS_MARK:
+        profile->misused +=
+            ((const struct cunei_user_value *)at)->kind == CUNEI_VALUE_ERROR;
+        profile->said[class]++;
+        break;
+    case CUNEI_CLASS_PARAMETER:
+    case CUNEI_CLASS_COUNTER:
+    case CUNEI_CLASS_METADATA:
+    case CUNEI_CLASS_TOKEN:
+        profile->said[class]++;
         break;
     default:
         break;
@@ -145,6 +176,10 @@ const uint64_t *cunei_builtin_read(struct cunei_profile *profile,
         break;
     case CUNEI_CLASS_UNWIND:
         return read_unwind(profile, span, at, end, begin, rc);
+    case CUNEI_CLASS_DEMOTE:
+    case CUNEI_CLASS_SAMPLE:
+        *rc = cunei_guesses_read(profile, at);
+        break;
     case CUNEI_CLASS_TASK:
         return read_task(profile, span, at, size, end, begin, rc);
     default:

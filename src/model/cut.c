@@ -104,9 +104,32 @@ static bool is_open(const struct cunei_cut_stack *stack, uint32_t function)
     return index < stack->count_capacity && stack->counts[index] > 0;
 }
 
+static bool is_region(const struct cunei_cut *cut, uint32_t function)
+{
+    return cunei_kinds_is_region(&cut->options->kinds, function);
+}
+
+/* Remove the one at a place, and the functions above it if it is one. */
+static void remove_at(struct cunei_cut *cut, uint32_t place)
+{
+    struct cunei_cut_stack *stack = &cut->stack;
+    bool takes_functions = !is_region(cut, stack->functions[place]);
+    uint32_t kept = place;
+
+    stack->counts[index_of(stack->functions[place])]--;
+    for (uint32_t i = place + 1; i < stack->count; i++) {
+        uint32_t function = stack->functions[i];
+        if (takes_functions && !is_region(cut, function))
+            stack->counts[index_of(function)]--;
+        else
+            stack->functions[kept++] = function;
+    }
+    stack->count = kept;
+}
+
 /*
- * A leave of what is not on top ends what is above it, one of what is not open is
- * nothing, as those who read the stream see it.
+ * A leave of what is not on top ends the functions above it unless it is a region's,
+ * one of what is not open is nothing, as those who read the stream see it.
  */
 static void pop(struct cunei_cut *cut, uint32_t function)
 {
@@ -116,9 +139,20 @@ static void pop(struct cunei_cut *cut, uint32_t function)
     while (count > 0 && stack->functions[count - 1] != function)
         count--;
     if (count > 0)
-        empty(stack, count - 1);
-    else if (stack->count == 0 && stack->omitted > 0)
+        remove_at(cut, count - 1);
+    else if (stack->count == 0 && stack->omitted > 0 && !is_region(cut, function))
         stack->omitted--;
+}
+
+/* Whether the innermost function that is open is wanted, or not known. */
+static bool wants_top(const struct cunei_cut *cut)
+{
+    const struct cunei_cut_stack *stack = &cut->stack;
+    uint32_t count = stack->count;
+
+    while (count > 0 && is_region(cut, stack->functions[count - 1]))
+        count--;
+    return count == 0 || wants(cut, stack->functions[count - 1]);
 }
 
 /* What a `stack` or a `switch` says is open. */
@@ -199,7 +233,6 @@ static uint32_t called(const uint64_t *event)
 static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t size,
                       size_t left)
 {
-    const struct cunei_cut_stack *stack = &cut->stack;
     uint32_t class = cunei_record_class(event[0]);
 
     switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
@@ -210,7 +243,7 @@ static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t
     case CUNEI_CLASS_LINE:
         return wants(cut, cut->line.function);
     case CUNEI_CLASS_ARGUMENT:
-        return stack->count == 0 || wants(cut, stack->functions[stack->count - 1]);
+        return wants_top(cut);
     default:
         return wants(cut, called(event));
     }

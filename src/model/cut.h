@@ -20,12 +20,14 @@
 #include <stdint.h>
 
 #include "wire/event.h"
+#include "wire/kind.h"
 #include "wire/packet.h"
 
 struct cunei_cut_options {
     const uint8_t *functions; /* borrowed: 1 for each wanted one, by id - FIRST … */
     uint32_t function_count;  /* … up to here; NULL: all are wanted */
-    uint64_t from, until;     /* ticks */
+    struct cunei_kinds kinds;
+    uint64_t from, until; /* ticks */
 };
 
 /* Private: what is open, wanted or not. */

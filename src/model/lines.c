@@ -127,9 +127,11 @@ static int read_line(struct cunei_lines_reader *reader,
 {
     const struct cunei_line *event = (const void *)step->event;
     enum cunei_phase phase = cunei_record_phase(event->record);
-    struct cunei_walk_frame *top =
-        step->depth > 0 ? &step->frames[step->depth - 1] : NULL;
-    uint32_t index = 0;
+    uint32_t depth = step->depth, index = 0;
+
+    while (depth > 0 && step->frames[depth - 1].is_region)
+        depth--;
+    struct cunei_walk_frame *top = depth > 0 ? &step->frames[depth - 1] : NULL;
 
     int rc = find(reader->lines, event->function, event->line, &index);
     if (rc < 0)
@@ -181,9 +183,11 @@ static int take_step(void *context, const struct cunei_walk_step *step)
     return rc;
 }
 
-void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines)
+void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines,
+                       const struct cunei_kinds *kinds)
 {
-    *reader = (struct cunei_lines_reader){.lines = lines, .walk = {.step = take_step}};
+    *reader = (struct cunei_lines_reader){.lines = lines,
+                                          .walk = {.step = take_step, .kinds = *kinds}};
 }
 
 int cunei_lines_read(struct cunei_lines_reader *reader,

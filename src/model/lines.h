@@ -4,7 +4,7 @@
  *
  *     struct cunei_lines lines = {0};
  *     struct cunei_lines_reader reader;
- *     cunei_lines_begin(&reader, &lines);                        (for each stream)
+ *     cunei_lines_begin(&reader, &lines, &kinds);                (for each stream)
  *     for each packet of it, in order:
  *         cunei_lines_read(&reader, packet, words, word_count);
  *     cunei_lines_end(&reader);
@@ -57,7 +57,8 @@ struct cunei_lines_reader {
     uint64_t switched_at;
 };
 
-void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines);
+void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines,
+                       const struct cunei_kinds *kinds);
 
 /* -ENOMEM, as of the next. */
 int cunei_lines_read(struct cunei_lines_reader *reader,

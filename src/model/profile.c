@@ -45,7 +45,11 @@ static void set_scale(struct cunei_profile *profile, uint64_t frequency)
 int cunei_profile_init(struct cunei_profile *profile,
                        const struct cunei_profile_options *options)
 {
-    *profile = (struct cunei_profile){.slot_count = slots_for(options->function_count)};
+    *profile = (struct cunei_profile){
+        .slot_count = slots_for(options->function_count),
+        .kinds = options->kinds,
+        .tags = {.max = CUNEI_TAGS_MAX},
+    };
     set_scale(profile, options->frequency > 0 ? options->frequency : NS_PER_S);
 
     /* calloc leaves pages alone that nobody touches, aligned_alloc would not zero. */
@@ -76,6 +80,8 @@ void cunei_profile_fini(struct cunei_profile *profile)
     cunei_edges_free(profile->edges);
     cunei_tasks_fini(&profile->tasks);
     cunei_exceptions_fini(&profile->exceptions);
+    cunei_guesses_fini(&profile->guesses);
+    cunei_textset_fini(&profile->tags);
     *profile = (struct cunei_profile){0};
 }
 
@@ -100,7 +106,7 @@ static inline struct cursor load(const struct cunei_profile *profile,
     return (struct cursor){
         .top = top,
         .limit = span->beyond ? top : span->frames + span->capacity - 1,
-        .current = &profile->functions[top->slot],
+        .current = &profile->functions[top->owner],
         .last = span->last,
         .calls = calls,
     };
@@ -140,7 +146,9 @@ static inline __attribute__((always_inline)) void enter(struct cunei_profile *pr
     *cursor->top = (struct cunei_frame){
         .entered = time,
         .slot = slot,
-        .run = slot == below->slot ? below->run + 1 : 1,
+        .run = slot == below->owner ? below->run + 1 : 1,
+        .owner = slot,
+        .level = below->level + 1,
     };
     facts->opened_at = recursive ? facts->opened_at : time;
     facts->open++;
@@ -181,7 +189,7 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
                                                        struct cursor *cursor,
                                                        uint64_t time, bool edges)
 {
-    struct cunei_facts *facts = cursor->current;
+    struct cunei_facts *facts = cursor->current; /* no region's: it is on top */
     uint64_t ticks = time - cursor->top->entered;
     uint64_t ns =
         (uint64_t)((unsigned __int128)ticks * profile->multiplier >> profile->shift);
@@ -194,7 +202,7 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
     }
     facts->max_ns = ns > facts->max_ns ? ns : facts->max_ns;
     cursor->top--;
-    cursor->current = &profile->functions[cursor->top->slot];
+    cursor->current = &profile->functions[cursor->top->owner];
     return cunei_histogram_add(&facts->histogram, ns);
 }
 
@@ -222,6 +230,65 @@ static __attribute__((noinline)) int rare(struct cunei_profile *profile,
         cursor->calls += phase == CUNEI_PHASE_ENTER;
     }
     *cursor = load(profile, span, cursor->calls);
+    return rc;
+}
+
+/* The same of a region, which nobody called. */
+static __attribute__((noinline)) int read_region(struct cunei_profile *profile,
+                                                 struct cunei_span *span,
+                                                 struct cursor *cursor, uint32_t slot,
+                                                 uint32_t phase, uint64_t time)
+{
+    int rc = 0;
+
+    store(span, cursor);
+    if (phase & 1) {
+        if (phase == CUNEI_PHASE_YIELD)
+            rc = cunei_waits_read(profile, span, slot, true, time);
+        if (rc == 0)
+            rc = cunei_stack_leave(
+                profile, span,
+                &(struct cunei_leave){.slot = slot,
+                                      .is_yield = phase == CUNEI_PHASE_YIELD,
+                                      .time = time});
+    } else
+        rc = cunei_stack_enter(profile, span, slot, phase == CUNEI_PHASE_ENTER, time);
+    *cursor = load(profile, span, cursor->calls);
+    return rc;
+}
+
+/* A call ends or is suspended. */
+static inline __attribute__((always_inline)) int read_leave(
+    struct cunei_profile *profile, struct cunei_span *span, struct cursor *cursor,
+    uint32_t slot, uint32_t phase, uint64_t time, bool edges)
+{
+    int rc = 0;
+
+    if (__builtin_expect(phase & 2, 0) &&
+        (rc = cunei_waits_read(profile, span, slot, true, time)) < 0)
+        return rc;
+    if (__builtin_expect(cursor->top->slot == slot &&
+                             !cunei_frame_is_watched(cursor->top) && span->beyond == 0,
+                         1))
+        return leave(profile, cursor, time, edges);
+    return rare(profile, span, cursor, slot, phase, time);
+}
+
+/* One begins or goes on. */
+static inline __attribute__((always_inline)) int read_enter(
+    struct cunei_profile *profile, struct cunei_span *span, struct cursor *cursor,
+    uint32_t slot, uint32_t phase, uint64_t time, bool tree, bool edges)
+{
+    int rc = 0;
+
+    if (__builtin_expect(cursor->top == cursor->limit, 0)) {
+        rc = rare(profile, span, cursor, slot, phase, time);
+        if (cursor->top == cursor->limit)
+            return rc;
+    }
+    enter(profile, cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree, edges);
+    if (__builtin_expect(phase & 2, 0))
+        rc = cunei_waits_read(profile, span, slot, false, time);
     return rc;
 }
 
@@ -262,28 +329,13 @@ static inline __attribute__((always_inline)) int read_words(
         }
         time = time > cursor.last ? time : cursor.last;
         pass(profile, &cursor, time, tree, edges);
-        if (phase & 1) {
-            if (__builtin_expect(phase & 2, 0) &&
-                (rc = cunei_waits_read(profile, span, slot, true, time)) < 0)
-                break;
-            if (__builtin_expect(cursor.top->slot == slot &&
-                                     !cunei_frame_is_watched(cursor.top) &&
-                                     span->beyond == 0,
-                                 1))
-                rc = leave(profile, &cursor, time, edges);
-            else
-                rc = rare(profile, span, &cursor, slot, phase, time);
-        } else {
-            if (__builtin_expect(cursor.top == cursor.limit, 0)) {
-                rc = rare(profile, span, &cursor, slot, phase, time);
-                if (cursor.top == cursor.limit)
-                    continue;
-            }
-            enter(profile, &cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree,
-                  edges);
-            if (__builtin_expect(phase & 2, 0))
-                rc = cunei_waits_read(profile, span, slot, false, time);
+        if (__builtin_expect(cunei_slot_is_region(profile, slot), 0)) {
+            rc = read_region(profile, span, &cursor, slot, phase, time);
+            continue;
         }
+        rc = phase & 1
+                 ? read_leave(profile, span, &cursor, slot, phase, time, edges)
+                 : read_enter(profile, span, &cursor, slot, phase, time, tree, edges);
     }
     store(span, &cursor);
 
@@ -356,6 +408,15 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
     }
     cunei_tasks_add(&profile->tasks, &other->tasks);
     cunei_exceptions_add(&profile->exceptions, &other->exceptions, NULL);
+    for (uint32_t i = 0; i < other->tags.count; i++) {
+        if (cunei_textset_add(&profile->tags, other->tags.items[i],
+                              other->tags.sizes[i]) == -ENOMEM)
+            return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
+        profile->said[i] += other->said[i];
+    profile->misused += other->misused;
+    cunei_gaps_add(&profile->pauses, &other->pauses);
     profile->switches += other->switches;
     profile->lines += other->lines;
     profile->events += other->events;
@@ -368,5 +429,5 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
         cunei_tree_add(profile->tree, other->tree, NULL, 1, 1);
     if (profile->edges && other->edges)
         cunei_edges_add(profile->edges, other->edges, NULL, 1, 1);
-    return 0;
+    return cunei_guesses_add(profile, other);
 }

@@ -36,9 +36,13 @@
 
 #include "model/collections.h"
 #include "model/exceptions.h"
+#include "model/gaps.h"
+#include "model/guesses.h"
 #include "model/histogram.h"
 #include "model/tasks.h"
+#include "model/textset.h"
 #include "wire/event.h"
+#include "wire/kind.h"
 #include "wire/packet.h"
 
 /* Frames beyond this depth are counted, not timed. */
@@ -49,6 +53,8 @@
 #define CUNEI_OPEN_MAX 64u
 /* Of a thread's name, this many bytes. */
 #define CUNEI_THREAD_NAME_MAX 127u
+/* Functions that are regions. */
+#define CUNEI_TAGS_MAX (1u << 16)
 
 struct cunei_edges;
 struct cunei_tree;
@@ -60,7 +66,7 @@ struct cunei_tree;
  */
 struct cunei_facts {
     uint64_t calls;
-    uint64_t self;      /* on top of the stack */
+    uint64_t self;      /* on top of the stack, or below regions alone */
     uint64_t total;     /* anywhere in the stack, recursion counted once */
     uint64_t opened_at; /* private, as the next two: while a span is read */
     uint64_t max_ns;    /* of one activation: entry or resume to leave or yield */
@@ -102,9 +108,11 @@ struct cunei_thread {
 struct cunei_frame {
     uint64_t entered; /* or resumed; see model/stack.h */
     uint32_t slot;
-    uint32_t run;  /* frames of the same function directly on top of each other */
-    uint32_t node; /* of the call tree */
-    uint32_t edge; /* of its caller and it */
+    uint32_t run;   /* frames of the same function directly on top of each other */
+    uint32_t node;  /* of the call tree */
+    uint32_t edge;  /* of its caller and it */
+    uint32_t owner; /* whose own time it is: for a region, of the function below it */
+    uint32_t level; /* how many functions are open up to here */
 };
 
 /* Private: a stretch of an inherited frame ended. */
@@ -181,11 +189,15 @@ struct cunei_span {
     uint64_t first_discarded;
 
     /* What the first thread found open; slot 0 where it could not know. */
-    uint32_t *inherited; /* owned */
-    uint32_t inherited_count;
-    uint32_t kept; /* of them, from the bottom, by the last thread: never left */
+    uint32_t *inherited;            /* owned */
     struct cunei_closing *closings; /* owned */
+    uint32_t inherited_count;
     uint32_t closing_count, closing_capacity;
+
+    bool lost;          /* something, before the packet that is being read */
+    bool renewed;       /* by that: what was open before it need not be open now */
+    bool first_renewed; /* the same, by the first packet */
+    bool begun;         /* the last thread has said what it found open */
 
     /* What the last thread has open.  frames[0] is the ground that all stands on. */
     struct cunei_frame *frames; /* owned */
@@ -193,8 +205,6 @@ struct cunei_span {
     uint32_t capacity;
     uint64_t beyond; /* frames above CUNEI_DEPTH_MAX */
     uint64_t last;   /* time of the last event */
-    bool lost;       /* something, before the packet that is being read */
-    bool begun;      /* the last thread has said what it found open */
     struct cunei_waits waits;
     struct cunei_steps steps;
     struct cunei_collecting first_collecting; /* of the first thread … */
@@ -204,14 +214,16 @@ struct cunei_span {
 struct cunei_profile_options {
     uint32_t function_count; /* ids from CUNEI_FUNCTION_FIRST on */
     uint64_t frequency;      /* ticks per second */
-    bool tree;               /* also who called whom in which context */
-    bool edges;              /* also who called whom */
+    struct cunei_kinds kinds;
+    bool tree;  /* also who called whom in which context */
+    bool edges; /* also who called whom */
 };
 
 struct cunei_profile {
     struct cunei_facts *functions; /* in `memory` */
     void *memory;                  /* owned */
     uint32_t slot_count;
+    struct cunei_kinds kinds; /* borrowed */
     uint64_t frequency;
     uint64_t multiplier; /* private: ticks to ns, as a fraction of 2^shift */
     unsigned shift;
@@ -219,9 +231,15 @@ struct cunei_profile {
     struct cunei_edges *edges; /* owned; NULL: not asked for */
     struct cunei_tasks tasks;
     struct cunei_exceptions exceptions;
+    struct cunei_guesses guesses;
+    struct cunei_textset tags; /* ids of functions, and behind each the region's name */
+    uint64_t said[CUNEI_CLASS_COUNT]; /* what model/userreader.h reads, by class */
+    uint64_t misused; /* marks of these that say what the program did wrong */
+    struct cunei_gaps pauses;
     uint64_t switches; /* between greenlets */
     uint64_t lines;    /* events of lines, which model/lines.h makes something of */
     uint64_t events;
+    /* What should not be: events that were switched off are no part of it. */
     uint64_t orphans;  /* leaves of frames whose entry is unknown */
     uint64_t unclosed; /* frames whose leave is missing */
     uint64_t appeared; /* frames whose entry is missing, by a packet's stack */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/match.h"
 #include "model/story.h"
 
 static int close_step(struct cunei_seam *seam, uint64_t time)
@@ -12,25 +13,20 @@ static int close_step(struct cunei_seam *seam, uint64_t time)
     return seam->methods->step(seam->context, task, time, false);
 }
 
-/* End the stretches of the frames from an index on. */
-static int close_from(struct cunei_seam *seam, uint32_t index, uint64_t time,
-                      enum cunei_stretch_end how)
+/* End the stretch of the top frame. */
+static int close_top(struct cunei_seam *seam, uint64_t time, enum cunei_stretch_end how)
 {
-    struct cunei_story_edge *last = &seam->last;
     struct cunei_story_steps *steps = &seam->steps;
-    int rc = 0;
+    uint32_t function = seam->last.functions[--seam->last.count];
 
-    while (rc == 0 && last->count > index) {
-        uint32_t function = last->functions[--last->count];
-        if (!(function & CUNEI_STORY_TOLD))
-            continue;
-        rc = seam->methods->close(seam->context, function & ~CUNEI_STORY_TOLD, time,
-                                  how);
-        while (rc == 0 && steps->count > 0 &&
-               steps->items[steps->count - 1].depth >= seam->depth)
-            rc = close_step(seam, time);
-        seam->depth--;
-    }
+    if (!(function & CUNEI_STORY_TOLD))
+        return 0;
+    int rc =
+        seam->methods->close(seam->context, function & ~CUNEI_STORY_TOLD, time, how);
+    while (rc == 0 && steps->count > 0 &&
+           steps->items[steps->count - 1].depth >= seam->depth)
+        rc = close_step(seam, time);
+    seam->depth--;
     return rc;
 }
 
@@ -52,25 +48,85 @@ static int pass_gap(struct cunei_seam *seam, const struct cunei_story_edge *next
                                    : 0);
 }
 
-/* The stretches that the piece found open, and what the seam has open: the same. */
-static int pass_stretches(struct cunei_seam *seam, const struct cunei_story_edge *next)
+/*
+ * Of what is above the frames that both have: which of it goes on, at another place,
+ * because regions do not stand where they stood.  `map` as cunei_match fills it, with
+ * places above `common`; those that go on lose their mark of being told in `here`.
+ */
+static void match_edges(const struct cunei_seam *seam,
+                        const struct cunei_story_edge *next, uint32_t common,
+                        uint32_t *here, uint32_t *map)
+{
+    const struct cunei_story_edge *last = &seam->last;
+    uint32_t here_count = last->count - common, count = next->count - common;
+    uint32_t *there = map + count;
+
+    for (uint32_t i = 0; i < here_count; i++)
+        here[i] = last->functions[common + i] & ~CUNEI_STORY_TOLD;
+    for (uint32_t i = 0; i < count; i++)
+        there[i] = next->functions[common + i] & ~CUNEI_STORY_TOLD;
+    (void)cunei_match(&seam->kinds, here, here_count, there, count, map);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t place = map[i];
+        if (place > 0 &&
+            last->functions[common + place - 1] != next->functions[common + i])
+            map[i] = 0;
+        else if (place > 0)
+            here[place - 1] = UINT32_MAX;
+    }
+}
+
+static int pass_places(struct cunei_seam *seam, const struct cunei_story_edge *next,
+                       uint32_t common, const uint32_t *here, const uint32_t *map)
 {
     struct cunei_story_edge *last = &seam->last;
-    uint32_t common = 0;
+    int rc = 0;
 
-    while (common < last->count && common < next->count &&
-           last->functions[common] == next->functions[common])
-        common++;
-    int rc = close_from(seam, common, next->time, CUNEI_END_UNSEEN);
+    while (rc == 0 && last->count > common) {
+        bool goes_on = here[last->count - common - 1] == UINT32_MAX;
+        rc = close_top(seam, next->time, goes_on ? CUNEI_END_SWITCH : CUNEI_END_UNSEEN);
+    }
     for (uint32_t i = common; rc == 0 && i < next->count; i++) {
         uint32_t function = next->functions[i];
         rc = cunei_story_edge_add(last, function);
         if (rc < 0 || !(function & CUNEI_STORY_TOLD))
             continue;
         seam->depth++;
-        rc = seam->methods->open(seam->context, function & ~CUNEI_STORY_TOLD,
-                                 next->time, CUNEI_BEGIN_FOUND);
+        rc = seam->methods->open(
+            seam->context, function & ~CUNEI_STORY_TOLD, next->time,
+            map[i - common] > 0 ? CUNEI_BEGIN_SWITCH : CUNEI_BEGIN_FOUND);
     }
+    return rc;
+}
+
+static bool has_regions(const struct cunei_seam *seam,
+                        const struct cunei_story_edge *edge)
+{
+    bool has = false;
+
+    for (uint32_t i = 0; seam->kinds.items && !has && i < edge->count; i++)
+        has =
+            cunei_kinds_is_region(&seam->kinds, edge->functions[i] & ~CUNEI_STORY_TOLD);
+    return has;
+}
+
+/* The stretches that the piece found open, and what the seam has open: the same. */
+static int pass_stretches(struct cunei_seam *seam, const struct cunei_story_edge *next)
+{
+    const struct cunei_story_edge *last = &seam->last;
+    uint32_t common = 0;
+
+    while (common < last->count && common < next->count &&
+           last->functions[common] == next->functions[common])
+        common++;
+    size_t here_count = last->count - common, count = next->count - common;
+    uint32_t *here = calloc(here_count + 2 * count + 1, sizeof(*here));
+    if (!here)
+        return -ENOMEM;
+    if (has_regions(seam, last) || has_regions(seam, next))
+        match_edges(seam, next, common, here, here + here_count);
+    int rc = pass_places(seam, next, common, here, here + here_count);
+    free(here);
     return rc;
 }
 
@@ -155,8 +211,8 @@ int cunei_seam_end(struct cunei_seam *seam)
     if (seam->has_thread && seam->last.count > 0)
         rc = seam->methods->thread(seam->context, &seam->last.packet, seam->last.time,
                                    false);
-    if (rc == 0)
-        rc = close_from(seam, 0, seam->last.time, CUNEI_END_OPEN);
+    while (rc == 0 && seam->last.count > 0)
+        rc = close_top(seam, seam->last.time, CUNEI_END_OPEN);
     seam->steps.count = 0;
     return rc;
 }

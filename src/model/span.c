@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/edges.h"
+#include "model/match.h"
 #include "model/stack.h"
 #include "model/steps.h"
 #include "model/tree.h"
@@ -44,7 +45,6 @@ int cunei_span_finish(struct cunei_span *span)
     thread->open_count = count;
     thread->open_depth = span->depth;
     span->depth = 0;
-    span->kept = 0;
     return 0;
 }
 
@@ -87,11 +87,11 @@ static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
         .vtid = packet->vtid,
         .cpu_begin_ns = packet->cpu_begin_ns,
     };
-    span->frames[0] = (struct cunei_frame){.entered = CUNEI_TIME_UNKNOWN};
-    span->kept = 0;
+    span->frames[0] = (struct cunei_frame){.entered = CUNEI_FRAME_UNKNOWN};
     span->beyond = 0;
     span->last = 0;
     span->lost = false;
+    span->renewed = false;
     span->begun = false;
     return 0;
 }
@@ -132,9 +132,11 @@ int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *sp
 
     if (first && !has_events)
         return 0;
+    bool renewed = packet->flags & CUNEI_PACKET_RENEWED;
     if (first) {
         span->first_sequence = packet->sequence;
         span->first_discarded = packet->events_discarded;
+        span->first_renewed = renewed;
     } else {
         span->lost |= !is_next(span, packet->sequence, packet->events_discarded);
         span->missing += missing_before(span, packet->sequence);
@@ -150,6 +152,7 @@ int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *sp
         if (rc < 0)
             return rc;
     }
+    span->renewed |= renewed;
     struct cunei_thread *thread = &span->threads[span->thread_count - 1];
     name_thread(thread, packet->thread_name,
                 strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
@@ -175,30 +178,61 @@ int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
     return cunei_waits_seal(profile, span);
 }
 
-/* How many frames from the bottom were open on both sides of the boundary. */
-static uint32_t common_depth(const struct cunei_span *left,
-                             const struct cunei_span *right)
-{
-    uint32_t depth = 0;
+/* What was open on both sides of the boundary. */
+struct boundary {
+    uint32_t *map; /* owned: for what `right` found, the frame of `left`, or 0 */
+    uint32_t found;
+    struct cunei_frame *common; /* owned: those, in the order of `right`, from 1 on */
+};
 
-    for (; depth < left->depth && depth < right->inherited_count; depth++) {
-        uint32_t here = left->frames[depth + 1].slot;
-        uint32_t there = right->inherited[depth];
-        if (here != there && here != 0 && there != 0)
-            break;
-    }
-    return depth;
+static void boundary_fini(struct boundary *boundary)
+{
+    free(boundary->map);
+    free(boundary->common);
 }
 
-/* `gap` ticks went by while the lowest `depth` frames of `left` were open. */
-static void account_gap(struct cunei_profile *profile, const struct cunei_span *left,
+static uint32_t function_of(uint32_t slot)
+{
+    return slot ? cunei_slot_function(slot) : 0;
+}
+
+static int boundary_init(struct boundary *boundary, const struct cunei_profile *profile,
+                         const struct cunei_span *left, const struct cunei_span *right)
+{
+    size_t count = right->inherited_count + (size_t)1, here_count = left->depth;
+    uint32_t common = 0;
+
+    *boundary = (struct boundary){
+        .map = malloc((2 * count + here_count) * sizeof(*boundary->map)),
+        .common = malloc(count * sizeof(*boundary->common)),
+    };
+    if (!boundary->map || !boundary->common)
+        return -ENOMEM;
+    uint32_t *there = boundary->map + count, *here = there + count;
+    for (uint32_t i = 0; i < left->depth; i++)
+        here[i] = function_of(left->frames[i + 1].slot);
+    for (uint32_t i = 0; i < right->inherited_count; i++)
+        there[i] = function_of(right->inherited[i]);
+    boundary->found = cunei_match(&profile->kinds, here, left->depth, there,
+                                  right->inherited_count, boundary->map);
+    boundary->common[0] = left->frames[0];
+    for (uint32_t i = 0; i < right->inherited_count; i++) {
+        if (boundary->map[i] > 0)
+            boundary->common[++common] = left->frames[boundary->map[i]];
+    }
+    return 0;
+}
+
+/* `gap` ticks went by while the `depth` frames above the ground were open. */
+static void account_gap(struct cunei_profile *profile, const struct cunei_frame *frames,
                         uint32_t depth, uint64_t gap, bool lost)
 {
-    uint32_t node = 0, edge = 0;
+    uint32_t node = 0, edge = 0, owner = 0;
 
     for (uint32_t i = 1; i <= depth; i++) {
-        uint32_t slot = left->frames[i].slot, caller = left->frames[i - 1].slot;
+        uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;
         struct cunei_facts *facts = &profile->functions[slot];
+        owner = cunei_slot_is_region(profile, slot) ? owner : slot;
         if (profile->tree)
             node = cunei_tree_child(profile->tree, node, slot);
         /* A recursion counts once. */
@@ -211,7 +245,7 @@ static void account_gap(struct cunei_profile *profile, const struct cunei_span *
         facts->total += facts->open++ > 0 ? 0 : gap;
     }
     for (uint32_t i = 1; i <= depth; i++) {
-        uint32_t slot = left->frames[i].slot, caller = left->frames[i - 1].slot;
+        uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;
         profile->functions[slot].open = 0;
         if (profile->edges)
             profile->edges->items[cunei_edges_find(profile->edges, caller, slot)].open =
@@ -221,7 +255,7 @@ static void account_gap(struct cunei_profile *profile, const struct cunei_span *
         profile->edges->items[edge].self += gap;
 
     if (!lost)
-        profile->functions[left->frames[depth].slot].self += gap;
+        profile->functions[owner].self += gap;
     if (profile->tree && lost)
         profile->tree->nodes[node].gap += gap;
     else if (profile->tree)
@@ -230,43 +264,64 @@ static void account_gap(struct cunei_profile *profile, const struct cunei_span *
 
 /* Frames that `right` saw end: `left` knows when they began, or passes them on. */
 static int resolve_closings(struct cunei_profile *profile, struct cunei_span *left,
-                            const struct cunei_span *right, uint32_t common)
+                            const struct cunei_span *right,
+                            const struct boundary *boundary)
 {
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < right->closing_count; i++) {
         struct cunei_closing closing = right->closings[i];
-        if (closing.position >= common)
+        if (closing.position >= right->inherited_count ||
+            boundary->map[closing.position] == 0)
             continue;
-        const struct cunei_frame *frame = &left->frames[closing.position + 1];
+        const struct cunei_frame *frame =
+            &left->frames[boundary->map[closing.position]];
         uint64_t entered = frame->entered & ~CUNEI_FRAME_WATCHED;
+        uint32_t origin = cunei_frame_origin(frame);
         if (closing.slot == 0)
             closing.slot = frame->slot;
-        if (frame->entered != CUNEI_TIME_UNKNOWN)
+        closing.position = origin - 1;
+        if (!cunei_frame_is_unknown(frame))
             rc =
                 cunei_stack_sample(profile, closing.slot,
                                    closing.time > entered ? closing.time - entered : 0);
-        else if (closing.position < left->kept)
+        else if (origin > 0)
             rc = cunei_stack_add_closing(left, closing);
     }
     return rc;
 }
 
-/* What stays open: of the common frames what `right` kept, then its own. */
-static int join_frames(struct cunei_span *left, const struct cunei_span *right,
-                       uint32_t common)
+/* A frame that is open at the end of `right`, as it is at the end of both. */
+static struct cunei_frame join_frame(const struct cunei_span *left,
+                                     const struct cunei_span *right,
+                                     const struct boundary *boundary, uint32_t index)
 {
-    uint32_t kept = right->kept < common ? right->kept : common;
+    struct cunei_frame frame = right->frames[index];
+    uint32_t origin = cunei_frame_origin(&frame), from = 0;
 
-    left->depth = kept;
-    if (left->kept > kept)
-        left->kept = kept;
-    for (uint32_t i = kept; i < right->depth; i++) {
-        if (!cunei_stack_reserve(left))
-            return -ENOMEM;
-        left->frames[++left->depth] = right->frames[i + 1];
-    }
-    return 0;
+    if (origin == 0 || origin > right->inherited_count)
+        return frame;
+    if (boundary)
+        from = boundary->map[origin - 1];
+    frame.entered = from > 0 ? left->frames[from].entered : CUNEI_FRAME_UNKNOWN;
+    if (frame.slot == 0 && from > 0)
+        frame.slot = left->frames[from].slot;
+    return frame;
+}
+
+/* What stays open; without a boundary, on another thread. */
+static void join_frames(struct cunei_span *left, struct cunei_span *right,
+                        const struct boundary *boundary)
+{
+    for (uint32_t i = 1; i <= right->depth; i++)
+        right->frames[i] = join_frame(left, right, boundary, i);
+    struct cunei_frame *frames = left->frames;
+    uint32_t capacity = left->capacity;
+    left->frames = right->frames;
+    left->capacity = right->capacity;
+    left->depth = right->depth;
+    right->frames = frames;
+    right->capacity = capacity;
 }
 
 static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
@@ -288,15 +343,23 @@ static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
     right->open = NULL;
 }
 
-/* Frames that `right` did not find any more, from the top; see lose_frame. */
+/* Frames that `right` did not find any more, from the top; see cunei_stack_lose. */
 static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
-                       uint32_t common, uint64_t time)
+                       const struct cunei_span *right, const struct boundary *boundary,
+                       uint64_t time)
 {
     int rc = 0;
 
-    for (uint32_t i = left->depth; rc == 0 && i > common; i--) {
-        if (cunei_frame_is_watched(&left->frames[i]))
-            rc = cunei_steps_end(profile, left, i - 1, left->frames[i].slot, time,
+    /* Those that it did are none to lose. */
+    for (uint32_t i = 0; i < right->inherited_count; i++) {
+        if (boundary->map[i] > 0)
+            left->frames[boundary->map[i]].level = 0;
+    }
+    for (uint32_t i = left->depth; rc == 0 && i > 0; i--) {
+        const struct cunei_frame *frame = &left->frames[i];
+        if (cunei_frame_is_watched(frame) && frame->level > 0 &&
+            !cunei_slot_is_region(profile, frame->slot))
+            rc = cunei_steps_end(profile, left, frame->level - 1, frame->slot, time,
                                  CUNEI_ENDING_UNSEEN);
     }
     return rc;
@@ -323,29 +386,35 @@ static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
                          struct cunei_span *right, bool lost)
 {
     struct cunei_thread *first = &right->threads[0];
-    uint32_t common = common_depth(left, right);
     uint64_t gap = first->begin > left->last ? first->begin - left->last : 0;
+    struct boundary boundary;
 
-    account_gap(profile, left, lost ? common : left->depth, gap, lost);
+    int rc = boundary_init(&boundary, profile, left, right);
+    if (rc < 0)
+        goto out;
+    if (lost)
+        account_gap(profile, boundary.common, boundary.found, gap, true);
+    else
+        account_gap(profile, left->frames, left->depth, gap, false);
     profile->gaps += lost;
-    if (!lost) {
-        profile->unclosed += left->depth - common + left->beyond;
-        profile->appeared += right->inherited_count - common;
+    if (!lost && !right->first_renewed) {
+        profile->unclosed += left->depth - boundary.found + left->beyond;
+        profile->appeared += right->inherited_count - boundary.found;
     }
-    int rc = resolve_closings(profile, left, right, common);
+    rc = resolve_closings(profile, left, right, &boundary);
     if (rc == 0)
-        rc = lose_frames(profile, left, common, lost ? left->last : first->begin);
+        rc = lose_frames(profile, left, right, &boundary,
+                         lost ? left->last : first->begin);
     if (rc == 0)
         rc = cunei_steps_join(profile, left, right, true);
     join_collections(left, right, lost);
-    if (rc == 0)
-        rc = join_frames(left, right, right->thread_count == 1 ? common : 0);
-    if (rc < 0)
-        return rc;
-    if (right->thread_count > 1)
-        left->kept = 0;
-    join_thread(&left->threads[left->thread_count - 1], first);
-    return 0;
+    if (rc == 0) {
+        join_frames(left, right, right->thread_count == 1 ? &boundary : NULL);
+        join_thread(&left->threads[left->thread_count - 1], first);
+    }
+out:
+    boundary_fini(&boundary);
+    return rc;
 }
 
 int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
@@ -375,7 +444,7 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
         if (rc == 0)
             rc = cunei_steps_join(profile, left, right, false);
         if (rc == 0)
-            rc = join_frames(left, right, 0);
+            join_frames(left, right, NULL);
         if (left->thread_count == 1)
             left->first_collecting = left->collecting;
         left->collecting = right->collecting;

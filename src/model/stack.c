@@ -15,7 +15,7 @@ void cunei_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
     const struct cunei_frame *top = &span->frames[span->depth];
     uint64_t passed = time - span->last;
 
-    profile->functions[top->slot].self += passed;
+    profile->functions[top->owner].self += passed;
     if (profile->tree)
         profile->tree->nodes[top->node].self += passed;
     if (profile->edges)
@@ -66,20 +66,33 @@ int cunei_stack_add_closing(struct cunei_span *span, struct cunei_closing closin
     return 0;
 }
 
-/* One more frame; `entered` as it is kept in it. */
-static int open_frame(struct cunei_profile *profile, struct cunei_span *span,
-                      uint32_t slot, uint64_t entered, uint64_t time)
+/* A frame on top of another, but for its time and place. */
+static struct cunei_frame frame_above(const struct cunei_profile *profile,
+                                      const struct cunei_frame *below, uint32_t slot)
+{
+    if (cunei_slot_is_region(profile, slot))
+        return (struct cunei_frame){.slot = slot,
+                                    .run = below->run,
+                                    .owner = below->owner,
+                                    .level = below->level};
+    return (struct cunei_frame){
+        .slot = slot,
+        .run = slot == below->owner ? below->run + 1 : 1,
+        .owner = slot,
+        .level = below->level + 1,
+    };
+}
+
+int cunei_stack_open(struct cunei_profile *profile, struct cunei_span *span,
+                     uint32_t slot, uint64_t entered, uint64_t time)
 {
     struct cunei_facts *facts = &profile->functions[slot];
 
     if (!cunei_stack_reserve(span))
         return -ENOMEM;
     struct cunei_frame *below = &span->frames[span->depth++];
-    struct cunei_frame frame = {
-        .entered = entered,
-        .slot = slot,
-        .run = slot == below->slot ? below->run + 1 : 1,
-    };
+    struct cunei_frame frame = frame_above(profile, below, slot);
+    frame.entered = entered;
     if (profile->tree)
         frame.node = cunei_tree_child(profile->tree, below->node, slot);
     if (profile->edges) {
@@ -94,9 +107,8 @@ static int open_frame(struct cunei_profile *profile, struct cunei_span *span,
     return 0;
 }
 
-/* Count the entry or resumption of the top frame. */
-static void count_entry(struct cunei_profile *profile, const struct cunei_span *span,
-                        bool is_call)
+void cunei_stack_count(struct cunei_profile *profile, const struct cunei_span *span,
+                       bool is_call)
 {
     const struct cunei_frame *top = &span->frames[span->depth], *below = top - 1;
     struct cunei_facts *facts = &profile->functions[top->slot];
@@ -131,10 +143,12 @@ int cunei_stack_enter(struct cunei_profile *profile, struct cunei_span *span,
         facts->calls += is_call;
         facts->resumes += !is_call;
     } else {
-        int rc = open_frame(profile, span, slot, time | CUNEI_FRAME_WATCHED, time);
+        uint64_t watched =
+            cunei_slot_is_region(profile, slot) ? 0 : CUNEI_FRAME_WATCHED;
+        int rc = cunei_stack_open(profile, span, slot, time | watched, time);
         if (rc < 0)
             return rc;
-        count_entry(profile, span, is_call);
+        cunei_stack_count(profile, span, is_call);
     }
     return is_call ? 0 : cunei_waits_read(profile, span, slot, false, time);
 }
@@ -147,9 +161,8 @@ static void account_total(struct cunei_profile *profile, struct cunei_facts *fac
         profile->edges->items[facts->edge].total += time - facts->opened_at;
 }
 
-/* Remove the top frame without saying how long it took. */
-static void drop_frame(struct cunei_profile *profile, struct cunei_span *span,
-                       uint64_t time)
+void cunei_stack_drop(struct cunei_profile *profile, struct cunei_span *span,
+                      uint64_t time)
 {
     const struct cunei_frame *top = &span->frames[span->depth];
     struct cunei_facts *facts = &profile->functions[top->slot];
@@ -159,37 +172,39 @@ static void drop_frame(struct cunei_profile *profile, struct cunei_span *span,
     if (profile->edges)
         cunei_edges_close(profile->edges, top->edge, time);
     span->depth--;
-    if (span->kept > span->depth)
-        span->kept = span->depth;
 }
 
-/* Remove the top frame, which ended without telling. */
-static int lose_frame(struct cunei_profile *profile, struct cunei_span *span,
-                      uint64_t time)
+/* A frame ended, of which a step may be. */
+static int end_step(struct cunei_profile *profile, struct cunei_span *span,
+                    const struct cunei_frame *frame, uint32_t slot, uint64_t time,
+                    enum cunei_ending ending)
+{
+    if (!cunei_frame_is_watched(frame) || cunei_slot_is_region(profile, frame->slot))
+        return 0;
+    return cunei_steps_end(profile, span, frame->level - 1, slot, time, ending);
+}
+
+int cunei_stack_lose(struct cunei_profile *profile, struct cunei_span *span,
+                     uint64_t time)
+{
+    const struct cunei_frame top = span->frames[span->depth];
+
+    cunei_stack_drop(profile, span, time);
+    return end_step(profile, span, &top, top.slot, time, CUNEI_ENDING_UNSEEN);
+}
+
+int cunei_stack_sample_top(struct cunei_profile *profile, struct cunei_span *span,
+                           uint32_t slot, uint64_t time)
 {
     const struct cunei_frame *top = &span->frames[span->depth];
-    uint32_t slot = top->slot;
-    bool is_watched = cunei_frame_is_watched(top);
+    uint32_t origin = cunei_frame_origin(top);
 
-    drop_frame(profile, span, time);
-    if (!is_watched)
-        return 0;
-    return cunei_steps_end(profile, span, span->depth, slot, time, CUNEI_ENDING_UNSEEN);
-}
-
-/* Say how long the top frame's stretch took, which is one of `slot` even if that was
- * not known so far. */
-static int sample_frame(struct cunei_profile *profile, struct cunei_span *span,
-                        uint32_t slot, uint64_t time)
-{
-    uint64_t entered = span->frames[span->depth].entered;
-
-    if (entered != CUNEI_TIME_UNKNOWN)
+    if (!cunei_frame_is_unknown(top))
         return cunei_stack_sample(profile, slot,
-                                  time - (entered & ~CUNEI_FRAME_WATCHED));
-    if (span->depth <= span->kept)
-        return cunei_stack_add_closing(
-            span, (struct cunei_closing){time, span->depth - 1, slot});
+                                  time - (top->entered & ~CUNEI_FRAME_WATCHED));
+    if (origin > 0)
+        return cunei_stack_add_closing(span,
+                                       (struct cunei_closing){time, origin - 1, slot});
     return 0;
 }
 
@@ -197,254 +212,125 @@ static int sample_frame(struct cunei_profile *profile, struct cunei_span *span,
 static int close_frame(struct cunei_profile *profile, struct cunei_span *span,
                        const struct cunei_leave *leave)
 {
-    bool is_watched = cunei_frame_is_watched(&span->frames[span->depth]);
+    const struct cunei_frame top = span->frames[span->depth];
     enum cunei_ending ending =
         leave->is_yield ? CUNEI_ENDING_YIELD : CUNEI_ENDING_LEAVE;
 
     if (leave->is_unwind && !leave->is_close)
         ending = CUNEI_ENDING_RAISE;
     profile->functions[leave->slot].raised += leave->is_unwind;
-    int rc = sample_frame(profile, span, leave->slot, leave->time);
-    drop_frame(profile, span, leave->time);
-    if (rc == 0 && is_watched)
-        rc = cunei_steps_end(profile, span, span->depth, leave->slot, leave->time,
-                             ending);
+    int rc = cunei_stack_sample_top(profile, span, leave->slot, leave->time);
+    cunei_stack_drop(profile, span, leave->time);
+    if (rc == 0)
+        rc = end_step(profile, span, &top, leave->slot, leave->time, ending);
     return rc;
 }
 
-/*
- * How many frames of the function stand on top; `run` where the frames below are not
- * known and it may well be so.
- */
-static uint64_t count_run(const struct cunei_span *span, uint32_t slot, uint64_t run)
+static bool is_region_at(const struct cunei_profile *profile,
+                         const struct cunei_span *span, uint32_t depth)
 {
-    const struct cunei_frame *top = &span->frames[span->depth];
-    uint32_t count = top->slot == slot ? top->run : 0;
-    uint32_t below = span->depth - count;
-
-    if (count < run && below > 0 && span->frames[below].slot == 0)
-        return run;
-    return count;
+    return cunei_slot_is_region(profile, span->frames[depth].slot);
 }
 
-/* The leave behind an `unwind` that counted frames. */
-static int unwind_run(struct cunei_profile *profile, struct cunei_span *span,
-                      const struct cunei_leave *leave)
+/* The depth of the function that is innermost from a depth on downwards. */
+static uint32_t function_below(const struct cunei_profile *profile,
+                               const struct cunei_span *span, uint32_t depth)
 {
-    uint64_t count = count_run(span, leave->slot, leave->run);
+    while (depth > 0 && is_region_at(profile, span, depth))
+        depth--;
+    return depth;
+}
+
+/*
+ * The frame at a depth is left.  What is above it is put aside for that: all of it
+ * where a region ends, regions where a function does, which was not seen to end
+ * the functions that it called.
+ */
+static int leave_below(struct cunei_profile *profile, struct cunei_span *span,
+                       const struct cunei_leave *leave, uint32_t depth)
+{
+    bool is_region = is_region_at(profile, span, depth);
+    uint32_t above = span->depth - depth, kept = 0;
     int rc = 0;
 
-    if (count < leave->run) {
-        profile->orphans++;
-        return 0;
-    }
-    for (; rc == 0 && count > leave->run; count--) {
+    struct cunei_frame *aside = malloc((above + 1) * sizeof(*aside));
+    if (!aside)
+        return -ENOMEM;
+    while (rc == 0 && span->depth > depth) {
+        if (is_region || is_region_at(profile, span, span->depth)) {
+            aside[kept++] = span->frames[span->depth];
+            cunei_stack_drop(profile, span, leave->time);
+            continue;
+        }
         profile->unclosed++;
-        rc = lose_frame(profile, span, leave->time);
+        rc = cunei_stack_lose(profile, span, leave->time);
     }
-    return rc < 0 ? rc : close_frame(profile, span, leave);
+    if (rc == 0)
+        rc = close_frame(profile, span, leave);
+    while (rc == 0 && kept > 0) {
+        kept--;
+        rc = cunei_stack_open(profile, span, aside[kept].slot, aside[kept].entered,
+                              leave->time);
+    }
+    free(aside);
+    return rc;
+}
+
+static int leave_at(struct cunei_profile *profile, struct cunei_span *span,
+                    const struct cunei_leave *leave, uint32_t depth)
+{
+    return depth == span->depth ? close_frame(profile, span, leave)
+                                : leave_below(profile, span, leave, depth);
+}
+
+/*
+ * The depth of the frame that the leave behind an `unwind` is of, which counted those
+ * of its function; 0: there are not so many.  Where the frames below are not known, it
+ * may well be so.
+ */
+static uint32_t unwound_depth(const struct cunei_profile *profile,
+                              const struct cunei_span *span,
+                              const struct cunei_leave *leave)
+{
+    uint32_t depth = function_below(profile, span, span->depth), top = depth;
+    uint64_t count = depth > 0 && span->frames[depth].slot == leave->slot
+                         ? span->frames[depth].run
+                         : 0;
+
+    for (uint64_t i = count; i > leave->run; i--)
+        depth = function_below(profile, span, depth - 1);
+    if (count >= leave->run)
+        return depth;
+    for (uint64_t i = count; i > 0; i--)
+        depth = function_below(profile, span, depth - 1);
+    return depth > 0 && span->frames[depth].slot == 0 ? top : 0;
 }
 
 int cunei_stack_leave(struct cunei_profile *profile, struct cunei_span *span,
                       const struct cunei_leave *leave)
 {
-    int rc = 0;
+    bool is_region = cunei_slot_is_region(profile, leave->slot);
+    uint32_t depth = span->depth;
 
     if (span->beyond > 0) {
         span->beyond--;
         return 0;
     }
-    if (leave->is_unwind && leave->run > 0)
-        return unwind_run(profile, span, leave);
-
-    if (profile->functions[leave->slot].open == 0) {
-        bool hidden = span->depth > 0 && span->frames[span->depth].slot == 0;
-        if (hidden)
-            return close_frame(profile, span, leave);
+    if (leave->is_unwind && leave->run > 0 && !is_region)
+        depth = unwound_depth(profile, span, leave);
+    else if (profile->functions[leave->slot].open > 0)
+        while (depth > 1 && span->frames[depth].slot != leave->slot)
+            depth--;
+    else {
+        depth = is_region ? 0 : function_below(profile, span, depth);
+        if (depth > 0 && span->frames[depth].slot != 0)
+            depth = 0;
+    }
+    if (depth == 0) {
         profile->orphans++;
         return 0;
     }
-    while (rc == 0 && span->depth > 1 &&
-           span->frames[span->depth].slot != leave->slot) {
-        profile->unclosed++;
-        rc = lose_frame(profile, span, leave->time);
-    }
-    return rc < 0 ? rc : close_frame(profile, span, leave);
-}
-
-/* What a `stack` or `switch` says: `hidden` frames of unknown functions, then these. */
-struct view {
-    const uint32_t *functions;
-    uint32_t hidden;
-    uint32_t depth; /* with the hidden ones */
-};
-
-static struct view view_of(const uint32_t *functions, uint32_t count, uint32_t omitted)
-{
-    uint32_t padding = count > 0 && functions[0] == 0;
-    uint32_t hidden = omitted;
-
-    count -= padding;
-    if (count > CUNEI_DEPTH_MAX)
-        count = CUNEI_DEPTH_MAX;
-    if (hidden > CUNEI_DEPTH_MAX - count)
-        hidden = CUNEI_DEPTH_MAX - count;
-    return (struct view){functions + padding, hidden, hidden + count};
-}
-
-static uint32_t slot_at(const struct cunei_profile *profile, const struct view *view,
-                        uint32_t position)
-{
-    if (position < view->hidden)
-        return 0;
-    return cunei_slot_of(profile, view->functions[position - view->hidden]);
-}
-
-/* How many frames from the bottom both know. */
-static uint32_t common_depth(const struct cunei_profile *profile,
-                             const struct cunei_span *span, const struct view *view)
-{
-    uint32_t depth = view->hidden < span->depth ? view->hidden : span->depth;
-
-    for (; depth < span->depth && depth < view->depth; depth++) {
-        uint32_t here = span->frames[depth + 1].slot;
-        uint32_t there = slot_at(profile, view, depth);
-        if (here != there && here != 0 && there != 0)
-            break;
-    }
-    return depth;
-}
-
-/* Give their functions to the lowest `depth` frames that had none so far. */
-static void name_frames(struct cunei_profile *profile, struct cunei_span *span,
-                        const struct view *view, uint32_t depth, uint64_t time)
-{
-    for (uint32_t i = view->hidden; i < depth; i++) {
-        struct cunei_frame *frame = &span->frames[i + 1];
-        uint32_t slot = slot_at(profile, view, i);
-        if (frame->slot == 0 && slot != 0) {
-            struct cunei_facts *facts = &profile->functions[slot];
-            frame->slot = slot;
-            profile->functions[0].open--;
-            if (profile->edges) {
-                cunei_edges_close(profile->edges, frame->edge, time);
-                frame->edge = cunei_edges_find(profile->edges, frame[-1].slot, slot);
-                cunei_edges_open(profile->edges, frame->edge, time);
-            }
-            if (facts->open++ == 0) {
-                facts->opened_at = time;
-                facts->edge = frame->edge;
-            }
-        }
-        frame->run = frame->slot == frame[-1].slot ? frame[-1].run + 1 : 1;
-    }
-}
-
-/* The first that a thread says: nothing before it is known. */
-static int begin_stack(struct cunei_profile *profile, struct cunei_span *span,
-                       const struct view *view, uint64_t time)
-{
-    span->begun = true;
-    span->last = time;
-    for (uint32_t i = 0; i < view->depth; i++) {
-        int rc = open_frame(profile, span, slot_at(profile, view, i),
-                            CUNEI_TIME_UNKNOWN, time);
-        if (rc < 0)
-            return rc;
-    }
-    if (span->thread_count > 1)
-        return 0;
-
-    /* Only a span's first thread can have begun in the span before it. */
-    span->inherited = malloc((view->depth + 1) * sizeof(*span->inherited));
-    if (!span->inherited)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < view->depth; i++)
-        span->inherited[i] = span->frames[i + 1].slot;
-    span->inherited_count = view->depth;
-    span->kept = view->depth;
-    return 0;
-}
-
-int cunei_stack_sync(struct cunei_profile *profile, struct cunei_span *span,
-                     const struct cunei_stack *stack, uint64_t time)
-{
-    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
-    struct view view = {0};
-    bool lost = span->lost;
-    int rc = 0;
-
-    if (stack)
-        view = view_of(stack->functions, stack->count, stack->omitted);
-    span->lost = false;
-    if (!span->begun) {
-        thread->begin = time;
-        return begin_stack(profile, span, &view, time);
-    }
-
-    uint32_t common = common_depth(profile, span, &view);
-    if (!lost) {
-        cunei_stack_pass(profile, span, time);
-        profile->unclosed += span->depth - common + span->beyond;
-        profile->appeared += view.depth - common;
-    }
-    /* Where events were lost, what is not open any more is taken to have ended at once,
-     * and what went on below the rest is unknown. */
-    while (rc == 0 && span->depth > common)
-        rc = lose_frame(profile, span, span->last);
-    if (lost && profile->tree)
-        profile->tree->nodes[span->frames[common].node].gap += time - span->last;
-    profile->gaps += lost;
-    span->beyond = 0;
-    span->last = time;
-    if (profile->functions[0].open > 0)
-        name_frames(profile, span, &view, common, time);
-    for (uint32_t i = common; rc == 0 && i < view.depth; i++)
-        rc = open_frame(profile, span, slot_at(profile, &view, i), CUNEI_TIME_UNKNOWN,
-                        time);
-    return rc;
-}
-
-/* The top frame is suspended, with all that is below it. */
-static int suspend_frame(struct cunei_profile *profile, struct cunei_span *span,
-                         uint64_t time)
-{
-    uint32_t slot = span->frames[span->depth].slot;
-
-    int rc = sample_frame(profile, span, slot, time);
-    drop_frame(profile, span, time);
-    if (rc == 0 && slot != 0)
-        rc = cunei_waits_read(profile, span, slot, true, time);
-    return rc;
-}
-
-static int resume_frame(struct cunei_profile *profile, struct cunei_span *span,
-                        uint32_t slot, uint64_t time)
-{
-    int rc = open_frame(profile, span, slot, time | CUNEI_FRAME_WATCHED, time);
-    if (rc < 0 || slot == 0)
-        return rc;
-    count_entry(profile, span, false);
-    return cunei_waits_read(profile, span, slot, false, time);
-}
-
-int cunei_stack_switch(struct cunei_profile *profile, struct cunei_span *span,
-                       const struct cunei_switch *change, uint64_t time)
-{
-    uint32_t omitted = change->omitted < CUNEI_SWITCH_HIDDEN_MAX
-                           ? change->omitted
-                           : CUNEI_SWITCH_HIDDEN_MAX;
-    struct view view = view_of(change->functions, change->count, omitted);
-    int rc = 0;
-
-    cunei_stack_pass(profile, span, time);
-    while (rc == 0 && span->depth > 0)
-        rc = suspend_frame(profile, span, time);
-    for (uint32_t i = 0; rc == 0 && i < view.depth; i++)
-        rc = resume_frame(profile, span, slot_at(profile, &view, i), time);
-    span->beyond = 0;
-    profile->switches++;
-    return rc;
+    return leave_at(profile, span, leave, depth);
 }
 
 void cunei_stack_seal(struct cunei_profile *profile, const struct cunei_span *span)

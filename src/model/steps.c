@@ -161,7 +161,7 @@ int cunei_steps_begin(struct cunei_profile *profile, struct cunei_span *span,
                       uint64_t task, bool goes_on, uint64_t time)
 {
     struct cunei_steps *steps = &span->steps;
-    uint32_t position = span->depth - 1;
+    uint32_t position = span->frames[span->depth].level - 1;
     uint32_t slot = span->frames[span->depth].slot;
 
     uint32_t index = cunei_tasks_find(&profile->tasks, task);

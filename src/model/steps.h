@@ -2,10 +2,10 @@
 /*
  * Which tasks run on a thread: private to the model.
  *
- * A step of a task is told by the place of its coroutine's frame in the stack and by
- * that frame's function.  It ends when a frame of that function at that place is left,
- * yields or is gone, other than by a switch to another greenlet: what runs there, runs
- * for the task.  Of several steps, the innermost runs.
+ * A step of a task is told by the place of its coroutine's frame among the functions
+ * that are open, and by that frame's function.  It ends when a frame of that function
+ * at that place is left, yields or is gone, other than by a switch to another greenlet:
+ * what runs there, runs for the task.  Of several steps, the innermost runs.
  *
  * A piece of a stream keeps the first end of each place and function that might be that
  * of a step from before it: of a frame that it found open, or that a switch brought.

@@ -220,6 +220,12 @@ static int tell(struct cunei_story *story, const struct cunei_walk_step *step)
                    : 0;
     case CUNEI_WALK_SWITCH:
         return tell_switch(story, step);
+    case CUNEI_WALK_ASIDE:
+        return close_stretch(story, &step->frames[step->depth - 1], step->time,
+                             CUNEI_END_SWITCH);
+    case CUNEI_WALK_AGAIN:
+        return open_stretch(story, &step->frames[step->depth - 1], step->time,
+                            CUNEI_BEGIN_SWITCH);
     case CUNEI_WALK_EVENT:
         return tell_event(story, step);
     default:
@@ -230,7 +236,8 @@ static int tell(struct cunei_story *story, const struct cunei_walk_step *step)
 /* Whether a frame begins with the step: it has no stretch until that is told. */
 static bool is_begin(const struct cunei_walk_step *step)
 {
-    return step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND;
+    return step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND ||
+           step->kind == CUNEI_WALK_AGAIN;
 }
 
 static int tell_step(void *context, const struct cunei_walk_step *step)
@@ -265,6 +272,7 @@ int cunei_story_packet(struct cunei_story *story, const struct cunei_packet *pac
         return 0;
     story->walk.step = tell_step;
     story->walk.context = story;
+    story->walk.kinds = story->kinds;
     memcpy(&story->last.packet, packet, sizeof(story->last.packet));
     int rc = cunei_walk_packet(&story->walk, packet, words, word_count);
     story->discarded = packet->events_discarded;

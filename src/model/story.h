@@ -10,8 +10,9 @@
  *     cunei_story_fini(&story);
  *
  * It is the walk (model/walk.h) made simpler for those who only write it down: a
- * stretch is a call, a generator's from a resumption to its yield, or what a greenlet
- * ran of a call before another one did.  Whoever fails ends the telling.
+ * stretch is a call or a region, a generator's from a resumption to its yield, or what
+ * a greenlet ran of a call before another one did.  Where a region ends below calls, or
+ * a call below regions, what is above is cut in two.  Whoever fails ends the telling.
  *
  * Pieces of a stream are told independently of each other, in any order and on any
  * thread.  What lies between two of them is told by a seam, in their order:
@@ -38,7 +39,7 @@
 enum cunei_stretch_begin {
     CUNEI_BEGIN_CALL,
     CUNEI_BEGIN_RESUME, /* of a generator or coroutine */
-    CUNEI_BEGIN_SWITCH, /* its greenlet goes on */
+    CUNEI_BEGIN_SWITCH, /* its greenlet goes on; or it does, cut by a region's end */
     CUNEI_BEGIN_FOUND,  /* it was open already, since nobody knows when */
 };
 
@@ -104,6 +105,7 @@ int cunei_story_edge_add(struct cunei_story_edge *edge, uint32_t function);
 struct cunei_story {
     const struct cunei_story_methods *methods;
     void *context;
+    struct cunei_kinds kinds;
     bool is_whole; /* there are no other pieces, and no seams */
 
     /* Private. */
@@ -133,6 +135,7 @@ void cunei_story_fini(struct cunei_story *story);
 struct cunei_seam {
     const struct cunei_story_methods *methods;
     void *context;
+    struct cunei_kinds kinds;
 
     /* Private: what the piece before it left. */
     struct cunei_story_edge last;

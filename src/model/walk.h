@@ -9,9 +9,10 @@
  *     cunei_walk_fini(&walk);
  *
  * The rules are those of the profile: a leave that does not match is an orphan, what is
- * above a leave lost its own end, each packet says what is really open.  A greenlet
- * that does not run keeps its frames until it goes on.  Memory grows with what is open,
- * not with the trace.
+ * above a leave lost its own end, each packet says what is really open.  Regions are
+ * frames, but need not nest: where one ends below functions, or a function below
+ * regions, what is above is put aside and back.  A greenlet that does not run keeps its
+ * frames until it goes on.  Memory grows with what is open, not with the trace.
  */
 #ifndef CUNEI_MODEL_WALK_H
 #define CUNEI_MODEL_WALK_H
@@ -21,6 +22,7 @@
 #include <stdint.h>
 
 #include "wire/event.h"
+#include "wire/kind.h"
 #include "wire/packet.h"
 
 enum cunei_walk_kind {
@@ -33,6 +35,8 @@ enum cunei_walk_kind {
     CUNEI_WALK_LOST,   /* events were lost before this */
     CUNEI_WALK_OPEN,   /* the story ends, and a frame is still open */
     CUNEI_WALK_SWITCH, /* another greenlet runs after this */
+    CUNEI_WALK_ASIDE,  /* a frame is put aside: something below it ends, … */
+    CUNEI_WALK_AGAIN,  /* … and is back, at the same time */
     CUNEI_WALK_EVENT,  /* something happened here: `event` says what */
 };
 
@@ -43,8 +47,9 @@ struct cunei_walk_frame {
     bool is_known;   /* `entered` is */
     bool is_resumed; /* by RESUME, not by ENTER */
     bool mark;       /* the caller's; false at first */
-    uint32_t run;    /* private */
-    uint32_t tag;    /* the caller's; 0 at first */
+    bool is_region;
+    uint32_t run; /* private: frames of the function in a row, regions aside */
+    uint32_t tag; /* the caller's; 0 at first */
     uint64_t entered;
     uint64_t suspended; /* since then, because another greenlet ran */
 };
@@ -69,6 +74,7 @@ struct cunei_walk {
     /* Called for each step; what is not 0 ends the walk. */
     int (*step)(void *context, const struct cunei_walk_step *step);
     void *context;
+    struct cunei_kinds kinds;
 
     /* Private. */
     struct cunei_walk_frame *frames; /* owned */

@@ -5,16 +5,20 @@
 
 #include <stddef.h>
 
+#include "probe/budget.h"
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/event.h"
-#include "probe/exception.h"
 #include "probe/extra.h"
+#include "probe/flight.h"
 #include "probe/hot.h"
+#include "probe/infer.h"
 #include "probe/lineevent.h"
 #include "probe/mute.h"
 #include "probe/process.h"
+#include "probe/raising.h"
+#include "probe/region.h"
 #include "probe/task.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -25,6 +29,7 @@ typedef PyObject *cold_half(PyObject *self, PyObject *const *args);
 
 struct callback {
     PyObject_HEAD vectorcallfunc call;
+    vectorcallfunc hot; /* of `call`, which may be the same */
     Py_ssize_t extra_index;
     cold_half *cold; /* of `call` */
     bool extra_inline;
@@ -42,6 +47,9 @@ static void write_event(struct callback *self, PyCodeObject *code, uint64_t word
                         PyObject *const *args, Py_ssize_t count)
 {
     cunei_event_write(code, word, self->phase, count > 2 ? args[2] : NULL);
+    if (cunei_budget_is_due())
+        cunei_budget_act(self->phase == CUNEI_PHASE_ENTER ||
+                         self->phase == CUNEI_PHASE_RESUME);
     if (self->phase == CUNEI_PHASE_RESUME && count > 1 && PyLong_CheckExact(args[1]) &&
         cunei_code_flags(word) & CUNEI_CODE_LINES)
         cunei_lineevent_resume(code, word, cunei_compat_small(args[1]));
@@ -54,47 +62,6 @@ static PyObject *record_body(struct callback *self, PyCodeObject *code,
 
     if (word && !(word & CUNEI_CODE_OFF))
         write_event(self, code, word, args, count);
-    Py_RETURN_NONE;
-}
-
-/* Pass on what a callback of exceptions got. */
-static PyObject *pass_exception(cunei_exception_event *event, PyCodeObject *code,
-                                PyObject *const *args, Py_ssize_t count)
-{
-    if (count >= 3 && PyExceptionInstance_Check(args[2]))
-        event(code, args[1], args[2]);
-    Py_RETURN_NONE;
-}
-
-static PyObject *raise_body(struct callback *self, PyCodeObject *code,
-                            PyObject *const *args, Py_ssize_t count)
-{
-    (void)self;
-    return pass_exception(cunei_exception_raised, code, args, count);
-}
-
-static PyObject *reraise_body(struct callback *self, PyCodeObject *code,
-                              PyObject *const *args, Py_ssize_t count)
-{
-    (void)self;
-    return pass_exception(cunei_exception_raised_again, code, args, count);
-}
-
-static PyObject *handled_body(struct callback *self, PyCodeObject *code,
-                              PyObject *const *args, Py_ssize_t count)
-{
-    (void)self;
-    return pass_exception(cunei_exception_handled, code, args, count);
-}
-
-static PyObject *unwind_body(struct callback *self, PyCodeObject *code,
-                             PyObject *const *args, Py_ssize_t count)
-{
-    bool is_whole = count >= 3 && PyExceptionInstance_Check(args[2]);
-    (void)self;
-
-    cunei_event_unwind(code, cunei_event_word(code), is_whole ? Py_TYPE(args[2]) : NULL,
-                       is_whole ? args[1] : NULL, is_whole ? args[2] : NULL);
     Py_RETURN_NONE;
 }
 
@@ -152,9 +119,13 @@ static PyObject *await_main_body(struct callback *self, PyCodeObject *code,
     Py_RETURN_NONE;
 }
 
-/* Everything but the hot path: check the arguments, leave no exception behind. */
-static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
-                          callback_body *body)
+/*
+ * Everything but the hot path: check the arguments, leave no exception behind. Inlined,
+ * it would have the hot path save registers.
+ */
+static __attribute__((noinline)) PyObject *run_cold(PyObject *self,
+                                                    PyObject *const *args, size_t count,
+                                                    callback_body *body)
 {
     /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
@@ -177,10 +148,6 @@ static PyObject *run_cold(PyObject *self, PyObject *const *args, size_t count,
         return run_cold(self, args, count, name##_body);                            \
     }
 
-COLD_CALLBACK(unwind)
-COLD_CALLBACK(raise)
-COLD_CALLBACK(reraise)
-COLD_CALLBACK(handled)
 COLD_CALLBACK(call)
 COLD_CALLBACK(discover)
 COLD_CALLBACK(await_main)
@@ -194,13 +161,78 @@ static uint64_t any_word(PyObject *self, PyObject *const *args)
                                   : cunei_code_word(code);
 }
 
-/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
+/*
+ * Before 3.15 events of exceptions come from all code, and cannot be switched off at
+ * one place: an exception that nobody has heard of, in code that is not recorded, must
+ * cost next to nothing.
+ */
+static inline bool is_foreign(PyObject *self, PyObject *const *args, size_t count)
+{
+    return CUNEI_LIKELY(PyVectorcall_NARGS(count) >= 3 &&
+                        Py_IS_TYPE(args[0], &PyCode_Type) &&
+                        ((struct callback *)self)->extra_inline) &&
+           cunei_code_is_silent(cunei_extra_inline(
+               (PyCodeObject *)args[0], ((struct callback *)self)->extra_index)) &&
+           !cunei_flight_may_be_known(args[2]);
+}
+
+/* The same at greater length, where others fly. */
+static bool is_unheard(PyObject *self, PyObject *const *args, size_t count)
+{
+    return PyVectorcall_NARGS(count) >= 3 && PyCode_Check(args[0]) &&
+           cunei_code_is_silent(any_word(self, args)) &&
+           !cunei_flight_is_known(
+               args[2],
+               PyObject_TypeCheck(args[2], (PyTypeObject *)PyExc_BaseExceptionGroup));
+}
+
+static __attribute__((noinline)) PyObject *run_heard(PyObject *self,
+                                                     PyObject *const *args,
+                                                     size_t count, callback_body *body)
+{
+    if (is_unheard(self, args, count))
+        Py_RETURN_NONE;
+    return run_cold(self, args, count, body);
+}
+
+#define EXCEPTION_CALLBACK(name)                                                    \
+    static PyObject *name##_body(struct callback *self, PyCodeObject *code,         \
+                                 PyObject *const *args, Py_ssize_t count)           \
+    {                                                                               \
+        (void)self;                                                                 \
+        cunei_raising_##name(code, args, count);                                    \
+        Py_RETURN_NONE;                                                             \
+    }                                                                               \
+    static PyObject *on_##name(PyObject *self, PyObject *const *args, size_t count, \
+                               PyObject *names)                                     \
+    {                                                                               \
+        (void)names;                                                                \
+        if (CUNEI_COMPAT_HAS_GIL)                                                   \
+            cunei_budget_raised++;                                                  \
+        if (is_foreign(self, args, count))                                          \
+            Py_RETURN_NONE;                                                         \
+        return run_heard(self, args, count, name##_body);                           \
+    }
+
+EXCEPTION_CALLBACK(unwind)
+EXCEPTION_CALLBACK(raise)
+EXCEPTION_CALLBACK(reraise)
+EXCEPTION_CALLBACK(handled)
+EXCEPTION_CALLBACK(local_unwind)
+EXCEPTION_CALLBACK(local_handled)
+EXCEPTION_CALLBACK(infer_unwind)
+EXCEPTION_CALLBACK(infer_handled)
+
+/* Coroutines are cold for their tasks only, and what uses region_begin for regions that
+ * outlive its frame: most of their events go a shorter way. */
 static bool is_put(PyObject *self, uint64_t word)
 {
     struct callback *callback = (struct callback *)self;
     uint32_t flags = 0;
 
     uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    if (flags == CUNEI_CODE_REGIONS)
+        return cunei_region_frame_put(id, callback->phase);
     return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, callback->phase);
 }
 
@@ -217,6 +249,19 @@ static PyObject *run_cold_half(PyObject *self, PyObject *const *args, uint64_t w
         Py_RETURN_NONE;
     return run_cold(self, args, (size_t)wanted_count(((struct callback *)self)->phase),
                     body);
+}
+
+/* Under a budget. */
+static inline void count_event(uint64_t word, enum cunei_phase phase)
+{
+    struct cunei_code_state *state = cunei_code_state(word);
+
+    if (phase == CUNEI_PHASE_ENTER)
+        state->calls++;
+    else if (phase == CUNEI_PHASE_RESUME)
+        state->resumes++;
+    if (cunei_budget_counts())
+        cunei_budget_act(true);
 }
 
 /* Without a GIL events of code that is not selected come here, too. */
@@ -256,8 +301,13 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     Py_ssize_t index = ((struct callback *)self)->extra_index;
     uint64_t word =
         is_inline ? cunei_extra_inline(code, index) : cunei_extra_call(code, index);
-    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK))
+    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK)) {
+        if (word & CUNEI_CODE_COUNTED) {
+            count_event(word, phase);
+            Py_RETURN_NONE;
+        }
         return ((struct callback *)self)->cold(self, args);
+    }
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
     if (!CUNEI_LIKELY(cunei_stream_has_room(stream, now, 1)))
@@ -336,6 +386,15 @@ static vectorcallfunc other_callback(enum cunei_callback_kind kind)
     return kind == CUNEI_CALLBACK_C_RETURN ? cunei_ccall_on_return() : NULL;
 }
 
+static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t count,
+                          PyObject *names)
+{
+    if (PyVectorcall_NARGS(count) >= 3 && Py_IS_TYPE(args[0], &PyCode_Type) &&
+        any_word(self, args) & CUNEI_CODE_OFF)
+        cunei_infer_thrown((PyCodeObject *)args[0], args[2]);
+    return ((struct callback *)self)->hot(self, args, count, names);
+}
+
 static vectorcallfunc hot_half(enum cunei_phase phase, bool is_inline)
 {
     bool counter = cunei_clock_has_counter(NULL);
@@ -348,18 +407,22 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
 {
     static const struct {
         enum cunei_phase phase;
-        cold_half *cold; /* of the hot path; or else … */
-        vectorcallfunc call;
+        cold_half *cold;     /* of the hot path, where that is gone … */
+        vectorcallfunc call; /* … unless by way of this */
     } kinds[CUNEI_CALLBACK_KINDS] = {
         [CUNEI_CALLBACK_ENTER] = {CUNEI_PHASE_ENTER, record_cold, NULL},
         [CUNEI_CALLBACK_LEAVE] = {CUNEI_PHASE_LEAVE, record_cold, NULL},
         [CUNEI_CALLBACK_RESUME] = {CUNEI_PHASE_RESUME, record_cold, NULL},
         [CUNEI_CALLBACK_YIELD] = {CUNEI_PHASE_YIELD, record_cold, NULL},
-        [CUNEI_CALLBACK_THROW] = {CUNEI_PHASE_RESUME, throw_cold, NULL},
+        [CUNEI_CALLBACK_THROW] = {CUNEI_PHASE_RESUME, throw_cold, on_throw},
         [CUNEI_CALLBACK_UNWIND] = {CUNEI_PHASE_LEAVE, NULL, on_unwind},
         [CUNEI_CALLBACK_RAISE] = {CUNEI_PHASE_LEAVE, NULL, on_raise},
         [CUNEI_CALLBACK_RERAISE] = {CUNEI_PHASE_LEAVE, NULL, on_reraise},
         [CUNEI_CALLBACK_HANDLED] = {CUNEI_PHASE_LEAVE, NULL, on_handled},
+        [CUNEI_CALLBACK_LOCAL_UNWIND] = {CUNEI_PHASE_LEAVE, NULL, on_local_unwind},
+        [CUNEI_CALLBACK_LOCAL_HANDLED] = {CUNEI_PHASE_LEAVE, NULL, on_local_handled},
+        [CUNEI_CALLBACK_INFER_UNWIND] = {CUNEI_PHASE_LEAVE, NULL, on_infer_unwind},
+        [CUNEI_CALLBACK_INFER_HANDLED] = {CUNEI_PHASE_LEAVE, NULL, on_infer_handled},
         [CUNEI_CALLBACK_CALL] = {CUNEI_PHASE_ENTER, NULL, on_call},
         [CUNEI_CALLBACK_SELECT_ENTER] = {CUNEI_PHASE_ENTER, select_cold, NULL},
         [CUNEI_CALLBACK_SELECT_RESUME] = {CUNEI_PHASE_RESUME, select_cold, NULL},
@@ -372,11 +435,10 @@ PyObject *cunei_callback_new(PyTypeObject *type, enum cunei_callback_kind kind,
     if (!callback)
         return NULL;
     callback->cold = kinds[kind].cold;
+    callback->hot = hot_half(kinds[kind].phase, shared->extra_inline);
     callback->call = other_callback(kind);
     if (!callback->call)
-        callback->call = kinds[kind].cold
-                             ? hot_half(kinds[kind].phase, shared->extra_inline)
-                             : kinds[kind].call;
+        callback->call = kinds[kind].call ? kinds[kind].call : callback->hot;
     callback->extra_index = shared->extra_index;
     callback->extra_inline = shared->extra_inline;
     callback->phase = kinds[kind].phase;

@@ -23,6 +23,10 @@ enum cunei_callback_kind {
     CUNEI_CALLBACK_RAISE,
     CUNEI_CALLBACK_RERAISE,
     CUNEI_CALLBACK_HANDLED,
+    CUNEI_CALLBACK_LOCAL_UNWIND,    /* PY_UNWIND with a selection, RAISE told */
+    CUNEI_CALLBACK_LOCAL_HANDLED,   /* EXCEPTION_HANDLED there */
+    CUNEI_CALLBACK_INFER_UNWIND,    /* PY_UNWIND where RAISE is not told */
+    CUNEI_CALLBACK_INFER_HANDLED,   /* EXCEPTION_HANDLED there */
     CUNEI_CALLBACK_CALL,            /* CALL in code that is watched */
     CUNEI_CALLBACK_C_CALL,          /* CALL where C functions are recorded */
     CUNEI_CALLBACK_C_RETURN,        /* C_RETURN there */

@@ -47,7 +47,10 @@ void cunei_ccall_leave(PyCodeObject *code, PyObject *callable, bool raises);
 bool cunei_ccall_is_inside(const void *frame);
 void cunei_ccall_close(const void *frame);
 
-/* A recording begins: ids and open calls of another one are forgotten. */
+/*
+ * A recording begins: ids and open calls of another one are forgotten.  Or it goes on
+ * after a pause, in which calls may have ended: another frame may be where one was.
+ */
 void cunei_ccall_reset(void);
 
 /* The frame on top ends by an exception: leave what it has entered and not left. */

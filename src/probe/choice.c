@@ -23,6 +23,7 @@ static struct cunei_wish wish_of(const struct cunei_session *session)
         .lines = session->lines.count > 0,
         .arguments = session->arguments.count > 0,
         .results = session->results.count > 0,
+        .budget = session->budget > 0,
         .no_gil = !CUNEI_COMPAT_HAS_GIL,
     };
 
@@ -71,7 +72,7 @@ const struct cunei_patterns *cunei_choice_patterns(const struct cunei_session *s
     if (cunei_choice_of(session) != CUNEI_INSTRUMENTER_NONE)
         return &session->patterns;
     if (none.count == 0)
-        (void)cunei_patterns_add(&none, false, "re:", NULL, 0);
+        (void)cunei_patterns_add(&none, false, "re:.", NULL, 0);
     return &none;
 }
 

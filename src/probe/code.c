@@ -5,43 +5,17 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/stamp.h"
-#include "probe/argument.h"
 #include "probe/compat.h"
 #include "probe/extra.h"
-#include "probe/greenlet.h"
-#include "probe/hot.h"
 #include "probe/lineevent.h"
 #include "probe/lock.h"
-#include "probe/names.h"
-#include "probe/process.h"
-#include "probe/qualname.h"
-#include "probe/task.h"
+#include "probe/registry.h"
 #include "probe/world.h"
-#include "rt/recorder.h"
 #include "wire/event.h"
 
 #define CHUNK_SIZE  1024u
 #define CHUNK_COUNT 4096u
-
-struct entry {
-    PyCodeObject *code; /* borrowed: until forget_word is called for it; NULL: free */
-    uint32_t id;        /* or the next free place */
-    uint32_t flags;     /* of enum cunei_code_flag */
-    bool watched;
-    bool lined;                    /* its lines are recorded */
-    bool stays;                    /* its word goes, but the code object does not */
-    bool muted;                    /* events of it are switched off somewhere */
-    struct cunei_linetable *table; /* owned; NULL: it needs none */
-};
-
-/* What a function is called, owned; either may be NULL. */
-struct names {
-    PyObject *module;
-    PyObject *qualname;
-};
 
 static Py_ssize_t extra_index = -1;
 static bool extra_inline;
@@ -50,45 +24,46 @@ static bool extra_inline;
  * Entries never move: other threads look them up while one is added.  The latch guards
  * which are free; a thread that frees a code object needs nothing else.  Owned.
  */
-static struct entry *chunks[CHUNK_COUNT];
+static struct cunei_entry *chunks[CHUNK_COUNT];
 static uint32_t entry_count, first_free;
-static struct cunei_stamps stamps;
 static cunei_latch latch = CUNEI_LATCH_INIT;
-
-/* Who gives a code object its word has the lock, and so has who changes these. */
-static const struct cunei_patterns everything;
-static const struct cunei_patterns *selection = &everything;
-static struct cunei_code_hooks hooks;
-static cunei_mutex lock;
 
 static atomic_bool has_muted; /* in this recording */
 
-static uint32_t place_of(uint64_t word)
-{
-    return (uint32_t)word;
-}
-
 /* The entry at a place that was given out. */
-static struct entry *entry_at(uint32_t place)
+static struct cunei_entry *entry_at(uint32_t place)
 {
     return &chunks[(place - 1) / CHUNK_SIZE][(place - 1) % CHUNK_SIZE];
 }
 
-/* CPython calls it when the code object, or its word, goes. */
-static void forget_word(void *extra)
+struct cunei_entry *cunei_registry_at(uint32_t place)
 {
-    uint32_t place = place_of((uintptr_t)extra);
+    return entry_at(place);
+}
 
+uint32_t cunei_registry_count(void)
+{
+    return entry_count;
+}
+
+void cunei_registry_remove(uint32_t place)
+{
     cunei_latch_close(&latch);
     if (place > 0 && place <= entry_count && entry_at(place)->code &&
         !entry_at(place)->stays) {
         if (entry_at(place)->lined)
             cunei_lineevent_forget();
         free(entry_at(place)->table);
-        *entry_at(place) = (struct entry){.id = first_free};
+        *entry_at(place) = (struct cunei_entry){.id = first_free};
         first_free = place;
     }
     cunei_latch_open(&latch);
+}
+
+/* CPython calls it when the code object, or its word, goes. */
+static void forget_word(void *extra)
+{
+    cunei_registry_remove(cunei_registry_place((uintptr_t)extra));
 }
 
 /* A place that nobody has; 0: there is none to be had.  Latch closed. */
@@ -100,7 +75,7 @@ static uint32_t find_place(void)
         first_free = entry_at(place)->id;
         return place;
     }
-    struct entry **chunk = &chunks[entry_count / CHUNK_SIZE];
+    struct cunei_entry **chunk = &chunks[entry_count / CHUNK_SIZE];
     if (entry_count == CHUNK_SIZE * CHUNK_COUNT)
         return 0;
     if (!*chunk)
@@ -108,7 +83,7 @@ static uint32_t find_place(void)
     return *chunk ? ++entry_count : 0;
 }
 
-static uint32_t add_entry(const struct entry *entry)
+uint32_t cunei_registry_add(const struct cunei_entry *entry)
 {
     cunei_latch_close(&latch);
     uint32_t place = find_place();
@@ -155,42 +130,7 @@ void cunei_code_share(void)
 #endif
 }
 
-struct reset {
-    const struct cunei_patterns *patterns;
-    const struct cunei_code_hooks *hooks;
-};
-
-static void reset_all(void *context)
-{
-    const struct reset *reset = context;
-
-    for (uint32_t place = 1; place <= entry_count; place++) {
-        PyCodeObject *code = entry_at(place)->code;
-        /* It cannot fail, for there is a word already. */
-        if (code)
-            (void)cunei_code_set_word(code, 0);
-    }
-    selection = reset->patterns ? reset->patterns : &everything;
-    hooks = *reset->hooks;
-    atomic_store(&has_muted, false);
-}
-
-/*
- * With the lock, so that nobody is in the middle of giving a word, and with the world
- * stopped, so that no code object is freed meanwhile.
- */
-void cunei_code_reset(const struct cunei_patterns *patterns,
-                      const struct cunei_code_hooks *wanted)
-{
-    struct reset reset = {patterns, wanted};
-
-    cunei_mutex_lock(&lock);
-    cunei_world_stop(reset_all, &reset);
-    cunei_mutex_unlock(&lock);
-}
-
-/* Give a code object that has an entry another word; the entry stays. */
-static int exchange_word(struct entry *entry, uint64_t word)
+int cunei_registry_exchange(struct cunei_entry *entry, uint64_t word)
 {
     entry->stays = true; /* forget_word is called for the old word */
     int rc = cunei_code_set_word(entry->code, word);
@@ -198,22 +138,20 @@ static int exchange_word(struct entry *entry, uint64_t word)
     return rc;
 }
 
-static void renew_all(void *unused)
+uint64_t cunei_registry_word(PyCodeObject *code)
 {
-    (void)unused;
-    for (uint32_t place = 1; place <= entry_count; place++) {
-        struct entry *entry = entry_at(place);
-        if (!entry->code || entry->id == 0) /* what is not recorded needs no id */
-            continue;
-        (void)exchange_word(entry, CUNEI_CODE_STALE | place); /* see reset_all */
-    }
+    return cunei_extra_call(code, extra_index);
 }
 
-void cunei_code_renew(void)
+void cunei_registry_clear(void)
 {
-    cunei_mutex_lock(&lock);
-    cunei_world_stop(renew_all, NULL);
-    cunei_mutex_unlock(&lock);
+    for (uint32_t place = 1; place <= entry_count; place++) {
+        PyCodeObject *code = entry_at(place)->code;
+        /* It cannot fail, for there is a word already. */
+        if (code)
+            (void)cunei_code_set_word(code, 0);
+    }
+    atomic_store(&has_muted, false);
 }
 
 /* Code objects, owned. */
@@ -228,7 +166,7 @@ struct collection {
     } which;
 };
 
-static bool is_in(const struct collection *collection, const struct entry *entry)
+static bool is_in(const struct collection *collection, const struct cunei_entry *entry)
 {
     if (!entry->code || Py_REFCNT(entry->code) == 0)
         return false; /* free, or about to be */
@@ -251,7 +189,7 @@ static void collect(void *context)
 
     collection->codes = calloc(entry_count, sizeof(PyCodeObject *));
     for (uint32_t place = 1; place <= entry_count && collection->codes; place++) {
-        const struct entry *entry = entry_at(place);
+        const struct cunei_entry *entry = entry_at(place);
         if (is_in(collection, entry)) {
             Py_INCREF(entry->code);
             collection->codes[collection->count++] = entry->code;
@@ -291,8 +229,18 @@ void cunei_code_visit_muted(cunei_code_visitor *visit)
 
 void cunei_code_mute(uint64_t word)
 {
-    entry_at(place_of(word))->muted = true;
+    entry_at(cunei_registry_place(word))->muted = true;
     atomic_store(&has_muted, true);
+}
+
+bool cunei_code_follow(PyCodeObject *code)
+{
+    uint64_t word = cunei_code_word(code);
+
+    if (!(word & CUNEI_CODE_OFF) || entry_at(cunei_registry_place(word))->followed)
+        return false;
+    entry_at(cunei_registry_place(word))->followed = true;
+    return true;
 }
 
 bool cunei_code_has_muted(void)
@@ -300,30 +248,35 @@ bool cunei_code_has_muted(void)
     return atomic_load(&has_muted);
 }
 
-static uint64_t any_word(PyCodeObject *code)
+/* Words that are only for measurements have no place. */
+struct cunei_code_state *cunei_code_state(uint64_t word)
 {
-    return cunei_extra_call(code, extra_index);
+    static struct cunei_code_state none;
+    return cunei_registry_place(word) ? &entry_at(cunei_registry_place(word))->state
+                                      : &none;
 }
 
 uint64_t cunei_code_word(PyCodeObject *code)
 {
-    uint64_t word = any_word(code);
+    uint64_t word = cunei_registry_word(code);
     return word & CUNEI_CODE_STALE ? 0 : word;
 }
 
 bool cunei_code_is_seen(PyCodeObject *code)
 {
-    return any_word(code) != 0;
+    return cunei_registry_word(code) != 0;
 }
 
 const struct cunei_linetable *cunei_code_table(uint64_t word)
 {
-    return place_of(word) ? entry_at(place_of(word))->table : NULL;
+    return cunei_registry_place(word) ? entry_at(cunei_registry_place(word))->table
+                                      : NULL;
 }
 
 void cunei_code_set_table(PyCodeObject *code, struct cunei_linetable *table)
 {
-    struct entry *entry = entry_at(place_of(any_word(code)));
+    struct cunei_entry *entry =
+        entry_at(cunei_registry_place(cunei_registry_word(code)));
 
     free(entry->table);
     entry->table = table;
@@ -332,13 +285,13 @@ void cunei_code_set_table(PyCodeObject *code, struct cunei_linetable *table)
 uint32_t cunei_code_id(uint64_t word)
 {
     if (word & CUNEI_CODE_COLD)
-        return entry_at(place_of(word))->id;
+        return entry_at(cunei_registry_place(word))->id;
     return cunei_record_class(word);
 }
 
 uint32_t cunei_code_cold(uint64_t word, uint32_t *flags)
 {
-    const struct entry *entry = entry_at(place_of(word));
+    const struct cunei_entry *entry = entry_at(cunei_registry_place(word));
 
     *flags = entry->flags;
     return entry->id;
@@ -346,155 +299,11 @@ uint32_t cunei_code_cold(uint64_t word, uint32_t *flags)
 
 uint32_t cunei_code_flags(uint64_t word)
 {
-    return word & CUNEI_CODE_COLD ? entry_at(place_of(word))->flags : 0;
+    return word & CUNEI_CODE_COLD ? entry_at(cunei_registry_place(word))->flags : 0;
 }
 
-/* The probe does not trace itself: who records a part of a program did not call us. */
-static bool is_own(const char *module)
+bool cunei_code_is_tagged(uint64_t word)
 {
-    return strcmp(module, "cunei") == 0 || strncmp(module, "cunei.", 6) == 0;
-}
-
-/* What the function needs beyond its enter and leave. */
-static uint32_t flags_of(const struct entry *entry,
-                         const struct cunei_function *function)
-{
-    uint32_t flags = cunei_argument_flags(function);
-
-    if (entry->id >= CUNEI_FUNCTION_CLASS_END)
-        flags |= CUNEI_CODE_CALL;
-    if (cunei_task_is_coroutine(entry->code))
-        flags |= CUNEI_CODE_COROUTINE;
-    if (entry->lined && entry->code->co_flags & CUNEI_GENERATES)
-        flags |= CUNEI_CODE_LINES;
-    if (cunei_greenlet_is_module(function->module, function->qualname))
-        flags |= CUNEI_CODE_GREENLET;
-    if (cunei_process_names(entry->code))
-        flags |= CUNEI_CODE_NAMES;
-    return flags;
-}
-
-uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
-{
-    *is_off = is_own(function->module) ||
-              !(cunei_lineevent_wants(function) ||
-                cunei_patterns_include(selection, function->module, function->qualname,
-                                       function->file));
-    return *is_off ? 0 : cunei_recorder_define(function);
-}
-
-/*
- * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
- * is also what guards the buffers.
- */
-static uint64_t identify(struct entry *entry, const struct names *names)
-{
-    static char module[CUNEI_NAMES_MAX], qualname[CUNEI_NAMES_MAX],
-        file[CUNEI_NAMES_MAX];
-    PyCodeObject *code = entry->code;
-    uint64_t bits = entry->watched ? CUNEI_CODE_WATCHED : 0;
-    bool is_off;
-
-    (void)cunei_names_copy(names->module, module, sizeof(module));
-    (void)cunei_names_copy(names->qualname, qualname, sizeof(qualname));
-    cunei_names_of_file(code->co_filename, file);
-    struct cunei_function function = {
-        /* A process that multiprocessing spawned has the program's main module, too. */
-        .module = strcmp(module, "__mp_main__") == 0 ? "__main__" : module,
-        .qualname = qualname,
-        .file = file,
-        .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
-    };
-    entry->lined = !is_own(function.module) && cunei_lineevent_wants(&function);
-    if (entry->lined) {
-        function.source = cunei_stamp_read(&stamps, file);
-        bits |= CUNEI_CODE_LINED;
-    }
-    entry->id = cunei_code_define(&function, &is_off);
-    if (entry->id == 0 && !is_off)
-        return 0;
-    entry->flags = flags_of(entry, &function);
-    if (is_off && !(entry->flags & (CUNEI_CODE_GREENLET | CUNEI_CODE_NAMES)))
-        return CUNEI_CODE_OFF | bits;
-    return bits |
-           (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
-}
-
-static void call_hooks(const struct entry *entry, bool selected)
-{
-    if (hooks.selected && selected)
-        hooks.selected(entry->code);
-    if (hooks.watched && entry->watched)
-        hooks.watched(entry->code);
-    if (hooks.lined && entry->lined)
-        hooks.lined(entry->code);
-}
-
-/*
- * Give the code object its word and an entry; lock held.  Until its events are on the
- * word is a stale one: a thread that calls the function meanwhile waits for the lock,
- * where it would otherwise run past them.
- */
-static uint64_t make_word(PyCodeObject *code, const struct names *names)
-{
-    struct entry entry = {.code = code,
-                          .watched = hooks.watched && cunei_process_watches(code)};
-    uint64_t word = identify(&entry, names);
-    uint32_t place = word ? add_entry(&entry) : 0;
-    bool selected = !(word & CUNEI_CODE_OFF);
-    bool waits = (hooks.selected && selected) || entry.watched || entry.lined;
-
-    if (place == 0)
-        return 0;
-    word |= place;
-    if (cunei_code_set_word(code, waits ? CUNEI_CODE_STALE | place : word) < 0) {
-        PyErr_Clear();
-        forget_word((void *)(uintptr_t)word);
-        return 0;
-    }
-    if (waits) {
-        call_hooks(entry_at(place), selected);
-        (void)exchange_word(entry_at(place), word); /* cannot fail: there is one */
-    }
-    return word;
-}
-
-/* The same for one that had its entry before a fork. */
-static uint64_t renew_word(const struct names *names, uint32_t place)
-{
-    uint64_t word = identify(entry_at(place), names);
-
-    if (word == 0)
-        return 0;
-    if (exchange_word(entry_at(place), word | place) == 0)
-        return word | place;
-    PyErr_Clear();
-    return 0;
-}
-
-uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
-{
-    uint64_t word = cunei_code_word(code);
-    if (word)
-        return word;
-
-    /* Before the lock: a strange dict may compare its keys with code of its own. */
-    struct names names = {
-        .module = globals && PyDict_Check(globals)
-                      ? cunei_compat_dict_get(globals, "__name__")
-                      : NULL,
-        .qualname = cunei_qualname_find(code, globals),
-    };
-    cunei_mutex_lock(&lock);
-    uint64_t before = any_word(code);
-    if (before == 0)
-        word = make_word(code, &names);
-    else if (before & CUNEI_CODE_STALE)
-        word = renew_word(&names, place_of(before));
-    else
-        word = before; /* another thread was faster */
-    cunei_mutex_unlock(&lock);
-    Py_XDECREF(names.module);
-    Py_XDECREF(names.qualname);
-    return word;
+    uint32_t place = cunei_registry_place(word);
+    return place && entry_at(place)->tagged;
 }

@@ -9,6 +9,8 @@
  *     bit   34     CUNEI_CODE_STALE: seen before a fork: its id was its parent's
  *     bit   35     CUNEI_CODE_WATCHED: see cunei_process_watches
  *     bit   36     CUNEI_CODE_LINED: its lines are recorded
+ *     bit   38     CUNEI_CODE_COUNTED: a budget lets its calls be counted only
+ *     bit   39     CUNEI_CODE_DEMOTED: the same, or it is not even counted
  *     bits 40–61   the id, where a record carries it; 0 with either bit above
  *
  * A record is the word's upper bits, the time and the phase: the hot path does not look
@@ -27,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/pattern.h"
+#include "wire/event.h"
 #include "wire/metadata.h"
 
 struct cunei_linetable;
@@ -36,6 +39,14 @@ struct cunei_linetable;
 #define CUNEI_CODE_STALE   (UINT64_C(1) << 34)
 #define CUNEI_CODE_WATCHED (UINT64_C(1) << 35)
 #define CUNEI_CODE_LINED   (UINT64_C(1) << 36)
+#define CUNEI_CODE_COUNTED (UINT64_C(1) << 38)
+#define CUNEI_CODE_DEMOTED (UINT64_C(1) << 39)
+
+/* Nothing of the code with this word is recorded just now: left out, or demoted. */
+static inline bool cunei_code_is_silent(uint64_t word)
+{
+    return word & (CUNEI_CODE_OFF | CUNEI_CODE_DEMOTED) && !(word & CUNEI_CODE_STALE);
+}
 
 /* Why a function's events take the cold path. */
 enum cunei_code_flag {
@@ -46,6 +57,7 @@ enum cunei_code_flag {
     CUNEI_CODE_GREENLET = 16, /* at its end greenlet is there; it may have no id */
     CUNEI_CODE_LINES = 32,    /* where it goes on, its line is told (lineevent.h) */
     CUNEI_CODE_NAMES = 64,    /* see cunei_process_names; it may have no id */
+    CUNEI_CODE_REGIONS = 128, /* its frames may begin regions (probe/region.h) */
 };
 
 /*
@@ -64,7 +76,10 @@ typedef void cunei_code_visitor(PyCodeObject *code);
 
 /* What is done with each code object at first sight; each may be NULL. */
 struct cunei_code_hooks {
+    enum cunei_level (*level)(uint32_t id); /* under a budget; then … */
+    void (*levelled)(PyCodeObject *code, enum cunei_level level);
     cunei_code_visitor *selected; /* it is recorded */
+    cunei_code_visitor *left_out; /* it is not */
     cunei_code_visitor *watched;  /* cunei_process_watches it, recorded or not */
     cunei_code_visitor *lined;    /* its lines are recorded */
 };
@@ -93,6 +108,18 @@ void cunei_code_mute(uint64_t word);
 /* Whether there are such code objects. */
 bool cunei_code_has_muted(void);
 
+/* Whether code is not recorded, and this is asked for the first time. */
+bool cunei_code_follow(PyCodeObject *code);
+
+/*
+ * Frames of this code may be suspended, or end, with regions open, from now on.  False:
+ * it is not recorded, so that nothing is heard of them.
+ */
+bool cunei_code_hear_regions(PyCodeObject *code, PyObject *globals);
+
+/* Whether the program calls a function with this word a region (probe/tag.h). */
+bool cunei_code_is_tagged(uint64_t word);
+
 /* The word of a code object; 0: it has none with an id of this process. */
 uint64_t cunei_code_word(PyCodeObject *code);
 
@@ -104,6 +131,25 @@ bool cunei_code_is_seen(PyCodeObject *code);
  * writes the definition.  0: it could not be had, now or ever.
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
+
+/* How much of a code object is recorded, and its calls while they are counted. */
+struct cunei_code_state {
+    enum cunei_level level;
+    uint64_t calls, resumes;
+};
+
+typedef void cunei_code_judge(PyCodeObject *code, uint32_t id,
+                              struct cunei_code_state *state, void *context);
+
+/*
+ * For a budget: call `judge` for each code object whose events take the hot path, or
+ * would if it had its level.  It may set another, by the second.
+ */
+void cunei_code_judge_all(cunei_code_judge *judge, void *context);
+void cunei_code_set_level(PyCodeObject *code, enum cunei_level level);
+
+/* One call, or resumption, of the code object with this word was counted. */
+struct cunei_code_state *cunei_code_state(uint64_t word);
 
 /*
  * Where lines begin in the code with this word; NULL: it was not said.  To say it of

@@ -195,6 +195,22 @@ static inline bool cunei_compat_is_alive(PyObject *ref)
 #endif
 }
 
+/* That, a new reference; NULL: it is gone. */
+static inline PyObject *cunei_compat_referent(PyObject *ref)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    PyObject *object = NULL;
+    (void)PyWeakref_GetRef(ref, &object);
+    return object;
+#else
+    PyObject *object = PyWeakref_GET_OBJECT(ref);
+    if (object == Py_None)
+        return NULL;
+    Py_INCREF(object);
+    return object;
+#endif
+}
+
 /* What a dict has for a key, a new reference; NULL with or without an exception. */
 static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
 {

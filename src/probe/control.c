@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "probe/argument.h"
+#include "probe/budget.h"
 #include "probe/ccall.h"
 #include "probe/choice.h"
 #include "probe/code.h"
@@ -22,8 +23,12 @@
 #include "probe/greenlet.h"
 #include "probe/lineevent.h"
 #include "probe/process.h"
+#include "probe/region.h"
+#include "probe/selection.h"
+#include "probe/tag.h"
 #include "probe/task.h"
 #include "probe/threadname.h"
+#include "probe/userevent.h"
 #include "probe/world.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -38,56 +43,6 @@ static struct cunei_probe *_Atomic active;
 
 /* Set by the fork handler of the C library, before Python runs in the child. */
 static bool forked;
-
-/* A thread that is late finds no recording any more. */
-static void when_selected(PyCodeObject *code)
-{
-    struct cunei_probe *state = active;
-
-    if (state)
-        state->source->methods->select(state->source, code);
-}
-
-static void when_watched(PyCodeObject *code)
-{
-    struct cunei_probe *state = active;
-
-    if (state && state->source->methods->watch)
-        state->source->methods->watch(state->source, code);
-}
-
-static void when_lined(PyCodeObject *code)
-{
-    struct cunei_probe *state = active;
-
-    if (state)
-        state->source->methods->line(state->source, code);
-}
-
-static const struct cunei_source_methods *methods(void)
-{
-    return active->source->methods;
-}
-
-static void forget_lined(PyCodeObject *code)
-{
-    methods()->unline(active->source, code);
-}
-
-static void forget_watched(PyCodeObject *code)
-{
-    methods()->unwatch(active->source, code);
-}
-
-static void forget_code(PyCodeObject *code)
-{
-    methods()->forget(active->source, code);
-}
-
-static void unmute(PyCodeObject *code)
-{
-    methods()->unmute(active->source, code);
-}
 
 static void when_forked(void)
 {
@@ -105,41 +60,16 @@ static void when_poked(bool top_is_open)
         cunei_collect_hook(&state->collect);
 }
 
-/*
- * Whether events are set for each code object that is selected.  Not where that, and
- * switching them off for what is not, stops the world each time.
- */
-static bool is_selective(const struct cunei_probe *state)
-{
-    return CUNEI_COMPAT_HAS_GIL && state->source->methods->select &&
-           state->session.patterns.count > 0;
-}
-
-/* The events off, and no trace of them on any code object. */
-static void leave_code(struct cunei_probe *state)
-{
-    const struct cunei_source_methods *does = state->source->methods;
-
-    does->pause(state->source);
-    if (does->unwatch)
-        cunei_code_visit_watched(forget_watched);
-    if (does->unline && state->source->lines)
-        cunei_code_visit_lined(forget_lined);
-    if (is_selective(state))
-        cunei_code_visit(forget_code);
-    if (cunei_code_has_muted() && !does->unmute_all(state->source))
-        cunei_code_visit_muted(unmute);
-}
-
 /* Everything off and given back; the recording itself has ended. */
 static void release(struct cunei_probe *state)
 {
     const struct cunei_code_hooks none = {0};
 
+    cunei_budget_forget();
     cunei_collect_end(&state->collect);
     cunei_greenlet_detach();
     if (state->source->is_taken)
-        leave_code(state);
+        cunei_selection_leave(state);
     state->source->methods->release(state->source);
     cunei_code_reset(NULL, &none);
     cunei_argument_choose(NULL);
@@ -147,15 +77,18 @@ static void release(struct cunei_probe *state)
     cunei_task_reset();
     cunei_process_begin_later(NULL);
     cunei_session_fini(&state->session);
+    state->pauses = 0;
+    state->is_unheard = false;
     active = NULL;
 }
 
 /* 0, or a negative errno with nothing started and no exception set. */
 static int start_recorder(struct cunei_probe *state, bool is_forked)
 {
-    struct cunei_process process = {.event_cost_ps = state->event_cost_ps,
+    struct cunei_process process = {.event_cost_ps = state->cost.event_ps,
                                     .started_inside = state->inside,
                                     .c_calls = state->session.c_calls,
+                                    .budget = state->session.budget,
                                     .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
@@ -167,6 +100,8 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
         .hooks = {.stack = cunei_greenlet_stack,
                   .name = cunei_threadname_copy,
                   .poked = when_poked,
+                  .closing = cunei_budget_closing,
+                  .alarmed = cunei_budget_alarmed,
                   .forked = when_forked},
     };
 
@@ -180,42 +115,43 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
         process.name = cunei_process_forked_name();
     int rc = cunei_recorder_start(&options, &process);
     cunei_process_fini(&process);
+    const struct cunei_budget_options budget = {
+        .source = state->source,
+        .millionths = state->session.budget,
+        .cost = state->cost,
+    };
+    if (rc == 0)
+        cunei_budget_begin(&budget);
     return rc;
 }
 
-/* Frames that are open already: their code must be heard of when they end. */
-static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
+static void begin_words(struct cunei_probe *state)
 {
-    (void)unused;
-    (void)cunei_code_resolve(code, globals);
-}
-
-/* Before there is a recording: late events of the one before get no words then. */
-static void forget_words(struct cunei_probe *state)
-{
-    const struct cunei_code_hooks hooks = {
-        .selected = is_selective(state) ? when_selected : NULL,
-        .watched = when_watched,
-        .lined = state->source->methods->line ? when_lined : NULL,
-    };
-
-    cunei_code_reset(cunei_choice_patterns(&state->session), &hooks);
+    cunei_selection_renew(state);
     cunei_argument_choose(&state->session);
     cunei_lineevent_choose(&state->session);
-    cunei_ccall_reset();
+    cunei_region_reset();
+    cunei_tag_begin();
+    cunei_tag_choose(!state->source->is_silent);
 }
 
 static int start_events(struct cunei_probe *state)
 {
-    bool selective = is_selective(state);
+    bool selective = cunei_selection_is_on(state);
 
     if (state->source->methods->record(state->source, selective) < 0)
         return -1;
     if (selective || state->source->lines)
-        cunei_frames_visit_all(resolve_open, NULL);
+        cunei_selection_find_open();
     cunei_collect_begin(&state->collect);
     cunei_greenlet_attach(); /* its first event may be a switch */
+    cunei_userevent_tell_metadata(false);
     return 0;
+}
+
+struct cunei_probe *cunei_control_active(void)
+{
+    return active;
 }
 
 static void stop_recorder(void *unused)
@@ -250,8 +186,9 @@ static int refusal_of(const struct cunei_probe *state)
 /* In a process that the launcher armed. */
 static void begin_main(struct cunei_probe *state)
 {
-    int rc = state->source->methods->prepare(state->source, is_selective(state));
-    forget_words(state);
+    int rc =
+        state->source->methods->prepare(state->source, cunei_selection_is_on(state));
+    begin_words(state);
     rc = rc < 0 ? -refusal_of(state) : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
         cunei_world_stop(stop_recorder, NULL);
@@ -280,11 +217,14 @@ static void begin_again(bool is_forked)
     if (!cunei_world_take_control())
         return;
     if (active) {
+        cunei_budget_forget();
         cunei_code_renew();
         cunei_ccall_reset();
         int rc = start_recorder(active, is_forked);
         if (rc < 0)
             refuse(active, -rc);
+        else
+            cunei_userevent_tell_metadata(cunei_frames_top_is_open());
     }
     cunei_world_leave_control();
 }
@@ -299,8 +239,11 @@ static void begin_staying(void)
     begin_again(false);
 }
 
+/* What the program has switched off itself nobody else has taken from us. */
 static void tell_losses(struct cunei_probe *state)
 {
+    if (state->pauses > 0)
+        return;
     int reason = cunei_choice_tell_losses(state->source);
     if (reason)
         cunei_refusal_leave(state->session.directory, reason);
@@ -317,6 +260,7 @@ void cunei_control_leaving(int status)
         return;
     if (active && cunei_recorder_is_on()) {
         tell_losses(active);
+        cunei_budget_end();
         cunei_process_tell_end();
         cunei_exception_end();
         cunei_world_stop(leave_recorder, &status);
@@ -334,6 +278,8 @@ void cunei_control_stop(struct cunei_probe *state)
         tell_losses(state);
         /* Events first: after that hardly any thread is in the middle of one. */
         state->source->methods->pause(state->source);
+        cunei_budget_end();
+        cunei_tag_tell();
         cunei_process_tell_end();
         cunei_exception_end();
         cunei_world_stop(stop_recorder, NULL);
@@ -368,13 +314,14 @@ static int prepare(struct cunei_probe *state)
     cunei_process_hear_calls(source->methods->watch != NULL);
     source->c_calls = state->session.c_calls;
     source->lines = state->session.lines.count > 0;
-    if (source->methods->take(source, is_selective(state)) < 0)
+    source->switches = state->session.budget > 0;
+    source->chooses = state->session.patterns.count > 0;
+    if (source->methods->take(source, cunei_selection_is_on(state)) < 0)
         return -1;
-    uint64_t cost_ps = cunei_cost_measure(source);
-    if (cost_ps)
-        state->event_cost_ps = cost_ps;
-    return PyErr_Occurred() ? -1
-                            : source->methods->prepare(source, is_selective(state));
+    cunei_cost_measure(source, &state->cost);
+    return PyErr_Occurred()
+               ? -1
+               : source->methods->prepare(source, cunei_selection_is_on(state));
 }
 
 bool cunei_control_is_main(void)
@@ -421,7 +368,7 @@ static int start(struct cunei_probe *state)
 {
     if (prepare(state) < 0)
         return -1;
-    forget_words(state);
+    begin_words(state);
     int rc = start_recorder(state, false);
     if (rc < 0) {
         PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "probe/collect.h"
+#include "probe/cost.h"
 #include "probe/source.h"
 #include "wire/session.h"
 
@@ -24,9 +25,11 @@ struct cunei_probe {
     struct cunei_collect collect;
     PyTypeObject *tracer_type;
     struct cunei_session session; /* of the recording that is on, or awaited */
-    uint64_t event_cost_ps;
-    bool inside; /* started by the program itself */
-    bool hooked; /* into the interpreter's exit and fork */
+    struct cunei_cost cost;       /* measured once */
+    unsigned pauses; /* how often it was paused and not resumed (probe/switch.h) */
+    bool is_unheard; /* events could not be switched on again, which is told */
+    bool inside;     /* started by the program itself */
+    bool hooked;     /* into the interpreter's exit and fork */
 };
 
 /* Record as `session` says, which is taken over.  -1 with an exception set. */
@@ -52,6 +55,9 @@ void cunei_control_leaving(int status);
 
 /* Whether this is the interpreter that can be recorded. */
 bool cunei_control_is_main(void);
+
+/* The state of the recording that is on or awaited, or NULL. */
+struct cunei_probe *cunei_control_active(void);
 
 /* The state is about to be freed. */
 void cunei_control_forget(struct cunei_probe *state);

@@ -11,13 +11,22 @@
 
 #include "probe/source.h"
 
+/* Picoseconds, without what writing packets takes; 0: not measured. */
+struct cunei_cost {
+    uint64_t event_ps;
+    /* Under a budget: of a call that is only counted, and which part of that its end
+     * costs, if it is counted, too. */
+    uint64_t count_ps;
+    double end_part;
+};
+
 /*
- * Picoseconds per event, without what writing packets takes.  0: not measured, because
- * another tool would have seen the calls, or another thread have run between them.
- * Takes about half a millisecond; the tool id must have been taken, and no recording
- * may be on.  An exception is left where the program's own code raised it: a hook
- * or a handler.
+ * What of it can be measured: nothing, where another tool would see the calls, or
+ * another thread would run between them; the rest stays as it is.  Takes about half a
+ * millisecond, under a budget some more; the tool id must have been taken, and no
+ * recording may be on.  An exception is left where the program's own code raised it: a
+ * hook or a handler.
  */
-uint64_t cunei_cost_measure(struct cunei_source *source);
+void cunei_cost_measure(struct cunei_source *source, struct cunei_cost *cost);
 
 #endif

@@ -12,6 +12,7 @@
 #include "probe/event.h"
 #include "probe/extra.h"
 #include "probe/frameevent.h"
+#include "probe/getitem.h"
 #include "probe/greenlet.h"
 #include "probe/hot.h"
 #include "probe/linehook.h"
@@ -268,6 +269,13 @@ static int await_main(struct cunei_source *source)
     return 0;
 }
 
+static int prepare(struct cunei_source *source, bool selective)
+{
+    if (cunei_place_prepare(source, selective) < 0)
+        return -1;
+    return cunei_getitem_show();
+}
+
 static cunei_older_evaluator evaluator_for(const struct cunei_source *source)
 {
     if (source->lines)
@@ -315,7 +323,7 @@ static void find_lines(struct cunei_source *source, PyCodeObject *code)
 static const struct cunei_source_methods methods = {
     .take = cunei_place_take,
     .await_main = await_main,
-    .prepare = cunei_place_prepare,
+    .prepare = prepare,
     .record = record,
     .pause = pause_events,
     .release = cunei_place_release,

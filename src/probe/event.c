@@ -12,6 +12,8 @@
 #include "probe/greenlet.h"
 #include "probe/process.h"
 #include "probe/pyframe.h"
+#include "probe/region.h"
+#include "probe/tag.h"
 #include "probe/task.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
@@ -26,6 +28,17 @@ uint64_t cunei_event_word(PyCodeObject *code)
     return word;
 }
 
+/* The frame on top is open now: what follows on its begin, or on its going on. */
+static void told_begin(uint32_t flags, enum cunei_phase phase)
+{
+    cunei_pyframe_opened();
+    if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_RESUME)
+        cunei_region_frame_resumes();
+    else if (flags & CUNEI_CODE_REGIONS)
+        cunei_region_frame_begins();
+    cunei_tag_tell();
+}
+
 void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
                        PyObject *value)
 {
@@ -36,16 +49,20 @@ void cunei_event_write(PyCodeObject *code, uint64_t word, enum cunei_phase phase
         if (cunei_code_word(code) != word)
             return;
     }
+    if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_YIELD)
+        cunei_region_frame_yields();
     if (flags & CUNEI_CODE_COROUTINE)
         cunei_task_write(id, phase);
     else if (id)
         cunei_write_function(id, phase);
+    if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_LEAVE)
+        cunei_region_frame_ends(code);
     if (flags & CUNEI_CODE_GREENLET && phase == CUNEI_PHASE_LEAVE)
         cunei_greenlet_imported();
     if (flags & CUNEI_CODE_NAMES)
         cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
-        cunei_pyframe_opened();
+        told_begin(flags, phase);
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
         cunei_argument_write(code, word);
 }
@@ -69,6 +86,8 @@ void cunei_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
         cunei_exception_unwound(code, offset, exception);
     if (id)
         cunei_write_unwind(id, closes ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER, run);
+    if (cunei_code_flags(word) & CUNEI_CODE_REGIONS)
+        cunei_region_frame_ends(code);
 }
 
 bool cunei_event_is_main(PyCodeObject *code)

@@ -203,9 +203,13 @@ static void begin(struct cunei_flights *flights, PyCodeObject *code, PyObject *o
         .function = cunei_code_id(word),
     };
 
-    /* By the latter a generator is closed, or let go: nothing went wrong. */
-    if (word & CUNEI_CODE_OFF ||
-        Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
+    /* What was known at its address was another: the next one there costs less. */
+    if (cunei_code_is_silent(word)) {
+        (void)cunei_flight_take(exception, NULL);
+        return;
+    }
+    /* So a generator is closed, or let go: nothing went wrong. */
+    if (Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
     flight.line = cunei_lines_before(&flights->lines, code, offset_of(offset));
     cunei_exception_write(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
@@ -410,6 +414,21 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
             cunei_exception_ends_program(code) ? CUNEI_EXCEPTION_UNHANDLED : 0);
     else if (is_recorded)
         cunei_flights_share(flights, flight);
+}
+
+void cunei_exception_consumed(PyCodeObject *code, int offset, PyObject *exception)
+{
+    struct cunei_flights *flights = cunei_flights_own();
+    struct cunei_flying *flying =
+        flights ? cunei_flights_find(flights, exception) : NULL;
+
+    if (!flying)
+        return;
+    uint32_t handler = cunei_code_id(cunei_code_word(code));
+    flying->flight.depth = current_depth() - 1;
+    cunei_exception_land(flights, flying, handler,
+                         handler ? cunei_lines_after(&flights->lines, code, offset)
+                                 : 0);
 }
 
 void cunei_exception_ended(PyCodeObject *code)

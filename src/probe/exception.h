@@ -37,6 +37,9 @@ cunei_exception_event cunei_exception_handled;
 /* The frame, which is recorded, ends by it; before its leave is written. */
 cunei_exception_event cunei_exception_unwound;
 
+/* A loop of this code, in the frame below the one on top, ends by it. */
+void cunei_exception_consumed(PyCodeObject *code, int offset, PyObject *exception);
+
 /* The same where it is not told by which: by what flies in that frame, if anything. */
 void cunei_exception_ended(PyCodeObject *code);
 

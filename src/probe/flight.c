@@ -10,55 +10,45 @@
 
 #include "probe/lock.h"
 
-#define SET_BITS 8
-#define WAYS     4
+#define WAYS CUNEI_FLIGHT_WAYS
 
-/* A part of the table; the lock is its own, so that threads seldom meet. */
-struct set {
-    cunei_mutex lock;
-    unsigned next; /* the way to use where none is free */
-    struct cunei_flight ways[WAYS];
-};
+_Thread_local struct cunei_flights *cunei_flights_mine;
+struct cunei_flight_table cunei_flight_table;
 
-/* Made at the first exception; in the static part of the thread's storage. */
-static
-    __attribute__((tls_model("initial-exec"))) _Thread_local struct cunei_flights *own;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_key;
 
-static struct set sets[1u << SET_BITS];
+/* What is known of those in one set; it has a lock so that threads seldom meet. */
+static struct set {
+    cunei_mutex lock;
+    unsigned next; /* the way to use where none is free */
+    struct cunei_flight ways[WAYS];
+} sets[1u << CUNEI_FLIGHT_SET_BITS];
 static atomic_uint recordings;
 
-static struct set *set_of(const void *exception)
+/* Lock held; NULL frees the way. */
+static void set_way(size_t set, size_t way, const void *exception)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)exception * UINT64_C(0x9e3779b97f4a7c15);
-    return &sets[hash >> (64 - SET_BITS)];
-}
-
-/* Lock held. */
-static struct cunei_flight *find_way(struct set *set, const void *exception)
-{
-    for (size_t i = 0; i < WAYS; i++) {
-        if (set->ways[i].exception == exception)
-            return &set->ways[i];
-    }
-    return NULL;
+    atomic_store_explicit(&cunei_flight_table.exceptions[set][way], exception,
+                          memory_order_relaxed);
 }
 
 void cunei_flights_reset(void)
 {
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
         cunei_mutex_lock(&sets[i].lock);
-        memset(sets[i].ways, 0, sizeof(sets[i].ways));
+        for (size_t way = 0; way < WAYS; way++)
+            set_way(i, way, NULL);
         cunei_mutex_unlock(&sets[i].lock);
     }
+    atomic_store_explicit(&cunei_flight_table.is_used, false, memory_order_relaxed);
     atomic_fetch_add(&recordings, 1);
 }
 
 static void thread_ends(void *flights)
 {
-    own = NULL;
+    cunei_flights_mine = NULL;
     free(flights);
 }
 
@@ -76,13 +66,14 @@ static struct cunei_flights *new_flights(void)
         free(flights);
         flights = NULL;
     }
-    own = flights;
+    cunei_flights_mine = flights;
     return flights;
 }
 
 struct cunei_flights *cunei_flights_own(void)
 {
-    struct cunei_flights *flights = own ? own : new_flights();
+    struct cunei_flights *flights =
+        cunei_flights_mine ? cunei_flights_mine : new_flights();
     unsigned recording = atomic_load_explicit(&recordings, memory_order_relaxed);
 
     if (flights && flights->recording != recording) {
@@ -119,6 +110,7 @@ struct cunei_flying *cunei_flights_add(struct cunei_flights *flights,
     struct cunei_flying *flying = &flights->items[flights->count++];
 
     flying->flight = *flight;
+    atomic_store_explicit(&cunei_flight_table.is_used, true, memory_order_relaxed);
     return flying;
 }
 
@@ -153,42 +145,57 @@ const struct cunei_flight *cunei_flights_find_group(const struct cunei_flights *
 
 void cunei_flights_share(struct cunei_flights *flights, struct cunei_flight *flight)
 {
-    struct set *set = set_of(flight->exception);
+    size_t at = cunei_flight_set(flight->exception);
+    struct set *set = &sets[at];
 
     flight->is_shared = true;
     flight->owner = flights;
     cunei_mutex_lock(&set->lock);
-    struct cunei_flight *way = find_way(set, flight->exception);
-    if (!way)
-        way = find_way(set, NULL);
-    if (!way)
-        way = &set->ways[set->next++ % WAYS];
-    *way = *flight;
+    size_t way = cunei_flight_way_of(at, flight->exception);
+    if (way == WAYS)
+        way = cunei_flight_way_of(at, NULL);
+    if (way == WAYS)
+        way = set->next++ % WAYS;
+    set->ways[way] = *flight;
+    set_way(at, way, flight->exception);
     cunei_mutex_unlock(&set->lock);
+}
+
+bool cunei_flight_is_known(const void *exception, bool is_group)
+{
+    unsigned recording = atomic_load_explicit(&recordings, memory_order_relaxed);
+    struct cunei_flights *mine = cunei_flights_mine;
+
+    if (mine && mine->recording == recording &&
+        (cunei_flights_find(mine, exception) || (is_group && mine->group_count)))
+        return true;
+    return cunei_flight_way_of(cunei_flight_set(exception), exception) < WAYS;
 }
 
 bool cunei_flight_look_up(const void *exception, struct cunei_flight *flight)
 {
-    struct set *set = set_of(exception);
+    size_t at = cunei_flight_set(exception);
+    struct set *set = &sets[at];
 
     cunei_mutex_lock(&set->lock);
-    const struct cunei_flight *way = find_way(set, exception);
-    if (way)
-        *flight = *way;
+    size_t way = cunei_flight_way_of(at, exception);
+    if (way < WAYS)
+        *flight = set->ways[way];
     cunei_mutex_unlock(&set->lock);
-    return way != NULL;
+    return way < WAYS;
 }
 
 bool cunei_flight_take(const void *exception, const void *owner)
 {
-    struct set *set = set_of(exception);
+    size_t at = cunei_flight_set(exception);
+    struct set *set = &sets[at];
 
     cunei_mutex_lock(&set->lock);
-    struct cunei_flight *way = find_way(set, exception);
-    if (way && owner && way->owner != owner)
-        way = NULL;
-    if (way)
-        way->exception = NULL;
+    size_t way = cunei_flight_way_of(at, exception);
+    if (way < WAYS && owner && set->ways[way].owner != owner)
+        way = WAYS;
+    if (way < WAYS)
+        set_way(at, way, NULL);
     cunei_mutex_unlock(&set->lock);
-    return way != NULL;
+    return way < WAYS;
 }

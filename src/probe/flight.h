@@ -11,6 +11,7 @@
 #ifndef CUNEI_PROBE_FLIGHT_H
 #define CUNEI_PROBE_FLIGHT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,11 +60,46 @@ struct cunei_flying {
 struct cunei_flights {
     unsigned recording; /* that they are of */
     unsigned count;
+    unsigned group_count; /* of all that landed */
     struct cunei_lines lines;
-    unsigned group_count;                            /* of all that landed */
     struct cunei_flight groups[CUNEI_FLIGHT_GROUPS]; /* the last ones of them */
     struct cunei_flying items[CUNEI_FLIGHTS_MAX];    /* in the order of their begin */
 };
+
+/* Made at the first exception; in the static part of the thread's storage. */
+extern __attribute__((
+    visibility("hidden"),
+    tls_model("initial-exec"))) _Thread_local struct cunei_flights *cunei_flights_mine;
+
+/*
+ * Whose flights are in the table, in sets by their addresses.  They are apart from what
+ * is known of them: each exception is looked for.
+ */
+#define CUNEI_FLIGHT_SET_BITS 8
+#define CUNEI_FLIGHT_WAYS     4u
+
+extern __attribute__((visibility("hidden"))) struct cunei_flight_table {
+    atomic_bool is_used; /* one has flown in this recording, in any thread */
+    const void *_Atomic exceptions[1u << CUNEI_FLIGHT_SET_BITS][CUNEI_FLIGHT_WAYS];
+} cunei_flight_table;
+
+static inline size_t cunei_flight_set(const void *exception)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)exception * UINT64_C(0x9e3779b97f4a7c15);
+    return hash >> (64 - CUNEI_FLIGHT_SET_BITS);
+}
+
+/* Which of the set's ways `wanted` has; CUNEI_FLIGHT_WAYS: none. */
+static inline size_t cunei_flight_way_of(size_t set, const void *wanted)
+{
+    size_t way = 0;
+
+    while (way < CUNEI_FLIGHT_WAYS &&
+           atomic_load_explicit(&cunei_flight_table.exceptions[set][way],
+                                memory_order_relaxed) != wanted)
+        way++;
+    return way;
+}
 
 /* Forget all flights of all threads; while nothing is recorded. */
 void cunei_flights_reset(void);
@@ -98,6 +134,28 @@ const struct cunei_flight *cunei_flights_find_group(const struct cunei_flights *
 
 /* Forget it: it is in the hands of another thread. */
 void cunei_flights_remove(struct cunei_flights *flights, struct cunei_flying *flying);
+
+/*
+ * Whether it flies in this thread, or has landed somewhere, or one at its address.
+ * `is_group`: also whether it may be what is left of one, which is another object.
+ */
+bool cunei_flight_is_known(const void *exception, bool is_group);
+
+/*
+ * Whether that must be asked at all.  Where not, it is unheard of: exceptions that fly
+ * through code that is not recorded all come by here.
+ */
+static inline bool cunei_flight_may_be_known(const void *exception)
+{
+    /* Who hands an exception to another thread does that with a lock of its own. */
+    if (!atomic_load_explicit(&cunei_flight_table.is_used, memory_order_relaxed))
+        return false;
+    if (cunei_flights_mine &&
+        (cunei_flights_mine->count | cunei_flights_mine->group_count))
+        return true;
+    return cunei_flight_way_of(cunei_flight_set(exception), exception) <
+           CUNEI_FLIGHT_WAYS;
+}
 
 /* What the table has for an exception; false: nothing. */
 bool cunei_flight_look_up(const void *exception, struct cunei_flight *flight);

@@ -7,6 +7,7 @@
 #include "probe/code.h"
 #include "probe/compat.h"
 #include "probe/pyframe.h"
+#include "probe/region.h"
 
 /*
  * A chain of recursion is counted this far: at 33 ns a frame it must not make the
@@ -42,9 +43,21 @@ static uint64_t word_of(PyFrameObject *frame, bool is_top)
     return word;
 }
 
+/* The regions that stand above a frame; NULL: those that are left. */
+static size_t put_regions(struct cunei_region_walk *regions, const void *frame,
+                          uint32_t *functions, size_t count, size_t max)
+{
+    uint32_t id;
+
+    while (count < max && (id = cunei_region_next(regions, frame)))
+        functions[count++] = id;
+    return count;
+}
+
 /* Consumes the frame; `skip`: it is not open.  `depth`: how many there are, or 0. */
-static size_t walk(PyFrameObject *frame, bool skip, size_t depth, uint32_t *functions,
-                   size_t max, size_t *omitted)
+static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
+                   struct cunei_region_walk *regions, uint32_t *functions, size_t max,
+                   size_t *omitted)
 {
     struct cunei_ccall_walk calls = {0};
     size_t count = 0, steps = 0;
@@ -62,11 +75,14 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth, uint32_t *func
     for (; frame && count < max; frame = step_back(frame), steps++) {
         while (count < max && (id = cunei_ccall_next(&calls, frame)))
             functions[count++] = id;
+        count = put_regions(regions, cunei_pyframe_of(frame), functions, count, max);
         id = cunei_code_id(word_of(frame, steps == 0 && !cunei_pyframe_leaving()));
         if (id && count < max)
             functions[count++] = id;
     }
-    if (frame)
+    if (!frame)
+        count = put_regions(regions, NULL, functions, count, max);
+    else
         *omitted = (depth > steps ? depth - steps : 1) + cunei_ccall_left(&calls);
     Py_XDECREF(frame);
     cunei_compat_let_collections(collects);
@@ -79,17 +95,23 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
     PyThreadState *thread = PyThreadState_Get();
     size_t depth = cunei_pyframe_depth(thread), count = 0;
     uint32_t leaving = cunei_pyframe_leaving();
+    struct cunei_region_walk regions = {0};
 
-    if (leaving && top_is_open && max > 0)
+    if (leaving && top_is_open && max > 0) {
+        count = put_regions(&regions, cunei_pyframe_running(thread), functions, count,
+                            max - 1);
         functions[count++] = leaving;
+    }
     return count + walk(PyThreadState_GetFrame(thread), !top_is_open && !leaving, depth,
-                        functions + count, max - count, omitted);
+                        &regions, functions + count, max - count, omitted);
 }
 
 size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
                              size_t *omitted)
 {
-    return walk(frame, false, 0, functions, max, omitted);
+    struct cunei_region_walk regions = {0};
+
+    return walk(frame, false, 0, &regions, functions, max, omitted);
 }
 
 uint64_t cunei_frames_run(uint32_t function)
@@ -127,6 +149,73 @@ bool cunei_frames_top_is_open(void)
 PyObject *cunei_frames_globals(void)
 {
     return PyEval_GetGlobals();
+}
+
+static bool is_around_block(PyFrameObject *frame)
+{
+    PyFrameObject *back = PyFrame_GetBack(frame);
+    PyObject *globals = back ? PyFrame_GetGlobals(back) : NULL;
+    PyObject *module = globals && PyDict_Check(globals)
+                           ? cunei_compat_dict_get(globals, "__name__")
+                           : NULL;
+    bool yes = module && PyUnicode_Check(module) &&
+               PyUnicode_CompareWithASCIIString(module, "contextlib") == 0;
+
+    Py_XDECREF(module);
+    Py_XDECREF(globals);
+    Py_XDECREF(back);
+    return yes;
+}
+
+bool cunei_frames_is_around_block(void)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    bool yes = frame && is_around_block(frame);
+
+    Py_XDECREF(frame);
+    return yes;
+}
+
+/* Whether it is one to be heard of; then it is, from now on. */
+static bool hear(PyFrameObject *frame)
+{
+    PyCodeObject *code = PyFrame_GetCode(frame);
+    PyObject *globals = PyFrame_GetGlobals(frame);
+    bool is_around =
+        code->co_flags & (CO_GENERATOR | CO_ASYNC_GENERATOR) && is_around_block(frame);
+    bool is_recorded = !is_around && cunei_code_hear_regions(code, globals);
+
+    Py_XDECREF(globals);
+    Py_DECREF(code);
+    return is_recorded;
+}
+
+const void *cunei_frames_hear(bool callers)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    unsigned steps = 0;
+
+    if (callers && frame && !cunei_pyframe_leaving())
+        frame = step_back(frame);
+    while (frame && steps < CUNEI_FRAMES_NEAR && !hear(frame)) {
+        frame = step_back(frame);
+        steps++;
+    }
+    const void *found =
+        frame && steps < CUNEI_FRAMES_NEAR ? cunei_pyframe_of(frame) : NULL;
+    Py_XDECREF(frame);
+    return found;
+}
+
+size_t cunei_frames_near(const void *frames[CUNEI_FRAMES_NEAR])
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    size_t count = 0;
+
+    for (; frame && count < CUNEI_FRAMES_NEAR; frame = step_back(frame))
+        frames[count++] = cunei_pyframe_of(frame);
+    Py_XDECREF(frame);
+    return count;
 }
 
 void cunei_frames_visit_all(void (*visit)(void *context, PyCodeObject *code,

@@ -11,6 +11,7 @@
 #include "probe/frames.h"
 #include "probe/lock.h"
 #include "probe/number.h"
+#include "probe/region.h"
 #include "probe/write.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
@@ -81,7 +82,10 @@ size_t cunei_greenlet_stack(bool top_is_open, uint32_t *functions, size_t max,
 {
     if (!origin)
         return cunei_frames_stack(top_is_open, functions, max, omitted);
-    return cunei_frames_stack_of(frame_of(origin), functions, max, omitted);
+    const void *runs = cunei_region_pretend(origin);
+    size_t count = cunei_frames_stack_of(frame_of(origin), functions, max, omitted);
+    (void)cunei_region_pretend(runs);
+    return count;
 }
 
 /* Two functions to a word, the outermost first; they came innermost first. */
@@ -109,6 +113,7 @@ static void write_switch(struct tracer *tracer, PyObject *from, PyObject *to)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
         return;
     }
+    cunei_region_switch(from, to);
     count =
         cunei_frames_stack(true, tracer->functions, CUNEI_RECORDER_STACK_MAX, &omitted);
     if (count % 2 == 1)
@@ -192,6 +197,7 @@ static PyType_Spec spec = {
     .name = "cunei._probe.GreenletTracer",
     .basicsize = sizeof(struct tracer),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             // NOLINTNEXTLINE(misc-redundant-expression): some are 0 before 3.10
              Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
 };

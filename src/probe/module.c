@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/filter.h"
+#include "probe/budget.h"
 #include "probe/ccall.h"
 #include "probe/code.h"
 #include "probe/compat.h"
@@ -22,7 +24,9 @@
 #include "probe/profilehook.h"
 #include "probe/qualname.h"
 #include "probe/silence.h"
+#include "probe/switch.h"
 #include "probe/tracehook.h"
+#include "probe/userevent.h"
 #include "probe/world.h"
 #include "rt/recorder.h"
 #include "wire/reason.h"
@@ -37,6 +41,7 @@
 struct module {
     struct cunei_probe probe;
     PyTypeObject *beginning_type;
+    struct cunei_userevents events;
 #if PY_VERSION_HEX >= 0x030c0000
     struct cunei_monitor monitor;
     PyTypeObject *callback_type;
@@ -51,6 +56,11 @@ static struct module *whole_of(PyObject *module)
 static struct cunei_probe *state_of(PyObject *module)
 {
     return &whole_of(module)->probe;
+}
+
+struct cunei_userevents *cunei_userevents_of(PyObject *module)
+{
+    return &whole_of(module)->events;
 }
 
 /* Call `module.function(callable)`, or with it as the keyword argument `keyword`. */
@@ -116,29 +126,55 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
     return 0;
 }
 
+/* Those of the files in the list; -1 with an exception set. */
+static int read_filters(struct cunei_patterns *patterns, PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        struct cunei_syntax_error error;
+        PyObject *path = NULL;
+
+        if (!PyUnicode_FSConverter(PyList_GET_ITEM(list, i), &path))
+            return -1;
+        int rc = cunei_filter_read(patterns, PyBytes_AS_STRING(path), &error);
+        if (rc == -EINVAL)
+            PyErr_Format(PyExc_ValueError, "%s:%zd:%zd: %s", PyBytes_AS_STRING(path),
+                         (Py_ssize_t)error.line, (Py_ssize_t)error.column, error.text);
+        else if (rc < 0)
+            PyErr_Format(PyExc_OSError, "cannot read the filter '%s': %s",
+                         PyBytes_AS_STRING(path), strerror(-rc));
+        Py_DECREF(path);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* The session that the arguments of start describe; -1 with an exception set. */
 static int parse_session(struct cunei_session *session, PyObject *args, PyObject *names)
 {
-    static char *keywords[] = {"directory", "patterns", "max_bytes",    "children",
-                               "c_calls",   "args",     "results",      "max_repr",
-                               "full_repr", "lines",    "instrumenter", NULL};
+    static char *keywords[] = {
+        "directory",    "patterns", "max_bytes", "children",  "c_calls",
+        "args",         "results",  "max_repr",  "full_repr", "lines",
+        "instrumenter", "filters",  "project",   "budget",    NULL};
     PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
-    PyObject *lines = NULL;
+    PyObject *lines = NULL, *filters = NULL, *project = NULL;
     const char *instrumenter = NULL;
-    unsigned long long max_bytes = 0, max_repr = 0;
+    unsigned long long max_bytes = 0, max_repr = 0, budget = 0;
     int children = 1, c_calls = 0, full_repr = 0;
 
     if (!PyArg_ParseTupleAndKeywords(
-            args, names, "O&O!K|$ppO!O!KpO!z:start", keywords, PyUnicode_FSConverter,
-            &directory, &PyList_Type, &patterns, &max_bytes, &children, &c_calls,
-            &PyList_Type, &arguments, &PyList_Type, &results, &max_repr, &full_repr,
-            &PyList_Type, &lines, &instrumenter))
+            args, names, "O&O!K|$ppO!O!KpO!zO!O!K:start", keywords,
+            PyUnicode_FSConverter, &directory, &PyList_Type, &patterns, &max_bytes,
+            &children, &c_calls, &PyList_Type, &arguments, &PyList_Type, &results,
+            &max_repr, &full_repr, &PyList_Type, &lines, &instrumenter, &PyList_Type,
+            &filters, &PyList_Type, &project, &budget))
         return -1;
     enum cunei_instrumenter found =
         instrumenter ? cunei_instrumenter_find(instrumenter) : 0;
     *session = (struct cunei_session){
         .directory = strdup(PyBytes_AS_STRING(directory)),
         .max_bytes = max_bytes,
+        .budget = budget,
         .only_pid = children ? 0 : (uint64_t)getpid(),
         .c_calls = c_calls,
         .max_repr = max_repr,
@@ -150,7 +186,9 @@ static int parse_session(struct cunei_session *session, PyObject *args, PyObject
         PyErr_NoMemory();
         return -1;
     }
-    if (parse_patterns(&session->patterns, patterns, "include") == 0 &&
+    if ((!project || parse_patterns(&session->patterns, project, "include") == 0) &&
+        (!filters || read_filters(&session->patterns, filters) == 0) &&
+        parse_patterns(&session->patterns, patterns, "include") == 0 &&
         (!arguments || parse_patterns(&session->arguments, arguments, "args") == 0) &&
         (!results || parse_patterns(&session->results, results, "return_") == 0) &&
         (!lines || parse_patterns(&session->lines, lines, "lines") == 0))
@@ -249,6 +287,13 @@ static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
     return PyBool_FromLong(cunei_control_is_main() && cunei_recorder_is_on());
 }
 
+static PyObject *probe_bursts(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLong(cunei_budget_bursts());
+}
+
 static PyMethodDef methods[] = {
     {"start", (PyCFunction)(void (*)(void))probe_start, METH_VARARGS | METH_KEYWORDS,
      "start(directory, patterns, max_bytes, *, …): record all threads of this "
@@ -257,6 +302,13 @@ static PyMethodDef methods[] = {
      "Which instrumenters cannot be had, each with the number of the reason."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
+    {"name_process", cunei_process_name, METH_O, "Name it for lists of processes."},
+    {"bursts", probe_bursts, METH_NOARGS,
+     "How many bursts there were in this recording, under a budget."},
+    {"select", cunei_switch_select, METH_VARARGS,
+     "select(include, texts, code=None): change which functions are recorded."},
+    {"handed_on", cunei_switch_handed_on, METH_O,
+     "handed_on(text): CUNEI_RECORD with the patterns that hold now, or None."},
     {"boot", probe_boot, METH_NOARGS,
      "Record from __main__'s first frame, if the environment asks for it."},
     {"_ended", probe_ended, METH_NOARGS, "Called by atexit."},
@@ -355,6 +407,8 @@ static int probe_exec(PyObject *module)
     cunei_world_init();
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
+    if (cunei_userevents_init(module, &whole_of(module)->events) < 0)
+        return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
     if (!cunei_control_is_main()) {
         cunei_code_share();
@@ -381,7 +435,9 @@ static int probe_traverse(PyObject *module, visitproc visit, void *arg)
         return 0;
     Py_VISIT(whole->probe.tracer_type);
     Py_VISIT(whole->beginning_type);
-    int rc = cunei_collect_traverse(&whole->probe.collect, visit, arg);
+    int rc = cunei_userevents_traverse(&whole->events, visit, arg);
+    if (rc == 0)
+        rc = cunei_collect_traverse(&whole->probe.collect, visit, arg);
     return rc ? rc : visit_source(whole, visit, arg);
 }
 
@@ -392,6 +448,7 @@ static int probe_clear(PyObject *module)
         return 0;
     Py_CLEAR(whole->probe.tracer_type);
     Py_CLEAR(whole->beginning_type);
+    cunei_userevents_clear(&whole->events);
     cunei_collect_clear(&whole->probe.collect);
     close_source(whole);
     return 0;

@@ -4,13 +4,11 @@
 #include "probe/monitor.h"
 
 #include "probe/ccall.h"
+#include "probe/compat.h"
+#include "probe/infer.h"
 #include "probe/lineevent.h"
+#include "probe/tool.h"
 #include "wire/reason.h"
-
-#define TOOL_COUNT 6
-
-/* Debugger, coverage and profiler expect to find 0, 1 and 2 free. */
-static const int tool_ids[] = {4, 3, 5};
 
 /* What sys.monitoring calls the events, and who answers them on the tool id. */
 static const struct row {
@@ -47,23 +45,6 @@ static struct cunei_monitor *monitor_of(struct cunei_source *source)
     return (struct cunei_monitor *)source;
 }
 
-/* Call a function of sys.monitoring for its effect. */
-static int call(struct cunei_monitor *monitor, const char *name, const char *format,
-                ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    PyObject *args = Py_VaBuildValue(format, values);
-    va_end(values);
-    PyObject *function = PyObject_GetAttrString(monitor->module, name);
-    PyObject *result = args && function ? PyObject_CallObject(function, args) : NULL;
-    Py_XDECREF(args);
-    Py_XDECREF(function);
-    Py_XDECREF(result);
-    return result ? 0 : -1;
-}
-
 static int find_events(struct cunei_monitor *monitor)
 {
     PyObject *events = PyObject_GetAttrString(monitor->module, "events");
@@ -78,24 +59,13 @@ static int find_events(struct cunei_monitor *monitor)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Whether nobody uses the tool id; -1 with an exception set. */
-static int is_free(struct cunei_monitor *monitor, int id)
-{
-    PyObject *owner = PyObject_CallMethod(monitor->module, "get_tool", "i", id);
-    if (!owner)
-        return -1;
-    int free = Py_IsNone(owner);
-    Py_DECREF(owner);
-    return free;
-}
-
 static int count_others(struct cunei_source *source)
 {
     struct cunei_monitor *monitor = monitor_of(source);
     int others = 0;
 
-    for (int id = 0; id < TOOL_COUNT; id++) {
-        int free = is_free(monitor, id);
+    for (int id = 0; id < CUNEI_TOOL_COUNT; id++) {
+        int free = cunei_tool_is_free(monitor->module, id);
         if (free < 0)
             return -1;
         others += !free && id != monitor->tool && id != monitor->discovery;
@@ -103,26 +73,11 @@ static int count_others(struct cunei_source *source)
     return others;
 }
 
-/* A free id, taken; -1 without an exception: there is none, -2 with one. */
-static int take_id(struct cunei_monitor *monitor)
-{
-    for (size_t i = 0; i < sizeof(tool_ids) / sizeof(tool_ids[0]); i++) {
-        int free = is_free(monitor, tool_ids[i]);
-        if (free < 0)
-            return -2;
-        if (free)
-            return call(monitor, "use_tool_id", "(is)", tool_ids[i], "cunei") < 0
-                       ? -2
-                       : tool_ids[i];
-    }
-    return -1;
-}
-
 static int take(struct cunei_source *source, bool selective)
 {
     struct cunei_monitor *monitor = monitor_of(source);
     source->refusal = 0;
-    monitor->tool = take_id(monitor);
+    monitor->tool = cunei_tool_take(monitor->module);
     if (monitor->tool == -1) {
         source->refusal = CUNEI_REASON_MONITORING;
         PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(source->refusal));
@@ -132,9 +87,14 @@ static int take(struct cunei_source *source, bool selective)
         return -1;
     }
     source->is_taken = true;
-    if (!selective)
+    if (!selective || source->is_narrow)
         return 0;
-    monitor->discovery = take_id(monitor);
+    monitor->discovery = cunei_tool_take(monitor->module);
+    if (monitor->discovery == -1 && source->switches) {
+        source->refusal = CUNEI_REASON_BUDGET;
+        PyErr_SetString(PyExc_RuntimeError, cunei_reason_text(source->refusal));
+        return -1;
+    }
     if (monitor->discovery != -2)
         return 0;
     monitor->discovery = -1;
@@ -144,13 +104,8 @@ static int take(struct cunei_source *source, bool selective)
 static int set_callback(struct cunei_monitor *monitor, int tool,
                         enum cunei_monitor_event event, enum cunei_callback_kind kind)
 {
-    return call(monitor, "register_callback", "(ilO)", tool, monitor->events[event],
-                monitor->callbacks[kind]);
-}
-
-static int set_events(struct cunei_monitor *monitor, int tool, long events)
-{
-    return call(monitor, "set_events", "(il)", tool, events);
+    return cunei_tool_set_callback(monitor->module, tool, monitor->events[event],
+                                   monitor->callbacks[kind]);
 }
 
 static int await_main(struct cunei_source *source)
@@ -159,7 +114,8 @@ static int await_main(struct cunei_source *source)
     if (set_callback(monitor, monitor->tool, CUNEI_MONITOR_START,
                      CUNEI_CALLBACK_AWAIT_MAIN) < 0)
         return -1;
-    return set_events(monitor, monitor->tool, monitor->events[CUNEI_MONITOR_START]);
+    return cunei_tool_set_events(monitor->module, monitor->tool,
+                                 monitor->events[CUNEI_MONITOR_START]);
 }
 
 static enum cunei_callback_kind kind_of(const struct cunei_monitor *monitor, int event,
@@ -167,13 +123,28 @@ static enum cunei_callback_kind kind_of(const struct cunei_monitor *monitor, int
 {
     if (event == CUNEI_MONITOR_CALL && monitor->source.c_calls)
         return CUNEI_CALLBACK_C_CALL;
+    if (event == CUNEI_MONITOR_UNWIND && monitor->selects)
+        return CUNEI_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_UNWIND
+                                    : CUNEI_CALLBACK_INFER_UNWIND;
+    if (event == CUNEI_MONITOR_HANDLED && monitor->selects)
+        return CUNEI_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_HANDLED
+                                    : CUNEI_CALLBACK_INFER_HANDLED;
     return one_for_all ? rows[event].kind_for_all : rows[event].kind;
 }
 
 static int prepare(struct cunei_source *source, bool selective)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    bool one_for_all = selective && monitor->discovery < 0;
+    bool discovers = selective && !source->is_narrow;
+    /* A recording may become one of some functions while it runs. */
+    if (discovers && monitor->discovery < 0)
+        monitor->discovery = cunei_tool_take(monitor->module);
+    if (monitor->discovery == -2) {
+        monitor->discovery = -1;
+        return -1;
+    }
+    bool one_for_all = discovers && monitor->discovery < 0;
+    monitor->selects = selective || (!CUNEI_COMPAT_HAS_GIL && source->chooses);
     int last = monitor->source.c_calls ? CUNEI_MONITOR_C_RAISE : CUNEI_MONITOR_CALL;
 
     for (int i = 0; i <= last; i++) {
@@ -213,97 +184,164 @@ static long c_events(const struct cunei_monitor *monitor)
                : 0;
 }
 
+/* Whether the tool id finds code, too, besides recording it. */
+static bool discovers_itself(const struct cunei_monitor *monitor)
+{
+    return monitor->discovery < 0 && !monitor->source.is_narrow;
+}
+
 /*
- * The global events of the tool id where something is selected.  PY_THROW and those of
- * exceptions are global before 3.15.  The first may be how a suspended generator is
- * discovered; the others cost whenever an exception flies, and stay off until something
- * is selected.
+ * The global events of the tool id where something is selected.  PY_THROW may be how a
+ * suspended generator is discovered.  Those of exceptions are global before 3.15 and
+ * cost in all code, whenever an exception flies: they stay off until they are needed,
+ * and those that probe/infer.h can do without always are.
  */
 static long global_events(const struct cunei_monitor *monitor)
 {
     long events = monitor->events[CUNEI_MONITOR_THROW];
 
     if (monitor->unwinds)
-        events |= add_events(monitor, CUNEI_MONITOR_UNWIND, CUNEI_MONITOR_HANDLED);
-    if (monitor->discovery < 0)
+        events |= monitor->events[CUNEI_MONITOR_UNWIND];
+    if (monitor->handles)
+        events |= monitor->events[CUNEI_MONITOR_HANDLED];
+    if (discovers_itself(monitor))
         events |= add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME);
     return events;
+}
+
+/* The same where all code has them. */
+static long all_events(const struct cunei_monitor *monitor)
+{
+    long inferred =
+        monitor->selects && !CUNEI_INFER_IS_LOCAL
+            ? add_events(monitor, CUNEI_MONITOR_RAISE, CUNEI_MONITOR_RERAISE)
+            : 0;
+
+    return add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_ALWAYS_LAST) &
+           ~inferred;
 }
 
 static int record(struct cunei_source *source, bool selective)
 {
     struct cunei_monitor *monitor = monitor_of(source);
     if (!selective)
-        return set_events(
-            monitor, monitor->tool,
-            add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_ALWAYS_LAST) |
-                c_events(monitor));
+        return cunei_tool_set_events(monitor->module, monitor->tool,
+                                     all_events(monitor) | c_events(monitor));
     /* __main__ was awaited on this id: from now on its events are others. */
-    if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
+    if (cunei_tool_set_events(monitor->module, monitor->tool, global_events(monitor)) <
+        0)
         return -1;
     if (monitor->discovery < 0)
         return 0;
-    return set_events(monitor, monitor->discovery,
-                      add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
+    return cunei_tool_set_events(
+        monitor->module, monitor->discovery,
+        add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
 }
 
 static void pause_events(struct cunei_source *source)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    if (set_events(monitor, monitor->tool, 0) < 0)
+    if (cunei_tool_set_events(monitor->module, monitor->tool, 0) < 0)
         PyErr_Clear();
-    if (monitor->discovery >= 0 && set_events(monitor, monitor->discovery, 0) < 0)
+    if (monitor->discovery >= 0 &&
+        cunei_tool_set_events(monitor->module, monitor->discovery, 0) < 0)
         PyErr_Clear();
 }
 
-/* Some code cannot be instrumented, such as Cython's stand-ins. */
-static void set_local_events(struct cunei_monitor *monitor, int tool,
-                             PyCodeObject *code, long events)
+static void forget_callbacks(struct cunei_monitor *monitor, int tool)
 {
-    if (call(monitor, "set_local_events", "(iOl)", tool, code, events) < 0)
+    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
+        if (cunei_tool_set_callback(monitor->module, tool, monitor->events[i],
+                                    Py_None) < 0)
+            PyErr_Clear();
+    }
+}
+
+static void hush(struct cunei_source *source)
+{
+    pause_events(source);
+    forget_callbacks(monitor_of(source), monitor_of(source)->tool);
+}
+
+static long local_exceptions(const struct cunei_monitor *monitor)
+{
+    return CUNEI_INFER_IS_LOCAL
+               ? add_events(monitor, CUNEI_MONITOR_UNWIND, CUNEI_MONITOR_HANDLED)
+               : 0;
+}
+
+/* Where they are global: an exception may end a frame, or may be taken by one, too. */
+static void hear_exceptions(struct cunei_monitor *monitor, bool handles)
+{
+    if (CUNEI_INFER_IS_LOCAL || (monitor->unwinds && (monitor->handles || !handles)))
+        return;
+    monitor->unwinds = true;
+    monitor->handles |= handles;
+    if (cunei_tool_set_events(monitor->module, monitor->tool, global_events(monitor)) <
+        0)
         PyErr_Clear();
 }
 
+/* With its entries, though all code may have those: in a pause nobody knows yet. */
 static void select_code(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    int first = monitor->discovery < 0 ? CUNEI_MONITOR_RETURN : CUNEI_MONITOR_START;
-    long local =
-        add_events(monitor, first, CUNEI_MONITOR_LOCAL_LAST) | c_events(monitor);
+    long local = add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_LOCAL_LAST) |
+                 local_exceptions(monitor) | c_events(monitor);
 
-    set_local_events(monitor, monitor->tool, code, local);
-    if (monitor->unwinds)
-        return;
-    monitor->unwinds = true;
-    if (set_events(monitor, monitor->tool, global_events(monitor)) < 0)
-        PyErr_Clear();
+    cunei_tool_set_local_events(monitor->module, monitor->tool, code, local);
+    hear_exceptions(monitor, PyBytes_GET_SIZE(code->co_exceptiontable) > 0);
 }
 
-/* The events of the code object alone. */
-static long local_events(struct cunei_monitor *monitor, PyCodeObject *code)
+/* One of them comes to code that may be left out: hear of what that does with it. */
+static void follow(struct cunei_source *source, PyCodeObject *code)
 {
-    PyObject *events = PyObject_CallMethod(monitor->module, "get_local_events", "iO",
-                                           monitor->tool, code);
-    long known = events ? PyLong_AsLong(events) : 0;
+    struct cunei_monitor *monitor = monitor_of(source);
+    long known, wanted = local_exceptions(monitor);
 
-    PyErr_Clear();
-    Py_XDECREF(events);
-    return known > 0 ? known : 0;
+    hear_exceptions(monitor, true);
+    if (!wanted)
+        return;
+    known = cunei_tool_local_events(monitor->module, monitor->tool, code);
+    if ((known & wanted) != wanted)
+        cunei_tool_set_local_events(monitor->module, monitor->tool, code,
+                                    known | wanted);
+}
+
+static void set_level(struct cunei_source *source, PyCodeObject *code,
+                      enum cunei_level level)
+{
+    struct cunei_monitor *monitor = monitor_of(source);
+    static const int last[CUNEI_LEVELS] = {
+        [CUNEI_LEVEL_FULL] = CUNEI_MONITOR_LOCAL_LAST,
+        [CUNEI_LEVEL_COUNTED] = CUNEI_MONITOR_RESUME,
+        [CUNEI_LEVEL_OFF] = -1,
+    };
+    bool is_twice = source->twice && level == CUNEI_LEVEL_COUNTED;
+
+    cunei_tool_set_local_events(
+        monitor->module, monitor->tool, code,
+        local_exceptions(monitor) |
+            add_events(monitor, CUNEI_MONITOR_START,
+                       is_twice ? CUNEI_MONITOR_LOCAL_LAST : last[level]));
 }
 
 static void watch(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    set_local_events(monitor, monitor->tool, code,
-                     local_events(monitor, code) | monitor->events[CUNEI_MONITOR_CALL]);
+    cunei_tool_set_local_events(
+        monitor->module, monitor->tool, code,
+        cunei_tool_local_events(monitor->module, monitor->tool, code) |
+            monitor->events[CUNEI_MONITOR_CALL]);
 }
 
 static void unwatch(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    set_local_events(monitor, monitor->tool, code,
-                     local_events(monitor, code) &
-                         ~monitor->events[CUNEI_MONITOR_CALL]);
+    cunei_tool_set_local_events(
+        monitor->module, monitor->tool, code,
+        cunei_tool_local_events(monitor->module, monitor->tool, code) &
+            ~monitor->events[CUNEI_MONITOR_CALL]);
 }
 
 /*
@@ -315,16 +353,18 @@ static void add_lines(struct cunei_source *source, PyCodeObject *code)
     struct cunei_monitor *monitor = monitor_of(source);
     int event =
         cunei_lineevent_prepare(code) ? CUNEI_MONITOR_INSTRUCTION : CUNEI_MONITOR_LINE;
-    set_local_events(monitor, monitor->tool, code,
-                     local_events(monitor, code) | monitor->events[event]);
+    cunei_tool_set_local_events(
+        monitor->module, monitor->tool, code,
+        cunei_tool_local_events(monitor->module, monitor->tool, code) |
+            monitor->events[event]);
 }
 
 static void remove_lines(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    set_local_events(
-        monitor, monitor->tool, code,
-        local_events(monitor, code) &
+    cunei_tool_set_local_events(
+        monitor->module, monitor->tool, code,
+        cunei_tool_local_events(monitor->module, monitor->tool, code) &
             ~add_events(monitor, CUNEI_MONITOR_LINE, CUNEI_MONITOR_INSTRUCTION));
 }
 
@@ -335,21 +375,22 @@ static void forget(struct cunei_source *source, PyCodeObject *code)
 
     /* Events that are set and taken away again are on at the places where a callback
      * had switched them off: nothing else brings them back for one tool alone. */
-    set_local_events(monitor, discovery, code,
-                     add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
-    set_local_events(monitor, discovery, code, 0);
+    cunei_tool_set_local_events(
+        monitor->module, discovery, code,
+        add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
+    cunei_tool_set_local_events(monitor->module, discovery, code, 0);
     if (discovery != monitor->tool)
-        set_local_events(monitor, monitor->tool, code, 0);
+        cunei_tool_set_local_events(monitor->module, monitor->tool, code, 0);
 }
 
 static void unmute(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitor *monitor = monitor_of(source);
-    set_local_events(
-        monitor, monitor->tool, code,
+    cunei_tool_set_local_events(
+        monitor->module, monitor->tool, code,
         add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_LOCAL_LAST) |
             monitor->events[CUNEI_MONITOR_CALL]);
-    set_local_events(monitor, monitor->tool, code, 0);
+    cunei_tool_set_local_events(monitor->module, monitor->tool, code, 0);
 }
 
 static bool unmute_all(struct cunei_source *source)
@@ -357,7 +398,7 @@ static bool unmute_all(struct cunei_source *source)
     struct cunei_monitor *monitor = monitor_of(source);
     int others = count_others(source);
 
-    if (others == 0 && call(monitor, "restart_events", "()") == 0)
+    if (others == 0 && cunei_tool_restart_events(monitor->module) == 0)
         return true;
     PyErr_Clear();
     return false;
@@ -367,18 +408,15 @@ static void release_id(struct cunei_monitor *monitor, int *tool)
 {
     if (*tool < 0)
         return;
-    if (set_events(monitor, *tool, 0) < 0)
+    if (cunei_tool_set_events(monitor->module, *tool, 0) < 0)
         PyErr_Clear();
     /*
      * Before 3.14 a freed id keeps its callbacks.  They may be kept at the end, when
      * nobody will have the id any more.
      */
-    for (int i = 0; i < CUNEI_MONITOR_EVENTS && !monitor->source.ends; i++) {
-        if (call(monitor, "register_callback", "(ilO)", *tool, monitor->events[i],
-                 Py_None) < 0)
-            PyErr_Clear();
-    }
-    if (call(monitor, "free_tool_id", "(i)", *tool) < 0)
+    if (!monitor->source.ends)
+        forget_callbacks(monitor, *tool);
+    if (cunei_tool_free(monitor->module, *tool) < 0)
         PyErr_Clear();
     *tool = -1;
 }
@@ -388,7 +426,7 @@ static void release(struct cunei_source *source)
     struct cunei_monitor *monitor = monitor_of(source);
     release_id(monitor, &monitor->discovery);
     release_id(monitor, &monitor->tool);
-    monitor->unwinds = false;
+    monitor->unwinds = monitor->handles = false;
     source->is_taken = false;
 }
 
@@ -398,9 +436,12 @@ static const struct cunei_source_methods methods = {
     .prepare = prepare,
     .record = record,
     .pause = pause_events,
+    .hush = hush,
     .release = release,
     .count_others = count_others,
     .select = select_code,
+    .follow = follow,
+    .level = set_level,
     .watch = watch,
     .unwatch = unwatch,
     .line = add_lines,

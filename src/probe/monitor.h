@@ -5,7 +5,8 @@
  * Without a selection, global events on one tool id.  With one: discovery (global
  * PY_START and PY_RESUME, each switched off where it has been seen) on one id, local
  * events on another for what is selected.  If only one id is free, PY_START and
- * PY_RESUME on it do the discovery, too.
+ * PY_RESUME on it do the discovery, too.  A narrow one discovers nothing: it has local
+ * events of what it is told to select, and those of exceptions.
  */
 #ifndef CUNEI_PROBE_MONITOR_H
 #define CUNEI_PROBE_MONITOR_H
@@ -50,7 +51,8 @@ struct cunei_monitor {
     long events[CUNEI_MONITOR_EVENTS]; /* their bits in this Python */
     int tool;                          /* -1: none */
     int discovery;                     /* -1: none */
-    bool unwinds;                      /* the events of exceptions are on */
+    bool selects;                      /* not all functions are recorded */
+    bool unwinds, handles;             /* PY_UNWIND, EXCEPTION_HANDLED are on */
 };
 
 /* Look up the numbers, make the callbacks; -1 with an exception set. */

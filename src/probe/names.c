@@ -41,6 +41,14 @@ static bool has_nul(PyObject *text)
     return PyUnicode_FindChar(text, 0, 0, PyUnicode_GET_LENGTH(text), 1) >= 0;
 }
 
+/* As almost all are: nothing is to be changed about it. */
+static bool is_plain(PyObject *text, size_t size)
+{
+    return text && PyUnicode_Check(text) && PyUnicode_IS_COMPACT_ASCII(text) &&
+           (size_t)PyUnicode_GET_LENGTH(text) < size &&
+           !memchr(PyUnicode_DATA(text), 0, (size_t)PyUnicode_GET_LENGTH(text));
+}
+
 size_t cunei_names_copy(PyObject *text, char *out, size_t size)
 {
     Py_ssize_t length = 0;
@@ -48,6 +56,11 @@ size_t cunei_names_copy(PyObject *text, char *out, size_t size)
     PyObject *encoded = NULL, *replaced = NULL;
     size_t kept = 0;
 
+    if (is_plain(text, size)) {
+        kept = (size_t)PyUnicode_GET_LENGTH(text);
+        memcpy(out, PyUnicode_DATA(text), kept + 1);
+        return kept;
+    }
     if (text && PyUnicode_Check(text) && has_nul(text) &&
         (replaced = without_nul(text)))
         text = replaced;

@@ -100,6 +100,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Beginning",
     .basicsize = sizeof(struct beginning),
+    // NOLINTNEXTLINE(misc-redundant-expression): some are 0 before 3.10
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
              Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,

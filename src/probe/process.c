@@ -153,6 +153,17 @@ static void count_interpreters(void)
     cunei_recorder_note_interpreters(count);
 }
 
+PyObject *cunei_process_name(PyObject *module, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8(name);
+    (void)module;
+
+    if (!text)
+        return NULL;
+    cunei_recorder_tell_name(text);
+    Py_RETURN_NONE;
+}
+
 void cunei_process_tell_end(void)
 {
     count_interpreters();

@@ -70,4 +70,7 @@ char *cunei_process_forked_name(void);
  */
 void cunei_process_tell_end(void);
 
+/* Of the module: the program, or who runs it, says what the process is called. */
+PyObject *cunei_process_name(PyObject *module, PyObject *name);
+
 #endif

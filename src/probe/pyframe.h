@@ -50,6 +50,23 @@ static inline const void *cunei_pyframe_of(PyFrameObject *frame)
 #endif
 }
 
+/* The code of the frame that runs, new; NULL: none runs. */
+static inline PyCodeObject *cunei_pyframe_code(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    struct _PyInterpreterFrame *frame = (void *)cunei_later_top(thread);
+    PyObject *code = frame ? PyUnstable_InterpreterFrame_GetCode(frame) : NULL;
+
+    if (code && !PyCode_Check(code))
+        Py_CLEAR(code); /* None, of a frame that the interpreter has for itself */
+    return (PyCodeObject *)code;
+#else
+    const cunei_older_frame *frame = cunei_older_top(thread);
+
+    return frame ? (PyCodeObject *)Py_NewRef(frame->f_code) : NULL;
+#endif
+}
+
 /*
  * Whether that says of the frame that runs what it should.  Before 3.12 there may be
  * none, and without that layout nothing would work.
@@ -110,6 +127,18 @@ static inline uint32_t cunei_pyframe_leaving(void)
 #else
     return 0;
 #endif
+}
+
+/* Whether the frame whose end is just told is the one that runs: of this code. */
+static inline bool cunei_pyframe_is_ending(const PyCodeObject *code)
+{
+    if (cunei_pyframe_leaving())
+        return true;
+    PyCodeObject *top = cunei_pyframe_code(PyThreadState_Get());
+    bool yes = top == code;
+
+    Py_XDECREF(top);
+    return yes;
 }
 
 /* Whether this is the instruction at an offset in bytes. */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source that tells of no function: a recording has the process and what else is
- * heard of, and nothing that the program calls pays for it.
+ * A source that tells of no function but those that the program has decorated itself:
+ * a recording has the process and what else is heard of, and nothing that the program
+ * calls pays for it.
  *
- * Only that __main__ begins has to be heard of, which the Python's own source tells.
+ * That __main__ begins is heard of from the Python's own source.  So are decorated
+ * functions, from the first of them on: with sys.monitoring by events of their code
+ * alone, before 3.12 by an evaluator that leaves out all others.
  */
 #ifndef CUNEI_PROBE_SILENCE_H
 #define CUNEI_PROBE_SILENCE_H

@@ -21,6 +21,8 @@
 
 #include <stdbool.h>
 
+#include "wire/event.h"
+
 struct cunei_source;
 
 /* Those from `tell_losses` on may be NULL: there is nothing to do. */
@@ -35,6 +37,12 @@ struct cunei_source_methods {
     void (*pause)(struct cunei_source *source);
     void (*release)(struct cunei_source *source);
 
+    /*
+     * The same where the events of single code objects stay set: nobody shall hear of
+     * them until `prepare`.  NULL: pausing is all it takes.
+     */
+    void (*hush)(struct cunei_source *source);
+
     /* How many tools use the same besides us; -1 with an exception set. */
     int (*count_others)(struct cunei_source *source);
 
@@ -43,6 +51,22 @@ struct cunei_source_methods {
 
     /* Switch the events of a selected code object on; errors are swallowed. */
     void (*select)(struct cunei_source *source, PyCodeObject *code);
+
+    /*
+     * The same for what it does with exceptions, where it may not be selected: one that
+     * is told of comes to it.  NULL: that is heard of anyway.
+     */
+    void (*follow)(struct cunei_source *source, PyCodeObject *code);
+
+    /*
+     * The program has decorated a function, and is to be heard of its calls though of
+     * no other's; errors are swallowed.  NULL: it is found like any other.
+     */
+    void (*tag)(struct cunei_source *source, PyCodeObject *code);
+
+    /* Have less of its events, or all of them again. */
+    void (*level)(struct cunei_source *source, PyCodeObject *code,
+                  enum cunei_level level);
 
     /*
      * Hear of the calls that a code object makes, besides what it has, and no more;
@@ -73,11 +97,16 @@ struct cunei_source_methods {
 struct cunei_source {
     const struct cunei_source_methods *methods;
     bool is_taken;
-    bool is_silent; /* it never tells of a function */
-    bool ends;    /* the process does: audit hooks shall hear nothing of the release */
-    bool c_calls; /* calls of C functions are recorded, too; set before `take` */
-    bool lines;   /* lines of some functions are; the same */
-    int refusal;  /* where a method set an exception: why, see wire/reason.h; or 0 */
+    bool is_silent; /* it tells of no function but those the program has decorated */
+    bool is_narrow; /* nothing is discovered, only `select` brings events; before `take`
+                     */
+    bool ends;     /* the process does: audit hooks shall hear nothing of the release */
+    bool c_calls;  /* calls of C functions are recorded, too; set before `take` */
+    bool lines;    /* lines of some functions are; the same */
+    bool chooses;  /* some functions may be left out; the same, and when that changes */
+    bool switches; /* a budget switches events of functions; the same */
+    bool twice;    /* what is counted is heard of at its ends, too, from `level` on */
+    int refusal;   /* where a method set an exception: why, see wire/reason.h; or 0 */
 };
 
 #endif

@@ -19,7 +19,12 @@ struct cunei_stream *cunei_write_room(uint64_t *now, unsigned words, bool top_is
 
 void cunei_write_function(uint32_t id, enum cunei_phase phase)
 {
-    bool top_is_open = phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD;
+    cunei_write_phase(id, phase,
+                      phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD);
+}
+
+void cunei_write_phase(uint32_t id, enum cunei_phase phase, bool top_is_open)
+{
     unsigned words = id < CUNEI_FUNCTION_CLASS_END ? 1 : 2;
     uint64_t now;
     struct cunei_stream *stream = cunei_write_room(&now, words, top_is_open);

@@ -27,6 +27,9 @@ struct cunei_stream *cunei_write_room(uint64_t *now, unsigned words, bool top_is
  */
 void cunei_write_function(uint32_t id, enum cunei_phase phase);
 
+/* The same where the function's own frame is not what is on top. */
+void cunei_write_phase(uint32_t id, enum cunei_phase phase, bool top_is_open);
+
 /*
  * The leave of a function that an exception ends, and the mark in front of it; they
  * stay together.  `run` and `phase` as in struct cunei_unwind.

@@ -218,7 +218,7 @@ static int put_event(struct cunei_recording *recording,
     if (rc < 0)
         return rc;
     if (!stream->packet)
-        cunei_packet_begin(recording, stream, now);
+        cunei_packet_begin(recording, stream, now, 0);
     for (unsigned i = 0; i < words; i++) {
         uint64_t word;
         memcpy(&word, table.text.data + 8 * (size_t)i, sizeof(word));
@@ -243,7 +243,7 @@ static bool write_definition(struct cunei_recording *recording,
 }
 
 uint32_t cunei_define(struct cunei_recording *recording,
-                      const struct cunei_function *function)
+                      const struct cunei_function *function, bool only_known)
 {
     const char *const parts[] = {function->module, function->qualname, function->file};
 
@@ -260,7 +260,7 @@ uint32_t cunei_define(struct cunei_recording *recording,
     struct entry *entry = find(table.entries, table.capacity, hash, identity, size);
     if (entry->identity)
         return entry->id;
-    if (table.next_id >= CUNEI_FUNCTION_END)
+    if (only_known || table.next_id >= CUNEI_FUNCTION_END)
         return 0;
 
     struct cunei_function defined = *function;

@@ -28,17 +28,31 @@ int cunei_description_write(struct cunei_recording *recording)
  * Not by another file in its place: on a file system where many were deleted lately,
  * making one takes half a millisecond.
  */
+static int append(struct cunei_recording *recording, struct cunei_buffer *text)
+{
+    int rc = text->failed
+                 ? -ENOMEM
+                 : cunei_folder_append(&recording->folder, CUNEI_PROCESS_NAME,
+                                       text->data, text->size, &recording->process_end);
+    cunei_buffer_fini(text);
+    return rc;
+}
+
 int cunei_description_append(struct cunei_recording *recording)
 {
     struct cunei_buffer text = {0};
 
     cunei_process_format_change(&recording->process, &text);
-    int rc = text.failed
-                 ? -ENOMEM
-                 : cunei_folder_append(&recording->folder, CUNEI_PROCESS_NAME,
-                                       text.data, text.size, &recording->process_end);
-    cunei_buffer_fini(&text);
-    return rc;
+    return append(recording, &text);
+}
+
+int cunei_description_append_pattern(struct cunei_recording *recording,
+                                     const char *pattern)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_process_format_pattern(pattern, &text);
+    return append(recording, &text);
 }
 
 int cunei_description_write_preamble(struct cunei_recording *recording,
@@ -97,6 +111,7 @@ void cunei_description_end(struct cunei_recording *recording,
     process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
     process->interpreters = recording->interpreters;
     process->taken = recording->taken;
+    process->unheard = recording->unheard;
     process->end_ns = end->wall_ns;
     process->lost = live->counters[CUNEI_LIVE_LOST];
     process->lost_no_stream = live->counters[CUNEI_LIVE_LOST_NO_STREAM];
@@ -104,6 +119,7 @@ void cunei_description_end(struct cunei_recording *recording,
     process->lost_no_function = live->counters[CUNEI_LIVE_LOST_NO_FUNCTION];
     process->clamped = live->counters[CUNEI_LIVE_CLAMPED];
     process->write_ns = live->counters[CUNEI_LIVE_WRITE_NS];
+    process->write_cpu_ns = live->counters[CUNEI_LIVE_WRITE_CPU_NS];
     process->full = live->state == CUNEI_LIVE_FULL;
     process->stop_errno = live->stop_errno;
 }

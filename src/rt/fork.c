@@ -38,7 +38,7 @@ static void after_fork_in_child(void)
 {
     after_fork_in_parent(); /* whoever forks holds the locks, on either side */
     cunei_thread_keep_own(watched);
-    watched->taken = 0;
+    watched->taken = watched->unheard = 0;
     watched->interpreters = 0; /* the child has only the one that forked */
     if (!watched->on)
         return;

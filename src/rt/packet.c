@@ -48,7 +48,7 @@ static uint64_t monotonic_at(const struct cunei_recording *recording, uint64_t n
 }
 
 void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,
-                        uint64_t now)
+                        uint64_t now, uint32_t flags)
 {
     struct cunei_slot *slot = stream->slot;
     struct cunei_packet *packet = buffer_of(slot);
@@ -69,6 +69,7 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
         .cpu_begin_ns = cpu_ns,
         .cpu_end_ns = cpu_ns,
         .thread = stream->thread,
+        .flags = flags,
     };
     memcpy(head.uuid, recording->metadata.uuid, sizeof(head.uuid));
     memcpy(head.thread_name, stream->name, sizeof(head.thread_name));
@@ -86,8 +87,9 @@ void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *
     stream->content_bits = 8 * sizeof(head);
     stream->last = now;
     stream->line_owner = NULL;
+    stream->observed_bits = 0;
     /* Pairs with the poke, which counts before it stores: one of the two is seen. */
-    atomic_store(&stream->deadline, now + CUNEI_SPAN_MAX);
+    atomic_store(&stream->deadline, cunei_recording_deadline(recording, now));
 }
 
 void cunei_packet_put_stack(struct cunei_stream *stream, uint64_t now, size_t count,
@@ -222,6 +224,7 @@ static int write_packet(struct cunei_recording *recording, struct cunei_stream *
 
     name_file(slot, name);
     uint64_t start_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+    uint64_t start_cpu_ns = cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int rc = needs_first(recording, stream) ? write_first(recording, stream, name) : 0;
     if (rc == 0)
         rc = cunei_folder_append(&recording->folder, name, stream->packet, size,
@@ -230,6 +233,8 @@ static int write_packet(struct cunei_recording *recording, struct cunei_stream *
     if (!ends)
         cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
                               cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
+    cunei_recording_count(recording, CUNEI_LIVE_WRITE_CPU_NS,
+                          cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns);
     if (rc == 0)
         cunei_recording_count(recording, CUNEI_LIVE_WRITTEN, size);
     return rc;
@@ -271,7 +276,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
     head.packet_bits = stream->content_bits;
     if (stream->thread)
         head.cpu_end_ns = cunei_clock_ns(stream->cpu_clock);
-    head.flags = last ? CUNEI_PACKET_LAST : 0;
+    head.flags |= last ? CUNEI_PACKET_LAST : 0;
     store_words(stream->packet, &head, HEAD_WORDS);
 
     if (why != CUNEI_CLOSE_KEEP)
@@ -310,7 +315,7 @@ int cunei_packet_tell(struct cunei_recording *recording, struct cunei_slot *slot
     if (slot->told == slot->discarded)
         return 0;
     memcpy(stream.name, slot->name, sizeof(stream.name));
-    cunei_packet_begin(recording, &stream, slot->last);
+    cunei_packet_begin(recording, &stream, slot->last, 0);
     cunei_stream_store(&stream, 0, cunei_record(slot->last, CUNEI_CLASS_STACK, 0));
     cunei_stream_store(&stream, 1, 0);
     cunei_stream_publish(&stream, slot->last, 2);

@@ -12,6 +12,7 @@
 #include "wire/event.h"
 
 #define SHORT_CALIBRATION_US 2000
+#define PATTERNS_TOLD_MAX    1000u
 
 /* A frequency from outside that no clock has is measured anew. */
 #define FREQUENCY_MIN UINT64_C(1000000)
@@ -59,6 +60,11 @@ static bool is_recording_here(void)
 bool cunei_recorder_is_on(void)
 {
     return recording.on;
+}
+
+uint32_t cunei_recorder_number(void)
+{
+    return recording.number;
 }
 
 static void make_uuid(uint8_t uuid[16])
@@ -135,6 +141,8 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.hooks = options->hooks;
     recording.thread_count = 0;
     recording.untold = 0;
+    recording.alarm = 0;
+    recording.renews = false;
     recording.start = cunei_clock_pair();
     recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
@@ -146,7 +154,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     rc = process->forked ? cunei_space_take(&recording.space, &recording.folder, 0) : 0;
     if (rc != -ENOSPC)
         rc = cunei_live_create(&recording);
-    recording.taken = 0;
+    recording.taken = recording.unheard = 0;
     adopt_description(process);
     if (rc == 0)
         rc = cunei_description_write(&recording);
@@ -231,6 +239,19 @@ void cunei_recorder_tell_name(const char *name)
     (void)pthread_mutex_unlock(&recording.lock);
 }
 
+void cunei_recorder_tell_pattern(const char *pattern)
+{
+    struct cunei_process *process = &recording.process;
+
+    if (!is_recording_here())
+        return;
+    (void)pthread_mutex_lock(&recording.lock);
+    if (process->pattern_count < PATTERNS_TOLD_MAX &&
+        cunei_process_add(&process->patterns, &process->pattern_count, pattern) == 0)
+        (void)cunei_description_append_pattern(&recording, pattern);
+    (void)pthread_mutex_unlock(&recording.lock);
+}
+
 void cunei_recorder_hold_folder(void)
 {
     if (is_recording_here())
@@ -271,6 +292,11 @@ void cunei_recorder_count_taken(uint64_t count)
     atomic_fetch_add_explicit(&recording.taken, count, memory_order_relaxed);
 }
 
+void cunei_recorder_tell_unheard(int reason)
+{
+    atomic_store_explicit(&recording.unheard, (uint64_t)reason, memory_order_relaxed);
+}
+
 uint32_t cunei_recorder_begin_event(void)
 {
     uint32_t before = event_recording;
@@ -284,6 +310,23 @@ void cunei_recorder_end_event(uint32_t before)
     event_recording = before;
 }
 
+/* What the calling thread has open, as of the last renewal of all packets. */
+static size_t find_open(struct cunei_stream *stream, bool top_is_open, size_t *omitted,
+                        uint32_t *renewals)
+{
+    size_t count;
+
+    do {
+        *renewals = atomic_load(&recording.renewals);
+        *omitted = 0;
+        count = recording.hooks.stack
+                    ? recording.hooks.stack(top_is_open, stream->functions,
+                                            CUNEI_RECORDER_STACK_MAX, omitted)
+                    : 0;
+    } while (*renewals != atomic_load(&recording.renewals));
+    return count;
+}
+
 /*
  * A new packet, after the one that is open.  Python is asked first: meanwhile the
  * recording may end, which closes this stream, too, and another one begin.  From there
@@ -294,7 +337,8 @@ static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
 {
     struct cunei_stream *stream = cunei_thread_own(&recording);
     char name[CUNEI_PACKET_THREAD_NAME] = "";
-    size_t count = 0, omitted = 0;
+    uint32_t renewals, flags = 0;
+    size_t omitted;
 
     /* Who has no slot and gets none is not asked with every event anew. */
     if (!stream || (!stream->slot && !cunei_thread_may_begin(&recording, *now))) {
@@ -303,23 +347,28 @@ static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
     }
     if (!stream->slot && recording.hooks.name)
         recording.hooks.name(name);
-    if (recording.hooks.stack)
-        count = recording.hooks.stack(top_is_open, stream->functions,
-                                      CUNEI_RECORDER_STACK_MAX, &omitted);
+    size_t count = find_open(stream, top_is_open, &omitted, &renewals);
 
     if (!is_recording_here() || number != recording.number)
         return NULL;
-    if (stream->slot)
+    if (stream->slot) {
+        if (recording.renews || stream->renewals != renewals)
+            flags = CUNEI_PACKET_RENEWED;
+        if (recording.hooks.closing)
+            recording.hooks.closing(stream);
         (void)cunei_packet_close(&recording, stream, CUNEI_CLOSE_DISCARD, false);
-    else if (cunei_thread_begin(&recording, stream, now))
+    } else if (cunei_thread_begin(&recording, stream, now))
         memcpy(stream->name, name, sizeof(stream->name));
     else {
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
         return NULL;
     }
-    cunei_packet_begin(&recording, stream, *now);
+    cunei_packet_begin(&recording, stream, *now, flags);
     cunei_packet_put_stack(stream, *now, count, omitted);
     stream->pokes = atomic_load(&recording.pokes) - 1;
+    stream->renewals = renewals;
+    if (recording.renews)
+        atomic_store(&stream->deadline, stream->last);
     return stream;
 }
 
@@ -335,7 +384,8 @@ static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is
             *now = stream->last;
             cunei_recording_count(&recording, CUNEI_LIVE_CLAMPED, 1);
         }
-        if (cunei_stream_has_room(stream, *now, words))
+        if (stream->renewals == atomic_load(&recording.renewals) && !recording.renews &&
+            cunei_stream_has_room(stream, *now, words))
             return stream;
     }
     return begin_packet(now, top_is_open, number);
@@ -348,6 +398,10 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
 
     if (!is_recording_here())
         return NULL;
+    if (recording.alarm && *now >= recording.alarm) {
+        recording.alarm = *now + CUNEI_SOON;
+        recording.hooks.alarmed();
+    }
     struct cunei_stream *stream = find_room(now, words, top_is_open, number);
     uint32_t pokes = atomic_load(&recording.pokes);
     if (!stream || !recording.hooks.poked || stream->pokes == pokes)
@@ -368,12 +422,62 @@ void cunei_recorder_poke(void)
     (void)pthread_mutex_unlock(&recording.lock);
 }
 
+void cunei_recorder_set_alarm(uint64_t tick)
+{
+    cunei_thread_alarm_all(&recording, tick);
+}
+
+void cunei_recorder_visit(void (*visit)(struct cunei_stream *stream, void *context),
+                          void *context)
+{
+    (void)pthread_mutex_lock(&recording.lock);
+    for (struct cunei_stream *stream = recording.streams; stream;
+         stream = stream->next) {
+        if (stream->slot && stream->packet)
+            visit(stream, context);
+    }
+    (void)pthread_mutex_unlock(&recording.lock);
+}
+
+uint64_t cunei_recorder_frequency(void)
+{
+    return recording.metadata.frequency;
+}
+
+uint64_t cunei_recorder_write_ns(void)
+{
+    if (!is_recording_here())
+        return 0;
+    return atomic_load_explicit(&recording.live->counters[CUNEI_LIVE_WRITE_NS],
+                                memory_order_relaxed);
+}
+
+void cunei_recorder_renew(void)
+{
+    cunei_thread_renew_all(&recording, false);
+}
+
+void cunei_recorder_keep_renewing(void)
+{
+    cunei_thread_renew_all(&recording, true);
+}
+
 uint32_t cunei_recorder_define(const struct cunei_function *function)
 {
     if (!is_recording_here())
         return 0;
     (void)pthread_mutex_lock(&recording.lock);
-    uint32_t id = cunei_define(&recording, function);
+    uint32_t id = cunei_define(&recording, function, false);
+    (void)pthread_mutex_unlock(&recording.lock);
+    return id;
+}
+
+uint32_t cunei_recorder_find(const struct cunei_function *function)
+{
+    if (!is_recording_here())
+        return 0;
+    (void)pthread_mutex_lock(&recording.lock);
+    uint32_t id = cunei_define(&recording, function, true);
     (void)pthread_mutex_unlock(&recording.lock);
     return id;
 }

@@ -34,6 +34,11 @@ struct cunei_recorder_hooks {
      * own before the one that it came with.
      */
     void (*poked)(bool top_is_open);
+    /* Its packet is about to be closed; nothing of the API may be called. */
+    void (*closing)(struct cunei_stream *stream);
+    /* The alarm has gone off (cunei_recorder_set_alarm), in this thread first; it does
+     * so again, soon, until it is set anew: not every event is one to act at. */
+    void (*alarmed)(void);
     /* A process forked; called in the child, where nothing is recorded until it is
      * started anew. */
     void (*forked)(void);
@@ -69,6 +74,9 @@ int cunei_recorder_leave(int status);
 void cunei_recorder_tell_name(const char *name);
 void cunei_recorder_tell_exec(const char *program);
 
+/* "+text" or "-text": it decides from now on, too.  The first thousand are told. */
+void cunei_recorder_tell_pattern(const char *pattern);
+
 /* The process is about to change its root: the trace is not found by its path then. */
 void cunei_recorder_hold_folder(void);
 
@@ -82,7 +90,13 @@ void cunei_recorder_note_interpreters(uint64_t count);
 /* So many threads more are not heard of any more, because of the program. */
 void cunei_recorder_count_taken(uint64_t count);
 
+/* Decorated functions are not heard of, though nothing else is to be recorded: why. */
+void cunei_recorder_tell_unheard(int reason);
+
 bool cunei_recorder_is_on(void);
+
+/* Of recordings so far, in this process and those it was forked from. */
+uint32_t cunei_recorder_number(void);
 
 /*
  * An event is in hand: what is learnt for it now, such as the ids of functions, holds
@@ -109,10 +123,34 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
 void cunei_recorder_poke(void);
 
 /*
+ * For who switches events, with all threads at rest.  Have the hook `alarmed` called
+ * with the first event of any thread from a tick on; 0: do not.  Look at the streams.
+ */
+void cunei_recorder_set_alarm(uint64_t tick);
+void cunei_recorder_visit(void (*visit)(struct cunei_stream *stream, void *context),
+                          void *context);
+
+/*
+ * For the same.  Have every thread begin a new packet with its next event: what is open
+ * may be something else by then, as events are not told for a while, or were not.  Or
+ * with each event, up to the next call of the former: they are being switched on, and
+ * nobody knows yet which of them is the first.
+ */
+void cunei_recorder_renew(void);
+void cunei_recorder_keep_renewing(void);
+
+/* Ticks per second, and how long writing took so far, of the recording that is on. */
+uint64_t cunei_recorder_frequency(void);
+uint64_t cunei_recorder_write_ns(void);
+
+/*
  * The id of a function: a new one, with its definition written, or that of the function
  * with the same identity.  0: it cannot be had.  `function->id` is not looked at.
  */
 uint32_t cunei_recorder_define(const struct cunei_function *function);
+
+/* The same, but 0 for a function that has no id yet. */
+uint32_t cunei_recorder_find(const struct cunei_function *function);
 
 /* Count an event of the calling thread that was not recorded. */
 void cunei_recorder_lose(enum cunei_live_counter reason);

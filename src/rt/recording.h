@@ -37,6 +37,9 @@ struct cunei_slot {
     struct cunei_slot *next_free;
 };
 
+/* So many ticks are soon: a poke is that far ahead, and so is an alarm that goes on. */
+#define CUNEI_SOON UINT64_C(4096)
+
 struct cunei_recording {
     atomic_bool on;
     _Atomic uint32_t number; /* of recordings so far, this one included */
@@ -61,12 +64,16 @@ struct cunei_recording {
     struct cunei_stream *streams; /* of all threads */
     uint32_t thread_count;
     _Atomic uint32_t pokes;          /* so far */
+    uint64_t alarm;                  /* tick, see cunei_recorder_set_alarm; 0: none */
+    _Atomic uint32_t renewals;       /* of all packets, so far */
+    atomic_bool renews;              /* each event begins a packet */
     _Atomic uint64_t untold;         /* events lost in threads without a stream */
     struct cunei_stream definitions; /* the stream of functions beyond the classes */
     char *parent_folder;             /* owned: in a forked child, its parent's */
     pid_t parent;                    /* its parent, if it has such a folder */
     _Atomic uint64_t interpreters;   /* that are not recorded, so far */
     _Atomic uint64_t taken;          /* threads that are not heard of any more */
+    _Atomic uint64_t unheard;        /* see struct cunei_process */
 };
 
 /* What to do with a packet for which there is no space. */
@@ -96,6 +103,9 @@ bool cunei_thread_begin(struct cunei_recording *recording, struct cunei_stream *
 int cunei_thread_close_all(struct cunei_recording *recording);
 /* Send every thread through cunei_recorder_room soon; lock held. */
 void cunei_thread_poke_all(struct cunei_recording *recording);
+/* The same at a tick, or with its next event: cunei_recorder_set_alarm, …_renew. */
+void cunei_thread_alarm_all(struct cunei_recording *recording, uint64_t tick);
+void cunei_thread_renew_all(struct cunei_recording *recording, bool goes_on);
 /* The calling thread has heard of it; its packet is open. */
 void cunei_thread_undo_poke(const struct cunei_recording *recording,
                             struct cunei_stream *stream);
@@ -110,6 +120,8 @@ void cunei_exit_watch(struct cunei_recording *recording);
 int cunei_description_write(struct cunei_recording *recording);
 /* There is more to say. */
 int cunei_description_append(struct cunei_recording *recording);
+int cunei_description_append_pattern(struct cunei_recording *recording,
+                                     const char *pattern);
 int cunei_description_write_preamble(struct cunei_recording *recording,
                                      uint64_t frequency);
 /* With the whole recording behind us its own length measures the clock best. */
@@ -118,9 +130,9 @@ void cunei_description_correct_clock(struct cunei_recording *recording,
 void cunei_description_end(struct cunei_recording *recording,
                            const struct cunei_clock_pair *end);
 
-/* rt/packet.c: packets in a stream's slot. */
+/* rt/packet.c: packets in a stream's slot; `flags` as in its head. */
 void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,
-                        uint64_t now);
+                        uint64_t now, uint32_t flags);
 int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
                        enum cunei_close why, bool last);
 void cunei_packet_count_lost(struct cunei_recording *recording, struct cunei_slot *slot,
@@ -149,12 +161,22 @@ void cunei_define_lock(void);
 void cunei_define_unlock(void);
 int cunei_define_flush(struct cunei_recording *recording, bool force);
 uint32_t cunei_define(struct cunei_recording *recording,
-                      const struct cunei_function *function);
+                      const struct cunei_function *function, bool only_known);
 
 static inline bool cunei_recording_is_full(const struct cunei_recording *recording)
 {
     return atomic_load_explicit(&recording->live->state, memory_order_relaxed) ==
            CUNEI_LIVE_FULL;
+}
+
+/* How far a packet that begins then may reach. */
+static inline uint64_t cunei_recording_deadline(const struct cunei_recording *recording,
+                                                uint64_t begin)
+{
+    uint64_t deadline = begin + CUNEI_SPAN_MAX;
+
+    return recording->alarm && recording->alarm < deadline ? recording->alarm
+                                                           : deadline;
 }
 
 static inline void cunei_recording_count(struct cunei_recording *recording,

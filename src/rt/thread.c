@@ -16,9 +16,6 @@
 /* Slots without an owner that keep their memory. */
 #define IDLE_SLOTS_MAX 4
 
-/* How many ticks ahead a poke puts the deadline of another thread. */
-#define SOON UINT64_C(4096)
-
 _Thread_local struct cunei_stream *cunei_stream_own;
 
 static pthread_key_t thread_end;
@@ -172,14 +169,17 @@ bool cunei_thread_begin(struct cunei_recording *recording, struct cunei_stream *
 /*
  * To a thread that is just writing an event, a deadline before that would look like one
  * in the far future.  So it is put a little ahead, and again where that took too long.
+ * Where its next event is to be looked at anyway, that stays so.
  */
 static void move_deadline(struct cunei_stream *stream)
 {
-    uint64_t deadline;
+    uint64_t deadline = stream->deadline;
 
+    if (deadline <= stream->last)
+        return;
     do {
         uint64_t now = cunei_clock_read(), last = stream->last;
-        deadline = (now > last ? now : last) + SOON;
+        deadline = (now > last ? now : last) + CUNEI_SOON;
         atomic_store(&stream->deadline, deadline);
     } while (cunei_clock_read() >= deadline);
 }
@@ -196,13 +196,44 @@ void cunei_thread_poke_all(struct cunei_recording *recording)
     }
 }
 
+/* Send a stream through cunei_recorder_room at a tick that is to come, or now; nobody
+ * is just writing to it. */
+static void set_deadline(struct cunei_stream *stream, uint64_t tick)
+{
+    uint64_t last = stream->last;
+
+    if (tick < stream->deadline)
+        stream->deadline = tick > last ? tick : last;
+}
+
+void cunei_thread_alarm_all(struct cunei_recording *recording, uint64_t tick)
+{
+    (void)pthread_mutex_lock(&recording->lock);
+    recording->alarm = tick;
+    for (struct cunei_stream *stream = recording->streams; stream && tick;
+         stream = stream->next)
+        set_deadline(stream, tick);
+    (void)pthread_mutex_unlock(&recording->lock);
+}
+
+void cunei_thread_renew_all(struct cunei_recording *recording, bool goes_on)
+{
+    (void)pthread_mutex_lock(&recording->lock);
+    recording->renews = goes_on;
+    atomic_fetch_add(&recording->renewals, 1);
+    for (struct cunei_stream *stream = recording->streams; stream;
+         stream = stream->next)
+        set_deadline(stream, 0);
+    (void)pthread_mutex_unlock(&recording->lock);
+}
+
 void cunei_thread_undo_poke(const struct cunei_recording *recording,
                             struct cunei_stream *stream)
 {
     uint64_t begin = recording->base + stream->packet->timestamp_begin;
 
     /* As in cunei_packet_begin: the owner looks at the count after this. */
-    atomic_store(&stream->deadline, begin + CUNEI_SPAN_MAX);
+    atomic_store(&stream->deadline, cunei_recording_deadline(recording, begin));
 }
 
 /* Close a stream for good; it finds no room at its next event. */

@@ -78,7 +78,8 @@ static void run_end(struct run *run)
         add_to_side(&item->sides[run->side], &run->facts[i]);
         if (item->is_hidden)
             continue;
-        whole.calls += run->facts[i].calls;
+        if (!item->is_region)
+            whole.calls += run->facts[i].calls;
         whole.self_ns += run->facts[i].self_ns;
     }
     add_to_side(&comparison->whole[run->side], &whole);

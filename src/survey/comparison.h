@@ -48,6 +48,7 @@ struct cunei_comparison_item {
     struct cunei_comparison_side sides[2];
     double chance;  /* cunei_welch_chance of the self times */
     bool is_hidden; /* the patterns leave it out */
+    bool is_region; /* of the program's own: no function, and its calls are none */
     /* Private: the next of its group, plus one; and in the first of a group the last
      * one, and for each side the first that may be free. */
     uint32_t next, last, free[2];

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cut.h"
+#include "model/stack.h"
+#include "model/userreader.h"
+
 #define NS_PER_S UINT64_C(1000000000)
 
 /* Mark the slots of functions that something is known of, in one way or another. */
@@ -67,6 +71,41 @@ uint32_t *cunei_intake_map(struct cunei_survey *survey,
     return map;
 }
 
+/* What was estimated counts as if it had been recorded; its caller gives it back. */
+static void intake_guess(struct cunei_survey *survey,
+                         const struct cunei_profile *profile, uint32_t slot,
+                         struct cunei_survey_function *to)
+{
+    const struct cunei_guess *from =
+        profile->guesses.items ? &profile->guesses.items[slot] : NULL;
+    struct cunei_guess guess = {0};
+
+    if (!from)
+        return;
+    cunei_guess_add(&guess, from, 1e9 / (double)profile->frequency);
+    cunei_guess_add(&to->guess, from, 1e9 / (double)profile->frequency);
+    to->calls += guess.calls;
+    to->resumes += guess.resumes;
+    to->total_ns += guess.total;
+    to->self_ns += guess.self;
+    to->self_ns -= guess.hidden < to->self_ns ? guess.hidden : to->self_ns;
+    survey->calls += guess.calls;
+    survey->resumes += guess.resumes;
+    survey->estimated_calls += guess.calls;
+}
+
+static void intake_tags(struct cunei_survey *survey,
+                        const struct cunei_profile *profile, const uint32_t *map)
+{
+    for (uint32_t i = 0; i < profile->tags.count; i++) {
+        uint32_t function;
+        memcpy(&function, profile->tags.items[i], sizeof(function));
+        uint32_t slot = cunei_slot_of(profile, function);
+        if (slot < profile->slot_count && map[slot])
+            survey->facts[map[slot] - 1].is_decorated = true;
+    }
+}
+
 int cunei_intake_functions(struct cunei_survey *survey,
                            const struct cunei_profile *profile, const uint32_t *map)
 {
@@ -84,12 +123,17 @@ int cunei_intake_functions(struct cunei_survey *survey,
         to->total_ns += cunei_profile_ns(profile, from->total);
         to->suspended_ns += cunei_profile_ns(profile, from->suspended);
         to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
-        survey->resumes += from->resumes;
-        survey->raised += from->raised;
+        if (!cunei_kinds_is_region(&profile->kinds, cunei_slot_function(slot))) {
+            survey->resumes += from->resumes;
+            survey->raised += from->raised;
+        } else
+            survey->regions += from->calls;
+        intake_guess(survey, profile, slot, to);
         int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
         if (rc < 0)
             return rc;
     }
+    intake_tags(survey, profile, map);
     return 0;
 }
 
@@ -205,6 +249,7 @@ static int read_lines(struct cunei_lines *lines,
                       const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream)
 {
+    const struct cunei_kinds kinds = cunei_trace_kinds(process);
     struct cunei_lines_reader reader;
     struct cunei_trace_reader packets;
     struct cunei_trace_packet packet;
@@ -212,7 +257,7 @@ static int read_lines(struct cunei_lines *lines,
 
     if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
         return 0;
-    cunei_lines_begin(&reader, lines);
+    cunei_lines_begin(&reader, lines, &kinds);
     while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0)
         rc = cunei_lines_read(&reader, packet.head, packet.words, packet.word_count);
     int end_rc = cunei_lines_end(&reader);
@@ -235,5 +280,65 @@ int cunei_intake_lines(struct cunei_survey *survey,
         rc = cunei_lines_add(&survey->lines, &lines, map, profile->slot_count, NS_PER_S,
                              profile->frequency);
     cunei_lines_fini(&lines);
+    return rc;
+}
+
+bool cunei_intake_has_said(const struct cunei_trace_process *process,
+                           const struct cunei_profile *profile)
+{
+    bool has_said = process->kinds;
+
+    for (uint32_t i = 0; !has_said && i < CUNEI_CLASS_COUNT; i++)
+        has_said = profile->said[i] > 0;
+    return has_said;
+}
+
+static int read_said(struct cunei_userreader *reader,
+                     const struct cunei_trace_process *process,
+                     const struct cunei_trace_stream *stream,
+                     const struct cunei_survey_options *options)
+{
+    struct cunei_trace_reader packets;
+    struct cunei_trace_packet packet;
+    struct cunei_cut cut = {0};
+    int rc = 0;
+
+    if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
+        return 0;
+    while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0) {
+        if (options->select)
+            rc = options->select(options->select_context, process, &cut, &packet);
+        if (rc == 0)
+            rc = cunei_userreader_read(reader, packet.head, packet.words,
+                                       packet.word_count);
+    }
+    int end_rc = cunei_userreader_end(reader);
+    cunei_trace_reader_close(&packets);
+    cunei_cut_fini(&cut);
+    return rc < 0 ? rc : end_rc;
+}
+
+int cunei_intake_said(struct cunei_survey *survey, size_t index,
+                      const struct cunei_profile *profile,
+                      const struct cunei_survey_options *options)
+{
+    const struct cunei_trace_process *process = survey->processes[index].process;
+    struct cunei_userreader_options reading = {
+        .facts = &survey->userfacts,
+        .functions = process->functions,
+        .function_count = process->function_count,
+        .kinds = cunei_trace_kinds(process),
+        .tags = &profile->tags,
+        .process = (uint32_t)index,
+    };
+    struct cunei_userreader reader;
+
+    cunei_wall_init(&reading.wall, &process->metadata);
+    int rc = cunei_userreader_init(&reader, &reading);
+    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
+            rc = read_said(&reader, process, &process->streams[i], options);
+    }
+    cunei_userreader_fini(&reader);
     return rc;
 }

@@ -32,4 +32,11 @@ int cunei_intake_lines(struct cunei_survey *survey,
                        const struct cunei_trace_process *process,
                        const struct cunei_profile *profile, const uint32_t *map);
 
+/* What it said itself, in the same way; whether there is anything. */
+bool cunei_intake_has_said(const struct cunei_trace_process *process,
+                           const struct cunei_profile *profile);
+int cunei_intake_said(struct cunei_survey *survey, size_t index,
+                      const struct cunei_profile *profile,
+                      const struct cunei_survey_options *options);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/pattern.h"
 #include "model/label.h"
 #include "survey/comparison.h"
+#include "wire/userevent.h"
 
 #define NO_MEMORY UINT32_MAX
 #define SEVERAL   UINT32_MAX
@@ -45,9 +46,12 @@ static uint32_t add_item(struct cunei_comparison *comparison,
     *item = (struct cunei_comparison_item){0};
     if (!name(item, names))
         return NO_MEMORY;
-    item->is_hidden = comparison->patterns &&
-                      !cunei_patterns_include(comparison->patterns, names->module,
-                                              names->qualname, names->file);
+    item->is_region = cunei_definition_of(names) == CUNEI_DEFINITION_REGION;
+    /* cProfile knows of none. */
+    item->is_hidden = (item->is_region && comparison->by_label) ||
+                      (comparison->patterns &&
+                       !cunei_patterns_include(comparison->patterns, names->module,
+                                               names->qualname, names->file));
     return comparison->count;
 }
 

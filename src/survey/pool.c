@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/cores.h"
 #include "model/cut.h"
 #include "model/edges.h"
 #include "model/tree.h"
@@ -40,11 +40,10 @@ static uint64_t stream_bytes(const struct cunei_trace_stream *stream)
 
 static unsigned worker_count(const struct cunei_pool *pool)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t count = pool->options->worker_count;
 
     if (count == 0) {
-        count = cores > 0 ? (uint64_t)cores : 1;
+        count = cunei_cores();
         if (count > pool->total_bytes / PIECE_MIN)
             count = pool->total_bytes / PIECE_MIN;
     }
@@ -167,7 +166,8 @@ static int read_packets(struct worker *worker, struct cunei_piece *piece,
                                         &worker->cut, &packet)) < 0)
             return rc;
         if (piece->stream->stream_class == CUNEI_STREAM_DEFINITIONS)
-            cunei_count_words(&piece->definitions, packet.words, packet.word_count);
+            cunei_count_words(&piece->definitions, NULL, packet.words,
+                              packet.word_count);
         else if ((rc = cunei_profile_read(&worker->profile, &piece->span, packet.head,
                                           packet.words, packet.word_count)) < 0)
             return rc;
@@ -236,6 +236,7 @@ static int take_process(struct worker *worker, size_t process)
     const struct cunei_profile_options options = {
         .function_count = trace->function_count,
         .frequency = trace->metadata.frequency,
+        .kinds = cunei_trace_kinds(trace),
         .tree = worker->pool->options->tree,
         .edges = worker->pool->options->edges,
     };

@@ -91,13 +91,60 @@ static int add_threads(struct cunei_pool *pool,
     return 0;
 }
 
-static uint64_t cost_of(const struct cunei_process *description, uint64_t events)
+/* What recording a process cost, in events, by what it was spent on. */
+static void count_units(const struct cunei_profile *profile, uint64_t events,
+                        double *units)
 {
-    unsigned __int128 cost_ps = (unsigned __int128)events * description->event_cost_ps;
+    const struct cunei_guess *guesses = profile->guesses.items;
+    double rest = (double)events;
 
-    if (description->event_cost_ps == 0)
-        return 0;
-    return (uint64_t)(cost_ps / 1000) + description->write_ns;
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_facts *facts = &profile->functions[slot];
+        uint64_t entries = facts->calls + facts->resumes;
+        if (entries == 0)
+            continue;
+        units[CUNEI_COST_SIGHTS] += CUNEI_TOLL_SIGHT;
+        units[CUNEI_COST_RAISED] += CUNEI_TOLL_RAISE * (double)facts->raised;
+        if (guesses && guesses[slot].demotions > 0) {
+            units[CUNEI_COST_DEMOTED] += 2 * (double)entries;
+            rest -= 2 * (double)entries;
+        }
+    }
+    for (uint32_t i = 0; i < profile->exceptions.count; i++) {
+        double count = (double)profile->exceptions.items[i].count;
+        units[CUNEI_COST_RAISED] += (CUNEI_TOLL_RAISE + 1) * count;
+        rest -= count;
+    }
+    units[CUNEI_COST_KEPT] += rest;
+}
+
+static void add_cost(struct cunei_survey *survey, struct cunei_survey_process *process,
+                     const double *costs)
+{
+    const struct cunei_process *told = &process->process->description;
+    uint64_t duration_ns = process->end_ns - process->begin_ns;
+    double units = 0;
+
+    for (unsigned i = 0; i < CUNEI_COST_COUNT; i++) {
+        survey->costs[i] += costs[i];
+        units += costs[i];
+    }
+    survey->cost_units += units;
+    process->toll = (struct cunei_toll){
+        .floor_ns = units * (double)told->event_cost_ps / 1000,
+        /* On the wall, where that is all there is. */
+        .write_ns = (double)(told->write_cpu_ns ? told->write_cpu_ns : told->write_ns),
+        .cpu_ns = (double)(process->has_cpu ? process->cpu_ns : duration_ns)};
+    survey->is_cost_unknown |= process->events > 0 && told->event_cost_ps == 0;
+    survey->toll.cpu_ns += process->toll.cpu_ns;
+    if (told->event_cost_ps == 0)
+        return;
+    double run_ns = cunei_toll_run_ns(&process->toll, CUNEI_TOLL_USUAL);
+    process->cost_ns =
+        (uint64_t)cunei_toll_cost_ns(&process->toll, CUNEI_TOLL_USUAL, run_ns);
+    survey->cost_ns += process->cost_ns;
+    survey->toll.floor_ns += process->toll.floor_ns;
+    survey->toll.write_ns += process->toll.write_ns;
 }
 
 static void take_start(struct cunei_survey *survey,
@@ -112,22 +159,30 @@ static void take_start(struct cunei_survey *survey,
 static void add_up(struct cunei_survey *survey, struct cunei_survey_process *process,
                    const struct cunei_profile *profile)
 {
+    double costs[CUNEI_COST_COUNT] = {0};
+
     process->events += profile->events;
-    process->cost_ns = cost_of(&process->process->description, process->events);
+    count_units(profile, process->events, costs);
+    add_cost(survey, process, costs);
     for (size_t i = 0; i < process->process->stream_count; i++)
         process->size_bytes += process->process->streams[i].size;
     survey->events += process->events;
     survey->calls += process->calls;
     survey->lost += process->lost;
     survey->missing_packets += process->missing_packets;
-    survey->cost_ns += process->cost_ns;
-    survey->is_cost_unknown |= process->events > 0 && process->cost_ns == 0;
     survey->orphans += profile->orphans;
     survey->unclosed += profile->unclosed;
     survey->appeared += profile->appeared;
     survey->unknown += profile->unknown;
     survey->switches += profile->switches;
     survey->line_events += profile->lines;
+    survey->bursts += profile->guesses.bursts;
+    for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
+        survey->said[i] += profile->said[i];
+    survey->misused += profile->misused;
+    survey->pauses += profile->pauses.begins;
+    survey->paused_ns += cunei_profile_ns(profile, cunei_gaps_ticks(&profile->pauses));
+    survey->ends_paused |= profile->pauses.begins > profile->pauses.ends;
     cunei_collections_add(&survey->collections, &process->collections);
     take_start(survey, process);
     if (process->thread_count == 0)
@@ -162,6 +217,10 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
         goto out;
     if (pool->options->lines && profile->lines > 0)
         rc = cunei_intake_lines(survey, process->process, profile, map);
+    if (rc < 0)
+        goto out;
+    if (pool->options->said && cunei_intake_has_said(process->process, profile))
+        rc = cunei_intake_said(survey, index, profile, pool->options);
     if (rc < 0)
         goto out;
     cunei_exceptions_add(&survey->exceptions, &profile->exceptions, map);
@@ -243,6 +302,7 @@ int cunei_survey_init(struct cunei_survey *survey, const struct cunei_trace *tra
     };
 
     *survey = (struct cunei_survey){0};
+    cunei_userfacts_init(&survey->userfacts);
     int rc = survey_pool(survey, &pool, trace);
     cunei_pool_fini(&pool);
     if (rc < 0) {
@@ -256,7 +316,9 @@ int cunei_survey_init(struct cunei_survey *survey, const struct cunei_trace *tra
               compare_threads);
     if (survey->task_count > 0)
         qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
-    rc = cunei_family_find(survey);
+    rc = cunei_userfacts_finish(&survey->userfacts);
+    if (rc == 0)
+        rc = cunei_family_find(survey);
     if (rc < 0)
         cunei_survey_fini(survey);
     return rc;
@@ -276,6 +338,7 @@ void cunei_survey_fini(struct cunei_survey *survey)
     free(survey->tasks);
     cunei_exceptions_fini(&survey->exceptions);
     cunei_lines_fini(&survey->lines);
+    cunei_userfacts_fini(&survey->userfacts);
     free(survey->processes);
     cunei_tree_free(survey->tree);
     cunei_edges_free(survey->edges);

@@ -25,6 +25,8 @@
 #include "model/histogram.h"
 #include "model/lines.h"
 #include "model/profile.h"
+#include "model/userfacts.h"
+#include "survey/toll.h"
 #include "trace/trace.h"
 
 #define CUNEI_SURVEY_DAMAGES_MAX 8u
@@ -33,11 +35,21 @@ struct cunei_cut;
 struct cunei_edges;
 struct cunei_tree;
 
+/* What recording was spent on. */
+enum cunei_survey_cost {
+    CUNEI_COST_KEPT,    /* functions that were never demoted, and all else */
+    CUNEI_COST_DEMOTED, /* those that were, as far as they were recorded */
+    CUNEI_COST_RAISED,  /* exceptions */
+    CUNEI_COST_SIGHTS,  /* functions, when they were seen first */
+    CUNEI_COST_COUNT,
+};
+
 struct cunei_survey_options {
     struct cunei_trace_choice processes;
     bool tree;
     bool edges;
     bool lines;
+    bool said; /* what the program said itself */
     /* Takes out of a packet what is not wanted, into `cut`; NULL: everything is. */
     int (*select)(void *context, const struct cunei_trace_process *process,
                   struct cunei_cut *cut, struct cunei_trace_packet *packet);
@@ -54,6 +66,8 @@ struct cunei_survey_function {
     uint64_t calls, resumes, recursive, raised, nested;
     uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
+    struct cunei_guess guess; /* of these, what was estimated; times in ns */
+    bool is_decorated;        /* as a region: it is recorded whatever filters say */
 };
 
 struct cunei_survey_thread {
@@ -89,7 +103,8 @@ struct cunei_survey_process {
     size_t parent; /* index; SIZE_MAX: it is not in the survey */
     uint64_t events, calls, lost, missing_packets, size_bytes;
     uint64_t begin_ns, end_ns;
-    uint64_t cost_ns; /* what recording added; 0: unknown */
+    uint64_t cost_ns; /* what recording added, about; 0: unknown */
+    struct cunei_toll toll;
     size_t thread_count;
     bool has_cpu;
     uint64_t cpu_ns; /* of all of it where it said so, else of its threads */
@@ -107,16 +122,26 @@ struct cunei_survey {
     size_t task_count;
     struct cunei_exceptions exceptions; /* slots are indices plus one */
     struct cunei_lines lines;           /* functions are indices plus one, times ns */
+    struct cunei_userfacts userfacts;   /* if asked for */
     struct cunei_collections collections;
     struct cunei_tree *tree;   /* slots are indices plus one, times ns */
     struct cunei_edges *edges; /* the same */
     uint64_t events, calls, resumes, raised, lost, missing_packets;
     uint64_t orphans, unclosed, appeared, unknown, switches;
     uint64_t line_events;
-    uint64_t start_ns; /* of the first process */
+    uint64_t bursts, estimated_calls; /* under a budget */
+    uint64_t said[CUNEI_CLASS_COUNT]; /* what the program said itself, by class … */
+    uint64_t regions;                 /* … and regions that began */
+    uint64_t misused;                 /* marks that say what it did wrong */
+    uint64_t pauses, paused_ns;       /* so often, so long it switched recording off */
+    bool ends_paused;                 /* a process did, and not on again */
+    uint64_t start_ns;                /* of the first process */
     uint64_t begin_ns, end_ns;
-    uint64_t cost_ns;     /* 0: that of a process is unknown */
-    bool is_cost_unknown; /* private: while it is added up */
+    uint64_t cost_ns;               /* 0: that of a process is unknown */
+    struct cunei_toll toll;         /* of those that know it */
+    double cost_units;              /* events, and what else costs, in events … */
+    double costs[CUNEI_COST_COUNT]; /* … by what it was spent on */
+    bool is_cost_unknown;           /* private: while it is added up */
     struct cunei_trace_error damages[CUNEI_SURVEY_DAMAGES_MAX];
     size_t damage_count; /* may be more than are kept */
 };

@@ -64,6 +64,33 @@ static bool is_defined_or_none(const struct cunei_trace_process *process, uint32
     return id == 0 || is_defined(process, id);
 }
 
+static const char *check_value(const struct cunei_trace_process *process,
+                               const struct cunei_user_value *value)
+{
+    bool has_text = value->kind >= CUNEI_VALUE_TEXT;
+
+    if (value->kind >= CUNEI_VALUE_KINDS)
+        return "a value is of an unknown kind";
+    if (value->length > CUNEI_VALUE_MAX)
+        return "a value's text is too long";
+    if (value->name_length > value->length ||
+        (has_text && value->name_length == value->length))
+        return "a value's name is longer than its text";
+    if (has_text && value->text[value->name_length] != '=')
+        return "a value's text does not stand behind its name";
+    return is_defined_or_none(process, value->target)
+               ? NULL
+               : "a value is of a function that is not defined";
+}
+
+static const char *check_counter(const struct cunei_trace_process *process,
+                                 const struct cunei_counter *counter)
+{
+    if (counter->kind > (CUNEI_COUNTER_VALUE_DOUBLE | CUNEI_COUNTER_TOTAL_DOUBLE))
+        return "a counter is of an unknown kind";
+    return is_defined(process, counter->counter) ? NULL : "a counter is not defined";
+}
+
 static const char *check_payload(const struct cunei_trace_process *process,
                                  uint32_t class, const uint64_t *words)
 {
@@ -72,6 +99,9 @@ static const char *check_payload(const struct cunei_trace_process *process,
     const struct cunei_exception *exception = (const void *)words;
     const struct cunei_line *line = (const void *)words;
     const struct cunei_argument *argument = (const void *)words;
+    const struct cunei_demote *demote = (const void *)words;
+    const struct cunei_sample *sample = (const void *)words;
+    const struct cunei_token *token = (const void *)words;
 
     switch (class) {
     case CUNEI_CLASS_STACK:
@@ -95,6 +125,28 @@ static const char *check_payload(const struct cunei_trace_process *process,
         return is_defined(process, argument->function)
                    ? NULL
                    : "an argument is of a function that is not defined";
+    case CUNEI_CLASS_DEMOTE:
+        return is_defined_or_none(process, demote->function) &&
+                       demote->level < CUNEI_LEVELS
+                   ? NULL
+                   : "what a budget switches is impossible";
+    case CUNEI_CLASS_SAMPLE:
+        return is_defined(process, sample->function) &&
+                       is_defined_or_none(process, sample->caller) &&
+                       (cunei_record_phase(sample->record) != CUNEI_PHASE_LEAVE ||
+                        sample->span == 0 || is_defined(process, sample->span))
+                   ? NULL
+                   : "an estimate is of a function that is not defined";
+    case CUNEI_CLASS_MARK:
+    case CUNEI_CLASS_PARAMETER:
+    case CUNEI_CLASS_TAG:
+    case CUNEI_CLASS_METADATA:
+        return check_value(process, (const void *)words);
+    case CUNEI_CLASS_COUNTER:
+        return check_counter(process, (const void *)words);
+    case CUNEI_CLASS_TOKEN:
+        return is_defined(process, token->name) ? NULL
+                                                : "a stream of tokens is not defined";
     default:
         return NULL;
     }

@@ -176,6 +176,24 @@ static int index_functions(struct cunei_trace_process *process, const struct lis
     return 0;
 }
 
+/* Most programs name nothing themselves: then there is no table. */
+static int sort_kinds(struct cunei_trace_process *process)
+{
+    for (uint32_t i = 0; i < process->function_count; i++) {
+        const struct cunei_function *function = &process->functions[i];
+        enum cunei_definition kind = function->module ? cunei_definition_of(function)
+                                                      : CUNEI_DEFINITION_FUNCTION;
+        if (kind == CUNEI_DEFINITION_FUNCTION)
+            continue;
+        if (!process->kinds)
+            process->kinds = calloc(process->function_count, sizeof(*process->kinds));
+        if (!process->kinds)
+            return -ENOMEM;
+        process->kinds[i] = (uint8_t)kind;
+    }
+    return 0;
+}
+
 /* The id that a line defines, or 0. */
 static uint32_t defined_by(const char *line, size_t size)
 {
@@ -255,6 +273,8 @@ int cunei_trace_functions_load(struct cunei_trace_process *process,
     }
     if (rc == 0)
         rc = index_functions(process, &list);
+    if (rc == 0)
+        rc = sort_kinds(process);
     free(list.items);
     return rc;
 }
@@ -271,7 +291,9 @@ void cunei_trace_functions_fini(struct cunei_trace_process *process)
     }
     process->memory = NULL;
     free(process->functions);
+    free(process->kinds);
     process->functions = NULL;
+    process->kinds = NULL;
 }
 
 const struct cunei_function *cunei_trace_function(

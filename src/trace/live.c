@@ -303,6 +303,7 @@ void cunei_trace_live_count(const struct cunei_trace_live *live,
     process->lost_no_function = counters[CUNEI_LIVE_LOST_NO_FUNCTION];
     process->clamped = counters[CUNEI_LIVE_CLAMPED];
     process->write_ns = counters[CUNEI_LIVE_WRITE_NS];
+    process->write_cpu_ns = counters[CUNEI_LIVE_WRITE_CPU_NS];
     process->full = live->head.state == CUNEI_LIVE_FULL ||
                     live->head.state == CUNEI_LIVE_ENDED_FULL;
     process->ended = live->head.state == CUNEI_LIVE_ENDED ||

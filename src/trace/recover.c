@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -353,6 +354,22 @@ static bool is_locked(int fd)
     return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
+/*
+ * Some kernels take the memory of a process that was killed apart a while after it has
+ * ended, on one by 90 ms, and its lock lasts as long.
+ */
+static bool stays_locked(int fd)
+{
+    static const struct timespec moment = {.tv_nsec = 10000000};
+
+    for (int i = 0; i < 50; i++) {
+        if (!is_locked(fd))
+            return false;
+        (void)nanosleep(&moment, NULL);
+    }
+    return is_locked(fd);
+}
+
 static int recover(struct work *work, const struct cunei_trace_recover_options *options)
 {
     struct cunei_trace_recovery *recovery = work->recovery;
@@ -366,7 +383,7 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
             return 0;
         work->process.state = CUNEI_TRACE_KILLED;
     }
-    if (is_locked(work->live.fd)) {
+    if (stays_locked(work->live.fd)) {
         recovery->outcome = CUNEI_RECOVER_RUNNING;
         return 0;
     }

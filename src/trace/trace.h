@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "wire/event.h"
+#include "wire/kind.h"
 #include "wire/metadata.h"
 #include "wire/packet.h"
 #include "wire/process.h"
@@ -65,6 +66,7 @@ struct cunei_trace_process {
                                          a live file is there, with its counters */
     struct cunei_function *functions; /* owned: by id - CUNEI_FUNCTION_FIRST; an id
                                          that was never defined has a NULL module */
+    uint8_t *kinds; /* owned: enum cunei_definition of each; NULL: they are functions */
     uint32_t function_count;
     uint32_t dense_count; /* functions before the first such gap */
     uint32_t class_end;   /* functions from this id on are `call` events */
@@ -161,6 +163,13 @@ int cunei_trace_split(const struct cunei_trace_process *process,
 /* The wall clock where the first packet of all begins, in ns; UINT64_MAX: there is
  * none. */
 uint64_t cunei_trace_begin_ns(const struct cunei_trace *trace);
+
+/* What the process's ids are of. */
+static inline struct cunei_kinds cunei_trace_kinds(
+    const struct cunei_trace_process *process)
+{
+    return (struct cunei_kinds){process->kinds, process->function_count};
+}
 
 /* A function by id, or NULL where it is unknown. */
 const struct cunei_function *cunei_trace_function(

@@ -115,19 +115,38 @@ static const struct cunei_column columns[] = {
     {.head = "", .rank = 4, .min = 14, .is_path = true},
 };
 
+/* A budget had its function demoted: of its calls, those of bursts are here. */
+static bool is_node_demoted(const struct branches *branches,
+                            const struct cunei_node *node)
+{
+    return node->slot > 0 &&
+           cunei_report_is_estimated(&branches->report->survey->facts[node->slot - 1]);
+}
+
+static struct cunei_buffer *number_cell(struct cunei_table *table, enum cunei_ink ink,
+                                        bool is_demoted)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, ink);
+
+    if (is_demoted)
+        cunei_buffer_append_text(cell, "~");
+    return cell;
+}
+
 static void add_row(const struct branches *branches, struct cunei_table *table,
                     uint32_t index, const struct cunei_buffer *branch)
 {
     const struct cunei_report *report = branches->report;
     const struct cunei_node *node = &branches->tree->nodes[index];
     enum cunei_ink heat = cunei_report_heat(report, node->self);
+    bool is_demoted = is_node_demoted(branches, node);
 
-    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
+    cunei_format_duration(number_cell(table, CUNEI_INK_PLAIN, is_demoted),
                           branches->totals[index]);
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_PLAIN),
                          branches->totals[index], report->duration_ns);
-    cunei_format_duration(cunei_table_cell(table, heat), node->self);
-    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), node->calls);
+    cunei_format_duration(number_cell(table, heat, is_demoted), node->self);
+    cunei_format_count(number_cell(table, CUNEI_INK_PLAIN, is_demoted), node->calls);
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (node->resumes > 0)
         cunei_format_count(resumes, node->resumes);
@@ -233,6 +252,8 @@ static void put_node(const struct branches *branches, struct cunei_json *json,
     cunei_json_number(json, "recursive", node->recursive);
     cunei_json_number(json, "total_ns", branches->totals[index]);
     cunei_json_number(json, "self_ns", node->self);
+    if (is_node_demoted(branches, node))
+        cunei_json_flag(json, "demoted", true);
     cunei_json_close(json, '}');
 }
 

@@ -194,14 +194,15 @@ static int put_table(const struct cunei_comparison *comparison, const struct row
 static void put_counts(struct cunei_buffer *text,
                        const struct cunei_comparison *comparison)
 {
-    uint32_t shown = 0, added = 0, gone = 0, counts = 0, certain = 0;
+    uint32_t shown = 0, regions = 0, added = 0, gone = 0, counts = 0, certain = 0;
 
     for (uint32_t i = 0; i < comparison->count; i++) {
         const struct cunei_comparison_item *item = &comparison->items[i];
         const struct cunei_comparison_side *sides = item->sides;
         if (item->is_hidden)
             continue;
-        shown++;
+        regions += item->is_region;
+        shown += !item->is_region;
         added += sides[0].runs == 0;
         gone += sides[1].runs == 0;
         counts +=
@@ -209,6 +210,10 @@ static void put_counts(struct cunei_buffer *text,
         certain += item->chance < CUNEI_COMPARE_SIGNIFICANT;
     }
     cunei_format_several(text, shown, "function");
+    if (regions > 0) {
+        cunei_buffer_append_text(text, " and ");
+        cunei_format_several(text, regions, "region");
+    }
     cunei_buffer_format(text,
                         ", %" PRIu32 " new, %" PRIu32 " gone, %" PRIu32
                         " called more or less often",
@@ -280,9 +285,10 @@ static void put_pair(struct cunei_json *json, const char *key, double before,
     cunei_json_close(json, ']');
 }
 
-static void put_counted(struct cunei_json *json, double before, double after)
+static void put_counted(struct cunei_json *json, const char *key, double before,
+                        double after)
 {
-    cunei_json_open(json, "calls", '[');
+    cunei_json_open(json, key, '[');
     cunei_json_count(json, NULL, before);
     cunei_json_count(json, NULL, after);
     cunei_json_close(json, ']');
@@ -304,11 +310,24 @@ static void put_item(struct cunei_json *json, const struct cunei_comparison_item
     cunei_json_text(json, "qualname", item->qualname);
     cunei_json_text(json, "file", item->file);
     cunei_json_number(json, "line", item->line);
-    put_counted(json, sides[0].calls, sides[1].calls);
+    put_counted(json, "calls", sides[0].calls, sides[1].calls);
     put_pair(json, "self_ns", sides[0].self_ns.mean, sides[1].self_ns.mean);
     put_pair(json, "total_ns", sides[0].total_ns, sides[1].total_ns);
     if (has_chance)
         put_chances(json, item->chance);
+    cunei_json_close(json, '}');
+}
+
+/* What was counted of it are no calls, and no time is its own. */
+static void put_region(struct cunei_json *json,
+                       const struct cunei_comparison_item *item)
+{
+    const struct cunei_comparison_side *sides = item->sides;
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "name", item->qualname);
+    put_counted(json, "count", sides[0].calls, sides[1].calls);
+    put_pair(json, "total_ns", sides[0].total_ns, sides[1].total_ns);
     cunei_json_close(json, '}');
 }
 
@@ -322,14 +341,22 @@ static int put_json(const struct cunei_comparison *comparison, const struct row 
     cunei_json_open(&json, NULL, '{');
     cunei_json_number(&json, "version", 1);
     put_pair(&json, "runs", comparison->runs[0], comparison->runs[1]);
-    put_counted(&json, whole[0].calls, whole[1].calls);
+    put_counted(&json, "calls", whole[0].calls, whole[1].calls);
     put_pair(&json, "self_ns", whole[0].self_ns.mean, whole[1].self_ns.mean);
     cunei_json_real(&json, "growth_percent", cunei_comparison_growth(comparison));
     if (has_chance)
         put_chances(&json, comparison->chance);
     cunei_json_open(&json, "functions", '[');
-    for (uint32_t i = 0; i < count; i++)
-        put_item(&json, rows[i].item, has_chance);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!rows[i].item->is_region)
+            put_item(&json, rows[i].item, has_chance);
+    }
+    cunei_json_close(&json, ']');
+    cunei_json_open(&json, "regions", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].item->is_region)
+            put_region(&json, rows[i].item);
+    }
     cunei_json_close(&json, ']');
     cunei_json_close(&json, '}');
     return cunei_json_end(&json);

@@ -124,10 +124,20 @@ static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise
         cunei_buffer_format(out, "%.0f", mean);
 }
 
+/* Of what was raised in a demoted function, bursts have seen a part. */
+static bool is_part(const struct cunei_survey *survey, const struct cunei_raise *raise)
+{
+    return raise->slot > 0 &&
+           cunei_report_is_estimated(&survey->facts[raise->slot - 1]);
+}
+
 static void add_first(const struct cunei_report *report, struct cunei_table *table,
                       const struct cunei_raise *raise)
 {
-    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), raise->count);
+    struct cunei_buffer *count = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (is_part(report->survey, raise))
+        cunei_buffer_append_text(count, "≥ ");
+    cunei_format_count(count, raise->count);
     cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_STRONG),
                              cunei_format_type(raise->type ? raise->type : "others"));
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_PLAIN);
@@ -264,6 +274,8 @@ static void put_kind(struct cunei_json *json, const struct cunei_survey *survey,
     cunei_json_text(json, "type", raise->type);
     put_function(json, survey, raise->slot, raise->line);
     cunei_json_number(json, "count", raise->count);
+    if (is_part(survey, raise))
+        cunei_json_flag(json, "demoted", true);
     cunei_json_number(json, "unwound", at_least_0(raise->unwound));
     cunei_json_number(json, "unwound_max", raise->unwound_max);
     cunei_json_number(json, "unhandled",

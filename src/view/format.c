@@ -72,6 +72,11 @@ void cunei_format_size(struct cunei_buffer *out, uint64_t bytes)
     cunei_buffer_format(out, " %s", units[unit]);
 }
 
+void cunei_format_name(struct cunei_buffer *out, const char *name)
+{
+    cunei_buffer_append_text(out, name[0] ? name : "\"\"");
+}
+
 void cunei_format_several(struct cunei_buffer *out, uint64_t count, const char *one)
 {
     size_t size = strlen(one);

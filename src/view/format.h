@@ -35,7 +35,7 @@ void cunei_format_program(struct cunei_buffer *out,
 
 /*
  * The same with the arguments that tell it from others, cut where they are long; what
- * multiprocessing starts for itself by the name it has there.
+ * multiprocessing and execnet start for themselves by the name it has there.
  */
 void cunei_format_command(struct cunei_buffer *out,
                           const struct cunei_process *process);
@@ -50,6 +50,9 @@ void cunei_format_exit(struct cunei_buffer *out,
 /* Where a function is: file:line; of one that is written in C, its module. */
 void cunei_format_place(struct cunei_buffer *out, const struct cunei_function *function,
                         const struct cunei_process *process);
+
+/* A name that the program gave; an empty one is seen, too: "". */
+void cunei_format_name(struct cunei_buffer *out, const char *name);
 
 /* Its qualified name; a module's own code is told by the module: <module json>. */
 void cunei_format_function(struct cunei_buffer *out,

@@ -5,6 +5,7 @@
 
 #include "view/format.h"
 #include "view/telling.h"
+#include "wire/userevent.h"
 
 /* What a line keeps of a name where it is too long. */
 #define NAME_MIN 12u
@@ -101,6 +102,19 @@ static int tell_name(struct cunei_telling *telling, const struct cunei_walk_step
     return cunei_telling_end(telling);
 }
 
+static int tell_gap(struct cunei_telling *telling, const struct cunei_walk_step *step)
+{
+    bool begins = cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_telling_word(telling, CUNEI_INK_DIM,
+                       begins ? "recording of calls is switched off"
+                              : "recording of calls is on again");
+    return cunei_telling_end(telling);
+}
+
 static int tell_line(struct cunei_telling *telling, const struct cunei_walk_step *step)
 {
     const struct cunei_line *event = (const void *)step->event;
@@ -112,6 +126,88 @@ static int tell_line(struct cunei_telling *telling, const struct cunei_walk_step
     cunei_buffer_format(&words, "line %" PRIu32, event->line);
     cunei_telling_word(telling, CUNEI_INK_DIM, words.data ? words.data : "line");
     cunei_telling_place(telling, event->function, event->line);
+    cunei_buffer_fini(&words);
+    return cunei_telling_end(telling);
+}
+
+static void put_value(struct cunei_telling *telling,
+                      const struct cunei_user_value *value)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_buffer text = {0};
+
+    put_copy(telling, CUNEI_INK_STRONG, name.data, name.size);
+    if (value->kind == CUNEI_VALUE_NONE)
+        return;
+    cunei_telling_word(telling, CUNEI_INK_DIM,
+                       value->kind == CUNEI_VALUE_ERROR ? ": " : " = ");
+    cunei_userevent_format(value, false, &text);
+    put_copy(telling,
+             value->kind == CUNEI_VALUE_ERROR ? CUNEI_INK_BAD : CUNEI_INK_PLAIN,
+             text.data ? text.data : "", text.size);
+    telling->line.failed |= text.failed;
+    cunei_buffer_fini(&text);
+}
+
+/* What the program said under a name, after a word for what it is. */
+static int tell_value(struct cunei_telling *telling, const struct cunei_walk_step *step,
+                      const char *word)
+{
+    const struct cunei_user_value *event = (const void *)step->event;
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_telling_word(telling, CUNEI_INK_DIM, word);
+    put_value(telling, event);
+    return cunei_telling_end(telling);
+}
+
+static int tell_counter(struct cunei_telling *telling,
+                        const struct cunei_walk_step *step)
+{
+    const struct cunei_counter *event = (const void *)step->event;
+    bool is_set = cunei_record_phase(event->record) == CUNEI_PHASE_ENTER;
+    struct cunei_buffer words = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_telling_word(telling, CUNEI_INK_DIM, "counter ");
+    cunei_telling_name(telling, event->counter, CUNEI_INK_STRONG);
+    cunei_buffer_append_text(&words, " = ");
+    cunei_userevent_format_number(
+        event->total, event->kind & CUNEI_COUNTER_TOTAL_DOUBLE, false, &words);
+    if (!is_set) {
+        cunei_buffer_append_text(&words, ", by ");
+        cunei_userevent_format_number(
+            event->value, event->kind & CUNEI_COUNTER_VALUE_DOUBLE, false, &words);
+    }
+    cunei_telling_word(telling, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    telling->line.failed |= words.failed;
+    cunei_buffer_fini(&words);
+    return cunei_telling_end(telling);
+}
+
+static int tell_token(struct cunei_telling *telling, const struct cunei_walk_step *step)
+{
+    const struct cunei_token *event = (const void *)step->event;
+    enum cunei_phase phase = cunei_record_phase(event->record);
+    struct cunei_buffer words = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_telling_word(telling, CUNEI_INK_DIM, "tokens of ");
+    cunei_telling_name(telling, event->name, CUNEI_INK_STRONG);
+    cunei_buffer_format(&words, " %" PRIu64, event->stream);
+    if (phase == CUNEI_PHASE_RESUME)
+        cunei_buffer_format(&words, ": %" PRIu32, event->count);
+    else
+        cunei_buffer_append_text(&words,
+                                 phase == CUNEI_PHASE_ENTER ? " begin" : " end");
+    cunei_telling_word(telling, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    telling->line.failed |= words.failed;
     cunei_buffer_fini(&words);
     return cunei_telling_end(telling);
 }
@@ -175,6 +271,8 @@ int cunei_telling_event(struct cunei_telling *telling,
         telling->options->min_time_ns == 0 && cunei_telling_shows(telling, step->depth);
 
     switch (class) {
+    case CUNEI_CLASS_GAP:
+        return is_shown ? tell_gap(telling, step) : 0;
     case CUNEI_CLASS_GC:
         return cunei_telling_shows(telling, step->depth) ? tell_gc(telling, step) : 0;
     case CUNEI_CLASS_EXCEPTION:
@@ -185,6 +283,16 @@ int cunei_telling_event(struct cunei_telling *telling,
         return is_shown ? tell_name(telling, step) : 0;
     case CUNEI_CLASS_LINE:
         return is_shown ? tell_line(telling, step) : 0;
+    case CUNEI_CLASS_MARK:
+        return is_shown ? tell_value(telling, step, "mark ") : 0;
+    case CUNEI_CLASS_PARAMETER:
+        return is_shown ? tell_value(telling, step, "parameter ") : 0;
+    case CUNEI_CLASS_METADATA:
+        return is_shown ? tell_value(telling, step, "metadata ") : 0;
+    case CUNEI_CLASS_COUNTER:
+        return is_shown ? tell_counter(telling, step) : 0;
+    case CUNEI_CLASS_TOKEN:
+        return is_shown ? tell_token(telling, step) : 0;
     default:
         return 0;
     }

@@ -18,14 +18,14 @@ static void flush(struct cunei_json *json)
     cunei_buffer_clear(&json->text);
 }
 
-static void begin_value(struct cunei_json *json, const char *key)
+static void begin(struct cunei_json *json, const char *key, bool has_parts)
 {
     if (json->text.size > FLUSH_SIZE)
         flush(json);
     if (json->begun)
         cunei_buffer_append_text(&json->text, ",");
-    /* What stands in the outermost lists gets a line of its own. */
-    if (json->depth == 1 || (json->depth == 2 && !key))
+    /* What has parts gets a line of its own in the outermost lists. */
+    if (json->depth == 1 || (json->depth == 2 && !key && has_parts))
         cunei_buffer_append_text(&json->text, "\n");
     if (key) {
         cunei_text_json(&json->text, key, strlen(key));
@@ -34,9 +34,14 @@ static void begin_value(struct cunei_json *json, const char *key)
     json->begun = true;
 }
 
+static void begin_value(struct cunei_json *json, const char *key)
+{
+    begin(json, key, false);
+}
+
 void cunei_json_open(struct cunei_json *json, const char *key, char bracket)
 {
-    begin_value(json, key);
+    begin(json, key, true);
     cunei_buffer_append(&json->text, &bracket, 1);
     json->begun = false;
     json->depth++;
@@ -86,6 +91,12 @@ void cunei_json_text(struct cunei_json *json, const char *key, const char *value
         cunei_text_json(&json->text, value, strlen(value));
     else
         cunei_buffer_append_text(&json->text, "null");
+}
+
+void cunei_json_raw(struct cunei_json *json, const char *key, const char *value)
+{
+    begin_value(json, key);
+    cunei_buffer_append_text(&json->text, value);
 }
 
 int cunei_json_end(struct cunei_json *json)

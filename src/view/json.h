@@ -39,6 +39,9 @@ void cunei_json_count(struct cunei_json *json, const char *key, double value);
 void cunei_json_flag(struct cunei_json *json, const char *key, bool value);
 void cunei_json_text(struct cunei_json *json, const char *key, const char *value);
 
+/* A value that is JSON already. */
+void cunei_json_raw(struct cunei_json *json, const char *key, const char *value);
+
 /* A line break, and whether all went well: -ENOMEM. */
 int cunei_json_end(struct cunei_json *json);
 

@@ -72,6 +72,16 @@ static bool is_about_generators(const struct cunei_survey *survey)
     return count >= GENERATORS_MIN && count > survey->raised / 2;
 }
 
+/* Of functions that were demoted not all were recorded. */
+static bool has_raised_more(const struct cunei_survey *survey)
+{
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        if (survey->facts[i].raised > 0 && cunei_report_is_estimated(&survey->facts[i]))
+            return true;
+    }
+    return false;
+}
+
 static int note_raised(const struct cunei_report *report)
 {
     const struct cunei_survey *survey = report->survey;
@@ -89,14 +99,17 @@ static int note_raised(const struct cunei_report *report)
         named[count++] = function;
     }
     cunei_note_begin(&note, report, "raised", CUNEI_INK_DIM);
-    cunei_buffer_append_text(&words, "exceptions left functions ");
+    cunei_buffer_format(&words, "exceptions left functions %s",
+                        has_raised_more(survey) ? "≥ " : "");
     cunei_format_several(&words, survey->raised, "time");
     cunei_buffer_append_text(&words, ":");
     cunei_note_sentence(&note, &words);
     for (unsigned i = 0; i < count; i++) {
         format_raiser(report, named, count, i, &words);
-        cunei_buffer_append_text(&words, " ");
-        cunei_format_count(&words, survey->facts[named[i]].raised);
+        const struct cunei_survey_function *facts = &survey->facts[named[i]];
+        cunei_buffer_append_text(&words,
+                                 cunei_report_is_estimated(facts) ? " ≥ " : " ");
+        cunei_format_count(&words, facts->raised);
         cunei_note_words(&note, i > 0 ? ", " : " ", &words);
     }
     if (function != UINT32_MAX && next_raiser(survey, function) != UINT32_MAX)
@@ -181,6 +194,57 @@ static int note_left_out(const struct cunei_report *report)
     return rc;
 }
 
+enum {
+    PATTERNS_SHOWN = 4
+};
+
+/* What the program has switched off itself. */
+static int note_pauses(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    struct cunei_buffer words = {0};
+
+    if (survey->pauses == 0)
+        return 0;
+    cunei_buffer_append_text(&words,
+                             "the program switched the recording of calls off ");
+    cunei_format_several(&words, survey->pauses, "time");
+    if (survey->paused_ns > 0) {
+        cunei_buffer_append_text(&words, ", for ");
+        cunei_format_duration(&words, survey->paused_ns);
+    }
+    if (survey->ends_paused)
+        cunei_buffer_append_text(&words, survey->pauses > 1 ? ", the last time for good"
+                                                            : ", for good");
+    return cunei_note_print(report, "paused", CUNEI_INK_WARM, &words);
+}
+
+/* Which functions a recording was asked for, and what that does to the numbers. */
+static int note_filter(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+    const struct cunei_process *told = NULL;
+    struct cunei_buffer words = {0};
+
+    for (size_t i = 0; i < survey->process_count && !told; i++) {
+        if (survey->processes[i].process->description.pattern_count > 0)
+            told = &survey->processes[i].process->description;
+    }
+    if (!told)
+        return 0;
+    for (size_t i = 0; i < told->pattern_count && i < PATTERNS_SHOWN; i++) {
+        cunei_buffer_format(&words, "%s%c", i ? " " : "", told->patterns[i][0]);
+        cunei_format_text(&words, told->patterns[i] + 1, 40);
+    }
+    if (told->pattern_count > PATTERNS_SHOWN)
+        cunei_buffer_format(&words, " and %zu more",
+                            told->pattern_count - PATTERNS_SHOWN);
+    cunei_buffer_append_text(&words,
+                             "; time of what was left out is its nearest recorded "
+                             "caller's own");
+    return cunei_note_print(report, "filter", CUNEI_INK_WARM, &words);
+}
+
 static int note_collections(const struct cunei_report *report)
 {
     const struct cunei_collections *all = &report->survey->collections;
@@ -223,10 +287,10 @@ static bool is_told_by(const struct cunei_process *process, const char *instrume
     return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
 }
 
-/* Whether nobody was to tell of functions. */
+/* Whether nobody was to tell of functions, and none was decorated either. */
 static bool is_silent(const struct cunei_survey *survey)
 {
-    bool is_asked = survey->process_count > 0;
+    bool is_asked = survey->process_count > 0 && survey->calls == 0;
 
     for (size_t i = 0; i < survey->process_count; i++)
         is_asked &= is_told_by(&survey->processes[i].process->description, "none");
@@ -251,6 +315,11 @@ static void put_views(struct cunei_paragraph *note, const struct cunei_report *r
         {options->processes || (survey->process_count < 2 && !silent), "--processes"},
         {options->tasks || survey->task_count == 0, "--tasks"},
         {options->exceptions || survey->exceptions.count == 0, "--exceptions"},
+        {options->regions || survey->regions + survey->said[CUNEI_CLASS_TAG] == 0,
+         "--regions"},
+        {options->counters || survey->said[CUNEI_CLASS_COUNTER] == 0, "--counters"},
+        {options->marks || survey->said[CUNEI_CLASS_MARK] == 0, "--marks"},
+        {options->tokens || survey->said[CUNEI_CLASS_TOKEN] == 0, "--tokens"},
     };
     bool is_first = true;
 
@@ -290,13 +359,34 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
-/* Why there are no rows. */
-static const char *name_absence(const struct cunei_survey *survey)
+static bool has_shown_call(const struct cunei_report *report)
 {
-    if (survey->functions.count > 0)
-        return "No function that these patterns let through was called.";
-    return is_silent(survey) ? "No call was recorded, as --instrumenter none asks for."
-                             : "No call was recorded.";
+    const struct cunei_survey *survey = report->survey;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        const struct cunei_survey_function *facts = &survey->facts[i];
+        if (facts->calls + facts->resumes > 0 && cunei_report_shows(report, i))
+            return true;
+    }
+    return false;
+}
+
+/* Why there are no rows. */
+static void print_absence(const struct cunei_report *report)
+{
+    const struct cunei_survey *survey = report->survey;
+
+    if (report->options->tree && has_shown_call(report))
+        (void)fprintf(report->out, "No function took %g %% of the wall time.\n",
+                      100 * report->options->min_share);
+    else if (survey->functions.count > 0)
+        (void)fputs("No function that these patterns let through was called.\n",
+                    report->out);
+    else
+        (void)fputs(is_silent(survey)
+                        ? "No call was recorded, as --instrumenter none asks for.\n"
+                        : "No call was recorded.\n",
+                    report->out);
 }
 
 static bool is_before_monitoring(const struct cunei_process *process)
@@ -346,13 +436,24 @@ static int note_unseen(const struct cunei_report *report)
     return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
 }
 
+/* Those that are not say themselves that there is nothing to show. */
+static bool is_about_functions(const struct cunei_report_options *options)
+{
+    return !(options->tasks || options->exceptions || options->regions ||
+             options->counters || options->marks || options->tokens);
+}
+
 int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
                        uint32_t count)
 {
-    if (count == 0 && !report->options->tasks && !report->options->exceptions)
-        (void)fprintf(report->out, "%s\n", name_absence(report->survey));
+    if (count == 0 && is_about_functions(report->options))
+        print_absence(report);
     (void)fputc('\n', report->out);
     int rc = note_left_out(report);
+    if (rc == 0)
+        rc = note_filter(report);
+    if (rc == 0)
+        rc = note_pauses(report);
     if (rc == 0)
         rc = note_raised(report);
     if (rc == 0)
@@ -361,6 +462,8 @@ int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
         rc = note_open(report);
     if (rc == 0)
         rc = note_collections(report);
+    if (rc == 0)
+        rc = cunei_report_estimates(report);
     if (rc == 0)
         rc = cunei_report_troubles(report);
     if (rc == 0)

@@ -14,6 +14,7 @@ struct field {
     int name_size;
     unsigned size; /* bytes of an item; 1: of a text */
     bool is_array;
+    bool is_signed;
 };
 
 /* Read the field that begins at `*at`, and move on to the next; false: no more. */
@@ -28,7 +29,9 @@ static bool next_field(const char **at, struct field *field)
     field->name = space + 1;
     field->name_size = (int)strcspn(field->name, "[;");
     field->is_array = field->name[field->name_size] == '[';
-    field->size = strncmp(type, "uint64_t", 8) == 0   ? 8
+    field->is_signed = strncmp(type, "int64_t", 7) == 0;
+    field->size = field->is_signed                    ? 8
+                  : strncmp(type, "uint64_t", 8) == 0 ? 8
                   : strncmp(type, "uint32_t", 8) == 0 ? 4
                                                       : 1;
     *at = end + 1;
@@ -131,7 +134,10 @@ void cunei_payload_format(struct cunei_buffer *out, const uint64_t *words, bool 
         is_first = false;
         if (!field.is_array) {
             last = read_number(at, field.size);
-            cunei_buffer_format(out, "%" PRIu64, last);
+            if (field.is_signed)
+                cunei_buffer_format(out, "%" PRId64, (int64_t)last);
+            else
+                cunei_buffer_format(out, "%" PRIu64, last);
             at += field.size;
         } else if (field.size == 1)
             cunei_payload_text(out, at, strnlen(at, last), json);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "survey/family.h"
+#include "view/cost.h"
 #include "view/format.h"
 #include "view/section.h"
 #include "view/table.h"
@@ -116,22 +117,6 @@ static void add_rest(struct cunei_table *table, const struct sum *rest,
     (void)cunei_table_cell(table, CUNEI_INK_DIM);
 }
 
-struct cost {
-    uint64_t cpu_ns, wall_ns;
-    size_t process;
-};
-
-static int compare_costs(const void *a, const void *b)
-{
-    const struct cost *one = a, *two = b;
-
-    if (one->cpu_ns != two->cpu_ns)
-        return one->cpu_ns > two->cpu_ns ? -1 : 1;
-    if (one->wall_ns != two->wall_ns)
-        return one->wall_ns > two->wall_ns ? -1 : 1;
-    return one->process < two->process ? -1 : one->process > two->process;
-}
-
 /* Which are shown: as many as asked for, the costliest, and who led to them. */
 static bool *choose(const struct cunei_report *report)
 {
@@ -139,18 +124,18 @@ static bool *choose(const struct cunei_report *report)
     size_t count = survey->process_count;
     uint64_t limit = report->options->limit > 0 ? report->options->limit : SIZE_MAX;
     bool *is_shown = calloc(count + 1, sizeof(*is_shown));
-    struct cost *costs = calloc(count + 1, sizeof(*costs));
+    struct cunei_cost *costs = calloc(count + 1, sizeof(*costs));
     if (!is_shown || !costs) {
         free(is_shown);
         free(costs);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        costs[i] = (struct cost){survey->processes[i].cpu_ns,
-                                 cunei_family_wall_ns(&survey->processes[i]), i};
-    qsort(costs, count, sizeof(*costs), compare_costs);
+        costs[i] = (struct cunei_cost){survey->processes[i].cpu_ns,
+                                       cunei_family_wall_ns(&survey->processes[i]), i};
+    cunei_cost_sort(costs, count);
     for (size_t i = 0; i < count && i < limit; i++) {
-        for (size_t at = costs[i].process; at < count && !is_shown[at];
+        for (size_t at = costs[i].index; at < count && !is_shown[at];
              at = survey->processes[at].parent)
             is_shown[at] = true;
     }

@@ -9,6 +9,7 @@
 #include "view/format.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
+#include "wire/userevent.h"
 
 /* What a command line asks a Python for. */
 struct words {
@@ -154,7 +155,8 @@ void cunei_format_program(struct cunei_buffer *out, const struct cunei_process *
         cunei_buffer_append_text(out, "python");
 }
 
-/* What multiprocessing starts for itself; NULL: it is none of that. */
+/* What multiprocessing starts for itself, and pytest-xdist; NULL: it is none of that.
+ */
 static const char *find_helper(const char *code)
 {
     static const struct {
@@ -166,6 +168,8 @@ static const char *find_helper(const char *code)
     };
     static const char before[] = "import sys; ", begin[] = "from multiprocessing.";
 
+    if (strcmp(code, "import sys;exec(eval(sys.stdin.readline()))") == 0)
+        return "execnet";
     if (strncmp(code, before, sizeof(before) - 1) == 0)
         code += sizeof(before) - 1; /* the forkserver of 3.15 */
     if (strncmp(code, begin, sizeof(begin) - 1) != 0)
@@ -225,7 +229,9 @@ const char *cunei_format_type(const char *type)
 void cunei_format_place(struct cunei_buffer *out, const struct cunei_function *function,
                         const struct cunei_process *process)
 {
-    if (function->file[0] || function->line > 0)
+    if (cunei_definition_of(function) == CUNEI_DEFINITION_REGION)
+        cunei_buffer_append_text(out, "(region)");
+    else if (function->file[0] || function->line > 0)
         cunei_buffer_format(out, "%s:%" PRIu32,
                             cunei_format_file(function->file, process), function->line);
     else
@@ -243,5 +249,5 @@ void cunei_format_function(struct cunei_buffer *out,
         strcmp(function->module, "__main__") != 0)
         cunei_buffer_format(out, "<module %s>", function->module);
     else
-        cunei_buffer_append_text(out, function->qualname);
+        cunei_format_name(out, function->qualname);
 }

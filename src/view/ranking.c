@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "view/section.h"
+#include "wire/userevent.h"
 
 struct entry {
     uint64_t key;
@@ -95,7 +96,9 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < survey->functions.count; i++) {
-        if (has_facts(&survey->facts[i]) && cunei_report_shows(report, i))
+        if (has_facts(&survey->facts[i]) && cunei_report_shows(report, i) &&
+            cunei_definition_of(&survey->functions.items[i]) ==
+                CUNEI_DEFINITION_FUNCTION)
             entries[ranking->count++] =
                 (struct entry){key_of(&survey->facts[i], report->options->sort),
                                &survey->functions.items[i], i};

@@ -20,7 +20,9 @@ static void put_how(struct cunei_telling *telling, const struct cunei_walk_step 
         cunei_telling_word(telling, CUNEI_INK_DIM, " yield");
     if (step->is_raised)
         cunei_telling_word(telling, CUNEI_INK_BAD, " ! raised");
-    if (step->kind == CUNEI_WALK_MISSED)
+    if (cunei_telling_is_unrecorded(step))
+        cunei_telling_word(telling, CUNEI_INK_DIM, " ended unrecorded");
+    else if (step->kind == CUNEI_WALK_MISSED)
         cunei_telling_word(telling, CUNEI_INK_BAD, " its end is missing");
     if (step->kind == CUNEI_WALK_OPEN)
         cunei_telling_word(telling, CUNEI_INK_WARM,
@@ -158,7 +160,8 @@ static int tell(struct cunei_telling *telling, const struct cunei_walk_step *ste
 static int cut_off(struct cunei_telling *telling, const struct cunei_walk_step *step)
 {
     struct cunei_walk_step open = *step;
-    bool is_begin = step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND;
+    bool is_begin = step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND ||
+                    step->kind == CUNEI_WALK_AGAIN;
     int rc = 0;
 
     telling->is_cut = true;
@@ -197,7 +200,9 @@ static int replay_stream(struct cunei_telling *telling,
                          const struct cunei_trace_stream *stream,
                          struct cunei_trace_error *error)
 {
-    struct cunei_walk walk = {.step = step_replay, .context = telling};
+    struct cunei_walk walk = {.step = step_replay,
+                              .context = telling,
+                              .kinds = cunei_trace_kinds(telling->process)};
     struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
     uint32_t done_thread = 0;

@@ -18,6 +18,8 @@ static const char *end_of(const struct cunei_walk_step *step)
         return "raise";
     if (step->is_yield)
         return "yield";
+    if (cunei_telling_is_unrecorded(step))
+        return "unrecorded";
     return step->kind == CUNEI_WALK_LEAVE    ? "return"
            : step->kind == CUNEI_WALK_MISSED ? "missing"
            : step->is_suspended              ? "suspended"

@@ -128,6 +128,17 @@ static void add_activation(struct cunei_table *table,
         cunei_buffer_append_text(cell, "–");
 }
 
+/* A cell of a number; what a budget had to estimate is marked. */
+static struct cunei_buffer *number_cell(struct cunei_table *table, enum cunei_ink ink,
+                                        bool is_estimated)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, ink);
+
+    if (is_estimated)
+        cunei_buffer_append_text(cell, "~");
+    return cell;
+}
+
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     uint32_t index)
 {
@@ -135,19 +146,29 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     uint64_t wall_ns = report->duration_ns;
     enum cunei_ink heat = cunei_report_heat(report, facts->self_ns);
 
-    cunei_format_duration(cunei_table_cell(table, heat), facts->self_ns);
+    bool guessed = cunei_report_is_estimated(facts);
+
+    cunei_format_duration(
+        number_cell(table, heat, cunei_report_is_self_estimated(facts)),
+        facts->self_ns);
     cunei_format_percent(cunei_table_cell(table, heat), facts->self_ns, wall_ns);
-    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->total_ns);
+    cunei_format_duration(number_cell(table, CUNEI_INK_PLAIN, guessed),
+                          facts->total_ns);
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->total_ns,
                          wall_ns);
-    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), facts->calls);
-    struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    cunei_format_count(
+        number_cell(table, CUNEI_INK_PLAIN, guessed && !facts->guess.is_counted),
+        facts->calls);
+    struct cunei_buffer *resumes =
+        number_cell(table, CUNEI_INK_PLAIN, guessed && facts->resumes > 0);
     if (facts->resumes > 0)
         cunei_format_count(resumes, facts->resumes);
     struct cunei_buffer *suspended = cunei_table_cell(table, CUNEI_INK_PLAIN);
-    if (facts->suspended_ns > 0)
+    if (guessed && facts->resumes > 0)
+        cunei_buffer_append_text(suspended, "–"); /* nobody has estimated it */
+    else if (facts->suspended_ns > 0)
         cunei_format_duration(suspended, facts->suspended_ns);
-    struct cunei_buffer *mean = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    struct cunei_buffer *mean = number_cell(table, CUNEI_INK_PLAIN, guessed);
     if (facts->calls + facts->resumes > 0)
         cunei_format_duration(mean, cunei_report_mean_ns(facts));
     else
@@ -204,7 +225,20 @@ static int print_text(const struct cunei_report *report)
         return cunei_report_tasks(report);
     if (options->exceptions)
         return cunei_report_exceptions(report);
+    if (options->regions)
+        return cunei_report_regions(report);
+    if (options->counters)
+        return cunei_report_counters(report);
+    if (options->marks)
+        return cunei_report_marks(report);
+    if (options->tokens)
+        return cunei_report_tokens(report);
     return cunei_report_functions(report);
+}
+
+static bool is_about_said(const struct cunei_report_options *options)
+{
+    return options->regions || options->counters || options->marks || options->tokens;
 }
 
 int cunei_report_print(const struct cunei_trace *trace,
@@ -213,8 +247,9 @@ int cunei_report_print(const struct cunei_trace *trace,
 {
     const struct cunei_survey_options wanted = {
         .processes = options->chosen,
-        .tree = options->tree,
+        .tree = options->tree || (options->json && options->regions),
         .edges = options->callers != NULL,
+        .said = options->json || is_about_said(options),
         .lines = options->json || options->lines || options->all_lines,
         .progress = options->progress,
         .progress_context = options->progress_context,
@@ -233,6 +268,8 @@ int cunei_report_print(const struct cunei_trace *trace,
             survey.process_count > 0 ? &survey.processes[0].process->description : NULL,
         .out = out,
     };
+    if (options->begin)
+        options->begin(options->progress_context);
     rc = options->json ? cunei_report_json(&report) : print_text(&report);
     if (rc == 0 && survey.damage_count > 0) {
         *error = survey.damages[0];

@@ -44,6 +44,10 @@ struct cunei_report_options {
     bool processes;
     bool tasks;
     bool exceptions;
+    bool regions;
+    bool counters;
+    bool marks;
+    bool tokens;
     struct cunei_trace_choice chosen; /* processes */
     uint64_t refused;                 /* processes that could not record … */
     int refused_errno;                /* … and why one of them could not */
@@ -54,6 +58,8 @@ struct cunei_report_options {
     /* As in struct cunei_survey_options. */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_context;
+    /* Reading is over, and what is printed comes next; may be NULL. */
+    void (*begin)(void *progress_context);
 };
 
 #define CUNEI_REPORT_DEFAULTS                       \

@@ -90,6 +90,7 @@ static void put_process(struct cunei_json *json, const struct cunei_survey *surv
     cunei_json_number(json, "interpreters", description->interpreters);
     cunei_json_text(json, "instrumenter", description->instrumenter);
     cunei_json_number(json, "taken", description->taken);
+    cunei_json_flag(json, "unheard", description->unheard > 0);
     cunei_json_flag(json, "c_calls", description->c_calls);
     cunei_json_number(json, "events", process->events);
     cunei_json_number(json, "calls", process->calls);
@@ -98,6 +99,8 @@ static void put_process(struct cunei_json *json, const struct cunei_survey *surv
     cunei_json_number(json, "clamped", description->clamped);
     cunei_json_number(json, "size_bytes", process->size_bytes);
     cunei_json_number(json, "cost_ns", process->cost_ns);
+    if (description->budget > 0)
+        cunei_json_number(json, "budget_millionths", description->budget);
     cunei_json_close(json, '}');
 }
 
@@ -134,6 +137,24 @@ static void put_thread(const struct cunei_report *report, struct cunei_json *jso
     cunei_json_close(json, '}');
 }
 
+/* What of it a budget had to estimate, and how wide: 19 of 20 times within. */
+static void put_guess(struct cunei_json *json,
+                      const struct cunei_survey_function *facts)
+{
+    if (cunei_report_is_self_estimated(facts))
+        cunei_json_flag(json, "self_estimated", true);
+    if (!cunei_report_is_estimated(facts))
+        return;
+    cunei_json_flag(json, "estimated", true);
+    cunei_json_number(json, "recorded_calls", facts->calls - facts->guess.calls);
+    cunei_json_flag(json, "counted", facts->guess.is_counted);
+    cunei_json_number(json, "calls_width",
+                      (uint64_t)(cunei_guess_calls_width(&facts->guess) + 0.5));
+    cunei_json_number(json, "self_width_ns",
+                      (uint64_t)(cunei_guess_self_width(&facts->guess) + 0.5));
+    cunei_json_number(json, "demotions", facts->guess.demotions);
+}
+
 static void put_function(const struct cunei_report *report, struct cunei_json *json,
                          uint32_t index)
 {
@@ -156,6 +177,7 @@ static void put_function(const struct cunei_report *report, struct cunei_json *j
     cunei_json_number(json, "max_ns", facts->max_ns);
     cunei_json_number(json, "recursive", facts->recursive);
     cunei_json_number(json, "raised", facts->raised);
+    put_guess(json, facts);
     cunei_json_close(json, '}');
 }
 
@@ -208,6 +230,14 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "raised", survey->raised);
     cunei_json_number(json, "switches", survey->switches);
     cunei_json_number(json, "cost_ns", survey->cost_ns);
+    if (survey->bursts > 0) {
+        cunei_json_number(json, "estimated_calls", survey->estimated_calls);
+        cunei_json_number(json, "bursts", survey->bursts);
+    }
+    if (survey->pauses > 0) {
+        cunei_json_number(json, "pauses", survey->pauses);
+        cunei_json_number(json, "paused_ns", survey->paused_ns);
+    }
     cunei_json_number(json, "orphans", survey->orphans);
     cunei_json_number(json, "unclosed", survey->unclosed);
     cunei_json_number(json, "appeared", survey->appeared);
@@ -246,6 +276,14 @@ int cunei_report_json(const struct cunei_report *report)
         rc = cunei_report_exceptions_json(report, &json);
     if (rc == 0)
         rc = cunei_report_lines_json(report, &json);
+    if (rc == 0)
+        rc = cunei_report_regions_json(report, &json);
+    if (rc == 0)
+        rc = cunei_report_counters_json(report, &json);
+    if (rc == 0)
+        rc = cunei_report_marks_json(report, &json);
+    if (rc == 0)
+        rc = cunei_report_tokens_json(report, &json);
     put_collections(report, &json);
     if (rc == 0 && survey->tree)
         rc = cunei_report_tree_json(report, &json);

@@ -77,6 +77,10 @@ int cunei_report_threads(const struct cunei_report *report);
 int cunei_report_processes(const struct cunei_report *report);
 int cunei_report_tasks(const struct cunei_report *report);
 int cunei_report_exceptions(const struct cunei_report *report);
+int cunei_report_regions(const struct cunei_report *report);
+int cunei_report_counters(const struct cunei_report *report);
+int cunei_report_marks(const struct cunei_report *report);
+int cunei_report_tokens(const struct cunei_report *report);
 int cunei_report_json(const struct cunei_report *report);
 
 /* Sections of the JSON object. */
@@ -84,6 +88,18 @@ int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json
 int cunei_report_exceptions_json(const struct cunei_report *report,
                                  struct cunei_json *json);
 int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json *json);
+int cunei_report_regions_json(const struct cunei_report *report,
+                              struct cunei_json *json);
+int cunei_report_counters_json(const struct cunei_report *report,
+                               struct cunei_json *json);
+int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json *json);
+int cunei_report_tokens_json(const struct cunei_report *report,
+                             struct cunei_json *json);
+
+/* Whether all that is told of a function, or its own time alone, is an estimate. */
+bool cunei_report_is_estimated(const struct cunei_survey_function *facts);
+bool cunei_report_is_self_estimated(const struct cunei_survey_function *facts);
+int cunei_report_estimates(const struct cunei_report *report);
 
 /* Those that are there when asked for. */
 int cunei_report_tree_json(const struct cunei_report *report, struct cunei_json *json);

@@ -15,8 +15,12 @@
 /* A file's name that is longer takes no column away. */
 #define WIDEST_NAME 24u
 
+/* Where nothing is shortened: what is wider moves the rest of its own row alone. */
+#define WIDEST_PADDED 100u
+
 /* How wide each column becomes; 0: it is left out. */
 struct layout {
+    bool is_whole; /* nothing is shortened: a text may be wider than its column */
     size_t widths[CUNEI_TABLE_COLUMNS_MAX];
     size_t least[CUNEI_TABLE_COLUMNS_MAX]; /* what texts keep; 0: numbers */
     size_t total;
@@ -159,7 +163,10 @@ static void measure_column(const struct cunei_table *table, size_t column,
     layout->least[column] = table->columns[column].min;
     for (size_t i = column; i < table->cell_count; i += table->column_count) {
         const char *text = text_of(table, i);
-        widen(&layout->widths[column], cunei_format_width(text), SIZE_MAX);
+        size_t width = cunei_format_width(text);
+        bool is_overlong =
+            layout->is_whole && layout->least[column] > 0 && width > WIDEST_PADDED;
+        widen(&layout->widths[column], is_overlong ? 1 : width, SIZE_MAX);
         if (table->columns[column].is_path)
             widen(&layout->least[column], cunei_format_path_least(text), WIDEST_NAME);
     }
@@ -167,7 +174,7 @@ static void measure_column(const struct cunei_table *table, size_t column,
 
 static struct layout lay_out(const struct cunei_table *table, size_t width)
 {
-    struct layout layout = {0};
+    struct layout layout = {.is_whole = width == 0};
 
     for (size_t i = 0; i < table->column_count; i++) {
         measure_column(table, i, &layout);
@@ -225,14 +232,15 @@ static void put_cell(const struct cunei_table *table, const struct layout *layou
 {
     struct cunei_buffer shown = {0};
     size_t width = layout->widths[column];
+    size_t room = layout->is_whole ? SIZE_MAX : width;
     bool is_text = table->columns[column].min > 0;
 
     if (cell->lead > 0)
-        format_led(&shown, text, cell->lead, width);
+        format_led(&shown, text, cell->lead, room);
     else if (table->columns[column].is_path)
-        cunei_format_path(&shown, text, width);
+        cunei_format_path(&shown, text, room);
     else
-        cunei_format_text(&shown, text, width);
+        cunei_format_text(&shown, text, room);
     size_t used = shown.data ? cunei_format_width(shown.data) : 0;
     size_t missing = width > used ? width - used : 0;
     if (!is_text)

@@ -5,6 +5,7 @@
 
 #include "view/format.h"
 #include "wire/instrumenter.h"
+#include "wire/reason.h"
 
 void cunei_taken_add(struct cunei_taken *taken, const struct cunei_process *process)
 {
@@ -14,6 +15,11 @@ void cunei_taken_add(struct cunei_taken *taken, const struct cunei_process *proc
         taken->by_evaluator += process->taken;
     else
         taken->by_hook += process->taken;
+    if (process->unheard == 0)
+        return;
+    if (taken->unheard++ == 0)
+        taken->unheard_reason =
+            process->unheard <= CUNEI_REASON_MAX ? (int)process->unheard : 0;
 }
 
 static void put(uint64_t count, const char *why, struct cunei_buffer *out)
@@ -39,4 +45,20 @@ bool cunei_taken_format(const struct cunei_taken *taken, struct cunei_buffer *ou
         "TORCHDYNAMO_DISABLE=1 in the environment keeps them from it",
         out);
     return out->size > 0;
+}
+
+bool cunei_taken_format_unheard(const struct cunei_taken *taken,
+                                struct cunei_buffer *out)
+{
+    if (taken->unheard == 0)
+        return false;
+    cunei_buffer_append_text(out, "decorated functions ");
+    if (taken->unheard > 1) {
+        cunei_buffer_append_text(out, "of ");
+        cunei_format_several(out, taken->unheard, "process");
+        cunei_buffer_append_text(out, " ");
+    }
+    cunei_buffer_append_text(out, "were not recorded: ");
+    cunei_reason_format(taken->unheard_reason, out);
+    return true;
 }

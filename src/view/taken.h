@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * Threads whose calls were not told to the end, since the program took away what told
- * of them.
+ * of them; and decorated functions that were not told of at all.
  *
  *     struct cunei_taken taken = {0};
  *     cunei_taken_add(&taken, process);            each of them
  *     if (cunei_taken_format(&taken, &words)) …    "2 threads were not recorded …"
+ *     if (cunei_taken_format_unheard(…)) …         "decorated functions were not …"
  */
 #ifndef CUNEI_VIEW_TAKEN_H
 #define CUNEI_VIEW_TAKEN_H
@@ -19,11 +20,15 @@
 struct cunei_taken {
     uint64_t by_hook;      /* where a hook of each thread told of calls */
     uint64_t by_evaluator; /* where an evaluator of frames did */
+    uint64_t unheard;   /* processes whose decorated functions were not heard of … */
+    int unheard_reason; /* … and why the first's were not */
 };
 
 void cunei_taken_add(struct cunei_taken *taken, const struct cunei_process *process);
 
 /* Append a sentence without its end; false: there were none. */
 bool cunei_taken_format(const struct cunei_taken *taken, struct cunei_buffer *out);
+bool cunei_taken_format_unheard(const struct cunei_taken *taken,
+                                struct cunei_buffer *out);
 
 #endif

@@ -51,6 +51,12 @@ bool cunei_telling_shows(const struct cunei_telling *telling, uint32_t depth)
     return telling->options->depth == 0 || depth < telling->options->depth;
 }
 
+bool cunei_telling_is_unrecorded(const struct cunei_walk_step *step)
+{
+    return step->kind == CUNEI_WALK_MISSED && step->is_correction && step->packet &&
+           step->packet->flags & CUNEI_PACKET_RENEWED;
+}
+
 int cunei_telling_end(struct cunei_telling *telling)
 {
     struct cunei_buffer *line = &telling->line;

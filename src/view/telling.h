@@ -105,6 +105,10 @@ int cunei_telling_event(struct cunei_telling *telling,
 int cunei_telling_switch(struct cunei_telling *telling,
                          const struct cunei_walk_step *step);
 
+/* Whether an end is missing because events were switched off, which is as it should be.
+ */
+bool cunei_telling_is_unrecorded(const struct cunei_walk_step *step);
+
 /* One object: a call that ended, or will not be seen to end. */
 int cunei_telling_json(struct cunei_telling *telling,
                        const struct cunei_walk_step *step);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "view/cost.h"
 #include "view/format.h"
 #include "view/section.h"
 #include "view/table.h"
@@ -69,50 +70,28 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_report_name(report, thread->open[thread->open_count - 1], last);
 }
 
-struct cost {
-    uint64_t cpu_ns, wall_ns;
-    size_t thread;
-};
-
-static int compare_costs(const void *a, const void *b)
-{
-    const struct cost *one = a, *two = b;
-
-    if (one->cpu_ns != two->cpu_ns)
-        return one->cpu_ns > two->cpu_ns ? -1 : 1;
-    if (one->wall_ns != two->wall_ns)
-        return one->wall_ns > two->wall_ns ? -1 : 1;
-    return one->thread < two->thread ? -1 : one->thread > two->thread;
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-    const struct cost *one = a, *two = b;
-    return one->thread < two->thread ? -1 : one->thread > two->thread;
-}
-
 /* As many as asked for, those with the most CPU time, in their own order. */
-static size_t choose(const struct cunei_report *report, struct cost *costs)
+static size_t choose(const struct cunei_report *report, struct cunei_cost *costs)
 {
     const struct cunei_survey *survey = report->survey;
     size_t count = survey->thread_count;
     uint64_t limit = report->options->limit;
 
     for (size_t i = 0; i < count; i++)
-        costs[i] =
-            (struct cost){survey->threads[i].cpu_ns,
-                          survey->threads[i].end_ns - survey->threads[i].begin_ns, i};
+        costs[i] = (struct cunei_cost){
+            survey->threads[i].cpu_ns,
+            survey->threads[i].end_ns - survey->threads[i].begin_ns, i};
     if (limit == 0 || limit >= count)
         return count;
-    qsort(costs, count, sizeof(*costs), compare_costs);
-    qsort(costs, (size_t)limit, sizeof(*costs), compare_threads);
+    cunei_cost_sort(costs, count);
+    cunei_cost_restore(costs, (size_t)limit);
     return (size_t)limit;
 }
 
 int cunei_report_threads(const struct cunei_report *report)
 {
     size_t count = report->survey->thread_count;
-    struct cost *costs = calloc(count + 1, sizeof(*costs));
+    struct cunei_cost *costs = calloc(count + 1, sizeof(*costs));
     struct cunei_table table;
     int rc = 0;
     if (!costs)
@@ -121,7 +100,7 @@ int cunei_report_threads(const struct cunei_report *report)
     size_t shown = choose(report, costs);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
-        add_row(report, &table, &report->survey->threads[costs[i].thread]);
+        add_row(report, &table, &report->survey->threads[costs[i].index]);
     if (shown > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     cunei_table_fini(&table);

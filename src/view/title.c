@@ -137,8 +137,21 @@ static void format_times(const struct cunei_report *report, struct cunei_buffer 
     }
 }
 
+/* Some of them were neither recorded nor counted. */
+static bool has_estimates(const struct cunei_survey *survey)
+{
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        const struct cunei_survey_function *facts = &survey->facts[i];
+        if (cunei_report_is_estimated(facts) && !facts->guess.is_counted)
+            return true;
+    }
+    return false;
+}
+
 static void format_calls(const struct cunei_report *report, struct cunei_buffer *out)
 {
+    if (has_estimates(report->survey))
+        cunei_buffer_append_text(out, "~");
     cunei_format_several(out, report->survey->calls, "call");
     cunei_buffer_append_text(out, ", ");
     cunei_format_count(out, report->survey->lost);

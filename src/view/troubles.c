@@ -22,7 +22,7 @@ static const char *loss_reason(const struct cunei_process *process)
     if (process->lost_no_stream > 0)
         return "no stream could be made for a thread: no memory, no space or no rights";
     if (process->lost_no_function > 0)
-        return "functions that could not be defined";
+        return "no room for more functions, or for more names of regions and counters";
     return NULL;
 }
 
@@ -97,6 +97,8 @@ static int note_processes(const struct cunei_report *report)
     }
     if (rc == 0 && cunei_taken_format(&taken, &words))
         rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
+    if (rc == 0 && cunei_taken_format_unheard(&taken, &words))
+        rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
     if (rc == 0 && options->refused > 0) {
         cunei_format_several(&words, options->refused, "process");
         cunei_buffer_append_text(&words, " could not be recorded");
@@ -109,8 +111,25 @@ static int note_processes(const struct cunei_report *report)
     return rc;
 }
 
+/* What the program has done wrong with what it says itself, which harmed nothing. */
+static int note_misuse(const struct cunei_report *report)
+{
+    uint64_t count = report->survey->misused;
+    struct cunei_buffer words = {0};
+
+    if (count == 0)
+        return 0;
+    cunei_format_several(&words, count, "call");
+    cunei_buffer_format(&words,
+                        " of cunei's functions made no sense, as a region_end without "
+                        "its region_begin; --marks tells which");
+    return cunei_note_print(report, "misused", CUNEI_INK_BAD, &words);
+}
+
 int cunei_report_troubles(const struct cunei_report *report)
 {
     int rc = note_losses(report);
-    return rc < 0 ? rc : note_processes(report);
+
+    rc = rc < 0 ? rc : note_processes(report);
+    return rc < 0 ? rc : note_misuse(report);
 }

@@ -3,6 +3,11 @@
 
 #include "wire/packet.h"
 
+/* Of struct cunei_user_value. */
+#define VALUE_FIELDS                                                        \
+    "int64_t value; uint32_t kind; uint32_t name_length; uint32_t target; " \
+    "uint32_t length; text_t text[length];"
+
 /* The built-in classes this version writes, by number. */
 static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
     [CUNEI_CLASS_STACK] = {"stack",
@@ -17,6 +22,9 @@ static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
                             "uint32_t file_length; uint32_t length; "
                             "text_t text[length];",
                             CUNEI_STREAM_DEFINITIONS, 4, 8},
+    [CUNEI_CLASS_GAP] = {"gap", "uint64_t reserved;", CUNEI_STREAM_EVENTS, 2, 0},
+    [CUNEI_CLASS_DEMOTE] = {"demote", "uint32_t function; uint32_t level;",
+                            CUNEI_STREAM_EVENTS, 2, 0},
     [CUNEI_CLASS_SWITCH] = {"switch",
                             "uint64_t greenlet; uint32_t omitted; uint32_t count; "
                             "uint32_t functions[count];",
@@ -45,6 +53,22 @@ static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
                               "uint32_t name_length; uint32_t length; "
                               "text_t text[length];",
                               CUNEI_STREAM_EVENTS, 3, 8},
+    [CUNEI_CLASS_SAMPLE] = {"sample",
+                            "uint32_t function; uint32_t caller; uint64_t span; "
+                            "uint64_t calls; uint64_t resumes; uint64_t self; "
+                            "uint64_t total; uint64_t calls_error; "
+                            "uint64_t self_error; uint32_t bias; uint32_t flags;",
+                            CUNEI_STREAM_EVENTS, 10, 0},
+    [CUNEI_CLASS_MARK] = {"mark", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
+    [CUNEI_CLASS_COUNTER] = {"counter",
+                             "int64_t value; int64_t total; uint32_t counter; "
+                             "uint32_t kind;",
+                             CUNEI_STREAM_EVENTS, 4, 0},
+    [CUNEI_CLASS_PARAMETER] = {"parameter", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
+    [CUNEI_CLASS_TAG] = {"tag", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
+    [CUNEI_CLASS_METADATA] = {"metadata", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
+    [CUNEI_CLASS_TOKEN] = {"token", "uint64_t serial; uint32_t name; uint32_t count;",
+                           CUNEI_STREAM_EVENTS, 3, 0},
 };
 
 static const struct cunei_layout near = {"line", "", CUNEI_STREAM_EVENTS, 1, 0};

@@ -49,26 +49,29 @@ enum cunei_phase {
  * reserved are kept for what later versions write.
  */
 enum cunei_class {
-    CUNEI_CLASS_STACK = 1,  /* struct cunei_stack */
-    CUNEI_CLASS_CALL = 2,   /* struct cunei_call */
-    CUNEI_CLASS_UNWIND = 3, /* struct cunei_unwind */
-    CUNEI_CLASS_DEFINE = 4, /* struct cunei_define, in the definitions stream */
-    CUNEI_CLASS_GAP = 5,    /* reserved: recording paused */
-    CUNEI_CLASS_DEMOTE = 6, /* reserved: a function is counted, or off, from here */
-    CUNEI_CLASS_SWITCH = 7, /* struct cunei_switch */
-    CUNEI_CLASS_TASK = 8,   /* struct cunei_task */
+    CUNEI_CLASS_STACK = 1,       /* struct cunei_stack */
+    CUNEI_CLASS_CALL = 2,        /* struct cunei_call */
+    CUNEI_CLASS_UNWIND = 3,      /* struct cunei_unwind */
+    CUNEI_CLASS_DEFINE = 4,      /* struct cunei_define, in the definitions stream */
+    CUNEI_CLASS_GAP = 5,         /* struct cunei_gap */
+    CUNEI_CLASS_DEMOTE = 6,      /* struct cunei_demote */
+    CUNEI_CLASS_SWITCH = 7,      /* struct cunei_switch */
+    CUNEI_CLASS_TASK = 8,        /* struct cunei_task */
     CUNEI_CLASS_THREAD_NAME = 9, /* struct cunei_thread_name */
     CUNEI_CLASS_EXCEPTION = 10,  /* struct cunei_exception */
     CUNEI_CLASS_GC = 11,         /* struct cunei_gc */
     CUNEI_CLASS_LINE = 12,       /* struct cunei_line */
     CUNEI_CLASS_ARGUMENT = 13,   /* struct cunei_argument */
     CUNEI_CLASS_OBJECT = 14,     /* reserved: an object's birth and death */
-    CUNEI_CLASS_MARK = 15,       /* reserved: the user's marks */
-    CUNEI_CLASS_REGION = 16,     /* reserved: user and native regions */
-    CUNEI_CLASS_COUNTER = 17,    /* reserved */
-    CUNEI_CLASS_PARAMETER = 18,  /* reserved */
-    CUNEI_CLASS_SAMPLE = 19,     /* reserved: counts of a demoted function */
+    CUNEI_CLASS_MARK = 15,       /* struct cunei_user_value */
+    CUNEI_CLASS_REGION = 16,     /* reserved: native regions */
+    CUNEI_CLASS_COUNTER = 17,    /* struct cunei_counter */
+    CUNEI_CLASS_PARAMETER = 18,  /* struct cunei_user_value */
+    CUNEI_CLASS_SAMPLE = 19,     /* struct cunei_sample */
     CUNEI_CLASS_MESSAGE = 20,    /* reserved: MPI */
+    CUNEI_CLASS_TAG = 21,        /* struct cunei_user_value */
+    CUNEI_CLASS_METADATA = 22,   /* struct cunei_user_value */
+    CUNEI_CLASS_TOKEN = 23,      /* struct cunei_token */
     CUNEI_CLASS_COUNT,
 };
 
@@ -83,6 +86,28 @@ enum cunei_class {
 #define CUNEI_FUNCTION_FIRST     1024u
 #define CUNEI_FUNCTION_CLASS_END (CUNEI_FUNCTION_FIRST + 20000u)
 #define CUNEI_FUNCTION_END       (1u << CUNEI_CLASS_BITS)
+
+/*
+ * What a program names itself is defined as functions are, in these files, without a
+ * module, at line 0.  A region's begin and end are the enter and leave of its own
+ * class, as if it were a function that is called there; it is suspended with the frame
+ * that it was begun in.  Unlike calls, regions need not nest: one may end while
+ * functions that were called in it are open, and a function may be left while regions
+ * are open that were begun in it.
+ */
+#define CUNEI_REGION_FILE  "<cunei region>"
+#define CUNEI_COUNTER_FILE "<cunei counter>"
+#define CUNEI_TOKENS_FILE  "<cunei tokens>"
+
+/*
+ * The program has switched the recording of calls off (enter), or on again (leave), for
+ * all its threads; one of them says so.  After either, each thread's next event begins
+ * a packet, whose stack says what is open then.
+ */
+struct cunei_gap {
+    uint64_t record;
+    uint64_t reserved; /* 0 */
+};
 
 /* A packet's first event: what is open, outermost first. */
 struct cunei_stack {
@@ -220,6 +245,108 @@ struct cunei_argument {
     char text[]; /* name=value, the value as people read it; a result has no name */
 };
 
+/* How much of a function is recorded, under a budget. */
+enum cunei_level {
+    CUNEI_LEVEL_FULL,
+    CUNEI_LEVEL_COUNTED, /* how often it is called, and no more */
+    CUNEI_LEVEL_OFF,
+    CUNEI_LEVELS,
+};
+
+/*
+ * The budget's decisions, for all threads of the process.  Phase enter: from here on
+ * less of `function` is recorded; leave: all of it again.  Resume: a burst begins, in
+ * which all that was demoted is recorded (level full) or counted; yield: it ends.  A
+ * thread's next packet begins right after it, and tells what is open as it now counts.
+ */
+struct cunei_demote {
+    uint64_t record;
+    uint32_t function; /* 0: of a burst */
+    uint32_t level;    /* enum cunei_level */
+};
+
+/*
+ * What a demoted function is taken to have done in all threads while it was not
+ * recorded, since the last `sample` of it: estimates, to be added to what was recorded.
+ * Phase enter: all of it; leave: what of that was for one caller.  Times are in ticks;
+ * errors are standard errors, independent of those of other samples; `bias` is not.
+ */
+struct cunei_sample {
+    uint64_t record;
+    uint32_t function;
+    uint32_t caller; /* in phase leave; 0: unknown */
+    /* Run time that it is about; in phase leave the function in whose own time it was
+     * counted instead: the next one out that was recorded; 0: unknown. */
+    uint64_t span;
+    uint64_t calls;
+    uint64_t resumes;
+    uint64_t self;
+    uint64_t total;
+    uint64_t calls_error;
+    uint64_t self_error;
+    uint32_t bias;  /* of calls and times, in millionths */
+    uint32_t flags; /* CUNEI_SAMPLE_COUNTED */
+};
+
+/* The calls were counted, every one of them. */
+#define CUNEI_SAMPLE_COUNTED 1u
+
+/* What a value is. */
+enum cunei_value_kind {
+    CUNEI_VALUE_NONE,
+    CUNEI_VALUE_INT,    /* int64_t */
+    CUNEI_VALUE_DOUBLE, /* the bits of one */
+    CUNEI_VALUE_TEXT,   /* behind the name */
+    CUNEI_VALUE_ERROR,  /* the same, and it says what the program did wrong */
+    CUNEI_VALUE_KINDS,
+};
+
+/*
+ * What the program says under a name:
+ *
+ *     mark        at this time; of kind error: a call of ours that was wrong
+ *     parameter   of `target`, the innermost open region of the thread, or where none
+ *                 is open the innermost function; 0: that is not recorded
+ *     tag         once in a process: the calls of `target`, a function, are the region
+ *                 of this name
+ *     metadata    of the whole process; the last one counts
+ */
+struct cunei_user_value {
+    uint64_t record;
+    uint64_t value; /* of the kinds that are numbers */
+    uint32_t kind;
+    uint32_t name_length;
+    uint32_t target;
+    uint32_t length; /* at most CUNEI_VALUE_MAX */
+    char text[];     /* the name, and of the kinds that are text, `=` and that */
+};
+
+#define CUNEI_VALUE_MAX 4096u
+
+/* In cunei_counter.kind: which of the two is a double; the others are int64_t. */
+#define CUNEI_COUNTER_VALUE_DOUBLE 1u
+#define CUNEI_COUNTER_TOTAL_DOUBLE 2u
+
+/*
+ * A counter: phase enter: it is set to `value`; resume: that is added to it.  `total`
+ * is what it stands at then, in this process.
+ */
+struct cunei_counter {
+    uint64_t record;
+    uint64_t value;
+    uint64_t total;
+    uint32_t counter; /* its definition, in CUNEI_COUNTER_FILE */
+    uint32_t kind;
+};
+
+/* A stream of tokens begins (enter), gives so many (resume), ends (leave). */
+struct cunei_token {
+    uint64_t record;
+    uint64_t stream; /* its number in this process, from 1; in CTF `serial` */
+    uint32_t name;   /* its definition, in CUNEI_TOKENS_FILE */
+    uint32_t count;
+};
+
 static_assert(CUNEI_PHASE_SHIFT == 62, "the record is not 64 bits");
 static_assert(CUNEI_NEAR_FIRST >= CUNEI_CLASS_COUNT &&
                   CUNEI_NEAR_FIRST + CUNEI_NEAR_COUNT <= CUNEI_FUNCTION_FIRST,
@@ -235,6 +362,11 @@ static_assert(sizeof(struct cunei_exception) == 32, "the wire layout moved");
 static_assert(sizeof(struct cunei_gc) == 24, "the wire layout moved");
 static_assert(sizeof(struct cunei_line) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_argument) == 24, "the wire layout moved");
+static_assert(sizeof(struct cunei_demote) == 16, "the wire layout moved");
+static_assert(sizeof(struct cunei_sample) == 80, "the wire layout moved");
+static_assert(sizeof(struct cunei_user_value) == 32, "the wire layout moved");
+static_assert(sizeof(struct cunei_counter) == 32, "the wire layout moved");
+static_assert(sizeof(struct cunei_token) == 24, "the wire layout moved");
 
 /*
  * How a built-in class is laid out: `words` fixed ones, then, where `per_word` is not

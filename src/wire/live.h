@@ -49,6 +49,7 @@ enum cunei_live_counter {
     CUNEI_LIVE_CLAMPED,          /* times that stepped back */
     CUNEI_LIVE_WRITE_NS,         /* nanoseconds spent in writing packets */
     CUNEI_LIVE_WRITTEN,          /* bytes written to stream files */
+    CUNEI_LIVE_WRITE_CPU_NS,     /* of the time for writing, that on a processor */
     CUNEI_LIVE_COUNTERS = 16,
 };
 

@@ -23,6 +23,7 @@ static const char types[] =
     "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
     "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
     "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+    "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
     "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := "
     "text_t;\n"
     "typealias integer { size = 2; align = 1; signed = false; } := uint2_t;\n"

@@ -15,12 +15,14 @@ static const struct {
     const char *option, *argument;
 } names[CUNEI_MISFITS] = {
     [CUNEI_MISFIT_LACKING] = {"--instrumenter", "instrumenter"},
+    [CUNEI_MISFIT_GIL] = {"--instrumenter", "instrumenter"},
     [CUNEI_MISFIT_C_CALLS] = {"--c-calls", "c_calls"},
     [CUNEI_MISFIT_LINES] = {"--lines", "lines"},
     [CUNEI_MISFIT_ARGUMENTS] = {"--args", "args"},
     [CUNEI_MISFIT_RESULTS] = {"--return", "return_"},
     [CUNEI_MISFIT_INCLUDE] = {"--include", "include"},
     [CUNEI_MISFIT_EXCLUDE] = {"--exclude", "exclude"},
+    [CUNEI_MISFIT_BUDGET] = {"--budget", "budget"},
 };
 
 static bool can(gives *ask, enum cunei_instrumenter instrumenter, int minor)
@@ -35,10 +37,36 @@ static bool can(gives *ask, enum cunei_instrumenter instrumenter, int minor)
     return false;
 }
 
+/* C calls and lines are events of the functions that make them or have them. */
+static bool has_budget(const struct cunei_wish *wish, int minor)
+{
+    enum cunei_instrumenter wanted = wish->instrumenter;
+
+    if (wanted == CUNEI_INSTRUMENTER_DEFAULT && minor)
+        wanted = cunei_instrumenter_default(minor);
+    return (wanted == CUNEI_INSTRUMENTER_DEFAULT ||
+            wanted == CUNEI_INSTRUMENTER_MONITORING) &&
+           !wish->no_gil && !wish->c_calls && !wish->lines;
+}
+
+enum cunei_misfit cunei_misfit_beside_budget(const struct cunei_wish *wish)
+{
+    return wish->c_calls ? CUNEI_MISFIT_C_CALLS
+           : wish->lines ? CUNEI_MISFIT_LINES
+                         : CUNEI_MISFIT_LACKING;
+}
+
+const char *cunei_misfit_option(enum cunei_misfit misfit)
+{
+    return names[misfit].option;
+}
+
 enum cunei_misfit cunei_misfit_find(const struct cunei_wish *wish, int minor)
 {
     enum cunei_instrumenter wanted = wish->instrumenter;
 
+    if (wish->budget && !has_budget(wish, minor))
+        return CUNEI_MISFIT_BUDGET;
     if (wanted == CUNEI_INSTRUMENTER_DEFAULT)
         return CUNEI_MISFIT_NONE;
     if (!can(cunei_instrumenter_exists, wanted, minor))
@@ -117,6 +145,39 @@ static void put_instrumenter(const struct cunei_wish *wish, bool inside,
                         cunei_instrumenter_name(wish->instrumenter));
 }
 
+/*
+ * Which of its conditions does not hold: events of single functions are switched, which
+ * takes sys.monitoring and a GIL, and C calls and lines are events of other kinds.
+ */
+static void put_budget(const struct cunei_wish *wish, int minor,
+                       const struct cunei_misfit_telling *telling,
+                       struct cunei_buffer *out)
+{
+    static const char instead[] = "; instead, leave out what 'cunei filter' proposes";
+    enum cunei_instrumenter usual =
+        minor ? cunei_instrumenter_default(minor) : CUNEI_INSTRUMENTER_MONITORING;
+    enum cunei_instrumenter wanted =
+        wish->instrumenter == CUNEI_INSTRUMENTER_DEFAULT ? usual : wish->instrumenter;
+    enum cunei_misfit other = cunei_misfit_beside_budget(wish);
+
+    cunei_buffer_append_text(out, telling->inside ? "budget" : "--budget");
+    if (other == CUNEI_MISFIT_C_CALLS || other == CUNEI_MISFIT_LINES)
+        cunei_buffer_format(out, " cannot be had with %s; leave one of the two out",
+                            telling->inside ? names[other].argument
+                                            : names[other].option);
+    else if (wanted == CUNEI_INSTRUMENTER_MONITORING)
+        cunei_buffer_format(out, " needs a GIL, and %s without one%s", telling->subject,
+                            instead);
+    else if (wanted == usual)
+        cunei_buffer_format(out, " needs CPython 3.12 or newer, and %s%s",
+                            telling->subject, instead);
+    else {
+        cunei_buffer_append_text(out, " cannot be had with ");
+        put_instrumenter(wish, telling->inside, out);
+        cunei_buffer_append_text(out, "; choose monitoring (CPython 3.12 or newer)");
+    }
+}
+
 void cunei_misfit_format(enum cunei_misfit misfit, const struct cunei_wish *wish,
                          int minor, const struct cunei_misfit_telling *telling,
                          struct cunei_buffer *out)
@@ -136,6 +197,10 @@ void cunei_misfit_format(enum cunei_misfit misfit, const struct cunei_wish *wish
         cunei_buffer_format(out, " needs a GIL, and %s without one; choose ",
                             telling->subject);
         list(needs_no_gil, minor, " or ", out);
+        return;
+    }
+    if (misfit == CUNEI_MISFIT_BUDGET) {
+        put_budget(wish, minor, telling, out);
         return;
     }
     cunei_buffer_format(out, "%s cannot be had with ",

@@ -22,6 +22,7 @@ struct cunei_wish {
     bool c_calls, lines;
     bool arguments, results; /* their values */
     bool include, exclude;   /* a selection of functions */
+    bool budget;             /* a limit to what it costs */
     bool no_gil;             /* the Python has none */
 };
 
@@ -35,6 +36,7 @@ enum cunei_misfit {
     CUNEI_MISFIT_RESULTS,
     CUNEI_MISFIT_INCLUDE,
     CUNEI_MISFIT_EXCLUDE,
+    CUNEI_MISFIT_BUDGET, /* events of functions cannot be switched */
     CUNEI_MISFITS,
 };
 
@@ -46,6 +48,12 @@ struct cunei_misfit_telling {
 
 /* With CPython 3.`minor`; 0: what cannot be had with any. */
 enum cunei_misfit cunei_misfit_find(const struct cunei_wish *wish, int minor);
+
+/* What keeps a budget from being had: C calls or lines, else LACKING. */
+enum cunei_misfit cunei_misfit_beside_budget(const struct cunei_wish *wish);
+
+/* The option that it is about, as people type it: "--lines". */
+const char *cunei_misfit_option(enum cunei_misfit misfit);
 
 /* Append the sentence, without a full stop. */
 void cunei_misfit_format(enum cunei_misfit misfit, const struct cunei_wish *wish,

@@ -54,6 +54,9 @@ struct cunei_packet {
 
 /* The thread ended with this packet, or recording did: nothing follows for it. */
 #define CUNEI_PACKET_LAST 1u
+/* Events were switched off or on since the thread's packet before this one: what is
+ * open now need not be what that one left open. */
+#define CUNEI_PACKET_RENEWED 2u
 
 static_assert(sizeof(struct cunei_packet) == 152, "the wire layout moved");
 static_assert(offsetof(struct cunei_packet, content_bits) == 88, "the layout moved");

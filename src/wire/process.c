@@ -35,6 +35,7 @@ static const struct field {
     FIELD(FIELD_NUMBER, start_ns),
     FIELD(FIELD_NUMBER, start_cpu_ns),
     FIELD(FIELD_NUMBER, event_cost_ps),
+    FIELD(FIELD_NUMBER, budget),
     FIELD(FIELD_FLAG, started_inside),
     FIELD(FIELD_FLAG, forked),
     FIELD(FIELD_FLAG, c_calls),
@@ -54,10 +55,12 @@ static const struct field {
     CHANGING(FIELD_NUMBER, lost_no_function),
     CHANGING(FIELD_NUMBER, clamped),
     CHANGING(FIELD_NUMBER, write_ns),
+    CHANGING(FIELD_NUMBER, write_cpu_ns),
     CHANGING(FIELD_NUMBER, stop_errno),
     CHANGING(FIELD_FLAG, full),
     CHANGING(FIELD_NUMBER, interpreters),
     CHANGING(FIELD_NUMBER, taken),
+    CHANGING(FIELD_NUMBER, unheard),
     CHANGING(FIELD_NUMBER, exit_status),
     CHANGING(FIELD_FLAG, left),
     CHANGING(FIELD_FLAG, exited),
@@ -113,6 +116,11 @@ void cunei_process_format_change(const struct cunei_process *process,
     }
 }
 
+void cunei_process_format_pattern(const char *pattern, struct cunei_buffer *out)
+{
+    format_text(out, "pattern", pattern);
+}
+
 void cunei_process_format(const struct cunei_process *process, struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "cunei %d\n", CUNEI_WIRE_VERSION);
@@ -121,7 +129,7 @@ void cunei_process_format(const struct cunei_process *process, struct cunei_buff
     for (size_t i = 0; i < process->argument_count; i++)
         format_text(out, "argument", process->arguments[i]);
     for (size_t i = 0; i < process->pattern_count; i++)
-        format_text(out, "pattern", process->patterns[i]);
+        cunei_process_format_pattern(process->patterns[i], out);
 }
 
 static int set_field(struct cunei_process *process, const struct field *field,

@@ -32,8 +32,10 @@ struct cunei_process {
     uint64_t lost_no_space;
     uint64_t lost_no_function;
     uint64_t clamped;
-    uint64_t write_ns;      /* spent in writing packets */
+    uint64_t write_ns;      /* spent in writing packets … */
+    uint64_t write_cpu_ns;  /* … and of that, on a processor */
     uint64_t event_cost_ps; /* calibrated cost of an event without it; 0: unknown */
+    uint64_t budget;        /* for both, in millionths of the run time; 0: no limit */
     uint64_t stop_errno;    /* why space ran out; 0: it did not, or by --max-size */
     bool full;              /* recording stopped for want of space */
     bool started_inside;    /* by cunei.start(), not by the launcher */
@@ -48,6 +50,8 @@ struct cunei_process {
     bool c_calls;          /* calls of C functions are recorded, too */
     uint64_t taken;        /* threads that were not heard any more: the program has
                               set a hook of its own in place of ours */
+    uint64_t unheard;      /* why decorated functions were not heard of, where they are
+                              all that is recorded: of wire/reason.h; 0: they were */
     char *host;            /* owned, as all that follow; NULL where unknown */
     char *python;          /* "CPython 3.13.0" */
     char *instrumenter;    /* what told of calls, see wire/instrumenter.h */
@@ -71,6 +75,9 @@ void cunei_process_format(const struct cunei_process *process,
 /* The lines to append for all that may have changed since. */
 void cunei_process_format_change(const struct cunei_process *process,
                                  struct cunei_buffer *out);
+
+/* The line to append for a pattern that came later. */
+void cunei_process_format_pattern(const char *pattern, struct cunei_buffer *out);
 
 /* -EINVAL: no description; -EPROTO: one of another version. */
 int cunei_process_parse(struct cunei_process *process, const char *text, size_t size);

@@ -45,6 +45,10 @@ const char *cunei_reason_text(int reason)
                "not replace; stop that tool first, or choose another instrumenter";
     case CUNEI_REASON_FORBIDDEN:
         return "Python did not let cunei set its hook; an audit hook may forbid that";
+    case CUNEI_REASON_BUDGET:
+        return "a budget needs two tool ids of sys.monitoring that are for general use "
+               "(3, 4 and 5), and other tools have left one; stop one of them, or "
+               "record without a budget";
     default:
         return reason < CUNEI_REASON_MISFIT
                    ? strerror(reason)

@@ -20,6 +20,7 @@ enum cunei_reason {
     CUNEI_REASON_PROFILE,
     CUNEI_REASON_TRACE,
     CUNEI_REASON_FORBIDDEN,
+    CUNEI_REASON_BUDGET,
     CUNEI_REASON_MISFIT = 10000, /* from here on: cunei_reason_of_misfit */
     CUNEI_REASON_MAX = 19999
 };

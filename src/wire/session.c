@@ -28,6 +28,26 @@ static void format_patterns(struct cunei_buffer *out,
     }
 }
 
+int cunei_budget_parse(const char *text, uint64_t *millionths)
+{
+    char *end = NULL;
+
+    /* strtod takes more than people would write. */
+    if (text[0] < '0' || text[0] > '9' || text[strspn(text, "0123456789.")] == 'x')
+        return -EINVAL;
+    double percent = strtod(text, &end);
+    while (*end == ' ')
+        end++;
+    if (*end == '%')
+        end++;
+    double wanted = percent * 1e4 + 0.5;
+    if (*end != '\0' || !(wanted >= CUNEI_SESSION_BUDGET_LEAST) ||
+        wanted > CUNEI_SESSION_BUDGET_LIMIT + 1)
+        return -EINVAL;
+    *millionths = (uint64_t)wanted;
+    return 0;
+}
+
 void cunei_session_format(const struct cunei_session *session, struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "v=%d", SESSION_VERSION);
@@ -38,6 +58,8 @@ void cunei_session_format(const struct cunei_session *session, struct cunei_buff
         cunei_buffer_format(out, " max=%" PRIu64, session->max_bytes);
     if (session->startup)
         cunei_buffer_append_text(out, " startup=1");
+    if (session->budget)
+        cunei_buffer_format(out, " budget=%" PRIu64, session->budget);
     if (session->only_pid)
         cunei_buffer_format(out, " only=%" PRIu64, session->only_pid);
     if (session->c_calls)
@@ -109,6 +131,9 @@ static int parse_word(struct cunei_session *session, const char *key, const char
         session->c_calls = number != 0;
     else if (strcmp(key, "repr") == 0)
         session->full_repr = number != 0;
+    else if (strcmp(key, "budget") == 0 && number >= CUNEI_SESSION_BUDGET_LEAST &&
+             number <= CUNEI_SESSION_BUDGET_LIMIT)
+        session->budget = number;
     else if (strcmp(key, "maxrepr") == 0 && number >= CUNEI_SESSION_MAX_REPR_LEAST &&
              number <= CUNEI_SESSION_MAX_REPR_LIMIT)
         session->max_repr = number;

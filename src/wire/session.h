@@ -8,7 +8,7 @@
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
- *     lines=app:solve instrumenter=profile
+ *     lines=app:solve instrumenter=profile budget=50000
  *
  * An unknown key, another version or a directory that is no absolute path is -EINVAL.
  */
@@ -23,6 +23,10 @@
 
 #define CUNEI_SESSION_VARIABLE "CUNEI_RECORD"
 
+/* A budget, in millionths of the run time: 0.1 % to all of it. */
+#define CUNEI_SESSION_BUDGET_LEAST 1000u
+#define CUNEI_SESSION_BUDGET_LIMIT 1000000u
+
 #define CUNEI_SESSION_MAX_REPR       120u
 #define CUNEI_SESSION_MAX_REPR_LEAST 8u
 #define CUNEI_SESSION_MAX_REPR_LIMIT 4096u /* more does not fit in an event */
@@ -34,6 +38,7 @@ struct cunei_session {
     uint64_t frequency; /* ticks per second; 0: not measured yet */
     uint64_t max_bytes; /* of the whole recording; 0: no limit */
     bool startup;       /* record from the probe's start, not from __main__ */
+    uint64_t budget;    /* what recording may cost, in millionths; 0: no limit */
     uint64_t only_pid;  /* the one process to record; 0: all that inherit it */
     bool c_calls;       /* also calls of C functions */
     bool full_repr;     /* values by their own repr, which is the program's code */
@@ -44,6 +49,9 @@ struct cunei_session {
     struct cunei_patterns results;   /* functions whose results are */
     struct cunei_patterns lines;     /* functions whose lines are */
 };
+
+/* A budget as people write it: "5%", "0.5"; -EINVAL: it is none, or out of range. */
+int cunei_budget_parse(const char *text, uint64_t *millionths);
 
 void cunei_session_format(const struct cunei_session *session,
                           struct cunei_buffer *out);

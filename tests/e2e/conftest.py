@@ -21,6 +21,10 @@ for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(each) == signal.SIG_IGN:
         signal.signal(each, signal.SIG_DFL)
 
+# What a table looks like must not depend on the terminal that the tests are run in.
+for name in ("COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(name, None)
+
 
 @dataclass(frozen=True)
 class Cunei:

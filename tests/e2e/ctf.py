@@ -15,17 +15,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pairs import pairs
+from said import read_counter, read_token, read_value
+from words import decode, halves, text_of
 
 HEAD = struct.Struct("<I16sIQII32s9QII")
 MAGIC = 0xC1FC1FC1
-LAST = 1
+LAST, RENEWED = 1, 2
 
-STACK, CALL, UNWIND, DEFINE = 1, 2, 3, 4
+STACK, CALL, UNWIND, DEFINE, GAP = 1, 2, 3, 4, 5
 SWITCH, TASK, THREAD_NAME, EXCEPTION, GC, LINE, ARGUMENT = 7, 8, 9, 10, 11, 12, 13
+MARK, COUNTER, PARAMETER, TAG, METADATA, TOKEN = 15, 17, 18, 21, 22, 23
 NEAR, NEAR_ABOVE = 768, 128  # lines by their distance from the last LINE
 FIRST_FUNCTION = 1024
 CLASS_END = FIRST_FUNCTION + 20000
 ENTER, LEAVE, RESUME, YIELD = range(4)
+REGION_FILE = "<cunei region>"
 
 
 class Function(NamedTuple):
@@ -41,7 +45,7 @@ class Event(NamedTuple):
     phase: int  # of a stack: how many frames are omitted
     function: int  # of a call
     value: object  # open functions of a stack, run of an unwind, bytes of a define,
-    # and one of the following for the others
+    # and one of the following, or of said.py, for the others
 
 
 class Switch(NamedTuple):
@@ -85,18 +89,6 @@ class Argument(NamedTuple):
     index: int
     name: str
     text: str
-
-
-def halves(word: int) -> tuple[int, int]:
-    return word & 0xFFFFFFFF, word >> 32
-
-
-def text_of(words: memoryview, at: int, length: int) -> bytes:
-    return bytes(words[at : at + length // 8].cast("B"))[:length].rstrip(b"\0")
-
-
-def decode(text: bytes) -> str:
-    return text.decode(errors="surrogateescape")
 
 
 def open_functions(words: memoryview, at: int, count: int) -> list[int]:
@@ -149,7 +141,12 @@ def read_line(words: memoryview, at: int) -> tuple[Line, int]:
     return Line(*halves(words[at])), at + 1
 
 
+def read_gap(words, at):
+    return words[at], at + 1
+
+
 READERS = {
+    GAP: read_gap,
     SWITCH: read_switch,
     TASK: read_task,
     THREAD_NAME: read_thread_name,
@@ -157,6 +154,12 @@ READERS = {
     GC: read_gc,
     LINE: read_line,
     ARGUMENT: read_argument,
+    MARK: read_value,
+    PARAMETER: read_value,
+    TAG: read_value,
+    METADATA: read_value,
+    COUNTER: read_counter,
+    TOKEN: read_token,
 }
 
 
@@ -286,6 +289,7 @@ def parse_define(event: Event) -> tuple[int, Function]:
 class Replay:
     """One thread's stack, followed from event to event, and what did not fit."""
 
+    regions: frozenset[int] = frozenset()  # definitions that are regions
     stack: list[int] | None = None
     orphans: int = 0  # exits of frames whose entry is missing
     unclosed: int = 0  # entries whose exit is missing
@@ -294,6 +298,25 @@ class Replay:
     deepest: int = 0
     greenlet: int = 0  # that runs; 0: the one before the first switch
     suspended: dict[int, list[int]] = field(default_factory=dict)
+    open_regions: Counter[int] | None = None  # in no order: they need not nest
+    left: dict[int, Counter[int]] = field(default_factory=dict)  # by greenlets
+
+    def region(self, region: int, phase: int) -> None:
+        if phase in (ENTER, RESUME):
+            self.open_regions[region] += 1
+        elif self.open_regions[region]:
+            self.open_regions[region] -= 1
+        else:
+            self.orphans += 1
+
+    def split(self, stack: list[int], renewed: bool) -> list[int]:
+        """Take over which regions are open, and leave the functions."""
+        found = Counter(each for each in stack if each in self.regions)
+        known = found if self.open_regions is None or renewed else self.open_regions
+        self.unclosed += sum((known - found).values())
+        self.appeared += sum((found - known).values())
+        self.open_regions = found
+        return [each for each in stack if each not in self.regions]
 
     def leave(self, function: int, run: int | None) -> None:
         """The rules of wire/event.h for a leave, after an unwind with this run."""
@@ -316,9 +339,9 @@ class Replay:
             self.unclosed += 1
         stack.pop()
 
-    def synchronise(self, stack: list[int], omitted: int) -> None:
+    def synchronise(self, stack: list[int], omitted: int, renewed: bool) -> None:
         """Take over what a packet begins with; frames it omits stay as known."""
-        known = stack if self.stack is None else self.stack
+        known = stack if self.stack is None or renewed else self.stack
         stack[:omitted] = known[:omitted]
         both = enumerate(zip(known, stack))
         ends = (at for at, (old, new) in both if old != new)
@@ -329,28 +352,37 @@ class Replay:
 
     def switch(self, switch: Switch) -> None:
         """Its frames must be those with which it was suspended, if it was."""
+        functions = [each for each in switch.functions if each not in self.regions]
+        here = Counter(each for each in switch.functions if each in self.regions)
+        self.left[self.greenlet] = self.open_regions
+        self.open_regions = here
         self.suspended[self.greenlet] = self.stack
         known = self.suspended.pop(switch.greenlet, None)
         # The greenlet that ran first gets its number when it runs again; one that was
         # suspended before the recording began has frames that nobody has seen.
-        if known is None and self.suspended.get(0) == switch.functions:
+        if known is None and self.suspended.get(0) == functions:
             known = self.suspended.pop(0)
         if known is not None:
-            self.torn += known[switch.omitted :] != switch.functions
-        self.stack = [0] * switch.omitted + switch.functions
+            self.torn += known[switch.omitted :] != functions
+            self.torn += self.left.get(switch.greenlet, here) != here
+        self.stack = [0] * switch.omitted + functions
         if known is not None and switch.omitted:
             self.stack[: switch.omitted] = known[: switch.omitted]
         self.greenlet = switch.greenlet
 
-    def follow(self, events: Iterator[Event]) -> None:
+    def follow(self, packet: Packet) -> None:
+        renewed = bool(packet.flags & RENEWED)
         run = None
-        for event in events:
+        for event in packet.events():
             if event.kind == STACK:
-                self.synchronise([0] * event.phase + event.value, event.phase)
+                stack = self.split(event.value, renewed)
+                self.synchronise([0] * event.phase + stack, event.phase, renewed)
             elif event.kind == UNWIND:
                 run = event.value
             elif event.kind == SWITCH:
                 self.switch(event.value)
+            elif event.kind == CALL and event.function in self.regions:
+                self.region(event.function, event.phase)
             elif event.kind == CALL:
                 if event.phase in (ENTER, RESUME):
                     self.stack.append(event.function)
@@ -416,10 +448,15 @@ class Process:
     def replay(self) -> dict[int, Replay]:
         """What became of each thread's stack."""
         found = {}
+        regions = frozenset(
+            number
+            for number, function in self.functions.items()
+            if function.file == REGION_FILE
+        )
         for thread, packets in self.threads().items():
-            found[thread] = Replay()
+            found[thread] = Replay(regions)
             for packet in packets:
-                found[thread].follow(packet.events())
+                found[thread].follow(packet)
         return found
 
     def is_balanced(self) -> bool:

@@ -59,6 +59,9 @@ def main():
                 told["parameter"] = event.parameter.name
                 value = getattr(event, "string", None)
                 told["value"] = event.value if value is None else value
+            if hasattr(event, "metric"):
+                told["metric"] = event.member.name
+                told["value"] = event.value
             if hasattr(event, "measurement_mode"):
                 told["mode"] = str(event.measurement_mode)
             events.append(told)

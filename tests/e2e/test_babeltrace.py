@@ -12,82 +12,13 @@ import sys
 
 import packets
 import pytest
+from alike import compare
 from pairs import pairs
 from proof import Recording, cunei, print_with_babeltrace, wait_for, write_program
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
 )
-
-TOLERANCE_NS = 2
-
-THEIRS = re.compile(
-    r"\[(?P<time>\d\d:\d\d:\d\d\.\d{9})\] \(\+\S+\) (?P<host>\S+):python:\(\d+\) "
-    r"(?P<name>.*): \{ vpid = (?P<pid>\d+), vtid = (?P<tid>\d+), "
-    r'thread_name = "(?P<thread>.*)", monotonic_ns = \d+, cpu_begin_ns = \d+, '
-    r"cpu_end_ns = \d+, thread = \d+, flags = \d+ \}, "
-    r'\{ phase = \( "(?P<phase>\w+)" : container = \d \) \}(?:, (?P<payload>\{.*\}))?',
-    re.DOTALL,
-)
-OURS = re.compile(
-    r"\[(?P<time>\d\d:\d\d:\d\d\.\d{9})\] (?P<pid>\d+) (?P<tid>\d+) "
-    r'"(?P<thread>(?:[^"\\]|\\.)*)" (?P<name>.*?): (?P<phase>enter|leave|resume|yield)'
-    r"(?:, (?P<payload>\{.*\})(?: (?P<function>.*))?)?",
-    re.DOTALL,
-)
-
-Event = collections.namedtuple("Event", "time pid tid thread name phase payload")
-
-
-def nanoseconds(time):
-    hours, minutes, seconds = time.split(":")
-    second, ns = seconds.split(".")
-    return ((int(hours) * 60 + int(minutes)) * 60 + int(second)) * 10**9 + int(ns)
-
-
-# In place of a text without letters, babeltrace2 2.0 prints the last one that had some.
-NO_TEXT = re.compile(r'(length = 0, \w+ = )".*"')
-
-
-def parse(form, lines):
-    """Events by process and thread, each in order."""
-    threads = collections.defaultdict(list)
-    for line in lines:
-        match = form.fullmatch(line)
-        assert match, line
-        fields = match.groupdict()
-        event = Event(
-            nanoseconds(fields["time"]),
-            fields["pid"],
-            fields["tid"],
-            fields["thread"],
-            fields["name"],
-            fields["phase"],
-            fields["payload"] and NO_TEXT.sub(r'\1""', fields["payload"]),
-        )
-        threads[event.pid, event.tid, event.thread].append(event)
-    return threads
-
-
-def compare(directory, *, lost=0):
-    """Compare all events one by one; returns them by thread."""
-    theirs_lines, warnings = print_with_babeltrace(directory)
-    ours_lines = cunei("dump", directory).stdout.split("\n")[:-1]
-    report = json.loads(cunei("report", "--json", directory).stdout)
-
-    assert len(theirs_lines) == len(ours_lines) == report["events"]
-    discarded = sum(map(int, re.findall(r"Tracer discarded (\d+) event", warnings)))
-    assert (discarded, report["lost"]) == (lost, lost)
-    if not lost:
-        assert warnings == ""
-    theirs, ours = parse(THEIRS, theirs_lines), parse(OURS, ours_lines)
-    assert theirs.keys() == ours.keys()
-    for key, events in theirs.items():
-        assert len(events) == len(ours[key]), key
-        for their, our in pairs(events, ours[key]):
-            assert abs(their.time - our.time) <= TOLERANCE_NS, (their, our)
-            assert their[1:] == our[1:]
-    return ours
 
 
 def record(tmp_path, text, *options, **more):
@@ -98,7 +29,6 @@ def record(tmp_path, text, *options, **more):
     return directory
 
 
-@pytest.mark.core
 def test_every_kind_of_event_is_the_same(tmp_path):
     directory = record(
         tmp_path,

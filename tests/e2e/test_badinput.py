@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from proof import UNPRIVILEGED
 
 READERS = ["report", "replay", "dump", "info", "recover"]
 
@@ -37,9 +38,8 @@ def stranger(cunei):
             folder.chmod(0o711)
             break
         folder.chmod(0o755)
-    options = {"user": 65534, "group": 65534, "extra_groups": []}
-    skip_unless_runs(cunei, cunei.executable, "--version", **options)
-    return options
+    skip_unless_runs(cunei, cunei.executable, "--version", **UNPRIVILEGED)
+    return UNPRIVILEGED
 
 
 def skip_unless_runs(cunei, *command, **options):

@@ -287,6 +287,9 @@ def test_debugpy(cunei, first):
     assert counts["__main__", "leaf"] == 150
 
 
+# Three processes that import pytest take long on a machine that is busy.
+SLOW_S = 300
+
 TESTS = """\
 import pytest
 
@@ -306,20 +309,28 @@ def test_skipped():
 """
 
 
+@pytest.fixture(
+    scope="module", params=[[], ["-n", "2"]], ids=["pytest", "pytest-xdist"]
+)
+def pytest_command(request, shared):
+    """How these tests are run, and what comes of them without us."""
+    if request.param:
+        pytest.importorskip("xdist")
+    shared.write("test_it.py", TESTS)
+    command = ["-m", "pytest", "-p", "no:cacheprovider", *request.param, "test_it.py"]
+    return command, shared.run(shared.python, *command, timeout=SLOW_S)
+
+
 def outcomes(stdout):
     return re.findall(r"\d+ (?:passed|failed|skipped)", stdout)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["pytest", "pytest-xdist"])
 @pytest.mark.parametrize("selection", [[], ["--c-calls", "--include", "test_it"]])
-def test_pytest(cunei, workers, selection):
-    if workers:
-        pytest.importorskip("xdist")
+def test_pytest(cunei, pytest_command, selection):
+    command, plain = pytest_command
     cunei.write("test_it.py", TESTS)
-    command = ["-m", "pytest", "-p", "no:cacheprovider", *workers, "test_it.py"]
-    plain = cunei.run(cunei.python, *command)
     words = ["record", "-q", "-o", "trace", *selection, "--", cunei.python]
-    done = cunei(*words, *command)
+    done = cunei(*words, *command, timeout=SLOW_S)
 
     assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr) == (1, "")
     assert outcomes(done.stdout) == outcomes(plain.stdout)

@@ -57,6 +57,42 @@ def test_a_packet_begins_with_the_c_functions_that_are_open(cunei):
     assert report["orphans"] == report["unclosed"] == report["appeared"] == 0
 
 
+PAUSED = """\
+import cunei
+
+def leaf(): pass
+
+def stop(item):
+    cunei.disable()
+    return item
+
+def hold():
+    sorted([1], key=stop)
+
+def go_on():        # its frame is where that of hold was
+    cunei.enable()
+    leaf()
+
+with cunei.record("trace", c_calls=True):
+    hold()
+    go_on()
+"""
+
+
+@pytest.mark.core
+def test_a_c_function_that_ends_in_a_pause_is_not_open_behind_it(cunei):
+    cunei.write("app.py", PAUSED)
+    done = cunei.run(cunei.python, "app.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+    trace = ctf.read(cunei.folder / "trace")
+    assert (trace.count("sorted"), trace.count("sorted", ctf.LEAVE)) == (1, 0)
+    assert (trace.count("leaf"), trace.count("go_on", ctf.LEAVE)) == (1, 1)
+    assert trace.is_balanced()
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    assert report["orphans"] == report["unclosed"] == report["appeared"] == 0
+
+
 INSIDE = """\
 import sys, threading
 import cunei

@@ -2,6 +2,7 @@
 """`cunei compare`: two sides, function by function."""
 
 import json
+import marshal
 
 import pytest
 from exported import ODD
@@ -55,11 +56,14 @@ def record(cunei, name, program, *options):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture
-def sides(cunei):
-    record(cunei, "a", BEFORE)
-    record(cunei, "b", AFTER)
-    return cunei
+@pytest.fixture(scope="module")
+def sides(shared):
+    """In b `spin` takes three times as long as it did in a, whatever held that up."""
+    record(shared, "a", BEFORE)
+    report = json.loads(shared("report", "--json", "a").stdout)
+    (took_ns,) = (f["self_ns"] for f in report["functions"] if f["qualname"] == "spin")
+    record(shared, "b", AFTER.replace("spin(60)", f"spin({3 * took_ns / 1e6})"))
+    return shared
 
 
 def compare(cunei, *words):
@@ -96,12 +100,19 @@ def test_each_function_has_both_sides(sides):
     assert spin["self_ns"][0] >= 20_000_000 and spin["self_ns"][1] >= 60_000_000
 
 
+def test_a_function_is_a_line_and_so_is_a_pair_of_numbers(sides):
+    lines = sides("compare", "--json", "a", "b").stdout.splitlines()
+
+    assert lines[:3] == ["{", '"version":1,', '"runs":[1,1],']
+    functions = [line.rstrip(",]") for line in lines if "qualname" in line]
+    assert {json.loads(line)["qualname"] for line in functions} >= {"spin", "stays"}
+
+
 def test_what_changed_most_comes_first(sides):
     functions = compare(sides, "a", "b")["functions"]
 
     changes = [abs(f["self_ns"][1] - f["self_ns"][0]) for f in functions]
     assert changes == sorted(changes, reverse=True)
-    assert functions[0]["qualname"] == "spin"
     functions = compare(sides, "a", "b", "--sort", "calls")["functions"]
     changes = [abs(f["calls"][1] - f["calls"][0]) for f in functions]
     assert changes == sorted(changes, reverse=True)
@@ -116,7 +127,8 @@ def test_the_table_shows_new_and_gone(sides):
     assert "1 new, 1 gone, 1 called more or less often" in done.stdout
     rows = {line.split()[-2]: line for line in done.stdout.splitlines() if ":" in line}
     assert " gone " in rows["old"] and " new " in rows["new"]
-    assert rows["spin"].startswith("+") and rows["spin"].split()[1] == "ms"
+    assert rows["spin"].lstrip().startswith("+")
+    assert rows["spin"].split()[1] in ("ms", "s")
     assert rows["spin"].endswith("app.py:4")
 
 
@@ -176,22 +188,45 @@ def test_two_profiles_are_compared_as_well(cunei):
     assert names["stays"] == [5, 7]
 
 
+def invent(cunei, name, **seconds):
+    """A profile in which each function was called once, and took so long."""
+    rows = {
+        ("app.py", 4 + line, name): (1, 1, took, took, {})
+        for line, (name, took) in enumerate(seconds.items())
+    }
+    (cunei.folder / name).write_bytes(marshal.dumps(rows))
+
+
 def test_several_runs_say_what_is_significant(cunei):
     for i in range(3):
-        record(cunei, f"a{i}", BEFORE)
-        record(cunei, f"b{i}", AFTER)
+        invent(cunei, f"a{i}", spin=0.020 + 0.001 * i, stays=0.01 * (1 + i))
+        invent(cunei, f"b{i}", spin=0.060 - 0.001 * i, stays=0.02)
 
     told = compare(cunei, "a0", "a1", "a2", "--", "b0", "b1", "b2")
 
     assert told["runs"] == [3, 3]
-    spin = by_name(told)["spin"]
+    assert told["functions"][0]["qualname"] == "spin"
+    found = {function["qualname"]: function for function in told["functions"]}
+    spin, stays = found["spin"], found["stays"]
     assert spin["significant"] is True and 0 <= spin["chance"] < 0.05
-    assert by_name(told)["stays"]["calls"] == [5, 7]
+    assert stays["significant"] is False and stays["chance"] > 0.05
     words = ("a0", "a1", "a2", "--", "b0", "b1", "b2", "-n", "1")
     done = cunei("compare", *words, env={"COLUMNS": "200"})
     assert "a0 (3 runs)" in done.stdout
     row = next(line for line in done.stdout.splitlines() if " spin " in line)
     assert " * " in row
+
+
+def test_runs_are_several_recordings(cunei):
+    for i in range(2):
+        record(cunei, f"a{i}", BEFORE)
+        record(cunei, f"b{i}", AFTER)
+
+    told = compare(cunei, "a0", "a1", "--", "b0", "b1")
+
+    assert told["runs"] == [2, 2]
+    assert by_name(told)["stays"]["calls"] == [5, 7]
+    assert 0 <= by_name(told)["spin"]["chance"] <= 1
 
 
 def test_averages_of_calls_need_not_be_whole(cunei):
@@ -217,9 +252,12 @@ def test_without_time_there_is_no_percentage(sides):
     assert "so there is no percentage to give" in gate.stderr
 
 
-def test_a_gate_fails_with_what_exceeded_it(sides):
-    passed = sides("compare", "b", "a", "--fail-over", "5")
-    failed = sides("compare", "a", "b", "--include", "__main__", "--fail-over", "5%")
+def test_a_gate_fails_with_what_exceeded_it(cunei):
+    invent(cunei, "a", spin=0.02, stays=0.01)
+    invent(cunei, "b", spin=0.06, stays=0.02)
+
+    passed = cunei("compare", "b", "a", "--fail-over", "5")
+    failed = cunei("compare", "a", "b", "--fail-over", "5%")
 
     assert passed.returncode == 0, passed.stderr
     assert failed.returncode == 1
@@ -249,13 +287,10 @@ def test_a_gate_that_compares_nothing_is_none(sides):
 
 
 def test_runs_that_differ_by_themselves_do_not_fail(cunei):
-    for name, ms in (("a0", 10), ("a1", 60), ("b0", 30), ("b1", 80)):
-        record(cunei, name, BEFORE.replace("spin(20)", f"spin({ms})"))
+    for name, seconds in (("a0", 0.01), ("a1", 0.06), ("b0", 0.03), ("b1", 0.08)):
+        invent(cunei, name, spin=seconds)
 
-    done = cunei(
-        *("compare", "a0", "a1", "--", "b0", "b1", "--include", "__main__:spin"),
-        *("--fail-over", "5"),
-    )
+    done = cunei("compare", "a0", "a1", "--", "b0", "b1", "--fail-over", "5")
 
     assert done.returncode == 0
     assert "may be chance" in done.stderr or "by themselves" in done.stderr
@@ -353,3 +388,40 @@ def test_help_teaches(cunei):
     assert done.returncode == 0
     for word in ("cProfile", "--fail-over", "Welch", "A… -- B…", "--to html"):
         assert word in done.stdout
+
+
+REGIONS = """\
+import cProfile
+import cunei
+
+def work():
+    with cunei.region("part"):
+        pass
+
+profile = cProfile.Profile() if {profiled} else None
+for i in range({count}):
+    profile.runcall(work) if profile else work()
+profile and profile.dump_stats("app.prof")
+"""
+
+
+def test_regions_are_no_functions(cunei):
+    for name, count in (("a", 2), ("b", 3)):
+        program = REGIONS.format(count=count, profiled=False)
+        record(cunei, name, program, "--include", "__main__")
+    told = compare(cunei, "a", "b")
+    shown = cunei("compare", "a", "b", env={"COLUMNS": "200"}).stdout
+
+    assert told["calls"] == [3, 4]
+    assert {function["qualname"] for function in told["functions"]} == {
+        "<module>",
+        "work",
+    }
+    (region,) = told["regions"]
+    assert (region["name"], region["count"]) == ("part", [2, 3])
+    assert all(ns > 0 for ns in region["total_ns"])
+    assert "2 functions and 1 region, 0 new" in shown and "(region)" in shown
+
+    cunei.write("app.py", REGIONS.format(count=2, profiled=True))
+    assert cunei.run(cunei.python, "app.py").returncode == 0
+    assert compare(cunei, "a", "app.prof")["regions"] == []

@@ -13,7 +13,7 @@ BODIES = ("<module>", "Pause")
 PHASES = {ctf.ENTER: ">", ctf.LEAVE: "<", ctf.RESUME: ">>", ctf.YIELD: "<<"}
 
 # Closing a generator whose yield is in no try is not told there (gh-140373).
-SILENT_CLOSE = (3, 13, 0) <= sys.version_info < (3, 13, 12)
+SILENT_CLOSE = (3, 12, 3) <= sys.version_info < (3, 13, 12)
 SILENT_CLOSE |= sys.version_info[:3] == (3, 14, 0)
 
 # Before 3.12 one that has not begun is run for it, too.

@@ -119,9 +119,10 @@ def test_nothing_is_defined_when_recording_has_stopped(cunei):
 
 
 def test_threads_that_ended_hold_no_memory(cunei):
+    # A thread that was joined may still be on its way out: the system's list tells.
     before, after = run(
         cunei,
-        "import cunei, threading\n"
+        "import cunei, os, threading, time\n"
         "def resident():\n"
         "    return int(open('/proc/self/statm').read().split()[1]) * 4096\n"
         "def leaf(): pass\n"
@@ -131,10 +132,14 @@ def test_threads_that_ended_hold_no_memory(cunei):
         "barrier = threading.Barrier(65)\n"
         "cunei.start('trace')\n"
         "print(resident())\n"
+        "tasks = len(os.listdir('/proc/self/task'))\n"
         "threads = [threading.Thread(target=work) for _ in range(64)]\n"
         "for thread in threads: thread.start()\n"
         "barrier.wait()\n"
         "for thread in threads: thread.join()\n"
+        "deadline = time.monotonic() + 20\n"
+        "while len(os.listdir('/proc/self/task')) > tasks:\n"
+        "    assert time.monotonic() < deadline\n"
         "print(resident())\n"
         "cunei.stop()\n",
     )

@@ -140,6 +140,61 @@ def test_code_that_is_not_recorded(cunei):
     assert got.lines["KeyError", "middle"] == {5: 5}
 
 
+# Exceptions of code that is left out have the addresses of others that were recorded.
+ANOTHER = """\
+def fail():
+    raise ValueError
+
+def hidden_handler():
+    try:
+        fail()
+    except ValueError:
+        pass
+
+def hidden_fail():
+    raise ValueError
+
+def hidden_loop():
+    for _ in range(20):
+        try:
+            hidden_fail()
+        except ValueError:
+            pass
+
+def take():
+    try:
+        hidden_fail()
+    except ValueError:
+        pass
+
+class hidden_Exit:
+    def __enter__(self):
+        pass
+    def __exit__(self, *told):
+        return True
+
+def let_go():
+    with hidden_Exit():
+        fail()
+
+for _ in range(50):
+    hidden_handler()
+    hidden_loop()
+    take()
+    let_go()
+"""
+
+
+@pytest.mark.core
+def test_code_that_is_not_recorded_raises_others(cunei):
+    got = facts(cunei, ANOTHER, "--exclude", ":hidden_*")
+
+    wanted = {("ValueError", "fail"): (100, {None: 50, "let_go": 50}, 1)}
+    if sys.version_info >= (3, 12):  # before, it must end a function that is recorded
+        wanted["ValueError", "take"] = (50, {"take": 50}, 0)
+    assert got.rows() == wanted
+
+
 def test_exceptions_are_told_once_something_is_selected(cunei):
     got = facts(cunei, SELECTED, "--include", ":fail")
 

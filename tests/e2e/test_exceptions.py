@@ -69,7 +69,7 @@ def record(cunei, source, *options, fails=False):
     path = cunei.write("app.py", source) if isinstance(source, str) else source
     plain = cunei.run(cunei.python, path)
     assert (plain.returncode != 0) == fails, plain.stderr
-    done = cunei("record", "-q", "-o", "trace", *options, path)
+    done = cunei("record", "-q", "--force", "-o", "trace", *options, path)
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     assert done.stderr == plain.stderr
     (process,) = ctf.read(cunei.folder / "trace").processes
@@ -203,6 +203,26 @@ def test_all_the_ways_in_which_exceptions_come_and_go(cunei):
         for key in keys
         if got.get(key) != wanted.get(key)
     } == {}
+
+
+def facts_of_cases(cunei, *options):
+    return Facts(record(cunei, PROGRAMS / "exceptions.py", *options), *CASES)
+
+
+@needs_monitoring
+@pytest.mark.core
+def test_other_events_tell_the_same_with_a_selection(cunei):
+    """Fewer of them, where they are those of all code; here it leaves nothing out."""
+    every = facts_of_cases(cunei)
+    fewer = facts_of_cases(cunei, "--exclude", "nothing")
+
+    for what in ("raised", "lines", "taken", "furthest"):
+        wanted, got = getattr(every, what), getattr(fewer, what)
+        assert {
+            key: (got.get(key), wanted.get(key))
+            for key in wanted.keys() | got.keys()
+            if got.get(key) != wanted.get(key) and key not in WANTED_SOMEHOW
+        } == {}, what
 
 
 @sees_within_frames

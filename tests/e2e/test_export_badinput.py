@@ -30,8 +30,9 @@ def refuse(cunei, *words, status=1, **options):
     assert (done.returncode, done.stdout) == (status, ""), done.stderr
     lines = done.stderr.splitlines()
     assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("cunei: ")
-    return lines[0].removeprefix("cunei: ")
+    before, said, sentence = lines[0].partition("cunei: ")
+    assert said and not before, done.stderr
+    return sentence
 
 
 def is_built(cunei, form):
@@ -172,7 +173,7 @@ def test_a_disk_that_is_full_half_way_leaves_nothing(cunei, form):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)),
     )
 
-    assert re.fullmatch("cannot write to 'out': (File too large|.*error)", said)
+    assert said == "cannot write to 'out': File too large"
     assert sorted(os.listdir(cunei.folder)) == before
 
 

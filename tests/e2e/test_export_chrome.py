@@ -143,17 +143,13 @@ def test_tasks_have_steps_and_a_name(rich, trace):
     assert names == {(f"{t['pid']}.{t['task']}", t["name"]) for t in tasks}
 
 
-def test_tasks_keep_names_that_were_told_before_a_window(rich, trace):
-    steps = trace.of("b", category="task")
-    first = {event["id"]: event["ts"] for event in reversed(steps)}
-    later = [event for event in steps if event["ts"] > first[event["id"]]]
-    last = max(later, key=lambda event: event["ts"])
+def test_tasks_that_were_named_before_a_window_have_their_names(rich):
+    window, names = timeline.after_names(rich)
 
-    part = Trace(export(rich, "chrome", "--from", f"{last['ts'] - 500}ns"))
+    part = Trace(export(rich, "chrome", *window))
 
     found = {(event["id"], event["name"]) for event in part.of("b", category="task")}
-    assert (last["id"], last["name"]) in found
-    assert found <= {(event["id"], event["name"]) for event in steps}
+    assert found == {(f"{pid}.{task}", name) for (pid, task), name in names.items()}
 
 
 def test_exceptions_are_instants_where_they_were_raised(rich, trace):

@@ -79,13 +79,22 @@ def test_packets_that_were_missing_are_missing_still(cunei):
 SELECTIONS = {
     "functions": ("--include", "__main__:*", "--exclude", "*:fib"),
     "a thread": ("--thread", "work*"),
-    "a time": ("--from", "100us", "--until", "10ms"),
+    "a time": None,
 }
+
+
+def middle(cunei):
+    """The time in which half of the calls begin, however long that is."""
+    with export(cunei, "csv").open(newline="") as file:
+        starts = sorted(int(row["start"]) for row in csv.DictReader(file))
+    begin, end = starts[len(starts) // 4], starts[len(starts) * 3 // 4]
+    return ("--from", f"{begin / 1e9:.9f}", "--until", f"{end / 1e9:.9f}")
 
 
 @pytest.mark.parametrize("options", SELECTIONS.values(), ids=SELECTIONS)
 def test_what_was_filtered_is_not_in_it(cunei, options):
     record(cunei, program=PROGRAM)
+    options = options or middle(cunei)
 
     name = export(cunei, "ctf", *options).name
 
@@ -165,3 +174,15 @@ def test_babeltrace_reads_what_was_filtered(cunei):
 
     names = Counter(re.findall(r"__main__:(\w+) \(", "\n".join(printed(cunei, name))))
     assert names == {"ping": 10, "pong": 10}
+
+
+def test_tasks_that_were_named_before_a_window_have_their_names(cunei):
+    record(cunei, *timeline.OPTIONS, program=timeline.PROGRAM)
+    window, names = timeline.after_names(cunei)
+
+    name = export(cunei, "ctf", *window).name
+
+    tasks = report(cunei, name=name)["tasks"]
+    assert {(t["pid"], t["task"]): t["name"] for t in tasks} == names
+    told = [line for line in dump(cunei, name).splitlines() if "t\u00e9a" in line]
+    assert len(told) == len([each for each in names.values() if "t\u00e9a" in each])

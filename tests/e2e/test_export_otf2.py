@@ -236,6 +236,29 @@ def test_otf2_print_reads_the_same(rich, archive):
     assert rows == wanted
 
 
+@pytest.mark.skipif(
+    not shutil.which("otf2-print"), reason="otf2-tools, which print it, are missing"
+)
+@pytest.mark.parametrize("words", [(), ("--exclude", ":early")], ids=["all", "some"])
+def test_regions_are_numbered_without_gaps(cunei, words):
+    record(
+        cunei,
+        program="import cunei\n"
+        "def early(): pass\n"
+        "def late(): pass\n"
+        "early()\n"
+        "cunei.counter('hits').add()\n"
+        "cunei.tokens('decode').tick()\n"
+        "late()\n",
+    )
+    path = export(cunei, "otf2", *words) / "traces.otf2"
+
+    done = cunei.run("otf2-print", "--warnings-as-errors", path)
+
+    assert done.returncode == 0, done.stderr
+    assert '"__main__:late"' in done.stdout
+
+
 def test_a_machine_without_the_library_lacks_this_format_alone(cunei):
     """What is found first under its name is no library."""
     name = re.search(
@@ -259,3 +282,53 @@ def test_a_machine_without_the_library_lacks_this_format_alone(cunei):
     assert [row["name"] for row in listed["formats"] if not row["is_here"]] == ["otf2"]
     done = cunei("export", "trace", "--to", "perfetto", env=env)
     assert done.returncode == 0, done.stderr
+
+
+def test_tasks_that_were_named_before_a_window_have_their_names(rich, bindings):
+    window, names = timeline.after_names(rich)
+
+    archive = Archive(rich, *window)
+
+    told = [event["value"] for event in archive.parameters("task name")]
+    assert sorted(told) == sorted(names.values())
+
+
+SAYING = """\
+import cunei
+
+def work():
+    pass
+
+cunei.metadata("model", "tiny")
+hits = cunei.counter("hits")
+with cunei.region("load"):
+    cunei.parameter("size", 3)
+    work()
+    cunei.parameter("late", 1.5)
+    hits.add(2)
+    hits.add(2**60)
+hits.set(float("inf"))
+cunei.mark("here")
+cunei.mark("there", "yes")
+cunei.region_end("nothing")
+cunei.tokens("decode").tick(3)
+"""
+
+
+def test_what_a_program_says_itself(cunei, bindings):
+    record(cunei, program=SAYING)
+    archive = Archive(cunei)
+
+    counts = [(event["metric"], event["value"]) for event in archive.of("Metric")]
+    assert counts == [("hits", 2), ("hits", 2**60)]
+    said = {
+        event["parameter"]: event["value"]
+        for event in archive.of("ParameterString", "ParameterUnsignedInt")
+    }
+    assert said["metadata:model"] == "tiny"
+    assert (said["argname:size"], said["argname:late"]) == ("3", "1.5")
+    assert (said["mark:here"], said["mark:there"]) == ("", "yes")
+    assert said["error:nothing"].startswith("region_end without")
+    assert said["token:decode"] == 3
+    names = {region[0] for region in archive.regions}
+    assert "region:load" in names and not {"hits", "decode"} & names

@@ -279,3 +279,16 @@ def test_what_was_lost_is_an_instant(cunei):
 
     assert [each["name"] for each in trace.instants("lost")] == ["events were lost"] * 2
     timeline.compare(trace.calls(timeline.origin(cunei)), timeline.replayed(cunei))
+
+
+def test_tasks_that_were_named_before_a_window_have_their_names(rich):
+    window, names = timeline.after_names(rich)
+
+    trace = read(rich, *window)
+
+    found = {
+        trace.tracks[event["track"]].name
+        for event in trace.events
+        if "task" in event["category"]
+    }
+    assert found == set(names.values())

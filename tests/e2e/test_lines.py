@@ -234,7 +234,7 @@ def test_more_lines_than_fit_in_a_packet(cunei):
     assert 0.9 * function["total_ns"] < total <= function["total_ns"]
 
 
-def test_lines_are_recorded_whatever_is_excluded(cunei):
+def test_lines_obey_the_patterns_that_choose_functions(cunei):
     source = """\
 def helper():
     return 1
@@ -247,11 +247,12 @@ def f():
 f()
 f()
 """
-    report = record(cunei, source, "--exclude", "__main__", "--lines", ":f")
+    words = ("--lines", ":f", "--lines", ":helper", "--exclude", ":helper")
+    report = record(cunei, source, *words)
 
     assert lines_of(report) == {("f", 6): 2}
     names = {f["qualname"] for f in report["functions"] if f["module"] == "__main__"}
-    assert names == {"f"}
+    assert names == {"<module>", "f"}
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="no sys.monitoring")

@@ -64,6 +64,25 @@ def test_reading_a_very_long_trace_takes_no_more_than_a_short_one(tmp_path):
     check_reading(tmp_path, 600_000, 25_000_000)
 
 
+def test_json_of_many_marks_is_not_held_as_a_text(tmp_path):
+    program = write_program(
+        tmp_path,
+        """
+        import cunei
+        for i in range(300_000):
+            cunei.mark("a name", i)
+        """,
+    )
+    cunei("record", "-q", "-o", tmp_path / "trace", program)
+
+    shown = peak_bytes("report", "--marks", tmp_path / "trace")
+    whole = peak_bytes("report", "--json", tmp_path / "trace")
+    size = len(cunei("report", "--json", tmp_path / "trace").stdout)
+
+    assert size > 20 * MIB
+    assert whole < shown + 4 * MIB, (shown, whole, size)
+
+
 # Its own memory, as the system counts it, before and after many events.
 GROWTH = """
 import json, sys, threading

@@ -7,7 +7,17 @@ import re
 
 import pytest
 
-COMMANDS = ["run", "record", "report", "replay", "dump", "info", "recover", "doctor"]
+COMMANDS = [
+    "run",
+    "record",
+    "report",
+    "replay",
+    "dump",
+    "info",
+    "recover",
+    "doctor",
+    "filter",
+]
 
 PROGRAM = """\
 import json

@@ -46,6 +46,23 @@ def test_a_part_of_a_program_is_recorded(cunei):
     assert "before" not in seen and "after" not in seen
 
 
+def test_a_recording_is_added_to_what_is_there(cunei):
+    cunei.write(
+        "app.py",
+        "import cunei\n"
+        "def during(): pass\n"
+        "for _ in range(2):\n"
+        "    with cunei.record('trace'): during()\n",
+    )
+
+    cunei.run(cunei.python, "app.py")
+    assert calls(cunei)["during"] == 2
+    assert "2 recordings of app.py" in cunei("report", "trace").stdout
+    cunei.run(cunei.python, "app.py")
+    assert calls(cunei)["during"] == 4
+    assert "app.py and 1 more process" in cunei("report", "trace").stdout
+
+
 def test_start_and_stop(cunei):
     code = (
         "import cunei, pathlib\n"
@@ -131,6 +148,18 @@ def test_a_size_must_be_positive(cunei):
         (
             "'t', max_size=[]",
             "TypeError: max_size must be an int or a text such as '2G', not list",
+        ),
+        (
+            "'t', only_project=3",
+            "TypeError: only_project must be True or False, not 3",
+        ),
+        (
+            "'t', c_calls='yes'",
+            "TypeError: c_calls must be True or False, not 'yes'",
+        ),
+        (
+            "'t', children=None",
+            "TypeError: children must be True or False, not None",
         ),
         ("''", "ValueError: directory must not be empty"),
         ("b''", "ValueError: directory must not be empty"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reading and recovering what others record, or what they left when they died."""
 
+import ctypes
 import hashlib
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 from proof import (
     COUNT,
     CUNEI,
+    UNPRIVILEGED,
     Counters,
     Recording,
     cunei,
@@ -24,6 +26,8 @@ from proof import (
     write_program,
 )
 from test_crash import FLAG, SLOTS, check_nothing_lost, entered
+
+PR_SET_CHILD_SUBREAPER = 36  # of linux/prctl.h
 
 
 def digest(directory):
@@ -93,6 +97,7 @@ def test_a_live_recording_is_read_and_not_touched(tmp_path):
     check_nothing_lost(directory, counters)
 
 
+@needs_babeltrace
 def test_a_live_recording_in_a_container_is_not_touched(tmp_path):
     wrap = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     probe = subprocess.run([*wrap, "true"], capture_output=True, text=True)
@@ -256,6 +261,27 @@ def test_a_second_recovery_changes_nothing(dead_trace):
 
 
 @pytest.fixture
+def heirs():
+    """Children that are orphaned are ours, and stay until we wait for them."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    yield
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def test_a_dead_process_that_nobody_waited_for_is_dead(heirs, dead_trace):
+    directory, _ = dead_trace
+    (folder,) = directory.glob("*-*-*")
+    pid = int(folder.name.split("-")[-2])
+    assert "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+
+    done = cunei("recover", directory)
+    os.waitpid(pid, 0)
+
+    assert "appended" in done.stdout
+
+
+@pytest.fixture
 def public_folder():
     """A folder that every user may enter."""
     folder = Path(tempfile.mkdtemp())
@@ -270,12 +296,10 @@ def test_a_read_only_copy_reads_the_same_without_recovery(dead_trace, public_fol
     copy = public_folder / "trace"
     shutil.copytree(directory, copy)
     subprocess.run(["chmod", "-R", "a+rX,a-w", public_folder], check=True)
-    # Rights do not bind root.
-    user = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
     before = digest(copy)
 
     shown = {
-        name: cunei(*words, copy, **user)
+        name: cunei(*words, copy, **UNPRIVILEGED)
         for name, words in (("dump", ["dump"]), ("json", ["report", "--json"]))
     }
 

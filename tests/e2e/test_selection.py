@@ -135,7 +135,12 @@ recording = 4
 kept = monitoring.get_events(recording)
 assert recording in ours
 assert any(local(included)) and not any(local(excluded))
-assert kept & events.PY_UNWIND and kept & events.PY_THROW
+assert kept & events.PY_THROW and not kept & (events.RAISE | events.RERAISE)
+if sys.version_info < (3, 15):
+    assert kept & events.PY_UNWIND and not kept & events.EXCEPTION_HANDLED
+else:
+    assert not kept & events.PY_UNWIND
+    assert any(bits & events.PY_UNWIND for bits in local(included))
 assert not kept & (events.PY_RETURN | events.PY_YIELD)
 assert bool(kept & events.PY_START) == (len(ours) == 1)
 
@@ -145,6 +150,56 @@ for tool in ours:
     monitoring.use_tool_id(tool, "next")
     assert monitoring.get_events(tool) == 0
 assert not any(local(included)) and not any(local(excluded))
+""",
+    )
+
+
+@needs_monitoring
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL events are set for all code")
+def test_events_of_exceptions_are_on_when_they_are_needed(cunei):
+    run(
+        cunei,
+        "",
+        """
+def plain(): pass
+def guarded():
+    try:
+        plain()
+    except KeyError:
+        pass
+def fail():
+    raise KeyError
+def hidden():
+    try:
+        fail()
+    except KeyError:
+        pass
+def hidden_too(): hidden()
+
+events = sys.monitoring.events
+names = ("PY_UNWIND", "EXCEPTION_HANDLED", "RAISE", "RERAISE")
+
+def on(function=None):
+    bits = (
+        sys.monitoring.get_local_events(4, function.__code__)
+        if function
+        else sys.monitoring.get_events(4)
+    )
+    return [name for name in names if bits & getattr(events, name)]
+
+is_local = sys.version_info >= (3, 15)
+for call, wanted in ((plain, 1), (guarded, 2), (hidden, 2)):
+    name = "fail" if call is hidden else call.__name__
+    cunei.start("trace", include=f":{name}")
+    hidden_too() if call is not hidden else None
+    assert on() == [], on()
+    call()
+    assert on() == ([] if is_local else list(names[:wanted])), (name, on())
+    if is_local:
+        assert sorted(on(fail if call is hidden else call)) == sorted(names)
+        assert bool(on(hidden)) == (call is hidden) and on(hidden_too) == []
+    cunei.stop()
+    assert not on(call) and not on(fail)
 """,
     )
 
@@ -230,6 +285,35 @@ def test_a_selection_that_matches_nothing_is_told_of(cunei, pattern, hint):
         ) in result.stderr
 
 
+def test_a_module_that_was_mistyped_is_guessed(cunei):
+    """From what lies beside the script, and what its Python has."""
+    cunei.write("src/app.py", "import json, helper\njson.dumps(helper.f())\n")
+    cunei.write("src/helper.py", "def f(): return 1\n")
+    cunei.write("f", "# first\n\n+ hlper\n")
+    told = "did you mean the module '%s', or the function ':%s'?\n"
+
+    for words, place, near in (
+        (["--include", "jsno"], "no function matched --include 'jsno'; ", "json"),
+        (["--include", "helpr"], "no function matched --include 'helpr'; ", "helper"),
+        (["--filter", "f"], "f:3: no function matched 'hlper'; ", "helper"),
+    ):
+        said = cunei("record", "--force", "-otrace", *words, "src/app.py").stderr
+
+        word = place.split("'")[1]
+        assert f"cunei: {place}{told % (near, word)}" in said
+    said = cunei("record", "--force", "-otrace", "--include", "csv", "src/app.py")
+    assert "did you mean" not in said.stderr  # it is there, and nobody called it
+
+
+def test_a_pattern_of_the_project_s_defaults_is_told_with_its_place(cunei):
+    cunei.write("app.py", "def f(): pass\nf()\n")
+    path = cunei.write("pyproject.toml", '[tool.cunei]\ninclude = ["nomod"]\n')
+
+    said = cunei("record", "-otrace", "app.py").stderr
+
+    assert f"cunei: {path}:2: no function matched 'nomod'; a pattern is" in said
+
+
 def test_a_selection_that_matches_something_is_not(cunei):
     cunei.write("app.py", "class A:\n    def m(self): pass\nA().m()\n")
 
@@ -239,10 +323,19 @@ def test_a_selection_that_matches_something_is_not(cunei):
         assert "matched" not in result.stderr
 
 
+def test_c_functions_are_in_no_project(cunei):
+    cunei.write("app.py", "len(())\n")
+
+    said = cunei("record", "-otrace", "--c-calls", "--only-project", "app.py").stderr
+
+    told = "cunei: no C function belongs to a project; they are selected by their own "
+    assert told in said
+
+
 def test_c_functions_that_a_selection_leaves_out_are_told_of(cunei):
     cunei.write("app.py", "len(())\n")
     told = (
-        "cunei: no C function matched --include; they are selected by their own "
+        "cunei: no C function matched the patterns; they are selected by their own "
         "module, as by --include builtins\n"
     )
 

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -93,7 +94,8 @@ class Terminal:
 
     @property
     def program(self):
-        return int(self.seen.split("ready ")[1].split()[0])
+        # What is typed may stand right behind it: the terminal writes lines in parts.
+        return int(re.search(r"ready (\d+)", self.seen)[1])
 
     def _read(self, seconds):
         ready, _, _ = select.select([self.fd], [], [], max(seconds, 0))

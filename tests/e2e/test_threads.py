@@ -433,7 +433,9 @@ def test_wall_and_cpu_and_waiting_times(cunei):
         # A little more happens in a thread than what it measures itself.
         assert wall_ns <= thread["wall_ns"] <= wall_ns + 1_000_000_000
         assert cpu_ns <= thread["cpu_ns"] <= cpu_ns + 50_000_000
-        assert thread["wall_ns"] - thread["cpu_ns"] - thread["waiting_ns"] in (0, 1)
+        # One that did next to nothing had run longer before its first call than since.
+        rest_ns = max(0, thread["wall_ns"] - thread["cpu_ns"])
+        assert rest_ns - thread["waiting_ns"] in (0, 1)
         assert thread["ended"] == (name != "daemon") == (thread["open_depth"] == 0)
     assert threads["burn"]["cpu_ns"] >= 100_000_000
     assert threads["wait"]["waiting_ns"] >= 150_000_000

@@ -35,12 +35,12 @@ def examine(cunei, python):
 @pytest.mark.parametrize(
     ("version", "count", "part"),
     [
-        ("3.8.18", 12, "'with lock:' is no call"),
-        ("3.9.18", 13, "the stack that a recording finds"),
-        ("3.10.13", 12, "plain name"),
-        ("3.11.3", 11, "__getitem__"),
-        ("3.11.4", 10, "a call of one takes × 1.5"),
+        ("3.8.18", 13, "'with lock:' is no call"),
+        ("3.9.18", 14, "the stack that a recording finds"),
+        ("3.10.13", 13, "plain name"),
+        ("3.11.7", 11, "a call of one takes × 1.5"),
         ("3.12.1", 3, "more than 127 lines"),
+        ("3.12.3", 4, "a generator is closed"),
         ("3.13.0", 5, "a generator is closed"),
         ("3.13.11", 4, "a generator is closed"),
         ("3.13.12", 3, "pdb.set_trace()"),
@@ -169,5 +169,30 @@ def test_what_only_a_python_without_gil_lacks_is_said_of_it(cunei, pretended):
     without, _ = examine(cunei, pretended("3.13.5", "gil no"))
 
     more = [limit for limit in without["limits"] if limit not in with_gil["limits"]]
-    assert len(more) == 2
+    assert len(more) == 3
     assert "race to call first" in more[0]
+
+
+@pytest.mark.parametrize(
+    ("version", "more", "lacks"),
+    [
+        ("3.8.18", [], True),
+        ("3.11.7", [], True),
+        ("3.12.1", [], False),
+        ("3.13.5", ["gil no"], True),
+        ("3.14.1", ["gil no"], True),
+        ("3.15.0", [], False),
+    ],
+)
+def test_that_a_version_has_no_budget_is_said_and_what_there_is_instead(
+    cunei, pretended, version, more, lacks
+):
+    python = pretended(version, *more)
+
+    report, _ = examine(cunei, python)
+    done = cunei("record", "--budget", "5%", "--python", python, "-c", "pass")
+
+    told = [limit for limit in report["limits"] if "there is no --budget" in limit]
+    assert len(told) == lacks and all("cunei filter" in limit for limit in told)
+    refused = "; instead, leave out what 'cunei filter' proposes\n" in done.stderr
+    assert refused is lacks, done.stderr

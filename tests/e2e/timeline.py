@@ -8,7 +8,7 @@ calls, values, pauses of the garbage collector.
 import json
 from collections import namedtuple
 
-from exported import DEEP, ODD
+from exported import DEEP, ODD, report
 
 # `module` is None where a format has one name for both.
 Slice = namedtuple("Slice", "pid tid module name begin duration depth resumed outcome")
@@ -175,3 +175,15 @@ def pauses(cunei):
         else:
             begins[pid, tid] = time
     return found
+
+
+def after_names(cunei):
+    """Options for a window with steps of a task that was named before, and who has
+    steps in it."""
+    steps = happenings(cunei, "task", "enter", "resume")
+    begin = max(time for *_, time, told in steps if not told["name"])
+    names = {(t["pid"], t["task"]): t["name"] for t in report(cunei)["tasks"]}
+    inside = {(pid, told["task"]) for pid, _, time, told in steps if time >= begin}
+    # The clock's ticks are not nanoseconds.
+    window = ("--from", f"{begin - origin(cunei) - 1}ns")
+    return window, {task: names[task] for task in inside}

@@ -9,20 +9,20 @@
 #include "fuzz.h"
 #include "model/lines.h"
 #include "model/profile.h"
+#include "model/userreader.h"
 #include "model/walk.h"
 #include "trace/check.h"
 #include "trace/trace.h"
 #include "view/payload.h"
 
-#define FUNCTION_COUNT 4u
+#define FUNCTION_COUNT 6u
 
 static const uint8_t uuid[16] = {'f', 'i', 'x', 't', 'u', 'r', 'e', 103};
 
 static struct cunei_function functions[FUNCTION_COUNT] = {
-    {1024, 1, "a", "f", "/x/a.py", 0},
-    {1025, 1, "a", "g", "/x/a.py", 0},
-    {1026, 1, "a", "h", "/x/a.py", 0},
-    {1027, 1, "a", "i", "/x/a.py", 0},
+    {1024, 1, "a", "f", "/x/a.py", 0},         {1025, 1, "a", "g", "/x/a.py", 0},
+    {1026, 1, "a", "h", "/x/a.py", 0},         {1027, 0, "", "i", CUNEI_REGION_FILE, 0},
+    {1028, 0, "", "j", CUNEI_COUNTER_FILE, 0}, {1029, 0, "", "k", CUNEI_TOKENS_FILE, 0},
 };
 
 static const struct cunei_trace_process process = {
@@ -32,12 +32,21 @@ static const struct cunei_trace_process process = {
     .class_end = CUNEI_FUNCTION_CLASS_END,
 };
 
+static const uint8_t kind_of[FUNCTION_COUNT] = {
+    [3] = CUNEI_DEFINITION_REGION,
+    [4] = CUNEI_DEFINITION_COUNTER,
+    [5] = CUNEI_DEFINITION_TOKENS,
+};
+static const struct cunei_kinds kinds = {kind_of, FUNCTION_COUNT};
+
 struct readings {
     struct cunei_profile whole, parts;
     struct cunei_span one, many;
     struct cunei_walk walk;
     struct cunei_lines lines;
     struct cunei_lines_reader line_reader;
+    struct cunei_userfacts userfacts;
+    struct cunei_userreader userreader;
 };
 
 static int count_step(void *context, const struct cunei_walk_step *step)
@@ -71,6 +80,7 @@ static void read_packet(struct readings *readings, const struct cunei_packet *he
     FUZZ_CHECK(cunei_profile_join(&readings->parts, &readings->many, &piece) == 0);
     FUZZ_CHECK(cunei_walk_packet(&readings->walk, head, words, count) == 0);
     FUZZ_CHECK(cunei_lines_read(&readings->line_reader, head, words, count) == 0);
+    FUZZ_CHECK(cunei_userreader_read(&readings->userreader, head, words, count) == 0);
     for (size_t at = 0; at < count; at += cunei_event_words(&words[at], count - at)) {
         if (cunei_record_class(words[at]) < CUNEI_FUNCTION_FIRST)
             cunei_payload_format(&text, &words[at], at % 2 == 0);
@@ -98,6 +108,12 @@ static void finish(struct readings *readings)
     FUZZ_CHECK(cunei_profile_seal(&readings->whole, &readings->one) == 0);
     FUZZ_CHECK(cunei_walk_end(&readings->walk) == 0);
     FUZZ_CHECK(cunei_lines_end(&readings->line_reader) == 0);
+    FUZZ_CHECK(cunei_userreader_end(&readings->userreader) == 0);
+    for (uint32_t i = 0; i < readings->userreader.open_capacity; i++)
+        FUZZ_CHECK(readings->userreader.open[i] == 0);
+    cunei_userreader_fini(&readings->userreader);
+    FUZZ_CHECK(cunei_userfacts_finish(&readings->userfacts) == 0);
+    cunei_userfacts_fini(&readings->userfacts);
     for (uint32_t i = 1; i < readings->lines.count; i++)
         FUZZ_CHECK(readings->lines.items[i].open == 0);
     cunei_lines_fini(&readings->lines);
@@ -109,13 +125,28 @@ static void finish(struct readings *readings)
     cunei_walk_fini(&readings->walk);
 }
 
+static void begin_userreader(struct readings *readings)
+{
+    const struct cunei_userreader_options options = {
+        .facts = &readings->userfacts,
+        .functions = functions,
+        .function_count = FUNCTION_COUNT,
+        .kinds = kinds,
+        .wall = {.frequency = 1000, .multiplier = UINT64_C(1000000), .shift = 0},
+    };
+
+    cunei_userfacts_init(&readings->userfacts);
+    FUZZ_CHECK(cunei_userreader_init(&readings->userreader, &options) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct cunei_profile_options options = {.function_count = FUNCTION_COUNT,
                                                   .frequency = 1000,
+                                                  .kinds = kinds,
                                                   .tree = true,
                                                   .edges = true};
-    struct readings readings = {.walk = {.step = count_step}};
+    struct readings readings = {.walk = {.step = count_step, .kinds = kinds}};
     uint64_t *memory = malloc(size + 1);
     uint64_t last = 0;
     size_t at = 0;
@@ -125,7 +156,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(memory, data, size);
     FUZZ_CHECK(cunei_profile_init(&readings.whole, &options) == 0);
     FUZZ_CHECK(cunei_profile_init(&readings.parts, &options) == 0);
-    cunei_lines_begin(&readings.line_reader, &readings.lines);
+    cunei_lines_begin(&readings.line_reader, &readings.lines, &kinds);
+    begin_userreader(&readings);
     while (size - at >= sizeof(struct cunei_packet)) {
         const struct cunei_packet *head = (const void *)((const char *)memory + at);
         if (cunei_trace_check_head(head, uuid, 0) ||

@@ -12,6 +12,8 @@ static struct cunei_function functions[20010] = {
     {1024, 1, "a", "f", "/x/a.py", 0},
     {1025, 1, "a", "g", "/x/a.py", 0},
     [3] = {1027, 1, "a", "h", "/x/a.py", 0},
+    [4] = {1028, 0, "", "i", CUNEI_COUNTER_FILE, 0},
+    [5] = {1029, 0, "", "j", CUNEI_TOKENS_FILE, 0},
     [20000] = {CUNEI_FUNCTION_CLASS_END, 1, "a", "far", "/x/a.py", 0},
 };
 

@@ -144,6 +144,36 @@ static void put_others(struct fixture *fixture, uint64_t time)
         UINT64_C(1) << 32 | 1024,
         UINT64_C(8) << 32 | 4,
         0x313d656d616e,
+        cunei_record(time, CUNEI_CLASS_MARK, CUNEI_PHASE_ENTER),
+        0,
+        UINT64_C(4) << 32 | CUNEI_VALUE_TEXT,
+        UINT64_C(8) << 32,
+        0x313d656d616e,
+        cunei_record(time, CUNEI_CLASS_PARAMETER, CUNEI_PHASE_ENTER),
+        7,
+        UINT64_C(4) << 32 | CUNEI_VALUE_INT,
+        UINT64_C(8) << 32 | 1024,
+        0x656d616e,
+        cunei_record(time, CUNEI_CLASS_TAG, CUNEI_PHASE_ENTER),
+        0,
+        UINT64_C(4) << 32,
+        UINT64_C(8) << 32 | 1025,
+        0x656d616e,
+        cunei_record(time, CUNEI_CLASS_METADATA, CUNEI_PHASE_ENTER),
+        UINT64_C(0x7ff8) << 48,
+        UINT64_C(4) << 32 | CUNEI_VALUE_DOUBLE,
+        UINT64_C(8) << 32,
+        0x656d616e,
+        cunei_record(time, CUNEI_CLASS_COUNTER, CUNEI_PHASE_RESUME),
+        UINT64_C(0x3ff0) << 48,
+        3,
+        UINT64_C(1) << 32 | 1025,
+        cunei_record(time, CUNEI_CLASS_TOKEN, CUNEI_PHASE_ENTER),
+        1,
+        1025,
+        cunei_record(time, CUNEI_CLASS_TOKEN, CUNEI_PHASE_RESUME),
+        1,
+        UINT64_C(2) << 32 | 1025,
         cunei_record(time, CUNEI_CLASS_LINE, CUNEI_PHASE_ENTER),
         UINT64_C(1024) << 32 | 17,
         cunei_record(time, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE + 2, CUNEI_PHASE_ENTER),
@@ -183,6 +213,127 @@ static void put_events(struct cunei_buffer *out, struct fixture *fixture)
     put_others(fixture, 3001);
     fixture_put(fixture, 3002, 1024, CUNEI_PHASE_LEAVE);
     put_packet(out, 1, fixture, true);
+}
+
+/* What a program says itself in a packet, ids as fuzz_model and fuzz_export know them.
+ */
+#define REGION  1027u
+#define COUNTER 1028u
+#define TOKENS  1029u
+
+/* A region that floats, one that a generator suspends, a counter, a stream of tokens.
+ */
+static void put_said(struct fixture *fixture, uint64_t time)
+{
+    const uint64_t words[] = {
+        cunei_record(time, 1024, CUNEI_PHASE_ENTER),
+        cunei_record(time, REGION, CUNEI_PHASE_ENTER),
+        cunei_record(time, CUNEI_CLASS_PARAMETER, CUNEI_PHASE_ENTER),
+        (uint64_t)-7,
+        UINT64_C(4) << 32 | CUNEI_VALUE_INT,
+        UINT64_C(8) << 32 | REGION,
+        0x656d616e,
+        cunei_record(time, 1024, CUNEI_PHASE_LEAVE),
+        cunei_record(time, 1025, CUNEI_PHASE_ENTER),
+        cunei_record(time, REGION, CUNEI_PHASE_LEAVE),
+        cunei_record(time, REGION, CUNEI_PHASE_ENTER),
+        cunei_record(time, REGION, CUNEI_PHASE_YIELD),
+        cunei_record(time, 1025, CUNEI_PHASE_YIELD),
+        cunei_record(time, CUNEI_CLASS_COUNTER, CUNEI_PHASE_ENTER),
+        40,
+        40,
+        COUNTER,
+        cunei_record(time, CUNEI_CLASS_COUNTER, CUNEI_PHASE_RESUME),
+        UINT64_C(0x3ff0) << 48,
+        UINT64_C(0x7ff0) << 48,
+        UINT64_C(3) << 32 | COUNTER,
+        cunei_record(time, CUNEI_CLASS_TOKEN, CUNEI_PHASE_ENTER),
+        1,
+        TOKENS,
+        cunei_record(time, CUNEI_CLASS_TOKEN, CUNEI_PHASE_RESUME),
+        1,
+        UINT64_C(2) << 32 | TOKENS,
+        cunei_record(time, CUNEI_CLASS_TOKEN, CUNEI_PHASE_LEAVE),
+        1,
+        TOKENS,
+        cunei_record(time, 1025, CUNEI_PHASE_RESUME),
+        cunei_record(time, REGION, CUNEI_PHASE_RESUME),
+        cunei_record(time, REGION, CUNEI_PHASE_LEAVE),
+        cunei_record(time, CUNEI_CLASS_MARK, CUNEI_PHASE_ENTER),
+        0,
+        UINT64_C(4) << 32 | CUNEI_VALUE_ERROR,
+        UINT64_C(8) << 32,
+        0x313d656d616e,
+    };
+
+    fixture_put_words(fixture, time, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* A pause, a function that a budget demotes, a burst, and what it is taken to do. */
+static void put_switched(struct fixture *fixture, uint64_t time)
+{
+    const uint64_t words[] = {
+        cunei_record(time, CUNEI_CLASS_GAP, CUNEI_PHASE_ENTER),
+        0,
+        cunei_record(time, CUNEI_CLASS_GAP, CUNEI_PHASE_LEAVE),
+        0,
+        cunei_record(time, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_ENTER),
+        (uint64_t)CUNEI_LEVEL_COUNTED << 32 | 1024,
+        cunei_record(time, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_RESUME),
+        0,
+        cunei_record(time, 1024, CUNEI_PHASE_ENTER),
+        cunei_record(time, 1024, CUNEI_PHASE_LEAVE),
+        cunei_record(time, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_YIELD),
+        0,
+        cunei_record(time, CUNEI_CLASS_SAMPLE, CUNEI_PHASE_ENTER),
+        1024,
+        1000,
+        300,
+        0,
+        200,
+        250,
+        3,
+        20,
+        UINT64_C(1) << 32 | 5000,
+        cunei_record(time, CUNEI_CLASS_SAMPLE, CUNEI_PHASE_LEAVE),
+        UINT64_C(1025) << 32 | 1024,
+        1025,
+        300,
+        0,
+        200,
+        250,
+        3,
+        20,
+        UINT64_C(1) << 32 | 5000,
+        cunei_record(time, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_LEAVE),
+        1024,
+    };
+
+    fixture_put_words(fixture, time, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* Two packets, of which the second begins with a region among what is open. */
+static void make_said(struct fixture *fixture)
+{
+    const uint64_t stack[] = {cunei_record(2000, CUNEI_CLASS_STACK, 0),
+                              UINT64_C(2) << 32, UINT64_C(1025) << 32 | REGION};
+    struct cunei_buffer pieces = {0};
+
+    fixture_packet_begin(fixture, 0, 0, 1000);
+    put_said(fixture, 1001);
+    fixture_put(fixture, 1002, REGION, CUNEI_PHASE_ENTER);
+    put_packet(&pieces, 1, fixture, true);
+    fixture_packet_begin(fixture, 0, 1, 2000);
+    fixture->packet->content_bits = 8 * sizeof(struct cunei_packet);
+    fixture_put_words(fixture, 2000, stack, 3);
+    put_switched(fixture, 2001);
+    fixture_put(fixture, 2002, 1025, CUNEI_PHASE_LEAVE);
+    put_packet(&pieces, 1, fixture, true);
+    save("packet", "said", &packets);
+    save("model", "said", &packets);
+    save("export", "said", &packets);
+    cunei_buffer_fini(&packets);
+    cunei_buffer_fini(&pieces);
 }
 
 static void put_definitions(struct cunei_buffer *out, struct fixture *fixture)
@@ -236,7 +387,7 @@ static void make_texts(struct fixture *fixture)
     static const char session[] =
         "v=1 dir=/tmp/a%09trace freq=2794750000 max=10 startup=1 include=json "
         "exclude=re:^_ include=a:b exclude=x/y.py only=77 ccalls=1 args=a:* "
-        "return=b maxrepr=20 repr=1";
+        "return=b maxrepr=20 repr=1 lines=c:* instrumenter=profile budget=50000";
 
     fixture_define(fixture, 1026, "a \"quoted\\\" \n name");
     put_file(&out, fixture_path(fixture, CUNEI_METADATA_NAME), SIZE_MAX);
@@ -280,6 +431,7 @@ int main(int argc, char **argv)
     (void)mkdir(folder, 0755);
     fixture_init(&fixture);
     make_traces(&fixture);
+    make_said(&fixture);
     make_texts(&fixture);
     fixture_fini(&fixture);
     return 0;

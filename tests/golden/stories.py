@@ -208,6 +208,20 @@ def odd():
     return [process]
 
 
+def brief():
+    """Calls of a function that takes no longer than it takes to record them."""
+    process = Process(77, FUNCTIONS, ["python3", "app.py"])
+    thread = Thread(process, 1, "MainThread", 0)
+    thread.work(50_000)
+    for _ in range(60):
+        thread.enter("fib")
+        thread.work(10)
+        thread.leave()
+        thread.work(300)
+    thread.flush(last=True)
+    return [process]
+
+
 def again():
     """One process that recorded twice; its disk was full the second time."""
     recordings = [Process(99, FUNCTIONS, ["python3", "app.py"]) for _ in range(2)]
@@ -442,6 +456,7 @@ ALL = {
     "killed": killed,
     "processes": processes,
     "odd": odd,
+    "brief": brief,
     "again": again,
     "server": server,
     "family": family,

@@ -156,7 +156,8 @@ class Thread:
         self.pairs(functions)
 
     def pairs(self, numbers):
-        for low, high in zip(numbers[::2], numbers[1::2], strict=True):
+        assert len(numbers) % 2 == 0, numbers
+        for low, high in zip(numbers[::2], numbers[1::2]):
             self.words.append(low | high << 32)
 
     def text(self, text):

@@ -135,7 +135,12 @@ static inline void write_tape(struct tape *tape)
             tape->discarded += dice(2);
             tape->depth -= tape->depth ? dice(tape->depth) : 0;
         }
+        if (dice(6) == 0) {
+            tape->flags = CUNEI_PACKET_RENEWED;
+            tape->depth -= tape->depth ? dice(tape->depth) : 0;
+        }
         tape_packet(tape, thread, time += dice(50));
+        tape->flags = 0;
         for (uint32_t j = dice(30); j > 0; j--)
             put_event(tape, time += dice(50));
     }

@@ -119,15 +119,27 @@ static struct cunei_function function(uint32_t id, const char *qualname)
         .id = id, .line = id, .module = "a", .qualname = qualname, .file = "/x/a.py"};
 }
 
-void fixture_define(struct fixture *fixture, uint32_t id, const char *qualname)
+static void define(struct fixture *fixture, const struct cunei_function *defined)
 {
     struct cunei_buffer text = {0};
-    struct cunei_function defined = function(id, qualname);
 
-    cunei_metadata_format_function(&defined, &text);
+    cunei_metadata_format_function(defined, &text);
     fixture_append_file(fixture_path(fixture, CUNEI_METADATA_NAME), text.data,
                         text.size);
     cunei_buffer_fini(&text);
+}
+
+void fixture_define(struct fixture *fixture, uint32_t id, const char *qualname)
+{
+    struct cunei_function defined = function(id, qualname);
+    define(fixture, &defined);
+}
+
+void fixture_define_said(struct fixture *fixture, uint32_t id, const char *name,
+                         const char *file)
+{
+    const struct cunei_function defined = {id, 0, "", name, file, 0};
+    define(fixture, &defined);
 }
 
 void fixture_describe(struct fixture *fixture, bool ended)

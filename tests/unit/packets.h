@@ -36,6 +36,7 @@ struct tape {
     uint32_t depth;
     uint64_t sequence;
     uint64_t discarded;
+    uint32_t flags; /* of the packets to come */
 };
 
 enum {
@@ -62,6 +63,7 @@ static inline void tape_packet(struct tape *tape, uint32_t thread, uint64_t time
         .timestamp_begin = time,
         .sequence = tape->sequence++,
         .events_discarded = tape->discarded,
+        .flags = tape->flags,
     };
     tape->count++;
     tape_put(tape, cunei_record(time, CUNEI_CLASS_STACK, 0));

@@ -36,6 +36,7 @@ void scratch_start(struct scratch *scratch)
                                              .frequency = SCRATCH_FREQUENCY,
                                              .max_bytes = scratch->max_bytes,
                                              .hooks = {.poked = scratch->poked,
+                                                       .alarmed = scratch->alarmed,
                                                        .stack = scratch->stack,
                                                        .name = scratch->name}};
 

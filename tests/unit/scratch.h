@@ -24,6 +24,7 @@ struct scratch {
     uint64_t max_bytes; /* as the recorder's option; 0 unless set */
     /* Its hooks; NULL unless set. */
     void (*poked)(bool top_is_open);
+    void (*alarmed)(void);
     size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, size_t *omitted);
     void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
 };

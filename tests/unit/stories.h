@@ -18,6 +18,7 @@
 
 static struct tape tape;
 static struct cunei_buffer told;
+static struct cunei_kinds kinds;
 static const struct cunei_cut_options *cutting; /* NULL: the tape is told whole */
 
 static const char *const begins[] = {"(", "(resume ", "(switch ", "(found "};
@@ -73,7 +74,8 @@ static const struct cunei_story_methods methods = {
 static inline void tell_piece(struct cunei_seam *seam, size_t begin, size_t end)
 {
     struct cunei_buffer text = {0};
-    struct cunei_story piece = {.methods = seam->methods, .context = &text};
+    struct cunei_story piece = {
+        .methods = seam->methods, .context = &text, .kinds = kinds};
 
     for (size_t i = begin; i < end; i++) {
         struct cunei_packet *head = &tape.packets[i]->head;
@@ -99,10 +101,19 @@ static inline void tell_piece(struct cunei_seam *seam, size_t begin, size_t end)
     cunei_story_fini(&piece);
 }
 
+/* In every other round, G and one more are regions. */
+static inline void choose_kinds(uint64_t round)
+{
+    static const uint8_t regions[FUNCTION_COUNT] = {
+        [1] = CUNEI_DEFINITION_REGION, [4] = CUNEI_DEFINITION_REGION};
+
+    kinds = (struct cunei_kinds){round % 2 ? regions : NULL, FUNCTION_COUNT};
+}
+
 /* The tape's story, told in pieces of so many packets; 0: of any number. */
 static inline const char *tell(size_t size)
 {
-    struct cunei_seam seam = {.methods = &methods, .context = &told};
+    struct cunei_seam seam = {.methods = &methods, .context = &told, .kinds = kinds};
 
     cunei_buffer_clear(&told);
     for (size_t begin = 0, end; begin < tape.count; begin = end) {
@@ -126,6 +137,7 @@ static inline int set_up(void **state)
 {
     (void)state;
     tape = (struct tape){0};
+    kinds = (struct cunei_kinds){0};
     return 0;
 }
 

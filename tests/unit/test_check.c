@@ -23,6 +23,14 @@ static void every_kind_of_event_passes_the_check(void **state)
     const uint64_t line[] = {cunei_record(1003, CUNEI_CLASS_LINE, 0),
                              UINT64_C(1024) << 32 | 17};
     const uint32_t first = CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE - 16; /* line 1 */
+    const uint64_t mark[] = {cunei_record(1004, CUNEI_CLASS_MARK, 0), 0,
+                             UINT64_C(3) << 32 | CUNEI_VALUE_TEXT, UINT64_C(8) << 32,
+                             0x3d656e6f};
+    const uint64_t tag[] = {cunei_record(1004, CUNEI_CLASS_TAG, 0), 0, 0, 1024};
+    const uint64_t counter[] = {cunei_record(1005, CUNEI_CLASS_COUNTER, 0), 1, 1,
+                                UINT64_C(3) << 32 | 1025};
+    const uint64_t token[] = {cunei_record(1006, CUNEI_CLASS_TOKEN, 0), 1,
+                              UINT64_C(1) << 32 | 1025};
     fixture_packet_begin(&fixture, 1, 0, 1000);
     fixture_put_define(&fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");
     fixture_append(&fixture);
@@ -36,12 +44,16 @@ static void every_kind_of_event_passes_the_check(void **state)
     fixture_put_words(&fixture, 1003, line, 2);
     fixture_put(&fixture, 1003, first, CUNEI_PHASE_ENTER);
     fixture_put(&fixture, 1003, CUNEI_FUNCTION_FIRST - 1, CUNEI_PHASE_YIELD);
+    fixture_put_words(&fixture, 1004, mark, 5);
+    fixture_put_words(&fixture, 1004, tag, 4);
+    fixture_put_words(&fixture, 1005, counter, 4);
+    fixture_put_words(&fixture, 1006, token, 3);
     fixture_append(&fixture);
 
     open_trace();
 
     assert_int_equal(read_stream(0, &events, 0, UINT64_MAX), 0);
-    assert_int_equal(events, 8);
+    assert_int_equal(events, 12);
     assert_int_equal(read_stream(1, &events, 0, UINT64_MAX), 0);
     assert_int_equal(events, 1);
 }
@@ -123,7 +135,7 @@ static void function_beyond_the_classes(void)
 }
 static void unknown_class(void)
 {
-    fixture_put(&fixture, 4000, CUNEI_CLASS_MARK, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, 4000, CUNEI_CLASS_OBJECT, CUNEI_PHASE_ENTER);
 }
 static void call_of_nothing(void)
 {
@@ -164,6 +176,70 @@ static void line_above_the_first(void)
     fixture_put_words(&fixture, 4000, words, 2);
     fixture_put(&fixture, 4000, CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE - 17,
                 CUNEI_PHASE_ENTER);
+}
+/* A value with eight bytes of text, "name=val". */
+static void put_value(uint32_t kind, uint32_t name_length, uint32_t target,
+                      uint32_t length)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_PARAMETER, 0), 0,
+                              kind | (uint64_t)name_length << 32,
+                              target | (uint64_t)length << 32, 0x6c61763d656d616e};
+    fixture_put_words(&fixture, 4000, words, 5);
+}
+static void value_of_an_unknown_kind(void)
+{
+    put_value(CUNEI_VALUE_KINDS, 4, 0, 8);
+}
+static void value_of_nothing(void)
+{
+    put_value(CUNEI_VALUE_INT, 4, 1026, 8);
+}
+static void value_with_a_long_name(void)
+{
+    put_value(CUNEI_VALUE_INT, 9, 0, 8);
+}
+static void value_without_its_text(void)
+{
+    put_value(CUNEI_VALUE_TEXT, 8, 0, 8);
+}
+static void value_with_another_length_of_name(void)
+{
+    put_value(CUNEI_VALUE_ERROR, 3, 0, 8);
+}
+static void value_cut_short(void)
+{
+    put_value(CUNEI_VALUE_INT, 4, 0, 16);
+}
+static void value_of_an_odd_length(void)
+{
+    put_value(CUNEI_VALUE_INT, 4, 0, 4);
+}
+static void value_with_too_much_text(void)
+{
+    static const uint64_t text[CUNEI_VALUE_MAX / 8 + 1];
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_MARK, 0), 0, 0,
+                              (CUNEI_VALUE_MAX + UINT64_C(8)) << 32};
+    fixture_put_words(&fixture, 4000, words, 4);
+    fixture_put_words(&fixture, 4000, text, CUNEI_VALUE_MAX / 8 + 1);
+}
+static void put_counter(uint32_t counter, uint32_t kind)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_COUNTER, 0), 0, 0,
+                              counter | (uint64_t)kind << 32};
+    fixture_put_words(&fixture, 4000, words, 4);
+}
+static void counter_of_nothing(void)
+{
+    put_counter(0, 0);
+}
+static void counter_of_an_unknown_kind(void)
+{
+    put_counter(1024, 4);
+}
+static void token_of_nothing(void)
+{
+    const uint64_t words[] = {cunei_record(4000, CUNEI_CLASS_TOKEN, 0), 1, 1026};
+    fixture_put_words(&fixture, 4000, words, 3);
 }
 static void definition_among_events(void)
 {
@@ -241,6 +317,17 @@ static const struct {
     ROW(line_near_to_nothing),
     ROW(line_near_to_one_of_nothing),
     ROW(line_above_the_first),
+    ROW(value_of_an_unknown_kind),
+    ROW(value_of_nothing),
+    ROW(value_with_a_long_name),
+    ROW(value_without_its_text),
+    ROW(value_with_another_length_of_name),
+    ROW(value_cut_short),
+    ROW(value_of_an_odd_length),
+    ROW(value_with_too_much_text),
+    ROW(counter_of_nothing),
+    ROW(counter_of_an_unknown_kind),
+    ROW(token_of_nothing),
     ROW(definition_among_events),
     ROW(odd_stack),
     ROW(huge_stack),

@@ -51,6 +51,19 @@ static void the_same_identity_has_the_same_id(void **state)
     assert_int_equal(define("a", "f", "a.py", 1), id);
 }
 
+static void what_was_not_defined_is_not_found(void **state)
+{
+    (void)state;
+    const struct cunei_function function = {
+        .module = "", .qualname = "load", .file = "<cunei region>"};
+
+    assert_int_equal(cunei_recorder_find(&function), 0);
+    uint32_t id = cunei_recorder_define(&function);
+
+    assert_int_not_equal(id, 0);
+    assert_int_equal(cunei_recorder_find(&function), id);
+}
+
 static void whatever_differs_has_another_id(void **state)
 {
     const uint32_t ids[] = {
@@ -155,6 +168,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(the_same_identity_has_the_same_id),
+        TEST(what_was_not_defined_is_not_found),
         TEST(whatever_differs_has_another_id),
         TEST(functions_beyond_the_classes_are_read_live_and_after),
         TEST(a_new_recording_begins_with_new_ids),

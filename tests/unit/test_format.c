@@ -81,6 +81,7 @@ static void texts_are_shortened_in_their_middle(void **state)
         {"数を数える", 9, "数を…える"},
         {"数を数える", 6, "数…る"},
         {"clear\x1b[2J", 40, "clear\\x1b[2J"},
+        {"a\u202eb", 40, "a\\xe2\\x80\\xaeb"},
         {"f.<locals>.<genexpr>", 20, "f.<locals>.<genexpr>"},
         {"f.<locals>.g.<locals>.h", 20, "f…g…h"},
         {"first.<locals>.second", 12, "first…second"},

@@ -28,6 +28,9 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const uint8_t regions[FUNCTION_COUNT] = {[2] = CUNEI_DEFINITION_REGION};
+static struct cunei_kinds kinds;
+
 static void put_line(uint32_t function, uint32_t line, int phase, uint64_t time)
 {
     tape_put(&tape, cunei_record(time, CUNEI_CLASS_LINE, (uint32_t)phase));
@@ -53,7 +56,7 @@ static const char *read_tape(void)
     struct cunei_lines_reader reader;
     size_t size = 0;
 
-    cunei_lines_begin(&reader, &lines);
+    cunei_lines_begin(&reader, &lines, &kinds);
     for (size_t i = 0; i < tape.count; i++)
         assert_int_equal(cunei_lines_read(&reader, &tape.packets[i]->head,
                                           tape.packets[i]->words,
@@ -285,7 +288,7 @@ static void lines_are_added_under_other_numbers(void **state)
     hit(G, 2, 1); /* of which the map knows nothing */
     tape_leave(&tape, G, 2);
     tape_leave(&tape, F, 10);
-    cunei_lines_begin(&reader, &lines);
+    cunei_lines_begin(&reader, &lines, &kinds);
     assert_int_equal(cunei_lines_read(&reader, &tape.packets[0]->head,
                                       tape.packets[0]->words, tape.packets[0]->count),
                      0);
@@ -313,7 +316,7 @@ static void many_lines_are_all_found_again(void **state)
     for (uint32_t i = 0; i < 1000; i++)
         hit(F, 1 + i % 500, i);
     tape_leave(&tape, F, 1000);
-    cunei_lines_begin(&reader, &lines);
+    cunei_lines_begin(&reader, &lines, &kinds);
     assert_int_equal(cunei_lines_read(&reader, &tape.packets[0]->head,
                                       tape.packets[0]->words, tape.packets[0]->count),
                      0);
@@ -327,12 +330,30 @@ static void many_lines_are_all_found_again(void **state)
     cunei_lines_fini(&lines);
 }
 
+static void lines_go_on_in_a_region(void **state)
+{
+    (void)state;
+    kinds = (struct cunei_kinds){regions, FUNCTION_COUNT};
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 100);
+    hit(F, 1, 100);
+    tape_enter(&tape, H, 110);
+    hit(F, 2, 120);
+    tape_leave(&tape, H, 150);
+    hit(F, 3, 160);
+    tape_leave(&tape, F, 200);
+
+    assert_string_equal(read_tape(), "F1 1x20, F2 1x40, F3 1x40");
+    kinds = (struct cunei_kinds){0};
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_line_lasts_until_the_next_one_of_its_frame),
         TEST(what_a_line_calls_belongs_to_it),
+        TEST(lines_go_on_in_a_region),
         TEST(a_recursion_counts_time_once),
         TEST(suspended_time_belongs_to_no_line),
         TEST(an_exception_ends_a_line),

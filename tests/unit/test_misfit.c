@@ -78,6 +78,36 @@ static void nothing_about_functions_goes_with_none(void **state)
     }
 }
 
+static void what_does_not_go_with_a_budget_is_named(void **state)
+{
+    (void)state;
+    static const char instead[] = "instead, leave out what 'cunei filter' proposes";
+    struct cunei_buffer wanted = {0};
+
+    check_sentence(&(struct cunei_wish){.budget = true, .c_calls = true}, 13, false,
+                   "--budget cannot be had with --c-calls; leave one of the two out");
+    check_sentence(&(struct cunei_wish){.budget = true, .lines = true}, 0, true,
+                   "budget cannot be had with lines; leave one of the two out");
+    check_sentence(
+        &(struct cunei_wish){.budget = true, .instrumenter = CUNEI_INSTRUMENTER_NONE},
+        0, false,
+        "--budget cannot be had with --instrumenter none; choose monitoring "
+        "(CPython 3.12 or newer)");
+    cunei_buffer_format(&wanted,
+                        "--budget needs CPython 3.12 or newer, and this is CPython "
+                        "3.11; %s",
+                        instead);
+    check_sentence(&(struct cunei_wish){.budget = true}, 11, false, wanted.data);
+    cunei_buffer_clear(&wanted);
+    cunei_buffer_format(&wanted,
+                        "--budget needs a GIL, and this is CPython 3.11 without one; "
+                        "%s",
+                        instead);
+    check_sentence(&(struct cunei_wish){.budget = true, .no_gil = true}, 13, false,
+                   wanted.data);
+    cunei_buffer_fini(&wanted);
+}
+
 static void the_default_gives_all_of_it(void **state)
 {
     (void)state;
@@ -119,6 +149,7 @@ int main(void)
         cmocka_unit_test(what_a_python_lacks_is_said_with_what_it_has),
         cmocka_unit_test(what_a_hook_does_not_tell_is_said_with_those_that_do),
         cmocka_unit_test(nothing_about_functions_goes_with_none),
+        cmocka_unit_test(what_does_not_go_with_a_budget_is_named),
         cmocka_unit_test(the_default_gives_all_of_it),
         cmocka_unit_test(a_process_tells_its_misfit_by_a_number),
     };

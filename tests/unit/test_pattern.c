@@ -39,6 +39,30 @@ static const struct {
     {"re::_", "app", "_private", "/app.py", true},
     {"re:a(b|c)$", "m", "ac", "/x.py", true},
     {"re:site-packages/", "m", "f", "/v/site-packages/m.py", true},
+    {"re-name:^f$", "m", "A.f", "/x.py", true},
+    {"re-name:^f$", "m", "A.<locals>.f", "/x.py", true},
+    {"re-name:f", "f", "g", "/f.py", false},
+    {"re-file:^/a", "m", "f", "/a/b.py", true},
+    {"re-file:b", "b", "b", "/a.py", false},
+    {"!re-name:^f$", "m", "A.f", "/x.py", false},
+    {"!re-name:^f$", "m", "g", "/x.py", true},
+    {"!json", "json.decoder", "f", "/x.py", false},
+    {"!json", "app", "f", "/x.py", true},
+    {"in-project:/home/a", "m", "f", "/home/a/b/c.py", true},
+    {"in-project:/home/a/", "m", "f", "/home/a/c.py", true},
+    {"in-project:/home/a", "m", "f", "/home/ab/c.py", false},
+    {"in-project:/home/a", "m", "f", "/home/a/v/lib/python3.13/os.py", false},
+    {"in-project:/home/a", "m", "f", "/home/a/v/lib64/python3.13/os.py", false},
+    {"in-project:/home/a", "m", "f", "/home/a/x/site-packages/m.py", false},
+    {"in-project:/usr/lib/python3/dist-packages/m", "m", "f",
+     "/usr/lib/python3/dist-packages/m/a.py", true},
+    {"in-project:/home/a", "m", "f", "/home/a/__pypackages__/3.9/lib/m.py", false},
+    {"in-project:/home/a", "m", "f", "/home/a/lib/python3/m.py", true},
+    {"in-project:/home/a", "m", "f", "/home/a/../b/nowhere.py", false},
+    {"in-project:/", "m", "f", "/a.py", true},
+    {"in-project:/home/a", "__main__", "f", "<string>", true},
+    {"in-project:/home/a", "m", "f", "<string>", false},
+    {"in-project:/home/a", "builtins", "len", "", false},
 };
 
 static void a_pattern_matches_what_its_form_says(void **state)
@@ -105,6 +129,23 @@ static void a_bad_expression_is_refused_with_its_reason(void **state)
     cunei_patterns_fini(&patterns);
 }
 
+static void what_can_mean_nothing_is_refused_with_its_reason(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    char error[128] = "";
+
+    assert_int_equal(cunei_patterns_add(&patterns, true, "!", error, sizeof(error)),
+                     -EINVAL);
+    assert_string_equal(error, "there is none behind the '!'");
+    assert_int_equal(
+        cunei_patterns_add(&patterns, true, "in-project:a", error, sizeof(error)),
+        -EINVAL);
+    assert_non_null(strstr(error, "a folder from the root on"));
+    assert_int_equal(patterns.count, 0);
+    cunei_patterns_fini(&patterns);
+}
+
 static void patterns_are_told_as_they_were_given(void **state)
 {
     (void)state;
@@ -117,6 +158,29 @@ static void patterns_are_told_as_they_were_given(void **state)
     cunei_patterns_fini(&patterns);
 }
 
+static void what_is_removed_decides_no_more(void **state)
+{
+    struct cunei_patterns patterns = {0};
+    static const char *const texts[] = {"a", "b", "re:^a", "b", "a"};
+    bool include;
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_int_equal(cunei_patterns_add(&patterns, i == 0, texts[i], NULL, 0), 0);
+
+    cunei_patterns_remove(&patterns, 1, "a");
+    cunei_patterns_remove(&patterns, 1, "b");
+    cunei_patterns_remove(&patterns, 1, "other");
+
+    assert_int_equal(patterns.count, 2);
+    assert_string_equal(cunei_patterns_text(&patterns, 0, &include), "a");
+    assert_true(include);
+    assert_string_equal(cunei_patterns_text(&patterns, 1, &include), "re:^a");
+    assert_false(cunei_patterns_include(&patterns, "a", "f", "/a.py"));
+    cunei_patterns_remove(&patterns, 0, "re:^a");
+    assert_true(cunei_patterns_include(&patterns, "a", "f", "/a.py"));
+    cunei_patterns_fini(&patterns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,7 +189,9 @@ int main(void)
         cmocka_unit_test(after_an_exclude_the_rest_is_included),
         cmocka_unit_test(the_last_pattern_that_matches_decides),
         cmocka_unit_test(a_bad_expression_is_refused_with_its_reason),
+        cmocka_unit_test(what_can_mean_nothing_is_refused_with_its_reason),
         cmocka_unit_test(patterns_are_told_as_they_were_given),
+        cmocka_unit_test(what_is_removed_decides_no_more),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,79 @@ static void a_packet_says_what_is_open_and_the_difference_is_counted(void **stat
     assert_int_equal(facts(F)->max_ns, 70);
 }
 
+static void put_pause(void)
+{
+    tape_packet(&tape, 1, 0);
+    tape_enter(&tape, F, 0);
+    tape_enter(&tape, G, 10);
+    tape.depth = 1;
+    tape.open[tape.depth++] = H;
+    tape.flags = CUNEI_PACKET_RENEWED;
+    tape_packet(&tape, 1, 50);
+    tape_leave(&tape, H, 60);
+    tape_leave(&tape, F, 70);
+}
+
+static void check_pause(void)
+{
+    assert_int_equal(profile.unclosed + profile.appeared + profile.orphans, 0);
+    assert_int_equal(profile.gaps, 0);
+    assert_int_equal(facts(G)->total, 40);
+    assert_int_equal(facts(H)->total, 10);
+    assert_int_equal(facts(F)->max_ns, 70);
+}
+
+static void a_pause_explains_a_difference(void **state)
+{
+    (void)state;
+    put_pause();
+
+    read_tape();
+
+    check_pause();
+}
+
+static void a_pause_between_two_pieces_explains_it_too(void **state)
+{
+    (void)state;
+    put_pause();
+
+    read_tape_in(1);
+
+    check_pause();
+}
+
+static void a_pause_explains_a_difference_of_regions(void **state)
+{
+    static const uint8_t kinds[FUNCTION_COUNT] = {[G - F] = CUNEI_DEFINITION_REGION,
+                                                  [H - F] = CUNEI_DEFINITION_REGION};
+    (void)state;
+    profile.kinds = (struct cunei_kinds){kinds, FUNCTION_COUNT};
+    put_pause();
+
+    read_tape();
+
+    check_pause();
+}
+
+static void a_pause_explains_nothing_behind_it(void **state)
+{
+    (void)state;
+    put_pause();
+    tape.flags = 0;
+    tape.open[tape.depth++] = G;
+    tape_packet(&tape, 1, 80);
+    tape_leave(&tape, H, 90);
+    tape.depth = 0;
+    tape_packet(&tape, 1, 100);
+
+    read_tape();
+
+    assert_int_equal(profile.appeared, 1);
+    assert_int_equal(profile.orphans, 1);
+    assert_int_equal(profile.unclosed, 1);
+}
+
 static void lost_packets_explain_a_difference(void **state)
 {
     (void)state;
@@ -340,6 +413,10 @@ int main(void)
         TEST(an_unwind_that_finds_fewer_frames_than_there_are_is_an_orphan),
         TEST(an_unwind_that_finds_more_frames_than_there_are_drops_them),
         TEST(a_packet_says_what_is_open_and_the_difference_is_counted),
+        TEST(a_pause_explains_a_difference),
+        TEST(a_pause_between_two_pieces_explains_it_too),
+        TEST(a_pause_explains_a_difference_of_regions),
+        TEST(a_pause_explains_nothing_behind_it),
         TEST(lost_packets_explain_a_difference),
         TEST(a_stream_handed_on_starts_the_next_thread_afresh),
         TEST(frames_left_out_of_a_deep_stack_can_still_be_left),

@@ -61,11 +61,54 @@ static void compare(const char *one, const char *two)
         fail_msg("%.150s\n%.150s", one + begin, two + begin);
 }
 
+static void regions_do_not_nest(void **state)
+{
+    (void)state;
+    choose_kinds(1);
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_enter(&tape, G, 120);
+    tape_enter(&tape, H, 130);
+    tape_leave(&tape, G, 140); /* which is H's time, too */
+    tape_leave(&tape, H, 150);
+    tape_enter(&tape, G, 160);
+    tape_leave(&tape, F, 170); /* which G survives */
+    tape_leave(&tape, G, 180);
+
+    assert_string_equal(tell_all(),
+                        "thread 1 (F110 (G120 (H130 H140 switch) G140) "
+                        "(switch H140 H150) (G160 G170 switch) F170) (switch G170 "
+                        "G180) ");
+}
+
+/* A packet may know it to be elsewhere: that is no end of anything. */
+static void a_region_may_stand_elsewhere_in_the_next_packet(void **state)
+{
+    (void)state;
+    choose_kinds(1);
+    tape_packet(&tape, 1, 100);
+    tape_enter(&tape, F, 110);
+    tape_enter(&tape, G, 120);
+    tape_enter(&tape, H, 130);
+    memcpy(tape.open, ((uint32_t[]){F, H, G}), 3 * sizeof(uint32_t));
+    tape_packet(&tape, 1, 140);
+    tape_leave(&tape, G, 150);
+    tape_leave(&tape, H, 160);
+    tape_leave(&tape, F, 170);
+    static const char told_so[] =
+        "thread 1 (F110 (G120 (H130 H140 switch) G140 switch) (switch H140 (switch "
+        "G140 G150) H160) F170) ";
+
+    assert_string_equal(tell_all(), told_so);
+    assert_string_equal(tell(1), told_so);
+}
+
 static void any_pieces_tell_the_same(void **state)
 {
     (void)state;
     for (uint64_t round = 0; round < ROUNDS; round++) {
         seed = round;
+        choose_kinds(round);
         write_tape(&tape);
         char *whole = strdup(tell_all());
         compare(tell(0), whole);
@@ -121,10 +164,12 @@ static const struct cunei_story_methods step_methods = {
 
 static void tell_steps(struct steps *steps, size_t size)
 {
-    struct cunei_seam seam = {.methods = &step_methods, .context = steps};
+    struct cunei_seam seam = {
+        .methods = &step_methods, .context = steps, .kinds = kinds};
 
     for (size_t i = 0; i < tape.count; i += size) {
-        struct cunei_story piece = {.methods = &step_methods, .context = steps};
+        struct cunei_story piece = {
+            .methods = &step_methods, .context = steps, .kinds = kinds};
         for (size_t j = i; j < i + size && j < tape.count; j++)
             assert_int_equal(cunei_story_packet(&piece, &tape.packets[j]->head,
                                                 tape.packets[j]->words,
@@ -144,6 +189,7 @@ static void steps_of_tasks_end_in_whichever_piece(void **state)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         struct steps whole[8] = {0}, pieces[8] = {0};
         seed = round;
+        choose_kinds(round);
         write_tape(&tape);
         tell_steps(whole, TAPE_PACKETS);
         tell_steps(pieces, 1 + dice(3));
@@ -256,6 +302,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_switch_ends_what_runs_and_begins_what_goes_on,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(any_pieces_tell_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(regions_do_not_nest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_region_may_stand_elsewhere_in_the_next_packet,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_open_at_the_end_is_of_the_last_thread,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_step_may_end_at_tick_0, set_up, tear_down),

@@ -154,8 +154,9 @@ static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
     trace.processes[0].description.event_cost_ps = 1000;
     cunei_survey_fini(&survey);
     assert_int_equal(cunei_survey_init(&survey, &trace, &options), 0);
-    assert_int_equal(survey.cost_ns,
-                     survey.events + trace.processes[0].description.write_ns);
+    assert_float_equal(survey.toll.floor_ns, survey.cost_units, 0.5);
+    assert_true(survey.cost_units > (double)survey.events);
+    assert_true(survey.cost_ns > survey.events);
     cunei_survey_fini(&survey);
     cunei_trace_close(&trace);
 

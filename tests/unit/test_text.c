@@ -94,9 +94,14 @@ static const struct {
     const char *text;
     bool has;
 } controls[] = {
-    {"", false},    {"plain", false},         {"a\nb", true},
-    {"\x7f", true}, {"\xc2\x85", true},       {"\xc2\xa0", false},
-    {"ä", false},   {"cut short\xc2", false}, {"\x1b[0m", true},
+    {"", false},        {"plain", false},
+    {"a\nb", true},     {"\x7f", true},
+    {"\xc2\x85", true}, {"\xc2\xa0", false},
+    {"ä", false},       {"cut short\xc2", false},
+    {"\x1b[0m", true},  {"\u202e", true},
+    {"\u2069", true},   {"\u200f", true},
+    {"\u061c", true},   {"\u2010", false},
+    {"\u202f", false},  {"cut short\xe2\x80", false},
 };
 
 static void control_characters_are_found_in_any_plane(void **state)
@@ -140,6 +145,9 @@ static void cutting_spares_characters(void **state)
     assert_int_equal(cunei_text_cut("aäb", 4, 3), 3);
     assert_int_equal(cunei_text_cut("aäb", 4, 2), 1);
     assert_int_equal(cunei_text_cut("ä", 2, 1), 0);
+    /* Bytes that are no character are not taken for the rest of one. */
+    assert_int_equal(cunei_text_cut("\x80\x80\x80\x80\x80\x80", 6, 4), 4);
+    assert_int_equal(cunei_text_cut("a\xf0\x9f\x90\x8d", 5, 4), 1);
 }
 
 static void a_buffer_grows_and_stays_terminated(void **state)

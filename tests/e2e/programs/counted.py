@@ -28,7 +28,7 @@ def prepare_events(counts):
         mask |= event
 
         def count(code, *_):
-            counts[code] += 1
+            counts[code.co_filename, code] += 1
 
         sys.monitoring.register_callback(TOOL, event, count)
     return (
@@ -42,7 +42,7 @@ def prepare_profile(counts):
 
     def count(frame, event, _):
         if event == "call":
-            counts[frame.f_code] += 1
+            counts[frame.f_code.co_filename, frame.f_code] += 1
 
     return functools.partial(sys.setprofile, count), functools.partial(
         sys.setprofile, None
@@ -50,7 +50,10 @@ def prepare_profile(counts):
 
 
 def measure(run, directory, c_calls):
-    """Both are switched on and off by functions of C, so that both see the same."""
+    """Both are switched on and off by functions of C, so that both see the same.
+
+    Counts by file and code: code of two files is equal where it says the same.
+    """
     counts = Counter()
     has_events = sys.version_info >= (3, 12)
     on, off = prepare_events(counts) if has_events else prepare_profile(counts)
@@ -73,10 +76,10 @@ def main(name, directory, c_calls=False):
     rows = []
     for _ in range(2):
         counts = Counter()
-        for code, count in measure(run, directory, c_calls).items():
+        for (file, code), count in measure(run, directory, c_calls).items():
             # Before 3.11 code objects have no qualified names.
             name = getattr(code, "co_qualname", code.co_name)
-            key = (code.co_filename, code.co_firstlineno, name)
+            key = (file, code.co_firstlineno, name)
             counts[key] += count
         rows.append([[*key, count] for key, count in counts.items()])
     json.dump(rows, sys.stdout)

@@ -19,7 +19,7 @@ from cunei import _probe
 
 TOOL = 1
 YIELD = dis.opmap["YIELD_VALUE"]
-counts = Counter()
+seen = []  # without a GIL a counter would lose some
 
 
 def count(code, offset, error):
@@ -36,7 +36,7 @@ def count(code, offset, error):
     name = kind.__qualname__
     if kind.__module__ != "builtins":
         name = f"{kind.__module__}.{name}"
-    counts[name, code.co_filename, code.co_qualname, traceback.tb_lineno] += 1
+    seen.append((name, code.co_filename, code.co_qualname, traceback.tb_lineno))
 
 
 def main(name, directory):
@@ -49,7 +49,7 @@ def main(name, directory):
     run()
     sys.monitoring.set_events(TOOL, 0)
     _probe.stop()
-    json.dump([[*key, number] for key, number in counts.items()], sys.stdout)
+    json.dump([[*key, number] for key, number in Counter(seen).items()], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Asking the executable ``cunei`` for what it knows, from inside Python.
+
+Its own process reads the trace, so that nothing of that is recorded, or slows down, the
+program that asks.  (PYTEST_DONT_REWRITE)
+"""
+
+import json
+import os
+import subprocess
+
+from cunei import Error
+from cunei.__main__ import find_executable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+del TYPE_CHECKING
+
+# Of the environment these would record the reader, or page its output.
+_NOT_PASSED = ("CUNEI_RECORD", "PAGER", "COLUMNS")
+
+
+def ask(*words: str, width: int = 0, most: "int | None" = None) -> str:
+    """What ``cunei WORDS`` prints; ``cunei.Error`` with its sentence if it fails.
+
+    More than ``most`` bytes are an OverflowError, and are not waited for.
+    """
+    executable = find_executable()
+    if executable is None:
+        raise Error("cannot find the executable 'cunei' that belongs to this package")
+    environment = {
+        name: value for name, value in os.environ.items() if name not in _NOT_PASSED
+    }
+    environment["NO_COLOR"] = "1"
+    if width > 0:
+        environment["COLUMNS"] = str(width)
+    try:
+        child = subprocess.Popen(
+            [executable, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+        )
+    except OSError as error:
+        raise Error(f"cannot run {executable!r}: {error.strerror}") from None
+    with child:
+        if most is None:
+            output, problem = child.communicate()
+        else:
+            assert child.stdout is not None and child.stderr is not None
+            # What goes wrong is a sentence, which a pipe has room for.
+            output = child.stdout.read(most + 1)
+            if len(output) > most:
+                child.kill()
+                raise OverflowError
+            problem = child.stderr.read()
+    # Of a damaged trace what is whole is shown, with a sentence besides.
+    if child.returncode != 0 and not output:
+        sentence = problem.decode(errors="replace").strip()
+        prefix = "cunei: "
+        if sentence.startswith(prefix):
+            sentence = sentence[len(prefix) :]
+        raise Error(sentence or f"{executable!r} ended with {child.returncode}")
+    return output.decode(errors="replace")
+
+
+def report(directory: str, *words: str) -> "dict[str, Any]":
+    """The report of a trace as an object."""
+    told: dict[str, Any] = json.loads(ask("report", "--json", *words, directory))
+    return told
+
+
+def duration(ns: float) -> str:
+    """As in the executable's tables: three digits and a unit."""
+    number = float(ns)
+    if number < 999.5:
+        return f"{number:.0f} ns"
+    for unit in ("µs", "ms", "s"):
+        number /= 1000
+        if number < 999.5 or unit == "s":
+            break
+    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+    return f"{number:.{digits}f} {unit}"
+
+
+def count(number: int) -> str:
+    """As in the executable's tables: in groups of three."""
+    return f"{number:,}".replace(",", " ")
+
+
+def several(number: int, what: str) -> str:
+    """``1 call``, ``2 calls``."""
+    return f"{count(number)} {what}{'' if number == 1 else 's'}"
+
+
+def short_name(qualname: str) -> str:
+    """``outer…inner`` for a function inside another."""
+    return qualname.replace(".<locals>.", "…")

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""``%%cunei`` and ``%cunei_report``, after ``%load_ext cunei``."""
+
+import argparse
+import ast
+import os
+import shlex
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+import cunei
+from cunei import _notebook, region_begin, region_end
+from cunei._command import ask, duration, report, several
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+del TYPE_CHECKING
+
+_display: "Any" = display
+
+# What runs the cells is not what is measured, and has threads of its own.
+_KERNEL = (
+    "IPython",
+    "ipykernel",
+    "ipykernel_launcher",
+    "jupyter_client",
+    "traitlets",
+    "tornado",
+    "zmq",
+    "cunei",
+)
+
+
+_VALUE = "<value>"  # of the last expression of a cell
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence, and ends nothing."""
+
+    def error(self, message: str) -> "NoReturn":
+        raise UsageError(f"{self.prog}: {message}; {self.prog} --help has the options")
+
+    def exit(self, status: int = 0, message: "str | None" = None) -> "NoReturn":
+        raise _Helped
+
+
+class _Helped(Exception):
+    """The help was shown; there is nothing else to do."""
+
+
+def _parsers() -> "tuple[_Parser, _Parser]":
+    cell = _Parser("%%cunei", description="Record the cell, and show what it did.")
+    put = cell.add_argument
+    put("-o", "--output", metavar="DIR", help="keep the trace there")
+    put("-n", "--limit", type=int, default=10, metavar="N", help="rows; 0: all")
+    put("--no-flame", action="store_true", help="the table alone")
+    put("--page", action="store_true", help="the whole page in place of the picture")
+    put("--include", action="append", default=[], metavar="PATTERN")
+    put("--exclude", action="append", default=[], metavar="PATTERN")
+    put("--filter", action="append", default=[], metavar="FILE")
+    put("--only-project", action="store_true")
+    put("--c-calls", action="store_true", help="calls of C functions, too")
+    put("--args", action="append", default=[], metavar="PATTERN")
+    put("--return", action="append", default=[], metavar="PATTERN", dest="return_")
+    put("--lines", action="append", default=[], metavar="PATTERN")
+    put("--max-size", metavar="SIZE")
+    put("--budget", metavar="PCT", help="what recording may cost at most")
+    later = _Parser(
+        "%cunei_report",
+        description="Show the last recording again; other options are those of "
+        "'cunei report': --tree, --callers NAME, --regions, …",
+    )
+    later.add_argument("-d", "--directory", metavar="DIR", help="another recording")
+    later.add_argument("--flame", action="store_true", help="a flame graph")
+    later.add_argument("--page", action="store_true", help="the whole page")
+    return cell, later
+
+
+class Magics:
+    """The commands of one shell, and what it recorded last."""
+
+    def __init__(self, shell: "Any") -> None:
+        self._shell = shell
+        self._cell, self._later = _parsers()
+        self._count = 0
+        self._directory = ""
+        self._region: str | None = None
+
+    def _name(self) -> "tuple[str, str]":
+        """A directory that is not there yet, and what the cell is called in it."""
+        while True:
+            self._count += 1
+            path = os.path.join(f"cunei-notebook-{os.getpid()}", str(self._count))
+            if not os.path.exists(path):
+                return path, f"cell {self._count}"
+
+    def _cell_of(self, file: str) -> "str | None":
+        # IPython knows from 8.0 on.
+        format_ = getattr(self._shell.compile, "format_code_name", lambda file: None)
+        kind, name = format_(file) or ("", None)
+        return name if kind == "Cell" else None
+
+    def _code(self, cell: str) -> "Any":
+        """The cell, which keeps what its last expression is worth."""
+        shell = self._shell
+        # The line of the magic is the first one of the cell.
+        source = "\n" + shell.transform_cell(cell)
+        # Sources are found by that name, in tracebacks and by --lines.
+        number = len(shell.user_ns.get("In", [""])) - 1
+        name = shell.compile.cache(source, number)
+        tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
+        # One code object, as it is one cell: the last expression goes to a name that
+        # no program can have.
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = tree.body[-1]
+            kept = ast.copy_location(ast.Name(_VALUE, ast.Store()), last)
+            tree.body[-1] = ast.copy_location(ast.Assign([kept], last.value), last)
+        try:
+            return compile(tree, name, "exec")
+        except SyntaxError as error:
+            if "await" in str(error) or "'async" in str(error):
+                raise UsageError(
+                    "%%cunei cannot record a cell that awaits by itself; put it "
+                    "between cunei.start('trace') and cunei.stop()"
+                ) from None
+            raise
+
+    def _run(self, code: "Any", region: str) -> "Any":
+        names = self._shell.user_ns
+        region_begin(region)
+        try:
+            exec(code, names)
+        finally:
+            region_end(region)
+            value = names.pop(_VALUE, None)
+        return value
+
+    def record(self, line: str, cell: str) -> "Any":
+        """Record the cell, and show what it did."""
+        try:
+            options = self._cell.parse_args(_split(line))
+        except _Helped:
+            return None
+        code = self._code(cell)
+        directory, region = self._name()
+        directory = options.output or directory
+        if cunei.is_recording():
+            value = self._run(code, region)
+            print(
+                f"cunei: the cell is the region '{region}' of the recording that runs"
+            )
+            return None if cell.rstrip().endswith(";") else value
+        _start(directory, options)
+        try:
+            value = self._run(code, region)
+        finally:
+            cunei.stop()
+            self._directory, self._region = directory, region
+            self._show(options)
+        return None if cell.rstrip().endswith(";") else value
+
+    def _show(self, options: "Any") -> None:
+        try:
+            told = _notebook.read(self._directory)
+            self._table(told, options.limit)
+            if options.page:
+                _display(_notebook.page(self._directory))
+            elif not options.no_flame:
+                flame = (self._directory, told, self._region, self._cell_of)
+                _display(_notebook.flame(*flame))
+        except (cunei.Error, ValueError) as error:
+            # What the cell raised, or is worth, is more than what we have to say.
+            print(f"cunei: {error}")
+
+    def _table(self, told: "dict[str, Any] | None", limit: int) -> None:
+        if told is None:
+            told = report(self._directory, "--regions")
+            called = told["functions"]
+        else:
+            called = _notebook.functions(told, self._region)
+        own = [each for each in told["regions"] if each["name"] == self._region]
+        whole = own[0]["total_ns"] if own else told["duration_ns"]
+        rows = _notebook.rows(called, whole, limit, self._cell_of)
+        title = f"{duration(whole)}, {_notebook.calls_of(called)}"
+        if told["lost"]:
+            title += f", {several(told['lost'], 'event')} lost"
+        _display(_notebook.table(f"{title} · {self._directory}", rows))
+
+    def show(self, line: str) -> "_notebook.Shown | None":
+        """Show the last recording again, or another one, in another way."""
+        try:
+            options, words = self._later.parse_known_args(_split(line))
+        except _Helped:
+            return None
+        directory = options.directory or self._directory
+        if not directory:
+            raise UsageError(
+                "%cunei_report: nothing was recorded yet; begin a cell with %%cunei, "
+                "or name a trace: %cunei_report --directory DIR"
+            )
+        own = None if options.directory else self._region
+        try:
+            if options.page:
+                return _notebook.page(directory)
+            if options.flame:
+                told = _notebook.read(directory)
+                return _notebook.flame(directory, told, own, self._cell_of)
+            # Behind the directory an option may do without its value.
+            return _notebook.text(ask("report", directory, *words, width=100))
+        except cunei.Error as error:
+            raise UsageError(f"%cunei_report: {error}") from None
+
+
+def _split(line: str) -> "list[str]":
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"cunei: cannot read the options: {error}") from None
+
+
+def _start(directory: str, options: "Any") -> None:
+    if os.path.isdir(directory) and os.listdir(directory):
+        raise UsageError(
+            f"%%cunei: {directory!r} is not empty; remove it, or name another with -o"
+        )
+    # With an include only that is recorded, and it may be the kernel.
+    own = [] if options.include else list(_KERNEL)
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(directory)), exist_ok=True)
+        cunei.start(
+            directory,
+            include=options.include,
+            exclude=options.exclude + own,
+            filter=options.filter,
+            only_project=options.only_project,
+            c_calls=options.c_calls,
+            args=options.args,
+            return_=options.return_,
+            lines=options.lines,
+            max_size=options.max_size,
+            budget=options.budget,
+        )
+    except OSError as error:
+        sentence = f"cannot record into {directory!r}: {error.strerror}"
+        raise UsageError(f"%%cunei: {sentence}") from None
+    except (cunei.Error, ValueError) as error:
+        raise UsageError(f"%%cunei: {error}") from None
+
+
+def load(shell: "Any") -> None:
+    magics = Magics(shell)
+    shell.register_magic_function(magics.record, "cell", "cunei")
+    shell.register_magic_function(magics.show, "line", "cunei_report")
+
+
+def unload(shell: "Any") -> None:
+    shell.magics_manager.magics["cell"].pop("cunei", None)
+    shell.magics_manager.magics["line"].pop("cunei_report", None)

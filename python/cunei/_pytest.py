@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""What records a run of pytest: loaded where ``--cunei`` is given, and nowhere else.
+
+With pytest-xdist the tests run in processes of their own, which all record into the
+directory of the one that was started.  (PYTEST_DONT_REWRITE)
+"""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+
+import cunei
+from cunei import region_begin, region_end
+from cunei._command import ask, duration, report, short_name
+from cunei._probe import _region_resume, _region_suspend, name_process
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from typing import Any
+del TYPE_CHECKING
+
+# What runs the tests is not what is tested, and calls a lot.
+_RUNNERS = (
+    "_pytest",
+    "pytest",
+    "pluggy",
+    "xdist",
+    "execnet",
+    "__channelexec__",  # xdist's code in a worker
+    "cunei",
+)
+
+# Left out of each recording that is made here, and told with it: by this it is known.
+_OWN = "cunei._pytest"
+
+# Of what a test spent its time in, so many are named, if they are worth it.
+_NAMED = 3
+_LEAST_SHARE = 0.01
+_LEAST_NAME = 12  # letters of a name that is cut
+_OTHERS = ", others 99 %"  # what there is room for behind them
+
+_MOST_BYTES = 4095  # of a region's name
+
+
+# What a trace consists of: a folder for each process, and files in and beside it.
+_BESIDE = re.compile(r"\.size|\.refused-.*")
+_INSIDE = re.compile(r"metadata|s\d+|\.(live|process|(metadata|\.live|\.process)\.new)")
+
+
+def _find_earlier(path: str) -> "list[str]":
+    """The folders of what 'pytest --cunei' has recorded earlier, and nothing else.
+
+    ValueError: something else is there, which stays.
+    """
+    try:
+        processes = json.loads(ask("info", "--json", path))["processes"]
+    except (cunei.Error, ValueError):
+        processes = []
+    folders = [os.path.basename(each["folder"]) for each in processes]
+    for entry in sorted(os.listdir(path)):
+        inside = os.listdir(os.path.join(path, entry)) if entry in folders else []
+        if entry not in folders and not _BESIDE.fullmatch(entry):
+            raise ValueError(f"holds {entry!r}")
+        if not all(map(_INSIDE.fullmatch, inside)):
+            raise ValueError(f"holds other files, too, in {entry!r}")
+    for each in processes:
+        if each["state"] == "running":
+            raise ValueError(f"is being recorded to by process {each['pid']}")
+    if not processes or any(f"-{_OWN}" not in each["patterns"] for each in processes):
+        raise ValueError("holds a trace that is none of 'pytest --cunei'")
+    return folders
+
+
+def _remove_earlier(path: str) -> None:
+    """The trace that an earlier run left there makes room for the one that begins."""
+    try:
+        if os.path.isdir(path) and os.listdir(path):
+            for folder in _find_earlier(path):
+                shutil.rmtree(os.path.join(path, folder))
+    except (OSError, ValueError) as error:
+        raise cunei.Error(f"{path!r} {error}") from None
+
+
+def _choose_directory(wanted: str) -> str:
+    """Where to record: nothing goes but what an earlier run of pytest recorded."""
+    if not wanted:
+        return os.path.abspath(f"cunei-pytest-{os.getpid()}")
+    if "::" in wanted or os.path.isfile(wanted):
+        raise pytest.UsageError(
+            f"--cunei would record into {wanted!r}, which looks like tests; write "
+            "--cunei=DIR, or put --cunei behind them"
+        )
+    path = os.path.abspath(wanted)
+    try:
+        entries = os.listdir(path)
+    except FileNotFoundError:
+        return path
+    except OSError as error:
+        sentence = f"cannot record into {wanted!r}: {error.strerror}"
+        raise pytest.UsageError(f"--cunei {sentence}") from None
+    try:
+        if entries:
+            _find_earlier(path)
+    except (OSError, ValueError) as error:
+        raise pytest.UsageError(
+            "--cunei records into an empty directory, or in place of an earlier run of "
+            f"pytest, and {wanted!r} {error}; remove that, or write --cunei=DIR with "
+            "another one"
+        ) from None
+    return path
+
+
+class Recorder:
+    """The plugin of one process: the only one, xdist's controller, or a worker."""
+
+    def __init__(self, config: "pytest.Config") -> None:
+        self._config = config
+        self._pid = os.getpid()
+        self._has_started = False
+        self._tests: set[str] = set()  # the names of their regions
+        worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self._is_worker = worker is not None
+        self._worker = ""
+        self._directory = ""
+        if worker is not None:
+            self._worker = worker.get("workerid", "")
+            self._directory = worker.get("cunei", "")
+        elif not cunei.is_recording():
+            self._directory = _choose_directory(config.getoption("cunei"))
+
+    def _start(self) -> None:
+        options = self._config.option
+        include = list(options.cunei_include)
+        exclude = list(options.cunei_exclude)
+        if options.cunei_only_project:
+            root = os.path.realpath(self._config.rootpath)
+            include.append(f"in-project:{root}")
+        if not options.cunei_include:
+            exclude.extend(_RUNNERS)
+        exclude.append(_OWN)
+        # A worker of xdist's may be elsewhere.
+        started_in = self._config.invocation_params.dir
+        filters = [os.path.join(started_in, path) for path in options.cunei_filter]
+        cunei.start(
+            self._directory,
+            include=include,
+            exclude=exclude,
+            filter=filters,
+            budget=options.cunei_budget,
+        )
+        self._has_started = True
+
+    def _stop(self) -> None:
+        # A child that a test forked may come here, too.
+        if self._has_started and os.getpid() == self._pid:
+            self._has_started = False
+            cunei.stop()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        if self._directory and not cunei.is_recording():
+            self._start_or_say_why_not()
+        if self._worker:
+            name_process(self._worker)
+
+    def _start_or_say_why_not(self) -> None:
+        try:
+            if not self._is_worker:
+                _remove_earlier(self._directory)
+            self._start()
+        except (cunei.Error, ValueError) as error:
+            sentence = f"--cunei cannot record: {error}"
+            if not self._is_worker:
+                raise pytest.UsageError(sentence) from None
+            self._config.issue_config_time_warning(pytest.PytestWarning(sentence), 2)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: "Any") -> None:
+        """A worker of xdist's is about to start."""
+        node.workerinput["cunei"] = self._directory
+
+    def pytest_report_header(self) -> str:
+        if self._directory:
+            return f"cunei: recording into {self._shown()}"
+        return "cunei: the tests are regions of the recording that is running"
+
+    # A region that a generator opens is suspended with it: others open it.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(
+        self, item: "pytest.Item"
+    ) -> "Generator[None, object, None]":
+        self._begin(item.nodeid)
+        yield
+        self._end(item.nodeid)
+
+    # The innermost of those around: what others do there is theirs, too.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(
+        self, item: "pytest.Item"
+    ) -> "Generator[None, object, None]":
+        _go_on(item.nodeid)
+        yield
+        _wait(item.nodeid)
+
+    pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call
+
+    def _begin(self, name: str) -> None:
+        region_begin(name)
+        _wait(name)
+
+    def _end(self, name: str) -> None:
+        # A test may have ended the recording.
+        if cunei.is_recording():
+            _go_on(name)
+            region_end(name)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """A test begins, here or in a worker: the program has regions of its own."""
+        name = nodeid.encode(errors="surrogateescape")[:_MOST_BYTES]
+        self._tests.add(name.decode(errors="ignore"))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._stop()
+
+    def pytest_unconfigure(self) -> None:
+        self._stop()
+
+    def _shown(self) -> str:
+        """The directory as one would type it."""
+        path = os.path.relpath(self._directory, self._config.invocation_params.dir)
+        return self._directory if path.startswith("..") else path
+
+    def pytest_terminal_summary(
+        self, terminalreporter: "pytest.TerminalReporter"
+    ) -> None:
+        if not self._directory or os.getpid() != self._pid:
+            return
+        self._stop()
+        terminalreporter.section("slowest tests, recorded by cunei")
+        try:
+            regions = report(self._directory, "--regions")["regions"]
+            for line in _table(
+                [each for each in regions if each["name"] in self._tests],
+                self._config.option.cunei_slowest,
+                terminalreporter._tw.fullwidth,
+            ):
+                terminalreporter.write_line(line)
+        except (cunei.Error, ValueError, KeyError) as error:
+            terminalreporter.write_line(f"cunei: cannot show them: {error}")
+        shown = self._shown()
+        terminalreporter.write_line(
+            f"next: cunei report {shown} --regions | --tree | --callers NAME, "
+            f"or cunei export {shown} --to html"
+        )
+
+
+def _go_on(name: str) -> None:
+    """What follows is the test's own: fixtures, and the test itself."""
+    _region_resume(name)
+
+
+def _wait(name: str) -> None:
+    """What follows is pytest's: reports, and what others do at its hooks."""
+    _region_suspend(name)
+
+
+def _time_ns(region: "dict[str, Any]") -> int:
+    """How long a test took; a fork's child has its own part in the total."""
+    longest = region["max_ns"] if region["count"] == 1 else 0
+    return int(longest or region["total_ns"])
+
+
+def _spent(region: "dict[str, Any]", room: int) -> str:
+    """What a test spent its time in, in words, as many as there is room for."""
+    whole = sum(each["self_ns"] for each in region["functions"])
+    whole = max(whole, region["total_ns"], 1)
+    text, named = "", 0.0
+    for each in region["functions"][:_NAMED]:
+        share = each["self_ns"] / whole
+        name = each["qualname"]
+        name = "not recorded" if name is None else short_name(name)
+        words = f" {100 * share:.0f} %"
+        left = room - len(text) - len(words) - len(_OTHERS)
+        if share < _LEAST_SHARE or (text and left < min(len(name), _LEAST_NAME)):
+            break
+        text += _cut(name, max(left, _LEAST_NAME)) + words + ", "
+        named += share
+    if text and 1 - named >= _LEAST_SHARE:
+        return f"{text}others {100 * (1 - named):.0f} %"
+    return text[:-2]
+
+
+def _cut(text: str, width: int) -> str:
+    """The end of a name tells more than its beginning."""
+    return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+
+
+def _table(regions: "list[dict[str, Any]]", limit: int, width: int) -> "list[str]":
+    tests = sorted(regions, key=_time_ns, reverse=True)
+    shown = tests[:limit] if limit > 0 else tests
+    if not shown:
+        return ["No test was recorded."]
+    room = max(20, min(max(len(each["name"]) for each in shown), width // 2))
+    lines = [f"{'time':>8}  {'test':{room}}  spent in"]
+    for each in shown:
+        spent = _spent(each, width - room - 12)
+        name = _cut(each["name"], room)
+        lines.append(f"{duration(_time_ns(each)):>8}  {name:{room}}  {spent}".rstrip())
+    if len(shown) < len(tests):
+        lines.append(f"{'':8}  … and {len(tests) - len(shown)} more")
+    return lines

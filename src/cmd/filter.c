@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+/* `cunei filter`: what to leave out of the next recording, as a file for --filter. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/options.h"
+#include "cmd/progress.h"
+#include "cmd/target.h"
+#include "survey/proposal.h"
+#include "survey/survey.h"
+#include "view/format.h"
+#include "view/json.h"
+
+/* What an event costs where the trace does not say: see docs/speed.md. */
+#define ASSUMED_COST_NS 25.0
+
+struct values {
+    const char *max_overhead;
+    const char *file;
+    bool force;
+    bool json;
+};
+
+/* What both formats are written from. */
+struct subject {
+    const struct cunei_trace *trace;
+    const struct cunei_proposal *proposal;
+    const char *directory; /* borrowed: as it was named */
+};
+
+/* "≈ 24.8 % (15 to 39)": it is an estimate, whose bounds are told with it. */
+static void put_overhead(struct cunei_buffer *out,
+                         const struct cunei_proposal_overhead *overhead)
+{
+    int digits = overhead->most < 0.1 ? 1 : 0;
+
+    cunei_buffer_format(out, "≈ %.*f %% (%.*f to %.*f)", digits, 100 * overhead->usual,
+                        digits, 100 * overhead->least, digits, 100 * overhead->most);
+}
+
+/* A glob that matches this name, and in which nothing else means anything. */
+static void put_glob(struct cunei_buffer *out, const char *name)
+{
+    for (const char *c = name; *c; c++) {
+        if (strchr("*?[\\", *c))
+            cunei_buffer_append_text(out, "\\");
+        /* What would end a line, make a file or a comment of it. */
+        cunei_buffer_append(out,
+                            (unsigned char)*c <= ' ' || strchr("/:#", *c) ? "?" : c, 1);
+    }
+}
+
+/* The pattern for a function, whatever it is called. */
+static void put_pattern(struct cunei_buffer *out,
+                        const struct cunei_proposal_function *function)
+{
+    size_t begin = out->size;
+
+    if (strcmp(function->module, "re") == 0) /* re: begins an expression */
+        cunei_buffer_append_text(out, "r[e]");
+    else
+        put_glob(out, function->module);
+    cunei_buffer_append_text(out, ":");
+    put_glob(out, function->qualname);
+    /* What ends so is a file. */
+    if (out->size - begin > 3 && strcmp(out->data + out->size - 3, ".py") == 0)
+        out->data[out->size - 1] = '?';
+    if (out->data && out->data[begin] == '!')
+        out->data[begin] = '?';
+}
+
+/* Those of the recording itself: without them the next one would have more in it. */
+static void put_patterns(struct cunei_buffer *out, const struct cunei_trace *trace)
+{
+    const struct cunei_process *told = &trace->processes[0].description;
+
+    if (told->pattern_count == 0)
+        return;
+    cunei_buffer_append_text(out, "# What the recording was made with:\n");
+    for (size_t i = 0; i < told->pattern_count; i++)
+        cunei_buffer_format(out, "%c %s\n", told->patterns[i][0],
+                            told->patterns[i] + 1);
+}
+
+static void put_row(struct cunei_buffer *out,
+                    const struct cunei_proposal_function *function)
+{
+    size_t begin = out->size;
+
+    cunei_buffer_append_text(out, "- ");
+    put_pattern(out, function);
+    size_t width = out->size - begin;
+    cunei_buffer_format(out, "%*s  # ", (int)(width < 40 ? 40 - width : 0), "");
+    cunei_format_several(out, function->calls, "call");
+    /* What recording took is subtracted, and may leave nothing. */
+    if (function->self_ns < function->calls)
+        cunei_buffer_append_text(out, ", too short to tell");
+    else {
+        cunei_buffer_append_text(out, " of ");
+        cunei_format_duration(out, function->self_ns / function->calls);
+    }
+    cunei_buffer_append_text(out, "; recording them took ≈ ");
+    cunei_format_duration(out, function->cost_ns);
+    cunei_buffer_append_text(out, "\n");
+}
+
+static void put_summary(struct cunei_buffer *out, const struct subject *subject)
+{
+    const struct cunei_proposal *proposal = subject->proposal;
+
+    cunei_buffer_append_text(out, "# Made by 'cunei filter' of a recording of ");
+    cunei_format_program(out, &subject->trace->processes[0].description);
+    cunei_buffer_append_text(out, proposal->has_budget
+                                      ? ".\n# Recording without a budget would cost "
+                                      : ".\n# Recording cost ");
+    put_overhead(out, &proposal->all);
+    cunei_buffer_append_text(out, " of its run time, ");
+    cunei_format_duration(out, proposal->run_ns);
+    cunei_buffer_append_text(
+        out, proposal->is_cost_known
+                 ? ".\n"
+                 : ", assuming 25 ns an event: the recording does not say.\n");
+    bool is_reached = proposal->left.usual <= proposal->max_overhead;
+    if (proposal->left_out_count == 0) {
+        cunei_buffer_format(out,
+                            is_reached
+                                ? "# That is no more than %.1f %%: nothing is left "
+                                  "out.\n"
+                                : "# %.1f %% cannot be reached: no function costs "
+                                  "enough to be left out.\n",
+                            100 * proposal->max_overhead);
+        return;
+    }
+    cunei_buffer_append_text(out, "# Without ");
+    cunei_format_several(out, proposal->left_out_count, "function");
+    cunei_buffer_append_text(out, " it would cost ");
+    put_overhead(out, &proposal->left);
+    cunei_buffer_append_text(out, ", and have ");
+    cunei_format_count(out, proposal->events - proposal->saved_events);
+    cunei_buffer_append_text(out, " events of ");
+    cunei_format_count(out, proposal->events);
+    cunei_buffer_append_text(out, ".\n");
+    if (!is_reached)
+        cunei_buffer_format(
+            out,
+            "# %.1f %% cannot be reached: what is left is many functions "
+            "that cost little each.\n",
+            100 * proposal->max_overhead);
+}
+
+static int write_lines(const struct subject *subject, FILE *file)
+{
+    const struct cunei_proposal *proposal = subject->proposal;
+    struct cunei_buffer text = {0};
+
+    put_summary(&text, subject);
+    put_patterns(&text, subject->trace);
+    for (size_t i = 0; i < proposal->left_out_count; i++)
+        put_row(&text, &proposal->functions[i]);
+    int rc = text.failed ? -ENOMEM : 0;
+    if (rc == 0 && fwrite(text.data, 1, text.size, file) != text.size)
+        rc = -errno;
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+static void put_function(struct cunei_json *json,
+                         const struct cunei_proposal_function *function)
+{
+    struct cunei_buffer pattern = {0};
+
+    put_pattern(&pattern, function);
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "pattern", pattern.data);
+    cunei_json_text(json, "module", function->module);
+    cunei_json_text(json, "qualname", function->qualname);
+    cunei_json_number(json, "calls", function->calls);
+    cunei_json_number(json, "events", function->events);
+    cunei_json_number(json, "self_ns", function->self_ns);
+    cunei_json_number(json, "cost_ns", function->cost_ns);
+    cunei_json_close(json, '}');
+    cunei_buffer_fini(&pattern);
+}
+
+static int write_json(const struct subject *subject, FILE *file)
+{
+    const struct cunei_proposal *proposal = subject->proposal;
+    struct cunei_json json = {.out = file};
+
+    cunei_json_open(&json, NULL, '{');
+    cunei_json_number(&json, "version", 1);
+    cunei_json_number(&json, "run_ns", proposal->run_ns);
+    cunei_json_number(&json, "events", proposal->events);
+    cunei_json_number(&json, "cost_ns", proposal->cost_ns);
+    cunei_json_flag(&json, "cost_known", proposal->is_cost_known);
+    cunei_json_flag(&json, "budget", proposal->has_budget);
+    cunei_json_number(&json, "saved_ns", proposal->saved_ns);
+    cunei_json_number(&json, "saved_events", proposal->saved_events);
+    cunei_json_real(&json, "max_overhead", proposal->max_overhead);
+    cunei_json_real(&json, "overhead", proposal->all.usual);
+    cunei_json_real(&json, "overhead_least", proposal->all.least);
+    cunei_json_real(&json, "overhead_most", proposal->all.most);
+    cunei_json_real(&json, "overhead_left", proposal->left.usual);
+    cunei_json_real(&json, "overhead_left_least", proposal->left.least);
+    cunei_json_real(&json, "overhead_left_most", proposal->left.most);
+    cunei_json_open(&json, "functions", '[');
+    for (size_t i = 0; i < proposal->left_out_count; i++)
+        put_function(&json, &proposal->functions[i]);
+    cunei_json_close(&json, ']');
+    cunei_json_close(&json, '}');
+    return cunei_json_end(&json);
+}
+
+static void say_use(const struct cunei_proposal *proposal, const char *file)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_format_several(&text, proposal->left_out_count, "function");
+    cunei_buffer_append_text(&text, " left out, from ");
+    put_overhead(&text, &proposal->all);
+    cunei_buffer_append_text(&text, " to ");
+    put_overhead(&text, &proposal->left);
+    cunei_cmd_note("%s; use it as: cunei record --filter %s …",
+                   text.data ? text.data : "", file);
+    cunei_buffer_fini(&text);
+}
+
+static int write_proposal(const struct subject *subject, const struct values *values)
+{
+    struct cunei_target target;
+
+    int status = cunei_target_open(&target, values->file ? values->file : "-", false,
+                                   values->force);
+    if (status != EXIT_SUCCESS)
+        return status;
+    int rc = values->json ? write_json(subject, target.out)
+                          : write_lines(subject, target.out);
+    rc = cunei_target_close(&target, rc);
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot write the filter");
+    if (values->file && strcmp(values->file, "-") != 0 && !values->json)
+        say_use(subject->proposal, values->file);
+    return EXIT_SUCCESS;
+}
+
+static int propose(const struct cunei_trace *trace, const char *path,
+                   struct cunei_proposal *proposal, const struct values *values)
+{
+    struct cunei_progress progress = {.what = "reading"};
+    const struct cunei_survey_options options = {.progress = cunei_progress_show,
+                                                 .progress_context = &progress};
+    struct cunei_survey survey;
+
+    int rc = cunei_survey_init(&survey, trace, &options);
+    cunei_progress_clear(&progress);
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot read '%s'", path);
+    rc = cunei_proposal_make(proposal, &survey);
+    int status = EXIT_SUCCESS;
+    if (rc < 0)
+        status = cunei_cmd_fail(rc, "cannot read '%s'", path);
+    else if (proposal->count == 0)
+        status = cunei_cmd_fail(0, "'%s' holds no call that could be left out", path);
+    else {
+        const struct subject subject = {trace, proposal, path};
+        status = write_proposal(&subject, values);
+    }
+    cunei_proposal_fini(proposal);
+    cunei_survey_fini(&survey);
+    return status;
+}
+
+/* "5%", "0.5": as a part of one; false where it reads otherwise. */
+static bool parse_percentage(const char *text, double *part)
+{
+    char *end = NULL;
+
+    if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
+        return false;
+    double number = strtod(text, &end);
+    while (*end == ' ')
+        end++;
+    if (strcmp(end, "%") != 0 && *end)
+        return false;
+    *part = number / 100;
+    return number >= 0.1 && number <= 100;
+}
+
+static int run_filter(int argc, char **argv)
+{
+    struct values values = {.max_overhead = "5%"};
+    struct cunei_proposal proposal = {.event_cost_ns = ASSUMED_COST_NS};
+    struct cunei_trace trace;
+
+    int status = cunei_options_parse(&cunei_cmd_filter, &argc, argv, &values);
+    if (status == CUNEI_OPTIONS_GO_ON)
+        status = cunei_options_directory(&cunei_cmd_filter, argc, argv);
+    if (status != CUNEI_OPTIONS_GO_ON)
+        return status;
+    if (!parse_percentage(values.max_overhead, &proposal.max_overhead))
+        return cunei_cmd_usage("--max-overhead wants a percentage from 0.1 to 100, as "
+                               "5%%, not '%s'",
+                               values.max_overhead);
+    status = cunei_cmd_open_trace(argv[1], &trace);
+    if (status != EXIT_SUCCESS)
+        return status;
+    status = propose(&trace, argv[1], &proposal, &values);
+    cunei_trace_close(&trace);
+    return status;
+}
+
+static const struct cunei_option options[] = {
+    {.name = "max-overhead",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "PCT",
+     .help = "leave out as much as it takes to get there; else 5%",
+     .offset = offsetof(struct values, max_overhead)},
+    {.name = "output",
+     .letter = 'o',
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "FILE",
+     .help = "write it there instead of to stdout",
+     .offset = offsetof(struct values, file)},
+    {.name = "force",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "overwrite a file that is there",
+     .offset = offsetof(struct values, force)},
+    {.name = "json",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "print one JSON object instead, which is no filter",
+     .offset = offsetof(struct values, json)},
+    {0},
+};
+
+const struct cunei_cmd cunei_cmd_filter = {
+    .name = "filter",
+    .args = "[options] DIR",
+    .summary = "propose what to leave out of the next recording",
+    .help =
+        "Finds the functions that cost most to record for the least time in them, and\n"
+        "writes a filter that leaves them out: as many as it takes to record at\n"
+        "--max-overhead of the run time.  What is left out costs nothing from CPython\n"
+        "3.12 on, and its time counts as its caller's own.\n"
+        "\n"
+        "  cunei filter DIR\n"
+        "  cunei filter --max-overhead 2% -o app.filter DIR\n"
+        "  cunei record --filter app.filter app.py",
+    .options = options,
+    .run = run_filter,
+};

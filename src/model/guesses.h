@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What functions did while a budget kept them from being recorded, as the probe has
+ * estimated it (struct cunei_sample): to be added to what was recorded.
+ *
+ * Like all facts they add up, and so do the squares of their errors.
+ */
+#ifndef CUNEI_MODEL_GUESSES_H
+#define CUNEI_MODEL_GUESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* So many standard errors are the width that is named: 19 of 20 are within it. */
+#define CUNEI_GUESS_ERRORS 2.0
+
+struct cunei_profile;
+
+/* Of a function, by its slot in a profile; times are in ticks. */
+struct cunei_guess {
+    uint64_t calls, resumes, self, total;
+    uint64_t hidden;    /* of its own recorded time, what is a demoted callee's */
+    uint64_t demotions; /* how often it was demoted */
+    uint64_t samples;
+    bool is_counted;                      /* all of these calls were counted */
+    double calls_variance, self_variance; /* of independent errors … */
+    double calls_bias, self_bias;         /* … and what may be wrong in all of them */
+};
+
+struct cunei_guesses {
+    struct cunei_guess *items; /* owned: for each slot; NULL: nothing was demoted */
+    uint64_t bursts;
+};
+
+/* A `demote` or a `sample`. */
+int cunei_guesses_read(struct cunei_profile *profile, const uint64_t *event);
+int cunei_guesses_add(struct cunei_profile *profile, const struct cunei_profile *other);
+void cunei_guesses_fini(struct cunei_guesses *guesses);
+
+/* What the sum may be wrong by, in both directions. */
+double cunei_guess_calls_width(const struct cunei_guess *guess);
+double cunei_guess_self_width(const struct cunei_guess *guess);
+
+/* As if it were of one function; all of `to` that is times a factor. */
+void cunei_guess_add(struct cunei_guess *to, const struct cunei_guess *from,
+                     double factor);
+
+#endif

@@ -1,0 +1,525 @@
+# SPDX-License-Identifier: MIT
+"""A budget: what costs too much is demoted and estimated, the rest stays exact."""
+
+import json
+import re
+
+import pytest
+from proof import FREE_THREADED, needs_monitoring
+
+pytestmark = [
+    needs_monitoring,
+    pytest.mark.skipif(
+        FREE_THREADED, reason="without a GIL each switch of events stops the world"
+    ),
+]
+
+# The program goes on until there have been so many bursts, and tells how often it has
+# called what; it gives up where there never are.
+HOT = """\
+import sys
+
+def tiny():
+    pass
+
+def outer(n):
+    for _ in range(n):
+        tiny()
+
+def hot(bursts, n=2_000, most=20_000):
+    probe = sys.modules["cunei._probe"]
+    rounds, until = 0, probe.bursts() + bursts
+    while probe.bursts() < until and rounds < most:
+        outer(n)
+        rounds += 1
+    return rounds
+"""
+BURSTS = 24
+
+# An estimate is within its width 19 times of 20; a test must be so more often.  Where
+# widths are large, it must not be wrong altogether.
+SURE, NOISE = 2.5, 0.9
+
+
+def record(cunei, source, *options):
+    cunei.write("app.py", HOT + source)
+    done = cunei("record", *options, "-o", "trace", "app.py")
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def report(cunei):
+    done = cunei("report", "--json", "trace")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    told["functions"] = {item["qualname"]: item for item in told["functions"]}
+    return told
+
+
+def events(cunei, name):
+    done = cunei("dump", "--json", "trace")
+    lines = (json.loads(line) for line in done.stdout.splitlines())
+    return [line for line in lines if line["event"] == name]
+
+
+def assert_estimates(functions, rounds, n=2_000):
+    """Of so many rounds."""
+    tiny, outer = functions["tiny"], functions["outer"]
+    assert outer["calls"] == rounds
+    assert "estimated" not in outer
+    assert tiny["estimated"] is True
+    assert tiny["recorded_calls"] < rounds * n
+    assert abs(tiny["calls"] - rounds * n) <= SURE * tiny["calls_width"]
+    assert tiny["calls"] == pytest.approx(rounds * n, rel=NOISE)
+
+
+@pytest.mark.core
+def test_a_tiny_hot_function_is_estimated_and_its_callers_are_exact(cunei):
+    done = record(cunei, f"print(hot({BURSTS}))\n", "--budget", "5%")
+
+    told = report(cunei)
+    assert_estimates(told["functions"], int(done.stdout))
+    assert told["functions"]["outer"]["self_estimated"] is True
+    assert told["functions"]["hot"]["calls"] == 1
+    assert told["processes"][0]["budget_millionths"] == 50_000
+    assert told["bursts"] >= BURSTS
+    assert told["cost_ns"] < 0.2 * told["processes"][0]["cpu_ns"]
+    assert told["orphans"] == told["unclosed"] == told["appeared"] == 0
+
+
+def test_the_report_marks_estimates_and_says_how_wide_they_are(cunei):
+    record(cunei, "hot(9)\n", "--budget", "3")
+
+    text = cunei("report", "trace").stdout
+
+    row = next(line for line in text.splitlines() if " tiny " in line)
+    assert row.count("~") >= 3
+    note = text[text.index("budget ") :]
+    assert "3 %; 1 function was demoted, and estimated (~) from" in note
+    assert "tiny calls ±" in note
+    assert "unmatched" not in text
+    told = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
+    assert (told["budget_millionths"], told["bursts"] >= 9) == (30_000, True)
+    assert told["demotions"] >= 1
+    row = f"  budget    3 %: {told['demotions']} demotion"
+    assert row in cunei("info", "trace").stdout
+
+
+def test_trees_callers_and_exports_say_what_was_demoted(cunei):
+    record(cunei, "hot(6)\n", "--budget", "3")
+
+    callers = cunei("report", "--callers", "tiny", "trace").stdout.splitlines()
+    head = next(line for line in callers if line.startswith("tiny "))
+    row = next(line for line in callers if " outer " in line)
+    assert head.count("~") == row.count("~") == 2
+    told = json.loads(cunei("report", "--callers", "tiny", "--json", "trace").stdout)
+    assert all(edge["estimated"] for edge in told["callers"])
+    tree = cunei("report", "--tree", "--min-percent", "0", "trace").stdout
+    rows = [line for line in tree.splitlines() if " tiny " in line]
+    assert rows[0].count("~") == 3
+    told = json.loads(cunei("report", "--tree", "--json", "trace").stdout)["tree"]
+    assert {node["qualname"] for node in told if node.get("demoted")} == {"tiny"}
+    done = cunei("export", "--to", "folded", "-o", "out.folded", "trace")
+    assert done.stderr.count("recorded under a budget of 3 %") == 1
+
+
+def test_what_fits_into_the_budget_is_exact(cunei):
+    record(cunei, "outer(100)\n", "--budget", "100%")
+
+    told = report(cunei)
+    assert told["functions"]["tiny"]["calls"] == 100
+    assert "estimated" not in told["functions"]["tiny"]
+    text = cunei("report", "trace").stdout
+    assert "nothing had to be demoted, all of it is exact" in text
+
+
+def test_without_a_burst_an_estimate_is_as_wide_as_itself(cunei):
+    record(cunei, "outer(100_000)\n", "--budget", "0.1%")
+
+    tiny = report(cunei)["functions"]["tiny"]
+    assert tiny["estimated"] is True
+    assert abs(tiny["calls"] - 100_000) <= tiny["calls_width"]
+
+
+def note_of(text):
+    """The budget's note, in one line."""
+    return " ".join(text[text.index("\nbudget ") :].split())
+
+
+def test_a_budget_that_cannot_be_held_says_so(cunei):
+    record(cunei, "outer(100_000)\n", "--budget", "0.1%", "--return", ":tiny")
+
+    assert "estimated" not in report(cunei)["functions"]["tiny"]
+    note = note_of(cunei("report", "trace").stdout)
+    assert "nothing was demoted, all of it is exact. It was not kept: ≈" in note
+    assert "functions that were not demoted, as tiny:" in note
+
+
+RAISING = """
+def tiny():
+    raise ValueError
+
+def outer(n):
+    for _ in range(n):
+        try:
+            tiny()
+        except ValueError:
+            pass
+
+hot(3)
+"""
+
+
+def test_exceptions_that_cost_more_than_the_budget_are_named(cunei):
+    record(cunei, RAISING, "--budget", "1%")
+
+    text = cunei("report", "trace").stdout
+    note = note_of(text)
+    assert "All else is exact, but for exceptions:" in note
+    assert "It was not kept: ≈" in note
+    assert "of the CPU time went into recording, above all into exceptions," in note
+    assert "exceptions left functions ≥" in text
+    assert "times: tiny ≥" in text
+
+
+def test_exceptions_of_demoted_functions_are_marked(cunei):
+    record(cunei, RAISING, "--budget", "1%")
+
+    text = cunei("report", "--exceptions", "trace").stdout
+    assert all(
+        line.startswith("≥") == (" tiny " in line)
+        for line in map(str.strip, text.splitlines())
+        if " ValueError " in line
+    )
+    told = report(cunei)["exceptions"]
+    assert {item["function"] for item in told if item.get("demoted")} == {"tiny"}
+
+
+AWAITING = """
+async def leaf():
+    pass
+
+async def main():
+    for _ in range(300_000):
+        await leaf()
+
+hot(1)
+try:
+    main().send(None)
+except StopIteration:
+    pass
+"""
+
+
+def test_coroutines_that_cost_more_than_the_budget_are_named(cunei):
+    record(cunei, AWAITING, "--budget", "1%")
+
+    assert report(cunei)["functions"]["leaf"]["calls"] == 300_000
+    note = note_of(cunei("report", "trace").stdout)
+    assert " demoted, and estimated (~) from " in note
+    assert "It was not kept: ≈" in note
+    assert "above all into calls of functions that were not demoted, as leaf:" in note
+
+
+CALLERS = """
+def one(): tiny()
+def two(): tiny()
+def three(): tiny()
+def four(): tiny()
+def five(): tiny()
+
+def outer(n):
+    for _ in range(n // 5):
+        one(), two(), three(), four(), five()
+
+hot(6)
+"""
+
+
+def test_callers_add_up(cunei):
+    record(cunei, CALLERS, "--budget", "3%")
+
+    told = json.loads(cunei("report", "--callers", "tiny", "--json", "trace").stdout)
+    tiny = next(item for item in told["functions"] if item["qualname"] == "tiny")
+    known = [edge for edge in told["callers"] if "others" not in edge]
+    others = [edge for edge in told["callers"] if edge.get("others")]
+    assert tiny["estimated"] is True
+    assert len(known) >= 3
+    assert len(others) == 1
+    assert others[0]["caller"]["qualname"] is None
+    for key in ("calls", "total_ns"):
+        assert sum(edge[key] for edge in told["callers"]) == pytest.approx(
+            tiny[key], rel=0.01
+        )
+    text = cunei("report", "--callers", "tiny", "trace").stdout
+    assert text.count("others, seen in no burst") == 1
+
+
+KILLED = """
+import os, signal
+hot(1, n=100)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_was_demoted_before_a_kill_is_not_exact(cunei):
+    cunei.write("app.py", HOT + KILLED)
+    cunei("record", "--budget", "0.5%", "-o", "trace", "app.py")
+
+    tiny = report(cunei)["functions"]["tiny"]
+    assert tiny["estimated"] is True
+    assert tiny["counted"] is False
+    text = cunei("report", "trace").stdout
+    assert "recorded in part only" in note_of(text)
+    row = next(line for line in text.splitlines() if " tiny " in line)
+    assert row.count("~") >= 3
+
+
+def test_demotions_bursts_and_samples_are_events(cunei):
+    record(cunei, "hot(9)\n", "--budget", "5%")
+
+    demotes, samples = events(cunei, "demote"), events(cunei, "sample")
+    assert demotes[0]["phase"] == "enter"
+    assert "tiny" in demotes[0]["function"]
+    bursts = [event for event in demotes if event["payload"]["function"] == 0]
+    assert [event["phase"] for event in bursts[:4]] == ["resume", "yield"] * 2
+    told = sum(
+        event["payload"]["calls"] for event in samples if event["phase"] == "enter"
+    )
+    tiny = report(cunei)["functions"]["tiny"]
+    assert told + tiny["recorded_calls"] == tiny["calls"]
+
+
+THREADS = """
+import threading
+rounds = []
+threads = [
+    threading.Thread(target=lambda: rounds.append(hot(BURSTS))) for _ in range(3)
+]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(sum(rounds), threading.active_count())
+"""
+
+
+def test_threads_while_the_main_one_waits(cunei):
+    done = record(cunei, THREADS.replace("BURSTS", str(BURSTS)), "--budget", "5%")
+
+    rounds, threads = map(int, done.stdout.split())
+    assert threads == 1
+    assert_estimates(report(cunei)["functions"], rounds)
+
+
+FORK = """
+import os, warnings
+warnings.simplefilter("error")
+first = hot(9)
+child = os.fork()
+print(first * (child > 0) + hot(BURSTS), flush=True)
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_child_has_a_budget_of_its_own_and_no_thread_to_warn_of(cunei):
+    done = record(cunei, FORK.replace("BURSTS", str(BURSTS)), "--budget", "5%")
+
+    assert "Warning" not in done.stderr
+    told = report(cunei)
+    assert len(told["processes"]) == 2
+    assert_estimates(told["functions"], sum(map(int, done.stdout.split())))
+
+
+OTHERS = """
+import sys
+monitoring = sys.monitoring
+seen = {"tiny": 0, "once": 0}
+
+def once():
+    pass
+
+def count(code, offset):
+    if code is once.__code__:
+        seen["once"] += 1
+        return monitoring.DISABLE
+    if code is tiny.__code__:
+        seen["tiny"] += 1
+
+monitoring.use_tool_id(1, "other")
+monitoring.register_callback(1, monitoring.events.PY_START, count)
+monitoring.set_events(1, monitoring.events.PY_START)
+for _ in range(30):
+    once()
+    outer(10_000)
+print(seen, monitoring.get_events(1), monitoring.get_local_events(1, tiny.__code__))
+"""
+
+
+def test_other_tools_notice_nothing(cunei):
+    done = record(cunei, OTHERS, "--budget", "5%")
+
+    assert done.stdout == "{'tiny': 300000, 'once': 1} 1 0\n"
+    assert report(cunei)["functions"]["once"]["calls"] == 30
+
+
+CALM = """
+hot(3)
+probe = sys.modules["cunei._probe"]
+tool = next(id for id in range(6) if sys.monitoring.get_tool(id) == "cunei")
+for _ in range(3_000):
+    sum(range(20_000))
+    if probe.bursts() > 9 and sys.monitoring.get_local_events(tool, tiny.__code__):
+        break
+outer(10)
+"""
+
+
+def test_a_program_that_has_calmed_down_is_recorded_in_full_again(cunei):
+    record(cunei, CALM, "--budget", "5%")
+
+    phases = [
+        event["phase"]
+        for event in events(cunei, "demote")
+        if event["payload"]["function"]
+    ]
+    assert phases[0] == "enter"
+    assert phases[-1] == "leave"
+
+
+def test_generators_are_demoted_too(cunei):
+    source = "def numbers():\n    while True:\n        yield 1\n"
+    source += "g = numbers()\ndef tiny():\n    next(g)\n"
+    done = record(cunei, source + f"print(hot({BURSTS}))\n", "--budget", "5%")
+
+    numbers = report(cunei)["functions"]["numbers"]
+    assert numbers["estimated"] is True
+    assert numbers["resumes"] == pytest.approx(int(done.stdout) * 2_000, rel=0.5)
+    assert numbers["calls"] == pytest.approx(1, abs=numbers["calls_width"] + 1)
+
+
+WAITING = """
+import time
+
+def tiny(wait=0):
+    if wait:
+        time.sleep(wait)
+
+tiny(0.5)
+hot(9)
+"""
+
+
+def test_time_that_was_waited_before_a_demotion_is_not_estimated(cunei):
+    record(cunei, WAITING, "--budget", "1%")
+
+    told = report(cunei)
+    tiny = told["functions"]["tiny"]
+    assert tiny["estimated"] is True
+    assert tiny["self_ns"] < 0.5e9 + 2 * told["duration_ns"]
+
+
+LONG = """
+def numbers(n):
+    for i in range(n):
+        yield i
+
+def outer(n):
+    sum(numbers(100 * n))
+
+print(hot(9))
+"""
+
+
+def test_calls_that_no_burst_has_seen_are_not_counts(cunei):
+    done = record(cunei, LONG, "--budget", "1%")
+
+    numbers = report(cunei)["functions"]["numbers"]
+    assert numbers["estimated"] is True
+    assert numbers["counted"] is False
+    assert abs(numbers["calls"] - int(done.stdout)) <= SURE * numbers["calls_width"]
+    text = cunei("report", "trace").stdout
+    assert " · ~" in text[: text.index(" calls, ")]
+    row = next(line for line in text.splitlines() if " numbers " in line)
+    calls, resumes = (f"~{numbers[key]:_}" for key in ("calls", "resumes"))
+    # Of how long it was suspended, bursts have seen a part.
+    wanted = rf" {calls} +{resumes} +– ".replace("_", r"\s")
+    assert re.search(wanted, row), (row, wanted)
+
+
+INSIDE = """
+import cunei
+with cunei.recording("trace", budget="5%"):
+    print(hot(BURSTS))
+outer(10)
+"""
+
+
+def test_a_recording_from_inside(cunei):
+    cunei.write("app.py", HOT + INSIDE.replace("BURSTS", str(BURSTS)))
+
+    done = cunei.run(cunei.python, "app.py")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_estimates(report(cunei)["functions"], int(done.stdout))
+
+
+@pytest.mark.parametrize("budget", ["0", "0.01", "101%", "-5", "x", "", "5%%", "nan"])
+def test_a_budget_that_is_none(cunei, budget):
+    cunei.write("app.py", "")
+
+    done = cunei("record", f"--budget={budget}", "-o", "trace", "app.py")
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"cunei: --budget wants a percentage from 0.1 to 100, as 5%, not '{budget}'\n"
+    )
+
+
+@pytest.mark.parametrize("budget", [0, "x", 1000, float("nan"), "5%%", []])
+def test_a_budget_that_is_none_from_inside(cunei, budget):
+    cunei.write(
+        "app.py",
+        "import cunei\n"
+        f"try: cunei.start('trace', budget={budget!r})\n"
+        "except ValueError as error: print(error)\n".replace("nan", "float('nan')"),
+    )
+
+    done = cunei.run(cunei.python, "app.py")
+
+    assert done.stdout.startswith("budget must be a percentage from 0.1 to 100")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--c-calls"], "--c-calls; leave one of the two out"),
+        (["--lines", "app"], "--lines; leave one of the two out"),
+        (["--instrumenter", "profile"], "--instrumenter profile; choose monitoring "
+         "(CPython 3.12 or newer)"),
+        (["--instrumenter", "none"], "--instrumenter none; choose monitoring (CPython "
+         "3.12 or newer)"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_with_a_budget_is_named(cunei, words, told):
+    cunei.write("app.py", "")
+
+    done = cunei("record", "--budget", "5", *words, "-o", "trace", "app.py")
+
+    sentence = f"cunei: --budget cannot be had with {told}\n"
+    assert (done.returncode, done.stderr) == (2, sentence)
+
+
+def test_a_budget_needs_two_tool_ids(cunei):
+    cunei.write(
+        "app.py",
+        "import sys, cunei\n"
+        "for tool in (4, 3): sys.monitoring.use_tool_id(tool, 'other')\n"
+        "try: cunei.start('trace', budget=5)\n"
+        "except cunei.Error as error: print(error)\n",
+    )
+
+    done = cunei.run(cunei.python, "app.py")
+
+    assert done.stdout.startswith("a budget needs two tool ids of sys.monitoring")

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""The examples of docs/events.md run, recorded and not."""
+
+import pathlib
+import re
+import textwrap
+
+import pytest
+from proof import python
+from saying import record
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "events.md"
+BLOCKS = re.findall(r"(?:^(?:    .*)?\n)+", PAGE.read_text(), re.MULTILINE)
+EXAMPLES = [textwrap.dedent(block) for block in BLOCKS if "    import cunei" in block]
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_examples(tmp_path, number):
+    done = python("-c", EXAMPLES[number], cwd=tmp_path)
+    told = record(tmp_path, EXAMPLES[number])
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert told.trace.lost() == 0
+    if number == 0:
+        assert told.marks() == [("imported", 1000)]
+        assert told.parameters() == [("path", "a.csv", "load")]
+        assert told.regions() == "import -import"
+    else:
+        assert [count for _, _, count in told.tokens()] == [0, 1, 1, 1, 1, 0]
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) == 2

@@ -1,0 +1,486 @@
+# SPDX-License-Identifier: MIT
+"""pytest with --cunei: the real one, with and without its workers."""
+
+import json
+import pathlib
+import re
+import sys
+import textwrap
+
+import pytest
+from proof import FREE_THREADED, needs_monitoring
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "pytest.md"
+
+TESTS = """\
+import os
+import signal
+import pytest
+
+def work(n):
+    return sum(i for i in range(n))
+
+def prepare():
+    pass
+
+def clear():
+    pass
+
+@pytest.fixture
+def thing():
+    prepare()
+    yield 1
+    clear()
+
+def test_quick(thing):
+    assert thing == 1
+
+def test_slow():
+    work(200000)
+
+@pytest.mark.parametrize("text", ["a b", "\\u00e9"])
+def test_text(text):
+    assert text
+
+def test_fails():
+    assert work(3) == 4
+
+def test_forks():
+    pid = os.fork()
+    if pid == 0:
+        work(10)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+@pytest.mark.skip
+def test_skipped():
+    pass
+"""
+NAMES = ["quick", "slow", "text[a b]", "text[\\xe9]", "fails", "forks", "skipped"]
+REGIONS = {f"test_it.py::test_{name}" for name in NAMES}
+
+
+def run(cunei, *words, before=(), **options):
+    cunei.write("test_it.py", options.pop("tests", TESTS))
+    pytest_words = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *words]
+    return cunei.run(*before, cunei.python, *pytest_words, **options)
+
+
+def report(cunei, *words, directory="trace"):
+    result = cunei("report", "--json", "--regions", *words, directory)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def regions(cunei, **options):
+    found = report(cunei, **options)["regions"]
+    return {region["name"]: region for region in found}
+
+
+def rows(result):
+    """The tests of the table, the slowest first."""
+    head, _, rest = result.stdout.partition("spent in\n")
+    assert rest, head
+    return [line for line in rest.splitlines() if "test_it.py::" in line]
+
+
+@pytest.mark.core
+def test_every_test_is_a_region(cunei):
+    result = run(cunei, "--cunei=trace")
+
+    assert result.returncode == 1, result.stderr
+    assert "1 failed, 5 passed, 1 skipped" in result.stdout
+    found = regions(cunei)
+    assert set(found) == REGIONS
+    assert {region["count"] for region in found.values()} == {1}
+
+
+@pytest.mark.core
+def test_what_prepares_a_test_is_inside(cunei):
+    run(cunei, "--cunei=trace", "--cunei-include=test_it", "-k", "quick")
+
+    (quick,) = regions(cunei).values()
+    names = {f["qualname"] for f in quick["functions"]}
+    assert names == {None, "thing", "prepare", "test_quick", "clear"}
+
+
+def test_the_slowest_are_shown_with_what_they_did(cunei):
+    result = run(cunei, "--cunei=trace", "--cunei-slowest=2", "-k", "slow or quick")
+
+    first, second = rows(result)[:2]
+    assert "test_slow" in first and "work…<genexpr>" in first and "%" in first
+    assert "test_quick" in second
+    assert "next: cunei report trace --regions" in result.stdout
+
+
+@pytest.mark.parametrize("count", ["-3", "x", ""])
+def test_a_number_of_tests_that_is_none_is_refused(cunei, count):
+    result = cunei.run(cunei.python, "-m", "pytest", f"--cunei-slowest={count}")
+
+    assert result.returncode == 4
+    told = f"--cunei-slowest: wants a number from 0 on, not {count!r}\n"
+    assert told in result.stderr
+
+
+REPORTING = """\
+import statistics
+
+import cunei
+import pytest
+
+def test_fails():
+    assert statistics.median([1]) == 2
+
+@pytest.fixture
+def around(request):
+    cunei.region_begin("around")
+    request.addfinalizer(cunei.region_end)
+
+def test_inside(around):
+    assert statistics.median([1]) == 1
+"""
+
+CONFTEST = """\
+import statistics
+
+import pytest
+
+def pytest_runtest_logreport(report):
+    statistics.mean([1, 2])
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call():
+    statistics.mean([1, 2])
+    yield
+
+@pytest.fixture(autouse=True)
+def prepared():
+    statistics.mode([1, 1])
+"""
+
+
+def test_what_pytest_does_to_report_is_outside(cunei):
+    cunei.write("conftest.py", CONFTEST)
+    names = ("statistics:mean", "statistics:median", "statistics:mode", "test_it")
+    words = [f"--cunei-include={name}" for name in names]
+    result = run(cunei, "--cunei=trace", *words, tests=REPORTING)
+
+    assert "1 failed, 1 passed" in result.stdout
+    found = regions(cunei)
+    assert len(found) == 3
+    for name in ("test_fails", "test_inside"):
+        region = found[f"test_it.py::{name}"]
+        called = {f["qualname"]: f["calls"] for f in region["functions"]}
+        assert called[name] == called["median"] == called["mode"] == 1
+        assert region["count"] == 1 and "mean" not in called
+    inside = {f["qualname"] for f in found["around"]["functions"]}
+    assert {"median", "test_inside"} <= inside
+    calls = {f["qualname"]: f["calls"] for f in report(cunei)["functions"]}
+    assert calls["mean"] == 8  # three reports and the wrapper, of each test
+
+
+def test_a_run_takes_the_place_of_an_earlier_one(cunei):
+    for word in ("slow", "quick"):
+        result = run(cunei, "--cunei=trace", "-k", word)
+        assert result.returncode == 0, result.stdout
+
+    assert {name.split("_")[-1] for name in regions(cunei)} == {"quick"}
+    assert len(report(cunei)["processes"]) == 1
+
+
+@pytest.mark.parametrize(
+    "name, sentence",
+    [
+        ("trace/notes.txt", "'trace' holds 'notes.txt'"),
+        ("trace/{}/mine", "'trace' holds other files, too, in "),
+    ],
+)
+def test_nothing_else_is_replaced(cunei, name, sentence):
+    run(cunei, "--cunei=trace", "-k", "quick")
+    (folder,) = (cunei.folder / "trace").iterdir()
+    path = cunei.write(name.format(folder.name), "kept")
+
+    result = run(cunei, "--cunei=trace", "-k", "quick")
+
+    assert result.returncode == 4 and sentence in result.stderr
+    assert path.read_text() == "kept" and (folder / "metadata").exists()
+
+
+def test_it_does_not_matter_how_pytest_was_started(cunei):
+    cunei.write("test_it.py", TESTS)
+    cunei.write("check.py", "import pytest, sys\nsys.exit(pytest.main(sys.argv[1:]))\n")
+    words = ["-q", "-p", "no:cacheprovider", "--cunei=trace", "--cunei-include=test_it"]
+    for word in ("slow", "quick"):
+        result = cunei.run(cunei.python, "check.py", *words, "-k", word)
+        assert result.returncode == 0, result.stdout + result.stderr
+
+    assert {name.split("_")[-1] for name in regions(cunei)} == {"quick"}
+
+
+@pytest.mark.parametrize("name", ["app.py", "pytest.py"])
+def test_a_trace_that_is_none_of_pytest_s_is_not_replaced(cunei, name):
+    cunei.write(f"other/{name}", "print()")
+    cunei("record", "-q", "-o", "trace", f"other/{name}")
+    before = sorted((cunei.folder / "trace").rglob("*"))
+
+    result = run(cunei, "--cunei=trace", "-k", "quick")
+
+    sentence = "a trace that is none of 'pytest --cunei'"
+    assert result.returncode == 4 and sentence in result.stderr
+    assert sorted((cunei.folder / "trace").rglob("*")) == before
+
+
+def test_a_recording_beside_an_earlier_run_is_not_replaced(cunei):
+    run(cunei, "--cunei=trace", "-k", "quick")
+    done = cunei.run(cunei.python, "-c", "import cunei\ncunei.start('trace')")
+    before = sorted((cunei.folder / "trace").rglob("*"))
+
+    result = run(cunei, "--cunei=trace", "-k", "quick")
+
+    assert (done.returncode, result.returncode) == (0, 4)
+    assert sorted((cunei.folder / "trace").rglob("*")) == before
+
+
+def test_of_more_tests_than_are_shown_the_rest_is_counted(cunei):
+    result = run(cunei, "--cunei=trace", "--cunei-slowest=1")
+
+    assert "… and 6 more" in result.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["", "workers"])
+def test_regions_of_the_program_are_no_tests(cunei, words):
+    if words:
+        pytest.importorskip("xdist")
+    tests = """\
+import cunei
+
+@cunei.region("decorated")
+def work():
+    with cunei.region("inside"):
+        return 1
+
+def test_work():
+    assert work() == 1
+"""
+    result = run(cunei, "--cunei=trace", *words, tests=tests)
+
+    assert result.returncode == 0, result.stdout
+    assert set(regions(cunei)) == {"test_it.py::test_work", "decorated", "inside"}
+    assert len(rows(result)) == 1
+    assert "decorated" not in result.stdout and "inside" not in result.stdout
+
+
+def test_workers_record_into_the_same_trace(cunei):
+    pytest.importorskip("xdist")
+    result = run(cunei, "--cunei=trace", "-n", "2")
+
+    assert result.returncode == 1, result.stderr
+    assert set(regions(cunei)) == REGIONS
+    assert any("test_slow" in row for row in rows(result))
+    processes = report(cunei)["processes"]
+    assert sum(not process["forked"] for process in processes) == 3
+    listed = cunei("report", "--processes", "trace").stdout
+    assert "execnet · gw0" in listed and "execnet · gw1" in listed
+    one = report(cunei, "--process", "gw1")["processes"]
+    assert {process["name"] for process in one} == {"gw1"}
+
+
+def test_what_a_killed_worker_recorded_is_there(cunei):
+    pytest.importorskip("xdist")
+    tests = (
+        "import os\nimport signal\n"
+        "def test_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "def test_lives():\n    pass\n"
+    )
+    result = run(cunei, "--cunei=trace", "-n", "1", tests=tests)
+
+    assert result.returncode == 1
+    assert "test_it.py::test_dies" in regions(cunei)
+    assert any("test_lives" in row for row in rows(result))
+
+
+def test_below_the_launcher_there_are_regions_only(cunei):
+    launcher = (cunei.executable, "record", "-o", "trace", "--")
+    result = run(cunei, "--cunei", before=launcher)
+
+    assert result.returncode == 1
+    assert set(regions(cunei)) == REGIONS
+    assert "spent in" not in result.stdout and "warning" not in result.stdout
+    assert sorted(path.name for path in cunei.folder.glob("*trace*")) == ["trace"]
+    assert not list(cunei.folder.glob("cunei-pytest-*"))
+
+
+TIMES = re.compile(r"in [0-9.]+s")
+
+
+def test_what_is_collected_alone_is_not_recorded(cunei):
+    plain = run(cunei, "--collect-only").stdout
+    result = run(cunei, "--collect-only", "--cunei=trace")
+
+    assert "test_it.py::test_quick" in plain
+    assert TIMES.sub("", result.stdout) == TIMES.sub("", plain)
+    assert not (cunei.folder / "trace").exists()
+
+
+SHARED = """\
+def first_function_of_a_longish_name(): return sum(range(90000))
+def second_function_of_a_longish_name(): return sum(range(80000))
+def third_function_of_a_longish_name(): return sum(range(70000))
+def test_all_of_these():
+    first_function_of_a_longish_name()
+    second_function_of_a_longish_name()
+    third_function_of_a_longish_name()
+"""
+
+
+@pytest.mark.parametrize("width", ["80", "200"])
+def test_what_there_is_no_room_for_is_told_as_others(cunei, width):
+    result = run(cunei, "--cunei=trace", tests=SHARED, env={"COLUMNS": width})
+
+    (row,) = rows(result)
+    shares = [int(share) for share in re.findall(r"(\d+) %", row)]
+    assert len(row) <= int(width)
+    assert 98 <= sum(shares) <= 102
+    assert len(shares) >= (4 if width == "200" else 2)
+
+
+def test_without_the_option_nothing_is_loaded(cunei):
+    loaded = (
+        "import sys\n"
+        "def test_it():\n"
+        "    names = {n for n in sys.modules if n.startswith('cunei')}\n"
+        "    assert names == {'cunei', 'cunei.pytest_plugin'}\n"
+    )
+    result = run(cunei, tests=loaded)
+
+    assert result.returncode == 0, result.stdout
+
+
+def test_the_plugin_can_be_left_out(cunei):
+    assert run(cunei, "-p", "no:cunei", "-k", "quick").returncode == 0
+    assert run(cunei, "-p", "no:cunei", "--cunei").returncode == 4
+
+
+def test_a_directory_of_its_own_without_a_name(cunei):
+    result = run(cunei, "--cunei", "-k", "quick")
+
+    assert result.returncode == 0
+    (directory,) = cunei.folder.glob("cunei-pytest-*")
+    assert set(regions(cunei, directory=directory)) == {"test_it.py::test_quick"}
+
+
+def test_what_runs_the_tests_is_left_out(cunei):
+    run(cunei, "--cunei=trace")
+
+    modules = {f["module"].partition(".")[0] for f in report(cunei)["functions"]}
+    assert "test_it" in modules
+    assert not modules & {"_pytest", "pluggy", "cunei"}
+
+
+def test_only_the_project(cunei):
+    run(cunei, "--cunei=trace", "--cunei-only-project", "-k", "slow")
+
+    assert {f["module"] for f in report(cunei)["functions"]} == {"test_it"}
+
+
+def test_chosen_functions(cunei):
+    words = ("--cunei-include=test_it", "--cunei-exclude=test_it:work*")
+    run(cunei, "--cunei=trace", *words, "-k", "slow")
+
+    names = {f["qualname"] for f in report(cunei)["functions"]}
+    assert "test_slow" in names and "work" not in names
+
+
+def test_a_filter_file(cunei):
+    pytest.importorskip("xdist")
+    cunei.write("f", "+ test_it\n- :work*\n")
+
+    for name, words in (("one", []), ("two", ["-n", "1"])):
+        result = run(cunei, f"--cunei={name}", "--cunei-filter=f", *words)
+        assert result.returncode == 1, result.stderr
+        names = {f["qualname"] for f in report(cunei, directory=name)["functions"]}
+        assert "test_slow" in names and "work" not in names
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["--cunei=trace", "--cunei-filter=nowhere"], "cannot read the filter"),
+        (["--cunei", "test_it.py"], "'test_it.py', which looks like tests"),
+        (["--cunei", "a.py::test"], "'a.py::test', which looks like tests"),
+        (["--cunei=full"], "'full' holds 'file'"),
+        (["--cunei=trace", "--cunei-include=re:("], "--cunei cannot record: "),
+    ],
+)
+def test_what_cannot_be_is_said_before_a_test_runs(cunei, words, sentence):
+    cunei.write("full/file", "")
+    result = run(cunei, *words)
+
+    assert result.returncode == 4, result.stdout
+    assert sentence in result.stderr
+    assert "passed" not in result.stdout
+
+
+def test_an_interrupted_run_has_its_table(cunei):
+    tests = (
+        "def test_first():\n    pass\ndef test_stops():\n    raise KeyboardInterrupt\n"
+    )
+    result = run(cunei, "--cunei=trace", tests=tests)
+
+    assert result.returncode == 2
+    assert len(rows(result)) == 2
+
+
+def told(text):
+    """What pytest prints, without times, and without what cunei adds."""
+    text = re.sub(r"=+ slowest tests, .*?\nnext: [^\n]*\n", "", text, flags=re.S)
+    text = re.sub(r"cunei: recording into [^\n]*\n", "", text)
+    return re.sub(r"in \d+\.\d+s", "in TIME", re.sub("=+", "=", text))
+
+
+@pytest.mark.parametrize("words", [["-v", "-rA"], ["-x"], ["-k", "none"]])
+def test_what_pytest_prints_and_ends_with_is_its_own(cunei, words):
+    plain = run(cunei, *words)
+    recorded = run(cunei, "--cunei=trace", *words)
+
+    assert recorded.returncode == plain.returncode
+    assert told(recorded.stdout) == told(plain.stdout)
+    assert recorded.stderr == plain.stderr
+
+
+@pytest.mark.parametrize("core", ["ctrace", "sysmon"])
+def test_pytest_cov_beside_it(cunei, core):
+    pytest.importorskip("pytest_cov")
+    if core == "ctrace":
+        pytest.importorskip("coverage.tracer")
+    elif not hasattr(sys, "monitoring"):
+        pytest.skip("sys.monitoring came with 3.12")
+    cunei.write("lib.py", "def one(x):\n    if x:\n        return 1\n    return 2\n")
+    tests = "import lib\ndef test_one():\n    assert lib.one(3) == 1\n"
+    env = {"COVERAGE_CORE": core}
+    words = ("--cov=lib", "--cov-report=term-missing")
+    result = run(cunei, "--cunei=trace", *words, tests=tests, env=env)
+
+    assert result.returncode == 0, result.stdout
+    assert re.search(r"lib.py +4 +1 +75% +4\n", result.stdout), result.stdout
+    assert "test_it.py::test_one" in regions(cunei)
+    calls = {f["qualname"]: f["calls"] for f in report(cunei)["functions"]}
+    assert calls["one"] == 1
+
+
+def test_the_example_of_the_page(cunei):
+    blocks = re.findall(r"(?:^(?:    .*)?\n)+", PAGE.read_text(), re.MULTILINE)
+    (example,) = [textwrap.dedent(b) for b in blocks if "    import pytest" in b]
+    result = run(cunei, "--cunei=trace", tests=example, env={"COLUMNS": "200"})
+
+    assert result.returncode == 0, result.stdout
+    assert "findall" in rows(result)[0] and "test_count" in rows(result)[0]
+    assert len(rows(result)) == 4
+
+
+@needs_monitoring
+@pytest.mark.skipif(FREE_THREADED, reason="a budget wants a GIL")
+def test_a_budget(cunei):
+    assert run(cunei, "--cunei=trace", "--cunei-budget=5%").returncode == 1
+    assert set(regions(cunei)) == REGIONS
+    assert run(cunei, "--cunei=other", "--cunei-budget=much").returncode == 4
