@@ -7,6 +7,7 @@
  * time-stamp counter and do nothing else.
  *
  *     cunei_floor.callback()    a new callback for any event
+ *     cunei_floor.idle()        one that does not even read the counter
  */
 #include <Python.h>
 
@@ -32,6 +33,16 @@ static PyObject *read_clock(PyObject *self, PyObject *const *args, size_t count,
     Py_RETURN_NONE;
 }
 
+static PyObject *do_nothing(PyObject *self, PyObject *const *args, size_t count,
+                            PyObject *names)
+{
+    (void)self;
+    (void)args;
+    (void)count;
+    (void)names;
+    Py_RETURN_NONE;
+}
+
 static PyMemberDef callback_members[] = {
     {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(struct callback, call),
      Py_READONLY, NULL},
@@ -52,18 +63,30 @@ static PyType_Spec callback_spec = {
     .slots = callback_slots,
 };
 
-static PyObject *floor_callback(PyObject *module, PyObject *unused)
+static PyObject *new_callback(PyObject *module, vectorcallfunc call)
 {
-    (void)unused;
     PyTypeObject *type = *(PyTypeObject **)PyModule_GetState(module);
     struct callback *callback = PyObject_New(struct callback, type);
     if (callback)
-        callback->call = read_clock;
+        callback->call = call;
     return (PyObject *)callback;
+}
+
+static PyObject *floor_callback(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    return new_callback(module, read_clock);
+}
+
+static PyObject *floor_idle(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    return new_callback(module, do_nothing);
 }
 
 static PyMethodDef methods[] = {
     {"callback", floor_callback, METH_NOARGS, "A new callback for any event."},
+    {"idle", floor_idle, METH_NOARGS, "One that does nothing at all."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -15,6 +15,7 @@ import sys
 
 import instrumenters
 import lines
+import said
 from clock import clock_ns, is_cpu
 from floor import Floor
 from rows import ROWS
@@ -256,6 +257,7 @@ PARTS = {
     "events": measure_events,
     "instrumenters": lambda: instrumenters.measure(best_turns, ROUNDS),
     "lines": lambda: lines.measure(best_turns, max(2, ROUNDS * 2 // 5)),
+    "said": lambda: said.measure(best_turns, max(2, ROUNDS * 2 // 5)),
     "size": measure_size,
     "first sight": measure_first_sight,
     "churn": measure_churn,

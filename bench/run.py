@@ -23,7 +23,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 
+import budget
 import exports
+import filters
 import matrix
 import outside
 import tables
@@ -96,6 +98,7 @@ PARTS = {
     "events": inside("events"),
     "instrumenters": inside("instrumenters"),
     "lines": inside("lines"),
+    "said": inside("said"),
     "first sight": inside("first sight"),
     "churn": inside("churn"),
     "size": inside("size"),
@@ -103,6 +106,8 @@ PARTS = {
     "startup": lambda python: outside.measure_startup(python, FOLDER),
     "spawn": lambda python: outside.measure_spawn(python, FOLDER),
     "reader": lambda python: outside.measure_reader(python, FOLDER),
+    "budget": lambda python: budget.measure(python, FOLDER),
+    "filters": lambda python: filters.measure(python, FOLDER),
     "exports": lambda python: exports.measure(python, FOLDER),
 }
 ROWS_OF = {"calls": WORKLOADS, "events": ROWS}
@@ -133,7 +138,11 @@ def measure(python, parts):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="make bench ARGS=", add_help=False)
+    parser = argparse.ArgumentParser(
+        prog="make bench ARGS=",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--python", default="", help="only versions that begin so")
     parser.add_argument("--rounds", type=int, help="turns of each variant")
     parser.add_argument("--only", action="append", default=[], help="parts or rows")
@@ -147,7 +156,7 @@ def is_wanted(version, wanted):
     if not wanted:
         return True
     same_kind = version.endswith("t") == wanted.endswith("t")
-    return same_kind and version.startswith(wanted.removesuffix("t"))
+    return same_kind and version.startswith(wanted.rstrip("t"))
 
 
 def lock_alone():

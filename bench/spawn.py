@@ -28,7 +28,7 @@ KINDS = {
 def environment(recorded):
     """This program's, with what the floor needs; the launcher's word may be missing."""
     path = os.pathsep.join((BENCH, os.environ["CUNEI_BENCH_HELPERS"]))
-    found = os.environ | {"PYTHONPATH": path}
+    found = {**os.environ, "PYTHONPATH": path}
     if not recorded:
         del found["CUNEI_RECORD"]
     return found

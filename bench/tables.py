@@ -1,5 +1,7 @@
 """The figures of a run as tables, each bar of the project beside what was found."""
 
+import budget
+import filters
 import matrix
 
 ORDER = ("floor", "not written", "recorded", "VizTracer", "cProfile")
@@ -20,6 +22,8 @@ def show(figures):
         show_events(figures)
     if "lines" in figures:
         show_lines(figures["lines"])
+    if "said" in figures:
+        show_said(figures["said"])
     print(f"\n  {'':<46}{'bar':>14}{'found':>16}")
     for part, rows in BARS.items():
         if part in figures:
@@ -30,6 +34,11 @@ def show(figures):
         show_reader(figures["reader"])
     if "exports" in figures:
         show_exports(figures["exports"])
+    if "budget" in figures:
+        print(f"\n  under a budget of {budget.BUDGET} %")
+        budget.show(figures["budget"])
+    if "filters" in figures:
+        filters.show(figures["filters"])
     for part, reason in figures["failed"].items():
         print(f"\n  {part} was not measured: {reason}")
     print(flush=True)
@@ -83,6 +92,12 @@ def show_events(figures):
     if "events" in figures:
         show_scaling(figures["events"])
         show_missing(figures["events"]["missing"])
+
+
+def show_said(said):
+    print(f"\n  {'what a program says itself':<44}{'not recorded':>14}{'recorded':>11}")
+    for name, row in said.items():
+        print(f"  {name:<44}{duration(row['off']):>14}{duration(row['recorded']):>11}")
 
 
 def show_lines(lines):
@@ -235,11 +250,24 @@ def exports_bars(exports):
         yield at_least(f"export to {name}", 50, rate, "{:.0f} M/s")
 
 
+def said_bars(said):
+    """Of each word alone; a block is one."""
+    words = {
+        name: row["off"] / (2 if " and " in name else 1)
+        for name, row in said.items()
+        if "to compare with" not in name
+    }
+    worst = max(words, key=words.get)
+    found = duration(words[worst])
+    yield f"not recorded: {worst}", "< 100 ns", found, words[worst] < 100
+
+
 BARS = {
     "calls": calls_bars,
     "events": events_bars,
     "instrumenters": matrix.bars,
     "lines": lines_bars,
+    "said": said_bars,
     "first sight": first_sight_bars,
     "churn": churn_bars,
     "size": size_bars,
