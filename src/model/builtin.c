@@ -178,7 +178,7 @@ const uint64_t *cunei_builtin_read(struct cunei_profile *profile,
         return read_unwind(profile, span, at, end, begin, rc);
     case CUNEI_CLASS_DEMOTE:
     case CUNEI_CLASS_SAMPLE:
-        *rc = cunei_guesses_read(profile, at);
+        *rc = cunei_guesses_read(profile, at, time);
         break;
     case CUNEI_CLASS_TASK:
         return read_task(profile, span, at, size, end, begin, rc);

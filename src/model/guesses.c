@@ -9,6 +9,11 @@
 #include "model/profile.h"
 #include "model/stack.h"
 
+static double square(double value)
+{
+    return value * value;
+}
+
 static int reserve(struct cunei_profile *profile)
 {
     if (!profile->guesses.items)
@@ -17,13 +22,26 @@ static int reserve(struct cunei_profile *profile)
     return profile->guesses.items ? 0 : -ENOMEM;
 }
 
+/* The later of both is how it is now. */
+static void change(struct cunei_guess *guess, uint64_t time, bool is_demoted)
+{
+    if (time < guess->changed)
+        return;
+    guess->changed = time;
+    guess->is_demoted = is_demoted;
+}
+
 static void read_demote(struct cunei_profile *profile,
-                        const struct cunei_demote *demote)
+                        const struct cunei_demote *demote, uint64_t time)
 {
     enum cunei_phase phase = cunei_record_phase(demote->record);
 
-    if (phase == CUNEI_PHASE_ENTER)
-        profile->guesses.items[cunei_slot_of(profile, demote->function)].demotions++;
+    if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_LEAVE) {
+        struct cunei_guess *guess =
+            &profile->guesses.items[cunei_slot_of(profile, demote->function)];
+        guess->demotions += phase == CUNEI_PHASE_ENTER;
+        change(guess, time, phase == CUNEI_PHASE_ENTER);
+    }
     profile->guesses.bursts += phase == CUNEI_PHASE_RESUME;
 }
 
@@ -48,10 +66,12 @@ static void read_caller(struct cunei_profile *profile, uint32_t slot,
 }
 
 static void read_sample(struct cunei_profile *profile,
-                        const struct cunei_sample *sample)
+                        const struct cunei_sample *sample, uint64_t time)
 {
     uint32_t slot = cunei_slot_of(profile, sample->function);
     double bias = (double)sample->bias / 1e6;
+    double self_bias = (double)sample->self_bias / 1e6;
+    bool is_counted = sample->flags & CUNEI_SAMPLE_COUNTED;
 
     if (cunei_record_phase(sample->record) == CUNEI_PHASE_LEAVE) {
         read_caller(profile, slot, sample);
@@ -62,26 +82,31 @@ static void read_sample(struct cunei_profile *profile,
         .resumes = sample->resumes,
         .self = sample->self,
         .total = sample->total,
+        .span = sample->span,
         .samples = 1,
-        .is_counted = sample->flags & CUNEI_SAMPLE_COUNTED,
-        .calls_variance = (double)sample->calls_error * (double)sample->calls_error,
-        .self_variance = (double)sample->self_error * (double)sample->self_error,
-        .calls_bias = (double)sample->calls * bias,
-        .self_bias = (double)sample->self * bias,
+        .is_counted = is_counted,
+        .calls_variance = square((double)sample->calls_error),
+        .resumes_variance = square((double)sample->resumes_error),
+        .self_variance = square((double)sample->self_error),
+        .calls_bias = is_counted ? 0 : (double)sample->calls * bias,
+        .resumes_bias = (double)sample->resumes * bias,
+        .self_bias = (double)sample->self * self_bias,
+        .told = time,
     };
     cunei_guess_add(&profile->guesses.items[slot], &guess, 1);
 }
 
-int cunei_guesses_read(struct cunei_profile *profile, const uint64_t *event)
+int cunei_guesses_read(struct cunei_profile *profile, const uint64_t *event,
+                       uint64_t time)
 {
     int rc = reserve(profile);
 
     if (rc < 0)
         return rc;
     if (cunei_record_class(event[0]) == CUNEI_CLASS_DEMOTE)
-        read_demote(profile, (const void *)event);
+        read_demote(profile, (const void *)event, time);
     else
-        read_sample(profile, (const void *)event);
+        read_sample(profile, (const void *)event, time);
     return 0;
 }
 
@@ -97,10 +122,44 @@ void cunei_guess_add(struct cunei_guess *to, const struct cunei_guess *from,
     to->self += (uint64_t)((double)from->self * factor);
     to->total += (uint64_t)((double)from->total * factor);
     to->hidden += (uint64_t)((double)from->hidden * factor);
+    to->span += (uint64_t)((double)from->span * factor);
     to->calls_variance += from->calls_variance;
     to->calls_bias += from->calls_bias;
+    to->resumes_variance += from->resumes_variance;
+    to->resumes_bias += from->resumes_bias;
     to->self_variance += from->self_variance * factor * factor;
     to->self_bias += from->self_bias * factor;
+    to->told = from->told > to->told ? from->told : to->told;
+    if (from->changed)
+        change(to, from->changed, from->is_demoted);
+}
+
+/*
+ * How much of the time since it was told of the process has run, nobody knows: no more
+ * than it usually does from one sample to the next, or there would have been another.
+ * So half of that is added, and may be all of it, or nothing.
+ */
+static void close_one(struct cunei_guess *guess, uint64_t last)
+{
+    uint64_t since = guess->told > guess->changed ? guess->told : guess->changed;
+
+    if (!guess->is_demoted || guess->samples == 0 || guess->span == 0 || last <= since)
+        return;
+    double usual = (double)guess->span / (double)guess->samples;
+    double half = fmin((double)(last - since), 2 * usual) / (double)guess->span / 2;
+    double calls = half * (double)guess->calls, resumes = half * (double)guess->resumes;
+    guess->calls += (uint64_t)(calls + 0.5);
+    guess->resumes += (uint64_t)(resumes + 0.5);
+    guess->calls_variance += square(calls);
+    guess->resumes_variance += square(resumes);
+    guess->self_variance += square(half * (double)guess->self);
+    guess->is_counted &= calls < 0.5;
+}
+
+void cunei_guesses_close(struct cunei_profile *profile, uint64_t last)
+{
+    for (uint32_t i = 0; profile->guesses.items && i < profile->slot_count; i++)
+        close_one(&profile->guesses.items[i], last);
 }
 
 int cunei_guesses_add(struct cunei_profile *profile, const struct cunei_profile *other)
@@ -114,7 +173,7 @@ int cunei_guesses_add(struct cunei_profile *profile, const struct cunei_profile 
     int rc = reserve(profile);
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         if (other->guesses.items[i].samples || other->guesses.items[i].hidden ||
-            other->guesses.items[i].demotions)
+            other->guesses.items[i].changed)
             cunei_guess_add(&profile->guesses.items[i], &other->guesses.items[i], 1);
     }
     return rc;
@@ -129,6 +188,11 @@ void cunei_guesses_fini(struct cunei_guesses *guesses)
 double cunei_guess_calls_width(const struct cunei_guess *guess)
 {
     return CUNEI_GUESS_ERRORS * (sqrt(guess->calls_variance) + guess->calls_bias);
+}
+
+double cunei_guess_resumes_width(const struct cunei_guess *guess)
+{
+    return CUNEI_GUESS_ERRORS * (sqrt(guess->resumes_variance) + guess->resumes_bias);
 }
 
 double cunei_guess_self_width(const struct cunei_guess *guess)

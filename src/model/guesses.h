@@ -19,12 +19,18 @@ struct cunei_profile;
 /* Of a function, by its slot in a profile; times are in ticks. */
 struct cunei_guess {
     uint64_t calls, resumes, self, total;
+    uint64_t span;      /* the run time that these are about */
     uint64_t hidden;    /* of its own recorded time, what is a demoted callee's */
     uint64_t demotions; /* how often it was demoted */
     uint64_t samples;
-    bool is_counted;                      /* all of these calls were counted */
-    double calls_variance, self_variance; /* of independent errors … */
-    double calls_bias, self_bias;         /* … and what may be wrong in all of them */
+    bool is_counted; /* all of these calls were counted */
+    /* Of independent errors, and what may be wrong in all of them. */
+    double calls_variance, resumes_variance, self_variance;
+    double calls_bias, resumes_bias, self_bias;
+    /* Private, until cunei_guesses_close. */
+    uint64_t told;    /* when the last sample was */
+    uint64_t changed; /* when it was demoted last, or recorded again … */
+    bool is_demoted;  /* … and which of both */
 };
 
 struct cunei_guesses {
@@ -32,13 +38,21 @@ struct cunei_guesses {
     uint64_t bursts;
 };
 
-/* A `demote` or a `sample`. */
-int cunei_guesses_read(struct cunei_profile *profile, const uint64_t *event);
+/* A `demote` or a `sample`, at this tick. */
+int cunei_guesses_read(struct cunei_profile *profile, const uint64_t *event,
+                       uint64_t time);
 int cunei_guesses_add(struct cunei_profile *profile, const struct cunei_profile *other);
+
+/*
+ * When all of a process has been added, up to its last event.  What is demoted then has
+ * no end: the process was killed, or runs, and has done something since it told of it.
+ */
+void cunei_guesses_close(struct cunei_profile *profile, uint64_t last);
 void cunei_guesses_fini(struct cunei_guesses *guesses);
 
 /* What the sum may be wrong by, in both directions. */
 double cunei_guess_calls_width(const struct cunei_guess *guess);
+double cunei_guess_resumes_width(const struct cunei_guess *guess);
 double cunei_guess_self_width(const struct cunei_guess *guess);
 
 /* As if it were of one function; all of `to` that is times a factor. */

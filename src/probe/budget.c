@@ -300,10 +300,32 @@ void cunei_budget_begin(const struct cunei_budget_options *options)
     budget.raised = cunei_budget_raised;
     cunei_scale_init(&budget.scale, END_HERE * budget.end_part);
     budget.bias = budget.scale.error;
-    budget.begin_ns = budget.window_ns = budget.sampled_ns = cunei_budget_run_ns();
+    budget.begin_ns = budget.window_ns = budget.told_ns = cunei_budget_run_ns();
     cunei_budget_tick = UINT64_MAX;
     cunei_budget_left = CUNEI_BUDGET_CALLS;
     budget.source = options->source;
+}
+
+/* A burst that is on ends.  Returns the run time up to which everything was read. */
+static double read_all(void)
+{
+    double now_ns = cunei_budget_run_ns();
+
+    if (budget.state != CUNEI_BUDGET_RESTS)
+        cunei_burst_end(&budget, now_ns, true);
+    cunei_recorder_visit(cunei_budget_observe, &budget);
+    return now_ns;
+}
+
+void cunei_budget_tell(void)
+{
+    if (!budget.source || budget.is_acting || !cunei_recorder_is_on())
+        return;
+    budget.is_acting = true;
+    uint32_t before = cunei_recorder_begin_event();
+    cunei_demotion_tell_up_to(&budget, read_all());
+    cunei_recorder_end_event(before);
+    budget.is_acting = false;
 }
 
 /* What is known is told; nothing is decided any more. */
@@ -314,11 +336,7 @@ void cunei_budget_end(void)
     budget.is_acting = true;
     cunei_waker_stop();
     uint32_t before = cunei_recorder_begin_event();
-    double now_ns = cunei_budget_run_ns();
-    if (budget.state != CUNEI_BUDGET_RESTS)
-        cunei_burst_end(&budget, now_ns, true);
-    cunei_recorder_visit(cunei_budget_observe, &budget);
-    cunei_demotion_end(&budget, now_ns);
+    cunei_demotion_end(&budget, read_all());
     cunei_waker_stop();
     cunei_recorder_end_event(before);
 }
@@ -347,7 +365,7 @@ void cunei_budget_go_on(void)
     budget.functions = NULL;
     budget.capacity = budget.demoted = 0;
     budget.next_ns = 0;
-    budget.window_ns = budget.sampled_ns = cunei_budget_run_ns();
+    budget.window_ns = budget.told_ns = cunei_budget_run_ns();
     budget.bursts_ns = budget.window_spent_ns = 0;
     budget.is_acting = false;
 }

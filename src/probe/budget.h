@@ -34,6 +34,9 @@ void cunei_budget_begin(const struct cunei_budget_options *options);
 void cunei_budget_end(void);
 void cunei_budget_forget(void);
 
+/* Tell what is known up to now: the process may be about to run another program. */
+void cunei_budget_tell(void);
+
 /* It goes on after `end`, with all functions in full. */
 void cunei_budget_go_on(void);
 

@@ -42,6 +42,7 @@ struct cunei_governed {
                                    * in its first half */
     double gap_ns;     /* not recorded before `since_ns`, and not estimated yet */
     double own, whole; /* ticks of one entry, without what the events cost */
+    double own_wrong;  /* of these, what `own` may be off by */
     bool has_learned;  /* these from a burst, not only from the time before it */
     struct cunei_pace pace;
     struct cunei_estimate estimate;
@@ -70,7 +71,8 @@ struct cunei_budget {
     void (*wake)(void);
     double begin_ns;             /* run time, as all but next_ns */
     double window_ns, bursts_ns; /* the window's begin, and bursts in it */
-    double burst_ns, sampled_ns;
+    double burst_ns, told_ns;
+    double told_bytes;   /* of the trace, for samples */
     double rest_ns;      /* since when no burst was on; 0: other functions tell of it */
     double rest_moves;   /* in it, of functions that were never demoted … */
     double moves_before; /* … but for these, which were before it */
@@ -128,8 +130,14 @@ void cunei_demotion_decide(struct cunei_budget *budget, double now_ns,
 void cunei_demotion_take_counts(struct cunei_budget *budget);
 void cunei_demotion_write(enum cunei_phase phase, uint32_t id, enum cunei_level level,
                           bool top_is_open);
-/* Write down what is known of all that is demoted; at the end, up to now. */
+/*
+ * Write down what is known of all that is demoted: up to the last burst, if it is worth
+ * it, for what was told is not lost when the program is killed; up to now; and as the
+ * last thing that is said of it.
+ */
 void cunei_demotion_tell(struct cunei_budget *budget, double now_ns, bool top_is_open);
+bool cunei_demotion_is_to_be_told(const struct cunei_budget *budget, double now_ns);
+void cunei_demotion_tell_up_to(struct cunei_budget *budget, double now_ns);
 void cunei_demotion_end(struct cunei_budget *budget, double now_ns);
 /*
  * What one entry of a function takes, which is the same however often there is one.

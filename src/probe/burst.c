@@ -9,7 +9,6 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 
-#define SAMPLE_NS        (500 * CUNEI_NS_PER_MS)
 #define SETTLED_LEAST_NS (0.02 * CUNEI_NS_PER_MS)
 #define LATE_NS          (5 * CUNEI_NS_PER_MS)
 #define ASIDE_MOST       0.1 /* of a burst, for packets */
@@ -307,6 +306,7 @@ static void close_counted(const struct cunei_budget *budget,
         .resumes = function->burst_resumes / net_ns,
         .self = function->own * entries / net_ns,
         .total = function->whole * entries / net_ns,
+        .self_wrong = function->own_wrong * entries / net_ns,
     };
 
     function->self = rates.self / budget->ticks_per_ns;
@@ -330,6 +330,7 @@ static void close_counted(const struct cunei_budget *budget,
     estimate->calls += function->burst_calls;
     estimate->resumes += function->burst_resumes;
     estimate->self += function->own * entries;
+    estimate->self_bias += function->own_wrong * entries;
     estimate->total += function->whole * entries;
     estimate->span_ns += span->time_ns;
     function->gap_ns = 0;
@@ -362,6 +363,26 @@ static void begin_rest(struct cunei_budget *budget, double over_ns)
     budget->rest_ns = now_ns;
     budget->rest_moves = 0;
     budget->moves_before = cunei_budget_moves(budget, &budget->normal);
+}
+
+/*
+ * Functions that are demoted cannot have taken more time of their own than has gone by:
+ * where they seem to, too little was taken off for the cost of their events.
+ */
+static void fit(struct cunei_budget *budget, double net_ns)
+{
+    double ticks = 0;
+
+    for (uint32_t i = 0; i < budget->capacity; i++) {
+        const struct cunei_governed *function = &budget->functions[i];
+        if (function->level != CUNEI_LEVEL_FULL)
+            ticks += function->own * (function->burst_calls + function->burst_resumes);
+    }
+    double part = net_ns * budget->ticks_per_ns / fmax(ticks, 1);
+    for (uint32_t i = 0; i < budget->capacity && part < 1; i++) {
+        budget->functions[i].own *= part;
+        budget->functions[i].whole *= part;
+    }
 }
 
 /* One function's part of a burst. */
@@ -456,6 +477,8 @@ void cunei_burst_end(struct cunei_budget *budget, double now_ns, bool top_is_ope
         .running = fmin(1, took_ns / fmax(wall_ns, 1000)),
     };
 
+    if (is_counted)
+        fit(budget, span.net_ns);
     for (uint32_t i = 0; i < budget->capacity; i++)
         close_one(budget, i, is_counted, &span);
     budget->source->twice = false;
@@ -467,7 +490,7 @@ void cunei_burst_end(struct cunei_budget *budget, double now_ns, bool top_is_ope
                          top_is_open);
     cunei_budget_switch(budget);
     cunei_observer_clear(&budget->burst);
-    if (now_ns - budget->sampled_ns > SAMPLE_NS)
+    if (cunei_demotion_is_to_be_told(budget, now_ns))
         cunei_demotion_tell(budget, now_ns, top_is_open);
     cunei_schedule_plan(budget);
     begin_rest(budget, over_ns);

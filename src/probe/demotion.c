@@ -24,6 +24,16 @@
 #define ACTIVE_MOST 20.0
 /* So far out somebody is looked for who is recorded. */
 #define OWNER_STEPS 16u
+/* How much of what a function's times are known by a burst leaves. */
+#define LEARNED_KEPT 0.75
+/* What of the cost of a call's events is in its own time, and what in its caller's, was
+ * measured elsewhere: it may be off by this part of all of it. */
+#define SHARE_ERROR 0.2
+/* So many bytes of the trace are for telling what is known already, at first and in a
+ * second of run time; and so much time goes by at most. */
+#define TOLD_FIRST 50e3
+#define TOLD_RATE  100e3
+#define UNTOLD_NS  (500 * CUNEI_NS_PER_MS)
 
 void cunei_demotion_write(enum cunei_phase phase, uint32_t id, enum cunei_level level,
                           bool top_is_open)
@@ -62,21 +72,58 @@ void cunei_demotion_take_counts(struct cunei_budget *budget)
     cunei_code_judge_all(take_counts, budget);
 }
 
-/* Who is open where a function is, and recorded: it has that one's time in its own. */
+static bool is_among(const uint32_t *ids, unsigned count, uint32_t id)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (ids[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* The one of its callers with most calls that has not been passed; 0: there is none. */
+static uint32_t next_caller(const struct cunei_estimate *estimate,
+                            const uint32_t *passed, unsigned count)
+{
+    const struct cunei_estimate_caller *callers = estimate->callers;
+    uint32_t id = 0;
+    double most = -1;
+
+    for (unsigned i = 0; i < CUNEI_OBSERVED_CALLERS; i++) {
+        if (callers[i].calls <= most || is_among(passed, count, callers[i].function))
+            continue;
+        most = callers[i].calls;
+        id = callers[i].function;
+    }
+    return id;
+}
+
+/*
+ * Who is open where a function is, and recorded: it has that one's time in its own.  A
+ * recursion is called by itself most of the time; what has begun it is found by going
+ * back where there is no way on.
+ */
 static uint32_t find_owner(struct cunei_budget *budget, uint32_t id)
 {
-    for (unsigned steps = 0; steps < OWNER_STEPS; steps++) {
+    uint32_t passed[OWNER_STEPS], way[OWNER_STEPS];
+    unsigned count = 0, depth = 0;
+
+    for (;;) {
         const struct cunei_governed *function = cunei_budget_find(budget, id);
         if (!function || function->level == CUNEI_LEVEL_FULL)
             return id;
-        const struct cunei_estimate_caller *most = &function->estimate.callers[0];
-        for (unsigned i = 1; i < CUNEI_OBSERVED_CALLERS; i++) {
-            if (function->estimate.callers[i].calls > most->calls)
-                most = &function->estimate.callers[i];
+        if (!is_among(passed, count, id)) {
+            if (count == OWNER_STEPS)
+                return 0;
+            passed[count++] = way[depth++] = id;
         }
-        id = most->function;
+        id = next_caller(&function->estimate, passed, count);
+        if (id)
+            continue;
+        if (--depth == 0)
+            return 0;
+        id = way[depth - 1];
     }
-    return 0;
 }
 
 /* Who resumes it is known by the time that it runs for whom. */
@@ -119,8 +166,10 @@ struct cunei_second cunei_demotion_follow(const struct cunei_governed *function,
         .rates = {.calls = calls,
                   .resumes = resumes,
                   .self = function->own * entries,
-                  .total = function->whole * entries},
+                  .total = function->whole * entries,
+                  .self_wrong = function->own_wrong * entries},
         .wrong = {.calls = calls * paced.error,
+                  .resumes = resumes * paced.error,
                   .self = function->own * entries * paced.error},
         .part = paced.part,
         .bias = paced.bias,
@@ -149,16 +198,32 @@ static void end_gap(const struct cunei_budget *budget, struct cunei_governed *fu
     function->since_ns = now_ns;
 }
 
+/* What a sample of every function that is demoted takes, and those of its callers. */
+static double telling_bytes(const struct cunei_budget *budget)
+{
+    return (1.0 + CUNEI_OBSERVED_CALLERS) * sizeof(struct cunei_sample) *
+           budget->demoted;
+}
+
 void cunei_demotion_tell(struct cunei_budget *budget, double now_ns, bool top_is_open)
 {
     for (uint32_t i = 0; i < budget->capacity; i++) {
         if (budget->functions[i].level != CUNEI_LEVEL_FULL)
             tell(budget, i + CUNEI_FUNCTION_FIRST, &budget->functions[i], top_is_open);
     }
-    budget->sampled_ns = now_ns;
+    budget->told_ns = now_ns;
+    budget->told_bytes += telling_bytes(budget);
 }
 
-void cunei_demotion_end(struct cunei_budget *budget, double now_ns)
+bool cunei_demotion_is_to_be_told(const struct cunei_budget *budget, double now_ns)
+{
+    double allowed = TOLD_FIRST + TOLD_RATE * (now_ns - budget->begin_ns) / 1e9;
+
+    return budget->told_bytes + telling_bytes(budget) <= allowed ||
+           now_ns - budget->told_ns > UNTOLD_NS;
+}
+
+void cunei_demotion_tell_up_to(struct cunei_budget *budget, double now_ns)
 {
     double moves = moves_since(budget);
 
@@ -168,7 +233,18 @@ void cunei_demotion_end(struct cunei_budget *budget, double now_ns)
         if (function->level != CUNEI_LEVEL_FULL)
             end_gap(budget, function, moves, now_ns);
     }
+    budget->gap_moves -= moves;
     cunei_demotion_tell(budget, now_ns, true);
+}
+
+void cunei_demotion_end(struct cunei_budget *budget, double now_ns)
+{
+    cunei_demotion_tell_up_to(budget, now_ns);
+    for (uint32_t i = 0; i < budget->capacity; i++) {
+        if (budget->functions[i].level != CUNEI_LEVEL_FULL)
+            cunei_demotion_write(CUNEI_PHASE_LEAVE, i + CUNEI_FUNCTION_FIRST,
+                                 CUNEI_LEVEL_FULL, true);
+    }
 }
 
 /* Own time without what the events in it cost, as a rate; half of a pair's is here. */
@@ -179,12 +255,14 @@ static struct cunei_rates rates_of(const struct cunei_budget *budget,
     double cost = cunei_budget_event_ns(budget) * budget->ticks_per_ns *
                   (double)(seen->events + seen->inner) / 2;
     double self = fmax((double)seen->self - cost, (double)seen->self / 20);
+    double wrong = cost * fmax(SHARE_ERROR, budget->scale.error);
 
     return (struct cunei_rates){
         .calls = (double)seen->calls / net_ns,
         .resumes = (double)seen->resumes / net_ns,
         .self = self / net_ns,
         .total = self / net_ns + (double)(seen->total - seen->self) / time_ns,
+        .self_wrong = wrong / net_ns,
     };
 }
 
@@ -196,10 +274,11 @@ void cunei_demotion_learn(struct cunei_budget *budget, struct cunei_governed *fu
     if (entries == 0)
         return;
     struct cunei_rates one = rates_of(budget, seen, entries, entries);
-    double own = running * one.self, whole = running * one.total;
-    bool is_first = !function->has_learned;
-    function->own = is_first ? own : (function->own * 3 + own) / 4;
-    function->whole = is_first ? whole : (function->whole * 3 + whole) / 4;
+    double kept = function->has_learned ? LEARNED_KEPT : 0;
+    function->own = kept * function->own + (1 - kept) * running * one.self;
+    function->own_wrong =
+        kept * function->own_wrong + (1 - kept) * running * one.self_wrong;
+    function->whole = kept * function->whole + (1 - kept) * running * one.total;
     function->has_learned = true;
 }
 
@@ -295,6 +374,7 @@ static void change(struct cunei_budget *budget, uint32_t place, enum cunei_level
             function->estimate.last = rates_of(budget, seen, active, active);
             function->estimate.last.self *= at->running;
             function->estimate.last.total *= at->running;
+            function->estimate.last.self_wrong *= at->running;
             function->estimate.last_ns = active;
             function->estimate.is_chosen = true;
             cunei_estimate_callers(&function->estimate, seen);

@@ -48,6 +48,9 @@
 /* No burst is all cost. */
 #define NET_LEAST 0.1
 
+/* How much of what neighbours differed by two more leave. */
+#define SPREAD_KEPT 0.75
+
 /* Two neighbours, and what is known besides. */
 struct around {
     const struct cunei_rates *last, *now;
@@ -64,53 +67,89 @@ static double mean(double one, double two, double second, double part)
 }
 
 /* The variance of a rate: of what two neighbours say, and what the second does. */
-static double variance(double difference, double least, double wrong, double part)
+static double variance(double squared, double least, double wrong, double part)
 {
-    double squared = fmax(difference * difference / 2, least);
+    return (1 - part) * (1 - part) * fmax(squared, least) + part * part * wrong * wrong;
+}
 
-    return (1 - part) * (1 - part) * squared + part * part * wrong * wrong;
+static double half_square(double one, double two)
+{
+    return (one - two) * (one - two) / 2;
+}
+
+/*
+ * How far the rates of one burst are off, by its neighbour.  Where there is no burst
+ * behind a gap, by what neighbours were before.  Of one burst alone nobody knows, nor
+ * without any.
+ */
+static struct cunei_rates spread_of(struct cunei_estimate *estimate,
+                                    const struct cunei_rates *rates)
+{
+    static const struct cunei_rates none;
+    const struct cunei_rates *now = rates ? rates : &estimate->last;
+    const struct cunei_rates *other =
+        rates && estimate->last_ns > 0 ? &estimate->last : &none;
+
+    if (!rates && estimate->has_spread)
+        return estimate->spread;
+    struct cunei_rates spread = {.calls = half_square(now->calls, other->calls),
+                                 .resumes = half_square(now->resumes, other->resumes),
+                                 .self = half_square(now->self, other->self)};
+    if (rates && estimate->last_ns > 0 && !estimate->is_chosen) {
+        struct cunei_rates *known = &estimate->spread;
+        double kept = estimate->has_spread ? SPREAD_KEPT : 0;
+        known->calls = kept * known->calls + (1 - kept) * spread.calls;
+        known->resumes = kept * known->resumes + (1 - kept) * spread.resumes;
+        known->self = kept * known->self + (1 - kept) * spread.self;
+        estimate->has_spread = true;
+    }
+    return spread;
 }
 
 void cunei_estimate_gap(struct cunei_estimate *estimate, double gap_ns,
                         const struct cunei_rates *rates, double burst_ns,
                         double counted, double bias, const struct cunei_second *second)
 {
-    static const struct cunei_rates none;
     bool has_last = estimate->last_ns > 0;
     const struct cunei_rates *now = rates ? rates : &estimate->last;
     const struct cunei_rates *last =
         has_last && !estimate->is_chosen ? &estimate->last : now;
-    /* Of one burst alone nobody knows how far it may be off, nor without any. */
-    bool has_other = has_last && (rates || !estimate->is_chosen);
-    const struct cunei_rates *other = has_other ? &estimate->last : &none;
     double window_ns = rates ? burst_ns : estimate->last_ns;
+    double part = second->part, squared_ns = gap_ns * gap_ns;
 
     if (gap_ns <= 0 || (!rates && !has_last))
         return;
+    struct cunei_rates spread = spread_of(estimate, rates);
     struct around around = {last, now, second};
     /* One call more or less is never seen. */
     double least = window_ns > 0 ? 1 / (window_ns * window_ns) : 0;
     double calls = gap_ns * MEAN(&around, calls);
+    double resumes = gap_ns * MEAN(&around, resumes);
+    double self = gap_ns * MEAN(&around, self);
+    bias = bias * (1 - part) + second->bias * part;
     estimate->span_ns += gap_ns;
     if (counted >= 0)
         estimate->calls += counted;
     else {
         estimate->calls += calls;
         estimate->uncounted += gap_ns;
-        estimate->calls_variance += gap_ns * gap_ns *
-                                    variance(now->calls - other->calls, least,
-                                             second->wrong.calls, second->part);
-        estimate->bias +=
-            calls * (bias * (1 - second->part) + second->bias * second->part);
+        estimate->calls_variance +=
+            squared_ns * variance(spread.calls, least, second->wrong.calls, part);
+        estimate->bias += calls * bias;
     }
-    estimate->resumes += gap_ns * MEAN(&around, resumes);
-    estimate->self += gap_ns * MEAN(&around, self);
+    estimate->resumes += resumes;
+    estimate->resumes_variance +=
+        squared_ns *
+        variance(spread.resumes, resumes > 0 ? least : 0, second->wrong.resumes, part);
+    estimate->resumes_bias += resumes * bias;
+    estimate->self += self;
     estimate->total += gap_ns * MEAN(&around, total);
-    double per_call = now->calls > 0 ? now->self / now->calls : 0;
+    double entries = now->calls + now->resumes;
+    double per_entry = entries > 0 ? now->self / entries : 0;
     estimate->self_variance +=
-        gap_ns * gap_ns *
-        variance(now->self - other->self, least * per_call * per_call,
-                 second->wrong.self, second->part);
+        squared_ns *
+        variance(spread.self, least * per_entry * per_entry, second->wrong.self, part);
+    estimate->self_bias += hypot(self * bias, gap_ns * MEAN(&around, self_wrong));
     if (rates) {
         estimate->last = *rates;
         estimate->last_ns = burst_ns;
@@ -141,6 +180,11 @@ void cunei_estimate_callers(struct cunei_estimate *estimate,
 static uint64_t rounded(double value)
 {
     return value > 0 ? (uint64_t)(value + 0.5) : 0;
+}
+
+static uint32_t millionths(double part, double of)
+{
+    return of > 0 ? (uint32_t)fmin(UINT32_MAX, 1e6 * part / of) : 0;
 }
 
 bool cunei_estimate_caller(const struct cunei_estimate *estimate, uint32_t function,
@@ -174,15 +218,18 @@ void cunei_estimate_take(struct cunei_estimate *estimate, uint32_t function,
         .self = rounded(estimate->self),
         .total = rounded(estimate->total),
         .calls_error = rounded(sqrt(estimate->calls_variance)),
+        .resumes_error = rounded(sqrt(estimate->resumes_variance)),
         .self_error = rounded(sqrt(estimate->self_variance)),
-        .bias = estimate->calls > 0
-                    ? (uint32_t)fmin(1e6, 1e6 * estimate->bias / estimate->calls)
-                    : 0,
+        .bias = millionths(estimate->bias + estimate->resumes_bias,
+                           estimate->calls + estimate->resumes),
+        .self_bias = millionths(estimate->self_bias, estimate->self),
         .flags = estimate->uncounted > 0 ? 0 : CUNEI_SAMPLE_COUNTED,
     };
     struct cunei_estimate empty = {.last = estimate->last,
                                    .last_ns = estimate->last_ns,
                                    .is_chosen = estimate->is_chosen,
+                                   .spread = estimate->spread,
+                                   .has_spread = estimate->has_spread,
                                    .seen_calls = estimate->seen_calls,
                                    .seen_self = estimate->seen_self};
     for (unsigned i = 0; i < CUNEI_OBSERVED_CALLERS; i++)

@@ -33,6 +33,7 @@
 /* Per nanosecond of run time; times are in ticks. */
 struct cunei_rates {
     double calls, resumes, self, total;
+    double self_wrong; /* what `self` may be off by, in all gaps alike */
 };
 
 /* What else is known of a gap: its rates, how far each gap's may be off, and which part
@@ -51,11 +52,14 @@ struct cunei_estimate {
     struct cunei_rates last; /* of the burst before */
     double last_ns;          /* which was that long; 0: there was none */
     bool is_chosen; /* by it: what was hottest then has rarely been as hot since */
+    struct cunei_rates spread; /* variances, as neighbours have shown them so far … */
+    bool has_spread;           /* … if any have */
     /* What has not been written yet. */
     double span_ns;
     double calls, resumes, self, total;
-    double calls_variance, self_variance;
-    double bias;      /* of calls, in calls */
+    double calls_variance, resumes_variance, self_variance;
+    double bias, resumes_bias; /* of calls, in calls; of resumes, in resumes */
+    double self_bias;          /* in ticks */
     double uncounted; /* of the span, in which calls are estimates, not counts */
     /* Shares of its callers, of calls and times that were seen in bursts. */
     struct cunei_estimate_caller callers[CUNEI_OBSERVED_CALLERS];

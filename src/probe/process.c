@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/budget.h"
 #include "probe/compat.h"
 #include "probe/names.h"
 #include "probe/qualname.h"
@@ -211,6 +212,7 @@ static void tell_exec(PyObject *path)
         bytes = PyUnicode_EncodeFSDefault(path);
     else if (path && PyBytes_Check(path))
         bytes = Py_NewRef(path);
+    cunei_budget_tell();
     cunei_recorder_tell_exec(bytes ? PyBytes_AS_STRING(bytes) : "?");
     PyErr_Clear();
     Py_XDECREF(bytes);

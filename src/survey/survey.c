@@ -54,6 +54,20 @@ static void take_end(struct cunei_survey_process *process)
         process->end_ns = told->end_ns;
 }
 
+/* Of a process's events. */
+static uint64_t last_tick(const struct cunei_pool *pool,
+                          const struct cunei_pool_process *process)
+{
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < process->piece_count; i++) {
+        const struct cunei_span *span = &pool->pieces[process->first_piece + i].span;
+        for (size_t j = 0; j < span->thread_count; j++)
+            last = span->threads[j].end > last ? span->threads[j].end : last;
+    }
+    return last;
+}
+
 /* The threads of a process, and what they add to it. */
 static int add_threads(struct cunei_pool *pool,
                        const struct cunei_pool_process *process, size_t index)
@@ -203,6 +217,7 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
     int rc = join_pieces(pool, process);
     if (rc < 0)
         goto out;
+    cunei_guesses_close(profile, last_tick(pool, process));
     map = cunei_intake_map(survey, process->process, profile);
     if (!map) {
         rc = -ENOMEM;

@@ -49,6 +49,10 @@ static void put_function(const struct cunei_report *report, uint32_t index,
         cunei_buffer_append_text(words, " counted");
     else
         put_width(words, cunei_guess_calls_width(&facts->guess), facts->calls);
+    if (facts->guess.resumes > 0) {
+        cunei_buffer_append_text(words, ", resumes");
+        put_width(words, cunei_guess_resumes_width(&facts->guess), facts->resumes);
+    }
     cunei_buffer_append_text(words, ", self");
     put_width(words, cunei_guess_self_width(&facts->guess), facts->self_ns);
 }

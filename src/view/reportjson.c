@@ -150,6 +150,9 @@ static void put_guess(struct cunei_json *json,
     cunei_json_flag(json, "counted", facts->guess.is_counted);
     cunei_json_number(json, "calls_width",
                       (uint64_t)(cunei_guess_calls_width(&facts->guess) + 0.5));
+    if (facts->resumes > 0)
+        cunei_json_number(json, "resumes_width",
+                          (uint64_t)(cunei_guess_resumes_width(&facts->guess) + 0.5));
     cunei_json_number(json, "self_width_ns",
                       (uint64_t)(cunei_guess_self_width(&facts->guess) + 0.5));
     cunei_json_number(json, "demotions", facts->guess.demotions);

@@ -57,8 +57,9 @@ static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
                             "uint32_t function; uint32_t caller; uint64_t span; "
                             "uint64_t calls; uint64_t resumes; uint64_t self; "
                             "uint64_t total; uint64_t calls_error; "
-                            "uint64_t self_error; uint32_t bias; uint32_t flags;",
-                            CUNEI_STREAM_EVENTS, 10, 0},
+                            "uint64_t resumes_error; uint64_t self_error; "
+                            "uint32_t bias; uint32_t self_bias; uint64_t flags;",
+                            CUNEI_STREAM_EVENTS, 12, 0},
     [CUNEI_CLASS_MARK] = {"mark", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
     [CUNEI_CLASS_COUNTER] = {"counter",
                              "int64_t value; int64_t total; uint32_t counter; "

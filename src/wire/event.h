@@ -283,9 +283,11 @@ struct cunei_sample {
     uint64_t self;
     uint64_t total;
     uint64_t calls_error;
+    uint64_t resumes_error;
     uint64_t self_error;
-    uint32_t bias;  /* of calls and times, in millionths */
-    uint32_t flags; /* CUNEI_SAMPLE_COUNTED */
+    uint32_t bias;      /* of calls and resumes, in millionths … */
+    uint32_t self_bias; /* … and of its own time */
+    uint64_t flags;     /* CUNEI_SAMPLE_COUNTED */
 };
 
 /* The calls were counted, every one of them. */
@@ -363,7 +365,7 @@ static_assert(sizeof(struct cunei_gc) == 24, "the wire layout moved");
 static_assert(sizeof(struct cunei_line) == 16, "the wire layout moved");
 static_assert(sizeof(struct cunei_argument) == 24, "the wire layout moved");
 static_assert(sizeof(struct cunei_demote) == 16, "the wire layout moved");
-static_assert(sizeof(struct cunei_sample) == 80, "the wire layout moved");
+static_assert(sizeof(struct cunei_sample) == 96, "the wire layout moved");
 static_assert(sizeof(struct cunei_user_value) == 32, "the wire layout moved");
 static_assert(sizeof(struct cunei_counter) == 32, "the wire layout moved");
 static_assert(sizeof(struct cunei_token) == 24, "the wire layout moved");

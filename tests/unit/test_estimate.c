@@ -150,6 +150,49 @@ static void counted_calls_are_what_was_counted(void **state)
     assert_true(sample.flags & CUNEI_SAMPLE_COUNTED);
 }
 
+/* Nobody knows what comes behind it; bursts before have shown how they differ. */
+static void without_a_burst_behind_it_a_gap_is_as_wide_as_those_before(void **state)
+{
+    struct cunei_estimate estimate = {.last = rates(0.01), .last_ns = BURST_NS};
+    const struct cunei_rates next = rates(0.02);
+    (void)state;
+    cunei_estimate_gap(&estimate, GAP_NS, &next, BURST_NS, -1, 0, &none);
+    uint64_t before = take(&estimate).calls_error;
+
+    cunei_estimate_gap(&estimate, GAP_NS, NULL, 0, -1, 0, &none);
+
+    assert_int_equal(take(&estimate).calls_error, before);
+}
+
+static void resumes_are_as_wide_as_bursts_differ(void **state)
+{
+    struct cunei_estimate estimate = {.last = {.resumes = 0.01}, .last_ns = BURST_NS};
+    const struct cunei_rates next = {.resumes = 0.02};
+    (void)state;
+
+    cunei_estimate_gap(&estimate, GAP_NS, &next, BURST_NS, -1, 0.1, &none);
+
+    struct cunei_sample sample = take(&estimate);
+    assert_near((double)sample.resumes_error, GAP_NS * 0.01 / sqrt(2), 1);
+    assert_int_equal(sample.bias, 100000);
+}
+
+/* Of 10 ticks a call, 5 may be what an event costs: half of it, in every gap alike. */
+static void own_time_is_as_unsure_as_what_events_cost(void **state)
+{
+    struct cunei_rates steady = rates(0.01);
+    steady.self_wrong = steady.self / 2;
+    struct cunei_estimate estimate = {.last = steady, .last_ns = BURST_NS};
+    (void)state;
+
+    for (int i = 0; i < 10; i++)
+        cunei_estimate_gap(&estimate, GAP_NS, &steady, BURST_NS, -1, 0, &none);
+
+    struct cunei_sample sample = take(&estimate);
+    assert_int_equal(sample.self_bias, 500000);
+    assert_int_equal(sample.bias, 0);
+}
+
 static void a_sample_is_told_once(void **state)
 {
     struct cunei_estimate estimate = {.last = rates(0.01), .last_ns = BURST_NS};
@@ -292,6 +335,9 @@ int main(void)
         cmocka_unit_test(steady_bursts_leave_little_doubt),
         cmocka_unit_test(the_width_holds_where_bursts_differ),
         cmocka_unit_test(counted_calls_are_what_was_counted),
+        cmocka_unit_test(without_a_burst_behind_it_a_gap_is_as_wide_as_those_before),
+        cmocka_unit_test(resumes_are_as_wide_as_bursts_differ),
+        cmocka_unit_test(own_time_is_as_unsure_as_what_events_cost),
         cmocka_unit_test(a_sample_is_told_once),
         cmocka_unit_test(callers_share_what_was_seen_of_them),
         cmocka_unit_test(two_loads_tell_what_events_cost_here),

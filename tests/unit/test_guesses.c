@@ -122,12 +122,50 @@ static void profiles_with_and_without_add_up(void **state)
     cunei_profile_fini(&two);
 }
 
+/* From 50 to 100 nothing was told: of two samples over 40 ticks, 20 each. */
+static void what_is_demoted_at_the_end_has_gone_on(void **state)
+{
+    struct cunei_profile profile;
+    (void)state;
+    assert_int_equal(cunei_profile_init(&profile, &options), 0);
+    read_text(&profile);
+    struct cunei_guess *leaf = &profile.guesses.items[2];
+    leaf->span = 40;
+
+    cunei_guesses_close(&profile, 100);
+
+    /* Up to 40 ticks of these 50 may have been run in, at half a call each. */
+    assert_int_equal(leaf->calls, 30);
+    assert_true(leaf->calls_variance > 124.9 && leaf->calls_variance < 125.1);
+    cunei_profile_fini(&profile);
+}
+
+static void what_is_recorded_again_at_the_end_has_been_told_of(void **state)
+{
+    const uint64_t leave[] = {cunei_record(60, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_LEAVE),
+                              LEAF};
+    struct cunei_profile profile;
+    (void)state;
+    assert_int_equal(cunei_profile_init(&profile, &options), 0);
+    read_text(&profile);
+    struct cunei_guess *leaf = &profile.guesses.items[2];
+    leaf->span = 40;
+
+    assert_int_equal(cunei_guesses_read(&profile, leave, 60), 0);
+    cunei_guesses_close(&profile, 100);
+
+    assert_int_equal(leaf->calls, 20);
+    cunei_profile_fini(&profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_add_up_and_so_do_their_squares),
         cmocka_unit_test(a_caller_gives_the_time_back),
         cmocka_unit_test(profiles_with_and_without_add_up),
+        cmocka_unit_test(what_is_demoted_at_the_end_has_gone_on),
+        cmocka_unit_test(what_is_recorded_again_at_the_end_has_been_told_of),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
