@@ -153,6 +153,7 @@ def fails(kind, words, call, *args):
 with cunei.record("trace"):
     fails(ValueError, "'re:(' is no pattern: Unmatched (", cunei.exclude, "re:(")
     fails(ValueError, "include 're:(' is no pattern", cunei.include, "a", "re:(")
+    fails(ValueError, "a '[' has no ']'; write", cunei.exclude, "work[")
     fails(ValueError, "must not be empty", cunei.include, "")
     fails(ValueError, "cannot hold a NUL", cunei.exclude, "work\\0")
     fails(TypeError, "a function can be decorated, not type", cunei.disable, int)

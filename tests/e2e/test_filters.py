@@ -127,6 +127,11 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
         ("- re:(\n", "f:1:3: this is no pattern: Unmatched ( or \\("),
         (
+            "+ app\n- app:f[\n",
+            "f:2:3: this is no pattern: a '[' has no ']'; write \\[ for one that is "
+            "meant",
+        ),
+        (
             '{"exclude_timers": ["a"\n "b"]}',
             "f:2:2: expected ',' or ']', not '\"'",
         ),
@@ -161,7 +166,7 @@ def test_a_filter_without_a_pattern_is_told_of(program, text):
 @pytest.mark.parametrize(
     "pattern",
     ["", "!", "re:(", "re-file:*", "re-name:", "!re:", "in-project:shop",
-     "in-project:", "in-project:/nonexistent"],
+     "in-project:", "in-project:/nonexistent", "[", "JSON[Decoder*", ":f[z-a]"],
 )  # fmt: skip
 def test_what_is_no_pattern_is_refused(program, option, pattern):
     done = program("record", "-o", "trace", option, pattern, "app.py")
