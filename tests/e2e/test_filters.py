@@ -136,6 +136,11 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
             "f:2:2: expected ',' or ']', not '\"'",
         ),
         (
+            '{"include_files": [""]}',
+            "f:1:20: an empty expression is found in every name; write \".\" if that "
+            "is meant",
+        ),
+        (
             '{"exclude_timers": ["a(?=b)"]}',
             "f:1:21: this is no regular expression: at its byte 2, of the groups that "
             "begin with (? only (?:…) is supported",
