@@ -156,6 +156,7 @@ with cunei.record("trace"):
     fails(ValueError, "a '[' has no ']'; write", cunei.exclude, "work[")
     fails(ValueError, "must not be empty", cunei.include, "")
     fails(ValueError, "cannot hold a NUL", cunei.exclude, "work\\0")
+    fails(ValueError, "half a surrogate pair, as ", cunei.exclude, "\\ud800")
     fails(TypeError, "a function can be decorated, not type", cunei.disable, int)
     fails(TypeError, "a function, class, module or pattern can be chosen, not int",
           cunei.exclude, 3)

@@ -137,7 +137,7 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
         (
             '{"include_files": [""]}',
-            "f:1:20: an empty expression is found in every name; write \".\" if that "
+            'f:1:20: an empty expression is found in every name; write "." if that '
             "is meant",
         ),
         (
