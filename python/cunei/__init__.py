@@ -117,6 +117,8 @@ def _patterns(
     name: str, texts: "str | Sequence[str]", wanted: bool = True
 ) -> "list[tuple[bool, str]]":
     """The patterns of one argument as the probe wants them."""
+    from cunei import _switch
+
     if isinstance(texts, str):
         texts = (texts,)
     elif isinstance(texts, bytes) or not hasattr(texts, "__iter__"):
@@ -129,6 +131,7 @@ def _patterns(
             raise TypeError(f"a pattern of {name} must be a text, not {kind}")
         if not text:
             raise ValueError(f"{name} wants a pattern that is not empty")
+        _switch._check_text(text)
         pairs.append((wanted, text))
     return pairs
 
@@ -205,7 +208,7 @@ def _bytes(size: "int | str") -> int:
         except (OverflowError, ValueError):
             sentence = f"max_size must be a size such as '500M' or '2G', not {size!r}"
             raise ValueError(sentence) from None
-    elif hasattr(size, "__index__"):
+    elif hasattr(size, "__index__") and not isinstance(size, bool):
         count = size.__index__()
     else:
         name = type(size).__name__
@@ -219,7 +222,7 @@ def _millionths(budget: "float | str") -> int:
     """A budget in percent, as a number or a text such as "5%"."""
     text = budget[:-1] if isinstance(budget, str) and budget[-1:] == "%" else budget
     try:
-        percent = float(text)
+        percent = 0.0 if isinstance(budget, bool) else float(text)
     except (TypeError, ValueError):
         percent = 0.0
     if not 0.1 <= percent <= 100:

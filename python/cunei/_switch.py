@@ -86,6 +86,17 @@ def _glob(name: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else "?" if c in "\\/:" else c for c in name)
 
 
+def _check_text(text: str) -> None:
+    """Whether it can be a pattern at all: names are UTF-8 without a NUL."""
+    if "\0" in text:
+        raise ValueError(f"a pattern cannot hold a NUL, as {text!a} does")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        sentence = f"a pattern cannot hold half a surrogate pair, as {text!a} does"
+        raise ValueError(sentence) from None
+
+
 def _innermost(thing: "Any") -> "Any":
     """The function itself, which a region means, too."""
     for _ in range(32):
@@ -154,6 +165,7 @@ def _choose_all(wanted: bool, things: "tuple[Any, ...]") -> None:
         text = thing if isinstance(thing, str) else _pattern(thing)[0]
         if not text:
             raise ValueError("a pattern must not be empty")
+        _check_text(text)
         texts.append(text)
     if any(isinstance(thing, str) for thing in things):
         from cunei import _probe  # noqa: F401  it tells what is no pattern

@@ -73,11 +73,17 @@ static size_t take_character(struct scanner *scanner, char out[4])
         scanner->place += 2 + (size_t)digits;
         return cunei_text_encode(point, out);
     }
+    if (*at == 'c' && isalpha((unsigned char)at[1])) {
+        scanner->place += 3;
+        out[0] = (char)(at[1] & 0x1f);
+        return 1;
+    }
     if (*at == '\0' || isalnum((unsigned char)*at)) {
         (void)fail(scanner, scanner->place,
-                   *at ? "this escape is not supported; a reference to a group or "
-                         "\\c… cannot be had"
-                       : "there is nothing behind the backslash");
+                   *at == '0' ? "\\0 is a NUL, which no name has"
+                   : *at      ? "this escape is not supported; a reference to a group "
+                                "cannot be had"
+                              : "there is nothing behind the backslash");
         return 0;
     }
     scanner->place += 2;
@@ -93,21 +99,48 @@ static void put_literal(struct scanner *scanner, const char *bytes, size_t size)
     put(scanner, bytes, size);
 }
 
+/* \d and its kin; letters are those of ASCII, which \w of the C library's are not. */
+static const struct {
+    char letter, other; /* that means what it does not */
+    const char *members;
+} classes[] = {
+    {'d', 'D', "0-9"},
+    {'w', 'W', "A-Za-z0-9_"},
+    {'s', 'S', "[:space:]"},
+};
+
+enum {
+    CLASS_COUNT = sizeof(classes) / sizeof(classes[0]),
+};
+
+/* The class that a letter behind a backslash means; CLASS_COUNT: none. */
+static size_t find_class(char letter)
+{
+    size_t i = 0;
+
+    while (i < CLASS_COUNT && letter != classes[i].letter && letter != classes[i].other)
+        i++;
+    return i;
+}
+
 /* A backslash outside of brackets. */
 static int take_escape(struct scanner *scanner)
 {
     char letter = scanner->text[scanner->place + 1];
+    size_t class = find_class(letter);
     char bytes[4];
 
-    if (letter && strchr("wWsSbB", letter)) { /* the C library has them, too */
+    if (letter == 'b' || letter == 'B') { /* the C library has them, too */
         put(scanner, scanner->text + scanner->place, 2);
         scanner->place += 2;
-        scanner->has_atom = letter != 'b' && letter != 'B';
+        scanner->has_atom = false;
         return 0;
     }
     scanner->has_atom = true;
-    if (letter == 'd' || letter == 'D') {
-        cunei_buffer_append_text(scanner->out, letter == 'd' ? "[0-9]" : "[^0-9]");
+    if (class < CLASS_COUNT) {
+        cunei_buffer_format(scanner->out, "[%s%s]",
+                            letter == classes[class].other ? "^" : "",
+                            classes[class].members);
         scanner->place += 2;
         return 0;
     }
@@ -122,6 +155,8 @@ static int take_escape(struct scanner *scanner)
 struct set {
     struct cunei_buffer members;
     bool has_close, has_open, has_caret, has_dash;
+    bool others[CLASS_COUNT]; /* \D and its kin, which are sets of their own in POSIX */
+    unsigned other_count;
 };
 
 static void add_member(struct set *set, const char *bytes, size_t size)
@@ -138,7 +173,7 @@ static void add_member(struct set *set, const char *bytes, size_t size)
         cunei_buffer_append(&set->members, bytes, size);
 }
 
-/* \d, \w, \s or [:name:]; whether it was one. */
+/* \d, \D and their kin, or [:name:]; whether it was one. */
 static bool take_class(struct scanner *scanner, struct set *set)
 {
     const char *at = scanner->text + scanner->place;
@@ -151,11 +186,15 @@ static bool take_class(struct scanner *scanner, struct set *set)
         scanner->place += (size_t)(end + 2 - at);
         return true;
     }
-    if (at[0] != '\\' || !at[1] || !strchr("dws", at[1]))
+    size_t i = at[0] == '\\' ? find_class(at[1]) : CLASS_COUNT;
+    if (i == CLASS_COUNT)
         return false;
-    cunei_buffer_append_text(&set->members, at[1] == 'd'   ? "0-9"
-                                            : at[1] == 'w' ? "[:alnum:]_"
-                                                           : "[:space:]");
+    if (at[1] == classes[i].letter) {
+        cunei_buffer_append_text(&set->members, classes[i].members);
+    } else {
+        set->other_count += !set->others[i];
+        set->others[i] = true;
+    }
     scanner->place += 2;
     return true;
 }
@@ -165,8 +204,13 @@ static size_t take_member(struct scanner *scanner, char bytes[4])
 {
     const char *at = scanner->text + scanner->place;
 
-    if (at[0] == '\\' && at[1] && strchr("DWSbB", at[1])) {
-        (void)fail(scanner, scanner->place, "this escape is not supported in brackets");
+    if (at[0] == '\\' && at[1] && strchr("dDwWsSbB", at[1])) {
+        (void)fail(scanner, scanner->place, "this escape is not supported there");
+        return 0;
+    }
+    if (at[0] == '[' && at[1] && strchr("=.", at[1])) {
+        (void)fail(scanner, scanner->place,
+                   "[=…=] and [.….] are not supported; write \\[ for a '['");
         return 0;
     }
     if (at[0] == '\\')
@@ -210,7 +254,8 @@ static int take_range(struct scanner *scanner, struct set *set)
     return 0;
 }
 
-static void put_set(struct scanner *scanner, const struct set *set, bool is_negated)
+/* What is in brackets besides \D and its kin. */
+static void put_members(struct scanner *scanner, const struct set *set, bool is_negated)
 {
     /* A caret that would come first would negate. */
     if (set->has_caret && !is_negated && !set->has_close && !set->has_open &&
@@ -228,6 +273,38 @@ static void put_set(struct scanner *scanner, const struct set *set, bool is_nega
     put(scanner, "]", 1);
 }
 
+static bool has_members(const struct set *set)
+{
+    return set->members.size > 0 || set->has_close || set->has_open || set->has_caret ||
+           set->has_dash;
+}
+
+/* [x\D] is ([x]|[^0-9]), [^\D] is [0-9]; -EINVAL: that cannot be said in POSIX. */
+static int put_set(struct scanner *scanner, const struct set *set, bool is_negated)
+{
+    const char *separator = "(";
+
+    if (set->other_count == 0) {
+        put_members(scanner, set, is_negated);
+        return 0;
+    }
+    if (is_negated && (set->other_count > 1 || has_members(set)))
+        return -EINVAL;
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        if (!set->others[i])
+            continue;
+        cunei_buffer_format(scanner->out, "%s[%s%s]", separator, is_negated ? "" : "^",
+                            classes[i].members);
+        separator = "|";
+    }
+    if (has_members(set)) {
+        put(scanner, separator, 1);
+        put_members(scanner, set, false);
+    }
+    put(scanner, ")", 1);
+    return 0;
+}
+
 static int take_set(struct scanner *scanner)
 {
     const size_t begin = scanner->place++;
@@ -242,10 +319,14 @@ static int take_set(struct scanner *scanner)
         else if (!take_class(scanner, &set))
             rc = take_range(scanner, &set);
     }
-    if (rc == 0 && scanner->place == begin + 1 + is_negated)
+    bool is_empty = scanner->place == begin + 1 + is_negated;
+    if (rc == 0 && is_empty && !is_negated)
         rc = fail(scanner, begin, "there is nothing between the brackets");
+    if (rc == 0 && is_empty)
+        put(scanner, ".", 1); /* [^] is any character, and so it is to POSIX */
+    else if (rc == 0 && put_set(scanner, &set, is_negated) < 0)
+        rc = fail(scanner, begin, "in [^…] \\D, \\W or \\S can only be all there is");
     if (rc == 0) {
-        put_set(scanner, &set, is_negated);
         scanner->place++;
         scanner->has_atom = true;
     }

@@ -5,7 +5,8 @@
  *
  * Both agree on most.  Translated are \d, \t, \xHH and their kin, escapes inside of
  * brackets, (?:…) and the lazy *? +? ?? {…}?, which find the same.  What only
- * ECMAScript has (lookahead, references to groups) is refused.
+ * ECMAScript has (lookahead, references to groups) is refused, and so is what is
+ * seldom meant (repetitions of repetitions, classes of collation).
  */
 #ifndef CUNEI_BASE_EXPRESSION_H
 #define CUNEI_BASE_EXPRESSION_H

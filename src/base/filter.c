@@ -119,9 +119,12 @@ static int take_expression(struct cunei_syntax *syntax, struct cunei_patterns *p
 
     int rc = cunei_jsontext_string(syntax, &text);
     cunei_buffer_append_text(&posix, list->prefix);
+    if (rc == 0 && text.size == 0)
+        rc = cunei_syntax_fail(syntax, begin,
+                               "an empty expression is found in every name; write "
+                               "\".\" if that is meant");
     if (rc == 0)
-        rc = cunei_expression_translate(text.data ? text.data : "", &posix, &place,
-                                        &problem);
+        rc = cunei_expression_translate(text.data, &posix, &place, &problem);
     if (rc == -EINVAL && problem)
         rc = cunei_syntax_fail(syntax, begin,
                                "this is no regular expression: at its byte %zu, %s",

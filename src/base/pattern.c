@@ -2,13 +2,14 @@
 #include "base/pattern.h"
 
 #include <errno.h>
-#include <fnmatch.h>
+#include <locale.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/glob.h"
 
 enum kind {
     KIND_REGEX, /* these have an expression … */
@@ -28,6 +29,7 @@ struct cunei_pattern {
     char *first;    /* owned: the glob for the module or the file */
     char *qualname; /* owned: the second glob of KIND_NAME */
     regex_t regex;  /* up to KIND_REGEX_FILE */
+    locale_t utf8;  /* owned: the regex's; 0: there is none, it is the program's */
     char *file;     /* owned: that it stands in; NULL: it was typed */
     size_t line;    /* of the file; 0: not known */
 };
@@ -69,6 +71,8 @@ static void pattern_fini(struct cunei_pattern *pattern)
 {
     if (pattern->kind <= KIND_REGEX_FILE && pattern->text)
         regfree(&pattern->regex);
+    if (pattern->utf8)
+        freelocale(pattern->utf8);
     free(pattern->text);
     free(pattern->first);
     free(pattern->qualname);
@@ -84,6 +88,14 @@ static char *or_star(char *glob)
     return glob;
 }
 
+/* -EINVAL where there is a reason, which is told. */
+static int refuse(const char *reason, char *error, size_t error_size)
+{
+    if (reason && error)
+        (void)snprintf(error, error_size, "%s", reason);
+    return reason ? -EINVAL : 0;
+}
+
 /* What could never mean anything; 0, or -EINVAL with the reason. */
 static int check(enum kind kind, const char *text, const char *first, char *error,
                  size_t error_size)
@@ -96,15 +108,17 @@ static int check(enum kind kind, const char *text, const char *first, char *erro
         reason = "there is no expression behind the ':'; 're:.' matches all";
     else if (kind == KIND_PROJECT && first[0] && first[0] != '/')
         reason = "a project is a folder from the root on, as in-project:/home/ann/shop";
-    if (reason && error)
-        (void)snprintf(error, error_size, "%s", reason);
-    return reason ? -EINVAL : 0;
+    return refuse(reason, error, error_size);
 }
 
 static int compile(struct cunei_pattern *pattern, const char *text,
                    const char *expression, char *error, size_t error_size)
 {
+    /* What a character is shall not depend on the program's locale. */
+    pattern->utf8 = newlocale(LC_CTYPE_MASK | LC_COLLATE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before = uselocale(pattern->utf8);
     int rc = regcomp(&pattern->regex, expression, REG_EXTENDED | REG_NOSUB);
+    (void)uselocale(before);
 
     if (rc != 0) {
         if (error)
@@ -118,7 +132,7 @@ static int compile(struct cunei_pattern *pattern, const char *text,
     return -ENOMEM;
 }
 
-/* Fill `pattern` in; on failure nothing is left to release but its copies. */
+/* Fill `pattern` in; it is to be released on failure, too. */
 static int pattern_init(struct cunei_pattern *pattern, const char *text, char *error,
                         size_t error_size)
 {
@@ -145,7 +159,13 @@ static int pattern_init(struct cunei_pattern *pattern, const char *text, char *e
     if (pattern->kind != KIND_PROJECT)
         pattern->first = or_star(pattern->first);
     pattern->qualname = or_star(strdup(colon ? colon + 1 : ""));
-    return pattern->text && pattern->first && pattern->qualname ? 0 : -ENOMEM;
+    if (!pattern->text || !pattern->first || !pattern->qualname)
+        return -ENOMEM;
+    if (pattern->kind == KIND_PROJECT)
+        return 0;
+    const char *reason = cunei_glob_check(pattern->first);
+    return refuse(reason ? reason : cunei_glob_check(pattern->qualname), error,
+                  error_size);
 }
 
 int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char *text,
@@ -160,8 +180,7 @@ int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char
     struct cunei_pattern pattern = {.include = include};
     int rc = pattern_init(&pattern, text, error, error_size);
     if (rc < 0) {
-        if (pattern.kind > KIND_REGEX_FILE)
-            pattern_fini(&pattern);
+        pattern_fini(&pattern);
         return rc;
     }
     items[patterns->count++] = pattern;
@@ -193,12 +212,12 @@ void cunei_patterns_fini(struct cunei_patterns *patterns)
 
 static bool file_matches(const char *glob, const char *file)
 {
-    if (fnmatch(glob, file, 0) == 0)
+    if (cunei_glob_matches(glob, file))
         return true;
     if (glob[0] == '/')
         return false;
     for (const char *slash = strchr(file, '/'); slash; slash = strchr(slash + 1, '/')) {
-        if (fnmatch(glob, slash + 1, 0) == 0)
+        if (cunei_glob_matches(glob, slash + 1))
             return true;
     }
     return false;
@@ -207,13 +226,10 @@ static bool file_matches(const char *glob, const char *file)
 /* The module itself, or a package above it. */
 static bool module_matches(const char *glob, const char *module)
 {
-    if (fnmatch(glob, module, 0) == 0)
+    if (cunei_glob_matches(glob, module))
         return true;
     for (const char *dot = strchr(module, '.'); dot; dot = strchr(dot + 1, '.')) {
-        char *package = strndup(module, (size_t)(dot - module));
-        bool matches = package && fnmatch(glob, package, 0) == 0;
-        free(package);
-        if (matches)
+        if (cunei_glob_matches_part(glob, module, (size_t)(dot - module)))
             return true;
     }
     return false;
@@ -263,20 +279,23 @@ static bool project_matches(const char *folder, const char *module, const char *
     return is_linked;
 }
 
-static bool is_found(const regex_t *regex, const char *text)
+static bool is_found(const struct cunei_pattern *pattern, const char *text)
 {
-    return regexec(regex, text, 0, NULL, 0) == 0;
+    locale_t before = uselocale(pattern->utf8);
+    bool is_found = regexec(&pattern->regex, text, 0, NULL, 0) == 0;
+    (void)uselocale(before);
+    return is_found;
 }
 
 /* In "module:qualname", or in the file. */
-static bool regex_matches(const regex_t *regex, const char *module,
+static bool regex_matches(const struct cunei_pattern *pattern, const char *module,
                           const char *qualname, const char *file)
 {
     struct cunei_buffer name = {0};
 
     cunei_buffer_format(&name, "%s:%s", module, qualname);
     bool matches =
-        (!name.failed && is_found(regex, name.data)) || is_found(regex, file);
+        (!name.failed && is_found(pattern, name.data)) || is_found(pattern, file);
     cunei_buffer_fini(&name);
     return matches;
 }
@@ -292,18 +311,18 @@ static bool pattern_matches(const struct cunei_pattern *pattern, const char *mod
     case KIND_MODULE:
         return module_matches(pattern->first, module);
     case KIND_NAME:
-        return fnmatch(pattern->first, module, 0) == 0 &&
-               fnmatch(pattern->qualname, qualname, 0) == 0;
+        return cunei_glob_matches(pattern->first, module) &&
+               cunei_glob_matches(pattern->qualname, qualname);
     case KIND_PROJECT:
         return project_matches(pattern->first, module, file);
     case KIND_REGEX_NAME:
-        return is_found(&pattern->regex, dot ? dot + 1 : qualname);
+        return is_found(pattern, dot ? dot + 1 : qualname);
     case KIND_REGEX_FILE:
-        return is_found(&pattern->regex, file);
+        return is_found(pattern, file);
     case KIND_REGEX:
         break;
     }
-    return regex_matches(&pattern->regex, module, qualname, file);
+    return regex_matches(pattern, module, qualname, file);
 }
 
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,

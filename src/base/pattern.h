@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which functions are meant: the patterns of --include and --exclude.
+ * Which functions are meant: the patterns of --include and --exclude.  Globs are those
+ * of base/glob.h.
  *
  * A pattern is one of
  *

@@ -155,7 +155,7 @@ static int apply_config(struct cunei_recording_values *values,
     (void)cunei_cmd_catch(NULL);
     cunei_buffer_fini(&notes);
     if (rc == 0)
-        cunei_recording_check_instrumenter(values, NULL, text);
+        (void)cunei_recording_check_instrumenter(values, NULL, text);
     return text->size ? -EINVAL : rc;
 }
 

@@ -105,7 +105,8 @@ static void put_row(struct cunei_buffer *out,
         cunei_buffer_append_text(out, " of ");
         cunei_format_duration(out, function->self_ns / function->calls);
     }
-    cunei_buffer_append_text(out, "; recording them took ≈ ");
+    cunei_buffer_append_text(out, function->calls == 1 ? "; recording it took ≈ "
+                                                       : "; recording them took ≈ ");
     cunei_format_duration(out, function->cost_ns);
     cunei_buffer_append_text(out, "\n");
 }
@@ -132,8 +133,8 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
                             is_reached
                                 ? "# That is no more than %.1f %%: nothing is left "
                                   "out.\n"
-                                : "# %.1f %% cannot be reached: no function costs "
-                                  "enough to be left out.\n",
+                                : "# %.1f %% cannot be reached: besides first calls, "
+                                  "which no filter saves, no function costs enough.\n",
                             100 * proposal->max_overhead);
         return;
     }
@@ -143,13 +144,13 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
     put_overhead(out, &proposal->left);
     cunei_buffer_append_text(out, ", and have ");
     cunei_format_count(out, proposal->events - proposal->saved_events);
-    cunei_buffer_append_text(out, " events of ");
+    cunei_buffer_append_text(out, " of ");
     cunei_format_count(out, proposal->events);
-    cunei_buffer_append_text(out, ".\n");
+    cunei_buffer_append_text(out, " events of calls.\n");
     if (!is_reached)
         cunei_buffer_format(
             out,
-            "# %.1f %% cannot be reached: what is left is many functions "
+            "# %.1f %% cannot be reached: what is left are first calls, and functions "
             "that cost little each.\n",
             100 * proposal->max_overhead);
 }
@@ -221,6 +222,10 @@ static void say_use(const struct cunei_proposal *proposal, const char *file)
 {
     struct cunei_buffer text = {0};
 
+    if (proposal->left_out_count == 0) {
+        cunei_cmd_note("no function is worth leaving out; '%s' says why", file);
+        return;
+    }
     cunei_format_several(&text, proposal->left_out_count, "function");
     cunei_buffer_append_text(&text, " left out, from ");
     put_overhead(&text, &proposal->all);

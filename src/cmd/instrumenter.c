@@ -52,7 +52,7 @@ static const struct cunei_config_item *find_item(const struct cunei_config *conf
                 : cunei_config_item(config, cunei_misfit_option(other) + strlen("--"));
 }
 
-void cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
+bool cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
                                         const struct cunei_interpreter *python,
                                         struct cunei_buffer *reason)
 {
@@ -68,7 +68,7 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
                             "--instrumenter frame needs a GIL, and '%s' runs without "
                             "one; choose monitoring, profile, trace or none",
                             python->path);
-        return;
+        return false;
     }
     if (python)
         cunei_buffer_format(&subject, "'%s' is CPython %s", python->path,
@@ -82,4 +82,5 @@ void cunei_recording_check_instrumenter(const struct cunei_recording_values *val
     if (misfit)
         cunei_misfit_format(misfit, &wish, minor, &telling, reason);
     cunei_buffer_fini(&subject);
+    return item != NULL;
 }

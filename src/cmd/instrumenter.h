@@ -3,6 +3,8 @@
 #ifndef CUNEI_CMD_INSTRUMENTER_H
 #define CUNEI_CMD_INSTRUMENTER_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "cmd/interpreter.h"
 #include "cmd/recording.h"
@@ -15,8 +17,9 @@ enum cunei_instrumenter cunei_recording_instrumenter(
 /*
  * What is wrong with it goes to `reason`, in a sentence: that this Python (NULL: not
  * known) does not have it, or that it does not tell of what else was asked for.
+ * Returns whether [tool.cunei] has asked for either: the sentence begins with where.
  */
-void cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
+bool cunei_recording_check_instrumenter(const struct cunei_recording_values *values,
                                         const struct cunei_interpreter *python,
                                         struct cunei_buffer *reason);
 

@@ -214,6 +214,15 @@ void cunei_recording_say_lacks(const struct cunei_recording_values *values,
     cunei_buffer_fini(&text);
 }
 
+/* What was typed may not go with what the project says, which can be done without. */
+static void check_instrumenter(const struct cunei_recording_values *values,
+                               const struct cunei_interpreter *python,
+                               struct cunei_buffer *misfit)
+{
+    if (cunei_recording_check_instrumenter(values, python, misfit))
+        cunei_buffer_append_text(misfit, ", or say --no-config");
+}
+
 /*
  * Ask the Python that will run the program.  What is wrong with it goes to `reason`, or
  * where it does not have what was typed, to `misfit`.
@@ -248,7 +257,7 @@ static void check_python(struct cunei_recording *recording,
             .patch = python.patch,
             .no_gil = strcmp(python.gil, "no") == 0,
         };
-        cunei_recording_check_instrumenter(values, &python, misfit);
+        check_instrumenter(values, &python, misfit);
         if (!misfit->size)
             cunei_recording_say_lacks(values, &version);
         recording->told_minor = python.minor;
@@ -336,7 +345,7 @@ int cunei_recording_prepare(struct cunei_recording *recording,
         recording->program.python)
         check_python(recording, values, &reason, &misfit);
     else if (!reason.size)
-        cunei_recording_check_instrumenter(values, NULL, &misfit);
+        check_instrumenter(values, NULL, &misfit);
     if (!reason.size && !misfit.size)
         recording->frequency = frequency_since(&first);
     recording->values = values;

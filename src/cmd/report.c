@@ -184,6 +184,8 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
                 const struct cunei_trace *trace)
 {
     const char *name = wanted->callers ? wanted->callers : wanted->lines;
+    struct cunei_patterns none = {0};
+    char reason[200] = "";
 
     if (wanted->lines && (rc == -ENODATA || (rc == -ENOENT && !wanted->callers)))
         return cunei_unmatched_fail(trace, path, wanted->lines, rc == -ENODATA);
@@ -194,9 +196,8 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
                               "as '*%s*', or 'cunei report %s --limit 0 --sort name'",
                               path, wanted->callers, wanted->callers, path);
     case -EINVAL:
-        return cunei_cmd_usage("'%s' is no pattern: its regular expression does not "
-                               "compile",
-                               name);
+        (void)cunei_patterns_add(&none, true, name, reason, sizeof(reason));
+        return cunei_cmd_usage("'%s' is no pattern: %s", name, reason);
     default:
         return cunei_cmd_fail(rc, "cannot make a report of '%s'", path);
     }

@@ -8,24 +8,41 @@
 #include "base/buffer.h"
 #include "base/pattern.h"
 #include "cmd/cmd.h"
+#include "cmd/instrumenter.h"
 #include "cmd/modules.h"
 #include "cmd/nearest.h"
 #include "cmd/recording.h"
 #include "trace/trace.h"
+#include "view/format.h"
+#include "wire/instrumenter.h"
 
-/* The first --include of a recording that saw no function; NULL: it saw one. */
-static const char *find_unmatched(const struct cunei_trace *trace)
+enum {
+    PATTERNS_SHOWN = 4,
+    PATTERN_WIDTH = 80,
+};
+
+/* A process of a recording whose patterns left everything out; NULL: they did not. */
+static const struct cunei_process *find_empty(const struct cunei_trace *trace)
 {
-    const char *unmatched = NULL;
+    const struct cunei_process *empty = NULL;
 
     for (size_t i = 0; i < trace->process_count; i++) {
         const struct cunei_process *told = &trace->processes[i].description;
         if (trace->processes[i].function_count > 0)
             return NULL;
-        if (!unmatched && told->pattern_count && told->patterns[0][0] == '+')
-            unmatched = told->patterns[0] + 1;
+        if (!empty && told->pattern_count > 0)
+            empty = told;
     }
-    return unmatched;
+    return empty;
+}
+
+static bool has_includes_alone(const struct cunei_process *told)
+{
+    for (size_t i = 0; i < told->pattern_count; i++) {
+        if (told->patterns[i][0] != '+')
+            return false;
+    }
+    return true;
 }
 
 /* A class or a function by itself is a module to us: say how to name it. */
@@ -35,19 +52,21 @@ static bool is_module(const char *pattern)
     return !strpbrk(pattern, ":/") && !(end && strcmp(end, ".py") == 0);
 }
 
-/* "app.filter:3: " of a pattern that was not typed, which is "" then. */
+/*
+ * "app.filter:3: " of a pattern that was not typed, which is "" then.  Lines are not
+ * known of JSON.
+ */
 static void put_place(const struct cunei_patterns *patterns, const char *pattern,
-                      struct cunei_buffer *out)
+                      struct cunei_buffer *out, size_t *line)
 {
     for (size_t i = 0; i < patterns->count; i++) {
-        size_t line = 0;
         bool include;
-        const char *file = cunei_patterns_file(patterns, i, &line);
+        const char *file = cunei_patterns_file(patterns, i, line);
         if (!file || strcmp(cunei_patterns_text(patterns, i, &include), pattern) != 0)
             continue;
         cunei_buffer_append_text(out, file);
-        if (line)
-            cunei_buffer_format(out, ":%zu", line);
+        if (*line)
+            cunei_buffer_format(out, ":%zu", *line);
         cunei_buffer_append_text(out, ": ");
         return;
     }
@@ -73,14 +92,12 @@ static void put_guess(const struct cunei_recording *recording, const char *patte
     free(module);
 }
 
-static void say_include(const struct cunei_recording *recording,
-                        const struct cunei_trace *trace)
+/* No function matched `pattern`, which stands at `place`; "": it was typed. */
+static void say_wanted(const struct cunei_recording *recording, const char *pattern,
+                       const char *place, bool is_guessed)
 {
-    const char *pattern = find_unmatched(trace);
-    struct cunei_buffer place = {0}, guess = {0};
+    struct cunei_buffer shown = {0}, guess = {0};
 
-    if (!pattern)
-        return;
     size_t prefix = strlen(CUNEI_PATTERN_PROJECT);
     if (strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) == 0) {
         cunei_cmd_note("no function of the project '%s' was called; --include names "
@@ -88,13 +105,53 @@ static void say_include(const struct cunei_recording *recording,
                        pattern + prefix);
         return;
     }
-    put_place(&recording->values->patterns, pattern, &place);
-    put_guess(recording, pattern, &guess);
-    cunei_cmd_note("%sno function matched %s'%s'%s", place.size ? place.data : "",
-                   place.size ? "" : "--include ", pattern,
-                   guess.data ? guess.data : "");
-    cunei_buffer_fini(&place);
+    cunei_format_text(&shown, pattern, PATTERN_WIDTH);
+    if (is_guessed)
+        put_guess(recording, pattern, &guess);
+    cunei_cmd_note("%sno function matched %s'%s'%s", place, *place ? "" : "--include ",
+                   shown.data ? shown.data : "", guess.data ? guess.data : "");
+    cunei_buffer_fini(&shown);
     cunei_buffer_fini(&guess);
+}
+
+/* All of them together have left nothing. */
+static void say_together(const struct cunei_process *told, const char *place)
+{
+    struct cunei_buffer list = {0};
+
+    for (size_t i = 0; i < told->pattern_count && i < PATTERNS_SHOWN; i++) {
+        cunei_buffer_format(&list, "%s%c", i ? " " : "", told->patterns[i][0]);
+        cunei_format_text(&list, told->patterns[i] + 1, PATTERN_WIDTH);
+    }
+    if (told->pattern_count > PATTERNS_SHOWN)
+        cunei_buffer_format(&list, " and %zu more",
+                            told->pattern_count - PATTERNS_SHOWN);
+    cunei_cmd_note("%sno function was recorded: the filter %s left out all that were "
+                   "called",
+                   place, list.data ? list.data : "");
+    cunei_buffer_fini(&list);
+}
+
+static void say_empty(const struct cunei_recording *recording,
+                      const struct cunei_trace *trace)
+{
+    const struct cunei_process *told = find_empty(trace);
+    struct cunei_buffer text = {0};
+    size_t line = 0;
+
+    if (!told ||
+        cunei_recording_instrumenter(recording->values) == CUNEI_INSTRUMENTER_NONE)
+        return;
+    const char *first = told->patterns[0];
+    put_place(&recording->values->patterns, first + 1, &text, &line);
+    const char *place = text.size ? text.data : "";
+    if (has_includes_alone(told))
+        say_wanted(recording, first + 1, place, true);
+    else if (told->pattern_count == 1 && first[1] == '!' && *place)
+        say_wanted(recording, first + 2, place, line > 0); /* JSON has expressions */
+    else
+        say_together(told, told->pattern_count == 1 ? place : "");
+    cunei_buffer_fini(&text);
 }
 
 /* A function of C has no file. */
@@ -119,7 +176,7 @@ static void say_c_calls(const struct cunei_recording_values *values,
 
     if (values->patterns.count > 0)
         first = cunei_patterns_text(&values->patterns, 0, &selects);
-    if (!values->c_calls || !selects || find_unmatched(trace) || has_c_function(trace))
+    if (!values->c_calls || !selects || find_empty(trace) || has_c_function(trace))
         return;
     bool is_project =
         strncmp(first, CUNEI_PATTERN_PROJECT, strlen(CUNEI_PATTERN_PROJECT)) == 0;
@@ -289,7 +346,7 @@ static void say_values(const struct cunei_recording *recording, const char *opti
 void cunei_unmatched_say(const struct cunei_recording *recording,
                          const struct cunei_trace *trace)
 {
-    say_include(recording, trace);
+    say_empty(recording, trace);
     say_c_calls(recording->values, trace);
     say_values(recording, "--args", &recording->values->arguments, trace);
     say_values(recording, "--return", &recording->values->results, trace);

@@ -2,11 +2,11 @@
 #include "export/selection.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "export/export.h"
 #include "model/tree.h"
 #include "survey/survey.h"
@@ -58,7 +58,7 @@ static bool is_called(const struct cunei_survey_thread *thread, const char *want
     char tid[16];
 
     (void)snprintf(tid, sizeof(tid), "%" PRIu32, thread->tid);
-    return strcmp(wanted, tid) == 0 || fnmatch(wanted, thread->name, 0) == 0;
+    return strcmp(wanted, tid) == 0 || cunei_glob_matches(wanted, thread->name);
 }
 
 static int compare_serials(const void *a, const void *b)

@@ -2,6 +2,7 @@
 #include "survey/proposal.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 
 /* Of what is to be saved: what costs less is left out only where it decides. */
 #define WORTH_WANTED 0.01
+
+/* Of what is to be saved: a filter that saves less is not worth having. */
+#define WORTH_HAVING 0.05
 
 /*
  * Of what an exception costs that ends a frame, what is saved if the frame is left out:
@@ -55,17 +59,23 @@ static int compare_rows(const void *a, const void *b)
     return compare_names(a, b);
 }
 
-static void take_functions(struct cunei_proposal *proposal,
-                           const struct cunei_survey *survey)
+/* Returns how many events a budget did not write. */
+static uint64_t take_functions(struct cunei_proposal *proposal,
+                               const struct cunei_survey *survey)
 {
+    uint64_t all_unwritten = 0;
+
     for (uint32_t i = 0; i < survey->functions.count; i++) {
         const struct cunei_survey_function *facts = &survey->facts[i];
         uint64_t calls = facts->calls + facts->resumes;
         /* What people put into the trace by themselves is no function. */
         bool is_own = strncmp(survey->functions.items[i].file, "<cunei ", 7) == 0;
         uint64_t unwritten = 2 * (facts->guess.calls + facts->guess.resumes);
-        if (calls == 0 || is_own || facts->is_decorated)
-            continue; /* or no filter leaves it out */
+        if (calls == 0 || is_own)
+            continue;
+        proposal->events += 2 * calls;
+        if (facts->is_decorated)
+            continue; /* no filter leaves it out */
         proposal->functions[proposal->count++] = (struct cunei_proposal_function){
             .module = survey->functions.items[i].module,
             .qualname = survey->functions.items[i].qualname,
@@ -75,9 +85,10 @@ static void take_functions(struct cunei_proposal *proposal,
             .raised = facts->raised,
             .self_ns = facts->self_ns,
         };
-        proposal->events += unwritten;
-        proposal->has_budget |= unwritten > 0;
+        all_unwritten += unwritten;
     }
+    proposal->has_budget = all_unwritten > 0;
+    return all_unwritten;
 }
 
 static void merge_names(struct cunei_proposal *proposal)
@@ -172,11 +183,20 @@ static double take(struct cunei_proposal *proposal, const struct cunei_toll *all
         proposal->left_out_count++;
         saved += function->saved_units;
         proposal->saved_events += function->events;
-        /* A call that had not ended has one event. */
-        if (proposal->saved_events > proposal->events)
-            proposal->saved_events = proposal->events;
     }
     return saved / units;
+}
+
+/* The time that is saved without this part of all units. */
+static double saved_ns(const struct cunei_proposal *proposal,
+                       const struct cunei_toll *all, double part)
+{
+    struct cunei_toll left = without(all, part);
+    double left_ns =
+        cunei_toll_cost_ns(&left, CUNEI_TOLL_USUAL, (double)proposal->run_ns);
+    double saved = (double)proposal->cost_ns - left_ns;
+
+    return saved > 0 ? saved : 0; /* of rounding */
 }
 
 /* What saves next to nothing goes only where it takes that to be cheap enough. */
@@ -196,7 +216,10 @@ static double leave_out(struct cunei_proposal *proposal, const struct cunei_toll
     part = take(proposal, all, units, saved, worth_ns);
     if (is_cheap(proposal, all, part))
         return part;
-    return take(proposal, all, units, saved, most_ns);
+    part = take(proposal, all, units, saved, most_ns);
+    if (saved_ns(proposal, all, part) >= WORTH_HAVING * wanted_ns)
+        return part;
+    return take(proposal, all, units, saved, INFINITY);
 }
 
 /* Of an event as it was measured, or is assumed to be. */
@@ -220,24 +243,20 @@ int cunei_proposal_make(struct cunei_proposal *proposal,
     double units = survey->cost_units > 1 ? survey->cost_units : 1;
     double run_ns = cunei_toll_run_ns(&toll, CUNEI_TOLL_USUAL);
 
-    proposal->events = survey->events;
     proposal->run_ns = run_ns > 1 ? (uint64_t)run_ns : 1;
     proposal->functions =
         calloc(survey->functions.count + 1, sizeof(*proposal->functions));
     if (!proposal->functions)
         return -ENOMEM;
-    take_functions(proposal, survey);
+    double unwritten = (double)take_functions(proposal, survey);
     merge_names(proposal);
-    double unwritten = (double)(proposal->events - survey->events);
     const struct cunei_toll full = without(&toll, -unwritten / units);
     proposal->cost_ns = (uint64_t)cunei_toll_cost_ns(&full, CUNEI_TOLL_USUAL, run_ns);
     add_costs(proposal, (double)proposal->cost_ns / (units + unwritten));
     double saved = leave_out(proposal, &toll, units, -unwritten);
     proposal->all = between(&toll, -unwritten / units);
     proposal->left = between(&toll, saved);
-    struct cunei_toll left = without(&toll, saved);
-    proposal->saved_ns = proposal->cost_ns -
-                         (uint64_t)cunei_toll_cost_ns(&left, CUNEI_TOLL_USUAL, run_ns);
+    proposal->saved_ns = (uint64_t)saved_ns(proposal, &toll, saved);
     qsort(proposal->functions, proposal->count, sizeof(*proposal->functions),
           compare_rows);
     return 0;

@@ -11,7 +11,8 @@
  * Recording a function costs what its events do, which is an estimate: see
  * survey/toll.h.  Functions are taken in the order of the time that one call of them
  * takes, the shortest first, until what is left costs no more than asked for, by what
- * is usual; those that cost next to nothing are never taken.  Of a recording under a
+ * is usual; those that cost next to nothing are never taken, and none is where all of
+ * them would save next to nothing of what is to be saved.  Of a recording under a
  * budget its estimates count: the filter is for one without.
  */
 #ifndef CUNEI_SURVEY_PROPOSAL_H
@@ -51,7 +52,8 @@ struct cunei_proposal {
     uint64_t run_ns;   /* CPU time of the program, without what recording cost */
     uint64_t cost_ns;  /* what it cost */
     uint64_t saved_ns; /* of that, what is saved without those that are left out */
-    uint64_t events, saved_events;
+    uint64_t events;   /* of calls: two of each that a function has */
+    uint64_t saved_events;
     struct cunei_proposal_function *functions; /* owned; left out first, costliest first
                                                 */
     size_t count, left_out_count;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "trace/trace.h"
 
 const char *cunei_trace_folder(const struct cunei_trace_process *process)
@@ -19,8 +19,8 @@ bool cunei_trace_is_called(const struct cunei_trace_process *process, const char
 
     (void)snprintf(pid, sizeof(pid), "%" PRIu32, process->metadata.pid);
     return strcmp(word, pid) == 0 ||
-           fnmatch(word, cunei_trace_folder(process), 0) == 0 ||
-           (name && fnmatch(word, name, 0) == 0);
+           cunei_glob_matches(word, cunei_trace_folder(process)) ||
+           (name && cunei_glob_matches(word, name));
 }
 
 bool cunei_trace_is_chosen(const struct cunei_trace_process *process,

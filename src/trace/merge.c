@@ -2,12 +2,13 @@
 #include "trace/merge.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/glob.h"
 
 /* One stream, and where it stands. */
 struct cunei_trace_cursor {
@@ -60,7 +61,7 @@ static bool is_wanted(struct cunei_trace_merge *merge,
     memcpy(name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
     (void)snprintf(tid, sizeof(tid), "%" PRIu32, packet->vtid);
     bool is_wanted = !merge->thread || strcmp(merge->thread, tid) == 0 ||
-                     fnmatch(merge->thread, name, 0) == 0;
+                     cunei_glob_matches(merge->thread, name);
     merge->is_found |= is_wanted;
     return is_wanted;
 }

@@ -122,8 +122,9 @@ static void put_kept(const struct cunei_report *report, struct cunei_buffer *wor
         cunei_report_name(report, index, words);
     }
     cunei_buffer_append_text(
-        words, ": coroutines, regions, and functions whose arguments or results are "
-               "recorded cannot be, nor what ends at once");
+        words, ": coroutines, asynchronous generators, regions, and functions whose "
+               "arguments or results are recorded cannot be, and a program of a few "
+               "milliseconds is over before any function is");
 }
 
 /* That the budget was not kept, and why. */

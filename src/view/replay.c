@@ -2,11 +2,11 @@
 #include "view/replay.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "view/format.h"
 #include "view/telling.h"
 
@@ -91,7 +91,7 @@ static bool is_thread_wanted(const struct cunei_telling *telling,
         return true;
     memcpy(name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
     (void)snprintf(tid, sizeof(tid), "%" PRIu32, packet->vtid);
-    return strcmp(wanted, tid) == 0 || fnmatch(wanted, name, 0) == 0;
+    return strcmp(wanted, tid) == 0 || cunei_glob_matches(wanted, name);
 }
 
 /* The title waits for a line that it can stand above. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "view/wanted.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "view/section.h"
 
 static bool has_name(const struct cunei_function *function, const char *name)
 {
     const char *last = strrchr(function->qualname, '.');
 
-    return fnmatch(name, function->qualname, 0) == 0 ||
-           (last && fnmatch(name, last + 1, 0) == 0);
+    return cunei_glob_matches(name, function->qualname) ||
+           (last && cunei_glob_matches(name, last + 1));
 }
 
 int cunei_wanted_init(struct cunei_wanted *wanted, const struct cunei_report *report,

@@ -153,8 +153,10 @@ def fails(kind, words, call, *args):
 with cunei.record("trace"):
     fails(ValueError, "'re:(' is no pattern: Unmatched (", cunei.exclude, "re:(")
     fails(ValueError, "include 're:(' is no pattern", cunei.include, "a", "re:(")
+    fails(ValueError, "a '[' has no ']'; write", cunei.exclude, "work[")
     fails(ValueError, "must not be empty", cunei.include, "")
     fails(ValueError, "cannot hold a NUL", cunei.exclude, "work\\0")
+    fails(ValueError, "half a surrogate pair, as ", cunei.exclude, "\\ud800")
     fails(TypeError, "a function can be decorated, not type", cunei.disable, int)
     fails(TypeError, "a function, class, module or pattern can be chosen, not int",
           cunei.exclude, 3)

@@ -199,6 +199,8 @@ def test_a_value_that_an_option_refuses_is_told_with_its_place(
     [
         ("c-calls = true\nbudget = 5", [], "9:10", "--budget cannot be had with "
          "--c-calls; leave one of the two out"),
+        ("budget = 5", ["--c-calls"], "8:10", "--budget cannot be had with --c-calls; "
+         "leave one of the two out"),
         ("lines = ':one'", ["--budget", "5"], "8:9", "--budget cannot be had with "
          "--lines; leave one of the two out"),
         ("only-project = true", ["--instrumenter", "none"], "8:16", "--include cannot "
@@ -213,7 +215,8 @@ def test_options_that_do_not_go_together_are_told_with_their_place(
 
     done = project("record", "-o", "trace", "-q", *words, "src/app.py")
 
-    assert (done.returncode, done.stderr) == (2, f"cunei: {path}:{place}: {told}\n")
+    said = f"cunei: {path}:{place}: {told}, or say --no-config\n"
+    assert (done.returncode, done.stderr) == (2, said)
     if not words:
         assert doctor_row(project) == ("bad", f"{path}:{place}: {told}")
 

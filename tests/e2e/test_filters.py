@@ -127,8 +127,18 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
         ("- re:(\n", "f:1:3: this is no pattern: Unmatched ( or \\("),
         (
+            "+ app\n- app:f[\n",
+            "f:2:3: this is no pattern: a '[' has no ']'; write \\[ for one that is "
+            "meant",
+        ),
+        (
             '{"exclude_timers": ["a"\n "b"]}',
             "f:2:2: expected ',' or ']', not '\"'",
+        ),
+        (
+            '{"include_files": [""]}',
+            'f:1:20: an empty expression is found in every name; write "." if that '
+            "is meant",
         ),
         (
             '{"exclude_timers": ["a(?=b)"]}',
@@ -161,7 +171,7 @@ def test_a_filter_without_a_pattern_is_told_of(program, text):
 @pytest.mark.parametrize(
     "pattern",
     ["", "!", "re:(", "re-file:*", "re-name:", "!re:", "in-project:shop",
-     "in-project:", "in-project:/nonexistent"],
+     "in-project:", "in-project:/nonexistent", "[", "JSON[Decoder*", ":f[z-a]"],
 )  # fmt: skip
 def test_what_is_no_pattern_is_refused(program, option, pattern):
     done = program("record", "-o", "trace", option, pattern, "app.py")

@@ -161,6 +161,25 @@ def test_a_size_must_be_positive(cunei):
             "'t', children=None",
             "TypeError: children must be True or False, not None",
         ),
+        (
+            "'t', max_size=True",
+            "TypeError: max_size must be an int or a text such as '2G', not bool",
+        ),
+        (
+            "'t', budget=True",
+            "ValueError: budget must be a percentage from 0.1 to 100, "
+            "such as 5 or '5%', not True",
+        ),
+        (
+            r"'t', exclude='a\0b'",
+            r"ValueError: a pattern cannot hold a NUL, as 'a\x00b' "
+            "does",
+        ),
+        (
+            r"'t', lines=[':\ud800']",
+            "ValueError: a pattern cannot hold half a surrogate "
+            r"pair, as ':\ud800' does",
+        ),
         ("''", "ValueError: directory must not be empty"),
         ("b''", "ValueError: directory must not be empty"),
     ],

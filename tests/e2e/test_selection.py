@@ -314,6 +314,35 @@ def test_a_pattern_of_the_project_s_defaults_is_told_with_its_place(cunei):
     assert f"cunei: {path}:2: no function matched 'nomod'; a pattern is" in said
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        ("", ["--exclude", "*"], "no function was recorded: the filter -* left out all "
+         "that were called"),
+        ("", ["--exclude", "!jsno"], "no function was recorded: the filter -!jsno left "
+         "out all that were called"),
+        ("", ["--only-project", "--exclude", "app.py"], "work -app.py left out"),
+        ("", ["--include", "__main__", "--exclude", ":*"], "no function was recorded: "
+         "the filter +__main__ -:* left out all that were called"),
+        ('{"include_timers": ["no_such"]}', [], "f: no function matched "
+         "'re-name:(no_such)'\n"),
+        ('{"include_timers": ["no_such"], "include_files": ["x"]}', [], "no function "
+         "was recorded: the filter -!re-name:(no_such) -!re-file:(x) left out all"),
+        ("# all\n- *\n", [], "f:2: no function was recorded: the filter -* left out"),
+        ("- !__man__\n", [], "f:1: no function matched '__man__'; a pattern is a"),
+    ],
+)  # fmt: skip
+def test_a_filter_that_leaves_out_everything_is_told_of(cunei, text, words, told):
+    cunei.write("app.py", "def f(): pass\nf()\n")
+    cunei.write("f", text)
+
+    for command in (["record", "-o", "trace"], ["run"]):
+        filtered = ["--filter", "f"] if text else []
+        said = cunei(*command, *filtered, *words, "app.py").stderr
+
+        assert told in said
+
+
 def test_a_selection_that_matches_something_is_not(cunei):
     cunei.write("app.py", "class A:\n    def m(self): pass\nA().m()\n")
 

@@ -35,7 +35,12 @@ static const struct {
     {"./app.py", "x", "f", "/home/a/app.py", true},
     {"././a/*", "x", "f", "/home/a/app.py", true},
     {"tests/*", "x", "f", "/home/tests/test_a.py", true},
+    {":na?ve_[\xc3\xa4-\xc3\xbc]", "m", "na\xc3\xafve_\xc3\xbc", "/m.py", true},
+    {"?.b", "\xc3\xb6.b.c", "f", "/c.py", true},
+    {"?/app.py", "m", "f", "/x/\xc3\xb6/app.py", true},
     {"re:^_", "app", "_private", "/app.py", false},
+    {"re-name:^na.ve$", "m", "na\xc3\xafve", "/m.py", true},
+    {"re-name:^[\xc3\xa4\xc3\xb6]$", "m", "\xc3\xb6", "/m.py", true},
     {"re::_", "app", "_private", "/app.py", true},
     {"re:a(b|c)$", "m", "ac", "/x.py", true},
     {"re:site-packages/", "m", "f", "/v/site-packages/m.py", true},
@@ -142,6 +147,14 @@ static void what_can_mean_nothing_is_refused_with_its_reason(void **state)
         cunei_patterns_add(&patterns, true, "in-project:a", error, sizeof(error)),
         -EINVAL);
     assert_non_null(strstr(error, "a folder from the root on"));
+    static const char *const open[] = {"[", "JSON[Decoder*", "m:f[", "a/[b", "!["};
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
+        error[0] = '\0';
+        assert_int_equal(
+            cunei_patterns_add(&patterns, false, open[i], error, sizeof(error)),
+            -EINVAL);
+        assert_string_equal(error, "a '[' has no ']'; write \\[ for one that is meant");
+    }
     assert_int_equal(patterns.count, 0);
     cunei_patterns_fini(&patterns);
 }

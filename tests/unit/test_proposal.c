@@ -77,6 +77,7 @@ static void the_shortest_calls_go_until_what_is_left_is_cheap_enough(void **stat
     assert_float_equal(proposal.left.usual, 0.12571, 1e-4);
     assert_true(proposal.left.least < 0.05 && proposal.left.most > 0.2);
     assert_int_equal(proposal.saved_events, 8000000);
+    assert_int_equal(proposal.events, 2 * 4561002); /* the region has none */
     cunei_proposal_fini(&proposal);
 }
 
@@ -125,6 +126,31 @@ static void nothing_goes_where_it_is_cheap_already(void **state)
     cunei_proposal_fini(&proposal);
 }
 
+/* Most of it are first calls, which no filter saves. */
+static void nothing_goes_where_next_to_nothing_is_saved(void **state)
+{
+    struct cunei_function function = {
+        .module = "__main__", .qualname = "<module>", .file = "<string>"};
+    struct cunei_survey_function facts = {.calls = 1, .self_ns = 100000};
+    const struct cunei_survey survey = {
+        .functions = {.items = &function, .count = 1},
+        .facts = &facts,
+        .events = 3,
+        .cost_ns = 1,
+        .cost_units = 123,
+        .toll = {.floor_ns = 30000, .write_ns = 400000, .cpu_ns = 1900000}};
+    struct cunei_proposal proposal = {.max_overhead = 0.05};
+    (void)state;
+
+    assert_int_equal(cunei_proposal_make(&proposal, &survey), 0);
+
+    assert_true(proposal.all.usual > 0.05);
+    assert_int_equal(proposal.left_out_count, 0);
+    assert_int_equal(proposal.saved_ns, 0);
+    assert_int_equal(proposal.saved_events, 0);
+    cunei_proposal_fini(&proposal);
+}
+
 static void a_cost_that_is_not_known_is_assumed(void **state)
 {
     (void)state;
@@ -142,7 +168,7 @@ static void what_a_budget_left_out_counts_as_if_it_had_been_recorded(void **stat
     struct cunei_proposal proposal = propose_of(0.13, 200000000, 10000000);
 
     assert_true(proposal.has_budget);
-    assert_int_equal(proposal.events, 30000000);
+    assert_int_equal(proposal.events, 2 * 14561002);
     /* 600 ms in a loop. */
     assert_in_range(proposal.cost_ns, 857142000, 857143000);
     assert_int_equal(proposal.run_ns, 1000000000);
@@ -161,6 +187,7 @@ int main(void)
         cmocka_unit_test(what_costs_next_to_nothing_is_never_taken),
         cmocka_unit_test(what_saves_little_goes_if_that_is_enough),
         cmocka_unit_test(nothing_goes_where_it_is_cheap_already),
+        cmocka_unit_test(nothing_goes_where_next_to_nothing_is_saved),
         cmocka_unit_test(a_cost_that_is_not_known_is_assumed),
         cmocka_unit_test(what_a_budget_left_out_counts_as_if_it_had_been_recorded),
     };
