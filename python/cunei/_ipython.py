@@ -10,8 +10,9 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 import cunei
-from cunei import _notebook, region_begin, region_end
+from cunei import _notebook
 from cunei._command import ask, duration, report, several
+from cunei._probe import _tool_begin, _tool_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,11 +130,11 @@ class Magics:
 
     def _run(self, code: "Any", region: str) -> "Any":
         names = self._shell.user_ns
-        region_begin(region)
+        _tool_begin(region)
         try:
             exec(code, names)
         finally:
-            region_end(region)
+            _tool_end(region)
             value = names.pop(_VALUE, None)
         return value
 

@@ -13,9 +13,14 @@ import shutil
 import pytest
 
 import cunei
-from cunei import region_begin, region_end
 from cunei._command import ask, duration, report, short_name
-from cunei._probe import _region_resume, _region_suspend, name_process
+from cunei._probe import (
+    _tool_begin,
+    _tool_end,
+    _tool_resume,
+    _tool_suspend,
+    name_process,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,7 +193,6 @@ class Recorder:
             return f"cunei: recording into {self._shown()}"
         return "cunei: the tests are regions of the recording that is running"
 
-    # A region that a generator opens is suspended with it: others open it.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(
         self, item: "pytest.Item"
@@ -209,14 +213,14 @@ class Recorder:
     pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call
 
     def _begin(self, name: str) -> None:
-        region_begin(name)
+        _tool_begin(name)
         _wait(name)
 
     def _end(self, name: str) -> None:
         # A test may have ended the recording.
         if cunei.is_recording():
             _go_on(name)
-            region_end(name)
+            _tool_end(name)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins, here or in a worker: the program has regions of its own."""
@@ -261,12 +265,12 @@ class Recorder:
 
 def _go_on(name: str) -> None:
     """What follows is the test's own: fixtures, and the test itself."""
-    _region_resume(name)
+    _tool_resume(name)
 
 
 def _wait(name: str) -> None:
     """What follows is pytest's: reports, and what others do at its hooks."""
-    _region_suspend(name)
+    _tool_suspend(name)
 
 
 def _time_ns(region: "dict[str, Any]") -> int:

@@ -67,6 +67,7 @@ CELLS = {
     "of a plain cell": "%%cunei --no-flame\nplain(3)",
     "budget": "%%cunei --no-flame --budget 1%\nfor i in range(2000000): plain(i)",
     "after": "value, work(3)",
+    "stray": "%%cunei --no-flame\nimport cunei\ncunei.region_end()\nwork(3000)",
     "beside": "import cunei\ncunei.start('beside')",
     "inside": "%%cunei\nwork(10)",
     "end": "cunei.stop()",
@@ -217,6 +218,12 @@ def test_lines_are_those_of_the_whole_cell(notebook):
     traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
 
     assert re.search(r"line 4, in fail\(\)", traceback), traceback
+
+
+def test_a_stray_end_does_not_end_the_cell(notebook):
+    (table,) = notebook.shown("stray", "text/html")
+
+    assert ">work</td>" in table and ">3 000</td>" in table
 
 
 def test_a_picture_has_bounds(notebook):
