@@ -32,11 +32,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 {
     const struct cunei_survey *survey = report->survey;
     bool is_error = mark->kind == CUNEI_VALUE_ERROR;
-    struct cunei_buffer *time = cunei_table_cell(table, CUNEI_INK_PLAIN);
 
-    cunei_buffer_append_text(time, "+");
-    cunei_format_duration(
-        time, mark->time_ns > survey->start_ns ? mark->time_ns - survey->start_ns : 0);
+    cunei_report_offset(report, mark->time_ns,
+                        cunei_table_cell(table, CUNEI_INK_PLAIN));
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
     if (survey->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,

@@ -339,6 +339,28 @@ def test_each_has_a_view(told, view, words):
         assert word in text, text
 
 
+def offset_ns(text, behind):
+    """The last `+TIME` in front of a word."""
+    found = re.search(rf"\+([\d.]+) (ns|µs|ms|s)\b[^+\n]*{behind}\n", text)
+    assert found, text
+    return float(found[1]) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[found[2]]
+
+
+def test_times_are_those_of_replay(cunei):
+    code = "import cunei; cunei.tokens('decode').tick(); cunei.mark('here')"
+    cunei("record", "-q", "-o", "trace", "-c", code)
+
+    replayed = cunei("replay", "trace").stdout
+    mark_ns = float(re.search(r"([\d.]+) +mark here", replayed)[1]) * 1e9
+    marks, tokens, threads = (
+        cunei("report", view, "trace").stdout
+        for view in ("--marks", "--tokens", "--threads")
+    )
+    assert offset_ns(marks, "here") == pytest.approx(mark_ns, rel=0.01)
+    assert 0 < offset_ns(tokens, "decode") <= mark_ns
+    assert re.search(r"MainThread +\d+ +\+0 ns", threads), threads
+
+
 def test_views_that_have_nothing_to_show_say_so(cunei):
     record(cunei, program="print(1)")
 
