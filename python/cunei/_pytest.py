@@ -8,7 +8,6 @@ directory of the one that was started.  (PYTEST_DONT_REWRITE)
 import json
 import os
 import re
-import shutil
 
 import pytest
 
@@ -80,14 +79,15 @@ def _find_earlier(path: str) -> "list[str]":
     return folders
 
 
-def _remove_earlier(path: str) -> None:
-    """The trace that an earlier run left there makes room for the one that begins."""
-    try:
-        if os.path.isdir(path) and os.listdir(path):
-            for folder in _find_earlier(path):
-                shutil.rmtree(os.path.join(path, folder))
-    except (OSError, ValueError) as error:
-        raise cunei.Error(f"{path!r} {error}") from None
+def _remove(path: str, folders: "list[str]") -> None:
+    """What an earlier run left makes room for the recording that has begun.
+
+    Nothing of Python's is called that this could record.
+    """
+    for folder in folders:
+        for name in os.listdir(f"{path}/{folder}"):
+            os.unlink(f"{path}/{folder}/{name}")
+        os.rmdir(f"{path}/{folder}")
 
 
 def _choose_directory(wanted: str) -> str:
@@ -113,8 +113,7 @@ def _choose_directory(wanted: str) -> str:
     except (OSError, ValueError) as error:
         raise pytest.UsageError(
             "--cunei records into an empty directory, or in place of an earlier run of "
-            f"pytest, and {wanted!r} {error}; remove that, or write --cunei=DIR with "
-            "another one"
+            f"pytest, and {wanted!r} {error}; write --cunei=DIR with another one"
         ) from None
     return path
 
@@ -173,11 +172,15 @@ class Recorder:
             name_process(self._worker)
 
     def _start_or_say_why_not(self) -> None:
+        path = self._directory
         try:
-            if not self._is_worker:
-                _remove_earlier(self._directory)
+            is_first = not self._is_worker and os.path.isdir(path) and os.listdir(path)
+            earlier = _find_earlier(path) if is_first else []
+            # What is refused must not cost the trace that is there.
             self._start()
-        except (cunei.Error, ValueError) as error:
+            _remove(path, earlier)
+        except (cunei.Error, OSError, ValueError) as error:
+            self._stop()
             sentence = f"--cunei cannot record: {error}"
             if not self._is_worker:
                 raise pytest.UsageError(sentence) from None

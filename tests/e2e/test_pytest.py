@@ -64,6 +64,19 @@ def test_a_run_takes_the_place_of_an_earlier_one(cunei):
 
 
 @pytest.mark.parametrize(
+    "word", ["--cunei-budget=500", "--cunei-include=re:(", "--cunei-filter=nowhere"]
+)
+def test_what_is_refused_leaves_an_earlier_run_as_it_is(cunei, word):
+    run(cunei, "--cunei=trace", "-k", "quick")
+    before = sorted((cunei.folder / "trace").rglob("*"))
+
+    result = run(cunei, "--cunei=trace", "-k", "quick", word)
+
+    assert result.returncode == 4 and "--cunei cannot record" in result.stderr
+    assert sorted((cunei.folder / "trace").rglob("*")) == before
+
+
+@pytest.mark.parametrize(
     "name, sentence",
     [
         ("trace/notes.txt", "'trace' holds 'notes.txt'"),
