@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     exclude: _Exclude
     __version__: str
-del TYPE_CHECKING
 
 __all__ = [
     "Error",
@@ -456,17 +455,23 @@ def _load() -> None:
     names.pop("__getattr__", None)
 
 
-def __getattr__(name: str) -> "Any":
-    if name == "__version__":
-        from cunei._version import version
+# A checker would take any name for one that is there.
+if not TYPE_CHECKING:
 
-        globals()[name] = version
-        return version
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _load()
-    return globals()[name]
+    def __getattr__(name: str) -> "Any":
+        if name == "__version__":
+            from cunei._version import version
+
+            globals()[name] = version
+            return version
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _load()
+        return globals()[name]
 
 
 def __dir__() -> "list[str]":
     return sorted(__all__)
+
+
+del TYPE_CHECKING
