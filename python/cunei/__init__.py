@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     exclude: _Exclude
     __version__: str
-del TYPE_CHECKING
 
 __all__ = [
     "Error",
@@ -342,8 +341,18 @@ def is_recording() -> bool:
     return probe is not None and probe.is_recording()
 
 
+def _is_taken() -> bool:
+    """Whether there is a recording, also one that has no more space."""
+    probe = sys.modules.get("cunei._probe")
+    return probe is not None and probe.is_taken()
+
+
 class recording:
-    """Record what happens inside a ``with`` block; arguments as for ``start``."""
+    """Record what happens inside a ``with`` block; arguments as for ``start``.
+
+    Where this process is being recorded already, by the launcher or by a block around
+    this one, that goes on as it is, and the block is a region of it.
+    """
 
     def __init__(
         self,
@@ -365,6 +374,8 @@ class recording:
         budget: "float | str | None" = None,
     ) -> None:
         self._directory = directory
+        # For each block that is open its region in the recording that ran already.
+        self._regions: list[str | None] = []
         self._options: dict[str, Any] = {
             "include": include,
             "exclude": exclude,
@@ -383,7 +394,20 @@ class recording:
         }
 
     def __enter__(self) -> "recording":
-        start(self._directory, **self._options)
+        if not _is_taken():
+            try:
+                start(self._directory, **self._options)
+            except Error:
+                if not _is_taken():  # by another thread meanwhile
+                    raise
+            else:
+                self._regions.append(None)
+                return self
+        import os
+
+        region = f"record {os.fspath(self._directory)}"
+        self._regions.append(region)
+        sys.modules["cunei._probe"]._tool_begin(region)
         return self
 
     def __exit__(
@@ -392,7 +416,11 @@ class recording:
         error: "BaseException | None",
         traceback: "TracebackType | None",
     ) -> None:
-        stop()
+        region = self._regions.pop()
+        if region is None:
+            stop()
+        else:
+            sys.modules["cunei._probe"]._tool_end(region)
 
 
 record = recording
@@ -430,17 +458,23 @@ def _load() -> None:
     names.pop("__getattr__", None)
 
 
-def __getattr__(name: str) -> "Any":
-    if name == "__version__":
-        from cunei._version import version
+# A checker would take any name for one that is there.
+if not TYPE_CHECKING:
 
-        globals()[name] = version
-        return version
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _load()
-    return globals()[name]
+    def __getattr__(name: str) -> "Any":
+        if name == "__version__":
+            from cunei._version import version
+
+            globals()[name] = version
+            return version
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        _load()
+        return globals()[name]
 
 
 def __dir__() -> "list[str]":
     return sorted(__all__)
+
+
+del TYPE_CHECKING

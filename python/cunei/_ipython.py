@@ -10,8 +10,9 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 import cunei
-from cunei import _notebook, region_begin, region_end
+from cunei import _notebook
 from cunei._command import ask, duration, report, several
+from cunei._probe import _tool_begin, _tool_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in a sentence, and ends nothing."""
 
     def error(self, message: str) -> "NoReturn":
-        raise UsageError(f"{self.prog}: {message}; {self.prog} --help has the options")
+        hint = f"%{self.prog.strip('%')} --help has the options"
+        raise UsageError(f"{self.prog}: {message}; {hint}")
 
     def exit(self, status: int = 0, message: "str | None" = None) -> "NoReturn":
         raise _Helped
@@ -85,7 +87,7 @@ class Magics:
         self._shell = shell
         self._cell, self._later = _parsers()
         self._count = 0
-        self._directory = ""
+        self._directory = ""  # from the root on: a cell may go to another one
         self._region: str | None = None
 
     def _name(self) -> "tuple[str, str]":
@@ -128,21 +130,25 @@ class Magics:
             raise
 
     def _run(self, code: "Any", region: str) -> "Any":
+        __tracebackhide__ = True
         names = self._shell.user_ns
-        region_begin(region)
+        _tool_begin(region)
         try:
             exec(code, names)
         finally:
-            region_end(region)
+            _tool_end(region)
             value = names.pop(_VALUE, None)
         return value
 
-    def record(self, line: str, cell: str) -> "Any":
+    def record(self, line: str, cell: "str | None" = None) -> "Any":
         """Record the cell, and show what it did."""
+        __tracebackhide__ = True
         try:
             options = self._cell.parse_args(_split(line))
         except _Helped:
             return None
+        if cell is None:
+            raise UsageError("%cunei: write %%cunei at the top of a cell to record it")
         code = self._code(cell)
         directory, region = self._name()
         directory = options.output or directory
@@ -152,31 +158,33 @@ class Magics:
                 f"cunei: the cell is the region '{region}' of the recording that runs"
             )
             return None if cell.rstrip().endswith(";") else value
+        path = os.path.abspath(directory)
         _start(directory, options)
         try:
             value = self._run(code, region)
         finally:
             cunei.stop()
-            self._directory, self._region = directory, region
+            self._directory, self._region = path, region
             self._show(options)
         return None if cell.rstrip().endswith(";") else value
 
     def _show(self, options: "Any") -> None:
+        directory = _shown(self._directory)
         try:
-            told = _notebook.read(self._directory)
-            self._table(told, options.limit)
+            told = _notebook.read(directory)
+            self._table(directory, told, options.limit)
             if options.page:
-                _display(_notebook.page(self._directory))
+                _display(_notebook.page(directory))
             elif not options.no_flame:
-                flame = (self._directory, told, self._region, self._cell_of)
+                flame = (directory, told, self._region, self._cell_of)
                 _display(_notebook.flame(*flame))
         except (cunei.Error, ValueError) as error:
             # What the cell raised, or is worth, is more than what we have to say.
             print(f"cunei: {error}")
 
-    def _table(self, told: "dict[str, Any] | None", limit: int) -> None:
+    def _table(self, directory: str, told: "dict[str, Any] | None", limit: int) -> None:
         if told is None:
-            told = report(self._directory, "--regions")
+            told = report(directory, "--regions")
             called = told["functions"]
         else:
             called = _notebook.functions(told, self._region)
@@ -186,7 +194,7 @@ class Magics:
         title = f"{duration(whole)}, {_notebook.calls_of(called)}"
         if told["lost"]:
             title += f", {several(told['lost'], 'event')} lost"
-        _display(_notebook.table(f"{title} · {self._directory}", rows))
+        _display(_notebook.table(f"{title} · {directory}", rows))
 
     def show(self, line: str) -> "_notebook.Shown | None":
         """Show the last recording again, or another one, in another way."""
@@ -194,7 +202,7 @@ class Magics:
             options, words = self._later.parse_known_args(_split(line))
         except _Helped:
             return None
-        directory = options.directory or self._directory
+        directory = options.directory or _shown(self._directory)
         if not directory:
             raise UsageError(
                 "%cunei_report: nothing was recorded yet; begin a cell with %%cunei, "
@@ -218,6 +226,15 @@ def _split(line: str) -> "list[str]":
         return shlex.split(line)
     except ValueError as error:
         raise UsageError(f"cunei: cannot read the options: {error}") from None
+
+
+def _shown(path: str) -> str:
+    """The directory as one would type it here; none stays none."""
+    try:
+        relative = os.path.relpath(path) if path else ""
+    except OSError:  # the current one is gone
+        return path
+    return path if relative.startswith("..") else relative
 
 
 def _start(directory: str, options: "Any") -> None:
@@ -251,10 +268,12 @@ def _start(directory: str, options: "Any") -> None:
 
 def load(shell: "Any") -> None:
     magics = Magics(shell)
-    shell.register_magic_function(magics.record, "cell", "cunei")
+    # As a line it has its help: IPython runs no cell that is empty.
+    shell.register_magic_function(magics.record, "line_cell", "cunei")
     shell.register_magic_function(magics.show, "line", "cunei_report")
 
 
 def unload(shell: "Any") -> None:
     shell.magics_manager.magics["cell"].pop("cunei", None)
-    shell.magics_manager.magics["line"].pop("cunei_report", None)
+    for name in ("cunei", "cunei_report"):
+        shell.magics_manager.magics["line"].pop(name, None)

@@ -8,14 +8,18 @@ directory of the one that was started.  (PYTEST_DONT_REWRITE)
 import json
 import os
 import re
-import shutil
 
 import pytest
 
 import cunei
-from cunei import region_begin, region_end
 from cunei._command import ask, duration, report, short_name
-from cunei._probe import _region_resume, _region_suspend, name_process
+from cunei._probe import (
+    _tool_begin,
+    _tool_end,
+    _tool_resume,
+    _tool_suspend,
+    name_process,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,14 +79,15 @@ def _find_earlier(path: str) -> "list[str]":
     return folders
 
 
-def _remove_earlier(path: str) -> None:
-    """The trace that an earlier run left there makes room for the one that begins."""
-    try:
-        if os.path.isdir(path) and os.listdir(path):
-            for folder in _find_earlier(path):
-                shutil.rmtree(os.path.join(path, folder))
-    except (OSError, ValueError) as error:
-        raise cunei.Error(f"{path!r} {error}") from None
+def _remove(path: str, folders: "list[str]") -> None:
+    """What an earlier run left makes room for the recording that has begun.
+
+    Nothing of Python's is called that this could record.
+    """
+    for folder in folders:
+        for name in os.listdir(f"{path}/{folder}"):
+            os.unlink(f"{path}/{folder}/{name}")
+        os.rmdir(f"{path}/{folder}")
 
 
 def _choose_directory(wanted: str) -> str:
@@ -108,8 +113,7 @@ def _choose_directory(wanted: str) -> str:
     except (OSError, ValueError) as error:
         raise pytest.UsageError(
             "--cunei records into an empty directory, or in place of an earlier run of "
-            f"pytest, and {wanted!r} {error}; remove that, or write --cunei=DIR with "
-            "another one"
+            f"pytest, and {wanted!r} {error}; write --cunei=DIR with another one"
         ) from None
     return path
 
@@ -168,11 +172,15 @@ class Recorder:
             name_process(self._worker)
 
     def _start_or_say_why_not(self) -> None:
+        path = self._directory
         try:
-            if not self._is_worker:
-                _remove_earlier(self._directory)
+            is_first = not self._is_worker and os.path.isdir(path) and os.listdir(path)
+            earlier = _find_earlier(path) if is_first else []
+            # What is refused must not cost the trace that is there.
             self._start()
-        except (cunei.Error, ValueError) as error:
+            _remove(path, earlier)
+        except (cunei.Error, OSError, ValueError) as error:
+            self._stop()
             sentence = f"--cunei cannot record: {error}"
             if not self._is_worker:
                 raise pytest.UsageError(sentence) from None
@@ -188,7 +196,6 @@ class Recorder:
             return f"cunei: recording into {self._shown()}"
         return "cunei: the tests are regions of the recording that is running"
 
-    # A region that a generator opens is suspended with it: others open it.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(
         self, item: "pytest.Item"
@@ -209,14 +216,14 @@ class Recorder:
     pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call
 
     def _begin(self, name: str) -> None:
-        region_begin(name)
+        _tool_begin(name)
         _wait(name)
 
     def _end(self, name: str) -> None:
         # A test may have ended the recording.
         if cunei.is_recording():
             _go_on(name)
-            region_end(name)
+            _tool_end(name)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins, here or in a worker: the program has regions of its own."""
@@ -261,12 +268,12 @@ class Recorder:
 
 def _go_on(name: str) -> None:
     """What follows is the test's own: fixtures, and the test itself."""
-    _region_resume(name)
+    _tool_resume(name)
 
 
 def _wait(name: str) -> None:
     """What follows is pytest's: reports, and what others do at its hooks."""
-    _region_suspend(name)
+    _tool_suspend(name)
 
 
 def _time_ns(region: "dict[str, Any]") -> int:

@@ -34,10 +34,10 @@ class TokenStreamer:
     """
 
     def __init__(
-        self, name: str, streamer: "Any" = None, *, has_prompt: bool = True
+        self, name: "str | bytes", streamer: "Any" = None, *, has_prompt: bool = True
     ) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"name must be a text, not {type(name).__name__}")
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"name must be a str or bytes, not {type(name).__name__}")
         self._name = name
         self._streamer = streamer
         self._has_prompt = has_prompt

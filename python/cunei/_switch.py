@@ -15,6 +15,16 @@ del TYPE_CHECKING
 
 _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200  # of co_flags
 
+# What functools.wraps gives to a wrapper; that need not be loaded.
+_NAMES = (
+    "__module__",
+    "__name__",
+    "__qualname__",
+    "__doc__",
+    "__type_params__",
+    "__annotate__",
+)
+
 # The patterns so far, and whether they include; recordings that begin later heed them,
 # too.  Of one pattern the last word counts.
 _asked: "dict[str, bool]" = {}
@@ -72,7 +82,11 @@ def _wrap(function: "Function", switch: "Callable[[], Switched]") -> "Function":
                 return function(*args, **names)
 
         wrapper = running
-    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+    names = [*_NAMES]
+    # From 3.14 on annotations are worked out where somebody asks for them.
+    if getattr(function, "__annotate__", None) is None:
+        names.append("__annotations__")
+    for name in names:
         if hasattr(function, name):
             setattr(wrapper, name, getattr(function, name))
     wrapper.__dict__.update(getattr(function, "__dict__", {}))

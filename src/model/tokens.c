@@ -76,6 +76,8 @@ static int measure(struct cunei_tokens_facts *tokens)
 
     for (uint32_t i = 1; rc == 0 && i < tokens->tick_count; i++) {
         uint64_t ns = (ticks[i].time_ns - ticks[i - 1].time_ns) / ticks[i].count;
+        if (i == 1 || ns < tokens->min_ns)
+            tokens->min_ns = ns;
         rc = cunei_histogram_add(&tokens->histogram, ns);
         if (rc < 0)
             break;

@@ -113,6 +113,8 @@ int64_t cunei_userfacts_counter(struct cunei_userfacts *facts, const char *name)
 int cunei_userfacts_sample(struct cunei_region_facts *region, uint64_t ns)
 {
     region->whole_ns += ns;
+    if (region->histogram.span == 0 || ns < region->min_ns)
+        region->min_ns = ns;
     if (ns > region->max_ns)
         region->max_ns = ns;
     return cunei_histogram_add(&region->histogram, ns);
@@ -362,14 +364,20 @@ uint64_t cunei_userfacts_region_mean(const struct cunei_region_facts *region)
     return region->count > 0 ? region->total_ns / region->count : 0;
 }
 
-/* A bucket of the histogram may reach beyond the longest, which is known exactly. */
+/* A bucket of the histogram may reach beyond these two, which are known exactly. */
+static uint64_t within(uint64_t ns, uint64_t min_ns, uint64_t max_ns)
+{
+    return ns < min_ns ? min_ns : ns > max_ns ? max_ns : ns;
+}
+
 uint64_t cunei_userfacts_region_quantile(const struct cunei_region_facts *region,
                                          double fraction)
 {
     double count = (double)cunei_histogram_count(&region->histogram);
     uint64_t ns = cunei_histogram_quantile(&region->histogram, fraction);
 
-    return count * fraction > count - 1 || ns > region->max_ns ? region->max_ns : ns;
+    return count * fraction > count - 1 ? region->max_ns
+                                        : within(ns, region->min_ns, region->max_ns);
 }
 
 uint64_t cunei_userfacts_tokens_quantile(const struct cunei_tokens_facts *tokens,
@@ -377,5 +385,5 @@ uint64_t cunei_userfacts_tokens_quantile(const struct cunei_tokens_facts *tokens
 {
     uint64_t ns = cunei_histogram_quantile(&tokens->histogram, fraction);
 
-    return ns < tokens->max_ns ? ns : tokens->max_ns;
+    return within(ns, tokens->min_ns, tokens->max_ns);
 }

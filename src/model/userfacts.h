@@ -45,7 +45,7 @@ struct cunei_region_facts {
     uint64_t resumes;                 /* of suspended ones */
     uint64_t total_ns;                /* one in another of its name counts once */
     uint64_t whole_ns;                /* the sum of whole ones, each by itself … */
-    uint64_t max_ns;                  /* … the longest of them … */
+    uint64_t min_ns, max_ns;          /* … the shortest and longest of them … */
     struct cunei_histogram histogram; /* … and all of them, in ns */
 };
 
@@ -107,7 +107,7 @@ struct cunei_tokens_facts {
     uint64_t first_ns;         /* to the first one; valid with has_first */
     bool has_first;
     double per_s;                     /* 0: unknown */
-    uint64_t max_ns;                  /* between two tokens … */
+    uint64_t min_ns, max_ns;          /* between two tokens … */
     struct cunei_histogram histogram; /* … and all of them */
     struct cunei_tick *ticks;         /* private, owned: until the finish */
     uint32_t tick_count, tick_capacity;

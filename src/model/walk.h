@@ -44,7 +44,7 @@ struct cunei_greenlets;
 
 struct cunei_walk_frame {
     uint32_t function;
-    bool is_known;   /* `entered` is */
+    bool is_known;   /* `entered` is; else it was found open then */
     bool is_resumed; /* by RESUME, not by ENTER */
     bool mark;       /* the caller's; false at first */
     bool is_region;

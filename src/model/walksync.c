@@ -95,7 +95,8 @@ static int sync_regions(struct cunei_walk *walk, const struct cunei_packet *pack
     if (rc == 0)
         rc = leave_place(walk, packet, &meeting, common, depth);
     for (uint32_t i = common; rc == 0 && i < depth; i++) {
-        struct cunei_walk_frame frame = {.function = meeting.there[i]};
+        struct cunei_walk_frame frame = {.function = meeting.there[i],
+                                         .entered = walk->last};
         if (meeting.map[i] > 0) {
             struct cunei_walk_frame *aside = &meeting.aside[meeting.map[i] - 1];
             aside->function = aside->function ? aside->function : frame.function;
@@ -141,7 +142,8 @@ static int sync_view(struct cunei_walk *walk, const struct cunei_packet *packet,
     while (rc == 0 && walk->depth > common)
         rc = cunei_walk_miss(walk, packet, true);
     for (uint32_t i = common; rc == 0 && i < depth; i++) {
-        struct cunei_walk_frame frame = {.function = function_at(view, i)};
+        struct cunei_walk_frame frame = {.function = function_at(view, i),
+                                         .entered = walk->last};
         if (cunei_walk_push(walk, frame))
             rc = cunei_walk_say(walk, packet,
                                 (struct cunei_walk_step){.kind = CUNEI_WALK_FOUND,

@@ -177,27 +177,29 @@ bool cunei_frames_is_around_block(void)
 }
 
 /* Whether it is one to be heard of; then it is, from now on. */
-static bool hear(PyFrameObject *frame)
+static bool hear(PyFrameObject *frame, bool generating)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     PyObject *globals = PyFrame_GetGlobals(frame);
-    bool is_around =
-        code->co_flags & (CO_GENERATOR | CO_ASYNC_GENERATOR) && is_around_block(frame);
-    bool is_recorded = !is_around && cunei_code_hear_regions(code, globals);
+    bool is_passed = generating
+                         ? code->co_flags & (CO_GENERATOR | CO_ASYNC_GENERATOR) &&
+                               is_around_block(frame)
+                         : code->co_flags & CUNEI_GENERATES;
+    bool is_recorded = !is_passed && cunei_code_hear_regions(code, globals);
 
     Py_XDECREF(globals);
     Py_DECREF(code);
     return is_recorded;
 }
 
-const void *cunei_frames_hear(bool callers)
+const void *cunei_frames_hear(bool callers, bool generating)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     unsigned steps = 0;
 
     if (callers && frame && !cunei_pyframe_leaving())
         frame = step_back(frame);
-    while (frame && steps < CUNEI_FRAMES_NEAR && !hear(frame)) {
+    while (frame && steps < CUNEI_FRAMES_NEAR && !hear(frame, generating)) {
         frame = step_back(frame);
         steps++;
     }

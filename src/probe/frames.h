@@ -42,9 +42,10 @@ bool cunei_frames_is_around_block(void);
 /*
  * The innermost recorded one of the frames near the one that runs, beginning with its
  * caller or with itself, and see to it that its end is heard of; compared only.  Those
- * around a block are passed over.  NULL: there is none.
+ * around a block are passed over, and without `generating` all that can be suspended.
+ * NULL: there is none.
  */
-const void *cunei_frames_hear(bool callers);
+const void *cunei_frames_hear(bool callers, bool generating);
 
 /* Those frames, from the innermost on, and how many there are. */
 size_t cunei_frames_near(const void *frames[CUNEI_FRAMES_NEAR]);

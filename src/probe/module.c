@@ -287,6 +287,14 @@ static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
     return PyBool_FromLong(cunei_control_is_main() && cunei_recorder_is_on());
 }
 
+/* One that is full, or was lost by other means, is in the way of another, too. */
+static PyObject *probe_is_taken(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(cunei_control_is_main() && cunei_control_active());
+}
+
 static PyObject *probe_bursts(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -302,6 +310,8 @@ static PyMethodDef methods[] = {
      "Which instrumenters cannot be had, each with the number of the reason."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
+    {"is_taken", probe_is_taken, METH_NOARGS,
+     "Whether one was started, and not ended."},
     {"name_process", cunei_process_name, METH_O, "Name it for lists of processes."},
     {"bursts", probe_bursts, METH_NOARGS,
      "How many bursts there were in this recording, under a budget."},

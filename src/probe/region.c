@@ -64,6 +64,8 @@ static bool hears_frames(void)
  */
 static const void *find_frame(enum cunei_region_form form)
 {
+    if (form == CUNEI_REGION_TOOL)
+        return hears_frames() ? cunei_frames_hear(false, false) : NULL;
     const int generators = CO_GENERATOR | CO_ASYNC_GENERATOR;
     PyCodeObject *code = cunei_pyframe_code(PyThreadState_Get());
     const void *frame = running();
@@ -74,7 +76,7 @@ static const void *find_frame(enum cunei_region_form form)
                     cunei_code_hear_regions(code, cunei_frames_globals());
 
     if (is_around || (may_outlive && !is_heard && hears_frames()))
-        frame = hears_frames() ? cunei_frames_hear(is_around) : NULL;
+        frame = hears_frames() ? cunei_frames_hear(is_around, true) : NULL;
     Py_XDECREF(code);
     return frame;
 }
@@ -279,8 +281,8 @@ void cunei_region_frame_ends(const PyCodeObject *code)
 {
     struct cunei_regionlist *list =
         cunei_regionlist_peek() ? cunei_regionlist_get() : NULL;
-    const void *frame = running(), *caller = NULL;
-    bool is_known = false;
+    const void *frame = running(), *callers[CUNEI_REGION_TOOL + 1];
+    bool is_known[CUNEI_REGION_TOOL + 1] = {false};
 
     /* Some ends are told late, when other frames run. */
     if (!list || !cunei_pyframe_is_ending(code))
@@ -288,10 +290,11 @@ void cunei_region_frame_ends(const PyCodeObject *code)
     for (size_t i = 0; i < list->count; i++) {
         if (list->opens[i].frame != frame)
             continue;
-        if (!is_known)
-            caller = cunei_frames_hear(true);
-        is_known = true;
-        list->opens[i].frame = caller;
+        enum cunei_region_form form = list->opens[i].form;
+        if (!is_known[form])
+            callers[form] = cunei_frames_hear(true, form != CUNEI_REGION_TOOL);
+        is_known[form] = true;
+        list->opens[i].frame = callers[form];
     }
 }
 

@@ -6,7 +6,8 @@
  *
  * A region that was begun in the frame of a generator or coroutine is suspended with
  * it, and then belongs to no thread: another one may go on with the frame.  Frames are
- * only compared.
+ * only compared.  A tool's region is the tool's alone: it is suspended when that says
+ * so, whatever generators it consists of, and no region_end of the program's means it.
  *
  * What is begun while no recording is on is only counted.  All but the reset need
  * the GIL, or a thread state where there is none.
@@ -28,6 +29,7 @@ struct cunei_said;
 enum cunei_region_form {
     CUNEI_REGION_WITH,
     CUNEI_REGION_CALLS, /* region_begin and region_end */
+    CUNEI_REGION_TOOL,  /* of who runs the program's code: pytest, a notebook */
 };
 
 /* Begin it, or with the phase `resume` go on with one that was suspended. */

@@ -36,6 +36,16 @@ static void begin(struct cunei_said *said, enum cunei_region_form form,
     cunei_recorder_end_event(before);
 }
 
+static bool end(const struct cunei_said *said, enum cunei_region_form form,
+                enum cunei_phase phase)
+{
+    uint32_t before = cunei_recorder_begin_event();
+    bool was_open = cunei_region_end(said, form, phase);
+
+    cunei_recorder_end_event(before);
+    return was_open;
+}
+
 static PyObject *region_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -49,11 +59,8 @@ static PyObject *region_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
 {
     (void)args;
     (void)count;
-    if (cunei_userevent_is_on()) {
-        uint32_t before = cunei_recorder_begin_event();
-        (void)cunei_region_end(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_LEAVE);
-        cunei_recorder_end_event(before);
-    }
+    if (cunei_userevent_is_on())
+        (void)end(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_LEAVE);
     Py_RETURN_NONE;
 }
 
@@ -260,32 +267,40 @@ static PyObject *on_end(PyObject *module, PyObject *const *args, Py_ssize_t coun
     Py_RETURN_NONE;
 }
 
-/* For who runs parts of somebody's region, and things of its own in between. */
-static PyObject *on_suspend(PyObject *module, PyObject *name)
+/* A tool's own region, which consists of parts, with other things in between. */
+static PyObject *tool(PyObject *module, PyObject *name, enum cunei_phase phase)
 {
+    bool is_begun = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
     PyObject *region = find_region(module, name);
 
     if (!region)
         return NULL;
-    if (cunei_userevent_is_on()) {
-        uint32_t before = cunei_recorder_begin_event();
-        (void)cunei_region_end(said_of(region), CUNEI_REGION_CALLS, CUNEI_PHASE_YIELD);
-        cunei_recorder_end_event(before);
-    }
+    if (cunei_userevent_is_on() && is_begun)
+        begin(said_of(region), CUNEI_REGION_TOOL, phase);
+    else if (cunei_userevent_is_on())
+        (void)end(said_of(region), CUNEI_REGION_TOOL, phase);
     Py_DECREF(region);
     Py_RETURN_NONE;
 }
 
-static PyObject *on_resume(PyObject *module, PyObject *name)
+static PyObject *on_tool_begin(PyObject *module, PyObject *name)
 {
-    PyObject *region = find_region(module, name);
+    return tool(module, name, CUNEI_PHASE_ENTER);
+}
 
-    if (!region)
-        return NULL;
-    if (cunei_userevent_is_on())
-        begin(said_of(region), CUNEI_REGION_CALLS, CUNEI_PHASE_RESUME);
-    Py_DECREF(region);
-    Py_RETURN_NONE;
+static PyObject *on_tool_suspend(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_YIELD);
+}
+
+static PyObject *on_tool_resume(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_RESUME);
+}
+
+static PyObject *on_tool_end(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_LEAVE);
 }
 
 PyMethodDef cunei_region_functions[] = {
@@ -298,7 +313,9 @@ PyMethodDef cunei_region_functions[] = {
     {"region_end", FUNCTION(on_end), METH_FASTCALL | METH_KEYWORDS,
      "region_end($module, name=None)\n--\n\nEnd the innermost open region of this "
      "name, or of any, in this thread."},
-    {"_region_suspend", on_suspend, METH_O, "Until it is resumed it is not open."},
-    {"_region_resume", on_resume, METH_O, "It was suspended, and goes on here."},
+    {"_tool_begin", on_tool_begin, METH_O, "Begin a region of this name."},
+    {"_tool_suspend", on_tool_suspend, METH_O, "Until it is resumed it is not open."},
+    {"_tool_resume", on_tool_resume, METH_O, "It was suspended, and goes on here."},
+    {"_tool_end", on_tool_end, METH_O, "End the innermost of this name, if any is."},
     {NULL, NULL, 0, NULL},
 };

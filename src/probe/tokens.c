@@ -77,7 +77,8 @@ static long long read_count(PyObject *object)
     long long number = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
 
     if (index && (overflow || number < 0 || number > UINT32_MAX)) {
-        PyErr_SetString(PyExc_ValueError, "tick wants a number of tokens, from 0 on");
+        PyErr_Format(PyExc_ValueError, "tick wants a number of tokens, from 0 to %lu",
+                     (unsigned long)UINT32_MAX);
         number = -1;
     }
     Py_XDECREF(index);

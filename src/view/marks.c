@@ -32,11 +32,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 {
     const struct cunei_survey *survey = report->survey;
     bool is_error = mark->kind == CUNEI_VALUE_ERROR;
-    struct cunei_buffer *time = cunei_table_cell(table, CUNEI_INK_PLAIN);
 
-    cunei_buffer_append_text(time, "+");
-    cunei_format_duration(
-        time, mark->time_ns > survey->start_ns ? mark->time_ns - survey->start_ns : 0);
+    cunei_report_offset(report, mark->time_ns,
+                        cunei_table_cell(table, CUNEI_INK_PLAIN));
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
     if (survey->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,
@@ -58,17 +56,27 @@ static int print_metadata(const struct cunei_report *report)
         {.head = "value", .min = 16},
     };
     const struct cunei_userfacts *facts = &report->survey->userfacts;
+    uint64_t limit = report->options->limit;
+    uint32_t count = facts->metadata_keys.count;
+    uint32_t shown = limit > 0 && limit < count ? (uint32_t)limit : count;
     struct cunei_table table;
 
-    if (facts->metadata_keys.count == 0)
+    if (count == 0)
         return 0;
     (void)fputc('\n', report->out);
     cunei_table_init(&table, heads, sizeof(heads) / sizeof(heads[0]));
-    for (uint32_t i = 0; i < facts->metadata_keys.count; i++) {
+    for (uint32_t i = 0; i < shown; i++) {
         cunei_format_name(cunei_table_cell(&table, CUNEI_INK_STRONG),
                           facts->metadata_keys.items[i]);
         cunei_buffer_append_text(cunei_table_cell(&table, CUNEI_INK_PLAIN),
                                  facts->metadata[i].text);
+    }
+    if (shown < count) {
+        struct cunei_buffer *rest = cunei_table_cell(&table, CUNEI_INK_DIM);
+        cunei_buffer_append_text(rest, "… ");
+        cunei_format_count(rest, count - shown);
+        cunei_buffer_append_text(rest, " more");
+        (void)cunei_table_cell(&table, CUNEI_INK_PLAIN);
     }
     int rc = cunei_table_print(&table, &report->options->style, report->out);
     cunei_table_fini(&table);

@@ -63,9 +63,13 @@ static void add_region(const struct cunei_report *report, struct cunei_table *ta
                       facts->region_names.items[index]);
 }
 
-/* What was given, in all those regions; to its name the rest is to be appended. */
+/*
+ * What was given, in all those regions, or calls of a function that is none; to its
+ * name the rest is to be appended.
+ */
 static struct cunei_buffer *add_given(const struct cunei_report *report,
-                                      struct cunei_table *table, uint32_t name,
+                                      struct cunei_table *table,
+                                      const struct cunei_parameter_facts *parameter,
                                       uint64_t total_ns, uint64_t count)
 {
     const struct cunei_userfacts *facts = &report->survey->userfacts;
@@ -80,9 +84,31 @@ static struct cunei_buffer *add_given(const struct cunei_report *report,
     for (unsigned i = 0; i < 3; i++)
         (void)cunei_table_cell(table, CUNEI_INK_DIM);
     struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_DIM);
-    cunei_buffer_append_text(cell, "  ");
-    cunei_format_name(cell, facts->parameter_names.items[name]);
+    if (parameter->is_region)
+        cunei_buffer_append_text(cell, "  ");
+    else
+        cunei_buffer_format(cell, "%s() ", parameter->qualname);
+    cunei_format_name(cell, facts->parameter_names.items[parameter->name]);
     return cell;
+}
+
+/* A text that reads as a number is told from that number. */
+static bool reads_as_number(const char *text)
+{
+    char *end = NULL;
+
+    (void)strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+static void put_value(struct cunei_buffer *cell,
+                      const struct cunei_parameter_facts *parameter)
+{
+    bool is_text = parameter->json && parameter->json[0] == '"';
+
+    cunei_buffer_format(cell,
+                        is_text && reads_as_number(parameter->text) ? "=\"%s\"" : "=%s",
+                        parameter->text);
 }
 
 struct entry {
@@ -178,54 +204,99 @@ static uint32_t find_first(const struct order *order, uint32_t region)
     return low;
 }
 
+/* The first one that is of no region, but of a function. */
+static uint32_t find_functions(const struct order *order)
+{
+    return find_first(order, UINT32_MAX);
+}
+
 static bool is_of(const struct order *order, uint32_t index, uint32_t region)
 {
     return index < order->parameter_count && order->parameters[index]->is_region &&
            order->parameters[index]->region == region;
 }
 
-/* One row for the values of a parameter that are too many; behind the last of them. */
-static uint32_t add_many(const struct cunei_report *report, struct cunei_table *table,
-                         const struct order *order, uint32_t first)
+/* Behind those that have one row: a value, or all of a parameter that are too many. */
+static uint32_t find_next(const struct cunei_report *report, const struct order *order,
+                          uint32_t index)
+{
+    const struct cunei_parameter_facts *parameter = order->parameters[index];
+    uint32_t next = index + 1;
+
+    if (cunei_userfacts_is_few(&report->survey->userfacts, parameter))
+        return next;
+    while (next < order->parameter_count &&
+           order->parameters[next]->group == parameter->group)
+        next++;
+    return next;
+}
+
+static void add_many(const struct cunei_report *report, struct cunei_table *table,
+                     const struct order *order, uint32_t first, uint32_t next)
 {
     const struct cunei_parameter_facts *parameter = order->parameters[first];
     uint32_t values = cunei_userfacts_values(&report->survey->userfacts, parameter);
     uint64_t total_ns = 0, count = 0;
-    uint32_t next = first;
 
-    for (; is_of(order, next, parameter->region) &&
-           order->parameters[next]->group == parameter->group;
-         next++) {
-        total_ns += order->parameters[next]->total_ns;
-        count += order->parameters[next]->count;
+    for (uint32_t i = first; i < next; i++) {
+        total_ns += order->parameters[i]->total_ns;
+        count += order->parameters[i]->count;
     }
-    struct cunei_buffer *cell =
-        add_given(report, table, parameter->name, total_ns, count);
+    struct cunei_buffer *cell = add_given(report, table, parameter, total_ns, count);
     cunei_buffer_append_text(cell, values > CUNEI_VALUES_MAX ? ": more than " : ": ");
     cunei_format_count(cell, values > CUNEI_VALUES_MAX ? CUNEI_VALUES_MAX : values);
     cunei_buffer_append_text(cell, " values");
+}
+
+/* One row; behind what it tells of. */
+static uint32_t add_parameter(const struct cunei_report *report,
+                              struct cunei_table *table, const struct order *order,
+                              uint32_t index)
+{
+    const struct cunei_parameter_facts *parameter = order->parameters[index];
+    uint32_t next = find_next(report, order, index);
+
+    if (cunei_userfacts_is_few(&report->survey->userfacts, parameter))
+        put_value(
+            add_given(report, table, parameter, parameter->total_ns, parameter->count),
+            parameter);
+    else
+        add_many(report, table, order, index, next);
     return next;
 }
 
 static void add_parameters(const struct cunei_report *report, struct cunei_table *table,
                            const struct order *order, uint32_t region)
 {
-    for (uint32_t i = find_first(order, region); is_of(order, i, region);) {
-        const struct cunei_parameter_facts *parameter = order->parameters[i];
-        if (cunei_userfacts_is_few(&report->survey->userfacts, parameter)) {
-            cunei_buffer_format(add_given(report, table, parameter->name,
-                                          parameter->total_ns, parameter->count),
-                                "=%s", parameter->text);
-            i++;
-        } else
-            i = add_many(report, table, order, i);
+    for (uint32_t i = find_first(order, region); is_of(order, i, region);)
+        i = add_parameter(report, table, order, i);
+}
+
+/* Those of functions that are no regions; how many rows, of how many there are. */
+static uint32_t add_functions(const struct cunei_report *report,
+                              struct cunei_table *table, const struct order *order,
+                              uint32_t *count)
+{
+    uint64_t limit = report->options->limit;
+    uint32_t shown = 0;
+
+    *count = 0;
+    for (uint32_t i = find_functions(order); i < order->parameter_count; ++*count) {
+        if (limit > 0 && shown >= limit) {
+            i = find_next(report, order, i);
+            continue;
+        }
+        i = add_parameter(report, table, order, i);
+        shown++;
     }
+    return shown;
 }
 
 int cunei_report_regions(const struct cunei_report *report)
 {
     const struct cunei_userfacts *facts = &report->survey->userfacts;
     uint64_t limit = report->options->limit;
+    uint32_t functions = 0;
     struct cunei_table table;
     struct order order;
 
@@ -240,13 +311,14 @@ int cunei_report_regions(const struct cunei_report *report)
         add_region(report, &table, region);
         add_parameters(report, &table, &order, region);
     }
+    shown += add_functions(report, &table, &order, &functions);
     if (shown > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     else
         (void)fputs("No region was recorded.\n", report->out);
     cunei_table_fini(&table);
     if (rc == 0)
-        rc = cunei_report_notes(report, shown, order.region_count);
+        rc = cunei_report_notes(report, shown, order.region_count + functions);
     order_fini(&order);
     return rc;
 }

@@ -25,6 +25,15 @@ enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
                                                     : CUNEI_INK_PLAIN;
 }
 
+void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
+                         struct cunei_buffer *out)
+{
+    uint64_t origin_ns = report->survey->begin_ns;
+
+    cunei_buffer_append_text(out, "+");
+    cunei_format_duration(out, ns > origin_ns ? ns - origin_ns : 0);
+}
+
 void cunei_report_name(const struct cunei_report *report, uint32_t function,
                        struct cunei_buffer *out)
 {

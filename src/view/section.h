@@ -49,6 +49,10 @@ void cunei_report_place(const struct cunei_report *report, uint32_t function,
                         struct cunei_buffer *out);
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns);
 
+/* When something was: since the first event, where the wall time begins, too. */
+void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
+                         struct cunei_buffer *out);
+
 /*
  * Append `words` to the line, or begin another one where it has no room; what separates
  * them from those `before` ends the old line then.

@@ -44,11 +44,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), task->steps);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
                           task->run_ns / (task->steps ? task->steps : 1));
-    struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);
-    cunei_buffer_append_text(begin, "+");
-    cunei_format_duration(begin, task->begin_ns > survey->start_ns
-                                     ? task->begin_ns - survey->start_ns
-                                     : 0);
+    cunei_report_offset(report, task->begin_ns, cunei_table_cell(table, CUNEI_INK_DIM));
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
     if (survey->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,

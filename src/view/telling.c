@@ -189,8 +189,8 @@ static int open_line(struct cunei_telling *telling, const struct cunei_walk_step
     frame->mark = true;
     if (!cunei_telling_shows(telling, depth))
         return 0;
-    cunei_telling_begin(telling, frame->is_known ? frame->entered : step->time, NULL,
-                        depth);
+    /* It may be told late, below --min-time, and what it called comes behind it. */
+    cunei_telling_begin(telling, frame->entered, NULL, depth);
     if (frame->is_resumed)
         cunei_telling_word(telling, CUNEI_INK_DIM, "resume ");
     cunei_telling_name(telling, frame->function, CUNEI_INK_STRONG);

@@ -25,12 +25,6 @@ static const struct cunei_column columns[] = {
     {.head = "last in", .rank = 4, .min = 10},
 };
 
-static void put_offset(struct cunei_buffer *out, uint64_t ns)
-{
-    cunei_buffer_append_text(out, "+");
-    cunei_format_duration(out, ns);
-}
-
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_survey_thread *thread)
 {
@@ -44,10 +38,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                             survey->processes[thread->process].process->metadata.pid);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         thread->tid);
-    put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
-               thread->begin_ns - survey->start_ns);
-    put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
-               thread->end_ns - survey->start_ns);
+    cunei_report_offset(report, thread->begin_ns,
+                        cunei_table_cell(table, CUNEI_INK_DIM));
+    cunei_report_offset(report, thread->end_ns, cunei_table_cell(table, CUNEI_INK_DIM));
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), wall_ns);
     struct cunei_buffer *cpu =
         cunei_table_cell(table, cunei_report_heat(report, thread->cpu_ns));

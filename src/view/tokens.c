@@ -58,12 +58,8 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     add_duration(table, has_gaps, cunei_userfacts_tokens_quantile(tokens, 0.99));
     add_duration(table, has_gaps, tokens->max_ns);
     struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (tokens->has_begun) {
-        cunei_buffer_append_text(begin, "+");
-        cunei_format_duration(begin, tokens->begin_ns > survey->start_ns
-                                         ? tokens->begin_ns - survey->start_ns
-                                         : 0);
-    }
+    if (tokens->has_begun)
+        cunei_report_offset(report, tokens->begin_ns, begin);
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
     if (survey->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,

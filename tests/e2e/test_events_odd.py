@@ -198,6 +198,20 @@ except TypeError as error:
     assert done.stdout == "a counter's name must be a str or bytes, not int\n"
 
 
+def test_how_many_tokens_may_come_at_once(tmp_path):
+    program = """
+import cunei
+cunei.tokens("decode").tick(2**32 - 1)
+try:
+    cunei.tokens("decode").tick(2**32)
+except ValueError as error:
+    print(error)
+"""
+    done = python("-c", program, cwd=tmp_path)
+
+    assert done.stdout == "tick wants a number of tokens, from 0 to 4294967295\n"
+
+
 def test_help_says_what_each_does(tmp_path):
     program = """
 import cunei, inspect

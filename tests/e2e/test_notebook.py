@@ -55,6 +55,9 @@ CELLS = {
     "there": "%%cunei -o there\n1",
     "await": "%%cunei\nimport asyncio\nawait asyncio.sleep(0)",
     "help": "%%cunei --help\n1",
+    "line help": "%cunei --help",
+    "line": "%cunei work(3)",
+    "empty": "%%cunei",
     "threads": f"%%cunei --no-flame -n 0\n{THREADS}",
     "project": "%%cunei --only-project\nimport json\njson.dumps(work(3))",
     "filter": "%%cunei --no-flame --filter some.filter\nwork(3)",
@@ -67,6 +70,10 @@ CELLS = {
     "of a plain cell": "%%cunei --no-flame\nplain(3)",
     "budget": "%%cunei --no-flame --budget 1%\nfor i in range(2000000): plain(i)",
     "after": "value, work(3)",
+    "moves": "%%cunei\nimport os\nos.chdir(os.path.dirname(os.getcwd()))\nwork(3)",
+    "moved": "%cunei_report --regions",
+    "back": "os.chdir(_dh[0])",
+    "stray": "%%cunei --no-flame\nimport cunei\ncunei.region_end()\nwork(3000)",
     "beside": "import cunei\ncunei.start('beside')",
     "inside": "%%cunei\nwork(10)",
     "end": "cunei.stop()",
@@ -217,6 +224,22 @@ def test_lines_are_those_of_the_whole_cell(notebook):
     traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
 
     assert re.search(r"line 4, in fail\(\)", traceback), traceback
+    assert "_ipython.py" not in traceback
+
+
+def test_a_cell_may_change_the_directory(notebook):
+    table, picture = notebook.shown("moves", "text/html")
+    (text,) = notebook.shown("moved", "text/html")
+
+    assert ">work</td>" in table and picture.startswith("<svg")
+    assert f" · {notebook.folder.name}/cunei-notebook-" in table
+    assert "<pre" in text and "cell" in text
+
+
+def test_a_stray_end_does_not_end_the_cell(notebook):
+    (table,) = notebook.shown("stray", "text/html")
+
+    assert ">work</td>" in table and ">3 000</td>" in table
 
 
 def test_a_picture_has_bounds(notebook):
@@ -243,12 +266,14 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
     [
         ("early", "nothing was recorded yet"),
         ("pattern", "include 're:(' is no pattern"),
-        ("option", "unrecognized arguments: --wrong; %%cunei --help"),
+        ("option", "unrecognized arguments: --wrong; %cunei --help"),
         ("quote", "cannot read the options"),
         ("report option", "report has no option '--wrong'"),
         ("no trace", "nowhere"),
         ("bad filter", "bad.filter:2:1: expected '+ PATTERN'"),
         ("there", "'there' is not empty"),
+        ("line", "unrecognized arguments: work(3); %cunei --help"),
+        ("empty", "the cell body is empty"),
         ("await", "cannot record a cell that awaits"),
     ],
 )
@@ -262,6 +287,7 @@ def test_what_cannot_be_is_said_in_a_sentence(notebook, name, sentence):
 
 def test_help(notebook):
     assert "--no-flame" in notebook.printed("help")
+    assert notebook.printed("line help") == notebook.printed("help")
 
 
 def test_it_can_be_unloaded(notebook):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """pytest with --cunei: the real one, with and without its workers."""
 
-import json
 import pathlib
 import re
 import sys
@@ -9,79 +8,12 @@ import textwrap
 
 import pytest
 from proof import FREE_THREADED, needs_monitoring
+from tested import TESTS, regions, report, rows, run
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "pytest.md"
 
-TESTS = """\
-import os
-import signal
-import pytest
-
-def work(n):
-    return sum(i for i in range(n))
-
-def prepare():
-    pass
-
-def clear():
-    pass
-
-@pytest.fixture
-def thing():
-    prepare()
-    yield 1
-    clear()
-
-def test_quick(thing):
-    assert thing == 1
-
-def test_slow():
-    work(200000)
-
-@pytest.mark.parametrize("text", ["a b", "\\u00e9"])
-def test_text(text):
-    assert text
-
-def test_fails():
-    assert work(3) == 4
-
-def test_forks():
-    pid = os.fork()
-    if pid == 0:
-        work(10)
-        os._exit(0)
-    assert os.waitpid(pid, 0)[1] == 0
-
-@pytest.mark.skip
-def test_skipped():
-    pass
-"""
 NAMES = ["quick", "slow", "text[a b]", "text[\\xe9]", "fails", "forks", "skipped"]
 REGIONS = {f"test_it.py::test_{name}" for name in NAMES}
-
-
-def run(cunei, *words, before=(), **options):
-    cunei.write("test_it.py", options.pop("tests", TESTS))
-    pytest_words = ["-m", "pytest", "-p", "no:cacheprovider", "-q", *words]
-    return cunei.run(*before, cunei.python, *pytest_words, **options)
-
-
-def report(cunei, *words, directory="trace"):
-    result = cunei("report", "--json", "--regions", *words, directory)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def regions(cunei, **options):
-    found = report(cunei, **options)["regions"]
-    return {region["name"]: region for region in found}
-
-
-def rows(result):
-    """The tests of the table, the slowest first."""
-    head, _, rest = result.stdout.partition("spent in\n")
-    assert rest, head
-    return [line for line in rest.splitlines() if "test_it.py::" in line]
 
 
 @pytest.mark.core
@@ -122,63 +54,6 @@ def test_a_number_of_tests_that_is_none_is_refused(cunei, count):
     assert told in result.stderr
 
 
-REPORTING = """\
-import statistics
-
-import cunei
-import pytest
-
-def test_fails():
-    assert statistics.median([1]) == 2
-
-@pytest.fixture
-def around(request):
-    cunei.region_begin("around")
-    request.addfinalizer(cunei.region_end)
-
-def test_inside(around):
-    assert statistics.median([1]) == 1
-"""
-
-CONFTEST = """\
-import statistics
-
-import pytest
-
-def pytest_runtest_logreport(report):
-    statistics.mean([1, 2])
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call():
-    statistics.mean([1, 2])
-    yield
-
-@pytest.fixture(autouse=True)
-def prepared():
-    statistics.mode([1, 1])
-"""
-
-
-def test_what_pytest_does_to_report_is_outside(cunei):
-    cunei.write("conftest.py", CONFTEST)
-    names = ("statistics:mean", "statistics:median", "statistics:mode", "test_it")
-    words = [f"--cunei-include={name}" for name in names]
-    result = run(cunei, "--cunei=trace", *words, tests=REPORTING)
-
-    assert "1 failed, 1 passed" in result.stdout
-    found = regions(cunei)
-    assert len(found) == 3
-    for name in ("test_fails", "test_inside"):
-        region = found[f"test_it.py::{name}"]
-        called = {f["qualname"]: f["calls"] for f in region["functions"]}
-        assert called[name] == called["median"] == called["mode"] == 1
-        assert region["count"] == 1 and "mean" not in called
-    inside = {f["qualname"] for f in found["around"]["functions"]}
-    assert {"median", "test_inside"} <= inside
-    calls = {f["qualname"]: f["calls"] for f in report(cunei)["functions"]}
-    assert calls["mean"] == 8  # three reports and the wrapper, of each test
-
-
 def test_a_run_takes_the_place_of_an_earlier_one(cunei):
     for word in ("slow", "quick"):
         result = run(cunei, "--cunei=trace", "-k", word)
@@ -186,6 +61,19 @@ def test_a_run_takes_the_place_of_an_earlier_one(cunei):
 
     assert {name.split("_")[-1] for name in regions(cunei)} == {"quick"}
     assert len(report(cunei)["processes"]) == 1
+
+
+@pytest.mark.parametrize(
+    "word", ["--cunei-budget=500", "--cunei-include=re:(", "--cunei-filter=nowhere"]
+)
+def test_what_is_refused_leaves_an_earlier_run_as_it_is(cunei, word):
+    run(cunei, "--cunei=trace", "-k", "quick")
+    before = sorted((cunei.folder / "trace").rglob("*"))
+
+    result = run(cunei, "--cunei=trace", "-k", "quick", word)
+
+    assert result.returncode == 4 and "--cunei cannot record" in result.stderr
+    assert sorted((cunei.folder / "trace").rglob("*")) == before
 
 
 @pytest.mark.parametrize(

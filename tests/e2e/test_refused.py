@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What cannot be recorded: the program is unharmed, the launcher says so once."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -273,6 +274,54 @@ except cunei.Error as error:
     assert done.stdout == (
         f"this process is being recorded already, into '{folder}'; stop that first\n"
     )
+
+
+@pytest.mark.core
+def test_a_part_that_is_recorded_is_a_region_of_the_whole(cunei):
+    code = """\
+import cunei
+def work(): pass
+with cunei.record("inner"):
+    work()
+block = cunei.recording("other", instrumenter="none")
+with block, block:
+    work()
+assert cunei.is_recording()
+work()
+"""
+    done = cunei("record", "-q", "-o", "trace", "-c", code)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ctf.read(cunei.folder / "trace").count("work") == 3
+    told = json.loads(cunei("report", "--json", "--regions", "trace").stdout)
+    regions = {each["name"]: each["count"] for each in told["regions"]}
+    assert regions == {"record inner": 1, "record other": 2}
+    assert [path.name for path in cunei.folder.iterdir() if path.is_dir()] == ["trace"]
+
+
+@pytest.mark.core
+def test_only_the_outermost_block_ends_the_recording(cunei):
+    code = """\
+import cunei
+def work(): pass
+with cunei.record("outer", max_size=100):
+    for i in range(100):
+        work()
+    with cunei.record("full"):
+        pass
+with cunei.record("outer"):
+    with cunei.record("inner"):
+        work()
+    cunei.stop()
+    with cunei.record("second"):
+        work()
+assert not cunei.is_recording()
+"""
+    done = cunei.run(cunei.python, "-c", code)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [path.name for path in cunei.folder.iterdir() if path.is_dir()]
+    assert sorted(names) == ["outer", "second"]
 
 
 @pytest.fixture

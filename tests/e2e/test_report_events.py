@@ -210,6 +210,49 @@ def test_many_values_of_a_parameter_are_one_row(odd):
     assert not any("twice" in line for line in lines)
 
 
+GIVEN = """\
+import cunei
+
+def given(value):
+    cunei.parameter("v", value)
+
+def many():
+    for i in range(30):
+        cunei.parameter("n", i)
+
+for value in (1, "1", "x"):
+    given(value)
+    with cunei.region("region"):
+        cunei.parameter("v", value)
+many()
+for i in range(30):
+    cunei.metadata(f"key {i}", i)
+"""
+
+
+def test_parameters_of_functions_are_shown_and_texts_told_from_numbers(cunei):
+    record(cunei, program=GIVEN)
+    lines = cunei("report", "trace", "--regions").stdout.splitlines()
+
+    for ending in ("   v=1", '    v="1"', "    v=x"):
+        assert cells_of(lines, ending)[2] == "1"
+    for ending in ("given() v=1", 'given() v="1"', "given() v=x"):
+        assert cells_of(lines, ending)[2] == "1"
+    assert cells_of(lines, "many() n: 30 values")[2] == "1"
+    cut = cunei("report", "trace", "--regions", "--limit", "2").stdout
+    assert cut.count("given() ") == 2 and "many()" not in cut
+    assert "--limit 0 (all 5)" in cut
+
+
+def test_metadata_has_a_limit(cunei):
+    record(cunei, program=GIVEN)
+    text = cunei("report", "trace", "--marks", "--limit", "5").stdout
+
+    assert "key 4 " in text and "key 5 " not in text and "… 25 more\n" in text
+    text = cunei("report", "trace", "--marks", "--limit", "0").stdout
+    assert "key 29 " in text and " more\n" not in text
+
+
 def test_large_numbers_stand_in_groups(odd):
     counters, tokens = "\n".join(odd("--counters")), odd("--tokens")
 
@@ -337,6 +380,28 @@ def test_each_has_a_view(told, view, words):
 
     for word in words:
         assert word in text, text
+
+
+def offset_ns(text, behind):
+    """The last `+TIME` in front of a word."""
+    found = re.search(rf"\+([\d.]+) (ns|µs|ms|s)\b[^+\n]*{behind}\n", text)
+    assert found, text
+    return float(found[1]) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[found[2]]
+
+
+def test_times_are_those_of_replay(cunei):
+    code = "import cunei; cunei.tokens('decode').tick(); cunei.mark('here')"
+    cunei("record", "-q", "-o", "trace", "-c", code)
+
+    replayed = cunei("replay", "trace").stdout
+    mark_ns = float(re.search(r"([\d.]+) +mark here", replayed)[1]) * 1e9
+    marks, tokens, threads = (
+        cunei("report", view, "trace").stdout
+        for view in ("--marks", "--tokens", "--threads")
+    )
+    assert offset_ns(marks, "here") == pytest.approx(mark_ns, rel=0.01)
+    assert 0 < offset_ns(tokens, "decode") <= mark_ns
+    assert re.search(r"MainThread +\d+ +\+0 ns", threads), threads
 
 
 def test_views_that_have_nothing_to_show_say_so(cunei):

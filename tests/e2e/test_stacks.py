@@ -447,3 +447,31 @@ after() if sys.argv[1:] else before()
     assert [p["state"] for p in info["processes"]] == ["replaced", "ended"]
     assert ", replaced by execv\n" in cunei("info", "trace").stdout
     assert "killed" not in cunei("report", "trace").stdout
+
+
+LATE = """\
+import time
+
+import cunei
+
+def work():
+    end = time.perf_counter() + 0.003
+    while time.perf_counter() < end:
+        pass
+
+def around():
+    with cunei.record("trace"):
+        work()
+
+around()
+"""
+
+
+def test_replay_is_in_order_where_short_calls_are_left_out(cunei):
+    cunei.write("app.py", LATE)
+    cunei.run(cunei.python, "app.py")
+
+    replay = cunei("replay", "--min-time", "1ms", "trace").stdout
+    times = [float(line.split()[0]) for line in replay.splitlines()[1:]]
+    assert replay.count("was open already") == 2 and "  work  app.py" in replay
+    assert times == sorted(times), replay

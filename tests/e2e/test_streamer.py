@@ -84,7 +84,7 @@ def test_without_prompts_all_are_tokens(cunei):
 def test_what_comes_is_handed_on(cunei):
     code = (
         "kept = Kept()\n"
-        "generate(cunei.TokenStreamer('decode', kept), 2)\n"
+        "generate(cunei.TokenStreamer(b'decode', kept), 2)\n"
         "sizes = [len(call.items) for call in kept.calls[:-1]]\n"
         "assert (sizes, kept.calls[-1]) == ([7, 1, 1], 'end')\n"
     )

@@ -185,6 +185,45 @@ for wrong in (3, "x"):
     assert trace.count("b") == 4, "those of loud, and of work"
 
 
+HINTED = """\
+import inspect
+import typing
+
+import cunei
+
+def one(x: int, *, y: "Late") -> float: ...
+
+def two(x: "Late"):
+    yield x
+
+async def three(x: int) -> str: ...
+
+def four(x): ...
+four.__annotations__ = {"x": int}
+
+names = {}
+try:
+    exec("def five[T](x: T) -> T: ...", names)
+except SyntaxError:
+    names["five"] = one  # before 3.12
+
+Late = list
+for plain in [one, two, three, four, names["five"]]:
+    for found in (cunei.disable(plain), cunei.enable()(plain)):
+        assert typing.get_type_hints(found) == typing.get_type_hints(plain)
+        assert found.__annotations__ == plain.__annotations__
+        assert inspect.signature(found) == inspect.signature(plain)
+        parameters = getattr(plain, "__type_params__", ())
+        assert getattr(found, "__type_params__", ()) == parameters
+"""
+
+
+def test_a_decorated_function_keeps_its_type_hints(cunei):
+    done = cunei.run(cunei.python, "-c", HINTED)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_asynchronous_generators_are_decorated(cunei):
     trace = run(
         cunei,

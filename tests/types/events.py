@@ -30,6 +30,7 @@ def misuse() -> None:
     quiet(3)  # type: ignore[arg-type]
     loud(3)  # type: ignore[arg-type]
     add("1", 2)  # type: ignore[arg-type]
+    cunei.regoin("misspelt")  # type: ignore[attr-defined]
 
 
 def choose() -> None:

@@ -138,6 +138,23 @@ static void a_region_lasts_from_its_begin_to_its_end(void **state)
     assert_int_equal(cunei_histogram_count(&facts.regions[0].histogram), 3);
 }
 
+static void a_quantile_lies_between_the_shortest_and_the_longest(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 2; i++) {
+        tape_enter(&tape, LOAD, 100000 * i);
+        tape_leave(&tape, LOAD, 100000 * i + 3070 + i); /* in a bucket from 2944 on */
+    }
+    put_token(CUNEI_PHASE_ENTER, 1, 0, 300000);
+    for (uint64_t i = 0; i < 3; i++)
+        put_token(CUNEI_PHASE_RESUME, 1, 1, 300000 + 3071 * i);
+    read_tape();
+
+    assert_int_equal(cunei_userfacts_region_quantile(&facts.regions[0], 0.5), 3071);
+    assert_int_equal(cunei_userfacts_region_quantile(&facts.regions[0], 0.99), 3072);
+    assert_int_equal(cunei_userfacts_tokens_quantile(&facts.tokens[0], 0.5), 3071);
+}
+
 static void a_region_in_another_of_its_name_counts_once(void **state)
 {
     (void)state;
@@ -390,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_region_lasts_from_its_begin_to_its_end),
+        TEST(a_quantile_lies_between_the_shortest_and_the_longest),
         TEST(a_region_in_another_of_its_name_counts_once),
         TEST(a_region_may_end_in_another_function),
         TEST(time_suspended_is_not_time_inside),
