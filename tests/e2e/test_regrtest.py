@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `make cpython` makes of the results of CPython's own tests."""
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -204,6 +205,22 @@ def test_every_exemption_has_a_reason_and_is_in_the_docs():
     for row in exemptions:
         named = flowing.split(row.reason)[0].rsplit("* `", 1)[1]
         assert [series for series in row.series if series not in named] == []
+
+
+@pytest.mark.core
+@pytest.mark.skipif(
+    cpython.environments.series(sys.version.split()[0]) not in cpython.SAMPLED,
+    reason="the sample is not run on this Python",
+)
+def test_the_sample_has_forty_modules_of_this_python():
+    there = importlib.util.find_spec("test.libregrtest")
+    if not there:
+        pytest.skip("this Python comes without its tests")
+    folder = pathlib.Path(there.origin).parents[1]
+    names = {path.stem for path in folder.iterdir()}
+    sample = regrtest.read_modules(LISTS / "sample.txt")
+
+    assert len([module for module in sample if module.name in names]) >= 40
 
 
 def test_no_module_is_listed_twice():
