@@ -271,7 +271,44 @@ def chosen_pythons(names):
             yield version, path
 
 
+def refuse(sentence):
+    print(sentence, file=sys.stderr)
+    sys.exit(2)
+
+
+def check_pythons(options):
+    """The Pythons to compare, as (version, path); each that was named is there."""
+    there = environments.pythons()
+    names = {name for row in there for name in (*row, environments.series(row[0]))}
+    for name in options.python or []:
+        if name not in names:
+            versions = ", ".join(version for version, _ in there)
+            refuse(f"there is no Python {name} here; there are {versions}")
+    chosen = list(chosen_pythons(options.python))
+    for version, _ in chosen if options.as_installed else []:
+        if not python_of(version).exists():
+            refuse(
+                f"cunei was not installed for the tests of Python {version} before; "
+                "without --as-installed it is"
+            )
+    return chosen
+
+
+def python_of(version):
+    return BUILD / f"cpython-{version}" / "bin" / "python"
+
+
+def check_compared(options, compared, known):
+    """A run that compared nothing, or not what was named, has not succeeded."""
+    missing = [name for name in options.only or [] if name not in known]
+    if missing:
+        refuse(f"no Python that was looked at has the tests {' '.join(missing)}")
+    if not compared:
+        refuse("nothing was compared: no Python that was looked at has such tests")
+
+
 def compare_python(version, python, options):
+    """Results for its modules, and the names of those that it has."""
     comparison = Comparison(python, version, options.timeout, not options.fresh)
     modules = regrtest.read_modules(SAMPLE if options.sample else MODULES)
     if options.only:
@@ -280,12 +317,12 @@ def compare_python(version, python, options):
     modules = comparison.existing(modules)
     if not modules:
         print(f"Python {version} has none of these tests\n")
-        return True
+        return [], set()
     print(f"Python {version}: {len(modules)} modules\n      {HEAD}", flush=True)
     found = compare_all(comparison, modules, options.jobs, bool(options.only))
     results = show(found, len(modules))
     summarize(version, results)
-    return not any(result.differing for result in results)
+    return results, {module.name for module in modules}
 
 
 def sample_rank(version):
@@ -302,12 +339,20 @@ def compare_sample(version, python, jobs):
     return list(compare_all(comparison, modules, jobs, anew=True))
 
 
+def at_least_one(text):
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"wants a number from 1 on, not '{text}'")
+    return int(text)
+
+
 def parse_options():
     parser = argparse.ArgumentParser(prog="make cpython ARGS=", add_help=False)
     parser.add_argument("--python", action="append", help="3.13, 3.13.0 or a path")
     parser.add_argument("--only", nargs="+", metavar="MODULE")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--timeout", type=int, default=TIMEOUT_S, metavar="SECONDS")
+    parser.add_argument("--jobs", type=at_least_one, default=1)
+    parser.add_argument(
+        "--timeout", type=at_least_one, default=TIMEOUT_S, metavar="SECONDS"
+    )
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--as-installed", action="store_true")
@@ -323,17 +368,24 @@ def set_up_process():
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
+def compare_pythons(options):
+    """The exit status."""
+    results, known = [], set()
+    for version, path in check_pythons(options):
+        if not options.as_installed:
+            environments.install("cpython", version, path)
+        found, names = compare_python(version, python_of(version), options)
+        results += found
+        known |= names
+    compared = [row for row in results if row.verdict not in ("empty", "too slow")]
+    check_compared(options, compared, known)
+    return 1 if any(result.differing for result in results) else 0
+
+
 def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     set_up_process()
-    options = parse_options()
-    good = True
-    for version, path in chosen_pythons(options.python):
-        python = BUILD / f"cpython-{version}" / "bin" / "python"
-        if not options.as_installed:
-            environments.install("cpython", version, path)
-        good = compare_python(version, python, options) and good
-    return 0 if good else 1
+    return compare_pythons(parse_options())
 
 
 if __name__ == "__main__":

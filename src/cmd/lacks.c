@@ -96,8 +96,9 @@ static const struct {
      "--instrumenter trace counts a loop that stands in one line each time it goes "
      "around"},
     {FROM(12), RELEASE(13, 2), HOOK(TRACE), asks_for_trace,
-     "--instrumenter trace is slow in functions of thousands of lines: CPython looks "
-     "for each line from the first one on"},
+     "--instrumenter trace is slow in functions of more than about 127 lines, as "
+     "sys.settrace is: CPython looks for each line from the first one on; one of 300 "
+     "takes 40 times as long"},
     {FROM(12), RELEASE(13, 2), HOOK(MONITORING), NULL,
      "of a function of more than 127 lines --lines tells by instructions: a line of it "
      "takes some 0.2 µs more"},

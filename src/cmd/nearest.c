@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    WORD_MAX = 32 /* characters; longer words are no slips of the finger */
+    WORD_MAX = 256 /* characters; qualified names of methods and closures are long */
 };
 
 static size_t smallest(size_t a, size_t b, size_t c)
@@ -38,20 +38,43 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
     return last[b_size];
 }
 
+/* How many slips of the finger a word may have. */
+static size_t slips_of(size_t size)
+{
+    return 1 + size / 4;
+}
+
 void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
 {
     size_t word_size = strlen(nearest->word), name_size = strlen(name);
     if (word_size == 0 || word_size > WORD_MAX || name_size > WORD_MAX)
         return;
 
-    size_t steps = distance(nearest->word, word_size, name, name_size);
-    if (steps > 1 && word_size >= 2 && strncmp(nearest->word, name, word_size) == 0)
-        steps = 1; /* a beginning is as good as a slip */
     size_t longer = word_size > name_size ? word_size : name_size;
-    if (steps > 1 + longer / 4)
+    size_t shorter = word_size > name_size ? name_size : word_size;
+    bool begins = word_size >= 2 && strncmp(nearest->word, name, word_size) == 0;
+    if (longer - shorter > slips_of(longer) && !begins)
+        return; /* before all of both is looked at */
+    size_t steps = distance(nearest->word, word_size, name, name_size);
+    if (steps > 1 && begins)
+        steps = 1; /* a beginning is as good as a slip */
+    if (steps > slips_of(longer))
         return;
     if (!nearest->name || steps < nearest->distance) {
         nearest->name = name;
         nearest->distance = steps;
     }
+}
+
+bool cunei_nearest_offer_function(struct cunei_nearest *nearest, const char *qualname)
+{
+    const char *before = nearest->name;
+    const char *last = strrchr(qualname, '.');
+
+    if (*(last ? last + 1 : qualname) == '<' && !strchr(nearest->word, '<'))
+        return false;
+    cunei_nearest_offer(nearest, qualname);
+    if (last && !strchr(nearest->word, '.'))
+        cunei_nearest_offer(nearest, last + 1);
+    return nearest->name != before;
 }

@@ -10,6 +10,7 @@
 #ifndef CUNEI_CMD_NEAREST_H
 #define CUNEI_CMD_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cunei_nearest {
@@ -19,5 +20,12 @@ struct cunei_nearest {
 };
 
 void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name);
+
+/*
+ * The same for a function, as people would ask for it: by the last part of its name, or
+ * all of it.  What has no name of its own, as <module>, is not guessed.  Whether it is
+ * the best now.
+ */
+bool cunei_nearest_offer_function(struct cunei_nearest *nearest, const char *qualname);
 
 #endif

@@ -168,7 +168,7 @@ static int add_pattern(const struct cunei_option *option,
 {
     char error[200] = "";
 
-    if (!*text)
+    if (!*text || strcmp(text, ":") == 0)
         return cunei_cmd_usage("--%s wants a pattern that is not empty", option->name);
     bool include = option->kind != CUNEI_OPTION_EXCLUDE;
     int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));

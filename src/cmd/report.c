@@ -12,7 +12,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
-#include "cmd/unmatched.h"
+#include "cmd/unlined.h"
 #include "rt/refusal.h"
 #include "trace/trace.h"
 #include "view/report.h"
@@ -109,11 +109,12 @@ static const struct cunei_option options[] = {
     {.kind = CUNEI_OPTION_TABLE, .table = cunei_report_view_options},
     {.name = "lines",
      .letter = 'l',
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_LIST,
      .value = "NAME",
      .help = "show the source of a function with what each line\n"
-             "took, where that was recorded (record --lines)",
-     .offset = VALUE(lines)},
+             "took, where that was recorded (record --lines);\n"
+             "repeatable",
+     .offset = offsetof(struct cunei_report_values, lines)},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
@@ -147,7 +148,7 @@ int cunei_report_views(const struct cunei_report_values *values)
 
     return report->tree + report->threads + report->processes + report->tasks +
            report->exceptions + report->regions + report->counters + report->marks +
-           report->tokens + !!report->callers + !!report->lines;
+           report->tokens + !!report->callers + (values->lines.count > 0);
 }
 
 int cunei_report_settle(struct cunei_report_values *values)
@@ -157,15 +158,20 @@ int cunei_report_settle(struct cunei_report_values *values)
 
     report->chosen =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
+    report->lines = (const char *const *)values->lines.items;
+    report->line_count = values->lines.count;
     /* An object has room for all of them. */
     if (!report->json && views > 1)
         return cunei_cmd_usage("--tree, --threads, --callers, --lines, --processes, "
                                "--tasks, --exceptions, --regions, --counters, --marks "
                                "and --tokens are views of their own; ask for one, or "
                                "for --json");
-    if ((report->callers && !*report->callers) || (report->lines && !*report->lines))
-        return cunei_cmd_usage("--%s wants a name that is not empty",
-                               report->lines ? "lines" : "callers");
+    if (report->callers && !*report->callers)
+        return cunei_cmd_usage("--callers wants a name that is not empty");
+    for (size_t i = 0; i < report->line_count; i++) {
+        if (!*report->lines[i])
+            return cunei_cmd_usage("--lines wants a name that is not empty");
+    }
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_GO_ON;
@@ -177,18 +183,20 @@ void cunei_report_values_fini(struct cunei_report_values *values)
 {
     cunei_patterns_fini(&values->report.patterns);
     cunei_option_list_fini(&values->processes);
+    cunei_option_list_fini(&values->lines);
 }
 
 /* `trace` is still open. */
 static int fail(int rc, const char *path, const struct cunei_report_options *wanted,
                 const struct cunei_trace *trace)
 {
-    const char *name = wanted->callers ? wanted->callers : wanted->lines;
+    const struct cunei_report_unlined *unlined = wanted->unlined;
+    const char *name = unlined->name ? unlined->name : wanted->callers;
     struct cunei_patterns none = {0};
     char reason[200] = "";
 
-    if (wanted->lines && (rc == -ENODATA || (rc == -ENOENT && !wanted->callers)))
-        return cunei_unmatched_fail(trace, path, wanted->lines, rc == -ENODATA);
+    if (unlined->name && (rc == -ENODATA || rc == -ENOENT))
+        return cunei_unlined_fail(trace, path, unlined, rc == -ENODATA);
     switch (rc) {
     case -ENOENT:
         return cunei_cmd_fail(0,
@@ -233,6 +241,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     struct cunei_report_options copy = *wanted;
     struct cunei_refusals refusals;
     struct cunei_trace trace;
+    struct cunei_report_unlined unlined = {0};
 
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != 0)
@@ -246,6 +255,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     copy.refused = refusals.count;
     copy.refused_errno = refusals.reasons[0].error;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
+    copy.unlined = &unlined;
     copy.progress = cunei_progress_show;
     copy.progress_context = &progress;
     copy.begin = clear_progress;
@@ -255,7 +265,8 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     if (whole && whole != out && fclose(whole) != 0)
         rc = -ENOMEM;
     cunei_progress_clear(&progress);
-    status = rc < 0 && rc != -EBADMSG ? fail(rc, path, wanted, &trace) : EXIT_SUCCESS;
+    status = rc < 0 && rc != -EBADMSG ? fail(rc, path, &copy, &trace) : EXIT_SUCCESS;
+    cunei_report_unlined_fini(&unlined);
     cunei_trace_close(&trace);
     return status;
 }

@@ -12,7 +12,7 @@
 struct cunei_report_values {
     struct cunei_report_options report;
     const char *min_percent;
-    struct cunei_option_list processes; /* owned */
+    struct cunei_option_list processes, lines; /* owned */
 };
 
 #define CUNEI_REPORT_VALUES_DEFAULTS    \

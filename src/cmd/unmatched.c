@@ -250,19 +250,6 @@ static void offer_whole(struct search *search, const struct cunei_function *func
         free(name);
 }
 
-/* Whatever its module: by its qualified name, or the last part of that. */
-static void offer_function(struct search *search, const struct cunei_function *function)
-{
-    const char *before = search->by_name.name;
-    const char *last = strrchr(function->qualname, '.');
-
-    cunei_nearest_offer(&search->by_name, function->qualname);
-    if (last && !strchr(search->by_name.word, '.'))
-        cunei_nearest_offer(&search->by_name, last + 1);
-    if (search->by_name.name != before)
-        search->function = function->qualname;
-}
-
 static void offer(struct search *search, const struct cunei_function *function)
 {
     if (search->kind == KIND_EXPRESSION)
@@ -275,7 +262,8 @@ static void offer(struct search *search, const struct cunei_function *function)
         cunei_nearest_offer(&search->nearest, function->module);
     else
         offer_whole(search, function);
-    offer_function(search, function);
+    if (cunei_nearest_offer_function(&search->by_name, function->qualname))
+        search->function = function->qualname;
 }
 
 static void search_process(struct search *search,
@@ -303,16 +291,23 @@ static void say_value(const char *option, const struct search *search, bool sele
     bool is_named =
         search->function &&
         (!search->nearest.name || search->by_name.distance < search->nearest.distance);
+    /* A module that is there may be two slips from any short name. */
+    bool is_function = is_named && search->by_name.distance <= 1;
 
     if (search->has_c_function)
         cunei_cmd_note("%s '%s' means C functions, and those have no %s that could be "
                        "recorded",
                        option, pattern,
                        strcmp(option, "--lines") == 0 ? "lines" : "values");
+    else if (search->kind == KIND_MODULE && is_function)
+        cunei_cmd_note("no function that was recorded matches %s '%s', which is read "
+                       "as a module; for a function or method write ':%s'",
+                       option, pattern, search->function);
     else if (search->kind == KIND_MODULE && (is_named || !search->nearest.name))
-        cunei_cmd_note("no function that was recorded matches %s '%s', which is a "
-                       "module; for a function or method write ':%s'",
-                       option, pattern, is_named ? search->function : pattern);
+        cunei_cmd_note("no function that was recorded matches %s '%s', which is read "
+                       "as a module; a pattern of functions or methods begins with "
+                       "':'",
+                       option, pattern);
     else if (is_named || search->nearest.name)
         cunei_cmd_note("no function that was recorded matches %s '%s'; did you mean "
                        "'%s%s'?",
@@ -351,84 +346,4 @@ void cunei_unmatched_say(const struct cunei_recording *recording,
     say_values(recording, "--args", &recording->values->arguments, trace);
     say_values(recording, "--return", &recording->values->results, trace);
     say_values(recording, "--lines", &recording->values->lines, trace);
-}
-
-/* Offer a function by the name that people would ask for it: its last, or all of it. */
-static void offer_name(struct cunei_nearest *nearest,
-                       const struct cunei_function *function)
-{
-    const char *last = strrchr(function->qualname, '.');
-
-    if (!function->file[0])
-        return;
-    cunei_nearest_offer(nearest, function->qualname);
-    if (last && !strchr(nearest->word, '.'))
-        cunei_nearest_offer(nearest, last + 1);
-}
-
-/* Whether people who say so can mean a function of C only. */
-static bool is_c_function(const struct cunei_trace *trace, const char *name)
-{
-    bool is_c = false;
-
-    for (size_t i = 0; i < trace->process_count; i++) {
-        const struct cunei_trace_process *process = &trace->processes[i];
-        for (uint32_t j = 0; j < process->function_count; j++) {
-            const struct cunei_function *function = &process->functions[j];
-            const char *last =
-                function->module ? strrchr(function->qualname, '.') : NULL;
-            if (!function->module || (strcmp(function->qualname, name) != 0 &&
-                                      !(last && strcmp(last + 1, name) == 0)))
-                continue;
-            if (function->file[0])
-                return false;
-            is_c = true;
-        }
-    }
-    return is_c;
-}
-
-/* A function whose lines were recorded; NULL: there is none. */
-static const char *find_lined(const struct cunei_trace *trace)
-{
-    for (size_t i = 0; i < trace->process_count; i++) {
-        const struct cunei_trace_process *process = &trace->processes[i];
-        for (uint32_t j = 0; j < process->function_count; j++) {
-            if (process->functions[j].module && process->functions[j].source)
-                return process->functions[j].qualname;
-        }
-    }
-    return NULL;
-}
-
-int cunei_unmatched_fail(const struct cunei_trace *trace, const char *path,
-                         const char *name, bool is_there)
-{
-    const char *word = name + (name[0] == ':');
-    struct cunei_nearest nearest = {.word = word};
-    const char *lined = find_lined(trace);
-
-    const char *colon = strchr(name, ':');
-    if (is_c_function(trace, colon ? colon + 1 : name))
-        return cunei_cmd_fail(0, "'%s' is a C function, and those have no lines", name);
-    if (is_there)
-        return cunei_cmd_fail(0,
-                              "the lines of '%s' were not recorded in '%s'; record "
-                              "them with --lines '%s%s'",
-                              name, path, strpbrk(name, ":/") ? "" : ":", name);
-    for (size_t i = 0; i < trace->process_count; i++) {
-        for (uint32_t j = 0; j < trace->processes[i].function_count; j++) {
-            if (trace->processes[i].functions[j].module)
-                offer_name(&nearest, &trace->processes[i].functions[j]);
-        }
-    }
-    if (nearest.name)
-        return cunei_cmd_fail(0, "'%s' holds no function like '%s'; did you mean '%s'?",
-                              path, name, nearest.name);
-    if (lined)
-        return cunei_cmd_fail(0,
-                              "'%s' holds no function like '%s'; lines were recorded "
-                              "of '%s'",
-                              path, name, lined);
-    return cunei_cmd_fail(0, "'%s' holds no function like '%s'", path, name);
 }

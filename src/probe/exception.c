@@ -287,10 +287,11 @@ static void raise_with(struct cunei_flights *flights, PyCodeObject *code,
                        PyObject *offset, PyObject *exception,
                        const PyTracebackObject *traceback)
 {
+    bool has_landed = is_consumed(exception); /* first: it may run other code */
     struct cunei_flying *flying = cunei_flights_find(flights, exception);
     struct cunei_flight known;
 
-    if (is_consumed(exception)) {
+    if (has_landed) {
         if (flying)
             land_in(flights, flying, code, offset, exception);
         return;

@@ -62,7 +62,6 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
     struct cunei_ccall_walk calls = {0};
     size_t count = 0, steps = 0;
     uint32_t id;
-    bool collects = cunei_compat_hold_collections();
 
     if (frame && skip) {
         frame = step_back(frame);
@@ -85,7 +84,6 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
     else
         *omitted = (depth > steps ? depth - steps : 1) + cunei_ccall_left(&calls);
     Py_XDECREF(frame);
-    cunei_compat_let_collections(collects);
     return count;
 }
 
@@ -102,8 +100,11 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                             max - 1);
         functions[count++] = leaving;
     }
-    return count + walk(PyThreadState_GetFrame(thread), !top_is_open && !leaving, depth,
-                        &regions, functions + count, max - count, omitted);
+    bool collects = cunei_compat_hold_collections();
+    count += walk(PyThreadState_GetFrame(thread), !top_is_open && !leaving, depth,
+                  &regions, functions + count, max - count, omitted);
+    cunei_compat_let_collections(collects);
+    return count;
 }
 
 size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,

@@ -14,7 +14,8 @@
 size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted);
 
-/* The same for other frames than those that run, from `frame` on, which it consumes. */
+/* The same for other frames than those that run, from `frame` on, which it consumes.
+ * The caller holds collections, from before it has the frame. */
 size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
                              size_t *omitted);
 

@@ -4,12 +4,28 @@
  * of the metadata.
  */
 #include <errno.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "rt/recording.h"
 
 /* How long a measured frequency must have been measured to beat a given one. */
 #define BETTER_CALIBRATION_NS UINT64_C(100000000)
+
+void cunei_description_make_uuid(struct cunei_recording *recording)
+{
+    uint8_t *uuid = recording->metadata.uuid;
+
+    if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
+        /* Before the pool is ready: time and process are unique enough. */
+        uint64_t words[2] = {recording->start.wall_ns ^ recording->start.tick << 20,
+                             (uint64_t)recording->pid};
+        memcpy(uuid, words, sizeof(words));
+    }
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
 
 int cunei_description_write(struct cunei_recording *recording)
 {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "rt/ancestor.h"
@@ -65,18 +64,6 @@ bool cunei_recorder_is_on(void)
 uint32_t cunei_recorder_number(void)
 {
     return recording.number;
-}
-
-static void make_uuid(uint8_t uuid[16])
-{
-    if (getrandom(uuid, 16, GRND_NONBLOCK) != 16) {
-        /* Before the pool is ready: time and process are unique enough. */
-        uint64_t words[2] = {recording.start.wall_ns ^ recording.start.tick << 20,
-                             (uint64_t)recording.pid};
-        memcpy(uuid, words, sizeof(words));
-    }
-    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
-    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
 /* Take the texts over and fill in what the recorder knows better. */
@@ -146,7 +133,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.start = cunei_clock_pair();
     recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
-    make_uuid(recording.metadata.uuid);
+    cunei_description_make_uuid(&recording);
     recording.metadata.has_lines = options->has_lines;
     cunei_space_open(&recording.space, options->directory, options->max_bytes);
 
@@ -310,21 +297,32 @@ void cunei_recorder_end_event(uint32_t before)
     event_recording = before;
 }
 
-/* What the calling thread has open, as of the last renewal of all packets. */
+/*
+ * What the calling thread has open, as of the last renewal of all packets.  Asking may
+ * write events: a collection of garbage may begin there, and run anything.  If one of
+ * them has begun a packet, it has used the list, too.
+ */
 static size_t find_open(struct cunei_stream *stream, bool top_is_open, size_t *omitted,
                         uint32_t *renewals)
 {
+    uint32_t look;
     size_t count;
 
     do {
+        look = ++stream->looks;
         *renewals = atomic_load(&recording.renewals);
         *omitted = 0;
         count = recording.hooks.stack
                     ? recording.hooks.stack(top_is_open, stream->functions,
                                             CUNEI_RECORDER_STACK_MAX, omitted)
                     : 0;
-    } while (*renewals != atomic_load(&recording.renewals));
+    } while (look != stream->looks || *renewals != atomic_load(&recording.renewals));
     return count;
+}
+
+static uint64_t later_of(uint64_t now, uint64_t last)
+{
+    return now < last ? last : now;
 }
 
 /*
@@ -352,6 +350,7 @@ static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
     if (!is_recording_here() || number != recording.number)
         return NULL;
     if (stream->slot) {
+        *now = later_of(*now, stream->last);
         if (recording.renews || stream->renewals != renewals)
             flags = CUNEI_PACKET_RENEWED;
         if (recording.hooks.closing)
@@ -408,8 +407,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
         return stream;
     stream->pokes = pokes; /* before the hook writes something, which comes here, too */
     recording.hooks.poked(top_is_open);
-    if (*now < stream->last)
-        *now = stream->last;
+    *now = later_of(*now, stream->last);
     return cunei_stream_has_room(stream, *now, words)
                ? stream
                : find_room(now, words, top_is_open, number);

@@ -20,7 +20,10 @@
 
 #define CUNEI_RECORDER_STACK_MAX 4096
 
-/* What the recorder asks about the calling thread; each may be NULL. */
+/*
+ * What the recorder asks about the calling thread; each may be NULL.  All but `closing`
+ * may write events themselves, which then come before the one that is in hand.
+ */
 struct cunei_recorder_hooks {
     /*
      * The ids of the functions that are open, innermost first, at most `max`.  The top

@@ -117,6 +117,7 @@ void cunei_fork_watch(struct cunei_recording *recording);
 void cunei_exit_watch(struct cunei_recording *recording);
 
 /* rt/description.c: what the folder says of its process and its clock. */
+void cunei_description_make_uuid(struct cunei_recording *recording);
 int cunei_description_write(struct cunei_recording *recording);
 /* There is more to say. */
 int cunei_description_append(struct cunei_recording *recording);

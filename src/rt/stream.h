@@ -47,6 +47,7 @@ struct cunei_stream {
     uint32_t thread;        /* serial number */
     uint32_t pokes;         /* as many as it has heard of */
     uint32_t renewals;      /* the same */
+    uint32_t looks;         /* how often it was asked what is open */
     uint64_t observed_bits; /* of the packet, what a budget has looked at */
     clockid_t cpu_clock;
     char name[CUNEI_PACKET_THREAD_NAME];

@@ -60,34 +60,81 @@ static int nothing_found(const struct cunei_report *report,
     return -ENOENT;
 }
 
-/* `name` may be NULL: all of them.  -ENOENT and -ENODATA as of cunei_report_print. */
-static int choose(const struct cunei_report *report, const char *name,
-                  struct chosen *chosen)
+/* Those without a name for it are left out: there was no memory. */
+static void tell_unlined(const struct cunei_report *report, const char *name,
+                         struct cunei_report_unlined *unlined)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_lines *lines = &report->survey->lines;
+    bool *has_lines = calloc((size_t)functions->count + 1, sizeof(*has_lines));
+
+    unlined->name = name;
+    unlined->lined = calloc((size_t)functions->count + 1, sizeof(char *));
+    for (uint32_t i = 1; has_lines && i < lines->count; i++)
+        has_lines[lines->items[i].function - 1] = true;
+    for (uint32_t i = 0; has_lines && unlined->lined && i < functions->count; i++) {
+        char *copy = has_lines[i] ? strdup(functions->items[i].qualname) : NULL;
+        if (copy)
+            unlined->lined[unlined->count++] = copy;
+    }
+    free(has_lines);
+}
+
+void cunei_report_unlined_fini(struct cunei_report_unlined *unlined)
+{
+    for (size_t i = 0; i < unlined->count; i++)
+        free(unlined->lined[i]);
+    free(unlined->lined);
+    *unlined = (struct cunei_report_unlined){0};
+}
+
+/* Mark the lines of the functions that this name means. */
+static int mark(const struct cunei_report *report, const char *name, bool *marks)
 {
     const struct cunei_lines *lines = &report->survey->lines;
-    struct cunei_wanted wanted = {0};
+    struct cunei_wanted wanted;
+    bool found = false;
+
+    int rc = cunei_wanted_init(&wanted, report, name);
+    for (uint32_t i = 1; rc == 0 && i < lines->count; i++) {
+        bool has = cunei_wanted_has(&wanted, function_of(report, &lines->items[i]));
+        marks[i] |= has;
+        found |= has;
+    }
+    if (rc == 0 && !found)
+        rc = nothing_found(report, &wanted);
+    if (rc < 0 && report->options->unlined)
+        tell_unlined(report, name, report->options->unlined);
+    cunei_wanted_fini(&wanted);
+    return rc;
+}
+
+/* All of them, where no names are given.  -ENOENT and -ENODATA as of
+ * cunei_report_print. */
+static int choose(const struct cunei_report *report, struct chosen *chosen)
+{
+    const struct cunei_report_options *options = report->options;
+    const struct cunei_lines *lines = &report->survey->lines;
+    bool *marks = calloc((size_t)lines->count + 1, sizeof(*marks));
+    int rc = marks ? 0 : -ENOMEM;
 
     *chosen = (struct chosen){0};
-    int rc = name ? cunei_wanted_init(&wanted, report, name) : 0;
-    if (rc < 0)
-        return rc;
-    chosen->items = calloc((size_t)lines->count + 1, sizeof(struct cunei_line_facts *));
-    if (!chosen->items)
+    for (size_t i = 0; rc == 0 && i < options->line_count; i++)
+        rc = mark(report, options->lines[i], marks);
+    if (rc == 0)
+        chosen->items =
+            calloc((size_t)lines->count + 1, sizeof(struct cunei_line_facts *));
+    if (rc == 0 && !chosen->items)
         rc = -ENOMEM;
     for (uint32_t i = 1; rc == 0 && i < lines->count; i++) {
         const struct cunei_line_facts *line = &lines->items[i];
-        if (name ? cunei_wanted_has(&wanted, function_of(report, line))
-                 : cunei_report_shows(report, line->function - 1))
+        if (options->lines ? marks[i] : cunei_report_shows(report, line->function - 1))
             chosen->items[chosen->count++] = line;
     }
     if (rc == 0 && chosen->count > 0)
         qsort(chosen->items, chosen->count, sizeof(struct cunei_line_facts *),
               compare_lines);
-    else if (rc == 0 && name)
-        rc = nothing_found(report, &wanted);
-    if (rc < 0)
-        free(chosen->items);
-    cunei_wanted_fini(&wanted);
+    free(marks);
     return rc;
 }
 
@@ -325,7 +372,7 @@ int cunei_report_lines(const struct cunei_report *report)
     struct part *parts = NULL;
     uint32_t count = 0;
 
-    int rc = choose(report, report->options->lines, &chosen);
+    int rc = choose(report, &chosen);
     if (rc < 0)
         return rc;
     parts = find_parts(report, &chosen, &count);
@@ -367,7 +414,7 @@ int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json
     struct cunei_stamps stamps = {0};
     struct chosen chosen;
 
-    int rc = choose(report, report->options->lines, &chosen);
+    int rc = choose(report, &chosen);
     if (rc < 0)
         return rc;
     cunei_json_open(json, "lines", '[');

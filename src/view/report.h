@@ -31,6 +31,15 @@ enum cunei_report_sort {
     CUNEI_SORT_NAME,
 };
 
+/* A function whose lines were asked for, and that has none. */
+struct cunei_report_unlined {
+    const char *name; /* borrowed: as asked for; NULL: all are there */
+    char **lined;     /* owned: the qualified names of those that have some */
+    size_t count;
+};
+
+void cunei_report_unlined_fini(struct cunei_report_unlined *unlined);
+
 struct cunei_report_options {
     int sort;         /* enum cunei_report_sort */
     uint64_t limit;   /* functions in a table; 0: all */
@@ -38,8 +47,11 @@ struct cunei_report_options {
     uint64_t depth;   /* … so many levels of it; 0: all … */
     double min_share; /* … and what took at least so much of the wall time, 0 to 1 */
     const char *callers; /* who called this function; NULL: not asked for */
-    const char *lines;   /* the lines of this function; NULL: not asked for */
-    bool all_lines;      /* of all functions whose lines were recorded, if any were */
+    /* The lines of these functions; NULL: not asked for. */
+    const char *const *lines;
+    size_t line_count;
+    struct cunei_report_unlined *unlined; /* gets what is not there; may be NULL */
+    bool all_lines; /* of all functions whose lines were recorded, if any were */
     bool threads;
     bool processes;
     bool tasks;

@@ -6,7 +6,7 @@
 #include "base/glob.h"
 #include "view/section.h"
 
-static bool has_name(const struct cunei_function *function, const char *name)
+bool cunei_wanted_is_name(const struct cunei_function *function, const char *name)
 {
     const char *last = strrchr(function->qualname, '.');
 
@@ -21,7 +21,7 @@ int cunei_wanted_init(struct cunei_wanted *wanted, const struct cunei_report *re
 
     *wanted = (struct cunei_wanted){.name = name};
     for (uint32_t i = 0; !wanted->is_name && i < functions->count; i++)
-        wanted->is_name = has_name(&functions->items[i], name);
+        wanted->is_name = cunei_wanted_is_name(&functions->items[i], name);
     if (wanted->is_name)
         return 0;
     return cunei_patterns_add(&wanted->patterns, true, name, NULL, 0);
@@ -31,7 +31,7 @@ bool cunei_wanted_has(const struct cunei_wanted *wanted,
                       const struct cunei_function *function)
 {
     if (wanted->is_name)
-        return has_name(function, wanted->name);
+        return cunei_wanted_is_name(function, wanted->name);
     return cunei_patterns_include(&wanted->patterns, function->module,
                                   function->qualname, function->file);
 }

@@ -22,6 +22,9 @@ struct cunei_wanted {
     bool is_name; /* a function has that name: it is no pattern */
 };
 
+/* Whether people who say so may mean this function: by its name, or a glob. */
+bool cunei_wanted_is_name(const struct cunei_function *function, const char *name);
+
 /* -EINVAL: it is no expression; -ENOMEM. */
 int cunei_wanted_init(struct cunei_wanted *wanted, const struct cunei_report *report,
                       const char *name);

@@ -314,6 +314,11 @@ assert not cunei.is_recording()
     assert done.stdout.startswith(message)
 
 
+MODULE = (
+    ", which is read as a module; a pattern of functions or methods begins with ':'"
+)
+
+
 @pytest.mark.parametrize(
     ("pattern", "hint"),
     [
@@ -321,10 +326,12 @@ assert not cunei.is_recording()
         ("__main__:laod", "; did you mean '__main__:load'?"),
         ("app:laod", "; did you mean ':load'?"),
         ("__mian__", "; did you mean '__main__'?"),
-        ("lod", ", which is a module; for a function or method write ':load'"),
+        ("lod", ", which is read as a module; for a function or method write ':load'"),
         ("./ap.py", "; did you mean 'app.py'?"),
         (":nothing.like.this", ""),
-        ("load", ", which is a module; for a function or method write ':load'"),
+        ("olda", MODULE),
+        ("nomodule", MODULE),
+        ("load", ", which is read as a module; for a function or method write ':load'"),
         ("re:^x", ""),
         ("other.py", ""),
     ],

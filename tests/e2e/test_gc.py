@@ -173,6 +173,55 @@ run()
     assert ticks > 0
 
 
+@pytest.mark.core
+@pytest.mark.parametrize(
+    "depth, threshold", [(0, 1), (20, 1), (20, 12), (60, 50), (200, 7), (900, 700)]
+)
+def test_collections_where_packets_begin(cunei, depth, threshold):
+    """CPython 3.11 may begin one where it is asked for the frames that are open."""
+    cunei.write(
+        "app.py",
+        f"""\
+import gc
+
+class Node:
+    def __init__(self):
+        self.own = self
+    def __del__(self):
+        leaf(0)
+
+def leaf(i):
+    return i
+
+def climb(n):
+    if n:
+        return climb(n - 1)
+    for i in range(100_000):
+        leaf(i)
+
+gc.disable()
+litter = [Node() for _ in range(20)]
+del litter
+gc.set_threshold({threshold})
+gc.enable()
+climb({depth})
+gc.collect()
+""",
+    )
+    done = cunei("record", "-o", "trace", "app.py")
+    assert done.returncode == 0
+    assert "cannot be read" not in done.stderr
+
+    trace = ctf.read(cunei.folder / "trace")
+    assert trace.lost() == 0
+    assert trace.is_balanced()
+    shown = json.loads(cunei("report", "trace", "--json").stdout)
+    calls = {row["qualname"]: row["calls"] for row in shown["functions"]}
+    assert calls["leaf"] == 100_000 + calls["Node.__del__"]
+    assert calls["Node.__del__"] == 20
+    assert calls["climb"] == depth + 1
+
+
 def test_the_callback_is_gone_after_a_recording(cunei):
     cunei.write(
         "app.py",

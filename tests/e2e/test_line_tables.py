@@ -162,6 +162,102 @@ def test_functions_that_are_not_there_are_told_with_the_nearest(cunei):
     assert "lines were recorded of 'add'" in done.stderr
 
 
+METHODS = """\
+class Cart:
+    def __init__(self): self.all = []
+    def total(self): return sum(self.all)
+    def empty(self): self.all.clear()
+    def tell(self): print(self.all)
+
+def times(function):
+    def wrap(*words): return function(*words)
+    return wrap
+
+@times
+def run():
+    cart = Cart()
+    cart.total()
+    cart.empty()
+    cart.tell()
+
+run()
+"""
+
+
+def test_what_is_told_of_lines_that_were_not_recorded_records_them(cunei):
+    """Also of methods, and of what is defined in a function."""
+    record(cunei, METHODS, "--lines", ":Cart.__init__")
+    for name in ("total", "wrap", "Cart.total"):
+        done = cunei("report", "trace", "--lines", name)
+        found = re.fullmatch(
+            f"cunei: the lines of '{name}' were not recorded in 'trace'; record them "
+            "with --lines '(:.*)'\\n",
+            done.stderr,
+        )
+        assert found, done.stderr
+        again = cunei("record", "-o", "again", "--force", "--lines", found[1], "app.py")
+        assert "matches" not in again.stderr
+        shown = cunei("report", "again", "--lines", name)
+        assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_functions_with_lines_are_guessed_first(cunei):
+    record(cunei, METHODS, "--lines", ":Cart.tell")
+
+    for typed, meant in (
+        (
+            "totl",
+            "'total'? Its lines were not recorded; record them with --lines "
+            "':Cart.total'",
+        ),
+        ("toll", "'tell'?"),
+        ("nomodule", None),
+    ):
+        said = cunei("report", "trace", "--lines", typed).stderr
+        if meant is None:
+            assert said.endswith("; lines were recorded of 'Cart.tell'\n")
+        else:
+            assert said.endswith(f"; did you mean {meant}\n")
+    every = ["Cart.__init__", "Cart.total", "Cart.empty", "Cart.tell", "run"]
+    cunei("record", "-o", "all", *(f"--lines=:{name}" for name in every), "app.py")
+    said = cunei("report", "all", "--lines", "unheard").stderr
+    assert re.search(r"of '[^']+', '[^']+', '[^']+' and 2 more\n$", said), said
+
+
+def test_several_functions_are_shown_side_by_side(cunei):
+    record(cunei, METHODS, "--lines", "app.py")
+    words = ("--lines", "total", "--lines", "empty")
+
+    done = cunei("report", "trace", *words)
+    assert done.returncode == 0
+    assert "def total" in done.stdout and "def empty" in done.stdout
+    assert "def tell" not in done.stdout
+    shown = json.loads(cunei("report", "trace", "--json", *words).stdout)
+    assert {line["function"] for line in shown["lines"]} == {"Cart.total", "Cart.empty"}
+    done = cunei("report", "trace", *words, "--lines", "totally")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no function like 'totally'" in done.stderr
+
+
+def test_names_that_are_long_are_guessed_too(cunei):
+    name = "RecursiveDescentExpressionParser.parse_statement"
+    source = f"class {name.split('.')[0]}:\n"
+    source += f"    def {name.split('.')[1]}(self): pass\n{name}(0)\n"
+    cunei.write("app.py", source)
+    typed = name.replace("ement", "emnt")
+    done = cunei("record", "-o", "trace", "--lines", f":{typed}", "app.py")
+
+    assert f"; did you mean ':{name}'?\n" in done.stderr
+
+
+def test_a_colon_alone_is_no_pattern(cunei):
+    cunei.write("app.py", "")
+    done = cunei("record", "-o", "trace", "--lines", ":", "app.py")
+
+    assert done.returncode == 2
+    assert "--lines wants a pattern that is not empty" in done.stderr
+
+
 def test_a_pattern_that_matches_nothing_is_told(cunei):
     cunei.write("app.py", SHOWN)
     done = cunei("record", "-o", "trace", "--lines", "__main__:ad", "app.py")

@@ -440,3 +440,21 @@ def test_a_long_function_on_a_python_that_is_slow_to_tell_its_lines(cunei):
     is_slow = (3, 12) <= ast.literal_eval(version.stdout) < (3, 13, 3)
     shown = cunei("report", "trace", "--lines", "f", env={"COLUMNS": "200"}).stdout
     assert ("were told by its instructions" in shown) == is_slow
+
+
+def test_a_generator_that_is_closed_in_yield_from_begins_the_line_again(cunei):
+    """From 3.13 on, where CPython runs it to close it."""
+    source = (
+        "def count():\n"
+        "    yield from iter([1, 2])\n"
+        "def delegate():\n"
+        "    yield from count()\n"
+        "closed, ended = delegate(), delegate()\n"
+        "next(closed)\n"
+        "closed.close()\n"
+        "list(ended)\n"
+    )
+    report = record(cunei, source, "--lines", ":delegate")
+
+    again = sys.version_info >= (3, 13)
+    assert lines_of(report) == {("delegate", 4): 2 + again}

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What `make cpython` makes of the results of CPython's own tests."""
 
+import importlib.util
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 
+import cpython  # noqa: E402
 import regrtest  # noqa: E402
 from regrtest import PROCESS, Exemption, Module, Run  # noqa: E402
 
@@ -130,6 +133,63 @@ def test_an_exemption_holds_for_the_series_it_names(series, held):
     assert Exemption("test_a", "*", False, "So.", series).holds("3.12") is held
 
 
+def test_no_pattern_covers_how_a_process_ended_but_its_name():
+    assert Exemption("test_x", "*", False, "").covers("test_x", "a.T.test_y")
+    assert not Exemption("test_x", "*", False, "").covers("test_x", PROCESS)
+    assert Exemption("test_x", PROCESS, False, "").covers("test_x", PROCESS)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--python", "3.7"], "there is no Python 3.7 here; there are 3."),
+        (["--jobs", "0"], "--jobs: wants a number from 1 on, not '0'"),
+        (["--jobs", "many"], "--jobs: wants a number from 1 on, not 'many'"),
+        (["--timeout", "-1"], "--timeout: wants a number from 1 on, not '-1'"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_is_refused(words, said):
+    done = compare(*words)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr.splitlines()[-1]
+
+
+def compare(*words):
+    tool = ROOT / "tools" / "cpython.py"
+    return subprocess.run(
+        [sys.executable, tool, *words], capture_output=True, text=True, cwd=ROOT
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "test_gcc"], "no Python that was looked at has the tests test_gcc"),
+        ([], "nothing was compared: no Python that was looked at has such tests"),
+        (
+            ["--as-installed"],
+            "cunei was not installed for the tests of Python 3.13.0 before; without "
+            "--as-installed it is",
+        ),
+    ],
+)
+def test_a_comparison_of_nothing_has_not_succeeded(
+    monkeypatch, capsys, tmp_path, words, said
+):
+    chosen = [("3.13.0", "python3.13")]
+    monkeypatch.setattr(sys, "argv", ["cpython.py", *words])
+    monkeypatch.setattr(cpython, "BUILD", tmp_path)
+    monkeypatch.setattr(cpython.environments, "pythons", lambda: chosen)
+    monkeypatch.setattr(cpython.environments, "install", lambda *words: None)
+    monkeypatch.setattr(cpython, "compare_python", lambda *words: ([], set()))
+    with pytest.raises(SystemExit) as ended:
+        cpython.compare_pythons(cpython.parse_options())
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"{said}\n"
+
+
 def test_every_exemption_has_a_reason_and_is_in_the_docs():
     exemptions = regrtest.read_exemptions(LISTS / "exemptions.txt")
     docs = (ROOT / "docs" / "cpython-tests.md").read_text()
@@ -142,6 +202,25 @@ def test_every_exemption_has_a_reason_and_is_in_the_docs():
     ] == []
     flowing = " ".join(docs.split())
     assert [row for row in exemptions if row.reason not in flowing] == []
+    for row in exemptions:
+        named = flowing.split(row.reason)[0].rsplit("* `", 1)[1]
+        assert [series for series in row.series if series not in named] == []
+
+
+@pytest.mark.core
+@pytest.mark.skipif(
+    cpython.environments.series(sys.version.split()[0]) not in cpython.SAMPLED,
+    reason="the sample is not run on this Python",
+)
+def test_the_sample_has_forty_modules_of_this_python():
+    there = importlib.util.find_spec("test.libregrtest")
+    if not there:
+        pytest.skip("this Python comes without its tests")
+    folder = pathlib.Path(there.origin).parents[1]
+    names = {path.stem for path in folder.iterdir()}
+    sample = regrtest.read_modules(LISTS / "sample.txt")
+
+    assert len([module for module in sample if module.name in names]) >= 40
 
 
 def test_no_module_is_listed_twice():

@@ -161,7 +161,9 @@ def test_what_holds_for_some_releases_is_said_of_them(
 
     done = cunei("record", "--instrumenter", "trace", "--python", python, "-c", "pass")
 
-    assert ("is slow in functions of thousands of lines" in done.stderr) is is_slow
+    assert (
+        "is slow in functions of more than about 127 lines" in done.stderr
+    ) is is_slow
 
 
 def test_what_only_a_python_without_gil_lacks_is_said_of_it(cunei, pretended):

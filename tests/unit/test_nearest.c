@@ -54,6 +54,26 @@ static void the_same_is_nearer_than_what_is_like_it(void **state)
     assert_string_equal(nearest.name, "gen");
 }
 
+static void a_function_is_known_by_the_last_part_of_its_name(void **state)
+{
+    struct cunei_nearest nearest = {.word = "totl"};
+    (void)state;
+
+    assert_false(cunei_nearest_offer_function(&nearest, "Cart.<lambda>"));
+    assert_true(cunei_nearest_offer_function(&nearest, "Cart.total"));
+    assert_false(cunei_nearest_offer_function(&nearest, "Basket.total"));
+    assert_string_equal(nearest.name, "total");
+}
+
+static void what_has_no_name_is_guessed_only_by_who_says_so(void **state)
+{
+    struct cunei_nearest module = {.word = "nomodule"}, typed = {.word = "<modul>"};
+    (void)state;
+
+    assert_false(cunei_nearest_offer_function(&module, "<module>"));
+    assert_true(cunei_nearest_offer_function(&typed, "<module>"));
+}
+
 static void what_is_far_from_everything_is_not_guessed(void **state)
 {
     char longest[100];
@@ -72,6 +92,8 @@ int main(void)
         cmocka_unit_test(a_slip_of_the_finger_is_understood),
         cmocka_unit_test(a_beginning_is_understood),
         cmocka_unit_test(the_same_is_nearer_than_what_is_like_it),
+        cmocka_unit_test(a_function_is_known_by_the_last_part_of_its_name),
+        cmocka_unit_test(what_has_no_name_is_guessed_only_by_who_says_so),
         cmocka_unit_test(what_is_far_from_everything_is_not_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,57 @@ static void a_packet_is_not_begun_in_another_recording(void **state)
     assert_int_equal(count_and_remove(&second), 1);
 }
 
+static struct scratch *asked_in;
+static uint64_t next_number;
+
+static void put_next(void)
+{
+    scratch_put(asked_in, next_number++);
+}
+
+static void put_three(void)
+{
+    when_asked = NULL;
+    for (int i = 0; i < 3; i++)
+        put_next();
+}
+
+static void put_into_a_new_packet(void)
+{
+    cunei_recorder_renew();
+    put_three();
+}
+
+/*
+ * As a collection of garbage does that begins where the stack or the name is asked for.
+ * The event in hand has read its clock by then, and is after those all the same.
+ */
+static void events_while_a_packet_begins_come_before_it(void **state)
+{
+    static void (*const cases[])(void) = {put_three, put_into_a_new_packet};
+    struct scratch scratch;
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        asked_in = &scratch;
+        next_number = 0;
+        start(&scratch);
+        for (int k = 0; k < 2; k++) { /* the first asks for the name, too */
+            uint64_t now = cunei_clock_read();
+            when_asked = cases[i];
+            cunei_recorder_renew();
+            struct cunei_stream *stream = cunei_recorder_room(&now, 1, false);
+            assert_non_null(stream);
+            assert_null(when_asked);
+            assert_true(now >= stream->last);
+            put_next();
+        }
+        assert_int_equal(cunei_recorder_stop(), 0);
+
+        assert_int_equal(count_and_remove(&scratch), 8);
+    }
+}
+
 /* A thread that writes into whichever recording is on. */
 struct writer {
     pthread_t thread;
@@ -283,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_of_a_recording_that_ended_goes_into_no_other),
         cmocka_unit_test(a_packet_is_not_begun_in_another_recording),
+        cmocka_unit_test(events_while_a_packet_begins_come_before_it),
         cmocka_unit_test(threads_write_while_recordings_end_and_begin),
         cmocka_unit_test(threads_end_while_recordings_end_and_begin),
         cmocka_unit_test(threads_write_while_others_fork_and_poke),
