@@ -450,8 +450,10 @@ static const struct cunei_encoder encoder = {
 
 int cunei_export_csv(struct cunei_export *export)
 {
-    (void)fputs("process,thread,function,start,duration,self,depth,parent,kind,outcome,"
-                "arguments\n",
+    /* Quoted: readers that look at the first rows alone, as DuckDB does at 20 480, would
+     * else take a quote that comes later for a letter. */
+    (void)fputs("\"process\",\"thread\",\"function\",\"start\",\"duration\",\"self\","
+                "\"depth\",\"parent\",\"kind\",\"outcome\",\"arguments\"\n",
                 export->out);
     return cunei_tell(export, &encoder);
 }
