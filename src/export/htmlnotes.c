@@ -376,8 +376,6 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
         return put_mark(encoding, (const void *)event, time);
     case CUNEI_CLASS_COUNTER:
         return put_counter(encoding, (const void *)event, time);
-    case CUNEI_CLASS_TAG:
-        return put_tag(encoding, (const void *)event);
     case CUNEI_CLASS_PARAMETER:
         return take_parameter(encoding->state, (const void *)event);
     default:
@@ -441,6 +439,7 @@ const struct cunei_encoder cunei_notes_encoder = {
     .event = put_event,
     .pause = put_pause,
     .lost = put_lost,
+    .tag = put_tag,
     .join = join,
     .release = release,
     .state_size = sizeof(struct state),

@@ -158,6 +158,11 @@ static int tell_event(void *context, const uint64_t *event, uint64_t time)
     struct cunei_encoding *encoding = context;
     struct cunei_pending *pending = &encoding->pending;
 
+    /* It is about a function, and may stand between a call and its arguments. */
+    if (cunei_record_class(event[0]) == CUNEI_CLASS_TAG)
+        return encoding->encoder->tag
+                   ? encoding->encoder->tag(encoding, (const void *)event)
+                   : 0;
     if (cunei_record_class(event[0]) == CUNEI_CLASS_ARGUMENT) {
         struct cunei_value value = value_of((const void *)event);
         if (cunei_record_phase(event[0]) & 1) {

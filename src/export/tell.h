@@ -141,6 +141,10 @@ struct cunei_encoder {
     int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
     int (*lost)(struct cunei_encoding *encoding, uint64_t time, uint64_t count);
 
+    /* Calls of a function are a region, too; the call that is begun may still be
+     * untold. */
+    int (*tag)(struct cunei_encoding *encoding, const struct cunei_user_value *tag);
+
     /*
      * A pause of the garbage collector is over; what was called in it is told already.
      * Who has none gets its ends as events.
