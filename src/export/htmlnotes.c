@@ -407,12 +407,16 @@ static int put_pause(struct cunei_encoding *encoding, const struct cunei_pause *
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
 {
+    uint64_t begin_ns = since_origin(encoding, gap->begin);
+
     put(encoding,
         (struct cunei_note){.kind = CUNEI_NOTE_LOST,
-                            .time_ns = since_origin(encoding, time),
-                            .value = count},
+                            .time_ns = begin_ns,
+                            .value = since_origin(encoding, gap->end) - begin_ns,
+                            .number = gap->count < UINT32_MAX ? (uint32_t)gap->count
+                                                              : UINT32_MAX},
         NULL);
     return 0;
 }
