@@ -85,7 +85,7 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     cunei_trace_close(&trace);
 
     if (rc == -EBADMSG)
-        return cunei_cmd_fail(0, "%s; what came before it is shown", error.text);
+        return cunei_cmd_fail(0, "%s; what is whole is shown", error.text);
     if (rc == -ESRCH)
         return cunei_cmd_fail(
             0,

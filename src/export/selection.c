@@ -172,6 +172,9 @@ int cunei_selection_make(struct cunei_export *export)
     int rc = 0;
 
     export->origin_ns = cunei_trace_begin_ns(trace);
+    export->damage_count = trace->damage_count;
+    if (trace->damage_count > 0)
+        export->damage = trace->damages[0];
     export->selections = calloc(trace->process_count + 1, sizeof(*export->selections));
     if (!export->selections)
         return -ENOMEM;
