@@ -199,8 +199,11 @@ static int prepare_file(struct values *values)
                                values->to, values->output);
     const char *named = values->to[size] == ':' ? values->to + size + 1 : "";
     values->file = values->output ? values->output : named[0] ? named : "compare.html";
-    if (values->open && strcmp(values->file, "-") == 0)
+    bool is_stdout = strcmp(values->file, "-") == 0;
+    if (values->open && is_stdout)
         return cunei_cmd_usage("--open needs a file, and - is stdout");
+    if (values->compare.json && is_stdout)
+        return cunei_cmd_usage("--json goes to stdout, and so does -o -: name a file");
     int status = cunei_target_check(values->file, false, values->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
 }
