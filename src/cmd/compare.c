@@ -75,7 +75,7 @@ static const struct cunei_option options[] = {
      .help = "print all as one JSON object",
      .offset = offsetof(struct values, compare.json)},
     {.name = "to",
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_ONCE,
      .value = "html[:FILE]",
      .help = "write a page, too, with a flame graph of the\ndifference: red is slower, "
              "blue is faster",

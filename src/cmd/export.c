@@ -28,7 +28,7 @@ struct values {
 
 static const struct cunei_option options[] = {
     {.name = "to",
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_ONCE,
      .value = "FORMAT",
      .help = "which format; --list shows them",
      .offset = offsetof(struct values, to)},

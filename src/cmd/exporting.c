@@ -21,7 +21,7 @@
 
 const struct cunei_option cunei_exporting_options[] = {
     {.name = "to",
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_ONCE,
      .value = "FORMAT[:FILE]",
      .help = "export it at the end; 'cunei export --list' shows the\nformats",
      .offset = offsetof(struct cunei_exporting, to)},

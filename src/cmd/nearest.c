@@ -38,6 +38,25 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
     return last[b_size];
 }
 
+/* In small letters, where they are of ASCII. */
+static void fold(const char *word, size_t size, char *folded)
+{
+    for (size_t i = 0; i < size; i++)
+        folded[i] =
+            (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
+}
+
+/* Another case is a slip for all letters together. */
+static size_t folded_distance(const char *a, size_t a_size, const char *b,
+                              size_t b_size)
+{
+    char folded_a[WORD_MAX], folded_b[WORD_MAX];
+
+    fold(a, a_size, folded_a);
+    fold(b, b_size, folded_b);
+    return 1 + distance(folded_a, a_size, folded_b, b_size);
+}
+
 void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
 {
     size_t word_size = strlen(nearest->word), name_size = strlen(name);
@@ -45,6 +64,8 @@ void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
         return;
 
     size_t steps = distance(nearest->word, word_size, name, name_size);
+    size_t folded = folded_distance(nearest->word, word_size, name, name_size);
+    steps = folded < steps ? folded : steps;
     if (steps > 1 && word_size >= 2 && strncmp(nearest->word, name, word_size) == 0)
         steps = 1; /* a beginning is as good as a slip */
     size_t longer = word_size > name_size ? word_size : name_size;

@@ -46,6 +46,8 @@ UNKNOWN = {
     "perfeto": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
     "speed": "no format 'speed', did you mean 'speedscope'? There are html, ",
     "Chrome": "no format 'Chrome', did you mean 'chrome'? There are html, ",
+    "HTML": "no format 'HTML', did you mean 'html'? There are html, ",
+    "PERFETTO": "no format 'PERFETTO', did you mean 'perfetto'? There are html, ",
     "xlsx": "no format 'xlsx'; there are html, ",
     "": "no format ''; there are html, ",
     "perfeto:x": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
@@ -437,6 +439,7 @@ def test_a_process_that_does_not_exist(trace):
 WORDS = {
     ("--to", "csv", "--names"): "--names is for --to ctf: other formats name every "
     "function anyway",
+    ("--to", "html", "--to", "csv"): "--to html and --to csv: one at a time",
     ("--to", "csv:a", "-o", "b"): "--to csv:a names a file, and so does -o b: "
     "one is enough",
 }
