@@ -46,7 +46,8 @@ static const struct cunei_option options[] = {
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "show one process of several, by pid, folder or name;\nrepeatable",
+     .help =
+         "show one process of several, by pid, folder, name or\nprogram; repeatable",
      .offset = offsetof(struct values, processes)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_window_options,

@@ -113,7 +113,7 @@ static int put_thread(struct cunei_encoding *encoding,
     state->tid = packet->vtid;
     if (!is_begin)
         return 0;
-    cunei_format_command(&program, &encoding->process->description);
+    cunei_format_process(&program, &encoding->process->description);
     (void)put_name(encoding, "process_name", program.data ? program.data : "",
                    program.size);
     cunei_buffer_fini(&program);

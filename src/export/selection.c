@@ -140,6 +140,7 @@ static int select_threads(struct cunei_export *export)
     for (size_t i = 0; i < export->trace->process_count; i++) {
         struct cunei_selection *selection = &export->selections[i];
         selection->has_threads = true;
+        selection->is_wanted &= selection->thread_count > 0;
         if (selection->thread_count > 0)
             qsort(selection->threads, selection->thread_count,
                   sizeof(*selection->threads), compare_serials);

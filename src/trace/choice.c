@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/trace.h"
+#include "wire/words.h"
 
 const char *cunei_trace_folder(const struct cunei_trace_process *process)
 {
@@ -15,12 +16,15 @@ const char *cunei_trace_folder(const struct cunei_trace_process *process)
 bool cunei_trace_is_called(const struct cunei_trace_process *process, const char *word)
 {
     const char *name = process->description.name;
+    struct cunei_words words = cunei_words_read(&process->description);
     char pid[16];
 
     (void)snprintf(pid, sizeof(pid), "%" PRIu32, process->metadata.pid);
     return strcmp(word, pid) == 0 ||
            fnmatch(word, cunei_trace_folder(process), 0) == 0 ||
-           (name && fnmatch(word, name, 0) == 0);
+           (name && fnmatch(word, name, 0) == 0) ||
+           (words.script[0] && fnmatch(word, cunei_words_base(words.script), 0) == 0) ||
+           (words.module && fnmatch(word, words.module, 0) == 0);
 }
 
 bool cunei_trace_is_chosen(const struct cunei_trace_process *process,

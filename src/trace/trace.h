@@ -96,8 +96,9 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
 void cunei_trace_close(struct cunei_trace *trace);
 
 /*
- * Processes as people call them: by pid, by folder, or by the name that multiprocessing
- * gave them, the latter two also as a glob.  No word, or no choice: all.
+ * Processes as people call them: by pid, by folder, by the name that multiprocessing
+ * gave them, or by their script or module, all but the first also as a glob.  No word,
+ * or no choice: all.
  */
 struct cunei_trace_choice {
     const char *const *words; /* borrowed */
