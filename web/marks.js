@@ -2,8 +2,8 @@
 // What is no call, with keys alone: the same as the pointer shows of it.
 
 // How many numbers each has, of which the first is when it was.
-const MARK_SIZES = { gc: 3, raises: 3, lost: 2, steps: 3, said: 4 };
-const LASTING = new Set(["gc", "steps"]); // the second is how long it took
+const MARK_SIZES = { gc: 3, raises: 3, lost: 3, steps: 3, said: 4 };
+const LASTING = new Set(["gc", "lost", "steps"]); // the second is how long it took
 
 Object.assign(timeline, {
     // All of a thread, in the order of time.

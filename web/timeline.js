@@ -251,7 +251,7 @@ const timeline = {
         };
         put("gc", theme.gc, 3, 1);
         put("raises", theme.bad, 3, 0);
-        put("lost", theme.ink, 2, 0);
+        put("lost", theme.ink, 3, 1);
     },
     // What there is to say of one that is no call.
     markLines(thread, kind, i) {
@@ -269,7 +269,8 @@ const timeline = {
             ],
             lost: () => [
                 "Events were lost",
-                fact ? count(fact) : "nobody knows how many",
+                more ? count(more) : "nobody knows how many",
+                `within ${duration(fact)}`,
             ],
             said: () => [
                 this.saidText(fact),

@@ -75,7 +75,7 @@ static const struct cunei_option options[] = {
      .help = "print all as one JSON object",
      .offset = offsetof(struct values, compare.json)},
     {.name = "to",
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_ONCE,
      .value = "html[:FILE]",
      .help = "write a page, too, with a flame graph of the\ndifference: red is slower, "
              "blue is faster",
@@ -199,8 +199,11 @@ static int prepare_file(struct values *values)
                                values->to, values->output);
     const char *named = values->to[size] == ':' ? values->to + size + 1 : "";
     values->file = values->output ? values->output : named[0] ? named : "compare.html";
-    if (values->open && strcmp(values->file, "-") == 0)
+    bool is_stdout = strcmp(values->file, "-") == 0;
+    if (values->open && is_stdout)
         return cunei_cmd_usage("--open needs a file, and - is stdout");
+    if (values->compare.json && is_stdout)
+        return cunei_cmd_usage("--json goes to stdout, and so does -o -: name a file");
     int status = cunei_target_check(values->file, false, values->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
 }

@@ -360,7 +360,8 @@ static const struct cunei_option options[] = {
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "only the events of this process, by pid, folder or\nname; repeatable",
+     .help =
+         "only the events of this process, by pid, folder, name\nor program; repeatable",
      .offset = offsetof(struct values, process)},
     {.name = "thread",
      .kind = CUNEI_OPTION_TEXT,

@@ -28,7 +28,7 @@ struct values {
 
 static const struct cunei_option options[] = {
     {.name = "to",
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_ONCE,
      .value = "FORMAT",
      .help = "which format; --list shows them",
      .offset = offsetof(struct values, to)},
@@ -61,7 +61,7 @@ static const struct cunei_option options[] = {
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "one process of several, by pid, folder or name;\nrepeatable",
+     .help = "one process of several, by pid, folder, name or\nprogram; repeatable",
      .offset = offsetof(struct values, processes)},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,

@@ -21,7 +21,7 @@
 
 const struct cunei_option cunei_exporting_options[] = {
     {.name = "to",
-     .kind = CUNEI_OPTION_TEXT,
+     .kind = CUNEI_OPTION_ONCE,
      .value = "FORMAT[:FILE]",
      .help = "export it at the end; 'cunei export --list' shows the\nformats",
      .offset = offsetof(struct cunei_exporting, to)},
@@ -197,14 +197,14 @@ static void say_what_was_demoted(const struct cunei_trace *trace)
             (double)budget / 1e4);
 }
 
-/* What the file itself has no place for. */
 static void say_what_is_missing(const struct cunei_export *export)
 {
     struct cunei_buffer text = {0};
 
     if (export->lost > 0)
         cunei_format_several(&text, export->lost, "event");
-    if (export->missing_packets > 0) {
+    /* Where the trace is damaged, that is why. */
+    if (export->missing_packets > 0 && export->damage_count == 0) {
         cunei_buffer_append_text(&text, text.size ? " and " : "");
         cunei_format_several(&text, export->missing_packets, "packet");
     }

@@ -412,6 +412,8 @@ static int run_info(int argc, char **argv)
     if (status != 0)
         return status;
     status = show(&trace, &values);
+    if (status == EXIT_SUCCESS && trace.damage_count > 0)
+        status = cunei_cmd_fail(0, "%s; what is whole is shown", trace.damages[0].text);
     cunei_trace_close(&trace);
     return status;
 }

@@ -44,6 +44,25 @@ static size_t slips_of(size_t size)
     return 1 + size / 4;
 }
 
+/* In small letters, where they are of ASCII. */
+static void fold(const char *word, size_t size, char *folded)
+{
+    for (size_t i = 0; i < size; i++)
+        folded[i] =
+            (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
+}
+
+/* Another case is a slip for all letters together. */
+static size_t folded_distance(const char *a, size_t a_size, const char *b,
+                              size_t b_size)
+{
+    char folded_a[WORD_MAX], folded_b[WORD_MAX];
+
+    fold(a, a_size, folded_a);
+    fold(b, b_size, folded_b);
+    return 1 + distance(folded_a, a_size, folded_b, b_size);
+}
+
 void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
 {
     size_t word_size = strlen(nearest->word), name_size = strlen(name);
@@ -56,6 +75,8 @@ void cunei_nearest_offer(struct cunei_nearest *nearest, const char *name)
     if (longer - shorter > slips_of(longer) && !begins)
         return; /* before all of both is looked at */
     size_t steps = distance(nearest->word, word_size, name, name_size);
+    size_t folded = folded_distance(nearest->word, word_size, name, name_size);
+    steps = folded < steps ? folded : steps;
     if (steps > 1 && begins)
         steps = 1; /* a beginning is as good as a slip */
     if (steps > slips_of(longer))

@@ -223,6 +223,12 @@ static int set_value(struct match match, const char *text)
     case CUNEI_OPTION_FLAG:
         *(bool *)slot = true;
         return CUNEI_OPTIONS_GO_ON;
+    case CUNEI_OPTION_ONCE:
+        if (*(const char **)slot)
+            return cunei_cmd_usage("--%s %s and --%s %s: one at a time", option->name,
+                                   *(const char **)slot, option->name, text);
+        *(const char **)slot = text;
+        return CUNEI_OPTIONS_GO_ON;
     case CUNEI_OPTION_TEXT:
         *(const char **)slot = text;
         return CUNEI_OPTIONS_GO_ON;

@@ -36,7 +36,8 @@ enum {
 
 enum cunei_option_kind {
     CUNEI_OPTION_FLAG,     /* bool, set to true */
-    CUNEI_OPTION_TEXT,     /* const char *, borrowed from argv */
+    CUNEI_OPTION_TEXT,     /* const char *, borrowed from argv; of several the last */
+    CUNEI_OPTION_ONCE,     /* the same; several are refused */
     CUNEI_OPTION_NUMBER,   /* uint64_t */
     CUNEI_OPTION_SIZE,     /* uint64_t, bytes: 4096, 10M, 2G, 1.5GiB */
     CUNEI_OPTION_DURATION, /* uint64_t, nanoseconds: 250us, 10ms, 1.5s, 2min */

@@ -46,7 +46,8 @@ static const struct cunei_option options[] = {
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "show one process of several, by pid, folder or name;\nrepeatable",
+     .help =
+         "show one process of several, by pid, folder, name or\nprogram; repeatable",
      .offset = offsetof(struct values, processes)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_window_options,
@@ -85,7 +86,7 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     cunei_trace_close(&trace);
 
     if (rc == -EBADMSG)
-        return cunei_cmd_fail(0, "%s; what came before it is shown", error.text);
+        return cunei_cmd_fail(0, "%s; what is whole is shown", error.text);
     if (rc == -ESRCH)
         return cunei_cmd_fail(
             0,

@@ -118,6 +118,7 @@ static int add_trace(struct cunei_sides *sides, struct cunei_comparison *compari
     struct cunei_progress progress = {.what = "reading"};
     const struct cunei_survey_options wanted = {.progress = cunei_progress_show,
                                                 .progress_context = &progress,
+                                                .said = true,
                                                 .tree = comparison->has_trees};
     struct cunei_survey survey;
     struct cunei_trace trace;

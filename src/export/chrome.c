@@ -113,7 +113,7 @@ static int put_thread(struct cunei_encoding *encoding,
     state->tid = packet->vtid;
     if (!is_begin)
         return 0;
-    cunei_format_command(&program, &encoding->process->description);
+    cunei_format_process(&program, &encoding->process->description);
     (void)put_name(encoding, "process_name", program.data ? program.data : "",
                    program.size);
     cunei_buffer_fini(&program);
@@ -421,13 +421,17 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
 {
-    open_event(encoding, 'i', time);
-    cunei_buffer_format(&encoding->out,
-                        ",\"s\":\"t\",\"name\":\"events were lost\",\"cat\":\"lost\","
-                        "\"args\":{\"count\":%" PRIu64 "}},\n",
-                        count);
+    struct cunei_buffer *out = &encoding->out;
+
+    open_event(encoding, 'i', gap->end);
+    cunei_buffer_append_text(out, ",\"s\":\"t\",\"name\":\"events were lost\","
+                                  "\"cat\":\"lost\",\"args\":{\"count\":");
+    if (gap->count > 0)
+        cunei_buffer_format(out, "%" PRIu64 "}},\n", gap->count);
+    else
+        cunei_buffer_append_text(out, "\"not known\"}},\n");
     return 0;
 }
 

@@ -304,8 +304,33 @@ static int write_stream(struct writer *writer, const struct cunei_trace_stream *
     return rc;
 }
 
+/* As if it had never been recorded. */
+static int remove_process(struct writer *writer)
+{
+    size_t size = writer->folder.size;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < writer->process->stream_count + 2; i++) {
+        const char *path = i < 2 ? NULL : writer->process->streams[i - 2].path;
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        const char *name = i == 0   ? CUNEI_METADATA_NAME
+                           : i == 1 ? CUNEI_PROCESS_NAME
+                           : slash  ? slash + 1
+                                    : path;
+        cunei_buffer_format(&writer->folder, "/%s", name);
+        if (writer->folder.failed)
+            return -ENOMEM;
+        if (unlink(writer->folder.data) != 0 && errno != ENOENT)
+            rc = -errno;
+        writer->folder.size = size;
+        writer->folder.data[size] = '\0';
+    }
+    return rc == 0 && rmdir(writer->folder.data) != 0 ? -errno : rc;
+}
+
 static int write_process(struct writer *writer)
 {
+    uint64_t threads = writer->export->threads;
     /* That of `.` has a name, too. */
     char *real = realpath(writer->process->path, NULL);
     const char *name = real ? strrchr(real, '/') : NULL;
@@ -324,6 +349,8 @@ static int write_process(struct writer *writer)
         rc = write_description(writer);
     for (size_t i = 0; rc == 0 && i < writer->process->stream_count; i++)
         rc = write_stream(writer, &writer->process->streams[i]);
+    if (rc == 0 && !writer->selection->is_whole && writer->export->threads == threads)
+        rc = remove_process(writer);
     return rc;
 }
 

@@ -130,6 +130,26 @@ const struct cunei_export_format *cunei_export_instead(
                : NULL;
 }
 
+/* Of what no packet could tell, the description knows. */
+static void count_lost(struct cunei_export *export)
+{
+    const struct cunei_export_options *options = export->options;
+    bool is_part = options->from_ns > 0 || options->until_ns < UINT64_MAX ||
+                   options->thread_count > 0;
+    uint64_t described = 0;
+
+    for (size_t i = 0; !is_part && i < export->trace->process_count; i++) {
+        if (export->selections[i].is_wanted)
+            described += export->trace->processes[i].description.lost;
+    }
+    if (described < export->told_lost)
+        described = export->told_lost;
+    if (export->lost < described)
+        export->lost = described;
+    if (export->missing_packets < export->told_missing)
+        export->missing_packets = export->told_missing;
+}
+
 int cunei_export_write(struct cunei_export *export,
                        const struct cunei_export_format *format)
 {
@@ -142,6 +162,8 @@ int cunei_export_write(struct cunei_export *export,
     if (rc == 0 && export->threads == 0 &&
         (export->options->from_ns > 0 || export->options->until_ns < UINT64_MAX))
         rc = -ERANGE;
+    if (rc == 0)
+        count_lost(export);
     if (rc == 0 && export->out && (fflush(export->out) != 0 || ferror(export->out)))
         rc = errno ? -errno : -EIO;
     return rc;

@@ -52,7 +52,7 @@ struct cunei_export {
     uint64_t threads;
     uint64_t calls;
     uint64_t lost; /* events that the recording lost, as far as they are known … */
-    uint64_t missing_packets; /* … and packets; both are told in timelines themselves */
+    uint64_t missing_packets; /* … and packets */
     const char *unmatched;    /* what no thread is called; borrowed */
     bool is_folded;           /* there were more paths than are kept (model/tree.h) */
     size_t damage_count;
@@ -64,6 +64,7 @@ struct cunei_export {
     struct cunei_selection *selections; /* owned: by process */
     struct cunei_tasknames *names;      /* owned */
     uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
+    uint64_t told_lost, told_missing;   /* what streams tell of the losses */
 };
 
 /* The time since the trace began; damaged traces have times before that. */

@@ -101,15 +101,20 @@ static int put_tree(struct cunei_html *html)
     return rc;
 }
 
-static void put_facts(struct cunei_buffer *text, const struct cunei_survey *survey)
+static void put_facts(struct cunei_buffer *text, const struct cunei_html *html)
 {
+    const struct cunei_survey *survey = &html->survey;
+    size_t processes = 0;
+
+    for (size_t i = 0; i < survey->process_count; i++)
+        processes += cunei_html_has_process(html, i);
     cunei_format_duration(text, cunei_survey_duration_ns(survey));
     cunei_buffer_append_text(text, " · ");
     cunei_format_several(text, survey->calls, "call");
     cunei_buffer_append_text(text, " · ");
     cunei_format_several(text, survey->thread_count, "thread");
-    if (survey->process_count > 1)
-        cunei_buffer_format(text, " · %zu processes", survey->process_count);
+    if (processes > 1)
+        cunei_buffer_format(text, " · %zu processes", processes);
     if (survey->lost > 0) {
         cunei_buffer_append_text(text, " · ");
         cunei_format_several(text, survey->lost, "lost event");
@@ -131,7 +136,7 @@ static void put_head(struct cunei_html *html)
     const char *python = first && first->python ? first->python : "";
     cunei_page_text(out, python, strlen(python));
     cunei_buffer_clear(&text);
-    put_facts(&text, survey);
+    put_facts(&text, html);
     cunei_buffer_append_text(out, ",\"facts\":");
     cunei_page_text(out, text.data ? text.data : "", text.size);
     cunei_buffer_append_text(out, ",\"directory\":");

@@ -24,6 +24,9 @@ struct cunei_html {
     uint32_t hidden_room;       /* … so many */
 };
 
+/* Whether anything is left of a process of the survey. */
+bool cunei_html_has_process(const struct cunei_html *html, size_t index);
+
 /* What a process ran, and what multiprocessing calls it. */
 void cunei_html_put_command(struct cunei_html *html,
                             const struct cunei_process *process);

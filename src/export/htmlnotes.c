@@ -376,8 +376,6 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
         return put_mark(encoding, (const void *)event, time);
     case CUNEI_CLASS_COUNTER:
         return put_counter(encoding, (const void *)event, time);
-    case CUNEI_CLASS_TAG:
-        return put_tag(encoding, (const void *)event);
     case CUNEI_CLASS_PARAMETER:
         return take_parameter(encoding->state, (const void *)event);
     default:
@@ -409,12 +407,16 @@ static int put_pause(struct cunei_encoding *encoding, const struct cunei_pause *
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
 {
+    uint64_t begin_ns = since_origin(encoding, gap->begin);
+
     put(encoding,
         (struct cunei_note){.kind = CUNEI_NOTE_LOST,
-                            .time_ns = since_origin(encoding, time),
-                            .value = count},
+                            .time_ns = begin_ns,
+                            .value = since_origin(encoding, gap->end) - begin_ns,
+                            .number = gap->count < UINT32_MAX ? (uint32_t)gap->count
+                                                              : UINT32_MAX},
         NULL);
     return 0;
 }
@@ -441,6 +443,7 @@ const struct cunei_encoder cunei_notes_encoder = {
     .event = put_event,
     .pause = put_pause,
     .lost = put_lost,
+    .tag = put_tag,
     .join = join,
     .release = release,
     .state_size = sizeof(struct state),

@@ -28,7 +28,7 @@ enum cunei_note_kind {
     CUNEI_NOTE_END,     /* … and its end */
     CUNEI_NOTE_GC,      /* value: how long it took; number: the generation */
     CUNEI_NOTE_RAISE,   /* text: the exception's type */
-    CUNEI_NOTE_LOST,    /* value: how many events */
+    CUNEI_NOTE_LOST,    /* value: for how long; number: of events, 0: unknown */
     CUNEI_NOTE_MARK,    /* text: the name, of so many bytes as number, and the value;
                            depth: whether it has one; value: whether it is an error */
     CUNEI_NOTE_COUNTER, /* value: what it stands at, a double; number: the counter */

@@ -7,6 +7,7 @@
 
 #include "export/export.h"
 #include "export/html.h"
+#include "export/selection.h"
 #include "trace/trace.h"
 #include "view/format.h"
 
@@ -24,10 +25,30 @@ void cunei_html_put_command(struct cunei_html *html,
 {
     struct cunei_buffer command = {0};
 
-    cunei_format_command(&command, process);
-    if (process->name && process->name[0])
-        cunei_buffer_format(&command, " · %s", process->name);
+    cunei_format_process(&command, process);
     put_words(html, &command);
+}
+
+bool cunei_html_has_process(const struct cunei_html *html, size_t index)
+{
+    const struct cunei_export *export = html->export;
+    const struct cunei_survey_process *process = &html->survey.processes[index];
+    size_t number = (size_t)(process->process - export->trace->processes);
+
+    return process->thread_count > 0 || export->selections[number].is_whole;
+}
+
+/* The row of a process's parent, of those that are there; -1: it is in none. */
+static int64_t parent_row(const struct cunei_html *html, size_t parent)
+{
+    int64_t row = 0;
+
+    if (parent >= html->survey.process_count || parent >= CUNEI_HTML_ROWS_MAX ||
+        !cunei_html_has_process(html, parent))
+        return -1;
+    for (size_t i = 0; i < parent; i++)
+        row += cunei_html_has_process(html, i);
+    return row;
 }
 
 /* [pid, parent or -1, program, begin, end, how it ended, CPU or -1, threads, gc] */
@@ -35,16 +56,19 @@ static void put_processes(struct cunei_html *html)
 {
     const struct cunei_survey *survey = &html->survey;
     struct cunei_buffer *out = &html->page.text;
+    const char *comma = "";
 
     cunei_buffer_append_text(out, ",\n\"processes\":[");
     for (size_t i = 0; i < survey->process_count && i < CUNEI_HTML_ROWS_MAX; i++) {
         const struct cunei_survey_process *process = &survey->processes[i];
         struct cunei_buffer ended = {0};
+        if (!cunei_html_has_process(html, i))
+            continue;
         cunei_format_exit(&ended, process->process);
-        cunei_buffer_format(
-            out, "%s\n[%" PRIu64 ",%" PRId64 ",", i > 0 ? "," : "",
-            process->process->description.pid,
-            process->parent < survey->process_count ? (int64_t)process->parent : -1);
+        cunei_buffer_format(out, "%s\n[%" PRIu64 ",%" PRId64 ",", comma,
+                            process->process->description.pid,
+                            parent_row(html, process->parent));
+        comma = ",";
         cunei_html_put_command(html, &process->process->description);
         cunei_buffer_format(out, ",%" PRIu64 ",%" PRIu64 ",",
                             cunei_export_since(html->export, process->begin_ns),

@@ -88,10 +88,8 @@ static void put_numbers(struct timeline *timeline, enum list list, uint64_t one,
 {
     struct cunei_buffer *out = &timeline->lists[list];
 
-    cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64, out->size > 0 ? "," : "", one,
-                        two);
-    if (list != LIST_LOST)
-        cunei_buffer_format(out, ",%" PRIu64, three);
+    cunei_buffer_format(out, "%s%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                        out->size > 0 ? "," : "", one, two, three);
 }
 
 static int end_thread(struct timeline *timeline)
@@ -260,7 +258,7 @@ static int take_note(struct timeline *timeline, const struct cunei_note *note)
         break;
     case CUNEI_NOTE_LOST:
         if (has_room(timeline, LIST_LOST, note->time_ns))
-            put_numbers(timeline, LIST_LOST, note->time_ns, note->value, 0);
+            put_numbers(timeline, LIST_LOST, note->time_ns, note->value, note->number);
         break;
     case CUNEI_NOTE_MARK:
         put_mark(timeline, note);

@@ -329,14 +329,13 @@ static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mod
 }
 
 /* Nothing was measured from the last event that is known up to here. */
-static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t lost)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
 {
     struct writing *writing = encoding->labels;
     struct cunei_otf2 *archive = &writing->archive;
 
-    (void)lost;
     put_measurement(archive, OTF2_MEASUREMENT_OFF);
-    (void)cunei_otf2_stamp(archive, time);
+    (void)cunei_otf2_stamp(archive, gap->end);
     put_measurement(archive, OTF2_MEASUREMENT_ON);
     return cunei_otf2_result(archive);
 }
@@ -373,8 +372,7 @@ static int write_process(struct writing *writing, size_t index)
         end_pause(writing);
     cunei_otf2_location_end(&writing->archive);
     cunei_tell_release(&encoding);
-    export->threads += encoding.threads;
-    export->calls += encoding.calls;
+    cunei_tell_count(export, &encoding);
     return rc;
 }
 

@@ -236,7 +236,7 @@ void cunei_otf2_process(struct cunei_otf2 *archive, size_t index)
     archive->wall = &selection->wall;
     archive->group = (OTF2_LocationGroupRef)index;
     define_regions(archive, selection);
-    cunei_format_command(&name, &process->description);
+    cunei_format_process(&name, &process->description);
     cunei_buffer_format(&name, " (%" PRIu32 ")", process->metadata.pid);
     cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteLocationGroup(
                                  archive->definitions, archive->group,

@@ -89,6 +89,7 @@ static int tell_thread(void *context, const struct cunei_packet *packet, uint64_
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    encoding->last = time;
     if (is_begin)
         cunei_pause_break(&encoding->pausing);
     if (rc == 0 && is_begin)
@@ -109,6 +110,7 @@ static int tell_open(void *context, uint32_t function, uint64_t time,
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
+    encoding->last = time;
     cunei_pause_pass(&encoding->pausing, 1);
     if (encoding->late.count > 0)
         cunei_late_open(&encoding->late, function);
@@ -132,6 +134,7 @@ static int tell_close(void *context, uint32_t function, uint64_t time,
                                       pending->has_result ? &pending->result : NULL};
     int rc = cunei_pending_flush(encoding);
 
+    encoding->last = time;
     cunei_pause_pass(&encoding->pausing, -1);
     if (encoding->late.count > 0) {
         call.late = encoding->late.ended;
@@ -158,6 +161,12 @@ static int tell_event(void *context, const uint64_t *event, uint64_t time)
     struct cunei_encoding *encoding = context;
     struct cunei_pending *pending = &encoding->pending;
 
+    encoding->last = time;
+    /* It is about a function, and may stand between a call and its arguments. */
+    if (cunei_record_class(event[0]) == CUNEI_CLASS_TAG)
+        return encoding->encoder->tag
+                   ? encoding->encoder->tag(encoding, (const void *)event)
+                   : 0;
     if (cunei_record_class(event[0]) == CUNEI_CLASS_ARGUMENT) {
         struct cunei_value value = value_of((const void *)event);
         if (cunei_record_phase(event[0]) & 1) {
@@ -197,12 +206,16 @@ static int tell_orphan(void *context, uint32_t function, uint64_t time)
 static int tell_lost(void *context, uint64_t time, uint64_t count)
 {
     struct cunei_encoding *encoding = context;
+    const struct cunei_loss gap = {
+        .begin = encoding->last, .end = time, .count = count};
     int rc = cunei_pending_flush(encoding);
 
+    encoding->last = time;
+    encoding->lost += count;
     cunei_pause_break(&encoding->pausing);
     if (rc != 0 || !encoding->encoder->lost)
         return rc;
-    return encoding->encoder->lost(encoding, time, count);
+    return encoding->encoder->lost(encoding, &gap);
 }
 
 const struct cunei_story_methods cunei_pending_methods = {

@@ -335,13 +335,16 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, uint64_t time, uint64_t count)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
 {
     struct cunei_pf_event event =
-        open_named(encoding, time, TYPE_INSTANT, "events were lost", 16, "lost");
+        open_named(encoding, gap->end, TYPE_INSTANT, "events were lost", 16, "lost");
 
-    if (count > 0)
-        cunei_pf_number(&encoding->out, "count", count);
+    if (gap->count > 0)
+        cunei_pf_number(&encoding->out, "count", gap->count);
+    else
+        cunei_pf_text(&encoding->out, "count", strlen("count"), "not known",
+                      strlen("not known"));
     cunei_pf_close(encoding, event);
     return 0;
 }

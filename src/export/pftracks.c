@@ -52,7 +52,7 @@ void cunei_pf_tell_process(struct cunei_encoding *encoding)
     struct cunei_buffer *out = &encoding->out;
     struct cunei_buffer name = {0};
 
-    cunei_format_command(&name, told);
+    cunei_format_process(&name, told);
     size_t packet = cunei_pf_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
     cunei_proto_number(out, TRACK_UUID, track_of(encoding, OF_PROCESS, 0));

@@ -140,6 +140,7 @@ static int select_threads(struct cunei_export *export)
     for (size_t i = 0; i < export->trace->process_count; i++) {
         struct cunei_selection *selection = &export->selections[i];
         selection->has_threads = true;
+        selection->is_wanted &= selection->thread_count > 0;
         if (selection->thread_count > 0)
             qsort(selection->threads, selection->thread_count,
                   sizeof(*selection->threads), compare_serials);
@@ -172,6 +173,9 @@ int cunei_selection_make(struct cunei_export *export)
     int rc = 0;
 
     export->origin_ns = cunei_trace_begin_ns(trace);
+    export->damage_count = trace->damage_count;
+    if (trace->damage_count > 0)
+        export->damage = trace->damages[0];
     export->selections = calloc(trace->process_count + 1, sizeof(*export->selections));
     if (!export->selections)
         return -ENOMEM;

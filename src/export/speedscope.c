@@ -120,7 +120,7 @@ static void put_title(struct cunei_encoding *encoding,
 {
     struct cunei_buffer title = {0};
 
-    cunei_format_command(&title, &encoding->process->description);
+    cunei_format_process(&title, &encoding->process->description);
     cunei_buffer_format(&title, " (%" PRIu32 "), %.*s (%" PRIu32 ")", packet->vpid,
                         CUNEI_PACKET_THREAD_NAME, packet->thread_name, packet->vtid);
     cunei_text_json(&encoding->out, title.data ? title.data : "", title.size);

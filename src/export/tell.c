@@ -58,6 +58,8 @@ struct telling {
     size_t written;        /* … and how many were written */
     size_t ready_bytes;    /* of those that are done, and not written */
     bool is_over;
+    const struct cunei_trace_stream *last_stream; /* of what was written last, … */
+    uint64_t last_sequence;                       /* … and its last packet */
     uint64_t seam_number; /* encodings behind those of the pieces */
 };
 
@@ -197,8 +199,8 @@ static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
         (struct cunei_story){.methods = &cunei_pending_methods,
                              .context = &slot->encoding,
                              .kinds = cunei_trace_kinds(slot->encoding.process)};
-    slot->told.bytes = 0;
-    slot->told.is_damaged = false;
+    slot->told.bytes = slot->told.missing_packets = 0;
+    slot->told.has_packets = slot->told.is_damaged = false;
     rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
                                  piece->begin, piece->end);
     if (rc < 0)
@@ -281,20 +283,35 @@ static int write_seam(struct telling *telling, struct cunei_encoding *encoding)
         rc = telling->encoder->finish(encoding);
     if (rc == 0)
         rc = write_bytes(telling, encoding);
-    telling->export->threads += encoding->threads;
-    telling->export->calls += encoding->calls;
-    encoding->threads = encoding->calls = 0;
+    cunei_tell_count(telling->export, encoding);
     cunei_buffer_clear(&encoding->out);
     encoding->number = telling->piece_count + ++telling->seam_number;
     return rc;
 }
 
-static void take_stock(struct telling *telling, const struct slot *slot)
+/* The packets that are missing in a piece, and between it and the one before. */
+static void count_missing(struct telling *telling,
+                          const struct cunei_trace_stream *stream,
+                          const struct cunei_telling *told)
 {
     struct cunei_export *export = telling->export;
 
-    export->threads += slot->encoding.threads;
-    export->calls += slot->encoding.calls;
+    if (!told->has_packets)
+        return;
+    export->told_missing += told->missing_packets;
+    if (telling->last_stream == stream && told->first_sequence > telling->last_sequence)
+        export->told_missing += told->first_sequence - telling->last_sequence - 1;
+    telling->last_stream = stream;
+    telling->last_sequence = told->last_sequence;
+}
+
+static void take_stock(struct telling *telling, const struct piece *piece,
+                       struct slot *slot)
+{
+    struct cunei_export *export = telling->export;
+
+    cunei_tell_count(export, &slot->encoding);
+    count_missing(telling, piece->stream, &slot->told);
     if (slot->told.is_damaged && export->damage_count++ == 0)
         export->damage = slot->told.error;
     telling->done_bytes += slot->told.bytes;
@@ -329,6 +346,7 @@ static int write_piece(struct telling *telling, struct slot *slot,
         rc = cunei_pause_join(encoding, &slot->encoding);
     if (rc == 0 && telling->encoder->join)
         rc = telling->encoder->join(encoding, &slot->encoding);
+    encoding->last = slot->encoding.last;
     if (rc == 0)
         rc = write_seam(telling, encoding);
     if (rc == 0)
@@ -362,7 +380,7 @@ static int write_pieces(struct telling *telling,
             rc = write_piece(telling, slot, &seam, &encoding);
         if (rc == 0 && is_last)
             rc = end_stream(telling, &seam, &encoding);
-        take_stock(telling, slot);
+        take_stock(telling, piece, slot);
         cunei_story_fini(&slot->told.story);
         (void)pthread_mutex_lock(&telling->lock);
         if (slot->is_done)

@@ -63,6 +63,12 @@ struct cunei_pause {
     uint32_t uncollectable;
 };
 
+/* Where events are missing: from the last that is known on, in ticks. */
+struct cunei_loss {
+    uint64_t begin, end;
+    uint64_t count; /* 0: it is not known how many */
+};
+
 /* Private: how the stretches of a piece went up and down, up to an end of a pause. */
 struct cunei_pause_level {
     int64_t depth;
@@ -123,6 +129,8 @@ struct cunei_encoding {
     void *state;     /* `state_size` bytes, zeroed */
     struct cunei_buffer out;
     uint64_t threads, calls;      /* that began in it */
+    uint64_t lost;                /* events, as far as they were counted */
+    uint64_t last;                /* private: when the last that was told happened */
     struct cunei_pending pending; /* private, as the next */
     struct cunei_pausing pausing;
     struct cunei_late late;
@@ -139,7 +147,11 @@ struct cunei_encoder {
                 bool is_begin);
     int (*event)(struct cunei_encoding *encoding, const uint64_t *event, uint64_t time);
     int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
-    int (*lost)(struct cunei_encoding *encoding, uint64_t time, uint64_t count);
+    int (*lost)(struct cunei_encoding *encoding, const struct cunei_loss *gap);
+
+    /* Calls of a function are a region, too; the call that is begun may still be
+     * untold. */
+    int (*tag)(struct cunei_encoding *encoding, const struct cunei_user_value *tag);
 
     /*
      * A pause of the garbage collector is over; what was called in it is told already.
@@ -181,6 +193,9 @@ struct cunei_encoder {
 extern const struct cunei_story_methods cunei_pending_methods;
 int cunei_pending_flush(struct cunei_encoding *encoding);
 
+/* Private: what was told in an encoding counts for the export now. */
+void cunei_tell_count(struct cunei_export *export, struct cunei_encoding *encoding);
+
 /* Private: parameters that come late.  One waits … */
 int cunei_late_take(struct cunei_encoding *encoding,
                     const struct cunei_user_value *value, uint64_t time);
@@ -214,6 +229,9 @@ struct cunei_telling {
     struct cunei_cut cut;
     struct cunei_trace_error error; /* where it is damaged */
     uint64_t bytes;
+    uint64_t first_sequence, last_sequence; /* of its packets, … */
+    bool has_packets;                       /* … if there were any … */
+    uint64_t missing_packets;               /* … and of those between them */
     bool is_damaged;
 };
 

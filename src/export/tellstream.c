@@ -7,6 +7,16 @@
 #include "export/selection.h"
 #include "export/tell.h"
 
+static void pass_packet(struct cunei_telling *told, uint64_t sequence)
+{
+    if (!told->has_packets)
+        told->first_sequence = sequence;
+    else if (sequence > told->last_sequence)
+        told->missing_packets += sequence - told->last_sequence - 1;
+    told->has_packets = true;
+    told->last_sequence = sequence;
+}
+
 int cunei_tell_packets(const struct cunei_selection *selection,
                        struct cunei_telling *told, struct cunei_encoding *encoding,
                        struct cunei_trace_reader *reader, struct cunei_export *watched)
@@ -18,6 +28,7 @@ int cunei_tell_packets(const struct cunei_selection *selection,
         uint64_t bytes =
             sizeof(*packet.head) + packet.word_count * sizeof(*packet.words);
         told->bytes += bytes;
+        pass_packet(told, packet.head->sequence);
         rc = cunei_selection_apply(selection, &told->cut, &packet);
         if (rc == 0)
             rc = cunei_story_packet(&told->story, packet.head, packet.words,
@@ -34,6 +45,14 @@ int cunei_tell_packets(const struct cunei_selection *selection,
         told->error = reader->error;
     }
     return rc;
+}
+
+void cunei_tell_count(struct cunei_export *export, struct cunei_encoding *encoding)
+{
+    export->threads += encoding->threads;
+    export->calls += encoding->calls;
+    export->told_lost += encoding->lost;
+    encoding->threads = encoding->calls = encoding->lost = 0;
 }
 
 int cunei_tell_stream(struct cunei_export *export, size_t process,
@@ -58,6 +77,7 @@ int cunei_tell_stream(struct cunei_export *export, size_t process,
         rc = cunei_story_end(&told.story);
     if (rc == 0)
         rc = cunei_pending_flush(encoding);
+    export->told_missing += told.missing_packets;
     if (told.is_damaged && export->damage_count++ == 0)
         export->damage = told.error;
     cunei_story_fini(&told.story);

@@ -11,6 +11,7 @@
 #include "survey/matching.h"
 #include "survey/survey.h"
 #include "trace/prof.h"
+#include "wire/userevent.h"
 
 struct facts {
     double calls, self_ns, total_ns;
@@ -149,6 +150,34 @@ static int keep_tree(struct run *run, const struct cunei_tree *tree, uint32_t *m
     return 0;
 }
 
+static bool is_region(const struct cunei_function *function)
+{
+    return cunei_definition_of(function) == CUNEI_DEFINITION_REGION;
+}
+
+/* A region is what the program calls so: blocks, and calls of decorated functions. */
+static int add_regions(struct run *run, const struct cunei_survey *survey)
+{
+    const struct cunei_userfacts *said = &survey->userfacts;
+    int rc = 0;
+
+    if (run->comparison->by_label)
+        return 0;
+    for (uint32_t i = 0; rc == 0 && i < said->region_names.count; i++) {
+        const struct cunei_region_facts *region = &said->regions[i];
+        const struct cunei_function names = {.module = "",
+                                             .qualname = said->region_names.items[i],
+                                             .file = CUNEI_REGION_FILE};
+        const struct facts facts = {.calls = (double)region->count,
+                                    .total_ns = (double)region->total_ns};
+        uint32_t number = cunei_matching_find(run->comparison, run->side, &names);
+        if (number == 0)
+            number = cunei_matching_next(run->comparison, run->side, &names);
+        rc = run_add(run, number, &facts);
+    }
+    return rc;
+}
+
 int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
                          const struct cunei_survey *survey)
 {
@@ -168,9 +197,11 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         struct facts facts = facts_of(&survey->facts[i], comparison->by_label);
-        if (map[i + 1] > 0)
+        if (map[i + 1] > 0 && !is_region(&survey->functions.items[i]))
             rc = run_add(&run, map[i + 1], &facts);
     }
+    if (rc == 0)
+        rc = add_regions(&run, survey);
     if (rc == 0)
         rc = keep_tree(&run, survey->tree, map);
     run_end(&run);

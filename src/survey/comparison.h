@@ -15,7 +15,8 @@
  * modules: where it is one of the runs, functions are the same that cProfile would call
  * so (file, line, name), and a resumption counts as a call as it does there.  A
  * relative file name is that of an absolute one which ends with it; traces are added
- * first, for they have those.
+ * first, for they have those.  Regions come from what a survey has of what the program
+ * said.
  */
 #ifndef CUNEI_SURVEY_COMPARISON_H
 #define CUNEI_SURVEY_COMPARISON_H

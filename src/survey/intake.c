@@ -244,7 +244,7 @@ int cunei_intake_thread(struct cunei_survey *survey, size_t process,
     return intake_open(survey, to, thread);
 }
 
-/* A stream's lines; damage ends them, as it did when its pieces were read. */
+/* A stream's lines; damage was told when its pieces were read. */
 static int read_lines(struct cunei_lines *lines,
                       const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream)

@@ -131,7 +131,8 @@ void cunei_pool_fini(struct cunei_pool *pool)
     free(pool->processes);
 }
 
-static void note_damage(struct cunei_pool *pool, const struct cunei_trace_error *error)
+void cunei_pool_note_damage(struct cunei_pool *pool,
+                            const struct cunei_trace_error *error)
 {
     struct cunei_survey *survey = pool->survey;
 
@@ -176,7 +177,7 @@ static int read_packets(struct worker *worker, struct cunei_piece *piece,
             report_progress(pool);
     }
     if (rc < 0 && rc != -ENOMEM) {
-        note_damage(pool, &reader->error);
+        cunei_pool_note_damage(pool, &reader->error);
         rc = 0;
     }
     return rc;

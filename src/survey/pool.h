@@ -58,6 +58,8 @@ struct cunei_pool {
 /* Cut all streams into pieces for that many workers. */
 int cunei_pool_init(struct cunei_pool *pool, const struct cunei_trace *trace);
 int cunei_pool_run(struct cunei_pool *pool);
+void cunei_pool_note_damage(struct cunei_pool *pool,
+                            const struct cunei_trace_error *error);
 void cunei_pool_fini(struct cunei_pool *pool);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * Streams are cut into pieces that threads read in any order; each process is put
  * together as soon as its last piece is read, and then only its facts stay.  Functions
- * of several processes that have the same identity are one.  Damage ends a piece, not
- * the survey.
+ * of several processes that have the same identity are one.  Damage is passed,
+ * and told.
  */
 #ifndef CUNEI_SURVEY_H
 #define CUNEI_SURVEY_H

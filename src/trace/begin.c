@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* When a trace begins. */
+#include <errno.h>
+
 #include "trace/check.h"
 #include "trace/scan.h"
 #include "trace/trace.h"
@@ -18,12 +20,15 @@ static uint64_t stream_begin(const struct cunei_trace_process *process,
 {
     struct cunei_trace_scan scan;
     uint64_t begin = UINT64_MAX;
+    int rc = 0;
 
     if (stream->size > 0 &&
         cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
                               stream->number) == 0) {
-        while (begin == UINT64_MAX && cunei_trace_scan_next(&scan) > 0) {
-            if (has_events(&scan.head))
+        while (begin == UINT64_MAX && (rc = cunei_trace_scan_next(&scan)) != 0) {
+            if (rc < 0 && (rc != -EBADMSG || cunei_trace_scan_pass(&scan) < 0))
+                break;
+            if (rc > 0 && has_events(&scan.head))
                 begin = scan.head.timestamp_begin;
         }
         cunei_trace_scan_close(&scan);

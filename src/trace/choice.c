@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "trace/trace.h"
+#include "wire/words.h"
 
 const char *cunei_trace_folder(const struct cunei_trace_process *process)
 {
@@ -15,12 +16,16 @@ const char *cunei_trace_folder(const struct cunei_trace_process *process)
 bool cunei_trace_is_called(const struct cunei_trace_process *process, const char *word)
 {
     const char *name = process->description.name;
+    struct cunei_words words = cunei_words_read(&process->description);
     char pid[16];
 
     (void)snprintf(pid, sizeof(pid), "%" PRIu32, process->metadata.pid);
     return strcmp(word, pid) == 0 ||
            cunei_glob_matches(word, cunei_trace_folder(process)) ||
-           (name && cunei_glob_matches(word, name));
+           (name && cunei_glob_matches(word, name)) ||
+           (words.script[0] &&
+            cunei_glob_matches(word, cunei_words_base(words.script))) ||
+           (words.module && cunei_glob_matches(word, words.module));
 }
 
 bool cunei_trace_is_chosen(const struct cunei_trace_process *process,

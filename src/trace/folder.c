@@ -228,7 +228,15 @@ static int measure(const struct cunei_trace_process *process,
                                    stream->number);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
-    while ((rc = cunei_trace_scan_next(&scan)) > 0) {
+    while ((rc = cunei_trace_scan_next(&scan)) != 0) {
+        if (rc == -EBADMSG) {
+            stream->is_damaged = true;
+            rc = cunei_trace_scan_pass(&scan);
+            if (rc == 0)
+                continue;
+        }
+        if (rc < 0)
+            break;
         *has_packets = true;
         *last = scan.head.sequence;
         stream->stream_class = (enum cunei_stream_class)scan.head.stream_class;
@@ -236,14 +244,13 @@ static int measure(const struct cunei_trace_process *process,
             break;
     }
     bool can_be_torn = process->state != CUNEI_TRACE_ENDED || process->has_live;
-    if (rc == 0 && can_be_torn) {
+    if (rc == 0 && can_be_torn && !stream->is_damaged) {
         stream->size = scan.whole;
         stream->torn = scan.size - scan.whole;
     } else
         stream->size = scan.size;
-    stream->is_damaged = rc == -EBADMSG;
     cunei_trace_scan_close(&scan);
-    return rc > 0 || rc == -EBADMSG ? 0 : rc;
+    return rc > 0 ? 0 : rc;
 }
 
 /* Forget the live packets that have reached the file. */

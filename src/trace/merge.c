@@ -124,6 +124,10 @@ int cunei_trace_merge_open(struct cunei_trace_merge *merge,
         .cursors = calloc(count + 1, sizeof(struct cunei_trace_cursor)),
         .heap = calloc(count + 1, sizeof(struct cunei_trace_cursor *)),
         .thread = thread};
+    if (trace->damage_count > 0) {
+        merge->rc = -EBADMSG;
+        merge->error = trace->damages[0];
+    }
     if (!merge->cursors || !merge->heap)
         rc = -ENOMEM;
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {

@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "trace/check.h"
 #include "trace/file.h"
+#include "trace/scan.h"
 #include "trace/trace.h"
 
 int cunei_trace_reader_open(struct cunei_trace_reader *reader,
@@ -52,18 +54,37 @@ static int fill(struct cunei_trace_reader *reader)
     return 0;
 }
 
-static int damage(struct cunei_trace_reader *reader, uint64_t offset, const char *what)
+/* Say what is wrong at the first place, and count what is passed. */
+static void note_damage(struct cunei_trace_reader *reader, uint64_t offset,
+                        const char *what)
 {
-    const char *path = reader->stream->path;
-
+    if (reader->damages++ > 0)
+        return;
     if (offset == UINT64_MAX)
-        return cunei_trace_fail(
+        (void)cunei_trace_fail(&reader->error, -EBADMSG,
+                               "'%s/.live' is damaged in the packets of stream %" PRIu64
+                               ": %s",
+                               reader->process->path, reader->stream->number, what);
+    else
+        (void)cunei_trace_fail(&reader->error, -EBADMSG,
+                               "'%s' is damaged at byte %" PRIu64 ": %s",
+                               reader->stream->path, offset, what);
+}
+
+/* No more comes: whether all of it was whole. */
+static int end(struct cunei_trace_reader *reader)
+{
+    struct cunei_trace_error first = reader->error;
+
+    if (reader->damages == 0)
+        return 0;
+    if (reader->skipped > 0)
+        (void)cunei_trace_fail(
             &reader->error, -EBADMSG,
-            "'%s/.live' is damaged in the packets of stream %" PRIu64 ": %s",
-            reader->process->path, reader->stream->number, what);
-    return cunei_trace_fail(&reader->error, -EBADMSG,
-                            "'%s' is damaged at byte %" PRIu64 ": %s", path, offset,
-                            what);
+            "%s; %" PRIu64 " bytes at %" PRIu64 " place%s cannot be read", first.text,
+            reader->skipped, reader->damages, reader->damages == 1 ? "" : "s");
+    reader->skipped = 0;
+    return -EBADMSG;
 }
 
 /* The packet that begins `offset`, whose head is in order: its place in the stream. */
@@ -77,7 +98,8 @@ static const char *check_order(const struct cunei_trace_reader *reader,
                : NULL;
 }
 
-/* Check the packet at `head`, all of whose bytes are there, and hand it out. */
+/* Check the packet at `head`, all of whose bytes are there, and hand it out; 0: it is
+ * damaged. */
 static int take(struct cunei_trace_reader *reader, const struct cunei_packet *head,
                 uint64_t offset, struct cunei_trace_packet *packet)
 {
@@ -93,8 +115,10 @@ static int take(struct cunei_trace_reader *reader, const struct cunei_packet *he
         if (!wrong && events.last_time > head->timestamp_end)
             wrong = "an event lies behind the end of its packet";
     }
-    if (wrong)
-        return damage(reader, offset, wrong);
+    if (wrong) {
+        note_damage(reader, offset, wrong);
+        return 0;
+    }
     reader->has_last = true;
     reader->last_sequence = head->sequence;
     reader->last_end = head->timestamp_end;
@@ -125,6 +149,35 @@ static bool is_whole(const struct cunei_packet *head, size_t size)
     return size >= sizeof(*head) && head->packet_bits / 8 <= size;
 }
 
+/*
+ * Go on at the next packet behind `offset`.  What was checked is not looked at again,
+ * so that hostile files take no longer than whole ones.
+ */
+static int pass(struct cunei_trace_reader *reader, uint64_t offset)
+{
+    const struct cunei_trace_stream *stream = reader->stream;
+    uint64_t last = reader->end < stream->size ? reader->end : stream->size;
+    uint64_t file_size = 0;
+    int64_t found = (int64_t)last;
+
+    if (offset < last) {
+        int fd = cunei_trace_file_open(stream->path, O_RDONLY, &file_size);
+        found = fd < 0 ? fd
+                       : cunei_trace_scan_find(fd, offset, last,
+                                               reader->process->metadata.uuid,
+                                               stream->number);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (found < 0)
+        return cunei_trace_fail(&reader->error, (int)found, "'%s' cannot be read",
+                                stream->path);
+    reader->skipped += (uint64_t)found - reader->offset;
+    reader->offset = (uint64_t)found;
+    return 0;
+}
+
+/* 0: that was damage, and what comes next may be a packet. */
 static int next_in_file(struct cunei_trace_reader *reader,
                         struct cunei_trace_packet *packet)
 {
@@ -137,29 +190,34 @@ static int next_in_file(struct cunei_trace_reader *reader,
             return rc;
         head = peek(reader, &size);
     }
-    if (size < sizeof(*head))
-        return damage(reader, reader->offset, "it is cut short");
-    const char *wrong = cunei_trace_check_head(head, reader->process->metadata.uuid,
-                                               reader->stream->number);
+    const char *wrong =
+        size < sizeof(*head)
+            ? "it is cut short"
+            : cunei_trace_check_head(head, reader->process->metadata.uuid,
+                                     reader->stream->number);
     if (!wrong && !is_whole(head, size))
         wrong = "it is cut short";
-    if (wrong)
-        return damage(reader, reader->offset, wrong);
-    int rc = take(reader, head, reader->offset, packet);
-    if (rc > 0)
-        reader->offset += head->packet_bits / 8;
-    return rc;
+    if (wrong) {
+        note_damage(reader, reader->offset, wrong);
+        return pass(reader, reader->offset + sizeof(uint64_t));
+    }
+    uint64_t next = reader->offset + head->packet_bits / 8;
+    if (take(reader, head, reader->offset, packet) == 0)
+        return pass(reader, next);
+    reader->offset = next;
+    return 1;
 }
 
 int cunei_trace_reader_next(struct cunei_trace_reader *reader,
                             struct cunei_trace_packet *packet)
 {
     const struct cunei_trace_stream *stream = reader->stream;
+    int rc = 0;
 
-    if (reader->offset < stream->size)
-        return reader->offset < reader->end ? next_in_file(reader, packet) : 0;
-    if (reader->end != UINT64_MAX || reader->live_index == 2 ||
-        !stream->live[reader->live_index])
-        return 0;
-    return take(reader, stream->live[reader->live_index++], UINT64_MAX, packet);
+    while (rc == 0 && reader->offset < stream->size && reader->offset < reader->end)
+        rc = next_in_file(reader, packet);
+    while (rc == 0 && reader->end == UINT64_MAX && reader->live_index < 2 &&
+           stream->live[reader->live_index])
+        rc = take(reader, stream->live[reader->live_index++], UINT64_MAX, packet);
+    return rc == 0 ? end(reader) : rc;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "trace/check.h"
@@ -59,6 +60,49 @@ int cunei_trace_scan_next(struct cunei_trace_scan *scan)
     scan->at = scan->whole;
     scan->whole += head.packet_bits / 8;
     return 1;
+}
+
+/* Bytes that are read at a time: few at first, for what is wanted is often near. */
+#define FIND_FIRST ((size_t)1 << 10)
+#define FIND_MOST  ((size_t)1 << 16)
+
+int64_t cunei_trace_scan_find(int fd, uint64_t offset, uint64_t end,
+                              const uint8_t uuid[16], uint64_t number)
+{
+    uint64_t words[FIND_MOST / sizeof(uint64_t)];
+    size_t block = FIND_FIRST;
+    struct cunei_packet head;
+
+    while (offset < end && end - offset >= sizeof(head)) {
+        size_t wanted = end - offset < block ? (size_t)(end - offset) : block;
+        int64_t count = cunei_trace_file_read(fd, words, wanted, offset);
+        if (count < (int64_t)sizeof(head))
+            return count < 0 ? count : (int64_t)end;
+        /* Packets are whole words, and so begin at them. */
+        size_t places = ((size_t)count - sizeof(head)) / sizeof(*words) + 1;
+        for (size_t i = 0; i < places; i++) {
+            if ((uint32_t)words[i] != CUNEI_PACKET_MAGIC)
+                continue;
+            uint64_t at = offset + i * sizeof(*words);
+            memcpy(&head, &words[i], sizeof(head));
+            if (!cunei_trace_check_head(&head, uuid, number) &&
+                head.packet_bits / 8 <= end - at)
+                return (int64_t)at;
+        }
+        offset += places * sizeof(*words);
+        block = block < FIND_MOST ? 2 * block : block;
+    }
+    return (int64_t)end;
+}
+
+int cunei_trace_scan_pass(struct cunei_trace_scan *scan)
+{
+    int64_t found = cunei_trace_scan_find(scan->fd, scan->whole + sizeof(uint64_t),
+                                          scan->size, scan->uuid, scan->number);
+    if (found < 0)
+        return (int)found;
+    scan->whole = (uint64_t)found;
+    return 0;
 }
 
 void cunei_trace_scan_close(struct cunei_trace_scan *scan)

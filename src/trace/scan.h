@@ -35,6 +35,17 @@ int cunei_trace_scan_open(struct cunei_trace_scan *scan, const char *path,
  * -EBADMSG: what comes next is no packet, cut short or not.
  */
 int cunei_trace_scan_next(struct cunei_trace_scan *scan);
+
+/* After -EBADMSG: go on behind what is no packet. */
+int cunei_trace_scan_pass(struct cunei_trace_scan *scan);
 void cunei_trace_scan_close(struct cunei_trace_scan *scan);
+
+/*
+ * The first packet from `offset` on that is whole before `end`, as far as its head
+ * tells: that is where reading goes on behind damage.  Returns `end` where there is
+ * none, or negative errno.  Takes as long as what it passes is large.
+ */
+int64_t cunei_trace_scan_find(int fd, uint64_t offset, uint64_t end,
+                              const uint8_t uuid[16], uint64_t number);
 
 #endif

@@ -24,6 +24,18 @@ static int add_process(struct cunei_trace *trace, const char *path,
     return rc;
 }
 
+/* One process that nobody can read is no reason to read none. */
+static int add_damage(struct cunei_trace *trace, const struct cunei_trace_error *error)
+{
+    struct cunei_trace_error *damages =
+        realloc(trace->damages, (trace->damage_count + 1) * sizeof(*damages));
+    if (!damages)
+        return -ENOMEM;
+    trace->damages = damages;
+    damages[trace->damage_count++] = *error;
+    return 0;
+}
+
 /* Add a folder below the trace's, if it is a process's; a new one may not be yet. */
 static int add_folder(struct cunei_trace *trace, const char *name,
                       struct cunei_trace_error *error)
@@ -44,10 +56,43 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     return rc;
 }
 
+/* A function is defined when it has an event: then there is a stream. */
+static bool has_lost_events(const struct cunei_trace_process *process)
+{
+    bool has_functions = false;
+
+    if (process->state != CUNEI_TRACE_ENDED || process->description.lost > 0)
+        return false;
+    for (size_t i = 0; i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
+            return false;
+    }
+    for (uint32_t i = 0; !has_functions && i < process->function_count; i++)
+        has_functions =
+            process->functions[i].module &&
+            (!process->kinds || process->kinds[i] == CUNEI_DEFINITION_FUNCTION);
+    return has_functions;
+}
+
+static int find_lost_events(struct cunei_trace *trace)
+{
+    struct cunei_trace_error error;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
+        if (!has_lost_events(&trace->processes[i]))
+            continue;
+        (void)cunei_trace_fail(&error, -EBADMSG, "'%s' has lost its events",
+                               trace->processes[i].path);
+        rc = add_damage(trace, &error);
+    }
+    return rc;
+}
+
 static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *error)
 {
     size_t seen = 0;
-    int rc = 0;
+    int rc = 0, damage = 0;
 
     DIR *folder = opendir(trace->path);
     if (!folder)
@@ -57,8 +102,16 @@ static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *err
             continue;
         seen++;
         rc = add_folder(trace, entry->d_name, error);
+        if (rc == -EBADMSG || rc == -ENODATA) {
+            damage = damage ? damage : rc;
+            rc = add_damage(trace, error);
+        }
     }
     closedir(folder);
+    if (rc == 0 && damage < 0 && trace->process_count == 0) {
+        *error = trace->damages[0];
+        return damage;
+    }
     if (rc == 0 && trace->process_count == 0)
         rc = cunei_trace_fail(error, -ENODATA,
                               seen ? "'%s' holds no trace" : "'%s' is empty",
@@ -108,6 +161,8 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
         rc = open_folders(trace, error);
     else
         (void)cunei_trace_fail(error, rc, "'%s' cannot be opened", path);
+    if (rc == 0)
+        rc = find_lost_events(trace);
     if (rc < 0) {
         cunei_trace_close(trace);
         if (error->text[0] == '\0')
@@ -125,6 +180,7 @@ void cunei_trace_close(struct cunei_trace *trace)
     for (size_t i = 0; i < trace->process_count; i++)
         cunei_trace_folder_close(&trace->processes[i]);
     free(trace->processes);
+    free(trace->damages);
     free(trace->path);
     *trace = (struct cunei_trace){0};
 }

@@ -79,10 +79,15 @@ struct cunei_trace {
     char *path;                            /* owned */
     struct cunei_trace_process *processes; /* owned, in order of their start */
     size_t process_count;
+    struct cunei_trace_error
+        *damages; /* owned: of processes that cannot be read and are
+                     not among those, or have lost their events */
+    size_t damage_count;
 };
 
 /*
- * Open what lies below `path`: a trace directory, or one process's folder.  Negative
+ * Open what lies below `path`: a trace directory, or one process's folder.  Of several
+ * processes, those that are damaged beyond use are left out.  Negative
  * errno with `error` filled in: -ENOENT, -ENOTDIR, -EACCES, -ENODATA no trace in it,
  * -EPROTO of another version, -EBADMSG damaged beyond use.
  */
@@ -91,8 +96,9 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
 void cunei_trace_close(struct cunei_trace *trace);
 
 /*
- * Processes as people call them: by pid, by folder, or by the name that multiprocessing
- * gave them, the latter two also as a glob.  No word, or no choice: all.
+ * Processes as people call them: by pid, by folder, by the name that multiprocessing
+ * gave them, or by their script or module, all but the first also as a glob.  No word,
+ * or no choice: all.
  */
 struct cunei_trace_choice {
     const char *const *words; /* borrowed */
@@ -129,7 +135,9 @@ struct cunei_trace_reader {
     size_t memory_size;
     uint64_t filled_offset;
     size_t filled_size;
-    struct cunei_trace_error error; /* what stopped it */
+    uint64_t damages;               /* places where it passed something … */
+    uint64_t skipped;               /* … of so many bytes */
+    struct cunei_trace_error error; /* what stopped it, or was damaged */
 };
 
 /*
@@ -143,8 +151,9 @@ int cunei_trace_reader_open(struct cunei_trace_reader *reader,
                             uint64_t end);
 
 /*
- * 1: a packet, 0: no more, -EBADMSG: damage; what came before it was whole.  Other
- * negative errno: it could not be read.  Either is said in reader->error.
+ * 1: a packet, 0: no more.  Damage is passed, up to the next packet that is in order:
+ * -EBADMSG: no more, and there was some; what was handed out is whole.  Other negative
+ * errno: it could not be read.  Either is said in reader->error.
  */
 int cunei_trace_reader_next(struct cunei_trace_reader *reader,
                             struct cunei_trace_packet *packet);

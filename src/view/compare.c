@@ -191,6 +191,13 @@ static int put_table(const struct cunei_comparison *comparison, const struct row
     return rc;
 }
 
+static void put_count(struct cunei_buffer *text, uint32_t count, const char *what)
+{
+    cunei_buffer_append_text(text, ", ");
+    cunei_format_count(text, count);
+    cunei_buffer_append_text(text, what);
+}
+
 static void put_counts(struct cunei_buffer *text,
                        const struct cunei_comparison *comparison)
 {
@@ -214,13 +221,11 @@ static void put_counts(struct cunei_buffer *text,
         cunei_buffer_append_text(text, " and ");
         cunei_format_several(text, regions, "region");
     }
-    cunei_buffer_format(text,
-                        ", %" PRIu32 " new, %" PRIu32 " gone, %" PRIu32
-                        " called more or less often",
-                        added, gone, counts);
+    put_count(text, added, " new");
+    put_count(text, gone, " gone");
+    put_count(text, counts, " called more or less often");
     if (cunei_comparison_has_chance(comparison))
-        cunei_buffer_format(text, ", %" PRIu32 " with significant differences (*)",
-                            certain);
+        put_count(text, certain, " with significant differences (*)");
 }
 
 static void put_growth(struct cunei_buffer *out,
@@ -362,6 +367,16 @@ static int put_json(const struct cunei_comparison *comparison, const struct row 
     return cunei_json_end(&json);
 }
 
+static void put_rest(uint32_t count, FILE *out)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_format_count(&text, count);
+    (void)fprintf(out, "\n… %s more; --limit 0 shows all\n",
+                  text.data ? text.data : "");
+    cunei_buffer_fini(&text);
+}
+
 int cunei_compare_print(struct cunei_comparison *comparison,
                         const struct cunei_compare_options *options, FILE *out)
 {
@@ -380,8 +395,7 @@ int cunei_compare_print(struct cunei_comparison *comparison,
         put_title(comparison, options, out);
         rc = put_table(comparison, rows, shown, options, out);
         if (shown < count)
-            (void)fprintf(out, "\n… %" PRIu32 " more; --limit 0 shows all\n",
-                          count - shown);
+            put_rest(count - shown, out);
     }
     free(rows);
     return rc;

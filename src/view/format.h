@@ -40,6 +40,10 @@ void cunei_format_program(struct cunei_buffer *out,
 void cunei_format_command(struct cunei_buffer *out,
                           const struct cunei_process *process);
 
+/* The same with the name that multiprocessing gave it, as reports show processes. */
+void cunei_format_process(struct cunei_buffer *out,
+                          const struct cunei_process *process);
+
 /* The type of an exception; one of the program's own needs no module. */
 const char *cunei_format_type(const char *type);
 

@@ -73,9 +73,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
     cunei_buffer_append_text(name, branch->data ? branch->data : "");
     cunei_table_lead(table);
-    cunei_format_command(name, told);
-    if (told->name)
-        cunei_buffer_format(name, " · %s", told->name);
+    cunei_format_process(name, told);
     struct cunei_buffer *python = cunei_table_cell(table, CUNEI_INK_DIM);
     const char *first = report->survey->processes[0].process->description.python;
     if (told->python && first && strcmp(told->python, first) != 0)

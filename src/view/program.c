@@ -10,93 +10,10 @@
 #include "wire/metadata.h"
 #include "wire/process.h"
 #include "wire/userevent.h"
-
-/* What a command line asks a Python for. */
-struct words {
-    const char *script; /* a file or directory; "": there is none */
-    const char *module; /* of -m; NULL: there is none */
-    const char *code;   /* of -c, "" where it is not known; NULL: there is none */
-    size_t rest;        /* the first word behind them */
-};
+#include "wire/words.h"
 
 /* What a row of a table takes of a command line's arguments, in columns. */
 #define ARGUMENTS_WIDTH 60
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-/* Whether the first word is the Python that ran: it may also be the program itself,
- * as in sys.argv. */
-static bool begins_with_python(const struct cunei_process *process)
-{
-    const char *name = base_name(process->arguments[0]);
-    size_t size = strlen(name);
-
-    if (process->executable && strcmp(name, base_name(process->executable)) == 0)
-        return true;
-    return strncmp(name, "python", 6) == 0 &&
-           (size < 3 || strcmp(name + size - 3, ".py") != 0);
-}
-
-/* The options in a word, as `-Xdev`, `-Im` or `--help`: what they ask for, and in
- * `*takes_next` whether the next word belongs to them.  True: no options come behind.
- */
-static bool read_options(const char *word, const char *next, struct words *words,
-                         bool *takes_next)
-{
-    *takes_next = strcmp(word, "--check-hash-based-pycs") == 0;
-    if (word[1] == '-')
-        return false;
-    for (const char *letter = word + 1; *letter; letter++) {
-        switch (*letter) {
-        case 'c':
-        case 'm':
-            *takes_next = letter[1] == '\0' && next[0];
-            *(*letter == 'c' ? &words->code : &words->module) =
-                letter[1] ? letter + 1 : next;
-            return true;
-        case 'W':
-        case 'X':
-            *takes_next = letter[1] == '\0';
-            return false;
-        default:
-            break;
-        }
-    }
-    return false;
-}
-
-static struct words read_words(const struct cunei_process *process)
-{
-    struct words words = {.script = ""};
-    bool takes_next = false;
-    size_t first = 0;
-
-    if (process->argument_count > 0)
-        first = begins_with_python(process);
-    for (size_t i = first; i < process->argument_count; i++) {
-        const char *word = process->arguments[i];
-        words.rest = i + 1;
-        const char *next =
-            i + 1 < process->argument_count ? process->arguments[i + 1] : "";
-        if (strcmp(word, "-") == 0 || word[0] == '\0')
-            break; /* it comes from stdin */
-        if (word[0] != '-') {
-            words.script = word;
-            break;
-        }
-        /* sys.argv has -c or -m alone in place of the program. */
-        bool is_last = read_options(word, first ? next : "", &words, &takes_next);
-        i += takes_next;
-        words.rest = i + 1;
-        if (is_last || !first)
-            break;
-    }
-    return words;
-}
 
 /* What follows the directory of `size` bytes in `file`, or NULL. */
 static const char *below(const char *file, const char *directory, size_t size)
@@ -109,7 +26,7 @@ static const char *below(const char *file, const char *directory, size_t size)
 /* The file below the directories that its user has in mind, or NULL. */
 static const char *below_home(const char *file, const struct cunei_process *process)
 {
-    const char *script = read_words(process).script;
+    const char *script = cunei_words_read(process).script;
     const char *slash = strrchr(script, '/');
     size_t size = slash ? (size_t)(slash - script) : 0;
     const char *here = process->directory
@@ -142,10 +59,10 @@ const char *cunei_format_file(const char *file, const struct cunei_process *proc
 
 void cunei_format_program(struct cunei_buffer *out, const struct cunei_process *process)
 {
-    struct words words = read_words(process);
+    struct cunei_words words = cunei_words_read(process);
 
     if (words.script[0])
-        cunei_buffer_append_text(out, base_name(words.script));
+        cunei_buffer_append_text(out, cunei_words_base(words.script));
     else if (words.code)
         cunei_buffer_append_text(out, "python -c");
     else if (words.module)
@@ -198,7 +115,7 @@ static void put_word(struct cunei_buffer *out, const char *word)
 
 void cunei_format_command(struct cunei_buffer *out, const struct cunei_process *process)
 {
-    struct words words = read_words(process);
+    struct cunei_words words = cunei_words_read(process);
     const char *helper = words.code ? find_helper(words.code) : NULL;
     struct cunei_buffer text = {0};
 
@@ -218,6 +135,13 @@ void cunei_format_command(struct cunei_buffer *out, const struct cunei_process *
         cunei_format_text(out, text.data, ARGUMENTS_WIDTH);
     out->failed |= text.failed;
     cunei_buffer_fini(&text);
+}
+
+void cunei_format_process(struct cunei_buffer *out, const struct cunei_process *process)
+{
+    cunei_format_command(out, process);
+    if (process->name && process->name[0])
+        cunei_buffer_format(out, " · %s", process->name);
 }
 
 const char *cunei_format_type(const char *type)

@@ -96,7 +96,11 @@ def test_a_process_that_has_lost_its_metadata_is_not_left_out_silently(
     shutil.copytree(folder, trace / "other")
     (folder / "metadata").unlink()
 
-    assert_said(cunei(command, "trace"), 1, f"'trace/{folder.name}' has lost its")
+    done = cunei(command, "trace")
+
+    assert done.returncode == 1
+    assert f"'trace/{folder.name}' has lost its metadata; what" in done.stderr
+    assert done.stdout
 
 
 @pytest.mark.parametrize("command", READERS)

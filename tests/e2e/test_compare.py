@@ -5,7 +5,7 @@ import json
 import marshal
 
 import pytest
-from exported import ODD
+from exported import ODD, report
 
 APP = """\
 import math
@@ -398,16 +398,27 @@ def work():
     with cunei.region("part"):
         pass
 
+@cunei.region("whole")
+def decorated():
+    pass
+
+@cunei.region("part")
+def both():
+    pass
+
 profile = cProfile.Profile() if {profiled} else None
 for i in range({count}):
     profile.runcall(work) if profile else work()
 profile and profile.dump_stats("app.prof")
+for i in range({count} if {decorates} else 0):
+    decorated()
+    both()
 """
 
 
 def test_regions_are_no_functions(cunei):
     for name, count in (("a", 2), ("b", 3)):
-        program = REGIONS.format(count=count, profiled=False)
+        program = REGIONS.format(count=count, profiled=False, decorates=False)
         record(cunei, name, program, "--include", "__main__")
     told = compare(cunei, "a", "b")
     shown = cunei("compare", "a", "b", env={"COLUMNS": "200"}).stdout
@@ -422,6 +433,29 @@ def test_regions_are_no_functions(cunei):
     assert all(ns > 0 for ns in region["total_ns"])
     assert "2 functions and 1 region, 0 new" in shown and "(region)" in shown
 
-    cunei.write("app.py", REGIONS.format(count=2, profiled=True))
+    cunei.write("app.py", REGIONS.format(count=2, profiled=True, decorates=False))
     assert cunei.run(cunei.python, "app.py").returncode == 0
     assert compare(cunei, "a", "app.prof")["regions"] == []
+
+
+def test_decorated_functions_are_regions_and_functions(cunei):
+    for name, count in (("a", 2), ("b", 3)):
+        program = REGIONS.format(count=count, profiled=False, decorates=True)
+        record(cunei, name, program, "--include", "__main__")
+    told = compare(cunei, "a", "b")
+
+    counts = {region["name"]: region["count"] for region in told["regions"]}
+    assert counts == {"part": [4, 6], "whole": [2, 3]}
+    for side, name in enumerate("ab"):
+        for region in report(cunei, name=name)["regions"]:
+            (same,) = (r for r in told["regions"] if r["name"] == region["name"])
+            assert same["total_ns"][side] == region["total_ns"]
+    functions = {function["qualname"] for function in told["functions"]}
+    assert {"decorated", "both"} <= functions
+
+
+def test_the_page_and_json_do_not_share_stdout(cunei):
+    done = cunei("compare", "a", "b", "--to", "html", "-o", "-", "--json")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--json goes to stdout, and so does -o -" in done.stderr

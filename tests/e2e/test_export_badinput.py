@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What `cunei export` and `--to` say where they cannot do it, and what they leave."""
 
+import csv
+import json
 import os
 import re
 import resource
@@ -8,7 +10,7 @@ import resource
 import packets
 import pytest
 import timeline
-from exported import PROGRAM, export, record
+from exported import PROGRAM, export, record, report
 
 FORMATS = (
     *("html", "perfetto", "chrome", "speedscope", "pstats", "folded", "callgrind"),
@@ -44,6 +46,8 @@ UNKNOWN = {
     "perfeto": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
     "speed": "no format 'speed', did you mean 'speedscope'? There are html, ",
     "Chrome": "no format 'Chrome', did you mean 'chrome'? There are html, ",
+    "HTML": "no format 'HTML', did you mean 'html'? There are html, ",
+    "PERFETTO": "no format 'PERFETTO', did you mean 'perfetto'? There are html, ",
     "xlsx": "no format 'xlsx'; there are html, ",
     "": "no format ''; there are html, ",
     "perfeto:x": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
@@ -249,6 +253,98 @@ def test_what_could_be_read_of_a_damaged_trace_is_in_it(cunei):
     assert whole / 10 < part < whole
 
 
+def scatter(path, packet, at, data):
+    """Other bytes in a packet."""
+    whole, begin = bytearray(path.read_bytes()), 0
+    for _ in range(packet):
+        begin += packets.HEAD.unpack_from(whole, begin)[10] // 8
+    whole[begin + at : begin + at + len(data)] = data
+    path.write_bytes(whole)
+
+
+DAMAGES = {
+    "its head": (2, 0, bytes(4)),
+    "the first head": (0, 0, bytes(4)),
+    "a part of it": (2, 1000, bytes(range(1, 251)) * 12),
+    "all of its head": (2, 0, b"\xa5" * 3000),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize("form", ["csv", "otf2"])
+def test_damage_in_one_packet_costs_that_packet(cunei, form, name):
+    if not is_built(cunei, form):
+        pytest.skip(f"cunei was built without {form}")
+    record(cunei, program=timeline.LONG)
+    (path,) = (cunei.folder / "trace").glob("*/s0")
+    whole = report(cunei)["calls"]
+    count = packets.drop(path, set())
+    scatter(path, *DAMAGES[name])
+
+    said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
+
+    assert re.search(r": .*; (\d+) bytes at 1 place cannot be read; what could", said)
+    done = cunei("report", "--json", "trace")
+    left = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert whole * (1 - 1.5 / count) < left["calls"] < whole
+    if form == "csv":
+        with (cunei.folder / "out").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert sum(row["kind"] == "call" for row in rows) == left["calls"]
+        assert max(int(row["start"]) for row in rows) > 0
+
+
+FAMILY = """\
+import subprocess
+import sys
+
+def work():
+    pass
+
+work()
+if sys.argv[1:] != ["child"]:
+    for _ in range(2):
+        subprocess.run([sys.executable, __file__, "child"], check=True)
+"""
+
+
+def garble(folder):
+    (folder / "metadata").write_bytes(b"\x07" * 1000)
+
+
+def remove_metadata(folder):
+    (folder / "metadata").unlink()
+
+
+def remove_events(folder):
+    (folder / "s0").unlink()
+
+
+LEFT_OUT = {
+    garble: "'trace/{}/metadata' is not of a trace of cunei's",
+    remove_metadata: "'trace/{}' has lost its metadata",
+    remove_events: "'trace/{}' has lost its events",
+}
+
+
+@pytest.mark.parametrize("harm", LEFT_OUT)
+@pytest.mark.parametrize("form", ["csv", "folded", "html", "ctf"])
+def test_one_process_that_cannot_be_read_is_left_out(cunei, form, harm):
+    record(cunei, program=FAMILY)
+    folder = packets.folders(cunei.folder / "trace")[1]
+    harm(folder)
+
+    said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
+
+    wrong = LEFT_OUT[harm].format(folder.name)
+    assert said == f"{wrong}; what could be read is in 'out'"
+    for command in "report", "info", "dump", "replay":
+        done = cunei(command, "--json", "trace")
+        assert (done.returncode, wrong in done.stderr) == (1, True), command
+        assert "__main__" in done.stdout or command == "info"
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_time_when_nothing_was_recorded(trace, form):
     cunei, before = trace
@@ -343,6 +439,7 @@ def test_a_process_that_does_not_exist(trace):
 WORDS = {
     ("--to", "csv", "--names"): "--names is for --to ctf: other formats name every "
     "function anyway",
+    ("--to", "html", "--to", "csv"): "--to html and --to csv: one at a time",
     ("--to", "csv:a", "-o", "b"): "--to csv:a names a file, and so does -o b: "
     "one is enough",
 }

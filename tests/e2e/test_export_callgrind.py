@@ -60,6 +60,31 @@ def test_costs_are_the_reports_times(cunei, program):
     assert profile.inclusive == {name: wanted[name] for name in profile.inclusive}
 
 
+REGIONS = """\
+import cunei
+import json
+import argparse
+
+def inner():
+    with cunei.region("one"):
+        json.dumps([1] * 50)
+
+for _ in range(100):
+    inner()
+"""
+
+
+def test_only_functions_with_regions_give_them_of_their_time(cunei):
+    record(cunei, "--startup", program=REGIONS)
+
+    own = read(export(cunei, "callgrind")).own
+
+    wanted = totals(report(cunei)["functions"], "self_ns")
+    assert differences(own, wanted).keys() == {"__main__:inner", "region:one"}
+    missing = wanted["__main__:inner"] - own["__main__:inner"] - own["region:one"]
+    assert 0 <= missing <= 2
+
+
 def test_calls_are_counted_by_caller(cunei):
     record(cunei)
 

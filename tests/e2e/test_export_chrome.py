@@ -205,6 +205,7 @@ def test_what_was_lost_is_an_instant(cunei):
 
     lost = trace.of("i", category="lost")
     assert [event["name"] for event in lost] == ["events were lost"] * 2
+    assert [event["args"] for event in lost] == [{"count": "not known"}] * 2
     timeline.compare(trace.calls(), timeline.replayed(cunei))
 
 

@@ -194,3 +194,27 @@ def test_duckdb_reads_it(cunei):
     assert self_ns == sum(row["self"] for row in rows)
     assert calls == report(cunei)["calls"]
     assert set(names) == {row["function"] for row in rows}
+
+
+# What DuckDB looks at to tell how a file is quoted has no quotes.
+LATE_QUOTES = """\
+import cunei
+
+def work():
+    pass
+
+for _ in range(30_000):
+    work()
+cunei.mark("done, really", 3)
+"""
+
+
+def test_duckdb_reads_quotes_that_come_late(cunei):
+    duckdb = pytest.importorskip("duckdb")
+    record(cunei, program=LATE_QUOTES)
+    path = export(cunei, "csv")
+
+    rows = duckdb.sql(f"select function, arguments from '{path}'").fetchall()
+
+    assert ("done, really", '{"value":3}') in rows
+    assert len(rows) == len(read(path))

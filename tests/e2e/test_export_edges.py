@@ -8,7 +8,7 @@ from collections import Counter
 
 import packets
 import pytest
-from exported import export, record
+from exported import export, page_of, record, report
 
 # The second thread gets the stream of the first, and is still in its calls at the end.
 TURNS = """\
@@ -150,6 +150,65 @@ def test_any_serial_of_a_thread_can_be_chosen(cunei):
     assert "__main__:work" in out.read_text()
 
 
+FAMILY = """\
+import multiprocessing
+import threading
+
+def work():
+    pass
+
+if __name__ == "__main__":
+    kids = multiprocessing.get_context("fork")
+    for name in "kid", "other":
+        kid = kids.Process(target=work, name=name)
+        kid.start()
+        kid.join()
+    thread = threading.Thread(target=work, name="worker-1")
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.fixture(scope="module")
+def family(shared):
+    record(shared, program=FAMILY, name="family")
+    return shared
+
+
+def test_a_process_with_no_chosen_thread_is_as_if_never_recorded(family):
+    chosen = ("--thread", "worker*")
+
+    page = page_of(export(family, "html", *chosen, name="family"))
+    copy = export(family, "ctf", *chosen, name="family")
+
+    assert len(page["processes"]) == 1 and "processes" not in page["facts"]
+    assert len(packets.folders(copy)) == 1
+    assert len(report(family, "--processes", name=copy)["processes"]) == 1
+
+
+@pytest.mark.parametrize("word, count", [("app.py", 3), ("app.*", 3), ("kid", 1)])
+def test_processes_are_chosen_as_reports_show_them(family, word, count):
+    path = export(family, "csv", "--process", word, name="family")
+
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["process"] for row in rows}) == count
+
+
+def test_processes_have_the_names_that_multiprocessing_gave_them(family):
+    events = json.loads(export(family, "chrome", name="family").read_text())
+    names = {
+        event["args"]["name"]
+        for event in events["traceEvents"]
+        if event.get("name") == "process_name"
+    }
+    assert names == {"app.py", "app.py · kid", "app.py · other"}
+
+    profiles = json.loads(export(family, "speedscope", name="family").read_text())
+    titles = [profile["name"] for profile in profiles["profiles"]]
+    assert any(title.startswith("app.py · kid (") for title in titles)
+
+
 def test_a_count_of_lost_events_may_not_go_back(cunei):
     record(cunei, "--include", "__main__", program=LONG)
     (path,) = (cunei.folder / "trace").glob("*/s0")
@@ -161,7 +220,7 @@ def test_a_count_of_lost_events_may_not_go_back(cunei):
     events = json.loads(export(cunei, "chrome").read_text())["traceEvents"]
 
     lost = [event["args"] for event in events if event.get("cat") == "lost"]
-    assert lost == [{"count": 0}]
+    assert lost == [{"count": "not known"}]
 
 
 def test_a_trace_whose_first_packet_is_damaged_begins_there(cunei):

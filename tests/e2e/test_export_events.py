@@ -86,6 +86,19 @@ def told(shared):
     return shared
 
 
+# The first call of a decorated function is also where its name is told.
+DECORATED = """\
+import cunei
+
+@cunei.region("wrapped")
+def deco(x):
+    pass
+
+for i in range(3):
+    deco(i)
+"""
+
+
 def chrome(told):
     return json.loads(export(told, "chrome").read_text())["traceEvents"]
 
@@ -153,6 +166,27 @@ def test_chrome_has_counters_marks_and_the_rest(told):
     assert said["parameter", "late"] == {"value": -1}  # told again after that
     assert ("parameter", "why") not in said
     assert said["token", "decode"]["stream"] >= 1
+
+
+@pytest.fixture(scope="module")
+def decorated(shared):
+    record(shared, "--args", "__main__:*", program=DECORATED, name="decorated")
+    return shared
+
+
+def test_every_call_of_a_decorated_function_has_its_arguments(decorated):
+    path = export(decorated, "chrome", name="decorated")
+    events = json.loads(path.read_text())["traceEvents"]
+    begins = [event for event in events if event.get("name") == "deco"]
+    assert [event["args"]["arguments"] for event in begins] == [
+        {"x": str(i)} for i in range(3)
+    ]
+
+    with export(decorated, "csv", name="decorated").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["function"].endswith("deco")]
+    assert [json.loads(row["arguments"]) for row in rows] == [
+        {"x": str(i)} for i in range(3)
+    ]
 
 
 def test_what_is_told_as_slices_nests(told):

@@ -54,6 +54,34 @@ def test_a_long_recording_adds_up_as_well(cunei):
     assert (module, ping, pong, ping, "__main__:fib") in stacks
 
 
+REGIONS = """\
+import cunei
+import json
+import argparse
+
+def inner():
+    with cunei.region("one"):
+        with cunei.region("two"):
+            json.dumps([1] * 50)
+
+for _ in range(100):
+    inner()
+with cunei.region("outer"):
+    inner()
+"""
+
+
+def test_what_passes_in_regions_is_their_functions(cunei):
+    record(cunei, "--startup", program=REGIONS)
+
+    times = Counter()
+    for stack, ns in read(export(cunei, "folded")).items():
+        functions = [frame for frame in stack if not frame.startswith("region:")]
+        times[functions[-1]] += ns
+
+    assert differences(times, wanted(cunei)) == {}
+
+
 def test_any_name_stays_one_frame_of_one_line(cunei):
     record(cunei)
 

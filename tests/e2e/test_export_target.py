@@ -7,7 +7,7 @@ import time
 
 import packets
 import pytest
-from exported import PROGRAM, export, record
+from exported import PROGRAM, export, record, report
 
 MARK = ".cunei-export"
 
@@ -115,7 +115,13 @@ def test_what_goes_to_stdout_cannot_be_opened(trace, words):
     assert "--open needs a file" in done.stderr
 
 
-@pytest.mark.parametrize("form", ["pstats", "folded", "callgrind", "pprof", "html"])
+SAYING = (
+    *("html", "perfetto", "chrome", "speedscope", "pstats", "folded", "callgrind"),
+    *("pprof", "csv", "otf2"),
+)
+
+
+@pytest.mark.parametrize("form", SAYING)
 def test_what_the_recording_lost_is_said(cunei, form):
     record(cunei, "--include", "__main__", program=LONG.replace("COUNT", "60_000"))
     (path,) = (cunei.folder / "trace").glob("*/s0")
@@ -125,6 +131,18 @@ def test_what_the_recording_lost_is_said(cunei, form):
 
     assert done.returncode == 0
     assert "the recording lost 1 packet: " in done.stderr
+
+
+@pytest.mark.parametrize("form", ["csv", "speedscope", "chrome", "folded"])
+def test_events_that_were_never_written_are_counted(cunei, form):
+    record(cunei, "--max-size", "1M", program=LONG.replace("COUNT", "200_000"))
+    lost = report(cunei)["lost"]
+    assert lost > 0
+
+    done = cunei("export", "trace", "--to", form)
+
+    assert done.returncode == 0
+    assert f"the recording lost {lost:_} events".replace("_", " ") in done.stderr
 
 
 def test_a_process_folder_can_be_exported_from_within(trace):

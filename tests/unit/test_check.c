@@ -348,7 +348,7 @@ static void append_as_it_is(void)
     fixture_append_file(fixture_path(&fixture, "s0"), fixture.packet, size);
 }
 
-static void a_wrong_packet_ends_the_stream_and_what_came_before_is_whole(void **state)
+static void a_wrong_packet_is_passed_and_what_is_around_it_is_whole(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
@@ -362,6 +362,7 @@ static void a_wrong_packet_ends_the_stream_and_what_came_before_is_whole(void **
         fixture_packet_begin(&fixture, 0, 1, 3000);
         wrongs[i].make_wrong();
         append_as_it_is();
+        fixture_append_calls(&fixture, 2, 10000, 5);
 
         open_trace();
         int rc = read_stream(0, &events, 0, UINT64_MAX);
@@ -370,8 +371,9 @@ static void a_wrong_packet_ends_the_stream_and_what_came_before_is_whole(void **
         if (rc != -EBADMSG || !strstr(error.text, expected))
             print_error("%s: got %d, \"%s\"\n", wrongs[i].name, rc, error.text);
         assert_int_equal(rc, -EBADMSG);
-        assert_int_equal(events, 7);
+        assert_int_equal(events, 7 + 11);
         assert_non_null(strstr(error.text, expected));
+        assert_non_null(strstr(error.text, "; 1024 bytes at 1 place cannot be read"));
     }
 }
 
@@ -416,7 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_kind_of_event_passes_the_check),
         TEST(times_may_span_the_wrap_of_their_bits),
-        TEST(a_wrong_packet_ends_the_stream_and_what_came_before_is_whole),
+        TEST(a_wrong_packet_is_passed_and_what_is_around_it_is_whole),
         TEST(a_packet_of_another_stream_is_refused),
         TEST(a_file_cut_short_says_so),
     };

@@ -26,6 +26,7 @@ static void a_slip_of_the_finger_is_understood(void **state)
         {"reprot", "report"},    {"recrod", "record"}, {"repot", "report"},
         {"reportt", "report"},   {"rum", "run"},       {"docto", "doctor"},
         {"recovery", "recover"}, {"inof", "info"},     {"dupm", "dump"},
+        {"REPORT", "report"},    {"Dump", "dump"},     {"INOF", "info"},
     };
     (void)state;
 

@@ -128,7 +128,7 @@ static void a_process_that_is_not_there_is_said(void **state)
     assert_int_equal(make_survey(&options), -ESRCH);
 }
 
-static void damage_ends_a_stream_and_is_told(void **state)
+static void damage_is_passed_and_told(void **state)
 {
     (void)state;
     static const uint64_t nonsense = UINT64_MAX;
@@ -137,11 +137,13 @@ static void damage_ends_a_stream_and_is_told(void **state)
     fixture_packet_begin(&fixture, 0, PACKETS, 100 + PACKETS * 10 * CALLS + 1000);
     fixture_put_words(&fixture, 100 + PACKETS * 10 * CALLS + 1001, &nonsense, 1);
     fixture_append(&fixture);
+    fixture_append_calls(&fixture, PACKETS + 1, 100 + PACKETS * 10 * CALLS + 2000, 3);
 
     assert_int_equal(make_survey(&options), 0);
 
     assert_int_equal(survey.damage_count, 1);
-    assert_int_equal(survey.facts[0].calls, PACKETS * CALLS);
+    assert_int_equal(survey.missing_packets, 1);
+    assert_int_equal(survey.facts[0].calls, PACKETS * CALLS + 3);
 }
 
 static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
@@ -363,7 +365,7 @@ int main(void)
         TEST(processes_add_up),
         TEST(one_process_can_be_chosen),
         TEST(a_process_that_is_not_there_is_said),
-        TEST(damage_ends_a_stream_and_is_told),
+        TEST(damage_is_passed_and_told),
         TEST(a_cost_that_one_process_does_not_know_is_unknown),
         TEST(what_is_no_call_adds_up_over_processes),
         TEST(what_is_open_has_names_without_events),
