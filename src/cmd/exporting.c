@@ -162,22 +162,27 @@ static void say_what_was_written(const struct cunei_exporting *exporting,
 {
     struct cunei_buffer text = {0};
     struct stat status;
-    const struct cunei_export_format *instead = NULL;
 
     cunei_format_several(&text, calls, "call");
     if (stat(exporting->file, &status) == 0 && S_ISREG(status.st_mode)) {
         cunei_buffer_append_text(&text, ", ");
         cunei_format_size(&text, (uint64_t)status.st_size);
-        instead = cunei_export_instead(exporting->format, (uint64_t)status.st_size);
     }
     cunei_buffer_append_text(&text, "; ");
     cunei_opener_tell(exporting->format, exporting->file, &text);
     cunei_cmd_note("'%s' holds %s", exporting->file, text.data);
+    cunei_buffer_fini(&text);
+}
+
+/* To stdout, too. */
+static void say_what_is_large(const struct cunei_export_format *format, uint64_t bytes)
+{
+    const struct cunei_export_format *instead = cunei_export_instead(format, bytes);
+
     if (instead)
         cunei_cmd_note("that is larger than its viewers handle well: --to %s is much "
                        "smaller, or narrow it with --from and --until",
                        instead->name);
-    cunei_buffer_fini(&text);
 }
 
 /* Of what a budget has demoted, bursts were recorded. */
@@ -239,6 +244,7 @@ static int export_to(const struct cunei_exporting *exporting,
                                 export->damage.text, exporting->file);
     else if (strcmp(exporting->file, "-") != 0)
         say_what_was_written(exporting, export->calls);
+    say_what_is_large(format, export->bytes);
     say_what_is_missing(export);
     if (exporting->open)
         cunei_opener_open(format, exporting->file);

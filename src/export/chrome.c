@@ -360,6 +360,22 @@ static void put_value(struct cunei_encoding *encoding,
     cunei_buffer_append_text(out, "},\n");
 }
 
+/* The name of what calls of a function are. */
+static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+                   uint64_t time)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(tag);
+    const struct cunei_function *function =
+        cunei_trace_function(encoding->process, tag->target);
+    const char *of = function ? function->qualname : "?";
+
+    open_instant(encoding, "region", name.data, name.size, time);
+    cunei_buffer_append_text(&encoding->out, ",\"args\":{\"function\":");
+    cunei_text_json(&encoding->out, of, strlen(of));
+    cunei_buffer_append_text(&encoding->out, "}},\n");
+    return 0;
+}
+
 static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
                       uint64_t time)
 {
@@ -449,6 +465,7 @@ static const struct cunei_encoder encoder = {
     .end = put_end,
     .step = put_step,
     .event = put_event,
+    .tag = put_tag,
     .pause = put_pause,
     .lost = put_lost,
     .has_late = true,

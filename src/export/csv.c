@@ -353,6 +353,24 @@ static void put_counter(struct cunei_encoding *encoding,
     cunei_buffer_fini(&json);
 }
 
+/* The name of what calls of a function are. */
+static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+                   uint64_t time)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(tag);
+    struct cunei_buffer json = {0};
+    size_t size = 0;
+    const char *of = cunei_labels_find(encoding->labels, tag->target, &size);
+
+    (void)ns_of(encoding, time);
+    cunei_buffer_append_text(&json, "{\"function\":");
+    cunei_text_json(&json, of, size);
+    cunei_buffer_append_text(&json, "}");
+    put_said(encoding, "region", name.data, name.size, &json);
+    cunei_buffer_fini(&json);
+    return 0;
+}
+
 static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token)
 {
     static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
@@ -439,6 +457,7 @@ static const struct cunei_encoder encoder = {
     .begin = begin_row,
     .end = end_row,
     .event = put_event,
+    .tag = put_tag,
     .lost = pass_gap,
     .prepare = prepare,
     .dispose = cunei_labels_free,

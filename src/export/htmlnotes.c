@@ -334,9 +334,10 @@ static int put_counter(struct cunei_encoding *encoding,
 }
 
 static int put_tag(struct cunei_encoding *encoding,
-                   const struct cunei_user_value *value)
+                   const struct cunei_user_value *value, uint64_t time)
 {
     struct cunei_userevent_text name = cunei_userevent_name(value);
+    (void)time;
 
     put(encoding,
         (struct cunei_note){.kind = CUNEI_NOTE_TAG,

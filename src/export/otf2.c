@@ -256,6 +256,22 @@ static const char *name_of(const struct cunei_encoding *encoding, uint32_t id)
     return names ? names->qualname : "?";
 }
 
+/* The name of what calls of a function are. */
+static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+                   uint64_t time)
+{
+    struct writing *writing = encoding->labels;
+    struct cunei_userevent_text name = cunei_userevent_name(tag);
+    const char *of = name_of(encoding, tag->target);
+
+    (void)cunei_otf2_stamp(&writing->archive, time);
+    put_text(&writing->archive,
+             cunei_otf2_parameter(&writing->archive, "region:", name.data, name.size,
+                                  OTF2_PARAMETER_TYPE_STRING),
+             of, strlen(of));
+    return 0;
+}
+
 /* What the program said itself. */
 static void put_said(struct cunei_encoding *encoding, struct cunei_otf2 *archive,
                      const uint64_t *event)
@@ -346,6 +362,7 @@ static const struct cunei_encoder encoder = {
     .end = put_end,
     .step = put_step,
     .event = put_event,
+    .tag = put_tag,
     .orphan = put_orphan,
     .lost = put_lost,
 };

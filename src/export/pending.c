@@ -165,7 +165,9 @@ static int tell_event(void *context, const uint64_t *event, uint64_t time)
     /* It is about a function, and may stand between a call and its arguments. */
     if (cunei_record_class(event[0]) == CUNEI_CLASS_TAG)
         return encoding->encoder->tag
-                   ? encoding->encoder->tag(encoding, (const void *)event)
+                   ? encoding->encoder->tag(encoding, (const void *)event,
+                                            pending->is_open ? pending->call.time
+                                                             : time)
                    : 0;
     if (cunei_record_class(event[0]) == CUNEI_CLASS_ARGUMENT) {
         struct cunei_value value = value_of((const void *)event);

@@ -270,6 +270,22 @@ static void put_value(struct cunei_encoding *encoding,
     cunei_pf_close(encoding, event);
 }
 
+/* The name of what calls of a function are. */
+static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+                   uint64_t time)
+{
+    struct cunei_userevent_text name = cunei_userevent_name(tag);
+    const struct cunei_function *function =
+        cunei_trace_function(encoding->process, tag->target);
+    const char *of = function ? function->qualname : "?";
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, name.data, name.size, "region");
+
+    cunei_pf_text(&encoding->out, "function", 8, of, strlen(of));
+    cunei_pf_close(encoding, event);
+    return 0;
+}
+
 static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
                       uint64_t time)
 {
@@ -376,6 +392,7 @@ static const struct cunei_encoder encoder = {
     .end = put_end,
     .step = put_step,
     .event = put_event,
+    .tag = put_tag,
     .pause = put_pause,
     .lost = put_lost,
     .has_late = true,

@@ -271,6 +271,7 @@ static int write_bytes(struct telling *telling, struct cunei_encoding *encoding)
     if (bytes->size > 0 &&
         fwrite(bytes->data, 1, bytes->size, telling->export->out) != bytes->size)
         return errno ? -errno : -EIO;
+    telling->export->bytes += bytes->size;
     return 0;
 }
 

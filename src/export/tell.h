@@ -149,9 +149,10 @@ struct cunei_encoder {
     int (*orphan)(struct cunei_encoding *encoding, uint32_t function, uint64_t time);
     int (*lost)(struct cunei_encoding *encoding, const struct cunei_loss *gap);
 
-    /* Calls of a function are a region, too; the call that is begun may still be
-     * untold. */
-    int (*tag)(struct cunei_encoding *encoding, const struct cunei_user_value *tag);
+    /* Calls of a function are a region, too.  The call that is begun may still be
+     * untold: then the time is that of its begin. */
+    int (*tag)(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+               uint64_t time);
 
     /*
      * A pause of the garbage collector is over; what was called in it is told already.

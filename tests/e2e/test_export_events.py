@@ -189,6 +189,20 @@ def test_every_call_of_a_decorated_function_has_its_arguments(decorated):
     ]
 
 
+def test_the_name_of_a_decorated_function_is_told_once(decorated):
+    path = export(decorated, "chrome", name="decorated")
+    events = json.loads(path.read_text())["traceEvents"]
+    told = [event for event in events if event.get("name") == "wrapped"]
+    assert [(event["cat"], event["args"]) for event in told] == [
+        ("region", {"function": "deco"})
+    ]
+    with export(decorated, "csv", name="decorated").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["function"] == "wrapped"]
+    assert [(row["kind"], json.loads(row["arguments"])) for row in rows] == [
+        ("region", {"function": "__main__:deco"})
+    ]
+
+
 def test_what_is_told_as_slices_nests(told):
     depth = 0
     for event in chrome(told):
