@@ -95,8 +95,8 @@ const struct cunei_option cunei_report_view_options[] = {
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
      .help = "look at one process of several: its pid, its folder in\n"
-             "the trace, its name in multiprocessing, its program, or\n"
-             "a glob of these; repeatable",
+             "the trace, its name in multiprocessing, its program,\n"
+             "or a glob of these; repeatable",
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
