@@ -375,7 +375,7 @@ class recording:
     ) -> None:
         self._directory = directory
         # For each block that is open its region in the recording that ran already.
-        self._regions: list[str | None] = []
+        self._regions: list[Any] = []
         self._options: dict[str, Any] = {
             "include": include,
             "exclude": exclude,
@@ -405,9 +405,10 @@ class recording:
                 return self
         import os
 
-        region = f"record {os.fspath(self._directory)}"
+        name = f"record {os.fspath(self._directory)}"
+        region = sys.modules["cunei._probe"].region(name)
         self._regions.append(region)
-        sys.modules["cunei._probe"]._tool_begin(region)
+        region.__enter__()
         return self
 
     def __exit__(
@@ -420,7 +421,7 @@ class recording:
         if region is None:
             stop()
         else:
-            sys.modules["cunei._probe"]._tool_end(region)
+            region.__exit__(kind, error, traceback)
 
 
 record = recording

@@ -10,7 +10,8 @@
  *
  * fnmatch(3) does the same by the locale, which is the program's inside of it: here a
  * character is one in every locale, and a byte that is no UTF-8 is one, too.  It takes
- * as many steps at most as the lengths of both, multiplied.
+ * as many steps at most as the lengths of both, multiplied, and where a '[' is open, as
+ * many times that as the glob is long.
  */
 #ifndef CUNEI_BASE_GLOB_H
 #define CUNEI_BASE_GLOB_H

@@ -413,7 +413,8 @@ static int run_info(int argc, char **argv)
         return status;
     status = show(&trace, &values);
     if (status == EXIT_SUCCESS && trace.damage_count > 0)
-        status = cunei_cmd_fail(0, "%s; what is whole is shown", trace.damages[0].text);
+        status = cunei_cmd_fail(0, "%s; what is whole is shown",
+                                trace.damages[0].error.text);
     cunei_trace_close(&trace);
     return status;
 }

@@ -205,6 +205,7 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
                               path, wanted->callers, wanted->callers, path);
     case -EINVAL:
         (void)cunei_patterns_add(&none, true, name, reason, sizeof(reason));
+        cunei_patterns_fini(&none);
         return cunei_cmd_usage("'%s' is no pattern: %s", name, reason);
     default:
         return cunei_cmd_fail(rc, "cannot make a report of '%s'", path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/unlined.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -15,6 +17,7 @@
 /* What a name may mean. */
 struct meaning {
     const struct cunei_report_unlined *unlined;
+    char **sorted;        /* owned: those of it that have lines; borrowed names */
     const char *name;     /* as typed */
     const char *word;     /* of that, what may be a qualified name */
     const char *qualname; /* of a function of that name; NULL: it is a pattern */
@@ -24,13 +27,15 @@ struct meaning {
     const char *other_qualname;
 };
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static bool is_lined(const struct meaning *meaning, const char *qualname)
 {
-    for (size_t i = 0; i < meaning->unlined->count; i++) {
-        if (strcmp(meaning->unlined->lined[i], qualname) == 0)
-            return true;
-    }
-    return false;
+    return bsearch(&qualname, meaning->sorted, meaning->unlined->count,
+                   sizeof(*meaning->sorted), compare_names);
 }
 
 static void look_at(struct meaning *meaning, const struct cunei_function *function)
@@ -118,7 +123,14 @@ int cunei_unlined_fail(const struct cunei_trace *trace, const char *path,
                               .lined = {.word = word},
                               .other = {.word = word}};
 
+    meaning.sorted = malloc((unlined->count + 1) * sizeof(*meaning.sorted));
+    if (!meaning.sorted)
+        return cunei_cmd_fail(-ENOMEM, "cannot look for '%s'", unlined->name);
+    for (size_t i = 0; i < unlined->count; i++)
+        meaning.sorted[i] = unlined->lined[i];
+    qsort(meaning.sorted, unlined->count, sizeof(*meaning.sorted), compare_names);
     look_around(&meaning, trace);
+    free(meaning.sorted);
     if (meaning.is_c && !meaning.is_python)
         return cunei_cmd_fail(0, "'%s' is a C function, and those have no lines",
                               meaning.name);

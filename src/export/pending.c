@@ -89,9 +89,10 @@ static int tell_thread(void *context, const struct cunei_packet *packet, uint64_
     struct cunei_encoding *encoding = context;
     int rc = cunei_pending_flush(encoding);
 
-    encoding->last = time;
-    if (is_begin)
+    if (is_begin) {
+        encoding->last = time;
         cunei_pause_break(&encoding->pausing);
+    }
     if (rc == 0 && is_begin)
         rc = cunei_late_flush(encoding);
     encoding->threads += is_begin;

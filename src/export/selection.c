@@ -173,9 +173,11 @@ int cunei_selection_make(struct cunei_export *export)
     int rc = 0;
 
     export->origin_ns = cunei_trace_begin_ns(trace);
-    export->damage_count = trace->damage_count;
-    if (trace->damage_count > 0)
-        export->damage = trace->damages[0];
+    const struct cunei_trace_error *damage =
+        cunei_trace_next_damage(trace, &options->processes, &(size_t){0});
+    export->damage_count = damage != NULL;
+    if (damage)
+        export->damage = *damage;
     export->selections = calloc(trace->process_count + 1, sizeof(*export->selections));
     if (!export->selections)
         return -ENOMEM;

@@ -347,7 +347,8 @@ static int write_piece(struct telling *telling, struct slot *slot,
         rc = cunei_pause_join(encoding, &slot->encoding);
     if (rc == 0 && telling->encoder->join)
         rc = telling->encoder->join(encoding, &slot->encoding);
-    encoding->last = slot->encoding.last;
+    if (slot->encoding.last > 0)
+        encoding->last = slot->encoding.last;
     if (rc == 0)
         rc = write_seam(telling, encoding);
     if (rc == 0)

@@ -9,6 +9,9 @@
 #include "model/profile.h"
 #include "model/stack.h"
 
+/* No program calls more often; a hostile trace may say so. */
+#define COUNT_MAX 1e18
+
 static double square(double value)
 {
     return value * value;
@@ -137,7 +140,8 @@ void cunei_guess_add(struct cunei_guess *to, const struct cunei_guess *from,
 /*
  * How much of the time since it was told of the process has run, nobody knows: no more
  * than it usually does from one sample to the next, or there would have been another.
- * So half of that is added, and may be all of it, or nothing.
+ * So half of the calls is added, and may be all of them, or none; times get wider only,
+ * for whose they would have been is not known.
  */
 static void close_one(struct cunei_guess *guess, uint64_t last)
 {
@@ -148,8 +152,8 @@ static void close_one(struct cunei_guess *guess, uint64_t last)
     double usual = (double)guess->span / (double)guess->samples;
     double half = fmin((double)(last - since), 2 * usual) / (double)guess->span / 2;
     double calls = half * (double)guess->calls, resumes = half * (double)guess->resumes;
-    guess->calls += (uint64_t)(calls + 0.5);
-    guess->resumes += (uint64_t)(resumes + 0.5);
+    guess->calls += (uint64_t)fmin(calls + 0.5, COUNT_MAX);
+    guess->resumes += (uint64_t)fmin(resumes + 0.5, COUNT_MAX);
     guess->calls_variance += square(calls);
     guess->resumes_variance += square(resumes);
     guess->self_variance += square(half * (double)guess->self);

@@ -322,9 +322,11 @@ void cunei_budget_tell(void)
     if (!budget.source || budget.is_acting || !cunei_recorder_is_on())
         return;
     budget.is_acting = true;
+    struct cunei_compat_error pending = cunei_compat_put_aside();
     uint32_t before = cunei_recorder_begin_event();
     cunei_demotion_tell_up_to(&budget, read_all());
     cunei_recorder_end_event(before);
+    cunei_compat_put_back(&pending);
     budget.is_acting = false;
 }
 

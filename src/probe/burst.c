@@ -367,7 +367,8 @@ static void begin_rest(struct cunei_budget *budget, double over_ns)
 
 /*
  * Functions that are demoted cannot have taken more time of their own than has gone by:
- * where they seem to, too little was taken off for the cost of their events.
+ * where they seem to, too little was taken off for the cost of their events.  Of others
+ * that burst knows nothing.
  */
 static void fit(struct cunei_budget *budget, double net_ns)
 {
@@ -380,8 +381,12 @@ static void fit(struct cunei_budget *budget, double net_ns)
     }
     double part = net_ns * budget->ticks_per_ns / fmax(ticks, 1);
     for (uint32_t i = 0; i < budget->capacity && part < 1; i++) {
-        budget->functions[i].own *= part;
-        budget->functions[i].whole *= part;
+        struct cunei_governed *function = &budget->functions[i];
+        if (function->level == CUNEI_LEVEL_FULL ||
+            function->burst_calls + function->burst_resumes == 0)
+            continue;
+        function->own *= part;
+        function->whole *= part;
     }
 }
 

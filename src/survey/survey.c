@@ -298,8 +298,10 @@ static int survey_pool(struct cunei_survey *survey, struct cunei_pool *pool,
             take_start(survey, process);
         }
     }
-    for (size_t i = 0; i < trace->damage_count; i++)
-        cunei_pool_note_damage(pool, &trace->damages[i]);
+    const struct cunei_trace_choice *choice = &pool->options->processes;
+    const struct cunei_trace_error *damage;
+    for (size_t i = 0; (damage = cunei_trace_next_damage(trace, choice, &i));)
+        cunei_pool_note_damage(pool, damage);
     if (pool->options->tree && !(survey->tree = cunei_tree_new()))
         return -ENOMEM;
     if (pool->options->edges && !(survey->edges = cunei_edges_new()))

@@ -28,6 +28,32 @@ bool cunei_trace_is_called(const struct cunei_trace_process *process, const char
            (words.module && cunei_glob_matches(word, words.module));
 }
 
+static bool is_damage_chosen(const struct cunei_trace *trace, const char *folder,
+                             const struct cunei_trace_choice *choice)
+{
+    bool is_chosen = !choice || choice->count == 0;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (strcmp(cunei_trace_folder(&trace->processes[i]), folder) == 0)
+            return cunei_trace_is_chosen(&trace->processes[i], choice);
+    }
+    for (size_t i = 0; !is_chosen && i < choice->count; i++)
+        is_chosen = cunei_glob_matches(choice->words[i], folder);
+    return is_chosen;
+}
+
+const struct cunei_trace_error *cunei_trace_next_damage(
+    const struct cunei_trace *trace, const struct cunei_trace_choice *choice,
+    size_t *next)
+{
+    while (*next < trace->damage_count) {
+        const struct cunei_trace_damage *damage = &trace->damages[(*next)++];
+        if (is_damage_chosen(trace, damage->folder, choice))
+            return &damage->error;
+    }
+    return NULL;
+}
+
 bool cunei_trace_is_chosen(const struct cunei_trace_process *process,
                            const struct cunei_trace_choice *choice)
 {

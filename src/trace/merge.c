@@ -124,9 +124,11 @@ int cunei_trace_merge_open(struct cunei_trace_merge *merge,
         .cursors = calloc(count + 1, sizeof(struct cunei_trace_cursor)),
         .heap = calloc(count + 1, sizeof(struct cunei_trace_cursor *)),
         .thread = thread};
-    if (trace->damage_count > 0) {
+    const struct cunei_trace_error *damage =
+        cunei_trace_next_damage(trace, choice, &(size_t){0});
+    if (damage) {
         merge->rc = -EBADMSG;
-        merge->error = trace->damages[0];
+        merge->error = *damage;
     }
     if (!merge->cursors || !merge->heap)
         rc = -ENOMEM;

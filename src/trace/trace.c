@@ -25,14 +25,18 @@ static int add_process(struct cunei_trace *trace, const char *path,
 }
 
 /* One process that nobody can read is no reason to read none. */
-static int add_damage(struct cunei_trace *trace, const struct cunei_trace_error *error)
+static int add_damage(struct cunei_trace *trace, const char *folder,
+                      const struct cunei_trace_error *error)
 {
-    struct cunei_trace_error *damages =
+    struct cunei_trace_damage *damages =
         realloc(trace->damages, (trace->damage_count + 1) * sizeof(*damages));
     if (!damages)
         return -ENOMEM;
     trace->damages = damages;
-    damages[trace->damage_count++] = *error;
+    char *copy = strdup(folder);
+    if (!copy)
+        return -ENOMEM;
+    damages[trace->damage_count++] = (struct cunei_trace_damage){copy, *error};
     return 0;
 }
 
@@ -56,22 +60,17 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     return rc;
 }
 
-/* A function is defined when it has an event: then there is a stream. */
+/* A process that has spent time on writing packets has streams of them. */
 static bool has_lost_events(const struct cunei_trace_process *process)
 {
-    bool has_functions = false;
-
-    if (process->state != CUNEI_TRACE_ENDED || process->description.lost > 0)
+    if (process->state != CUNEI_TRACE_ENDED || process->description.lost > 0 ||
+        process->description.write_cpu_ns == 0)
         return false;
     for (size_t i = 0; i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
             return false;
     }
-    for (uint32_t i = 0; !has_functions && i < process->function_count; i++)
-        has_functions =
-            process->functions[i].module &&
-            (!process->kinds || process->kinds[i] == CUNEI_DEFINITION_FUNCTION);
-    return has_functions;
+    return true;
 }
 
 static int find_lost_events(struct cunei_trace *trace)
@@ -84,7 +83,7 @@ static int find_lost_events(struct cunei_trace *trace)
             continue;
         (void)cunei_trace_fail(&error, -EBADMSG, "'%s' has lost its events",
                                trace->processes[i].path);
-        rc = add_damage(trace, &error);
+        rc = add_damage(trace, cunei_trace_folder(&trace->processes[i]), &error);
     }
     return rc;
 }
@@ -104,12 +103,12 @@ static int open_folders(struct cunei_trace *trace, struct cunei_trace_error *err
         rc = add_folder(trace, entry->d_name, error);
         if (rc == -EBADMSG || rc == -ENODATA) {
             damage = damage ? damage : rc;
-            rc = add_damage(trace, error);
+            rc = add_damage(trace, entry->d_name, error);
         }
     }
     closedir(folder);
     if (rc == 0 && damage < 0 && trace->process_count == 0) {
-        *error = trace->damages[0];
+        *error = trace->damages[0].error;
         return damage;
     }
     if (rc == 0 && trace->process_count == 0)
@@ -180,6 +179,8 @@ void cunei_trace_close(struct cunei_trace *trace)
     for (size_t i = 0; i < trace->process_count; i++)
         cunei_trace_folder_close(&trace->processes[i]);
     free(trace->processes);
+    for (size_t i = 0; i < trace->damage_count; i++)
+        free(trace->damages[i].folder);
     free(trace->damages);
     free(trace->path);
     *trace = (struct cunei_trace){0};

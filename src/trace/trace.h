@@ -75,13 +75,18 @@ struct cunei_trace_process {
     void *memory; /* private */
 };
 
+/* Of a process that cannot be read, and is none of the trace's, or has lost its events.
+ */
+struct cunei_trace_damage {
+    char *folder; /* owned: its name */
+    struct cunei_trace_error error;
+};
+
 struct cunei_trace {
     char *path;                            /* owned */
     struct cunei_trace_process *processes; /* owned, in order of their start */
     size_t process_count;
-    struct cunei_trace_error
-        *damages; /* owned: of processes that cannot be read and are
-                     not among those, or have lost their events */
+    struct cunei_trace_damage *damages; /* owned */
     size_t damage_count;
 };
 
@@ -111,6 +116,12 @@ const char *cunei_trace_folder(const struct cunei_trace_process *process);
 bool cunei_trace_is_called(const struct cunei_trace_process *process, const char *word);
 bool cunei_trace_is_chosen(const struct cunei_trace_process *process,
                            const struct cunei_trace_choice *choice);
+
+/* What is damaged of chosen processes, from the one at `*next` on, which is passed
+ * over; NULL: nothing. */
+const struct cunei_trace_error *cunei_trace_next_damage(
+    const struct cunei_trace *trace, const struct cunei_trace_choice *choice,
+    size_t *next);
 
 /* A checked packet, borrowed until the reader's next call. */
 struct cunei_trace_packet {

@@ -237,10 +237,12 @@ int cunei_replay_print(const struct cunei_trace *trace,
 {
     struct cunei_telling telling = {
         .options = options, .out = out, .origin_ns = cunei_trace_begin_ns(trace)};
-    int rc = 0, damage = trace->damage_count > 0 ? -EBADMSG : 0;
+    const struct cunei_trace_error *first =
+        cunei_trace_next_damage(trace, &options->processes, &(size_t){0});
+    int rc = 0, damage = first ? -EBADMSG : 0;
 
-    if (trace->damage_count > 0)
-        *error = trace->damages[0];
+    if (first)
+        *error = *first;
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
         const struct cunei_trace_process *process = &trace->processes[i];
         if (!cunei_trace_is_chosen(process, &options->processes))

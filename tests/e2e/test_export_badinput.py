@@ -343,6 +343,10 @@ def test_one_process_that_cannot_be_read_is_left_out(cunei, form, harm):
         done = cunei(command, "--json", "trace")
         assert (done.returncode, wrong in done.stderr) == (1, True), command
         assert "__main__" in done.stdout or command == "info"
+    whole = packets.folders(cunei.folder / "trace")[0].name
+    for command in "report", "replay":
+        done = cunei(command, "-p", whole, "trace")
+        assert (done.returncode, done.stderr) == (0, ""), command
 
 
 @pytest.mark.parametrize("form", FORMATS)

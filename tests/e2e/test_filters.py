@@ -468,3 +468,13 @@ def test_a_tree_of_calls_that_took_little_says_so(program):
     assert "No function that these patterns" not in text
     text = program("report", "--tree", "--include", "nobody", "trace").stdout
     assert "No function that these patterns let through was called.\n" in text
+
+
+def test_a_recording_of_nothing_is_whole(cunei):
+    """What was open when it began is defined, and has no events."""
+    code = "import cunei\nwith cunei.record('trace', include='__main__'): sum([1])\n"
+    assert cunei.run(cunei.python, "-c", code).returncode == 0
+
+    for command in "report", "info", "dump", "replay":
+        done = cunei(command, "trace")
+        assert (done.returncode, done.stderr) == (0, ""), command
