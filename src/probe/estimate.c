@@ -225,13 +225,20 @@ void cunei_estimate_take(struct cunei_estimate *estimate, uint32_t function,
         .self_bias = millionths(estimate->self_bias, estimate->self),
         .flags = estimate->uncounted > 0 ? 0 : CUNEI_SAMPLE_COUNTED,
     };
-    struct cunei_estimate empty = {.last = estimate->last,
-                                   .last_ns = estimate->last_ns,
-                                   .is_chosen = estimate->is_chosen,
-                                   .spread = estimate->spread,
-                                   .has_spread = estimate->has_spread,
-                                   .seen_calls = estimate->seen_calls,
-                                   .seen_self = estimate->seen_self};
+    /* What was rounded is kept: of what is called seldom, each sample has a part of a
+     * call. */
+    double calls_error = (double)sample->calls_error;
+    struct cunei_estimate empty = {
+        .calls = estimate->calls - (double)sample->calls,
+        .resumes = estimate->resumes - (double)sample->resumes,
+        .calls_variance = fmax(0, estimate->calls_variance - calls_error * calls_error),
+        .last = estimate->last,
+        .last_ns = estimate->last_ns,
+        .is_chosen = estimate->is_chosen,
+        .spread = estimate->spread,
+        .has_spread = estimate->has_spread,
+        .seen_calls = estimate->seen_calls,
+        .seen_self = estimate->seen_self};
     for (unsigned i = 0; i < CUNEI_OBSERVED_CALLERS; i++)
         empty.callers[i] = estimate->callers[i];
     *estimate = empty;
