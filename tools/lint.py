@@ -81,8 +81,10 @@ def fingerprint(entry, settings):
 
 
 # Only for Pythons before 3.12, and from it on, whose frames they look into.
-OLDER_NAMES = ("frameevent", "linehook", "older", "open", "passing")
-LATER_NAMES = ("later", "laterdeep")
+OLDER_NAMES = (
+    *("compat_311", "exception_legacy", "frame_event", "line_hook", "open_frames"),
+)
+LATER_NAMES = ("frame_312", "stack_segment_312")
 
 
 def check_headers():

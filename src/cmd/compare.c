@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* `cunei compare`: what changed between two recordings. */
-#include "view/compare.h"
+#include "report/compare.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,19 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/comparison.h"
 #include "base/buffer.h"
 #include "base/pattern.h"
 #include "cmd/cmd.h"
-#include "cmd/exporting.h"
-#include "cmd/opener.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
-#include "cmd/sides.h"
-#include "cmd/target.h"
-#include "export/difference.h"
+#include "cmd/common/export_option.h"
+#include "cmd/common/options.h"
+#include "cmd/common/output.h"
+#include "cmd/common/output_file.h"
+#include "cmd/common/viewer.h"
+#include "cmd/compare_args.h"
 #include "export/export.h"
-#include "model/tree.h"
-#include "survey/comparison.h"
+#include "export/html/difference.h"
+#include "model/call_tree.h"
 
 #define HTML "html"
 
@@ -118,13 +118,13 @@ static int show(struct cunei_comparison *comparison, struct values *values)
 static int write_page(const struct cunei_comparison *comparison,
                       const struct values *values)
 {
-    struct cunei_target target;
+    struct cunei_output_file target;
 
-    int status = cunei_target_open(&target, values->file, false, values->force);
+    int status = cunei_output_file_open(&target, values->file, false, values->force);
     if (status != EXIT_SUCCESS)
         return status;
     int rc = cunei_difference_write(comparison, values->compare.names, target.out);
-    rc = cunei_target_close(&target, rc);
+    rc = cunei_output_file_close(&target, rc);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot write '%s'", values->file);
     if (strcmp(values->file, "-") != 0)
@@ -132,7 +132,7 @@ static int write_page(const struct cunei_comparison *comparison,
     if (comparison->trees[0]->folded + comparison->trees[1]->folded > 0)
         cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
     if (values->open)
-        cunei_opener_open(cunei_export_find(HTML, strlen(HTML)), values->file);
+        cunei_viewer_open(cunei_export_find(HTML, strlen(HTML)), values->file);
     return EXIT_SUCCESS;
 }
 
@@ -204,7 +204,7 @@ static int prepare_file(struct values *values)
         return cunei_cmd_usage("--open needs a file, and - is stdout");
     if (values->compare.json && is_stdout)
         return cunei_cmd_usage("--json goes to stdout, and so does -o -: name a file");
-    int status = cunei_target_check(values->file, false, values->force);
+    int status = cunei_output_file_check(values->file, false, values->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
 }
 
@@ -236,12 +236,12 @@ static int finish(struct cunei_comparison *comparison, struct values *values)
     return status;
 }
 
-static int compare(struct cunei_sides *sides, struct values *values)
+static int compare(struct cunei_compare_sides *sides, struct values *values)
 {
     struct cunei_comparison comparison = {.patterns = &values->patterns,
                                           .has_trees = values->file != NULL};
 
-    int status = cunei_sides_load(sides, &comparison);
+    int status = cunei_compare_sides_load(sides, &comparison);
     if (status == EXIT_SUCCESS) {
         values->compare.directory = sides->first.directory;
         for (unsigned i = 0; i < 2; i++)
@@ -257,19 +257,19 @@ static int compare(struct cunei_sides *sides, struct values *values)
 static int run_compare(int argc, char **argv)
 {
     struct values values = {.compare.limit = 25};
-    struct cunei_sides sides = {0};
+    struct cunei_compare_sides sides = {0};
 
-    cunei_sides_mark(&sides, argc, argv);
+    cunei_compare_sides_mark(&sides, argc, argv);
     int status = cunei_options_parse(&cunei_cmd_compare, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_sides_find(&sides, argc, argv);
+        status = cunei_compare_sides_find(&sides, argc, argv);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = parse_percent(&values);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = prepare_file(&values);
     if (status == CUNEI_OPTIONS_GO_ON)
         status = compare(&sides, &values);
-    cunei_sides_fini(&sides);
+    cunei_compare_sides_fini(&sides);
     cunei_patterns_fini(&values.patterns);
     return status;
 }

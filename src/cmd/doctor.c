@@ -18,13 +18,14 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/config.h"
-#include "cmd/instrumenter.h"
-#include "cmd/interpreter.h"
-#include "cmd/options.h"
-#include "cmd/patient.h"
-#include "cmd/program.h"
-#include "cmd/recording.h"
+#include "cmd/common/options.h"
+#include "cmd/common/search_path.h"
+#include "cmd/doctor_checks.h"
+#include "cmd/record/config.h"
+#include "cmd/record/instrumenter_option.h"
+#include "cmd/record/interpreter.h"
+#include "cmd/record/program.h"
+#include "cmd/record/recording.h"
 #include "export/export.h"
 #include "rt/clock.h"
 
@@ -35,7 +36,7 @@ struct values {
 
 static const char *const state_names[] = {"ok", "note", "missing", "bad"};
 
-static void check_kernel(const struct cunei_patient *patient,
+static void check_kernel(const struct cunei_doctor *patient,
                          struct cunei_finding *finding)
 {
     struct utsname name;
@@ -46,7 +47,7 @@ static void check_kernel(const struct cunei_patient *patient,
                             name.machine);
 }
 
-static void check_clock(const struct cunei_patient *patient,
+static void check_clock(const struct cunei_doctor *patient,
                         struct cunei_finding *finding)
 {
     const char *why = "";
@@ -110,7 +111,7 @@ static int try_mapping(const char *folder, size_t size)
     return rc;
 }
 
-static void check_folder(const struct cunei_patient *patient,
+static void check_folder(const struct cunei_doctor *patient,
                          struct cunei_finding *finding)
 {
     struct statvfs system;
@@ -160,7 +161,7 @@ static int apply_config(struct cunei_recording_values *values,
 }
 
 /* What `cunei record` would find for a program of the working directory. */
-static void check_config(const struct cunei_patient *patient,
+static void check_config(const struct cunei_doctor *patient,
                          struct cunei_finding *finding)
 {
     struct cunei_recording_values values = CUNEI_RECORDING_VALUES_DEFAULTS;
@@ -190,7 +191,7 @@ static void check_config(const struct cunei_patient *patient,
     free(folder);
 }
 
-static void check_shared_memory(const struct cunei_patient *patient,
+static void check_shared_memory(const struct cunei_doctor *patient,
                                 struct cunei_finding *finding)
 {
     struct statvfs system;
@@ -208,7 +209,7 @@ static void check_shared_memory(const struct cunei_patient *patient,
                             (double)system.f_bavail * (double)system.f_frsize / 0x1p30);
 }
 
-static void check_limits(const struct cunei_patient *patient,
+static void check_limits(const struct cunei_doctor *patient,
                          struct cunei_finding *finding)
 {
     struct rlimit size, files;
@@ -233,7 +234,7 @@ static void check_limits(const struct cunei_patient *patient,
 static void look_for(struct cunei_finding *finding, const char *command,
                      const char *use, const char *package)
 {
-    char *path = cunei_interpreter_in_path(command);
+    char *path = cunei_search_path_find(command);
 
     finding->state = path ? CUNEI_FINDING_OK : CUNEI_FINDING_MISSING;
     cunei_buffer_format(&finding->text, "%s; %s", path ? path : "not found", use);
@@ -242,7 +243,7 @@ static void look_for(struct cunei_finding *finding, const char *command,
     free(path);
 }
 
-static void check_babeltrace(const struct cunei_patient *patient,
+static void check_babeltrace(const struct cunei_doctor *patient,
                              struct cunei_finding *finding)
 {
     (void)patient;
@@ -250,14 +251,14 @@ static void check_babeltrace(const struct cunei_patient *patient,
              "babeltrace2");
 }
 
-static void check_lttng(const struct cunei_patient *patient,
+static void check_lttng(const struct cunei_doctor *patient,
                         struct cunei_finding *finding)
 {
     (void)patient;
     look_for(finding, "lttng", "optional, later versions use it", "lttng-tools");
 }
 
-static void check_otf2(const struct cunei_patient *patient,
+static void check_otf2(const struct cunei_doctor *patient,
                        struct cunei_finding *finding)
 {
     const struct cunei_export_format *format =
@@ -270,8 +271,7 @@ static void check_otf2(const struct cunei_patient *patient,
                         lacks ? "not found" : "libotf2");
 }
 
-static void check_mpi(const struct cunei_patient *patient,
-                      struct cunei_finding *finding)
+static void check_mpi(const struct cunei_doctor *patient, struct cunei_finding *finding)
 {
     (void)patient;
     look_for(finding, "mpiexec", "optional, its ranks record like any other process",
@@ -280,14 +280,14 @@ static void check_mpi(const struct cunei_patient *patient,
 
 static const struct {
     const char *name;
-    void (*run)(const struct cunei_patient *patient, struct cunei_finding *finding);
+    void (*run)(const struct cunei_doctor *patient, struct cunei_finding *finding);
 } checks[] = {
     {"kernel", check_kernel},
     {"clock", check_clock},
-    {"python", cunei_patient_check_python},
-    {"cunei", cunei_patient_check_package},
-    {"instrumenter", cunei_patient_check_instrumenter},
-    {"version", cunei_patient_check_version},
+    {"python", cunei_doctor_check_python},
+    {"cunei", cunei_doctor_check_package},
+    {"instrumenter", cunei_doctor_check_instrumenter},
+    {"version", cunei_doctor_check_version},
     {"directory", check_folder},
     {"config", check_config},
     {"/dev/shm", check_shared_memory},
@@ -299,14 +299,14 @@ static const struct {
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static void print_row(const struct cunei_patient *patient, const char *name,
+static void print_row(const struct cunei_doctor *patient, const char *name,
                       const struct cunei_finding *finding)
 {
-    struct cunei_lack lack = {0};
+    struct cunei_version_limit lack = {0};
 
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
            finding->text.data ? finding->text.data : "");
-    while (finding->lists_lacks && cunei_patient_next_lack(patient, &lack))
+    while (finding->lists_lacks && cunei_doctor_next_lack(patient, &lack))
         printf("%-21s · %s\n", "", lack.text);
     if (finding->advice.size)
         printf("%-21s → %s\n", "", finding->advice.data);
@@ -328,7 +328,7 @@ static void add_json(struct cunei_buffer *json, const char *name,
     cunei_buffer_append_text(json, "}");
 }
 
-static int examine(const struct cunei_patient *patient, bool as_json)
+static int examine(const struct cunei_doctor *patient, bool as_json)
 {
     struct cunei_buffer json = {0};
     bool bad = false;
@@ -347,7 +347,7 @@ static int examine(const struct cunei_patient *patient, bool as_json)
         cunei_buffer_fini(&finding.advice);
     }
     cunei_buffer_append_text(&json, "]");
-    cunei_patient_put_json(patient, &json);
+    cunei_doctor_put_json(patient, &json);
     cunei_buffer_format(&json, ",\"can_record\":%s}", bad ? "false" : "true");
     if (as_json)
         puts(json.data ? json.data : "{}");
@@ -358,7 +358,7 @@ static int examine(const struct cunei_patient *patient, bool as_json)
 static int run_doctor(int argc, char **argv)
 {
     struct values values = {0};
-    struct cunei_patient patient = {.python_rc = -ENOENT};
+    struct cunei_doctor patient = {.python_rc = -ENOENT};
 
     int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_GO_ON)
@@ -366,7 +366,7 @@ static int run_doctor(int argc, char **argv)
     if (argc > 1)
         return cunei_cmd_usage("doctor takes no '%s'; cunei doctor %s", argv[1],
                                cunei_cmd_doctor.args);
-    char *path = values.python ? cunei_interpreter_in_path(values.python)
+    char *path = values.python ? cunei_search_path_find(values.python)
                                : cunei_program_default_python();
     patient.wanted = values.python;
     if (path)

@@ -17,12 +17,12 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/open.h"
-#include "cmd/options.h"
-#include "trace/merge.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
+#include "report/event_fields.h"
+#include "trace/merge_by_time.h"
 #include "trace/trace.h"
-#include "view/payload.h"
-#include "wire/userevent.h"
+#include "wire/user_event.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
 #define FLUSH_SIZE (256u << 10)
@@ -128,9 +128,9 @@ static void put_thread(struct dump *dump, const struct cunei_trace_event *event)
         cunei_buffer_format(
             out, dump->json ? ",\"pid\":%u,\"tid\":%u,\"thread\":" : "] %u %u ",
             packet->vpid, packet->vtid);
-        cunei_payload_text(out, packet->thread_name,
-                           strnlen(packet->thread_name, sizeof(packet->thread_name)),
-                           dump->json);
+        cunei_event_fields_text(
+            out, packet->thread_name,
+            strnlen(packet->thread_name, sizeof(packet->thread_name)), dump->json);
         cunei_buffer_append_text(out, dump->json ? ",\"event\":" : " ");
         dump->thread_stream = event->stream;
         dump->thread_sequence = packet->sequence;
@@ -184,21 +184,21 @@ static void put_argument(struct dump *dump, const struct cunei_argument *argumen
 /* So are those of a value; and a number may be one that its bits do not show. */
 static void put_value(struct dump *dump, const struct cunei_user_value *value)
 {
-    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_user_event_text name = cunei_user_event_name(value);
 
     put(dump, ",\"name\":");
     cunei_text_json(&dump->out, name.data, name.size);
     put(dump, value->kind == CUNEI_VALUE_ERROR ? ",\"error\":" : ",\"value\":");
-    cunei_userevent_format(value, true, &dump->out);
+    cunei_user_event_format(value, true, &dump->out);
 }
 
 static void put_counter(struct dump *dump, const struct cunei_counter *counter)
 {
     put(dump, ",\"value\":");
-    cunei_userevent_format_number(
+    cunei_user_event_format_number(
         counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &dump->out);
     put(dump, ",\"total\":");
-    cunei_userevent_format_number(
+    cunei_user_event_format_number(
         counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &dump->out);
 }
 
@@ -228,7 +228,7 @@ static void put_payload(struct dump *dump, const struct cunei_trace_event *event
     uint32_t function = function_of(event);
 
     put(dump, dump->json ? ",\"payload\":{" : ", {");
-    cunei_payload_format(&dump->out, event->words, dump->json);
+    cunei_event_fields_format(&dump->out, event->words, dump->json);
     put(dump, dump->json ? "}" : " }");
     if (dump->json)
         put_meaning(dump, event);

@@ -8,11 +8,11 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/exporting.h"
-#include "cmd/options.h"
-#include "cmd/window.h"
+#include "cmd/common/export_option.h"
+#include "cmd/common/options.h"
+#include "cmd/common/time_range.h"
+#include "text/json.h"
 #include "trace/trace.h"
-#include "view/json.h"
 
 struct values {
     const char *to;
@@ -20,9 +20,9 @@ struct values {
     bool force;
     bool list;
     bool json;
-    struct cunei_exporting exporting;
+    struct cunei_export_option exporting;
     struct cunei_export_options export;
-    struct cunei_window_values window;
+    struct cunei_time_range_values window;
     struct cunei_option_list processes, threads; /* owned */
 };
 
@@ -49,7 +49,7 @@ static const struct cunei_option options[] = {
      .help = "open it",
      .offset = offsetof(struct values, exporting.open)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_window_options,
+     .table = cunei_time_range_options,
      .offset = offsetof(struct values, window)},
     {.name = "thread",
      .letter = 't',
@@ -168,11 +168,11 @@ static int export_trace(struct values *values, const char *path)
     const char *colon = strchr(values->exporting.to, ':');
     int status = check_is_other(path, colon ? colon + 1 : NULL);
     if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_exporting_prepare(&values->exporting, name ? name : "trace",
-                                         values->force);
+        status = cunei_export_option_prepare(&values->exporting, name ? name : "trace",
+                                             values->force);
     if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_exporting_write(&values->exporting, path, &values->export);
-    cunei_exporting_fini(&values->exporting);
+        status = cunei_export_option_write(&values->exporting, path, &values->export);
+    cunei_export_option_fini(&values->exporting);
     cunei_buffer_fini(&to);
     free(name);
     return status;
@@ -191,7 +191,7 @@ static int settle(struct values *values)
         strncmp(values->to, "ctf:", 4) != 0)
         return cunei_cmd_usage("--names is for --to ctf: other formats name every "
                                "function anyway");
-    int status = cunei_window_settle(&values->window);
+    int status = cunei_time_range_settle(&values->window);
     values->export.from_ns = values->window.from_ns;
     values->export.until_ns = values->window.until_ns;
     values->export.processes =

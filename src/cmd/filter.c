@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
+#include "analysis/filter_proposal.h"
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/open.h"
-#include "cmd/options.h"
-#include "cmd/progress.h"
-#include "cmd/target.h"
-#include "survey/proposal.h"
-#include "survey/survey.h"
-#include "view/format.h"
-#include "view/json.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
+#include "cmd/common/output_file.h"
+#include "cmd/common/progress.h"
+#include "text/format.h"
+#include "text/json.h"
 
 /* What an event costs where the trace does not say: see docs/speed.md. */
 #define ASSUMED_COST_NS 25.0
@@ -30,13 +30,13 @@ struct values {
 /* What both formats are written from. */
 struct subject {
     const struct cunei_trace *trace;
-    const struct cunei_proposal *proposal;
+    const struct cunei_filter_proposal *proposal;
     const char *directory; /* borrowed: as it was named */
 };
 
 /* "≈ 24.8 % (15 to 39)": it is an estimate, whose bounds are told with it. */
 static void put_overhead(struct cunei_buffer *out,
-                         const struct cunei_proposal_overhead *overhead)
+                         const struct cunei_filter_proposal_overhead *overhead)
 {
     int digits = overhead->most < 0.1 ? 1 : 0;
 
@@ -58,7 +58,7 @@ static void put_glob(struct cunei_buffer *out, const char *name)
 
 /* The pattern for a function, whatever it is called. */
 static void put_pattern(struct cunei_buffer *out,
-                        const struct cunei_proposal_function *function)
+                        const struct cunei_filter_proposal_function *function)
 {
     size_t begin = out->size;
 
@@ -89,7 +89,7 @@ static void put_patterns(struct cunei_buffer *out, const struct cunei_trace *tra
 }
 
 static void put_row(struct cunei_buffer *out,
-                    const struct cunei_proposal_function *function)
+                    const struct cunei_filter_proposal_function *function)
 {
     size_t begin = out->size;
 
@@ -113,7 +113,7 @@ static void put_row(struct cunei_buffer *out,
 
 static void put_summary(struct cunei_buffer *out, const struct subject *subject)
 {
-    const struct cunei_proposal *proposal = subject->proposal;
+    const struct cunei_filter_proposal *proposal = subject->proposal;
 
     cunei_buffer_append_text(out, "# Made by 'cunei filter' of a recording of ");
     cunei_format_program(out, &subject->trace->processes[0].description);
@@ -157,7 +157,7 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
 
 static int write_lines(const struct subject *subject, FILE *file)
 {
-    const struct cunei_proposal *proposal = subject->proposal;
+    const struct cunei_filter_proposal *proposal = subject->proposal;
     struct cunei_buffer text = {0};
 
     put_summary(&text, subject);
@@ -172,7 +172,7 @@ static int write_lines(const struct subject *subject, FILE *file)
 }
 
 static void put_function(struct cunei_json *json,
-                         const struct cunei_proposal_function *function)
+                         const struct cunei_filter_proposal_function *function)
 {
     struct cunei_buffer pattern = {0};
 
@@ -191,7 +191,7 @@ static void put_function(struct cunei_json *json,
 
 static int write_json(const struct subject *subject, FILE *file)
 {
-    const struct cunei_proposal *proposal = subject->proposal;
+    const struct cunei_filter_proposal *proposal = subject->proposal;
     struct cunei_json json = {.out = file};
 
     cunei_json_open(&json, NULL, '{');
@@ -218,7 +218,7 @@ static int write_json(const struct subject *subject, FILE *file)
     return cunei_json_end(&json);
 }
 
-static void say_use(const struct cunei_proposal *proposal, const char *file)
+static void say_use(const struct cunei_filter_proposal *proposal, const char *file)
 {
     struct cunei_buffer text = {0};
 
@@ -238,15 +238,15 @@ static void say_use(const struct cunei_proposal *proposal, const char *file)
 
 static int write_proposal(const struct subject *subject, const struct values *values)
 {
-    struct cunei_target target;
+    struct cunei_output_file target;
 
-    int status = cunei_target_open(&target, values->file ? values->file : "-", false,
-                                   values->force);
+    int status = cunei_output_file_open(&target, values->file ? values->file : "-",
+                                        false, values->force);
     if (status != EXIT_SUCCESS)
         return status;
     int rc = values->json ? write_json(subject, target.out)
                           : write_lines(subject, target.out);
-    rc = cunei_target_close(&target, rc);
+    rc = cunei_output_file_close(&target, rc);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot write the filter");
     if (values->file && strcmp(values->file, "-") != 0 && !values->json)
@@ -255,18 +255,18 @@ static int write_proposal(const struct subject *subject, const struct values *va
 }
 
 static int propose(const struct cunei_trace *trace, const char *path,
-                   struct cunei_proposal *proposal, const struct values *values)
+                   struct cunei_filter_proposal *proposal, const struct values *values)
 {
     struct cunei_progress progress = {.what = "reading"};
-    const struct cunei_survey_options options = {.progress = cunei_progress_show,
-                                                 .progress_context = &progress};
-    struct cunei_survey survey;
+    const struct cunei_analysis_options options = {.progress = cunei_progress_show,
+                                                   .progress_context = &progress};
+    struct cunei_analysis survey;
 
-    int rc = cunei_survey_init(&survey, trace, &options);
+    int rc = cunei_analysis_init(&survey, trace, &options);
     cunei_progress_clear(&progress);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot read '%s'", path);
-    rc = cunei_proposal_make(proposal, &survey);
+    rc = cunei_filter_proposal_make(proposal, &survey);
     int status = EXIT_SUCCESS;
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot read '%s'", path);
@@ -276,8 +276,8 @@ static int propose(const struct cunei_trace *trace, const char *path,
         const struct subject subject = {trace, proposal, path};
         status = write_proposal(&subject, values);
     }
-    cunei_proposal_fini(proposal);
-    cunei_survey_fini(&survey);
+    cunei_filter_proposal_fini(proposal);
+    cunei_analysis_fini(&survey);
     return status;
 }
 
@@ -300,7 +300,7 @@ static bool parse_percentage(const char *text, double *part)
 static int run_filter(int argc, char **argv)
 {
     struct values values = {.max_overhead = "5%"};
-    struct cunei_proposal proposal = {.event_cost_ns = ASSUMED_COST_NS};
+    struct cunei_filter_proposal proposal = {.event_cost_ns = ASSUMED_COST_NS};
     struct cunei_trace trace;
 
     int status = cunei_options_parse(&cunei_cmd_filter, &argc, argv, &values);

@@ -13,12 +13,12 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
-#include "cmd/inventory.h"
-#include "cmd/open.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
+#include "cmd/common/output.h"
+#include "cmd/info_count.h"
+#include "text/format.h"
 #include "trace/trace.h"
-#include "view/format.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
@@ -121,7 +121,7 @@ static void put_program(struct cunei_buffer *out, const struct cunei_process *pr
 }
 
 static uint64_t start_ns(const struct cunei_trace_process *process,
-                         const struct cunei_inventory *inventory)
+                         const struct cunei_info_count *inventory)
 {
     return process->description.start_ns
                ? process->description.start_ns
@@ -221,7 +221,7 @@ static void put_choice(struct cunei_buffer *out, const struct cunei_process *tol
 
 static void put_process(struct cunei_buffer *out,
                         const struct cunei_trace_process *process,
-                        const struct cunei_inventory *inventory, unsigned width)
+                        const struct cunei_info_count *inventory, unsigned width)
 {
     const struct cunei_process *told = &process->description;
 
@@ -254,7 +254,7 @@ static void put_process(struct cunei_buffer *out,
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
-    put_duration(out, cunei_inventory_duration_ns(inventory, process));
+    put_duration(out, cunei_info_count_duration_ns(inventory, process));
     cunei_buffer_append_text(out, " from the first event to the last");
     put_row(out, "events");
     put_counted(out, inventory->events, "event");
@@ -303,7 +303,7 @@ static void put_json_list(struct cunei_buffer *out, const char *key, char *const
 
 static void put_json_process(struct cunei_buffer *out,
                              const struct cunei_trace_process *process,
-                             const struct cunei_inventory *inventory)
+                             const struct cunei_info_count *inventory)
 {
     const struct cunei_process *told = &process->description;
     const struct {
@@ -312,7 +312,7 @@ static void put_json_process(struct cunei_buffer *out,
     } numbers[] = {
         {"parent", told->parent},
         {"start_ns", start_ns(process, inventory)},
-        {"duration_ns", cunei_inventory_duration_ns(inventory, process)},
+        {"duration_ns", cunei_info_count_duration_ns(inventory, process)},
         {"threads", inventory->threads},
         {"streams", inventory->streams},
         {"packets", inventory->packets},
@@ -372,8 +372,8 @@ static int show(const struct cunei_trace *trace, const struct values *values)
     if (values->json)
         cunei_buffer_append_text(&out, "{\"version\":1,\"processes\":[");
     for (size_t i = 0; i < trace->process_count; i++) {
-        struct cunei_inventory inventory;
-        cunei_inventory_take(&inventory, &trace->processes[i]);
+        struct cunei_info_count inventory;
+        cunei_info_count_take(&inventory, &trace->processes[i]);
         if (rc == 0) {
             rc = inventory.rc;
             error = inventory.error;

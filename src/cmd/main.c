@@ -10,9 +10,10 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/interpreter.h"
-#include "cmd/nearest.h"
-#include "cmd/options.h"
+#include "cmd/common/options.h"
+#include "cmd/common/search_path.h"
+#include "cmd/record/interpreter.h"
+#include "cmd/suggest/nearest.h"
 #include "trace/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
@@ -152,7 +153,7 @@ static bool is_program(const char *word)
 
 static bool is_in_path(const char *word)
 {
-    char *path = word[0] == '-' ? NULL : cunei_interpreter_in_path(word);
+    char *path = word[0] == '-' ? NULL : cunei_search_path_find(word);
 
     bool found = path != NULL;
     free(path);
@@ -169,7 +170,7 @@ static bool means_run(const char *word)
 static int unknown_option(char **words)
 {
     static const char *const names[] = {"--help", "--version"};
-    struct cunei_nearest nearest = {.word = words[0]};
+    struct cunei_suggestion nearest = {.word = words[0]};
     bool is_program = words[0][1] == 'm' || words[0][1] == 'c';
 
     if (is_program)
@@ -178,7 +179,7 @@ static int unknown_option(char **words)
                                words[0], words[0], words[1] ? " " : "",
                                words[1] ? words[1] : "");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        cunei_nearest_offer(&nearest, names[i]);
+        cunei_suggestion_offer(&nearest, names[i]);
     if (nearest.name)
         return cunei_cmd_usage("no option '%s'; did you mean 'cunei %s'?", words[0],
                                nearest.name);
@@ -199,7 +200,7 @@ static bool is_trace(const char *path)
 static int unknown_command(char **words)
 {
     const char *word = words[0];
-    struct cunei_nearest nearest = {.word = word};
+    struct cunei_suggestion nearest = {.word = word};
 
     if (word[0] == '-' && word[1])
         return unknown_option(words);
@@ -208,8 +209,8 @@ static int unknown_command(char **words)
                                "time went: cunei report %s",
                                word, word);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        cunei_nearest_offer(&nearest, commands[i]->name);
-    cunei_nearest_offer(&nearest, "help");
+        cunei_suggestion_offer(&nearest, commands[i]->name);
+    cunei_suggestion_offer(&nearest, "help");
     if (is_program(word) || (!nearest.name && is_in_path(word)))
         return cunei_cmd_usage("no command '%s'; to run it and see where its time "
                                "goes: cunei run %s",

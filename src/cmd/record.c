@@ -7,17 +7,17 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/directory.h"
-#include "cmd/exporting.h"
-#include "cmd/launch.h"
-#include "cmd/options.h"
-#include "cmd/recording.h"
-#include "cmd/summary.h"
+#include "cmd/common/export_option.h"
+#include "cmd/common/options.h"
+#include "cmd/record/launch.h"
+#include "cmd/record/recording.h"
+#include "cmd/record/summary.h"
+#include "cmd/record/trace_directory.h"
 
 struct values {
     struct cunei_recording_values recording;
     const char *directory;
-    struct cunei_exporting exporting;
+    struct cunei_export_option exporting;
 };
 
 static const struct cunei_option options[] = {
@@ -28,7 +28,7 @@ static const struct cunei_option options[] = {
      .help = "the directory to make; else cunei-PROGRAM-PID",
      .offset = offsetof(struct values, directory)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_exporting_options,
+     .table = cunei_export_option_options,
      .offset = offsetof(struct values, exporting)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_recording_options,
@@ -48,8 +48,8 @@ static int make_directory(struct cunei_recording *recording,
         cunei_buffer_format(&path, "cunei-%s-%d", recording->program.name,
                             (int)getpid());
     if (path.size)
-        recording->directory =
-            cunei_directory_make(path.data, "-o", values->recording.force, &reason);
+        recording->directory = cunei_trace_directory_make(
+            path.data, "-o", values->recording.force, &reason);
     else
         cunei_buffer_append_text(&reason, "the directory of -o has no name");
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
@@ -60,21 +60,21 @@ static int make_directory(struct cunei_recording *recording,
 
 static int record(struct cunei_recording *recording, struct values *values)
 {
-    int status = cunei_exporting_prepare(&values->exporting, recording->program.name,
-                                         values->recording.force);
+    int status = cunei_export_option_prepare(
+        &values->exporting, recording->program.name, values->recording.force);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
     status = make_directory(recording, values);
     if (status == EXIT_SUCCESS) {
         status = cunei_recording_run(recording, &values->recording);
         if (status != EXIT_SUCCESS)
-            (void)cunei_directory_remove(recording->directory);
+            (void)cunei_trace_directory_remove(recording->directory);
     }
     if (status != EXIT_SUCCESS)
         return status;
     cunei_summary_say(recording, values->recording.quiet);
     if (values->exporting.to && access(recording->directory, F_OK) == 0)
-        (void)cunei_exporting_write(&values->exporting, recording->directory, NULL);
+        (void)cunei_export_option_write(&values->exporting, recording->directory, NULL);
     return cunei_launch_leave(recording->ended.wait_status);
 }
 
@@ -94,7 +94,7 @@ static int run_record(int argc, char **argv)
         if (status == EXIT_SUCCESS)
             status = record(&recording, &values);
     }
-    cunei_exporting_fini(&values.exporting);
+    cunei_export_option_fini(&values.exporting);
     cunei_recording_fini(&recording);
     cunei_recording_values_fini(&values.recording);
     return status;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
-#include "cmd/options.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
 #include "trace/trace.h"
 
 struct values {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* `cunei replay`: every call of a recorded program, indented, with its duration. */
-#include "view/replay.h"
+#include "report/replay.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
-#include "cmd/window.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
+#include "cmd/common/output.h"
+#include "cmd/common/time_range.h"
 #include "trace/trace.h"
 
 struct values {
     struct cunei_replay_options replay;
-    struct cunei_window_values window;
+    struct cunei_time_range_values window;
     struct cunei_option_list processes; /* owned */
 };
 
@@ -50,7 +50,7 @@ static const struct cunei_option options[] = {
          "show one process of several, by pid, folder, name or\nprogram; repeatable",
      .offset = offsetof(struct values, processes)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_window_options,
+     .table = cunei_time_range_options,
      .offset = offsetof(struct values, window)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -107,7 +107,7 @@ static int settle(struct values *values)
 
     replay->processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
-    int status = cunei_window_settle(&values->window);
+    int status = cunei_time_range_settle(&values->window);
     replay->from_ns = values->window.from_ns;
     replay->until_ns = values->window.until_ns;
     return status;

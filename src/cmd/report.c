@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
-#include "cmd/progress.h"
-#include "cmd/unlined.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
+#include "cmd/common/output.h"
+#include "cmd/common/progress.h"
+#include "cmd/suggest/lines.h"
+#include "report/report.h"
 #include "rt/refusal.h"
 #include "trace/trace.h"
-#include "view/report.h"
 
 static const char *const sort_names[] = {"self", "total", "calls", "mean", "p50",
                                          "p99",  "max",   "name",  NULL};
@@ -196,7 +196,7 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
     char reason[200] = "";
 
     if (unlined->name && (rc == -ENODATA || rc == -ENOENT))
-        return cunei_unlined_fail(trace, path, unlined, rc == -ENODATA);
+        return cunei_suggest_lines(trace, path, unlined, rc == -ENODATA);
     switch (rc) {
     case -ENOENT:
         return cunei_cmd_fail(0,

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "cmd/options.h"
-#include "view/report.h"
+#include "cmd/common/options.h"
+#include "report/report.h"
 
 /* What the options fill in; begins as CUNEI_REPORT_VALUES_DEFAULTS. */
 struct cunei_report_values {
@@ -33,8 +33,8 @@ void cunei_report_values_fini(struct cunei_report_values *values);
 
 /*
  * Open the trace at `path`, recovered if need be, and print its report to `out`, as
- * wanted->style says (see cmd/output.h).  What goes wrong is said on stderr; returns
- * the exit status.
+ * wanted->style says (see cmd/common/output.h).  What goes wrong is said on stderr;
+ * returns the exit status.
  */
 int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
                       FILE *out);

@@ -12,21 +12,21 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
-#include "cmd/directory.h"
-#include "cmd/exporting.h"
-#include "cmd/launch.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
-#include "cmd/recording.h"
+#include "cmd/common/export_option.h"
+#include "cmd/common/options.h"
+#include "cmd/common/output.h"
+#include "cmd/record/launch.h"
+#include "cmd/record/recording.h"
+#include "cmd/record/summary.h"
+#include "cmd/record/trace_directory.h"
 #include "cmd/report.h"
-#include "cmd/summary.h"
 
 struct values {
     struct cunei_recording_values recording;
     struct cunei_report_values report;
     const char *file;
     const char *save;
-    struct cunei_exporting exporting;
+    struct cunei_export_option exporting;
 };
 
 static const struct cunei_option options[] = {
@@ -42,7 +42,7 @@ static const struct cunei_option options[] = {
      .help = "keep the trace in this directory",
      .offset = offsetof(struct values, save)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_exporting_options,
+     .table = cunei_export_option_options,
      .offset = offsetof(struct values, exporting)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_report_view_options,
@@ -58,10 +58,10 @@ static int make_directory(struct cunei_recording *recording,
 {
     struct cunei_buffer reason = {0};
 
-    recording->directory = values->save
-                               ? cunei_directory_make(values->save, "--save",
-                                                      values->recording.force, &reason)
-                               : cunei_directory_make_temporary(&reason);
+    recording->directory =
+        values->save ? cunei_trace_directory_make(values->save, "--save",
+                                                  values->recording.force, &reason)
+                     : cunei_trace_directory_make_temporary(&reason);
     if (recording->directory)
         recording->shown = strdup(values->save ? values->save : recording->directory);
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
@@ -91,7 +91,8 @@ static void report(const struct cunei_recording *recording, struct values *value
         if (fflush(out) != 0 && status == EXIT_SUCCESS && errno != EPIPE)
             status = cunei_cmd_fail(-errno, "cannot write the report");
         if (values->exporting.to)
-            (void)cunei_exporting_write(&values->exporting, recording->directory, NULL);
+            (void)cunei_export_option_write(&values->exporting, recording->directory,
+                                            NULL);
         _exit(status);
     }
     if (pid < 0)
@@ -106,9 +107,9 @@ static void remove_or_say(const struct cunei_recording *recording)
 {
     uint64_t pid = 0;
 
-    unsigned count = cunei_directory_writers(recording->directory, &pid);
+    unsigned count = cunei_trace_directory_writers(recording->directory, &pid);
     if (count == 0)
-        (void)cunei_directory_remove(recording->directory);
+        (void)cunei_trace_directory_remove(recording->directory);
     else if (count == 1)
         cunei_cmd_note("process %" PRIu64 " still records, so the trace stays in '%s'; "
                        "remove it when it is done",
@@ -121,8 +122,8 @@ static void remove_or_say(const struct cunei_recording *recording)
 
 static int run_and_report(struct cunei_recording *recording, struct values *values)
 {
-    int status = cunei_exporting_prepare(&values->exporting, recording->program.name,
-                                         values->recording.force);
+    int status = cunei_export_option_prepare(
+        &values->exporting, recording->program.name, values->recording.force);
     if (status != CUNEI_OPTIONS_GO_ON)
         return status;
     FILE *out = values->file ? fopen(values->file, "we") : stderr;
@@ -166,7 +167,7 @@ static int run_run(int argc, char **argv)
         if (status == EXIT_SUCCESS)
             status = run_and_report(&recording, &values);
     }
-    cunei_exporting_fini(&values.exporting);
+    cunei_export_option_fini(&values.exporting);
     cunei_recording_fini(&recording);
     cunei_recording_values_fini(&values.recording);
     cunei_report_values_fini(&values.report);

@@ -9,20 +9,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/analysis.h"
 #include "base/buffer.h"
 #include "export/drain.h"
-#include "export/exact.h"
+#include "export/exact_time.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/name.h"
 #include "export/selection.h"
-#include "model/edges.h"
-#include "survey/survey.h"
-#include "view/format.h"
+#include "model/call_edges.h"
+#include "text/format.h"
 
 struct writer {
     FILE *out;
-    const struct cunei_survey *survey;
+    const struct cunei_analysis *survey;
     struct cunei_buffer text;
     struct cunei_functions files; /* by their name alone */
     uint32_t file_count;          /* that were named so far */
@@ -126,7 +126,7 @@ static int put_function(struct writer *writer, uint32_t index)
 
 static void put_head(struct writer *writer)
 {
-    const struct cunei_survey *survey = writer->survey;
+    const struct cunei_analysis *survey = writer->survey;
     struct cunei_buffer command = {0};
     uint64_t self_ns = 0;
 
@@ -146,7 +146,7 @@ static void put_head(struct writer *writer)
 
 /* What a function spends in its own regions is here theirs: else it would count twice,
  * as they are called by it. */
-static void give_to_regions(struct cunei_survey *survey)
+static void give_to_regions(struct cunei_analysis *survey)
 {
     if (survey->regions == 0)
         return;
@@ -161,14 +161,14 @@ static void give_to_regions(struct cunei_survey *survey)
 
 int cunei_export_callgrind(struct cunei_export *export)
 {
-    struct cunei_survey survey;
+    struct cunei_analysis survey;
     struct writer writer = {.out = export->out, .survey = &survey};
 
     int rc = cunei_selection_survey(
-        export, &(struct cunei_survey_options){.edges = true}, &survey);
+        export, &(struct cunei_analysis_options){.edges = true}, &survey);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_edges(&survey);
+    rc = cunei_exact_time_edges(&survey);
     give_to_regions(&survey);
     if (rc == 0)
         rc = sort_edges(&writer);
@@ -183,6 +183,6 @@ int cunei_export_callgrind(struct cunei_export *export)
     free(writer.begins);
     free(writer.edges);
     cunei_buffer_fini(&writer.text);
-    cunei_survey_fini(&survey);
+    cunei_analysis_fini(&survey);
     return rc;
 }

@@ -11,15 +11,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "export/encode.h"
 #include "export/export.h"
 #include "export/formats.h"
-#include "export/labels.h"
-#include "export/put.h"
+#include "export/function_labels.h"
+#include "export/put_number.h"
 #include "export/selection.h"
-#include "export/tasknames.h"
-#include "export/tell.h"
-#include "view/format.h"
-#include "wire/userevent.h"
+#include "export/task_names.h"
+#include "text/format.h"
+#include "wire/user_event.h"
 
 struct state {
     uint32_t pid, tid;
@@ -44,7 +44,7 @@ static void *prepare(const struct cunei_export *export,
                      const struct cunei_trace_process *process)
 {
     (void)export;
-    return cunei_labels_make(process, render);
+    return cunei_function_labels_make(process, render);
 }
 
 /* {"ph":"B","pid":1,"tid":2 */
@@ -64,7 +64,7 @@ static char *put_who(const struct cunei_encoding *encoding, char *at, char phase
 static char *put_head(const struct cunei_encoding *encoding, char *at, char phase,
                       uint64_t time)
 {
-    uint64_t ns = cunei_wall_ns(encoding->wall, time);
+    uint64_t ns = cunei_wall_clock_ns(encoding->wall, time);
 
     at = put_who(encoding, at, phase);
     at = CUNEI_PUT(at, ",\"ts\":");
@@ -203,7 +203,8 @@ static int put_begin(struct cunei_encoding *encoding,
 {
     struct cunei_buffer *out = &encoding->out;
     size_t size = 0;
-    const char *label = cunei_labels_find(encoding->labels, call->function, &size);
+    const char *label =
+        cunei_function_labels_find(encoding->labels, call->function, &size);
     char *at = cunei_buffer_room(out, HEAD + size);
 
     if (!at)
@@ -239,11 +240,11 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     }
     /* Under a key that no begin has: viewers merge both ends' key by key. */
     for (size_t i = 0; i < call->late_count; i++) {
-        struct cunei_userevent_text name = cunei_userevent_name(call->late[i]);
+        struct cunei_user_event_text name = cunei_user_event_name(call->late[i]);
         cunei_buffer_append_text(out, i == 0 ? ",\"parameters\":{" : ",");
         cunei_text_json(out, name.data, name.size);
         cunei_buffer_append_text(out, ":");
-        cunei_userevent_format(call->late[i], true, out);
+        cunei_user_event_format(call->late[i], true, out);
     }
     if (call->late_count > 0)
         cunei_buffer_append_text(out, "}");
@@ -268,7 +269,7 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
 {
     struct cunei_buffer *out = &encoding->out;
     const char *name = NULL;
-    int rc = cunei_tasknames_find(encoding->export, encoding->process, task, &name);
+    int rc = cunei_task_names_find(encoding->export, encoding->process, task, &name);
 
     open_event(encoding, is_begin ? 'b' : 'e', time);
     put_task_id(encoding, task);
@@ -294,11 +295,12 @@ static void put_exception(struct cunei_encoding *encoding,
 }
 
 /* An event with a duration, which nests by its time wherever it is told. */
-static int put_pause(struct cunei_encoding *encoding, const struct cunei_pause *pause)
+static int put_pause(struct cunei_encoding *encoding,
+                     const struct cunei_gc_pause *pause)
 {
     struct cunei_buffer *out = &encoding->out;
-    uint64_t begin_ns = cunei_wall_ns(encoding->wall, pause->begin);
-    uint64_t end_ns = cunei_wall_ns(encoding->wall, pause->end);
+    uint64_t begin_ns = cunei_wall_clock_ns(encoding->wall, pause->begin);
+    uint64_t end_ns = cunei_wall_clock_ns(encoding->wall, pause->end);
 
     open_event(encoding, 'X', pause->begin);
     put_key(out, "dur");
@@ -322,13 +324,13 @@ static void put_counter(struct cunei_encoding *encoding,
         cunei_trace_function(encoding->process, counter->counter);
     struct cunei_buffer *out = &encoding->out;
 
-    if (!names || !isfinite(cunei_userevent_number(counter->total, is_double)))
+    if (!names || !isfinite(cunei_user_event_number(counter->total, is_double)))
         return;
     open_event(encoding, 'C', time);
     put_key(out, "name");
     cunei_text_json(out, names->qualname, strlen(names->qualname));
     cunei_buffer_append_text(out, ",\"cat\":\"counter\",\"args\":{\"value\":");
-    cunei_userevent_format_number(counter->total, is_double, true, out);
+    cunei_user_event_format_number(counter->total, is_double, true, out);
     cunei_buffer_append_text(out, "}},\n");
 }
 
@@ -348,13 +350,13 @@ static void put_value(struct cunei_encoding *encoding,
                       const struct cunei_user_value *value, const char *category,
                       uint64_t time)
 {
-    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_user_event_text name = cunei_user_event_name(value);
     struct cunei_buffer *out = &encoding->out;
 
     open_instant(encoding, category, name.data, name.size, time);
     if (value->kind != CUNEI_VALUE_NONE) {
         cunei_buffer_append_text(out, ",\"args\":{\"value\":");
-        cunei_userevent_format(value, true, out);
+        cunei_user_event_format(value, true, out);
         cunei_buffer_append_text(out, "}");
     }
     cunei_buffer_append_text(out, "},\n");
@@ -364,7 +366,7 @@ static void put_value(struct cunei_encoding *encoding,
 static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
                    uint64_t time)
 {
-    struct cunei_userevent_text name = cunei_userevent_name(tag);
+    struct cunei_user_event_text name = cunei_user_event_name(tag);
     const struct cunei_function *function =
         cunei_trace_function(encoding->process, tag->target);
     const char *of = function ? function->qualname : "?";
@@ -470,7 +472,7 @@ static const struct cunei_encoder encoder = {
     .lost = put_lost,
     .has_late = true,
     .prepare = prepare,
-    .dispose = cunei_labels_free,
+    .dispose = cunei_function_labels_free,
     .release = release,
     .state_size = sizeof(struct state),
 };
@@ -483,7 +485,7 @@ int cunei_export_chrome(struct cunei_export *export)
            !export->selections[first].is_wanted)
         first++;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", export->out);
-    int rc = cunei_tell(export, &encoder);
+    int rc = cunei_encode(export, &encoder);
     /* The list is closed by an event that needs no comma behind it: a label of the
      * first process, as no viewer complains of it. */
     (void)fprintf(export->out,

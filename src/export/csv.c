@@ -14,17 +14,17 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "export/encode.h"
 #include "export/export.h"
 #include "export/formats.h"
-#include "export/labels.h"
+#include "export/function_labels.h"
 #include "export/name.h"
-#include "export/put.h"
-#include "export/tell.h"
-#include "wire/userevent.h"
+#include "export/put_number.h"
+#include "wire/user_event.h"
 
 struct row {
     uint32_t function;
-    enum cunei_stretch_begin how;
+    enum cunei_span_event_begin how;
     uint64_t start_ns;
     uint64_t other_ns; /* in what it called, or lost */
     size_t text;       /* where its arguments begin in `texts` */
@@ -34,7 +34,7 @@ struct row {
 struct remainder {
     uint64_t other_ns;
     uint64_t end_ns;
-    enum cunei_stretch_end how;
+    enum cunei_span_event_end how;
     size_t text; /* its result in `results`, … */
     size_t size; /* … so long */
 };
@@ -86,7 +86,7 @@ static void *prepare(const struct cunei_export *export,
                      const struct cunei_trace_process *process)
 {
     (void)export;
-    return cunei_labels_make(process, render);
+    return cunei_function_labels_make(process, render);
 }
 
 static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
@@ -94,7 +94,7 @@ static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
     struct state *state = encoding->state;
 
     state->last_ns =
-        cunei_export_since(encoding->export, cunei_wall_ns(encoding->wall, time));
+        cunei_export_since(encoding->export, cunei_wall_clock_ns(encoding->wall, time));
     return state->last_ns;
 }
 
@@ -140,7 +140,8 @@ static const char *text_at(const struct cunei_buffer *texts, size_t offset)
 
 /* The innermost stretch ends: write its row, and count it for the one around it. */
 static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
-                    enum cunei_stretch_end how, const char *result, size_t result_size)
+                    enum cunei_span_event_end how, const char *result,
+                    size_t result_size)
 {
     static const char *const kinds[] = {
         [CUNEI_BEGIN_CALL] = "call",
@@ -158,9 +159,11 @@ static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
     struct row *parent = state->count > 0 ? &state->rows[state->count - 1] : NULL;
     uint64_t duration_ns = end_ns - row.start_ns;
     size_t size = 0, parent_size = 0;
-    const char *name = cunei_labels_find(encoding->labels, row.function, &size);
+    const char *name =
+        cunei_function_labels_find(encoding->labels, row.function, &size);
     const char *parent_name =
-        parent ? cunei_labels_find(encoding->labels, parent->function, &parent_size)
+        parent ? cunei_function_labels_find(encoding->labels, parent->function,
+                                            &parent_size)
                : "";
     char *at = cunei_buffer_room(&encoding->out, ROW_ROOM + size + parent_size);
 
@@ -299,7 +302,8 @@ static void put_said(struct cunei_encoding *encoding, const char *kind,
     struct cunei_buffer *out = &encoding->out;
     size_t parent_size = 0;
     const char *parent_name =
-        parent ? cunei_labels_find(encoding->labels, parent->function, &parent_size)
+        parent ? cunei_function_labels_find(encoding->labels, parent->function,
+                                            &parent_size)
                : "";
 
     cunei_buffer_format(out, "%" PRIu32 ",%" PRIu32 ",", state->pid, state->tid);
@@ -316,12 +320,12 @@ static void put_said(struct cunei_encoding *encoding, const char *kind,
 static void put_value(struct cunei_encoding *encoding, const char *kind,
                       const struct cunei_user_value *value)
 {
-    struct cunei_userevent_text name = cunei_userevent_name(value);
+    struct cunei_user_event_text name = cunei_user_event_name(value);
     struct cunei_buffer json = {0};
 
     if (value->kind != CUNEI_VALUE_NONE) {
         cunei_buffer_append_text(&json, "{\"value\":");
-        cunei_userevent_format(value, true, &json);
+        cunei_user_event_format(value, true, &json);
         cunei_buffer_append_text(&json, "}");
     }
     put_said(encoding, kind, name.data, name.size, &json);
@@ -341,11 +345,11 @@ static void put_counter(struct cunei_encoding *encoding,
     struct cunei_buffer json = {0};
 
     cunei_buffer_append_text(&json, "{\"value\":");
-    cunei_userevent_format_number(
+    cunei_user_event_format_number(
         counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &json);
     if (cunei_record_phase(counter->record) == CUNEI_PHASE_RESUME) {
         cunei_buffer_append_text(&json, ",\"added\":");
-        cunei_userevent_format_number(
+        cunei_user_event_format_number(
             counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &json);
     }
     cunei_buffer_append_text(&json, "}");
@@ -357,10 +361,10 @@ static void put_counter(struct cunei_encoding *encoding,
 static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
                    uint64_t time)
 {
-    struct cunei_userevent_text name = cunei_userevent_name(tag);
+    struct cunei_user_event_text name = cunei_user_event_name(tag);
     struct cunei_buffer json = {0};
     size_t size = 0;
-    const char *of = cunei_labels_find(encoding->labels, tag->target, &size);
+    const char *of = cunei_function_labels_find(encoding->labels, tag->target, &size);
 
     (void)ns_of(encoding, time);
     cunei_buffer_append_text(&json, "{\"function\":");
@@ -460,7 +464,7 @@ static const struct cunei_encoder encoder = {
     .tag = put_tag,
     .lost = pass_gap,
     .prepare = prepare,
-    .dispose = cunei_labels_free,
+    .dispose = cunei_function_labels_free,
     .join = join,
     .release = release,
     .state_size = sizeof(struct state),
@@ -473,5 +477,5 @@ int cunei_export_csv(struct cunei_export *export)
     (void)fputs("\"process\",\"thread\",\"function\",\"start\",\"duration\",\"self\","
                 "\"depth\",\"parent\",\"kind\",\"outcome\",\"arguments\"\n",
                 export->out);
-    return cunei_tell(export, &encoder);
+    return cunei_encode(export, &encoder);
 }

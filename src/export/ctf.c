@@ -16,7 +16,7 @@
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/selection.h"
-#include "export/tasknames.h"
+#include "export/task_names.h"
 #include "model/count.h"
 #include "model/tasks.h"
 #include "wire/metadata.h"
@@ -31,11 +31,11 @@ struct writer {
     const struct cunei_selection *selection;
     struct cunei_buffer folder; /* of the process */
     struct cunei_cut cut;
-    struct cunei_kinds kinds;
+    struct cunei_id_kinds kinds;
     struct cunei_buffer rewritten; /* the words of a packet */
     bool has_thread;               /* the stream, and this is the last one in it */
     uint32_t thread;
-    struct cunei_tasknames_told told;
+    struct cunei_task_names_told told;
 };
 
 static FILE *create(const struct writer *writer, const char *name)
@@ -128,8 +128,8 @@ static int put_task(struct writer *writer, const struct cunei_task *task, size_t
     int rc = 0;
 
     if (task->length == 0 && room >= CUNEI_TASK_NAME_MAX / sizeof(uint64_t) + 1)
-        rc = cunei_tasknames_take(writer->export, writer->process, task->task,
-                                  &writer->told, &name);
+        rc = cunei_task_names_take(writer->export, writer->process, task->task,
+                                   &writer->told, &name);
     size_t size = name ? strlen(name) : 0;
     if (!name) {
         cunei_buffer_append(out, task, sizeof(*task) + task->length);

@@ -7,7 +7,7 @@
 
 #include "export/formats.h"
 #include "export/selection.h"
-#include "export/tasknames.h"
+#include "export/task_names.h"
 
 /* Opens what it is given in what the user has for it. */
 #define DESKTOP "xdg-open"
@@ -156,7 +156,7 @@ int cunei_export_write(struct cunei_export *export,
     export->has_calls_only = format->has_calls_only;
     int rc = cunei_selection_make(export);
 
-    export->names = cunei_tasknames_new();
+    export->names = cunei_task_names_new();
     if (rc == 0)
         rc = export->names ? format->write(export) : -ENOMEM;
     if (rc == 0 && export->threads == 0 &&
@@ -172,6 +172,6 @@ int cunei_export_write(struct cunei_export *export,
 void cunei_export_fini(struct cunei_export *export)
 {
     cunei_selection_fini(export);
-    cunei_tasknames_free(export->names);
+    cunei_task_names_free(export->names);
     export->names = NULL;
 }

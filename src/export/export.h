@@ -40,7 +40,7 @@ struct cunei_export_options {
     }
 
 struct cunei_selection;
-struct cunei_tasknames;
+struct cunei_task_names;
 
 struct cunei_export {
     const struct cunei_trace *trace;
@@ -55,7 +55,7 @@ struct cunei_export {
     uint64_t lost;  /* events that the recording lost, as far as they are known … */
     uint64_t missing_packets; /* … and packets */
     const char *unmatched;    /* what no thread is called; borrowed */
-    bool is_folded;           /* there were more paths than are kept (model/tree.h) */
+    bool is_folded; /* there were more paths than are kept (model/call_tree.h) */
     size_t damage_count;
     struct cunei_trace_error damage; /* the first */
 
@@ -63,7 +63,7 @@ struct cunei_export {
     bool has_calls_only;                /* as the format's */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
-    struct cunei_tasknames *names;      /* owned */
+    struct cunei_task_names *names;     /* owned */
     uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
     uint64_t told_lost, told_missing;   /* what streams tell of the losses */
 };

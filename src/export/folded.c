@@ -5,18 +5,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/analysis.h"
 #include "base/buffer.h"
 #include "export/drain.h"
-#include "export/exact.h"
+#include "export/exact_time.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/name.h"
 #include "export/selection.h"
-#include "model/tree.h"
-#include "survey/survey.h"
+#include "model/call_tree.h"
 
 struct writer {
-    const struct cunei_survey *survey;
+    const struct cunei_analysis *survey;
     struct cunei_buffer lines;
     struct cunei_buffer names; /* of all functions, each with a ';' behind it … */
     size_t *offsets;           /* … and where they begin, by slot; owned */
@@ -65,14 +65,14 @@ static void put_stack(struct writer *writer, uint32_t node)
 
 int cunei_export_folded(struct cunei_export *export)
 {
-    struct cunei_survey survey;
+    struct cunei_analysis survey;
     struct writer writer = {.survey = &survey};
 
     int rc = cunei_selection_survey(
-        export, &(struct cunei_survey_options){.tree = true}, &survey);
+        export, &(struct cunei_analysis_options){.tree = true}, &survey);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_tree(&survey);
+    rc = cunei_exact_time_tree(&survey);
     if (rc == 0)
         rc = put_names(&writer);
     for (uint32_t i = 1; rc == 0 && i < survey.tree->count; i++) {
@@ -87,6 +87,6 @@ int cunei_export_folded(struct cunei_export *export)
     free(writer.offsets);
     cunei_buffer_fini(&writer.names);
     cunei_buffer_fini(&writer.lines);
-    cunei_survey_fini(&survey);
+    cunei_analysis_fini(&survey);
     return rc;
 }

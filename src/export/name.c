@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "wire/metadata.h"
-#include "wire/userevent.h"
+#include "wire/user_event.h"
 
 void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden)
 {

@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "analysis/analysis.h"
 #include "base/buffer.h"
 #include "export/drain.h"
-#include "export/exact.h"
+#include "export/exact_time.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/name.h"
-#include "export/proto.h"
+#include "export/protobuf.h"
 #include "export/selection.h"
-#include "model/tree.h"
-#include "survey/survey.h"
-#include "view/format.h"
+#include "model/call_tree.h"
+#include "text/format.h"
 
 enum profile_field {
     PROFILE_SAMPLE_TYPE = 1,
@@ -78,7 +78,7 @@ enum string {
 
 struct writer {
     FILE *out;
-    const struct cunei_survey *survey;
+    const struct cunei_analysis *survey;
     struct cunei_buffer proto;
     z_stream zip;
     bool has_zip;
@@ -125,7 +125,7 @@ static void put_type(struct cunei_buffer *out, uint32_t field, enum string type,
 
 static void put_head(struct writer *writer)
 {
-    const struct cunei_survey *survey = writer->survey;
+    const struct cunei_analysis *survey = writer->survey;
     struct cunei_buffer *out = &writer->proto;
 
     put_type(out, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
@@ -134,7 +134,7 @@ static void put_head(struct writer *writer)
     cunei_proto_number(out, PROFILE_PERIOD, 1);
     cunei_proto_number(out, PROFILE_DEFAULT_TYPE, STRING_TIME);
     cunei_proto_number(out, PROFILE_TIME, survey->begin_ns);
-    cunei_proto_number(out, PROFILE_DURATION, cunei_survey_duration_ns(survey));
+    cunei_proto_number(out, PROFILE_DURATION, cunei_analysis_duration_ns(survey));
     /* Without one, pprof looks for a binary. */
     size_t mapping = cunei_proto_open(out, PROFILE_MAPPING);
     cunei_proto_number(out, MAPPING_ID, 1);
@@ -193,7 +193,7 @@ static int put_strings(struct writer *writer)
 {
     static const char *const fixed[] = {"",   "calls", "count", "time", "nanoseconds",
                                         NULL, "?"};
-    const struct cunei_survey *survey = writer->survey;
+    const struct cunei_analysis *survey = writer->survey;
     struct cunei_buffer text = {0};
     int rc = 0;
 
@@ -267,19 +267,19 @@ static int begin_zip(struct writer *writer)
 int cunei_export_pprof(struct cunei_export *export)
 {
     struct writer *writer = calloc(1, sizeof(*writer));
-    struct cunei_survey survey;
+    struct cunei_analysis survey;
 
     if (!writer)
         return -ENOMEM;
     int rc = cunei_selection_survey(
-        export, &(struct cunei_survey_options){.tree = true}, &survey);
+        export, &(struct cunei_analysis_options){.tree = true}, &survey);
     if (rc < 0) {
         free(writer);
         return rc;
     }
     writer->out = export->out;
     writer->survey = &survey;
-    rc = cunei_exact_tree(&survey);
+    rc = cunei_exact_time_tree(&survey);
     if (rc == 0)
         rc = begin_zip(writer);
     if (rc == 0) {
@@ -295,7 +295,7 @@ int cunei_export_pprof(struct cunei_export *export)
     if (writer->has_zip)
         (void)deflateEnd(&writer->zip);
     cunei_buffer_fini(&writer->proto);
-    cunei_survey_fini(&survey);
+    cunei_analysis_fini(&survey);
     free(writer);
     return rc;
 }

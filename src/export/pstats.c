@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/buffer.h"
 #include "export/drain.h"
-#include "export/exact.h"
+#include "export/exact_time.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/marshal.h"
 #include "export/selection.h"
-#include "model/edges.h"
-#include "model/label.h"
-#include "survey/survey.h"
+#include "model/call_edges.h"
+#include "model/cprofile_label.h"
 
 /* A function as cProfile knows it. */
 struct entry {
@@ -33,7 +33,7 @@ struct entry {
 
 struct writer {
     FILE *out;
-    const struct cunei_survey *survey;
+    const struct cunei_analysis *survey;
     struct cunei_buffer marshal;
     struct cunei_buffer name;         /* of one that is written in C */
     struct cunei_functions functions; /* by file, line and name */
@@ -62,7 +62,7 @@ static int add_function(struct writer *writer, uint32_t index)
         return found;
     writer->map[index + 1] = (uint32_t)found + 1;
 
-    const struct cunei_survey_function *facts = &writer->survey->facts[index];
+    const struct cunei_analysis_function *facts = &writer->survey->facts[index];
     struct entry *entry = &writer->entries[found];
     entry->entries += facts->calls + facts->resumes;
     entry->recursive += facts->recursive + facts->nested;
@@ -169,14 +169,14 @@ static void fini(struct writer *writer)
 
 int cunei_export_pstats(struct cunei_export *export)
 {
-    struct cunei_survey survey;
+    struct cunei_analysis survey;
     struct writer writer = {.out = export->out, .survey = &survey};
 
     int rc = cunei_selection_survey(
-        export, &(struct cunei_survey_options){.edges = true}, &survey);
+        export, &(struct cunei_analysis_options){.edges = true}, &survey);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_edges(&survey);
+    rc = cunei_exact_time_edges(&survey);
     if (rc == 0)
         rc = gather(&writer);
     if (rc == 0)
@@ -188,6 +188,6 @@ int cunei_export_pstats(struct cunei_export *export)
         rc = cunei_drain(&writer.marshal, writer.out);
     }
     fini(&writer);
-    cunei_survey_fini(&survey);
+    cunei_analysis_fini(&survey);
     return rc;
 }

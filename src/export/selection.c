@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/glob.h"
 #include "export/export.h"
-#include "model/tree.h"
-#include "survey/survey.h"
+#include "model/call_tree.h"
 
 /* The regions of a program stay, unless they are not meant, or a pattern drops them. */
 static bool is_meant(const struct cunei_patterns *patterns,
@@ -31,7 +31,7 @@ static int select_functions(struct cunei_selection *selection,
                             const struct cunei_trace_process *process,
                             const struct cunei_patterns *patterns, bool has_regions)
 {
-    const struct cunei_kinds kinds = cunei_trace_kinds(process);
+    const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
 
     selection->cut.kinds = kinds;
     selection->has_functions = patterns->count == 0;
@@ -41,7 +41,8 @@ static int select_functions(struct cunei_selection *selection,
     if (!selection->functions)
         return -ENOMEM;
     for (uint32_t i = 0; i < process->function_count; i++) {
-        enum cunei_definition kind = cunei_kinds_find(&kinds, CUNEI_FUNCTION_FIRST + i);
+        enum cunei_definition kind =
+            cunei_id_kinds_find(&kinds, CUNEI_FUNCTION_FIRST + i);
 
         selection->functions[i] =
             is_meant(patterns, &process->functions[i], kind, has_regions);
@@ -53,7 +54,7 @@ static int select_functions(struct cunei_selection *selection,
     return 0;
 }
 
-static bool is_called(const struct cunei_survey_thread *thread, const char *wanted)
+static bool is_called(const struct cunei_analysis_thread *thread, const char *wanted)
 {
     char tid[16];
 
@@ -91,14 +92,14 @@ static bool has_thread(const struct cunei_selection *selection, uint32_t serial)
                     sizeof(serial), compare_serials));
 }
 
-static int select_called(struct cunei_export *export, const struct cunei_survey *survey,
-                         const char *wanted)
+static int select_called(struct cunei_export *export,
+                         const struct cunei_analysis *survey, const char *wanted)
 {
     bool is_found = false;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < survey->thread_count; i++) {
-        const struct cunei_survey_thread *thread = &survey->threads[i];
+        const struct cunei_analysis_thread *thread = &survey->threads[i];
         const struct cunei_trace_process *process =
             survey->processes[thread->process].process;
         if (!is_called(thread, wanted))
@@ -115,22 +116,22 @@ static int select_called(struct cunei_export *export, const struct cunei_survey 
 }
 
 int cunei_selection_survey_names(const struct cunei_export *export, bool is_shown,
-                                 struct cunei_survey *survey)
+                                 struct cunei_analysis *survey)
 {
-    const struct cunei_survey_options options = {
+    const struct cunei_analysis_options options = {
         .processes = export->options->processes,
         .worker_count = export->options->worker_count,
         .progress = is_shown ? export->options->progress : NULL,
         .progress_context = export->options->progress_context,
     };
 
-    return cunei_survey_init(survey, export->trace, &options);
+    return cunei_analysis_init(survey, export->trace, &options);
 }
 
 /* Names change while a thread runs: its last one is what reports call it. */
 static int select_threads(struct cunei_export *export)
 {
-    struct cunei_survey survey;
+    struct cunei_analysis survey;
 
     int rc = cunei_selection_survey_names(export, true, &survey);
     if (rc < 0)
@@ -145,7 +146,7 @@ static int select_threads(struct cunei_export *export)
             qsort(selection->threads, selection->thread_count,
                   sizeof(*selection->threads), compare_serials);
     }
-    cunei_survey_fini(&survey);
+    cunei_analysis_fini(&survey);
     return rc;
 }
 
@@ -157,12 +158,13 @@ static void select_times(struct cunei_selection *selection,
 
     selection->cut.from =
         options->from_ns > 0
-            ? cunei_wall_tick(&selection->wall, export->origin_ns + options->from_ns)
+            ? cunei_wall_clock_tick(&selection->wall,
+                                    export->origin_ns + options->from_ns)
             : 0;
     selection->cut.until =
         options->until_ns == UINT64_MAX || until_ns < options->until_ns
             ? UINT64_MAX
-            : cunei_wall_tick(&selection->wall, until_ns);
+            : cunei_wall_clock_tick(&selection->wall, until_ns);
 }
 
 int cunei_selection_make(struct cunei_export *export)
@@ -184,7 +186,7 @@ int cunei_selection_make(struct cunei_export *export)
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
         struct cunei_selection *selection = &export->selections[i];
         const struct cunei_trace_process *process = &trace->processes[i];
-        cunei_wall_init(&selection->wall, &process->metadata);
+        cunei_wall_clock_init(&selection->wall, &process->metadata);
         selection->is_wanted = cunei_trace_is_chosen(process, &options->processes);
         is_found |= selection->is_wanted;
         select_times(selection, export);
@@ -270,11 +272,11 @@ static int select_packet(void *context, const struct cunei_trace_process *proces
 }
 
 int cunei_selection_survey(struct cunei_export *export,
-                           const struct cunei_survey_options *parts,
-                           struct cunei_survey *survey)
+                           const struct cunei_analysis_options *parts,
+                           struct cunei_analysis *survey)
 {
     const struct cunei_export_options *wanted = export->options;
-    const struct cunei_survey_options options = {
+    const struct cunei_analysis_options options = {
         .processes = wanted->processes,
         .tree = parts->tree,
         .edges = parts->edges,
@@ -286,7 +288,7 @@ int cunei_selection_survey(struct cunei_export *export,
         .progress_context = wanted->progress_context,
     };
 
-    int rc = cunei_survey_init(survey, export->trace, &options);
+    int rc = cunei_analysis_init(survey, export->trace, &options);
     if (rc < 0)
         return rc;
     export->threads = survey->thread_count;

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/cut.h"
-#include "wire/wall.h"
+#include "model/packet_cut.h"
+#include "wire/wall_clock.h"
 
 struct cunei_export;
 struct cunei_trace_packet;
@@ -17,7 +17,7 @@ struct cunei_trace_process;
 struct cunei_selection {
     bool is_wanted; /* the process */
     bool is_whole;  /* everything of it: nothing needs to be cut */
-    struct cunei_wall wall;
+    struct cunei_wall_clock wall;
     struct cunei_cut_options cut;
     uint8_t *functions; /* owned: cut.functions */
     bool has_functions; /* some are wanted */
@@ -38,19 +38,19 @@ int cunei_selection_apply(const struct cunei_selection *selection,
  * For who goes through it from the calling thread. */
 void cunei_selection_progress(struct cunei_export *export, uint64_t bytes);
 
-struct cunei_survey;
+struct cunei_analysis;
 
-struct cunei_survey_options;
+struct cunei_analysis_options;
 
 /* Everything that is wanted, added up; damage is noted.  Of the options, `tree`,
- * `edges` and `said` count.  Errors as cunei_survey_init. */
+ * `edges` and `said` count.  Errors as cunei_analysis_init. */
 int cunei_selection_survey(struct cunei_export *export,
-                           const struct cunei_survey_options *parts,
-                           struct cunei_survey *survey);
+                           const struct cunei_analysis_options *parts,
+                           struct cunei_analysis *survey);
 
 /* The same of the chosen processes as a whole: names that were told at another time.
  * Its progress may be shown on the calling thread of the export only. */
 int cunei_selection_survey_names(const struct cunei_export *export, bool is_shown,
-                                 struct cunei_survey *survey);
+                                 struct cunei_analysis *survey);
 
 #endif

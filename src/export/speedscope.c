@@ -11,13 +11,13 @@
 
 #include "base/text.h"
 #include "export/drain.h"
+#include "export/encode.h"
 #include "export/export.h"
 #include "export/formats.h"
 #include "export/name.h"
-#include "export/put.h"
+#include "export/put_number.h"
 #include "export/selection.h"
-#include "export/tell.h"
-#include "view/format.h"
+#include "text/format.h"
 
 struct state {
     bool has_profile;  /* it began one, … */
@@ -63,7 +63,7 @@ static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
     struct state *state = encoding->state;
 
     state->last_ns =
-        cunei_export_since(encoding->export, cunei_wall_ns(encoding->wall, time));
+        cunei_export_since(encoding->export, cunei_wall_clock_ns(encoding->wall, time));
     return state->last_ns;
 }
 
@@ -236,7 +236,7 @@ int cunei_export_speedscope(struct cunei_export *export)
     int rc = put_frames(export);
     (void)fputs("]},\n\"profiles\":[", export->out);
     if (rc == 0)
-        rc = cunei_tell(export, &document.encoder);
+        rc = cunei_encode(export, &document.encoder);
     (void)fputs("]}\n", export->out);
     return rc;
 }

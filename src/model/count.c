@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "wire/kind.h"
+#include "wire/id_kind.h"
 
 static void count_builtin(struct cunei_count *count, uint64_t record)
 {
@@ -51,16 +51,16 @@ static void count_builtin(struct cunei_count *count, uint64_t record)
 }
 
 /* What an event is of: a record's class, or the function of a `call`. */
-static bool is_region(const struct cunei_kinds *kinds, const uint64_t *event)
+static bool is_region(const struct cunei_id_kinds *kinds, const uint64_t *event)
 {
     uint32_t class = cunei_record_class(event[0]);
 
     if (class == CUNEI_CLASS_CALL)
         class = event[1] < CUNEI_FUNCTION_END ? (uint32_t)event[1] : 0;
-    return cunei_kinds_is_region(kinds, class);
+    return cunei_id_kinds_is_region(kinds, class);
 }
 
-void cunei_count_words(struct cunei_count *count, const struct cunei_kinds *kinds,
+void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *kinds,
                        const uint64_t *words, size_t word_count)
 {
     const bool has_regions = kinds && kinds->items;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cunei_kinds;
+struct cunei_id_kinds;
 
 struct cunei_count {
     uint64_t events;
@@ -24,7 +24,7 @@ struct cunei_count {
 };
 
 /* Add what the words of a packet hold; no kinds: of functions alone. */
-void cunei_count_words(struct cunei_count *count, const struct cunei_kinds *kinds,
+void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *kinds,
                        const uint64_t *words, size_t word_count);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stamp.h"
+#include "base/file_stamp.h"
 
 void cunei_functions_fini(struct cunei_functions *functions)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "model/greenlets.h"
+#include "model/greenlet_stacks.h"
 
 #define FIRST_CAPACITY 64u
 
@@ -184,7 +184,7 @@ static int take_step(void *context, const struct cunei_walk_step *step)
 }
 
 void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines,
-                       const struct cunei_kinds *kinds)
+                       const struct cunei_id_kinds *kinds)
 {
     *reader = (struct cunei_lines_reader){.lines = lines,
                                           .walk = {.step = take_step, .kinds = *kinds}};

@@ -58,7 +58,7 @@ struct cunei_lines_reader {
 };
 
 void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines,
-                       const struct cunei_kinds *kinds);
+                       const struct cunei_id_kinds *kinds);
 
 /* -ENOMEM, as of the next. */
 int cunei_lines_read(struct cunei_lines_reader *reader,

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/builtin.h"
-#include "model/edges.h"
-#include "model/span.h"
-#include "model/stack.h"
-#include "model/tree.h"
-#include "model/waits.h"
+#include "model/call_edges.h"
+#include "model/call_tree.h"
+#include "model/profile_events.h"
+#include "model/profile_packet.h"
+#include "model/profile_stack.h"
+#include "model/suspended.h"
 
 #define NS_PER_S   UINT64_C(1000000000)
 #define CACHE_LINE ((size_t)64)
@@ -80,8 +80,8 @@ void cunei_profile_fini(struct cunei_profile *profile)
     cunei_edges_free(profile->edges);
     cunei_tasks_fini(&profile->tasks);
     cunei_exceptions_fini(&profile->exceptions);
-    cunei_guesses_fini(&profile->guesses);
-    cunei_textset_fini(&profile->tags);
+    cunei_budget_estimates_fini(&profile->guesses);
+    cunei_text_set_fini(&profile->tags);
     *profile = (struct cunei_profile){0};
 }
 
@@ -244,7 +244,7 @@ static __attribute__((noinline)) int read_region(struct cunei_profile *profile,
     store(span, cursor);
     if (phase & 1) {
         if (phase == CUNEI_PHASE_YIELD)
-            rc = cunei_waits_read(profile, span, slot, true, time);
+            rc = cunei_suspended_read(profile, span, slot, true, time);
         if (rc == 0)
             rc = cunei_stack_leave(
                 profile, span,
@@ -265,7 +265,7 @@ static inline __attribute__((always_inline)) int read_leave(
     int rc = 0;
 
     if (__builtin_expect(phase & 2, 0) &&
-        (rc = cunei_waits_read(profile, span, slot, true, time)) < 0)
+        (rc = cunei_suspended_read(profile, span, slot, true, time)) < 0)
         return rc;
     if (__builtin_expect(cursor->top->slot == slot &&
                              !cunei_frame_is_watched(cursor->top) && span->beyond == 0,
@@ -288,7 +288,7 @@ static inline __attribute__((always_inline)) int read_enter(
     }
     enter(profile, cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree, edges);
     if (__builtin_expect(phase & 2, 0))
-        rc = cunei_waits_read(profile, span, slot, false, time);
+        rc = cunei_suspended_read(profile, span, slot, false, time);
     return rc;
 }
 
@@ -316,11 +316,11 @@ static inline __attribute__((always_inline)) int read_words(
         if (__builtin_expect(function < CUNEI_FUNCTION_FIRST, 0)) {
             if (function != CUNEI_CLASS_CALL) {
                 store(span, &cursor);
-                at = cunei_builtin_read(profile, span, at, end, begin, &rc);
+                at = cunei_profile_events_read(profile, span, at, end, begin, &rc);
                 cursor = load(profile, span, cursor.calls);
                 continue;
             }
-            function = cunei_builtin_function(&at, end);
+            function = cunei_profile_events_function(&at, end);
         }
         uint32_t slot = function - (CUNEI_FUNCTION_FIRST - 1);
         if (__builtin_expect(slot - 1 >= function_count, 0)) {
@@ -409,14 +409,14 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
     cunei_tasks_add(&profile->tasks, &other->tasks);
     cunei_exceptions_add(&profile->exceptions, &other->exceptions, NULL);
     for (uint32_t i = 0; i < other->tags.count; i++) {
-        if (cunei_textset_add(&profile->tags, other->tags.items[i],
-                              other->tags.sizes[i]) == -ENOMEM)
+        if (cunei_text_set_add(&profile->tags, other->tags.items[i],
+                               other->tags.sizes[i]) == -ENOMEM)
             return -ENOMEM;
     }
     for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
         profile->said[i] += other->said[i];
     profile->misused += other->misused;
-    cunei_gaps_add(&profile->pauses, &other->pauses);
+    cunei_recording_off_add(&profile->pauses, &other->pauses);
     profile->switches += other->switches;
     profile->lines += other->lines;
     profile->events += other->events;
@@ -429,5 +429,5 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
         cunei_tree_add(profile->tree, other->tree, NULL, 1, 1);
     if (profile->edges && other->edges)
         cunei_edges_add(profile->edges, other->edges, NULL, 1, 1);
-    return cunei_guesses_add(profile, other);
+    return cunei_budget_estimates_add(profile, other);
 }

@@ -34,15 +34,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/collections.h"
+#include "model/budget_estimates.h"
 #include "model/exceptions.h"
-#include "model/gaps.h"
-#include "model/guesses.h"
+#include "model/gc_pauses.h"
 #include "model/histogram.h"
+#include "model/recording_off.h"
 #include "model/tasks.h"
-#include "model/textset.h"
+#include "model/text_set.h"
 #include "wire/event.h"
-#include "wire/kind.h"
+#include "wire/id_kind.h"
 #include "wire/packet.h"
 
 /* Frames beyond this depth are counted, not timed. */
@@ -98,7 +98,7 @@ struct cunei_thread {
     uint64_t events;
     uint64_t calls;
     uint64_t packets;
-    struct cunei_collections collections;
+    struct cunei_gc_pauses collections;
     uint32_t *open; /* owned: functions open at its end, outermost first, … */
     uint32_t open_count;
     uint32_t open_depth; /* … the innermost CUNEI_OPEN_MAX of so many */
@@ -106,7 +106,7 @@ struct cunei_thread {
 
 /* Private. */
 struct cunei_frame {
-    uint64_t entered; /* or resumed; see model/stack.h */
+    uint64_t entered; /* or resumed; see model/profile_stack.h */
     uint32_t slot;
     uint32_t run;   /* frames of the same function directly on top of each other */
     uint32_t node;  /* of the call tree */
@@ -130,7 +130,7 @@ enum cunei_ending {
     CUNEI_ENDING_UNSEEN,
 };
 
-/* Private: a step of a task, see model/steps.h. */
+/* Private: a step of a task, see model/task_steps.h. */
 struct cunei_step {
     uint64_t task; /* its number */
     uint32_t position;
@@ -160,7 +160,7 @@ struct cunei_steps {
     uint32_t table_size;
 };
 
-/* Private: a yield or a resumption, see model/waits.h. */
+/* Private: a yield or a resumption, see model/suspended.h. */
 struct cunei_wait {
     uint64_t time;
     uint32_t slot;
@@ -168,7 +168,7 @@ struct cunei_wait {
 };
 
 /* Private. */
-struct cunei_waits {
+struct cunei_suspended {
     struct cunei_wait *yields; /* owned: outstanding, from 1 on; slot 0: not any more */
     uint32_t count, capacity;
     struct cunei_wait *resumes; /* owned: of yields before this span */
@@ -205,16 +205,16 @@ struct cunei_span {
     uint32_t capacity;
     uint64_t beyond; /* frames above CUNEI_DEPTH_MAX */
     uint64_t last;   /* time of the last event */
-    struct cunei_waits waits;
+    struct cunei_suspended waits;
     struct cunei_steps steps;
-    struct cunei_collecting first_collecting; /* of the first thread … */
-    struct cunei_collecting collecting;       /* … and of the last */
+    struct cunei_gc_open_pause first_collecting; /* of the first thread … */
+    struct cunei_gc_open_pause collecting;       /* … and of the last */
 };
 
 struct cunei_profile_options {
     uint32_t function_count; /* ids from CUNEI_FUNCTION_FIRST on */
     uint64_t frequency;      /* ticks per second */
-    struct cunei_kinds kinds;
+    struct cunei_id_kinds kinds;
     bool tree;  /* also who called whom in which context */
     bool edges; /* also who called whom */
 };
@@ -223,7 +223,7 @@ struct cunei_profile {
     struct cunei_facts *functions; /* in `memory` */
     void *memory;                  /* owned */
     uint32_t slot_count;
-    struct cunei_kinds kinds; /* borrowed */
+    struct cunei_id_kinds kinds; /* borrowed */
     uint64_t frequency;
     uint64_t multiplier; /* private: ticks to ns, as a fraction of 2^shift */
     unsigned shift;
@@ -231,11 +231,12 @@ struct cunei_profile {
     struct cunei_edges *edges; /* owned; NULL: not asked for */
     struct cunei_tasks tasks;
     struct cunei_exceptions exceptions;
-    struct cunei_guesses guesses;
-    struct cunei_textset tags; /* ids of functions, and behind each the region's name */
-    uint64_t said[CUNEI_CLASS_COUNT]; /* what model/userreader.h reads, by class */
+    struct cunei_budget_estimates guesses;
+    struct cunei_text_set
+        tags; /* ids of functions, and behind each the region's name */
+    uint64_t said[CUNEI_CLASS_COUNT]; /* what model/user_reader.h reads, by class */
     uint64_t misused; /* marks of these that say what the program did wrong */
-    struct cunei_gaps pauses;
+    struct cunei_recording_off pauses;
     uint64_t switches; /* between greenlets */
     uint64_t lines;    /* events of lines, which model/lines.h makes something of */
     uint64_t events;

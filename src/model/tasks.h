@@ -3,8 +3,8 @@
  * The tasks of a process: how long each ran and waited, in how many steps.
  *
  * A step lasts from the entry or resumption of a task's outermost coroutine to its end
- * or next suspension (model/steps.h finds them).  A task that starts another one at
- * once, which then runs inside it, does not run itself meanwhile.  Task 0 takes what
+ * or next suspension (model/task_steps.h finds them).  A task that starts another one
+ * at once, which then runs inside it, does not run itself meanwhile.  Task 0 takes what
  * finds no place: their number is capped, and a missing allocation is treated in the
  * same way.
  */

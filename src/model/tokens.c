@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/userfacts.h"
+#include "model/user_facts.h"
 
-static int add_tick(struct cunei_userfacts *facts, struct cunei_tokens_facts *tokens,
+static int add_tick(struct cunei_user_facts *facts, struct cunei_tokens_facts *tokens,
                     struct cunei_tick tick)
 {
     tokens->count += tick.count;
@@ -25,17 +25,17 @@ static int add_tick(struct cunei_userfacts *facts, struct cunei_tokens_facts *to
     return 0;
 }
 
-int cunei_userfacts_token(struct cunei_userfacts *facts, uint32_t process,
-                          const char *name, const struct cunei_token *event,
-                          uint64_t time_ns)
+int cunei_user_facts_token(struct cunei_user_facts *facts, uint32_t process,
+                           const char *name, const struct cunei_token *event,
+                           uint64_t time_ns)
 {
     const uint64_t key[] = {process, event->stream};
     uint32_t before = facts->token_keys.count;
     void *items = facts->tokens;
 
     int64_t index =
-        cunei_userfacts_item(&facts->token_keys, &items, sizeof(*facts->tokens),
-                             (const char *)key, sizeof(key));
+        cunei_user_facts_item(&facts->token_keys, &items, sizeof(*facts->tokens),
+                              (const char *)key, sizeof(key));
     facts->tokens = items;
     if (index < 0)
         return (int)index;
@@ -43,7 +43,7 @@ int cunei_userfacts_token(struct cunei_userfacts *facts, uint32_t process,
     if (facts->token_keys.count > before) {
         tokens->process = process;
         tokens->number = event->stream;
-        int64_t known = cunei_textset_add(&facts->token_names, name, strlen(name));
+        int64_t known = cunei_text_set_add(&facts->token_names, name, strlen(name));
         if (known == -ENOMEM)
             return -ENOMEM;
         tokens->name = known < 0 ? 0 : (uint32_t)known;
@@ -121,7 +121,7 @@ static int compare_marks(const void *a, const void *b)
 }
 
 /* Those of one stream are, and sorting takes memory. */
-static bool are_in_order(const struct cunei_userfacts *facts)
+static bool are_in_order(const struct cunei_user_facts *facts)
 {
     for (size_t i = 1; i < facts->mark_count; i++) {
         if (compare_marks(&facts->marks[i - 1], &facts->marks[i]) > 0)
@@ -130,7 +130,7 @@ static bool are_in_order(const struct cunei_userfacts *facts)
     return true;
 }
 
-int cunei_userfacts_finish(struct cunei_userfacts *facts)
+int cunei_user_facts_finish(struct cunei_user_facts *facts)
 {
     int rc = 0;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/greenlets.h"
-#include "model/walkstack.h"
+#include "model/greenlet_stacks.h"
+#include "model/walk_stack.h"
 
 struct leave {
     uint32_t function;
@@ -17,7 +17,7 @@ struct leave {
 /* The depth of the frame that is left; 0: it is not open. */
 static uint32_t left_depth(const struct cunei_walk *walk, const struct leave *leave)
 {
-    bool is_region = cunei_kinds_is_region(&walk->kinds, leave->function);
+    bool is_region = cunei_id_kinds_is_region(&walk->kinds, leave->function);
     uint32_t depth =
         is_region ? walk->depth : cunei_walk_function_below(walk, walk->depth);
     const struct cunei_walk_frame *top = depth > 0 ? &walk->frames[depth - 1] : NULL;

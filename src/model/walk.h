@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "wire/event.h"
-#include "wire/kind.h"
+#include "wire/id_kind.h"
 #include "wire/packet.h"
 
 enum cunei_walk_kind {
@@ -74,7 +74,7 @@ struct cunei_walk {
     /* Called for each step; what is not 0 ends the walk. */
     int (*step)(void *context, const struct cunei_walk_step *step);
     void *context;
-    struct cunei_kinds kinds;
+    struct cunei_id_kinds kinds;
 
     /* Private. */
     struct cunei_walk_frame *frames; /* owned */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 #include "wire/event.h"
 
 struct entry {
@@ -118,19 +118,20 @@ void cunei_define_unlock(void)
     (void)pthread_mutex_unlock(&define_lock);
 }
 
-static struct cunei_live_tail *tail_of(struct cunei_recording *recording)
+static struct cunei_live_tail *tail_of(struct cunei_recorder_state *recording)
 {
     return (void *)((char *)recording->live + CUNEI_LIVE_TAIL_OFFSET);
 }
 
 /* Whether `size` bytes of definitions may be written; `force` does not ask. */
-static int check_space(struct cunei_recording *recording, uint64_t size, bool force)
+static int check_space(struct cunei_recorder_state *recording, uint64_t size,
+                       bool force)
 {
     return force ? 0 : cunei_space_take(&recording->space, &recording->folder, size);
 }
 
 /* Write the tail to the metadata file and begin anew. */
-static int flush_tail(struct cunei_recording *recording, bool force)
+static int flush_tail(struct cunei_recorder_state *recording, bool force)
 {
     struct cunei_live_tail *tail = tail_of(recording);
 
@@ -150,7 +151,7 @@ static int flush_tail(struct cunei_recording *recording, bool force)
 }
 
 /* Write the open packet of definitions, if there is one. */
-static int flush_events(struct cunei_recording *recording, bool force)
+static int flush_events(struct cunei_recorder_state *recording, bool force)
 {
     struct cunei_stream *stream = &recording->definitions;
 
@@ -160,7 +161,7 @@ static int flush_events(struct cunei_recording *recording, bool force)
     return rc < 0 ? rc : cunei_packet_close(recording, stream, CUNEI_CLOSE_KEEP, false);
 }
 
-int cunei_define_flush(struct cunei_recording *recording, bool force)
+int cunei_define_flush(struct cunei_recorder_state *recording, bool force)
 {
     cunei_define_lock();
     int rc = flush_tail(recording, force);
@@ -171,7 +172,7 @@ int cunei_define_flush(struct cunei_recording *recording, bool force)
 }
 
 /* Add a whole line to the metadata. */
-static int put_line(struct cunei_recording *recording,
+static int put_line(struct cunei_recorder_state *recording,
                     const struct cunei_function *function)
 {
     struct cunei_live_tail *tail = tail_of(recording);
@@ -193,7 +194,7 @@ static int put_line(struct cunei_recording *recording,
 }
 
 /* Beyond the classes: an event in the definitions stream. */
-static int put_event(struct cunei_recording *recording,
+static int put_event(struct cunei_recorder_state *recording,
                      const struct cunei_function *function)
 {
     struct cunei_stream *stream = &recording->definitions;
@@ -228,7 +229,7 @@ static int put_event(struct cunei_recording *recording,
     return 0;
 }
 
-static bool write_definition(struct cunei_recording *recording,
+static bool write_definition(struct cunei_recorder_state *recording,
                              const struct cunei_function *function)
 {
     /* Once recording has stopped for space, nothing new is written, either. */
@@ -242,7 +243,7 @@ static bool write_definition(struct cunei_recording *recording,
     return rc == 0;
 }
 
-uint32_t cunei_define(struct cunei_recording *recording,
+uint32_t cunei_define(struct cunei_recorder_state *recording,
                       const struct cunei_function *function, bool only_known)
 {
     const char *const parts[] = {function->module, function->qualname, function->file};

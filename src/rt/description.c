@@ -8,12 +8,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 
 /* How long a measured frequency must have been measured to beat a given one. */
 #define BETTER_CALIBRATION_NS UINT64_C(100000000)
 
-void cunei_description_make_uuid(struct cunei_recording *recording)
+void cunei_description_make_uuid(struct cunei_recorder_state *recording)
 {
     uint8_t *uuid = recording->metadata.uuid;
 
@@ -27,7 +27,7 @@ void cunei_description_make_uuid(struct cunei_recording *recording)
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
-int cunei_description_write(struct cunei_recording *recording)
+int cunei_description_write(struct cunei_recorder_state *recording)
 {
     struct cunei_buffer text = {0};
 
@@ -44,7 +44,7 @@ int cunei_description_write(struct cunei_recording *recording)
  * Not by another file in its place: on a file system where many were deleted lately,
  * making one takes half a millisecond.
  */
-static int append(struct cunei_recording *recording, struct cunei_buffer *text)
+static int append(struct cunei_recorder_state *recording, struct cunei_buffer *text)
 {
     int rc = text->failed
                  ? -ENOMEM
@@ -54,7 +54,7 @@ static int append(struct cunei_recording *recording, struct cunei_buffer *text)
     return rc;
 }
 
-int cunei_description_append(struct cunei_recording *recording)
+int cunei_description_append(struct cunei_recorder_state *recording)
 {
     struct cunei_buffer text = {0};
 
@@ -62,7 +62,7 @@ int cunei_description_append(struct cunei_recording *recording)
     return append(recording, &text);
 }
 
-int cunei_description_append_pattern(struct cunei_recording *recording,
+int cunei_description_append_pattern(struct cunei_recorder_state *recording,
                                      const char *pattern)
 {
     struct cunei_buffer text = {0};
@@ -71,7 +71,7 @@ int cunei_description_append_pattern(struct cunei_recording *recording,
     return append(recording, &text);
 }
 
-int cunei_description_write_preamble(struct cunei_recording *recording,
+int cunei_description_write_preamble(struct cunei_recorder_state *recording,
                                      uint64_t frequency)
 {
     struct cunei_buffer text = {0};
@@ -93,7 +93,7 @@ int cunei_description_write_preamble(struct cunei_recording *recording,
     return rc;
 }
 
-void cunei_description_correct_clock(struct cunei_recording *recording,
+void cunei_description_correct_clock(struct cunei_recorder_state *recording,
                                      const struct cunei_clock_pair *end)
 {
     char text[CUNEI_METADATA_CLOCK_SIZE + 1];
@@ -117,7 +117,7 @@ void cunei_description_correct_clock(struct cunei_recording *recording,
     cunei_buffer_fini(&preamble);
 }
 
-void cunei_description_end(struct cunei_recording *recording,
+void cunei_description_end(struct cunei_recorder_state *recording,
                            const struct cunei_clock_pair *end)
 {
     struct cunei_live *live = recording->live;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 
 #ifdef __GLIBC__ /* which alone tells its exit handlers the status */
 
@@ -24,7 +24,7 @@ static bool is_there(const struct cunei_folder *folder)
 
 static void note_status(int status, void *context)
 {
-    struct cunei_recording *recording = context;
+    struct cunei_recorder_state *recording = context;
     struct cunei_process *process = &recording->process;
 
     /* Who leaves from a signal handler may hold the lock. */
@@ -40,14 +40,14 @@ static void note_status(int status, void *context)
     (void)pthread_mutex_unlock(&recording->lock);
 }
 
-void cunei_exit_watch(struct cunei_recording *recording)
+void cunei_exit_watch(struct cunei_recorder_state *recording)
 {
     (void)on_exit(note_status, recording);
 }
 
 #else
 
-void cunei_exit_watch(struct cunei_recording *recording)
+void cunei_exit_watch(struct cunei_recorder_state *recording)
 {
     (void)recording;
 }

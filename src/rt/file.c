@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/apart.h"
+#include "rt/run_in_child.h"
 
 #define FILE_MODE   0600
 #define FOLDER_MODE 0700
@@ -315,9 +315,9 @@ static int do_work(void *context)
 
 static int run(struct work *work)
 {
-    int rc = cunei_apart_run(do_work, work);
+    int rc = cunei_run_in_child(do_work, work);
     if (rc == -ENOENT && find_again(work->folder) == 0)
-        rc = cunei_apart_run(do_work, work);
+        rc = cunei_run_in_child(do_work, work);
     return rc;
 }
 

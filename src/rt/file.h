@@ -4,9 +4,9 @@
  *
  * The program may close, reuse, count or run out of file descriptors and change its
  * directory.  So no descriptor is held, and a file is open only while something is
- * written to it: on another table of descriptors where this one is full (rt/apart.h).
- * Only when the program is about to change its root, or moved the folder, the folder's
- * is held, and checked to be still ours before it is used.
+ * written to it: on another table of descriptors where this one is full
+ * (rt/run_in_child.h). Only when the program is about to change its root, or moved the
+ * folder, the folder's is held, and checked to be still ours before it is used.
  */
 #ifndef CUNEI_RT_FILE_H
 #define CUNEI_RT_FILE_H

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 
-static struct cunei_recording *watched; /* the handlers carry no argument */
+static struct cunei_recorder_state *watched; /* the handlers carry no argument */
 
 static void before_fork(void)
 {
@@ -25,7 +25,7 @@ static void after_fork_in_parent(void)
 }
 
 /* Who its parent was, in case the child records. */
-static void remember_parent(struct cunei_recording *recording)
+static void remember_parent(struct cunei_recorder_state *recording)
 {
     const char *name = strrchr(recording->folder.path, '/');
 
@@ -49,7 +49,7 @@ static void after_fork_in_child(void)
         watched->hooks.forked();
 }
 
-void cunei_fork_watch(struct cunei_recording *recording)
+void cunei_fork_watch(struct cunei_recorder_state *recording)
 {
     watched = recording;
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/apart.h"
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
+#include "rt/run_in_child.h"
 
 #define PRIVATE_MODE 0700
 #define SWEEP_MAX    100
@@ -89,7 +89,7 @@ static void sweep(const char *directory)
 }
 
 /* Let others find the live file by the process's number; it is no loss if not. */
-static void point_to(struct cunei_recording *recording)
+static void point_to(struct cunei_recorder_state *recording)
 {
     char *target = NULL, *pointer = NULL;
     char *directory = runtime_directory();
@@ -132,7 +132,7 @@ static int map(int fd, uint64_t offset, size_t size, void **memory)
 }
 
 /* A live file in memory, and a link to it in the folder. */
-static int open_in_memory(const struct cunei_recording *recording)
+static int open_in_memory(const struct cunei_recorder_state *recording)
 {
     struct cunei_place place;
     char *path = NULL;
@@ -160,7 +160,7 @@ static int open_in_memory(const struct cunei_recording *recording)
 
 /* A part of the live file, to be allocated and mapped. */
 struct part {
-    const struct cunei_recording *recording;
+    const struct cunei_recorder_state *recording;
     bool is_first;  /* the file is made for it, */
     bool in_memory; /* there if so */
     uint64_t offset;
@@ -229,7 +229,7 @@ static void read_boot_id(uint8_t copy[16])
 }
 
 /* Remove it, and what it leads to where it is a link. */
-static void remove_live(struct cunei_recording *recording)
+static void remove_live(struct cunei_recorder_state *recording)
 {
     struct cunei_place place;
     char target[256];
@@ -244,18 +244,18 @@ static void remove_live(struct cunei_recording *recording)
     (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
 }
 
-int cunei_live_create(struct cunei_recording *recording)
+int cunei_live_create(struct cunei_recorder_state *recording)
 {
     struct part head = {.recording = recording,
                         .is_first = true,
                         .allocated = CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE,
                         .mapped = CUNEI_LIVE_HEAD_SIZE};
 
-    int rc = cunei_apart_run(map_part, &head);
+    int rc = cunei_run_in_child(map_part, &head);
     if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
         (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
         head.in_memory = true;
-        rc = cunei_apart_run(map_part, &head);
+        rc = cunei_run_in_child(map_part, &head);
     }
     if (rc < 0) {
         remove_live(recording);
@@ -277,7 +277,7 @@ int cunei_live_create(struct cunei_recording *recording)
     return 0;
 }
 
-struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
+struct cunei_slot *cunei_live_add_slot(struct cunei_recorder_state *recording,
                                        enum cunei_stream_class stream_class)
 {
     struct cunei_live *live = recording->live;
@@ -293,7 +293,7 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
     struct cunei_slot *slot = calloc(1, sizeof(*slot));
     if (!slot)
         return NULL;
-    if (cunei_apart_run(map_part, &part) < 0) {
+    if (cunei_run_in_child(map_part, &part) < 0) {
         free(slot);
         return NULL;
     }
@@ -307,7 +307,7 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recording *recording,
     return slot;
 }
 
-void cunei_live_forget(struct cunei_recording *recording)
+void cunei_live_forget(struct cunei_recorder_state *recording)
 {
     for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording->slots[i]; i++) {
         munmap(recording->slots[i]->buffers, CUNEI_LIVE_STREAM_SIZE);
@@ -325,13 +325,13 @@ void cunei_live_forget(struct cunei_recording *recording)
     recording->live = NULL;
 }
 
-void cunei_live_unpoint(struct cunei_recording *recording)
+void cunei_live_unpoint(struct cunei_recorder_state *recording)
 {
     if (recording->pointer)
         (void)unlink(recording->pointer);
 }
 
-void cunei_live_remove(struct cunei_recording *recording)
+void cunei_live_remove(struct cunei_recorder_state *recording)
 {
     remove_live(recording);
     cunei_live_unpoint(recording);

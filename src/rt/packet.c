@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 #include "wire/event.h"
 
 #define HEAD_WORDS (sizeof(struct cunei_packet) / sizeof(uint64_t))
@@ -37,7 +37,7 @@ static void invalidate(struct cunei_packet *packet)
 }
 
 /* CLOCK_MONOTONIC at the tick `now`, which may be some writing ago. */
-static uint64_t monotonic_at(const struct cunei_recording *recording, uint64_t now)
+static uint64_t monotonic_at(const struct cunei_recorder_state *recording, uint64_t now)
 {
     struct cunei_clock_pair pair = cunei_clock_pair();
     uint64_t since = pair.tick > now ? pair.tick - now : 0;
@@ -47,8 +47,8 @@ static uint64_t monotonic_at(const struct cunei_recording *recording, uint64_t n
     return pair.monotonic_ns - (uint64_t)since_ns;
 }
 
-void cunei_packet_begin(struct cunei_recording *recording, struct cunei_stream *stream,
-                        uint64_t now, uint32_t flags)
+void cunei_packet_begin(struct cunei_recorder_state *recording,
+                        struct cunei_stream *stream, uint64_t now, uint32_t flags)
 {
     struct cunei_slot *slot = stream->slot;
     struct cunei_packet *packet = buffer_of(slot);
@@ -122,8 +122,8 @@ static uint64_t count_events(const struct cunei_stream *stream)
     return count;
 }
 
-void cunei_packet_count_lost(struct cunei_recording *recording, struct cunei_slot *slot,
-                             uint64_t count)
+void cunei_packet_count_lost(struct cunei_recorder_state *recording,
+                             struct cunei_slot *slot, uint64_t count)
 {
     slot->discarded += count;
     atomic_store_explicit(&recording->live->streams[slot->number].discarded,
@@ -131,7 +131,8 @@ void cunei_packet_count_lost(struct cunei_recording *recording, struct cunei_slo
 }
 
 /* Count what the packet holds as lost. */
-static void count_lost(struct cunei_recording *recording, struct cunei_stream *stream)
+static void count_lost(struct cunei_recorder_state *recording,
+                       struct cunei_stream *stream)
 {
     uint64_t count = count_events(stream);
 
@@ -141,7 +142,7 @@ static void count_lost(struct cunei_recording *recording, struct cunei_stream *s
 }
 
 /* What the packet holds cannot be kept: count it, and let nobody find it. */
-static void discard(struct cunei_recording *recording, struct cunei_stream *stream,
+static void discard(struct cunei_recorder_state *recording, struct cunei_stream *stream,
                     int error)
 {
     count_lost(recording, stream);
@@ -157,7 +158,7 @@ static void discard(struct cunei_recording *recording, struct cunei_stream *stre
  * Recording had stopped for want of space: nothing of a thread's last packet is kept
  * but its beginning, which carries the count of what was lost.
  */
-static void empty(struct cunei_recording *recording, struct cunei_stream *stream)
+static void empty(struct cunei_recorder_state *recording, struct cunei_stream *stream)
 {
     const uint64_t *words = (const void *)stream->packet;
 
@@ -174,7 +175,8 @@ static void name_file(const struct cunei_slot *slot, char name[16])
     (void)snprintf(name, 16, "s%u", slot->number);
 }
 
-void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot *slot)
+void cunei_packet_trim_file(struct cunei_recorder_state *recording,
+                            struct cunei_slot *slot)
 {
     char name[16];
 
@@ -187,15 +189,15 @@ void cunei_packet_trim_file(struct cunei_recording *recording, struct cunei_slot
  * lost before the first one they cannot say how much it was.  So that one comes behind
  * another, which tells of nothing.
  */
-static bool needs_first(const struct cunei_recording *recording,
+static bool needs_first(const struct cunei_recorder_state *recording,
                         const struct cunei_stream *stream)
 {
     return stream->slot->end.length == 0 && stream->slot->discarded > 0 &&
            stream != &recording->definitions;
 }
 
-static int write_first(struct cunei_recording *recording, struct cunei_stream *stream,
-                       const char *name)
+static int write_first(struct cunei_recorder_state *recording,
+                       struct cunei_stream *stream, const char *name)
 {
     struct cunei_slot *slot = stream->slot;
     struct {
@@ -215,8 +217,8 @@ static int write_first(struct cunei_recording *recording, struct cunei_stream *s
                                &slot->end);
 }
 
-static int write_packet(struct cunei_recording *recording, struct cunei_stream *stream,
-                        bool ends)
+static int write_packet(struct cunei_recorder_state *recording,
+                        struct cunei_stream *stream, bool ends)
 {
     struct cunei_slot *slot = stream->slot;
     size_t size = (size_t)(stream->content_bits / 8);
@@ -244,7 +246,7 @@ static int write_packet(struct cunei_recording *recording, struct cunei_stream *
  * When a packet ends: with its last event, but a thread's last one with the thread, or
  * with the recording if that ends first.  How long it waited until then counts, too.
  */
-static uint64_t end_of(const struct cunei_recording *recording,
+static uint64_t end_of(const struct cunei_recorder_state *recording,
                        const struct cunei_stream *stream, bool last)
 {
     uint64_t end = recording->end ? recording->end : cunei_clock_read();
@@ -256,8 +258,8 @@ static uint64_t end_of(const struct cunei_recording *recording,
     return end < longest ? end : longest;
 }
 
-int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *stream,
-                       enum cunei_close why, bool last)
+int cunei_packet_close(struct cunei_recorder_state *recording,
+                       struct cunei_stream *stream, enum cunei_close why, bool last)
 {
     struct cunei_slot *slot = stream->slot;
     struct cunei_packet open, head;
@@ -306,7 +308,7 @@ int cunei_packet_close(struct cunei_recording *recording, struct cunei_stream *s
     return rc;
 }
 
-int cunei_packet_tell(struct cunei_recording *recording, struct cunei_slot *slot)
+int cunei_packet_tell(struct cunei_recorder_state *recording, struct cunei_slot *slot)
 {
     /* In the name of the last owner, whose clock is gone with it. */
     struct cunei_stream stream = {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "rt/ancestor.h"
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 #include "wire/event.h"
 
 #define SHORT_CALIBRATION_US 2000
@@ -17,8 +17,8 @@
 #define FREQUENCY_MIN UINT64_C(1000000)
 #define FREQUENCY_MAX UINT64_C(100000000000)
 
-static struct cunei_recording recording = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                                           .folder = {.fd = -1}};
+static struct cunei_recorder_state recording = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                                .folder = {.fd = -1}};
 static int watch_error; /* without it, a thread's end would go unseen */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -26,7 +26,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local uint32_t event_recording
     __attribute__((tls_model("initial-exec")));
 
-void cunei_recording_let_go(struct cunei_recording *ended)
+void cunei_recording_let_go(struct cunei_recorder_state *ended)
 {
     ended->on = false;
     cunei_live_forget(ended);

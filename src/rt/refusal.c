@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "wire/reason.h"
+#include "python/refusal_reason.h"
 
 #define BACKLOG    4096
 #define MESSAGE_MS 100 /* between a connection and what it has to say */
@@ -88,7 +88,7 @@ int cunei_refusal_listen(const char *directory)
 
 static void add(struct cunei_refusals *refusals, long error)
 {
-    int reason = error > 0 && error <= CUNEI_REASON_MAX ? (int)error : 0;
+    int reason = error > 0 && error <= CUNEI_REFUSAL_MAX ? (int)error : 0;
 
     refusals->count++;
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++) {

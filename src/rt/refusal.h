@@ -22,7 +22,7 @@
 struct cunei_refusals {
     unsigned count; /* processes */
     struct {
-        int error; /* see wire/reason.h */
+        int error; /* see python/refusal_reason.h */
         unsigned count;
     } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, the first ones first */
 };

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rt/recording.h"
+#include "rt/recorder_private.h"
 
 /* No two threads write to the same one in the hot path. */
 #define CACHE_LINE 64u
@@ -19,10 +19,11 @@
 _Thread_local struct cunei_stream *cunei_stream_own;
 
 static pthread_key_t thread_end;
-static struct cunei_recording *watched; /* the end of a thread carries no argument */
+static struct cunei_recorder_state
+    *watched; /* the end of a thread carries no argument */
 
 /* Close the thread's packet and let another thread have its slot; lock held. */
-static void give_slot_back(struct cunei_recording *recording,
+static void give_slot_back(struct cunei_recorder_state *recording,
                            struct cunei_stream *stream)
 {
     struct cunei_slot *slot = stream->slot;
@@ -43,7 +44,7 @@ static void give_slot_back(struct cunei_recording *recording,
         (void)madvise(slot->buffers, CUNEI_LIVE_STREAM_SIZE, MADV_DONTNEED);
 }
 
-static void unlink_stream(struct cunei_recording *recording,
+static void unlink_stream(struct cunei_recorder_state *recording,
                           struct cunei_stream *stream)
 {
     if (stream->previous)
@@ -57,7 +58,7 @@ static void unlink_stream(struct cunei_recording *recording,
 /* A thread ends; no interpreter is near. */
 static void end_thread(void *own)
 {
-    struct cunei_recording *recording = watched;
+    struct cunei_recorder_state *recording = watched;
     struct cunei_stream *stream = own;
 
     (void)pthread_mutex_lock(&recording->lock);
@@ -81,7 +82,7 @@ static size_t round_up(size_t size)
     return (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-struct cunei_stream *cunei_thread_own(struct cunei_recording *recording)
+struct cunei_stream *cunei_thread_own(struct cunei_recorder_state *recording)
 {
     const size_t head = round_up(sizeof(struct cunei_stream));
     const size_t functions = (CUNEI_RECORDER_STACK_MAX + 1) * sizeof(uint32_t);
@@ -112,14 +113,15 @@ struct cunei_stream *cunei_thread_own(struct cunei_recording *recording)
 }
 
 /* Whether it is worth trying; lock held. */
-static bool may_add_slot(const struct cunei_recording *recording, uint64_t now)
+static bool may_add_slot(const struct cunei_recorder_state *recording, uint64_t now)
 {
     return recording->on && now >= recording->no_slot_until &&
            !cunei_recording_is_full(recording);
 }
 
 /* A slot that nobody has; NULL: there is none to be had.  Lock held. */
-static struct cunei_slot *take_slot(struct cunei_recording *recording, uint64_t now)
+static struct cunei_slot *take_slot(struct cunei_recorder_state *recording,
+                                    uint64_t now)
 {
     struct cunei_slot *slot = recording->free_slots;
 
@@ -137,7 +139,7 @@ static struct cunei_slot *take_slot(struct cunei_recording *recording, uint64_t 
     return slot;
 }
 
-bool cunei_thread_may_begin(struct cunei_recording *recording, uint64_t now)
+bool cunei_thread_may_begin(struct cunei_recorder_state *recording, uint64_t now)
 {
     (void)pthread_mutex_lock(&recording->lock);
     bool may = recording->free_slots || may_add_slot(recording, now);
@@ -145,8 +147,8 @@ bool cunei_thread_may_begin(struct cunei_recording *recording, uint64_t now)
     return may;
 }
 
-bool cunei_thread_begin(struct cunei_recording *recording, struct cunei_stream *stream,
-                        uint64_t *now)
+bool cunei_thread_begin(struct cunei_recorder_state *recording,
+                        struct cunei_stream *stream, uint64_t *now)
 {
     (void)pthread_mutex_lock(&recording->lock);
     stream->slot = take_slot(recording, *now);
@@ -184,7 +186,7 @@ static void move_deadline(struct cunei_stream *stream)
     } while (cunei_clock_read() >= deadline);
 }
 
-void cunei_thread_poke_all(struct cunei_recording *recording)
+void cunei_thread_poke_all(struct cunei_recorder_state *recording)
 {
     atomic_fetch_add(&recording->pokes, 1);
     for (struct cunei_stream *stream = recording->streams; stream;
@@ -206,7 +208,7 @@ static void set_deadline(struct cunei_stream *stream, uint64_t tick)
         stream->deadline = tick > last ? tick : last;
 }
 
-void cunei_thread_alarm_all(struct cunei_recording *recording, uint64_t tick)
+void cunei_thread_alarm_all(struct cunei_recorder_state *recording, uint64_t tick)
 {
     (void)pthread_mutex_lock(&recording->lock);
     recording->alarm = tick;
@@ -216,7 +218,7 @@ void cunei_thread_alarm_all(struct cunei_recording *recording, uint64_t tick)
     (void)pthread_mutex_unlock(&recording->lock);
 }
 
-void cunei_thread_renew_all(struct cunei_recording *recording, bool goes_on)
+void cunei_thread_renew_all(struct cunei_recorder_state *recording, bool goes_on)
 {
     (void)pthread_mutex_lock(&recording->lock);
     recording->renews = goes_on;
@@ -227,7 +229,7 @@ void cunei_thread_renew_all(struct cunei_recording *recording, bool goes_on)
     (void)pthread_mutex_unlock(&recording->lock);
 }
 
-void cunei_thread_undo_poke(const struct cunei_recording *recording,
+void cunei_thread_undo_poke(const struct cunei_recorder_state *recording,
                             struct cunei_stream *stream)
 {
     uint64_t begin = recording->base + stream->packet->timestamp_begin;
@@ -237,7 +239,8 @@ void cunei_thread_undo_poke(const struct cunei_recording *recording,
 }
 
 /* Close a stream for good; it finds no room at its next event. */
-static int close_stream(struct cunei_recording *recording, struct cunei_stream *stream)
+static int close_stream(struct cunei_recorder_state *recording,
+                        struct cunei_stream *stream)
 {
     int rc = 0;
 
@@ -249,7 +252,7 @@ static int close_stream(struct cunei_recording *recording, struct cunei_stream *
     return rc;
 }
 
-int cunei_thread_close_all(struct cunei_recording *recording)
+int cunei_thread_close_all(struct cunei_recorder_state *recording)
 {
     int rc = 0;
 
@@ -271,7 +274,7 @@ int cunei_thread_close_all(struct cunei_recording *recording)
     return rc;
 }
 
-void cunei_thread_keep_own(struct cunei_recording *recording)
+void cunei_thread_keep_own(struct cunei_recorder_state *recording)
 {
     for (struct cunei_stream *stream = recording->streams, *next; stream;
          stream = next) {
@@ -287,7 +290,7 @@ void cunei_thread_keep_own(struct cunei_recording *recording)
     recording->streams = cunei_stream_own;
 }
 
-int cunei_thread_watch(struct cunei_recording *recording)
+int cunei_thread_watch(struct cunei_recorder_state *recording)
 {
     watched = recording;
     return -pthread_key_create(&thread_end, end_thread);

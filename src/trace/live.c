@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/alive.h"
 #include "trace/check.h"
 #include "trace/file.h"
+#include "trace/writer_alive.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "trace/alive.h"
 #include "trace/check.h"
-#include "trace/clock.h"
+#include "trace/clock_correction.h"
 #include "trace/file.h"
-#include "trace/folder.h"
 #include "trace/functions.h"
 #include "trace/live.h"
+#include "trace/process_folder.h"
+#include "trace/writer_alive.h"
 
 #define FILE_MODE 0600
 
@@ -419,11 +419,11 @@ int cunei_trace_recover(const char *folder,
         close(fd);
         return 0;
     }
-    int rc = cunei_trace_folder_open(&work.process, folder, &work.live, error);
+    int rc = cunei_process_folder_open(&work.process, folder, &work.live, error);
     if (rc == 0) {
         rc = recover(&work, options);
         cunei_trace_live_close(&work.live);
-        cunei_trace_folder_close(&work.process);
+        cunei_process_folder_close(&work.process);
     }
     close(fd);
     return rc;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "trace/file.h"
-#include "trace/folder.h"
+#include "trace/process_folder.h"
 
 static int add_process(struct cunei_trace *trace, const char *path,
                        struct cunei_trace_error *error)
@@ -18,7 +18,7 @@ static int add_process(struct cunei_trace *trace, const char *path,
         return -ENOMEM;
     trace->processes = processes;
     int rc =
-        cunei_trace_folder_open(&processes[trace->process_count], path, NULL, error);
+        cunei_process_folder_open(&processes[trace->process_count], path, NULL, error);
     if (rc == 0)
         trace->process_count++;
     return rc;
@@ -47,10 +47,10 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     char *path = cunei_trace_path(trace->path, name);
     if (!path)
         return -ENOMEM;
-    int rc = cunei_trace_folder_is_one(path);
+    int rc = cunei_process_folder_is_one(path);
     if (rc > 0)
         rc = add_process(trace, path, error);
-    else if (rc == 0 && cunei_trace_folder_has_packets(path))
+    else if (rc == 0 && cunei_process_folder_has_packets(path))
         rc = cunei_trace_fail(error, -EBADMSG, "'%s' has lost its metadata", path);
     else if (rc == -ENOTDIR)
         rc = 0; /* a file beside the folders */
@@ -153,7 +153,7 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
 {
     *error = (struct cunei_trace_error){0};
     *trace = (struct cunei_trace){.path = strdup(path)};
-    int rc = trace->path ? cunei_trace_folder_is_one(path) : -ENOMEM;
+    int rc = trace->path ? cunei_process_folder_is_one(path) : -ENOMEM;
     if (rc > 0)
         rc = add_process(trace, path, error);
     else if (rc == 0)
@@ -177,7 +177,7 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
 void cunei_trace_close(struct cunei_trace *trace)
 {
     for (size_t i = 0; i < trace->process_count; i++)
-        cunei_trace_folder_close(&trace->processes[i]);
+        cunei_process_folder_close(&trace->processes[i]);
     free(trace->processes);
     for (size_t i = 0; i < trace->damage_count; i++)
         free(trace->damages[i].folder);

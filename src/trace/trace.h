@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "wire/event.h"
-#include "wire/kind.h"
+#include "wire/id_kind.h"
 #include "wire/metadata.h"
 #include "wire/packet.h"
 #include "wire/process.h"
@@ -185,10 +185,10 @@ int cunei_trace_split(const struct cunei_trace_process *process,
 uint64_t cunei_trace_begin_ns(const struct cunei_trace *trace);
 
 /* What the process's ids are of. */
-static inline struct cunei_kinds cunei_trace_kinds(
+static inline struct cunei_id_kinds cunei_trace_kinds(
     const struct cunei_trace_process *process)
 {
-    return (struct cunei_kinds){process->kinds, process->function_count};
+    return (struct cunei_id_kinds){process->kinds, process->function_count};
 }
 
 /* A function by id, or NULL where it is unknown. */

@@ -45,8 +45,8 @@ struct cunei_function {
     const char *module; /* borrowed, as the others */
     const char *qualname;
     const char *file;
-    uint64_t
-        source; /* of its file (base/stamp.h), where its lines are recorded; or 0 */
+    uint64_t source; /* of its file (base/file_stamp.h), where its lines are recorded;
+                        or 0 */
 };
 
 void cunei_metadata_format(const struct cunei_metadata *metadata,

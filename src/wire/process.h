@@ -50,11 +50,12 @@ struct cunei_process {
     bool c_calls;          /* calls of C functions are recorded, too */
     uint64_t taken;        /* threads that were not heard any more: the program has
                               set a hook of its own in place of ours */
-    uint64_t unheard;      /* why decorated functions were not heard of, where they are
-                              all that is recorded: of wire/reason.h; 0: they were */
-    char *host;            /* owned, as all that follow; NULL where unknown */
-    char *python;          /* "CPython 3.13.0" */
-    char *instrumenter;    /* what told of calls, see wire/instrumenter.h */
+    uint64_t
+        unheard;        /* why decorated functions were not heard of, where they are
+                           all that is recorded: of python/refusal_reason.h; 0: they were */
+    char *host;         /* owned, as all that follow; NULL where unknown */
+    char *python;       /* "CPython 3.13.0" */
+    char *instrumenter; /* what told of calls, see python/instrumenter.h */
     char *executable;
     char *directory;     /* the working directory */
     char *name;          /* what multiprocessing calls it */

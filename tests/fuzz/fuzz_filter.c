@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/filter.h"
+#include "base/filter_file.h"
 #include "fuzz.h"
 
 /*
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = fuzz_copy(data, size); /* on the heap, so that its end is watched */
 
     if (size < 4096 && !is_costly(data, size)) {
-        int rc = cunei_filter_parse(&patterns, text, size, &error);
+        int rc = cunei_filter_file_parse(&patterns, text, size, &error);
         FUZZ_CHECK(rc <= 0);
         FUZZ_CHECK((rc == -EINVAL) == (error.line > 0));
         FUZZ_CHECK((rc == -EINVAL) == (error.text[0] != '\0'));

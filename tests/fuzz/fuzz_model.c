@@ -9,11 +9,11 @@
 #include "fuzz.h"
 #include "model/lines.h"
 #include "model/profile.h"
-#include "model/userreader.h"
+#include "model/user_reader.h"
 #include "model/walk.h"
+#include "report/event_fields.h"
 #include "trace/check.h"
 #include "trace/trace.h"
-#include "view/payload.h"
 
 #define FUNCTION_COUNT 6u
 
@@ -37,7 +37,7 @@ static const uint8_t kind_of[FUNCTION_COUNT] = {
     [4] = CUNEI_DEFINITION_COUNTER,
     [5] = CUNEI_DEFINITION_TOKENS,
 };
-static const struct cunei_kinds kinds = {kind_of, FUNCTION_COUNT};
+static const struct cunei_id_kinds kinds = {kind_of, FUNCTION_COUNT};
 
 struct readings {
     struct cunei_profile whole, parts;
@@ -45,8 +45,8 @@ struct readings {
     struct cunei_walk walk;
     struct cunei_lines lines;
     struct cunei_lines_reader line_reader;
-    struct cunei_userfacts userfacts;
-    struct cunei_userreader userreader;
+    struct cunei_user_facts userfacts;
+    struct cunei_user_reader userreader;
 };
 
 static int count_step(void *context, const struct cunei_walk_step *step)
@@ -80,10 +80,10 @@ static void read_packet(struct readings *readings, const struct cunei_packet *he
     FUZZ_CHECK(cunei_profile_join(&readings->parts, &readings->many, &piece) == 0);
     FUZZ_CHECK(cunei_walk_packet(&readings->walk, head, words, count) == 0);
     FUZZ_CHECK(cunei_lines_read(&readings->line_reader, head, words, count) == 0);
-    FUZZ_CHECK(cunei_userreader_read(&readings->userreader, head, words, count) == 0);
+    FUZZ_CHECK(cunei_user_reader_read(&readings->userreader, head, words, count) == 0);
     for (size_t at = 0; at < count; at += cunei_event_words(&words[at], count - at)) {
         if (cunei_record_class(words[at]) < CUNEI_FUNCTION_FIRST)
-            cunei_payload_format(&text, &words[at], at % 2 == 0);
+            cunei_event_fields_format(&text, &words[at], at % 2 == 0);
     }
     cunei_buffer_fini(&text);
 }
@@ -108,12 +108,12 @@ static void finish(struct readings *readings)
     FUZZ_CHECK(cunei_profile_seal(&readings->whole, &readings->one) == 0);
     FUZZ_CHECK(cunei_walk_end(&readings->walk) == 0);
     FUZZ_CHECK(cunei_lines_end(&readings->line_reader) == 0);
-    FUZZ_CHECK(cunei_userreader_end(&readings->userreader) == 0);
+    FUZZ_CHECK(cunei_user_reader_end(&readings->userreader) == 0);
     for (uint32_t i = 0; i < readings->userreader.open_capacity; i++)
         FUZZ_CHECK(readings->userreader.open[i] == 0);
-    cunei_userreader_fini(&readings->userreader);
-    FUZZ_CHECK(cunei_userfacts_finish(&readings->userfacts) == 0);
-    cunei_userfacts_fini(&readings->userfacts);
+    cunei_user_reader_fini(&readings->userreader);
+    FUZZ_CHECK(cunei_user_facts_finish(&readings->userfacts) == 0);
+    cunei_user_facts_fini(&readings->userfacts);
     for (uint32_t i = 1; i < readings->lines.count; i++)
         FUZZ_CHECK(readings->lines.items[i].open == 0);
     cunei_lines_fini(&readings->lines);
@@ -127,7 +127,7 @@ static void finish(struct readings *readings)
 
 static void begin_userreader(struct readings *readings)
 {
-    const struct cunei_userreader_options options = {
+    const struct cunei_user_reader_options options = {
         .facts = &readings->userfacts,
         .functions = functions,
         .function_count = FUNCTION_COUNT,
@@ -135,8 +135,8 @@ static void begin_userreader(struct readings *readings)
         .wall = {.frequency = 1000, .multiplier = UINT64_C(1000000), .shift = 0},
     };
 
-    cunei_userfacts_init(&readings->userfacts);
-    FUZZ_CHECK(cunei_userreader_init(&readings->userreader, &options) == 0);
+    cunei_user_facts_init(&readings->userfacts);
+    FUZZ_CHECK(cunei_user_reader_init(&readings->userreader, &options) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

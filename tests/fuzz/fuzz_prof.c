@@ -2,11 +2,11 @@
 /* What cProfile wrote, read and compared with itself. */
 #include <stdbool.h>
 
+#include "analysis/comparison.h"
 #include "fuzz.h"
-#include "survey/comparison.h"
-#include "trace/prof.h"
+#include "trace/cprofile_file.h"
 
-static void compare(const struct cunei_prof *prof)
+static void compare(const struct cunei_cprofile *prof)
 {
     struct cunei_comparison comparison = {.by_label = true};
 
@@ -26,16 +26,16 @@ static void compare(const struct cunei_prof *prof)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct cunei_prof prof;
+    struct cunei_cprofile prof;
     /* Not a byte more than there is, so that reading behind it is seen. */
     char *bytes = malloc(size > 0 ? size : 1);
 
     FUZZ_CHECK(bytes);
     if (size > 0)
         memcpy(bytes, data, size);
-    if (cunei_prof_parse(&prof, bytes, size) == 0) {
+    if (cunei_cprofile_parse(&prof, bytes, size) == 0) {
         for (size_t i = 0; i < prof.count; i++) {
-            const struct cunei_prof_function *function = &prof.functions[i];
+            const struct cunei_cprofile_function *function = &prof.functions[i];
             FUZZ_CHECK(function->file >= bytes && function->name >= bytes);
             FUZZ_CHECK(function->file + strlen(function->file) < bytes + size);
             FUZZ_CHECK(function->name + strlen(function->name) < bytes + size);

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "fuzz.h"
-#include "wire/session.h"
+#include "wire/record_env.h"
 
 /*
  * Nested repetitions in an expression (a{999}{999}) cost the C library memory without
@@ -21,20 +21,20 @@ static bool is_costly(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct cunei_session session, again;
+    struct cunei_record_env session, again;
     char *text = fuzz_copy(data, size);
 
-    if (!is_costly(text) && cunei_session_parse(&session, text) == 0) {
+    if (!is_costly(text) && cunei_record_env_parse(&session, text) == 0) {
         struct cunei_buffer formatted = {0};
         FUZZ_CHECK(session.directory && session.directory[0] == '/');
-        cunei_session_format(&session, &formatted);
+        cunei_record_env_format(&session, &formatted);
         FUZZ_CHECK(!formatted.failed);
-        FUZZ_CHECK(cunei_session_parse(&again, formatted.data) == 0);
+        FUZZ_CHECK(cunei_record_env_parse(&again, formatted.data) == 0);
         FUZZ_CHECK(strcmp(again.directory, session.directory) == 0);
         FUZZ_CHECK(again.patterns.count == session.patterns.count);
         (void)cunei_patterns_include(&session.patterns, "a.b", "f", "/x/a.py");
-        cunei_session_fini(&again);
-        cunei_session_fini(&session);
+        cunei_record_env_fini(&again);
+        cunei_record_env_fini(&session);
         cunei_buffer_fini(&formatted);
     }
     free(text);

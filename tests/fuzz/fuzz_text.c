@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "base/jsontext.h"
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "fuzz.h"
 #include "wellformed.h"
@@ -37,7 +37,7 @@ static void check_json(const uint8_t *data, size_t size)
     cunei_text_json(&out, (const char *)data, size);
     FUZZ_CHECK(!out.failed && out.size >= 2);
     struct cunei_syntax syntax = {out.data, out.size, 0, &error};
-    int rc = cunei_jsontext_string(&syntax, &back);
+    int rc = cunei_json_reader_string(&syntax, &back);
     FUZZ_CHECK((rc == 0 && syntax.place == out.size) || error.text[0]);
     wellformed_check(out.data, out.size, true);
     cunei_buffer_fini(&back);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/toml.h"
+#include "base/toml_reader.h"
 #include "fuzz.h"
 
 static int visit(void *context, struct cunei_syntax *syntax,

@@ -14,7 +14,7 @@
 
 #include "fixture.h"
 #include "fuzz.h"
-#include "trace/merge.h"
+#include "trace/merge_by_time.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
 

@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "analysis/analysis.h"
+#include "analysis/filter_proposal.h"
 #include "fuzz.h"
 #include "recorded.h"
-#include "survey/proposal.h"
-#include "survey/survey.h"
-#include "view/replay.h"
-#include "view/report.h"
+#include "report/replay.h"
+#include "report/report.h"
 #include "wellformed.h"
 
 static void check_rc(int rc, const struct cunei_trace_error *error)
@@ -63,18 +63,18 @@ static void show_replay(const struct cunei_trace *trace, bool json, size_t size)
 
 static void propose(const struct cunei_trace *trace)
 {
-    const struct cunei_survey_options wanted = {.edges = true};
-    struct cunei_proposal proposal = {.max_overhead = 0.05, .event_cost_ns = 30};
-    struct cunei_survey survey;
+    const struct cunei_analysis_options wanted = {.edges = true};
+    struct cunei_filter_proposal proposal = {.max_overhead = 0.05, .event_cost_ns = 30};
+    struct cunei_analysis survey;
 
-    if (cunei_survey_init(&survey, trace, &wanted) < 0)
+    if (cunei_analysis_init(&survey, trace, &wanted) < 0)
         return;
-    FUZZ_CHECK(cunei_proposal_make(&proposal, &survey) == 0);
+    FUZZ_CHECK(cunei_filter_proposal_make(&proposal, &survey) == 0);
     FUZZ_CHECK(proposal.left_out_count <= proposal.count);
     FUZZ_CHECK(proposal.saved_ns <= proposal.cost_ns);
     FUZZ_CHECK(proposal.saved_events <= proposal.events);
-    cunei_proposal_fini(&proposal);
-    cunei_survey_fini(&survey);
+    cunei_filter_proposal_fini(&proposal);
+    cunei_analysis_fini(&survey);
 }
 
 /* One view of many, or the one that nobody has to ask for. */

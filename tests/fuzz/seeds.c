@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "fixture.h"
 #include "fuzz.h"
-#include "wire/session.h"
+#include "wire/record_env.h"
 
 static const char *folder;
 

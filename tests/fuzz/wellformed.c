@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wellformed.h"
 
-#include "base/jsontext.h"
+#include "base/json_reader.h"
 #include "fuzz.h"
 
 /* The reader refuses NUL, and what bytes become that are no UTF-8. */
@@ -22,13 +22,13 @@ void wellformed_check(char *text, size_t size, bool is_one)
 
     FUZZ_CHECK(strlen(text) == size);
     replace_refused(text);
-    cunei_jsontext_space(&syntax);
+    cunei_json_reader_space(&syntax);
     for (; syntax.place < size; count++) {
-        if (cunei_jsontext_skip(&syntax) < 0)
+        if (cunei_json_reader_skip(&syntax) < 0)
             (void)fprintf(stderr, "%zu:%zu: %s\n%s\n", error.line, error.column,
                           error.text, text);
         FUZZ_CHECK(error.line == 0);
-        cunei_jsontext_space(&syntax);
+        cunei_json_reader_space(&syntax);
     }
     FUZZ_CHECK(!is_one || count == 1);
 }

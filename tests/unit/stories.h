@@ -13,12 +13,12 @@
 
 #include "base/buffer.h"
 #include "chance.h"
-#include "model/cut.h"
-#include "model/story.h"
+#include "model/packet_cut.h"
+#include "model/spans.h"
 
 static struct tape tape;
 static struct cunei_buffer told;
-static struct cunei_kinds kinds;
+static struct cunei_id_kinds kinds;
 static const struct cunei_cut_options *cutting; /* NULL: the tape is told whole */
 
 static const char *const begins[] = {"(", "(resume ", "(switch ", "(found "};
@@ -35,7 +35,7 @@ static inline int note_thread(void *context, const struct cunei_packet *packet,
 }
 
 static inline int note_open(void *context, uint32_t function, uint64_t time,
-                            enum cunei_stretch_begin how)
+                            enum cunei_span_event_begin how)
 {
     cunei_buffer_format(context, "%s%c%u ", begins[how], 'F' + (int)(function - F),
                         (unsigned)time);
@@ -43,7 +43,7 @@ static inline int note_open(void *context, uint32_t function, uint64_t time,
 }
 
 static inline int note_close(void *context, uint32_t function, uint64_t time,
-                             enum cunei_stretch_end how)
+                             enum cunei_span_event_end how)
 {
     cunei_buffer_format(context, "%c%u%s ", 'F' + (int)(function - F), (unsigned)time,
                         ends[how]);
@@ -63,7 +63,7 @@ static inline int note_lost(void *context, uint64_t time, uint64_t count)
     return 0;
 }
 
-static const struct cunei_story_methods methods = {
+static const struct cunei_spans_methods methods = {
     .thread = note_thread,
     .open = note_open,
     .close = note_close,
@@ -71,16 +71,16 @@ static const struct cunei_story_methods methods = {
     .lost = note_lost,
 };
 
-static inline void tell_piece(struct cunei_seam *seam, size_t begin, size_t end)
+static inline void tell_piece(struct cunei_piece_join *seam, size_t begin, size_t end)
 {
     struct cunei_buffer text = {0};
-    struct cunei_story piece = {
+    struct cunei_spans piece = {
         .methods = seam->methods, .context = &text, .kinds = kinds};
 
     for (size_t i = begin; i < end; i++) {
         struct cunei_packet *head = &tape.packets[i]->head;
         if (!cutting) {
-            assert_int_equal(cunei_story_packet(&piece, head, tape.packets[i]->words,
+            assert_int_equal(cunei_spans_packet(&piece, head, tape.packets[i]->words,
                                                 tape.packets[i]->count),
                              0);
             continue;
@@ -90,15 +90,15 @@ static inline void tell_piece(struct cunei_seam *seam, size_t begin, size_t end)
                                           tape.packets[i]->count),
                          0);
         assert_int_equal(
-            cunei_story_packet(&piece, &cut.packet, cut.words, cut.word_count), 0);
+            cunei_spans_packet(&piece, &cut.packet, cut.words, cut.word_count), 0);
         cunei_cut_fini(&cut);
     }
-    assert_int_equal(cunei_story_end(&piece), 0);
-    assert_int_equal(cunei_seam_pass(seam, &piece), 0);
+    assert_int_equal(cunei_spans_end(&piece), 0);
+    assert_int_equal(cunei_piece_join_pass(seam, &piece), 0);
     if (text.data)
         cunei_buffer_append_text(&told, text.data);
     cunei_buffer_fini(&text);
-    cunei_story_fini(&piece);
+    cunei_spans_fini(&piece);
 }
 
 /* In every other round, G and one more are regions. */
@@ -107,13 +107,14 @@ static inline void choose_kinds(uint64_t round)
     static const uint8_t regions[FUNCTION_COUNT] = {
         [1] = CUNEI_DEFINITION_REGION, [4] = CUNEI_DEFINITION_REGION};
 
-    kinds = (struct cunei_kinds){round % 2 ? regions : NULL, FUNCTION_COUNT};
+    kinds = (struct cunei_id_kinds){round % 2 ? regions : NULL, FUNCTION_COUNT};
 }
 
 /* The tape's story, told in pieces of so many packets; 0: of any number. */
 static inline const char *tell(size_t size)
 {
-    struct cunei_seam seam = {.methods = &methods, .context = &told, .kinds = kinds};
+    struct cunei_piece_join seam = {
+        .methods = &methods, .context = &told, .kinds = kinds};
 
     cunei_buffer_clear(&told);
     for (size_t begin = 0, end; begin < tape.count; begin = end) {
@@ -121,8 +122,8 @@ static inline const char *tell(size_t size)
         end = end < tape.count ? end : tape.count;
         tell_piece(&seam, begin, end);
     }
-    assert_int_equal(cunei_seam_end(&seam), 0);
-    cunei_seam_fini(&seam);
+    assert_int_equal(cunei_piece_join_end(&seam), 0);
+    cunei_piece_join_fini(&seam);
     assert_false(told.failed);
     return told.data ? told.data : "";
 }
@@ -137,7 +138,7 @@ static inline int set_up(void **state)
 {
     (void)state;
     tape = (struct tape){0};
-    kinds = (struct cunei_kinds){0};
+    kinds = (struct cunei_id_kinds){0};
     return 0;
 }
 

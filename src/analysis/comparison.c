@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/comparison.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/analysis.h"
+#include "analysis/function_matching.h"
+#include "model/call_tree.h"
+#include "model/cprofile_label.h"
+#include "trace/cprofile_file.h"
+#include "wire/user_event.h"
+
+struct facts {
+    double calls, self_ns, total_ns;
+    bool is_there;
+};
+
+/* What a run says of each item, before it is added to a side. */
+struct run {
+    struct cunei_comparison *comparison;
+    unsigned side;
+    struct facts *facts; /* owned: by item */
+    uint32_t capacity;
+};
+
+static void add_to_side(struct cunei_comparison_side *side, const struct facts *facts)
+{
+    cunei_series_add(&side->self_ns, facts->self_ns);
+    side->calls += (facts->calls - side->calls) / side->self_ns.count;
+    side->total_ns += (facts->total_ns - side->total_ns) / side->self_ns.count;
+    side->runs += facts->is_there;
+}
+
+/* A function that the runs before did not have took no time in them. */
+static void catch_up(struct cunei_comparison_side *side, uint32_t runs)
+{
+    static const struct facts none = {0};
+
+    while (side->self_ns.count < runs)
+        add_to_side(side, &none);
+}
+
+/* What one of the run's functions says of an item; several may be the same. */
+static int run_add(struct run *run, uint32_t number, const struct facts *facts)
+{
+    if (number == UINT32_MAX)
+        return -ENOMEM;
+    if (!run->facts || run->capacity < run->comparison->capacity) {
+        uint32_t capacity = run->comparison->capacity;
+        struct facts *grown = realloc(run->facts, capacity * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        memset(grown + run->capacity, 0, (capacity - run->capacity) * sizeof(*grown));
+        run->facts = grown;
+        run->capacity = capacity;
+    }
+    struct facts *sum = &run->facts[number - 1];
+    sum->is_there = true;
+    sum->calls += facts->calls;
+    sum->self_ns += facts->self_ns;
+    sum->total_ns += facts->total_ns;
+    return 0;
+}
+
+static void run_end(struct run *run)
+{
+    struct cunei_comparison *comparison = run->comparison;
+    struct facts whole = {.is_there = true};
+    uint32_t before = comparison->runs[run->side]++;
+
+    for (uint32_t i = 0; i < run->capacity && i < comparison->count; i++) {
+        struct cunei_comparison_item *item = &comparison->items[i];
+        if (!run->facts[i].is_there)
+            continue;
+        catch_up(&item->sides[run->side], before);
+        add_to_side(&item->sides[run->side], &run->facts[i]);
+        if (item->is_hidden)
+            continue;
+        if (!item->is_region)
+            whole.calls += run->facts[i].calls;
+        whole.self_ns += run->facts[i].self_ns;
+    }
+    add_to_side(&comparison->whole[run->side], &whole);
+    free(run->facts);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct cunei_function *const *one = a, *const *two = b;
+    int order = strcmp((*one)->file, (*two)->file);
+
+    if (order != 0)
+        return order;
+    return (*one)->line < (*two)->line ? -1 : (*one)->line > (*two)->line;
+}
+
+static struct facts facts_of(const struct cunei_analysis_function *from, bool by_label)
+{
+    return (struct facts){.calls =
+                              (double)(from->calls + (by_label ? from->resumes : 0)),
+                          .self_ns = (double)from->self_ns,
+                          .total_ns = (double)from->total_ns};
+}
+
+/* Which item each function is, by its index: a number plus one; 0: it did nothing. */
+static int match(struct run *run, const struct cunei_analysis *survey,
+                 const struct cunei_function **sorted, uint32_t *numbers)
+{
+    struct cunei_comparison *comparison = run->comparison;
+    const struct cunei_function *functions = survey->functions.items;
+    struct cunei_buffer text = {0};
+    int rc = 0;
+
+    /* First those that are sure, so that the others do not take their items. */
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; rc == 0 && i < survey->functions.count; i++) {
+            uint32_t index = (uint32_t)(sorted[i] - functions);
+            const struct cunei_analysis_function *from = &survey->facts[index];
+            if (numbers[index] > 0 || from->calls + from->resumes + from->total_ns == 0)
+                continue;
+            if (comparison->by_label) {
+                struct cunei_function label = cunei_label_make(sorted[i], &text);
+                numbers[index] = cunei_matching_label(comparison, &label, sorted[i]);
+            } else if (pass == 0) {
+                numbers[index] = cunei_matching_find(comparison, run->side, sorted[i]);
+            } else {
+                numbers[index] = cunei_matching_next(comparison, run->side, sorted[i]);
+            }
+            rc = numbers[index] == UINT32_MAX || text.failed ? -ENOMEM : 0;
+        }
+    }
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+static int keep_tree(struct run *run, const struct cunei_tree *tree, uint32_t *map)
+{
+    struct cunei_tree **kept = &run->comparison->trees[run->side];
+
+    if (!run->comparison->has_trees)
+        return 0;
+    if (!*kept)
+        *kept = cunei_tree_new();
+    if (!*kept)
+        return -ENOMEM;
+    cunei_tree_add(*kept, tree, map, 1, 1);
+    return 0;
+}
+
+static bool is_region(const struct cunei_function *function)
+{
+    return cunei_definition_of(function) == CUNEI_DEFINITION_REGION;
+}
+
+/* A region is what the program calls so: blocks, and calls of decorated functions. */
+static int add_regions(struct run *run, const struct cunei_analysis *survey)
+{
+    const struct cunei_user_facts *said = &survey->userfacts;
+    int rc = 0;
+
+    if (run->comparison->by_label)
+        return 0;
+    for (uint32_t i = 0; rc == 0 && i < said->region_names.count; i++) {
+        const struct cunei_region_facts *region = &said->regions[i];
+        const struct cunei_function names = {.module = "",
+                                             .qualname = said->region_names.items[i],
+                                             .file = CUNEI_REGION_FILE};
+        const struct facts facts = {.calls = (double)region->count,
+                                    .total_ns = (double)region->total_ns};
+        uint32_t number = cunei_matching_find(run->comparison, run->side, &names);
+        if (number == 0)
+            number = cunei_matching_next(run->comparison, run->side, &names);
+        rc = run_add(run, number, &facts);
+    }
+    return rc;
+}
+
+int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
+                         const struct cunei_analysis *survey)
+{
+    struct run run = {.comparison = comparison, .side = side};
+    uint32_t count = survey->functions.count;
+    const struct cunei_function **sorted =
+        calloc(count + (size_t)1, sizeof(const void *));
+    uint32_t *map =
+        calloc(count + (size_t)1, sizeof(*map)); /* a slot's item plus one */
+    int rc = sorted && map ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        sorted[i] = &survey->functions.items[i];
+    if (rc == 0) {
+        qsort((void *)sorted, count, sizeof(const void *), compare_places);
+        rc = match(&run, survey, sorted, map + 1);
+    }
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        struct facts facts = facts_of(&survey->facts[i], comparison->by_label);
+        if (map[i + 1] > 0 && !is_region(&survey->functions.items[i]))
+            rc = run_add(&run, map[i + 1], &facts);
+    }
+    if (rc == 0)
+        rc = add_regions(&run, survey);
+    if (rc == 0)
+        rc = keep_tree(&run, survey->tree, map);
+    run_end(&run);
+    free((void *)sorted);
+    free(map);
+    return rc;
+}
+
+int cunei_comparison_add_prof(struct cunei_comparison *comparison, unsigned side,
+                              const struct cunei_cprofile *prof)
+{
+    struct run run = {.comparison = comparison, .side = side};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < prof->count; i++) {
+        const struct cunei_cprofile_function *from = &prof->functions[i];
+        const struct cunei_function label = {.module = "",
+                                             .qualname = from->name,
+                                             .file = from->file,
+                                             .line = from->line};
+        const struct facts facts = {.calls = (double)from->calls,
+                                    .self_ns = (double)from->self_ns,
+                                    .total_ns = (double)from->total_ns};
+        rc = run_add(&run, cunei_matching_label(comparison, &label, NULL), &facts);
+    }
+    run_end(&run);
+    return rc;
+}
+
+void cunei_comparison_finish(struct cunei_comparison *comparison)
+{
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        struct cunei_comparison_item *item = &comparison->items[i];
+        for (unsigned side = 0; side < 2; side++)
+            catch_up(&item->sides[side], comparison->runs[side]);
+        item->chance =
+            cunei_welch_chance(&item->sides[0].self_ns, &item->sides[1].self_ns);
+    }
+    comparison->chance = cunei_welch_chance(&comparison->whole[0].self_ns,
+                                            &comparison->whole[1].self_ns);
+}
+
+double cunei_comparison_growth(const struct cunei_comparison *comparison)
+{
+    double before = comparison->whole[0].self_ns.mean,
+           after = comparison->whole[1].self_ns.mean;
+
+    return before > 0 ? (after - before) / before * 100 : after > 0 ? INFINITY : 0;
+}
+
+bool cunei_comparison_has_chance(const struct cunei_comparison *comparison)
+{
+    return comparison->runs[0] > 1 && comparison->runs[1] > 1;
+}
+
+void cunei_comparison_fini(struct cunei_comparison *comparison)
+{
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        free(comparison->items[i].module);
+        free(comparison->items[i].qualname);
+        free(comparison->items[i].file);
+    }
+    free(comparison->items);
+    for (unsigned side = 0; side < 2; side++) {
+        cunei_tree_free(comparison->trees[side]);
+        cunei_function_map_fini(&comparison->matching.places[side]);
+    }
+    cunei_function_map_fini(&comparison->matching.groups);
+    cunei_function_map_fini(&comparison->matching.aliases);
+    cunei_buffer_fini(&comparison->text);
+    *comparison = (struct cunei_comparison){0};
+}

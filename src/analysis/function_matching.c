@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/function_matching.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/comparison.h"
+#include "base/pattern.h"
+#include "model/cprofile_label.h"
+#include "wire/user_event.h"
+
+#define NO_MEMORY UINT32_MAX
+#define SEVERAL   UINT32_MAX
+#define BUILT_IN  "<built-in method "
+
+static struct cunei_comparison_item *item_of(struct cunei_comparison *comparison,
+                                             uint32_t number)
+{
+    return &comparison->items[number - 1];
+}
+
+static bool name(struct cunei_comparison_item *item, const struct cunei_function *names)
+{
+    item->module = strdup(names->module);
+    item->qualname = strdup(names->qualname);
+    item->file = strdup(names->file);
+    item->line = names->line;
+    return item->module && item->qualname && item->file;
+}
+
+/* A new item; its number plus one. */
+static uint32_t add_item(struct cunei_comparison *comparison,
+                         const struct cunei_function *names)
+{
+    if (comparison->count == comparison->capacity) {
+        uint32_t capacity = comparison->capacity ? 2 * comparison->capacity : 256;
+        struct cunei_comparison_item *grown =
+            realloc(comparison->items, capacity * sizeof(*grown));
+        if (!grown)
+            return NO_MEMORY;
+        comparison->items = grown;
+        comparison->capacity = capacity;
+    }
+    struct cunei_comparison_item *item = &comparison->items[comparison->count++];
+    *item = (struct cunei_comparison_item){0};
+    if (!name(item, names))
+        return NO_MEMORY;
+    item->is_region = cunei_definition_of(names) == CUNEI_DEFINITION_REGION;
+    /* cProfile knows of none. */
+    item->is_hidden = (item->is_region && comparison->by_label) ||
+                      (comparison->patterns &&
+                       !cunei_patterns_include(comparison->patterns, names->module,
+                                               names->qualname, names->file));
+    return comparison->count;
+}
+
+/* The same at the end of a group. */
+static uint32_t add_to_group(struct cunei_comparison *comparison, uint32_t *first,
+                             const struct cunei_function *names)
+{
+    uint32_t added = add_item(comparison, names);
+
+    if (added == NO_MEMORY)
+        return added;
+    if (*first == 0) {
+        *first = added;
+        item_of(comparison, added)->free[0] = added;
+        item_of(comparison, added)->free[1] = added;
+    } else {
+        struct cunei_comparison_item *head = item_of(comparison, *first);
+        item_of(comparison, head->last)->next = added;
+        for (unsigned i = 0; i < 2; i++)
+            head->free[i] = head->free[i] ? head->free[i] : added;
+    }
+    item_of(comparison, *first)->last = added;
+    return added;
+}
+
+/* Where it is as far as that tells it from others of its name: folders may differ. */
+static struct cunei_function place_of(const struct cunei_function *function)
+{
+    const char *slash = strrchr(function->file, '/');
+
+    return (struct cunei_function){.module = function->module,
+                                   .qualname = function->qualname,
+                                   .file = slash ? slash + 1 : function->file,
+                                   .line = function->line};
+}
+
+uint32_t cunei_matching_find(struct cunei_comparison *comparison, unsigned side,
+                             const struct cunei_function *function)
+{
+    struct cunei_function place = place_of(function);
+    uint32_t *own = cunei_function_map_find(&comparison->matching.places[side], &place);
+    uint32_t *other =
+        cunei_function_map_find(&comparison->matching.places[!side], &place);
+
+    if (!own || !other)
+        return NO_MEMORY;
+    if (*own == 0 && *other > 0 &&
+        !item_of(comparison, *other)->sides[side].is_placed) {
+        *own = *other;
+        item_of(comparison, *own)->sides[side].is_placed = true;
+    }
+    return *own;
+}
+
+uint32_t cunei_matching_next(struct cunei_comparison *comparison, unsigned side,
+                             const struct cunei_function *function)
+{
+    const struct cunei_function names = {
+        .module = function->module, .qualname = function->qualname, .file = ""};
+    struct cunei_function place = place_of(function);
+    uint32_t *first = cunei_function_map_find(&comparison->matching.groups, &names);
+    uint32_t *own = cunei_function_map_find(&comparison->matching.places[side], &place);
+
+    if (!first || !own)
+        return NO_MEMORY;
+    if (*own > 0) /* another folder of the run has it in such a place */
+        return *own;
+    uint32_t number = *first ? item_of(comparison, *first)->free[side] : 0;
+    while (number > 0 && item_of(comparison, number)->sides[side].is_placed)
+        number = item_of(comparison, number)->next;
+    if (*first)
+        item_of(comparison, *first)->free[side] = number;
+    if (number == 0)
+        number = add_to_group(comparison, first, function);
+    if (number == NO_MEMORY)
+        return number;
+    item_of(comparison, number)->sides[side].is_placed = true;
+    *own = number;
+    return number;
+}
+
+static bool is_end_of(const char *end, const char *path)
+{
+    size_t size = strlen(end), path_size = strlen(path);
+
+    return size > 0 && size < path_size && path[path_size - size - 1] == '/' &&
+           strcmp(path + path_size - size, end) == 0;
+}
+
+/* What a relative name says wherever it began: ./a/b.py and ../a/b.py are a/b.py. */
+static const char *skip_dots(const char *path)
+{
+    while (strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0)
+        path += path[1] == '/' ? 2 : 3;
+    return path;
+}
+
+/* Whether one is relative and the other one may be what it means. */
+static bool could_be(const char *file, const char *other)
+{
+    const char *relative = file[0] == '/' ? other : file;
+    const char *absolute = file[0] == '/' ? file : other;
+
+    return relative[0] != '/' && absolute[0] == '/' &&
+           is_end_of(skip_dots(relative), absolute);
+}
+
+/* The one of the same file, or else of the nearest that it may be. */
+static uint32_t find_file(struct cunei_comparison *comparison, uint32_t first,
+                          const char *file)
+{
+    uint32_t best = 0;
+
+    for (uint32_t number = first; number > 0;) {
+        const struct cunei_comparison_item *item = item_of(comparison, number);
+        if (strcmp(item->file, file) == 0)
+            return number;
+        if (could_be(file, item->file) &&
+            (best == 0 || strlen(item->file) < strlen(item_of(comparison, best)->file)))
+            best = number;
+        number = item->next;
+    }
+    return best;
+}
+
+static const char all_new[] = BUILT_IN "__new__>";
+static const struct cunei_function new_names = {
+    .module = "builtins", .qualname = "__new__", .file = ""};
+
+/* All types' __new__ are one for cProfile, under a name with an address in it. */
+static struct cunei_function settle(const struct cunei_function *label)
+{
+    static const char one_new[] = BUILT_IN "__new__ of ",
+                      own_new[] = "<method '__new__' ";
+    struct cunei_function settled = *label;
+
+    if (strcmp(label->file, "~") != 0)
+        return settled;
+    if (strncmp(label->qualname, one_new, sizeof(one_new) - 1) == 0 ||
+        strncmp(label->qualname, own_new, sizeof(own_new) - 1) == 0)
+        settled.qualname = all_new;
+    return settled;
+}
+
+/* What cProfile calls class methods and static ones: it does not know their type. */
+static int add_alias(struct cunei_comparison *comparison,
+                     const struct cunei_function *function, uint32_t number)
+{
+    const char *dot = strrchr(function->qualname, '.');
+
+    if (function->file[0] || !dot)
+        return 0;
+    cunei_buffer_clear(&comparison->text);
+    cunei_buffer_format(&comparison->text, BUILT_IN "%s>", dot + 1);
+    if (comparison->text.failed)
+        return -1;
+    const struct cunei_function alias = {
+        .module = "", .qualname = comparison->text.data, .file = ""};
+    uint32_t *found = cunei_function_map_find(&comparison->matching.aliases, &alias);
+    if (!found)
+        return -1;
+    *found = *found == 0 || *found == number ? number : SEVERAL;
+    return 0;
+}
+
+/* Names that nothing but a profile of cProfile has. */
+static uint32_t add_unknown(struct cunei_comparison *comparison, uint32_t *first,
+                            const struct cunei_function *label)
+{
+    const struct cunei_function alias = {
+        .module = "", .qualname = label->qualname, .file = ""};
+
+    if (strcmp(label->file, "~") == 0) {
+        uint32_t *found =
+            cunei_function_map_find(&comparison->matching.aliases, &alias);
+        if (!found)
+            return NO_MEMORY;
+        if (*found > 0 && *found != SEVERAL)
+            return *found;
+    }
+    struct cunei_function names = cunei_label_parse(label, &comparison->text);
+    return add_to_group(comparison, first, &names);
+}
+
+uint32_t cunei_matching_label(struct cunei_comparison *comparison,
+                              const struct cunei_function *label,
+                              const struct cunei_function *function)
+{
+    struct cunei_function settled = settle(label);
+    const struct cunei_function key = {
+        .module = "", .qualname = settled.qualname, .file = "", .line = settled.line};
+    bool is_c = strcmp(label->file, "~") == 0;
+    uint32_t *first = cunei_function_map_find(&comparison->matching.groups, &key);
+
+    if (!first)
+        return NO_MEMORY;
+    /* Of those in C there is one in a group: the name says it all. */
+    uint32_t number = is_c ? *first : find_file(comparison, *first, label->file);
+    if (number == 0 && settled.qualname == all_new)
+        return add_to_group(comparison, first, &new_names);
+    if (number == 0 && !function)
+        return add_unknown(comparison, first, &settled);
+    if (number == 0)
+        number = add_to_group(comparison, first, function);
+    if (number != NO_MEMORY && function && add_alias(comparison, function, number) < 0)
+        return NO_MEMORY;
+    return number;
+}

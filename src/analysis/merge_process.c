@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/merge_process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/packet_cut.h"
+#include "model/profile_stack.h"
+#include "model/user_reader.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Mark the slots of functions that something is known of, in one way or another. */
+static void mark_slots(const struct cunei_profile *profile, uint32_t *map)
+{
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_facts *facts = &profile->functions[slot];
+        map[slot] = facts->calls || facts->resumes || facts->total;
+    }
+    for (uint32_t i = 0; i < profile->tasks.count; i++)
+        map[profile->tasks.items[i].slot] = 1;
+    for (uint32_t i = 0; i < profile->exceptions.count; i++)
+        map[profile->exceptions.items[i].slot] = 1;
+    for (uint32_t i = 0; i < profile->exceptions.handler_count; i++)
+        map[profile->exceptions.handlers[i].slot] = 1;
+    map[0] = 0;
+}
+
+/* Facts for the functions from `before` on. */
+static int reserve_facts(struct cunei_analysis *survey, uint32_t before)
+{
+    uint32_t count = survey->functions.count;
+
+    if (count == before)
+        return 0;
+    struct cunei_analysis_function *facts =
+        realloc(survey->facts, count * sizeof(*facts));
+    if (!facts)
+        return -ENOMEM;
+    memset(facts + before, 0, (count - before) * sizeof(*facts));
+    survey->facts = facts;
+    return 0;
+}
+
+uint32_t *cunei_merge_process_map(struct cunei_analysis *survey,
+                                  const struct cunei_trace_process *process,
+                                  const struct cunei_profile *profile)
+{
+    uint32_t before = survey->functions.count;
+    uint32_t *map = calloc(profile->slot_count, sizeof(*map));
+    int index = 0;
+    if (!map)
+        return NULL;
+
+    mark_slots(profile, map);
+    for (uint32_t slot = 1; index >= 0 && slot < profile->slot_count; slot++) {
+        const struct cunei_function *function =
+            map[slot] ? cunei_trace_function(process, cunei_slot_function(slot)) : NULL;
+        map[slot] = 0;
+        if (!function)
+            continue;
+        index = cunei_functions_add(&survey->functions, function);
+        map[slot] = (uint32_t)index + 1;
+    }
+    if (index < 0 || reserve_facts(survey, before) < 0) {
+        survey->functions.count = before; /* as many as have facts */
+        free(map);
+        return NULL;
+    }
+    return map;
+}
+
+/* What was estimated counts as if it had been recorded; its caller gives it back. */
+static void intake_guess(struct cunei_analysis *survey,
+                         const struct cunei_profile *profile, uint32_t slot,
+                         struct cunei_analysis_function *to)
+{
+    const struct cunei_budget_estimate *from =
+        profile->guesses.items ? &profile->guesses.items[slot] : NULL;
+    struct cunei_budget_estimate guess = {0};
+
+    if (!from)
+        return;
+    cunei_budget_estimate_add(&guess, from, 1e9 / (double)profile->frequency);
+    cunei_budget_estimate_add(&to->guess, from, 1e9 / (double)profile->frequency);
+    to->calls += guess.calls;
+    to->resumes += guess.resumes;
+    to->total_ns += guess.total;
+    to->self_ns += guess.self;
+    to->self_ns -= guess.hidden < to->self_ns ? guess.hidden : to->self_ns;
+    survey->calls += guess.calls;
+    survey->resumes += guess.resumes;
+    survey->estimated_calls += guess.calls;
+}
+
+static void intake_tags(struct cunei_analysis *survey,
+                        const struct cunei_profile *profile, const uint32_t *map)
+{
+    for (uint32_t i = 0; i < profile->tags.count; i++) {
+        uint32_t function;
+        memcpy(&function, profile->tags.items[i], sizeof(function));
+        uint32_t slot = cunei_slot_of(profile, function);
+        if (slot < profile->slot_count && map[slot])
+            survey->facts[map[slot] - 1].is_decorated = true;
+    }
+}
+
+int cunei_merge_process_functions(struct cunei_analysis *survey,
+                                  const struct cunei_profile *profile,
+                                  const uint32_t *map)
+{
+    for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
+        const struct cunei_facts *from = &profile->functions[slot];
+        if (map[slot] == 0)
+            continue;
+        struct cunei_analysis_function *to = &survey->facts[map[slot] - 1];
+        to->calls += from->calls;
+        to->resumes += from->resumes;
+        to->recursive += from->recursive;
+        to->raised += from->raised;
+        to->nested += from->nested;
+        to->self_ns += cunei_profile_ns(profile, from->self);
+        to->total_ns += cunei_profile_ns(profile, from->total);
+        to->suspended_ns += cunei_profile_ns(profile, from->suspended);
+        to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+        if (!cunei_id_kinds_is_region(&profile->kinds, cunei_slot_function(slot))) {
+            survey->resumes += from->resumes;
+            survey->raised += from->raised;
+        } else
+            survey->regions += from->calls;
+        intake_guess(survey, profile, slot, to);
+        int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
+        if (rc < 0)
+            return rc;
+    }
+    intake_tags(survey, profile, map);
+    return 0;
+}
+
+int cunei_merge_process_tasks(struct cunei_analysis *survey, size_t process,
+                              const struct cunei_profile *profile, const uint32_t *map)
+{
+    const struct cunei_tasks *tasks = &profile->tasks;
+    const struct cunei_metadata *metadata =
+        &survey->processes[process].process->metadata;
+
+    if (tasks->count <= 1)
+        return 0;
+    struct cunei_analysis_task *grown = realloc(
+        survey->tasks, (survey->task_count + tasks->count - 1) * sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    survey->tasks = grown;
+    for (uint32_t i = 1; i < tasks->count; i++) {
+        const struct cunei_task_facts *from = &tasks->items[i];
+        if (from->steps == 0)
+            continue;
+        grown[survey->task_count++] = (struct cunei_analysis_task){
+            .process = process,
+            .number = from->number,
+            .name = from->name ? strdup(from->name) : NULL,
+            .function = map[from->slot] - 1,
+            .has_ended = from->has_ended,
+            .has_raised = from->has_raised,
+            .steps = from->steps,
+            .run_ns = cunei_profile_ns(profile, from->run),
+            .wait_ns = cunei_profile_ns(profile, cunei_tasks_wait(from)),
+            .begin_ns = cunei_metadata_wall_ns(metadata, from->first),
+            .end_ns = cunei_metadata_wall_ns(metadata, from->last),
+        };
+    }
+    return 0;
+}
+
+/* The names of what is open, also of functions that had no event in this process. */
+static int intake_open(struct cunei_analysis *survey, struct cunei_analysis_thread *to,
+                       const struct cunei_thread *thread)
+{
+    const struct cunei_trace_process *process = survey->processes[to->process].process;
+    uint32_t before = survey->functions.count;
+
+    to->open_depth = thread->open_depth;
+    if (thread->open_count == 0)
+        return 0;
+    to->open = malloc(thread->open_count * sizeof(*to->open));
+    if (!to->open)
+        return -ENOMEM;
+    to->open_count = thread->open_count;
+    for (uint32_t i = 0; i < thread->open_count; i++) {
+        const struct cunei_function *function =
+            cunei_trace_function(process, thread->open[i]);
+        int index = function ? cunei_functions_add(&survey->functions, function) : -1;
+        to->open[i] = index < 0 ? UINT32_MAX : (uint32_t)index;
+    }
+    int rc = reserve_facts(survey, before);
+    if (rc < 0)
+        survey->functions.count = before; /* as many as have facts */
+    return rc;
+}
+
+static void intake_times(struct cunei_analysis_thread *to,
+                         const struct cunei_profile *profile,
+                         const struct cunei_thread *thread)
+{
+    to->collections = thread->collections;
+    to->collections.pause = cunei_profile_ns(profile, thread->collections.pause);
+    to->collections.pause_max =
+        cunei_profile_ns(profile, thread->collections.pause_max);
+    if (thread->cpu_end <= thread->begin || thread->cpu_end_ns <= thread->cpu_begin_ns)
+        return;
+    uint64_t wall_ns = cunei_profile_ns(profile, thread->cpu_end - thread->begin);
+    to->has_cpu = true;
+    to->cpu_ns = thread->cpu_end_ns - thread->cpu_begin_ns;
+    to->waiting_ns = wall_ns > to->cpu_ns ? wall_ns - to->cpu_ns : 0;
+}
+
+int cunei_merge_process_thread(struct cunei_analysis *survey, size_t process,
+                               const struct cunei_profile *profile,
+                               const struct cunei_thread *thread)
+{
+    const struct cunei_metadata *metadata =
+        &survey->processes[process].process->metadata;
+    struct cunei_analysis_thread *threads =
+        realloc(survey->threads, (survey->thread_count + 1) * sizeof(*threads));
+    if (!threads)
+        return -ENOMEM;
+    survey->threads = threads;
+    /* It may have lived on after its last event. */
+    uint64_t end =
+        thread->ended && thread->cpu_end > thread->end ? thread->cpu_end : thread->end;
+    struct cunei_analysis_thread *to = &threads[survey->thread_count++];
+    *to = (struct cunei_analysis_thread){
+        .process = process,
+        .serial = thread->serial,
+        .tid = thread->vtid,
+        .ended = thread->ended,
+        .begin_ns = cunei_metadata_wall_ns(metadata, thread->begin),
+        .end_ns = cunei_metadata_wall_ns(metadata, end),
+        .events = thread->events,
+        .calls = thread->calls,
+    };
+    memcpy(to->name, thread->name, sizeof(to->name));
+    intake_times(to, profile, thread);
+    return intake_open(survey, to, thread);
+}
+
+/* A stream's lines; damage was told when its pieces were read. */
+static int read_lines(struct cunei_lines *lines,
+                      const struct cunei_trace_process *process,
+                      const struct cunei_trace_stream *stream)
+{
+    const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
+    struct cunei_lines_reader reader;
+    struct cunei_trace_reader packets;
+    struct cunei_trace_packet packet;
+    int rc = 0;
+
+    if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
+        return 0;
+    cunei_lines_begin(&reader, lines, &kinds);
+    while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0)
+        rc = cunei_lines_read(&reader, packet.head, packet.words, packet.word_count);
+    int end_rc = cunei_lines_end(&reader);
+    cunei_trace_reader_close(&packets);
+    return rc < 0 ? rc : end_rc;
+}
+
+int cunei_merge_process_lines(struct cunei_analysis *survey,
+                              const struct cunei_trace_process *process,
+                              const struct cunei_profile *profile, const uint32_t *map)
+{
+    struct cunei_lines lines = {0};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
+            rc = read_lines(&lines, process, &process->streams[i]);
+    }
+    if (rc == 0)
+        rc = cunei_lines_add(&survey->lines, &lines, map, profile->slot_count, NS_PER_S,
+                             profile->frequency);
+    cunei_lines_fini(&lines);
+    return rc;
+}
+
+bool cunei_merge_process_has_said(const struct cunei_trace_process *process,
+                                  const struct cunei_profile *profile)
+{
+    bool has_said = process->kinds;
+
+    for (uint32_t i = 0; !has_said && i < CUNEI_CLASS_COUNT; i++)
+        has_said = profile->said[i] > 0;
+    return has_said;
+}
+
+static int read_said(struct cunei_user_reader *reader,
+                     const struct cunei_trace_process *process,
+                     const struct cunei_trace_stream *stream,
+                     const struct cunei_analysis_options *options)
+{
+    struct cunei_trace_reader packets;
+    struct cunei_trace_packet packet;
+    struct cunei_cut cut = {0};
+    int rc = 0;
+
+    if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
+        return 0;
+    while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0) {
+        if (options->select)
+            rc = options->select(options->select_context, process, &cut, &packet);
+        if (rc == 0)
+            rc = cunei_user_reader_read(reader, packet.head, packet.words,
+                                        packet.word_count);
+    }
+    int end_rc = cunei_user_reader_end(reader);
+    cunei_trace_reader_close(&packets);
+    cunei_cut_fini(&cut);
+    return rc < 0 ? rc : end_rc;
+}
+
+int cunei_merge_process_said(struct cunei_analysis *survey, size_t index,
+                             const struct cunei_profile *profile,
+                             const struct cunei_analysis_options *options)
+{
+    const struct cunei_trace_process *process = survey->processes[index].process;
+    struct cunei_user_reader_options reading = {
+        .facts = &survey->userfacts,
+        .functions = process->functions,
+        .function_count = process->function_count,
+        .kinds = cunei_trace_kinds(process),
+        .tags = &profile->tags,
+        .process = (uint32_t)index,
+    };
+    struct cunei_user_reader reader;
+
+    cunei_wall_clock_init(&reading.wall, &process->metadata);
+    int rc = cunei_user_reader_init(&reader, &reading);
+    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
+            rc = read_said(&reader, process, &process->streams[i], options);
+    }
+    cunei_user_reader_fini(&reader);
+    return rc;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/* What a process's profile adds to a survey: private to survey.c. */
+#ifndef CUNEI_ANALYSIS_MERGE_PROCESS_H
+#define CUNEI_ANALYSIS_MERGE_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/analysis.h"
+#include "model/profile.h"
+#include "trace/trace.h"
+
+/*
+ * Where each slot of a profile goes: slot 0 stays, others become an index plus one, or
+ * 0 where nothing is known of the function.  Owned by the caller; NULL: no memory.
+ */
+uint32_t *cunei_merge_process_map(struct cunei_analysis *survey,
+                                  const struct cunei_trace_process *process,
+                                  const struct cunei_profile *profile);
+
+/* -ENOMEM, from each of these. */
+int cunei_merge_process_functions(struct cunei_analysis *survey,
+                                  const struct cunei_profile *profile,
+                                  const uint32_t *map);
+int cunei_merge_process_tasks(struct cunei_analysis *survey, size_t process,
+                              const struct cunei_profile *profile, const uint32_t *map);
+int cunei_merge_process_thread(struct cunei_analysis *survey, size_t process,
+                               const struct cunei_profile *profile,
+                               const struct cunei_thread *thread);
+
+/* Its lines, in a pass of their own over its streams: model/lines.h says why. */
+int cunei_merge_process_lines(struct cunei_analysis *survey,
+                              const struct cunei_trace_process *process,
+                              const struct cunei_profile *profile, const uint32_t *map);
+
+/* What it said itself, in the same way; whether there is anything. */
+bool cunei_merge_process_has_said(const struct cunei_trace_process *process,
+                                  const struct cunei_profile *profile);
+int cunei_merge_process_said(struct cunei_analysis *survey, size_t index,
+                             const struct cunei_profile *profile,
+                             const struct cunei_analysis_options *options);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "base/file_stamp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PART_SIZE = 4096 /* bytes that are read at a time, on the stack of a program */
+};
+
+/* Longer files are no source that anybody reads: they are known by size and time. */
+#define SIZE_MAX_BYTES ((off_t)4 << 20)
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Which file it is, and which of its states, as far as that can be known unread. */
+static uint64_t state_of(const struct stat *status)
+{
+    uint64_t hash = mix((uint64_t)status->st_dev, (uint64_t)status->st_ino);
+
+    hash = mix(hash, (uint64_t)status->st_size);
+    hash = mix(hash, (uint64_t)status->st_mtim.tv_sec);
+    return mix(hash, (uint64_t)status->st_mtim.tv_nsec);
+}
+
+/* As much as there is, at most PART_SIZE bytes, zeros behind it; negative errno. */
+static ssize_t read_part(int fd, uint64_t *part)
+{
+    size_t size = 0;
+
+    memset(part, 0, PART_SIZE);
+    while (size < PART_SIZE) {
+        ssize_t got = read(fd, (char *)part + size, PART_SIZE - size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        size += (size_t)got;
+    }
+    return (ssize_t)size;
+}
+
+/* 0: it cannot be read. */
+static uint64_t hash_text(const char *path)
+{
+    uint64_t part[PART_SIZE / sizeof(uint64_t)], hash = 0;
+    ssize_t got = PART_SIZE;
+
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    while (got == PART_SIZE) {
+        got = read_part(fd, part);
+        for (ssize_t i = 0; i < got; i += (ssize_t)sizeof(uint64_t))
+            hash = mix(hash, part[i / (ssize_t)sizeof(uint64_t)]);
+        hash = mix(hash, (uint64_t)got);
+    }
+    close(fd);
+    if (got < 0)
+        return 0;
+    return hash == 0 || hash == CUNEI_STAMP_MIXED ? 1 : hash;
+}
+
+uint64_t cunei_file_stamp_read(struct cunei_file_stamps *stamps, const char *path)
+{
+    const size_t count = sizeof(stamps->places) / sizeof(stamps->places[0]);
+    struct stat status;
+
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    uint64_t state = state_of(&status);
+    size_t place = state % count;
+    if (stamps->places[place].stamp && stamps->places[place].state == state)
+        return stamps->places[place].stamp;
+    uint64_t stamp =
+        status.st_size > SIZE_MAX_BYTES
+            ? mix((uint64_t)status.st_size, (uint64_t)status.st_mtim.tv_sec) | 1
+            : hash_text(path);
+    stamps->places[place].state = state;
+    stamps->places[place].stamp = stamp;
+    return stamp;
+}

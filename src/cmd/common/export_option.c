@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/common/export_option.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/output_file.h"
+#include "cmd/common/progress.h"
+#include "cmd/common/viewer.h"
+#include "cmd/suggest/nearest.h"
+#include "export/export.h"
+#include "text/format.h"
+#include "trace/trace.h"
+
+const struct cunei_option cunei_export_option_options[] = {
+    {.name = "to",
+     .kind = CUNEI_OPTION_ONCE,
+     .value = "FORMAT[:FILE]",
+     .help = "export it at the end; 'cunei export --list' shows the\nformats",
+     .offset = offsetof(struct cunei_export_option, to)},
+    {.name = "open",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "open what was exported",
+     .offset = offsetof(struct cunei_export_option, open)},
+    {0},
+};
+
+static int unknown_format(const char *to)
+{
+    char *name = strndup(to, strcspn(to, ":"));
+    struct cunei_suggestion nearest = {.word = name ? name : ""};
+    struct cunei_buffer names = {0};
+
+    for (const struct cunei_export_format *format = cunei_export_formats; format->name;
+         format++) {
+        cunei_suggestion_offer(&nearest, format->name);
+        cunei_buffer_format(&names, "%s%s", names.size ? ", " : "", format->name);
+    }
+    int status =
+        nearest.name
+            ? cunei_cmd_usage("no format '%s', did you mean '%s'? There are %s",
+                              nearest.word, nearest.name, names.data)
+            : cunei_cmd_usage("no format '%s'; there are %s", nearest.word, names.data);
+    free(name);
+    cunei_buffer_fini(&names);
+    return status;
+}
+
+/* FORMAT or FORMAT:FILE; returns the file, or NULL. */
+static const char *find_format(struct cunei_export_option *exporting)
+{
+    const char *colon = strchr(exporting->to, ':');
+    size_t size = colon ? (size_t)(colon - exporting->to) : strlen(exporting->to);
+
+    exporting->format = cunei_export_find(exporting->to, size);
+    return colon ? colon + 1 : NULL;
+}
+
+/* app.py is exported to app.json, and not to app.py.json. */
+static int stem_size(const char *name)
+{
+    size_t size = strlen(name);
+    bool is_script = size > 3 && strcmp(name + size - 3, ".py") == 0;
+
+    return (int)(is_script ? size - 3 : size);
+}
+
+/* Without slashes at its end: what is written goes by another name at first. */
+static size_t name_size(const char *path)
+{
+    size_t size = strlen(path);
+
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    return size;
+}
+
+/* As cunei_options_parse. */
+static int check_file(const struct cunei_export_option *exporting)
+{
+    const struct cunei_export_format *format = exporting->format;
+    bool is_stdout = strcmp(exporting->file, "-") == 0;
+
+    if (is_stdout && !exporting->has_stdout)
+        return cunei_cmd_usage(
+            "--to %s:- cannot be: stdout is the program's; name a file", format->name);
+    if (is_stdout && exporting->open)
+        return cunei_cmd_usage("--open needs a file, and - is stdout");
+    int status =
+        cunei_output_file_check(exporting->file, format->is_folder, exporting->force);
+    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+}
+
+int cunei_export_option_prepare(struct cunei_export_option *exporting, const char *name,
+                                bool force)
+{
+    struct cunei_buffer file = {0};
+
+    if (!exporting->to)
+        return exporting->open ? cunei_cmd_usage("--open wants something to open: --to "
+                                                 "html exports it")
+                               : CUNEI_OPTIONS_GO_ON;
+    const char *wanted = find_format(exporting);
+    if (!exporting->format)
+        return unknown_format(exporting->to);
+    if (cunei_export_lacks(exporting->format, &file)) {
+        int code = cunei_cmd_fail(0, "cannot export to %s: %s", exporting->format->name,
+                                  file.data);
+        cunei_buffer_fini(&file);
+        return code;
+    }
+    exporting->force |= force;
+    if (wanted && wanted[0])
+        cunei_buffer_append(&file, wanted, name_size(wanted));
+    else
+        cunei_buffer_format(&file, "%.*s%s", stem_size(name), name,
+                            exporting->format->extension);
+    exporting->file = file.data;
+    if (file.failed)
+        return cunei_cmd_fail(-ENOMEM, "cannot export to %s", exporting->format->name);
+    return check_file(exporting);
+}
+
+void cunei_export_option_fini(struct cunei_export_option *exporting)
+{
+    free(exporting->file);
+    exporting->file = NULL;
+}
+
+static int fail(const struct cunei_export_option *exporting,
+                const struct cunei_export *export, const char *path, int rc)
+{
+    if (rc == -ESRCH && export->unmatched)
+        return cunei_cmd_fail(0,
+                              "'%s' holds no thread '%s'; 'cunei report %s --threads' "
+                              "lists them",
+                              path, export->unmatched, path);
+    if (rc == -ENODATA)
+        return cunei_cmd_fail(0, "'%s' holds no function that " CUNEI_EXPORTING_NONE,
+                              path);
+    if (rc == -ERANGE)
+        return cunei_cmd_fail(0,
+                              "nothing was recorded between --from and --until; "
+                              "'cunei info %s' tells how long it took",
+                              path);
+    if (rc == -ENOMEM)
+        return cunei_cmd_fail(0, "not enough memory to export '%s'", path);
+    if (strcmp(exporting->file, "-") == 0)
+        return cunei_cmd_fail(rc, "cannot write to stdout");
+    return cunei_cmd_fail(rc, "cannot write to '%s'", exporting->file);
+}
+
+static void say_what_was_written(const struct cunei_export_option *exporting,
+                                 uint64_t calls)
+{
+    struct cunei_buffer text = {0};
+    struct stat status;
+
+    cunei_format_several(&text, calls, "call");
+    if (stat(exporting->file, &status) == 0 && S_ISREG(status.st_mode)) {
+        cunei_buffer_append_text(&text, ", ");
+        cunei_format_size(&text, (uint64_t)status.st_size);
+    }
+    cunei_buffer_append_text(&text, "; ");
+    cunei_viewer_tell(exporting->format, exporting->file, &text);
+    cunei_cmd_note("'%s' holds %s", exporting->file, text.data);
+    cunei_buffer_fini(&text);
+}
+
+/* To stdout, too. */
+static void say_what_is_large(const struct cunei_export_format *format, uint64_t bytes)
+{
+    const struct cunei_export_format *instead = cunei_export_instead(format, bytes);
+
+    if (instead)
+        cunei_cmd_note("that is larger than its viewers handle well: --to %s is much "
+                       "smaller, or narrow it with --from and --until",
+                       instead->name);
+}
+
+/* Of what a budget has demoted, bursts were recorded. */
+static void say_what_was_demoted(const struct cunei_trace *trace)
+{
+    uint64_t budget = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const struct cunei_process *told = &trace->processes[i].description;
+        budget = told->budget > budget ? told->budget : budget;
+    }
+    if (budget > 0)
+        cunei_cmd_note(
+            "recorded under a budget of %g %%: functions that it demoted are "
+            "estimates in sums, and missing from timelines and call paths "
+            "between bursts; 'cunei report' tells which",
+            (double)budget / 1e4);
+}
+
+static void say_what_is_missing(const struct cunei_export *export)
+{
+    struct cunei_buffer text = {0};
+
+    if (export->lost > 0)
+        cunei_format_several(&text, export->lost, "event");
+    /* Where the trace is damaged, that is why. */
+    if (export->missing_packets > 0 && export->damage_count == 0) {
+        cunei_buffer_append_text(&text, text.size ? " and " : "");
+        cunei_format_several(&text, export->missing_packets, "packet");
+    }
+    if (text.size)
+        cunei_cmd_note("the recording lost %s: times and calls are less than they were",
+                       text.data);
+    if (export->is_folded)
+        cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
+    say_what_was_demoted(export->trace);
+    cunei_buffer_fini(&text);
+}
+
+static int export_to(const struct cunei_export_option *exporting,
+                     struct cunei_export *export, const char *path)
+{
+    const struct cunei_export_format *format = exporting->format;
+    struct cunei_output_file target;
+
+    int status = cunei_output_file_open(&target, exporting->file, format->is_folder,
+                                        exporting->force);
+    if (status != EXIT_SUCCESS)
+        return status;
+    export->out = target.out;
+    export->folder = target.part;
+    int rc = cunei_export_write(export, format);
+    cunei_progress_clear(export->options->progress_context);
+    rc = cunei_output_file_close(&target, rc);
+    if (rc < 0)
+        return fail(exporting, export, path, rc);
+    if (export->damage_count > 0)
+        status = cunei_cmd_fail(0, "%s; what could be read is in '%s'",
+                                export->damage.text, exporting->file);
+    else if (strcmp(exporting->file, "-") != 0)
+        say_what_was_written(exporting, export->calls);
+    say_what_is_large(format, export->bytes);
+    say_what_is_missing(export);
+    if (exporting->open)
+        cunei_viewer_open(format, exporting->file);
+    return status;
+}
+
+int cunei_export_option_write(const struct cunei_export_option *exporting,
+                              const char *path,
+                              const struct cunei_export_options *options)
+{
+    struct cunei_export_options settled = CUNEI_EXPORT_DEFAULTS;
+    struct cunei_progress progress = {.what = "exporting"};
+    struct cunei_trace trace;
+
+    int status = cunei_cmd_open_trace(path, &trace);
+    if (status != EXIT_SUCCESS)
+        return status;
+    if (options)
+        settled = *options;
+    settled.progress = cunei_progress_show;
+    settled.progress_context = &progress;
+    struct cunei_export export = {.trace = &trace, .options = &settled};
+    status = cunei_cmd_check_choice(&trace, path, &settled.processes);
+    if (status == EXIT_SUCCESS)
+        status = export_to(exporting, &export, path);
+    cunei_export_fini(&export);
+    cunei_trace_close(&trace);
+    return status;
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/common/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/filter_file.h"
+#include "base/pattern.h"
+#include "cmd/cmd.h"
+#include "cmd/suggest/nearest.h"
+
+/* A row that was found, and the struct its offset counts from. */
+struct match {
+    const struct cunei_option *option;
+    char *values;
+};
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static const struct unit size_units[] = {
+    {"", 1},         {"B", 1},       {"K", 0x1p10},   {"KB", 0x1p10},  {"KiB", 0x1p10},
+    {"M", 0x1p20},   {"MB", 0x1p20}, {"MiB", 0x1p20}, {"G", 0x1p30},   {"GB", 0x1p30},
+    {"GiB", 0x1p30}, {"T", 0x1p40},  {"TB", 0x1p40},  {"TiB", 0x1p40}, {NULL, 0},
+};
+
+static const struct unit duration_units[] = {
+    {"ns", 1},  {"us", 1e3},   {"µs", 1e3},   {"ms", 1e6},
+    {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
+};
+
+/* Those that were typed, as many as fit: a command's table has fewer. */
+static const struct cunei_option *typed[128];
+static size_t typed_count;
+
+void cunei_option_list_fini(struct cunei_option_list *list)
+{
+    free(list->items);
+    *list = (struct cunei_option_list){0};
+}
+
+static bool is_row(const struct cunei_option *option)
+{
+    return option && (option->name || option->kind == CUNEI_OPTION_TABLE);
+}
+
+static struct match find_name(const struct cunei_option *options, char *values,
+                              const char *name, size_t size)
+{
+    for (const struct cunei_option *o = options; is_row(o); o++) {
+        if (o->kind == CUNEI_OPTION_TABLE) {
+            struct match match = find_name(o->table, values + o->offset, name, size);
+            if (match.option)
+                return match;
+        } else if (strlen(o->name) == size && strncmp(o->name, name, size) == 0)
+            return (struct match){o, values};
+    }
+    return (struct match){0};
+}
+
+static struct match find_letter(const struct cunei_option *options, char *values,
+                                char letter)
+{
+    for (const struct cunei_option *o = options; is_row(o); o++) {
+        if (o->kind == CUNEI_OPTION_TABLE) {
+            struct match match = find_letter(o->table, values + o->offset, letter);
+            if (match.option)
+                return match;
+        } else if (o->letter == letter)
+            return (struct match){o, values};
+    }
+    return (struct match){0};
+}
+
+static void offer_names(struct cunei_suggestion *nearest,
+                        const struct cunei_option *options)
+{
+    for (const struct cunei_option *o = options; is_row(o); o++) {
+        if (o->kind == CUNEI_OPTION_TABLE)
+            offer_names(nearest, o->table);
+        else if (o->help)
+            cunei_suggestion_offer(nearest, o->name);
+    }
+}
+
+/* A decimal number and one of the units; false where it reads otherwise. */
+static bool parse_measure(const char *text, const struct unit *units, uint64_t *value)
+{
+    char *end = NULL;
+
+    if (!isdigit((unsigned char)text[0]) && text[0] != '.')
+        return false;
+    double number = strtod(text, &end);
+    if (end == text || tolower((unsigned char)text[1]) == 'x')
+        return false;
+    for (const struct unit *unit = units; unit->name; unit++) {
+        double product = number * unit->factor;
+        if (strcasecmp(end, unit->name) == 0 && product < 0x1p63) {
+            *value = (uint64_t)(product + 0.5);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_number(const char *text, uint64_t *value)
+{
+    char *end = NULL;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (*end || errno)
+        return false;
+    *value = number;
+    return true;
+}
+
+static int set_choice(const struct cunei_option *option, int *slot, const char *text)
+{
+    struct cunei_suggestion nearest = {.word = text};
+    struct cunei_buffer all = {0};
+
+    for (int i = 0; option->choices[i]; i++) {
+        if (strcmp(option->choices[i], text) == 0) {
+            *slot = i;
+            cunei_buffer_fini(&all);
+            return CUNEI_OPTIONS_GO_ON;
+        }
+        cunei_suggestion_offer(&nearest, option->choices[i]);
+        cunei_buffer_format(&all, "%s%s", i ? ", " : "", option->choices[i]);
+    }
+    int status = nearest.name
+                     ? cunei_cmd_usage("--%s cannot be '%s'; did you mean '%s'?",
+                                       option->name, text, nearest.name)
+                     : cunei_cmd_usage("--%s cannot be '%s'; choose one of: %s",
+                                       option->name, text, all.data ? all.data : "");
+    cunei_buffer_fini(&all);
+    return status;
+}
+
+/* Whether a pattern for a project names a folder that is there; of others, true. */
+static bool has_folder(const struct cunei_option *option, const char *pattern)
+{
+    static const size_t prefix = sizeof(CUNEI_PATTERN_PROJECT) - 1;
+    struct stat found;
+
+    pattern += pattern[0] == '!';
+    if (option->kind == CUNEI_OPTION_PROJECT ||
+        strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) != 0)
+        return true;
+    return stat(pattern + prefix, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+static int add_pattern(const struct cunei_option *option,
+                       struct cunei_patterns *patterns, const char *text)
+{
+    char error[200] = "";
+
+    if (!*text || strcmp(text, ":") == 0)
+        return cunei_cmd_usage("--%s wants a pattern that is not empty", option->name);
+    bool include = option->kind != CUNEI_OPTION_EXCLUDE;
+    int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
+    if (rc == -EINVAL)
+        return cunei_cmd_usage("--%s '%s' is no pattern: %s", option->name, text,
+                               error);
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot take --%s '%s'", option->name, text);
+    if (!has_folder(option, text))
+        return cunei_cmd_usage("--%s '%s' is no pattern: there is no such folder",
+                               option->name, text);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
+{
+    struct cunei_syntax_error error;
+    size_t before = patterns->count;
+    int rc = cunei_filter_file_read(patterns, path, &error);
+
+    if (rc == -EINVAL)
+        return cunei_cmd_fail(0, "%s:%zu:%zu: %s", path, error.line, error.column,
+                              error.text);
+    if (rc == -EFBIG)
+        return cunei_cmd_fail(0, "the filter '%s' is longer than 1 MiB", path);
+    if (rc < 0)
+        return cunei_cmd_fail(rc, "cannot read the filter '%s'", path);
+    if (patterns->count == before)
+        cunei_cmd_note(
+            "the filter '%s' has no pattern: no '+' or '-' line, and none of "
+            "exclude_timers, exclude_files, include_timers, include_files",
+            path);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+static int add_word(struct cunei_option_list *list, const char *text)
+{
+    const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+    if (!items)
+        return cunei_cmd_fail(-ENOMEM, "cannot take '%s'", text);
+    list->items = items;
+    list->items[list->count++] = text;
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+static int set_value(struct match match, const char *text)
+{
+    const struct cunei_option *option = match.option;
+    void *slot = match.values + option->offset;
+
+    switch (option->kind) {
+    case CUNEI_OPTION_FLAG:
+        *(bool *)slot = true;
+        return CUNEI_OPTIONS_GO_ON;
+    case CUNEI_OPTION_ONCE:
+        if (*(const char **)slot)
+            return cunei_cmd_usage("--%s %s and --%s %s: one at a time", option->name,
+                                   *(const char **)slot, option->name, text);
+        *(const char **)slot = text;
+        return CUNEI_OPTIONS_GO_ON;
+    case CUNEI_OPTION_TEXT:
+        *(const char **)slot = text;
+        return CUNEI_OPTIONS_GO_ON;
+    case CUNEI_OPTION_NUMBER:
+        if (parse_number(text, slot))
+            return CUNEI_OPTIONS_GO_ON;
+        return cunei_cmd_usage("--%s wants a number, not '%s'", option->name, text);
+    case CUNEI_OPTION_SIZE:
+        if (parse_measure(text, size_units, slot))
+            return CUNEI_OPTIONS_GO_ON;
+        return cunei_cmd_usage("--%s wants a size such as 500M or 2G, not '%s'",
+                               option->name, text);
+    case CUNEI_OPTION_DURATION:
+        if (parse_measure(text, duration_units, slot))
+            return CUNEI_OPTIONS_GO_ON;
+        return cunei_cmd_usage("--%s wants a time such as 10ms or 1.5s, not '%s'",
+                               option->name, text);
+    case CUNEI_OPTION_CHOICE:
+        return set_choice(option, slot, text);
+    case CUNEI_OPTION_LIST:
+        return add_word(slot, text);
+    case CUNEI_OPTION_INCLUDE:
+    case CUNEI_OPTION_EXCLUDE:
+        return add_pattern(option, slot, text);
+    case CUNEI_OPTION_FILTER:
+        return cunei_options_filter(slot, text);
+    case CUNEI_OPTION_PROJECT:
+        return add_pattern(option, slot, CUNEI_PATTERN_PROJECT);
+    case CUNEI_OPTION_TABLE:
+        break;
+    }
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+int cunei_options_set(const struct cunei_option *option, void *values, const char *text)
+{
+    return set_value((struct match){option, values}, text);
+}
+
+bool cunei_options_was_typed(const struct cunei_option *option)
+{
+    for (size_t i = 0; i < typed_count; i++) {
+        if (typed[i] == option)
+            return true;
+    }
+    return false;
+}
+
+static int take(struct match match, const char *text)
+{
+    if (typed_count < sizeof(typed) / sizeof(typed[0]) &&
+        !cunei_options_was_typed(match.option))
+        typed[typed_count++] = match.option;
+    return set_value(match, text);
+}
+
+static int unknown_option(const struct cunei_cmd *command, const char *word)
+{
+    struct cunei_suggestion nearest = {.word = word};
+    char name[64];
+
+    if (word[0] == '-' && word[1] == '-') {
+        (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="),
+                       word + 2);
+        nearest.word = name;
+        offer_names(&nearest, command->options);
+        cunei_suggestion_offer(&nearest, "help");
+    }
+    if (nearest.name)
+        return cunei_cmd_usage("%s has no option '%s'; did you mean '--%s'?",
+                               command->name, word, nearest.name);
+    return cunei_cmd_usage("%s has no option '%s'; see 'cunei help %s'", command->name,
+                           word, command->name);
+}
+
+static bool takes_value(const struct cunei_option *option)
+{
+    return option->kind != CUNEI_OPTION_FLAG && option->kind != CUNEI_OPTION_PROJECT;
+}
+
+/* Where parsing stands: argv[next] is the word to look at. */
+struct cursor {
+    const struct cunei_cmd *command;
+    char **argv;
+    int argc;
+    int next;
+    void *values;
+};
+
+static int take_value(struct cursor *cursor, struct match match, const char *inside)
+{
+    const struct cunei_option *option = match.option;
+
+    if (!inside && cursor->next < cursor->argc)
+        inside = cursor->argv[cursor->next++];
+    if (!inside)
+        return cunei_cmd_usage("--%s wants a value: --%s %s", option->name,
+                               option->name, option->value ? option->value : "VALUE");
+    return take(match, inside);
+}
+
+static int take_long(struct cursor *cursor, const char *word)
+{
+    size_t size = strcspn(word + 2, "=");
+    const char *inside = word[2 + size] ? word + 3 + size : NULL;
+
+    struct match match =
+        find_name(cursor->command->options, cursor->values, word + 2, size);
+    if (!match.option && strcmp(word, "--help") == 0) {
+        cunei_cmd_help(cursor->command);
+        return EXIT_SUCCESS;
+    }
+    if (!match.option)
+        return unknown_option(cursor->command, word);
+    if (takes_value(match.option))
+        return take_value(cursor, match, inside);
+    if (inside)
+        return cunei_cmd_usage("--%s takes no value", match.option->name);
+    return take(match, NULL);
+}
+
+/* A word of letters: flags, and at most one option with a value, which ends it. */
+static int take_letters(struct cursor *cursor, const char *word)
+{
+    int status = CUNEI_OPTIONS_GO_ON;
+
+    for (const char *c = word + 1; *c && status == CUNEI_OPTIONS_GO_ON; c++) {
+        struct match match = find_letter(cursor->command->options, cursor->values, *c);
+        if (!match.option && *c == 'h') {
+            cunei_cmd_help(cursor->command);
+            return EXIT_SUCCESS;
+        }
+        if (!match.option)
+            return unknown_option(cursor->command, word);
+        if (takes_value(match.option))
+            return take_value(cursor, match, c[1] ? c + 1 : NULL);
+        status = take(match, NULL);
+    }
+    return status;
+}
+
+static bool begins_program(const struct cunei_cmd *command, const char *word)
+{
+    if (!command->takes_program)
+        return false;
+    return word[0] != '-' || word[1] == '\0' || word[1] == 'm' || word[1] == 'c';
+}
+
+int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
+                        void *values)
+{
+    struct cursor cursor = {command, argv, *argc, 1, values};
+    int kept = 1;
+
+    while (cursor.next < cursor.argc) {
+        char *word = argv[cursor.next];
+        if (begins_program(command, word))
+            break;
+        cursor.next++;
+        if (strcmp(word, "--") == 0)
+            break;
+        int status = CUNEI_OPTIONS_GO_ON;
+        if (word[0] == '-' && word[1] == '-')
+            status = take_long(&cursor, word);
+        else if (word[0] == '-' && word[1])
+            status = take_letters(&cursor, word);
+        else
+            argv[kept++] = word;
+        if (status != CUNEI_OPTIONS_GO_ON)
+            return status;
+    }
+    while (cursor.next < cursor.argc)
+        argv[kept++] = argv[cursor.next++];
+    argv[kept] = NULL;
+    *argc = kept;
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+int cunei_options_directory(const struct cunei_cmd *command, int argc, char **argv)
+{
+    if (argc < 2)
+        return cunei_cmd_usage("%s wants a trace directory, as cunei record makes: "
+                               "cunei %s DIR",
+                               command->name, command->name);
+    if (argc > 2)
+        return cunei_cmd_usage("%s takes one directory, not also '%s'", command->name,
+                               argv[2]);
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+enum {
+    HELP_COLUMN = 26 /* where an option's description begins */
+};
+
+static void help_row(const struct cunei_option *option)
+{
+    char left[80];
+
+    const char *value = option->value ? option->value : "";
+    char letter[] = {'-', option->letter, ',', ' ', '\0'};
+    (void)snprintf(left, sizeof(left), "  %s--%s%s%s", option->letter ? letter : "    ",
+                   option->name, *value ? " " : "", value);
+    printf("%-*s", HELP_COLUMN, left);
+    if (strlen(left) >= HELP_COLUMN)
+        printf("\n%-*s", HELP_COLUMN, "");
+    for (const char *line = option->help; *line;) {
+        size_t size = strcspn(line, "\n");
+        printf("%.*s\n", (int)size, line);
+        line += size + (line[size] == '\n');
+        if (*line)
+            printf("%-*s", HELP_COLUMN, "");
+    }
+    if (option->choices) {
+        printf("%-*s", HELP_COLUMN, "");
+        for (size_t i = 0; option->choices[i]; i++)
+            printf("%s%s", i ? ", " : "", option->choices[i]);
+        putchar('\n');
+    }
+}
+
+void cunei_options_help(const struct cunei_option *options)
+{
+    for (const struct cunei_option *o = options; is_row(o); o++) {
+        if (o->kind == CUNEI_OPTION_TABLE)
+            cunei_options_help(o->table);
+        else if (o->help)
+            help_row(o);
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is half written, and goes when a signal ends the command.
+ *
+ *     cunei_temp_cleanup_watch("out.json.Xy12Zz");
+ *     … write it …
+ *     cunei_temp_cleanup_forget();
+ *
+ * One at a time, from the main thread.
+ */
+#ifndef CUNEI_CMD_COMMON_TEMP_CLEANUP_H
+#define CUNEI_CMD_COMMON_TEMP_CLEANUP_H
+
+/* Remove the file or folder `path` if SIGHUP, SIGINT or SIGTERM come, and end by the
+ * signal then; one that is ignored stays so. */
+void cunei_temp_cleanup_watch(const char *path);
+void cunei_temp_cleanup_forget(void);
+
+/* Remove a file, or a folder with all that is in it; links are not followed.  Negative
+ * errno.  Safe in a signal's handler. */
+int cunei_temp_cleanup_remove(const char *path);
+
+#endif

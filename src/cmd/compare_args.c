@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/compare_args.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/analysis.h"
+#include "analysis/comparison.h"
+#include "cmd/cmd.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/options.h"
+#include "cmd/common/progress.h"
+#include "trace/cprofile_file.h"
+#include "trace/trace.h"
+
+void cunei_compare_sides_mark(struct cunei_compare_sides *sides, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            argv[i] = sides->dashes;
+    }
+}
+
+int cunei_compare_sides_find(struct cunei_compare_sides *sides, int argc, char **argv)
+{
+    int split = 0, count = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (argv[i] == sides->dashes) {
+            split = i;
+            count++;
+        }
+    }
+    if (count > 1)
+        return cunei_cmd_usage("compare has two sides, so that one -- stands between "
+                               "them: cunei compare A… -- B…");
+    if (count == 0 && argc > 3)
+        return cunei_cmd_usage("compare takes two traces, or several of each side with "
+                               "-- between them: cunei compare %s … -- %s …",
+                               argv[1], argv[argc - 1]);
+    sides->sides[0] =
+        (struct cunei_compare_side){argv + 1, split > 0 ? split - 1 : argc - 2};
+    sides->sides[1] = (struct cunei_compare_side){
+        argv + (split > 0 ? split + 1 : 2), split > 0 ? argc - split - 1 : argc - 2};
+    if (sides->sides[0].count < 1 || sides->sides[1].count < 1)
+        return cunei_cmd_usage("compare needs two traces, or what cProfile wrote: "
+                               "cunei compare A B, or several of each: A… -- B…");
+    return CUNEI_OPTIONS_GO_ON;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+static bool is_same(const char *one, const char *two)
+{
+    struct stat first, second;
+
+    return stat(one, &first) == 0 && stat(two, &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/* One that counts twice makes chance look smaller than it is. */
+static int check_twice(const struct cunei_compare_sides *sides)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const struct cunei_compare_side *side = &sides->sides[i];
+        for (int j = 0; j < side->count; j++) {
+            for (int k = 0; k < j; k++) {
+                if (is_same(side->paths[j], side->paths[k]))
+                    return cunei_cmd_usage("'%s' is given twice on one side; each run "
+                                           "counts once",
+                                           side->paths[j]);
+            }
+        }
+    }
+    for (int i = 0; i < sides->sides[0].count; i++) {
+        for (int j = 0; j < sides->sides[1].count; j++) {
+            if (is_same(sides->sides[0].paths[i], sides->sides[1].paths[j]))
+                cunei_cmd_note("'%s' stands on both sides", sides->sides[0].paths[i]);
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
+static void say_manner(struct cunei_compare_sides *sides, const char *path,
+                       const struct cunei_trace *trace)
+{
+    struct cunei_compare_config manner = {0};
+
+    if (sides->first.path) {
+        cunei_compare_config_take(&manner, path, trace);
+        cunei_compare_config_say_differences(&sides->first, &manner);
+        cunei_compare_config_fini(&manner);
+        return;
+    }
+    cunei_compare_config_take(&sides->first, path, trace);
+}
+
+static void say_losses(struct cunei_compare_sides *sides, const char *path,
+                       const struct cunei_analysis *survey)
+{
+    if (survey->lost > 0)
+        cunei_cmd_note("'%s' lost %" PRIu64 " events, so that calls are missing in it",
+                       path, survey->lost);
+    if (survey->damage_count > 0 && !sides->damage[0])
+        (void)snprintf(sides->damage, sizeof(sides->damage), "%s",
+                       survey->damages[0].text);
+}
+
+static int add_trace(struct cunei_compare_sides *sides,
+                     struct cunei_comparison *comparison, unsigned side,
+                     const char *path)
+{
+    struct cunei_progress progress = {.what = "reading"};
+    const struct cunei_analysis_options wanted = {.progress = cunei_progress_show,
+                                                  .progress_context = &progress,
+                                                  .said = true,
+                                                  .tree = comparison->has_trees};
+    struct cunei_analysis survey;
+    struct cunei_trace trace;
+
+    int status = cunei_cmd_open_trace(path, &trace);
+    if (status != EXIT_SUCCESS)
+        return status;
+    say_manner(sides, path, &trace);
+    int rc = cunei_analysis_init(&survey, &trace, &wanted);
+    cunei_progress_clear(&progress);
+    if (rc == 0) {
+        rc = cunei_comparison_add(comparison, side, &survey);
+        say_losses(sides, path, &survey);
+        cunei_analysis_fini(&survey);
+    }
+    cunei_trace_close(&trace);
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot read '%s'", path) : EXIT_SUCCESS;
+}
+
+static int add_prof(struct cunei_comparison *comparison, unsigned side,
+                    const char *path)
+{
+    struct cunei_trace_error error;
+    struct cunei_cprofile prof;
+
+    int rc = cunei_cprofile_open(&prof, path, &error);
+    if (rc < 0)
+        return cunei_cmd_fail(0, "%s", error.text);
+    rc = cunei_comparison_add_prof(comparison, side, &prof);
+    cunei_cprofile_close(&prof);
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot read '%s'", path) : EXIT_SUCCESS;
+}
+
+/* All of one kind. */
+static int load(struct cunei_compare_sides *sides, struct cunei_comparison *comparison,
+                bool of_files)
+{
+    int status = EXIT_SUCCESS;
+
+    for (unsigned i = 0; i < 2; i++) {
+        for (int j = 0; status == EXIT_SUCCESS && j < sides->sides[i].count; j++) {
+            const char *path = sides->sides[i].paths[j];
+            if (is_file(path) != of_files)
+                continue;
+            status = of_files ? add_prof(comparison, i, path)
+                              : add_trace(sides, comparison, i, path);
+        }
+    }
+    return status;
+}
+
+int cunei_compare_sides_load(struct cunei_compare_sides *sides,
+                             struct cunei_comparison *comparison)
+{
+    int status = check_twice(sides);
+
+    for (unsigned i = 0; i < 2; i++) {
+        for (int j = 0; j < sides->sides[i].count; j++)
+            sides->has_prof |= is_file(sides->sides[i].paths[j]);
+    }
+    if (status == EXIT_SUCCESS && sides->has_prof && comparison->has_trees)
+        return cunei_cmd_usage("a flame graph is made of two traces: what cProfile "
+                               "writes does not tell who called whom from where");
+    comparison->by_label = sides->has_prof;
+    /* Traces first: they have whole names, which those of cProfile are found by. */
+    if (status == EXIT_SUCCESS)
+        status = load(sides, comparison, false);
+    if (status == EXIT_SUCCESS)
+        status = load(sides, comparison, true);
+    if (status == EXIT_SUCCESS && sides->has_prof && sides->first.path)
+        cunei_compare_config_say_beside_prof(&sides->first);
+    if (status == EXIT_SUCCESS)
+        cunei_comparison_finish(comparison);
+    return status;
+}
+
+void cunei_compare_sides_fini(struct cunei_compare_sides *sides)
+{
+    cunei_compare_config_fini(&sides->first);
+}

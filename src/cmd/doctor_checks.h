@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What `cunei doctor` looks at, and finds: a row for each check.  Those of the Python
+ * are here, those of the machine in doctor.c.
+ */
+#ifndef CUNEI_CMD_DOCTOR_CHECKS_H
+#define CUNEI_CMD_DOCTOR_CHECKS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "cmd/record/interpreter.h"
+#include "cmd/record/version_limits.h"
+
+enum cunei_finding_state {
+    CUNEI_FINDING_OK,
+    CUNEI_FINDING_NOTE,    /* works, with something to know */
+    CUNEI_FINDING_MISSING, /* an optional part */
+    CUNEI_FINDING_BAD,     /* nothing can be recorded */
+};
+
+/* A row: what was found, and what to do about it where there is something to do. */
+struct cunei_finding {
+    enum cunei_finding_state state;
+    struct cunei_buffer text;
+    struct cunei_buffer advice;
+    bool lists_lacks; /* those of the Python follow */
+};
+
+struct cunei_doctor {
+    const char *wanted; /* by --python, or NULL */
+    struct cunei_interpreter python;
+    int python_rc; /* of asking it; -ENOENT: there is none */
+};
+
+void cunei_finding_say(struct cunei_finding *finding, enum cunei_finding_state state,
+                       const char *text);
+
+void cunei_doctor_check_python(const struct cunei_doctor *patient,
+                               struct cunei_finding *finding);
+void cunei_doctor_check_package(const struct cunei_doctor *patient,
+                                struct cunei_finding *finding);
+void cunei_doctor_check_instrumenter(const struct cunei_doctor *patient,
+                                     struct cunei_finding *finding);
+void cunei_doctor_check_version(const struct cunei_doctor *patient,
+                                struct cunei_finding *finding);
+
+/* What the Python cannot give, one after the other, as in lacks.h. */
+bool cunei_doctor_next_lack(const struct cunei_doctor *patient,
+                            struct cunei_version_limit *lack);
+
+/* Append its instrumenters, the default and its limits, each as a member. */
+void cunei_doctor_put_json(const struct cunei_doctor *patient,
+                           struct cunei_buffer *json);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/info_count.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static uint64_t metadata_size(const struct cunei_trace_process *process)
+{
+    struct stat status;
+    char *path = NULL;
+    uint64_t size = 0;
+
+    if (asprintf(&path, "%s/%s", process->path, CUNEI_METADATA_NAME) < 0)
+        return 0;
+    if (stat(path, &status) == 0)
+        size = (uint64_t)status.st_size;
+    free(path);
+    return size;
+}
+
+static void take_packet(struct cunei_info_count *inventory,
+                        const struct cunei_id_kinds *kinds,
+                        const struct cunei_trace_packet *packet)
+{
+    const struct cunei_packet *head = packet->head;
+
+    if (inventory->packets == 0 || head->timestamp_begin < inventory->begin)
+        inventory->begin = head->timestamp_begin;
+    if (head->timestamp_end > inventory->end)
+        inventory->end = head->timestamp_end;
+    inventory->packets++;
+    inventory->events += packet->event_count;
+    cunei_count_words(&inventory->count, kinds, packet->words, packet->word_count);
+    inventory->bytes += head->packet_bits / 8;
+}
+
+/* A stream goes from thread to thread, and none has two: changes count them. */
+static void take_stream(struct cunei_info_count *inventory,
+                        const struct cunei_trace_process *process,
+                        const struct cunei_trace_stream *stream)
+{
+    const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+    uint64_t before = inventory->packets;
+    uint32_t thread = 0;
+
+    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
+    while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+        take_packet(inventory, &kinds, &packet);
+        inventory->threads += stream->stream_class == CUNEI_STREAM_EVENTS &&
+                              packet.head->thread != thread;
+        thread = packet.head->thread;
+        rc = 0;
+    }
+    if (rc < 0 && inventory->rc == 0) {
+        inventory->rc = rc;
+        inventory->error = reader.error;
+    }
+    inventory->streams += inventory->packets > before;
+    cunei_trace_reader_close(&reader);
+}
+
+void cunei_info_count_take(struct cunei_info_count *inventory,
+                           const struct cunei_trace_process *process)
+{
+    *inventory = (struct cunei_info_count){.bytes = metadata_size(process)};
+    for (size_t i = 0; i < process->stream_count; i++)
+        take_stream(inventory, process, &process->streams[i]);
+    for (uint32_t i = 0; i < process->function_count; i++)
+        inventory->functions += process->functions[i].module != NULL;
+}
+
+uint64_t cunei_info_count_duration_ns(const struct cunei_info_count *inventory,
+                                      const struct cunei_trace_process *process)
+{
+    unsigned __int128 ticks = inventory->end - inventory->begin;
+    return (uint64_t)(ticks * NS_PER_S / process->metadata.frequency);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* What a process's part of a trace holds, counted by reading all of it. */
+#ifndef CUNEI_CMD_INFO_COUNT_H
+#define CUNEI_CMD_INFO_COUNT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/count.h"
+#include "trace/trace.h"
+
+struct cunei_info_count {
+    size_t threads;
+    size_t streams; /* with anything in them */
+    uint64_t packets;
+    uint64_t events;
+    struct cunei_count count; /* of kinds of events */
+    uint64_t functions;
+    uint64_t bytes; /* of stream files and metadata, and what is only live */
+    uint64_t begin; /* ticks of the first and the last event */
+    uint64_t end;
+    int rc; /* of the first stream that could not be read to its end; 0: none */
+    struct cunei_trace_error error;
+};
+
+void cunei_info_count_take(struct cunei_info_count *inventory,
+                           const struct cunei_trace_process *process);
+
+/* Nanoseconds from the first event to the last. */
+uint64_t cunei_info_count_duration_ns(const struct cunei_info_count *inventory,
+                                      const struct cunei_trace_process *process);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/record/exit_status.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cmd/record/launch.h"
+#include "wire/process.h"
+
+/* The n of a folder `<host>-<pid>-<n>` of this process; -1: it is another's. */
+static long number_of(const char *name, pid_t pid)
+{
+    char middle[24];
+    char *end = NULL;
+
+    const char *last = strrchr(name, '-');
+    if (!last)
+        return -1;
+    int size = snprintf(middle, sizeof(middle), "-%d", (int)pid);
+    if (last - name < size || strncmp(last - size, middle, (size_t)size) != 0)
+        return -1;
+    long number = strtol(last + 1, &end, 10);
+    return end != last + 1 && *end == '\0' ? number : -1;
+}
+
+/* The last thing that the process was: its folder with the highest n, or "". */
+static void find_folder(DIR *folders, pid_t pid, char name[NAME_MAX + 1])
+{
+    long best = -1;
+
+    name[0] = '\0';
+    for (struct dirent *entry; (entry = readdir(folders));) {
+        long number = number_of(entry->d_name, pid);
+        if (number > best) {
+            best = number;
+            (void)snprintf(name, NAME_MAX + 1, "%s", entry->d_name);
+        }
+    }
+}
+
+static int load(int fd, struct cunei_process *process)
+{
+    struct cunei_buffer text = {0};
+    char part[4096];
+    ssize_t size;
+
+    while ((size = read(fd, part, sizeof(part))) > 0 && text.size < CUNEI_PROCESS_MAX)
+        cunei_buffer_append(&text, part, (size_t)size);
+    int rc = size < 0 ? -errno
+             : text.failed
+                 ? -ENOMEM
+                 : cunei_process_parse(process, text.data ? text.data : "", text.size);
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+static void format(struct cunei_buffer *lines, const struct cunei_process *process,
+                   const struct cunei_launch_end *end)
+{
+    int status = end->wait_status;
+
+    if (WIFSIGNALED(status))
+        cunei_buffer_format(lines, "signal %d\n", WTERMSIG(status));
+    else if (WIFEXITED(status) && !process->left && !process->exited)
+        cunei_buffer_format(lines, "exit_status %d\nexited 1\n", WEXITSTATUS(status));
+    /* What it became may have gone on for long. */
+    if (process->ended || process->became)
+        return;
+    if (end->end_ns > process->start_ns)
+        cunei_buffer_format(lines, "end_ns %" PRIu64 "\n", end->end_ns);
+    if (end->cpu_ns > process->start_cpu_ns)
+        cunei_buffer_format(lines, "cpu_ns %" PRIu64 "\n",
+                            end->cpu_ns - process->start_cpu_ns);
+}
+
+static void tell(int fd, const struct cunei_launch_end *end)
+{
+    struct cunei_process process = {0};
+    struct cunei_buffer lines = {0};
+
+    if (load(fd, &process) == 0)
+        format(&lines, &process, end);
+    if (lines.size > 0 && !lines.failed)
+        (void)!write(fd, lines.data, lines.size);
+    cunei_buffer_fini(&lines);
+    cunei_process_fini(&process);
+}
+
+void cunei_exit_status_add(const char *directory, const struct cunei_launch_end *end)
+{
+    char name[NAME_MAX + 1];
+    char path[2 * NAME_MAX];
+
+    DIR *folders = opendir(directory);
+    if (!folders)
+        return;
+    find_folder(folders, end->pid, name);
+    (void)snprintf(path, sizeof(path), "%s/%s", name, CUNEI_PROCESS_NAME);
+    int fd =
+        *name ? openat(dirfd(folders), path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+              : -1;
+    (void)closedir(folders);
+    if (fd < 0)
+        return;
+    tell(fd, end);
+    close(fd);
+}

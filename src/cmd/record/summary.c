@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/record/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cmd/cmd.h"
+#include "cmd/common/open_trace.h"
+#include "cmd/common/progress.h"
+#include "cmd/record/recording.h"
+#include "cmd/record/trace_directory.h"
+#include "cmd/suggest/pattern.h"
+#include "model/count.h"
+#include "python/refusal_reason.h"
+#include "report/lost_hooks.h"
+#include "rt/refusal.h"
+#include "text/format.h"
+#include "trace/trace.h"
+#include "wire/record_env.h"
+
+struct summary {
+    struct cunei_count count;
+    uint64_t lost;
+    uint64_t lost_no_stream;
+    uint64_t lost_no_function;
+    uint64_t bytes;
+    uint64_t damaged; /* streams that could be read in part only */
+    bool full;
+    int full_errno; /* why; 0: --max-size */
+    struct cunei_progress progress;
+    uint64_t done_bytes; /* read of total_bytes */
+    uint64_t total_bytes;
+};
+
+static uint64_t file_size(const char *folder, const char *name)
+{
+    struct stat status;
+    char *path = NULL;
+    uint64_t size = 0;
+
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return 0;
+    if (stat(path, &status) == 0)
+        size = (uint64_t)status.st_size;
+    free(path);
+    return size;
+}
+
+static void count_stream(struct summary *summary,
+                         const struct cunei_trace_process *process,
+                         const struct cunei_trace_stream *stream)
+{
+    const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
+    struct cunei_trace_reader reader;
+    struct cunei_trace_packet packet;
+
+    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
+    if (rc == 0) {
+        while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+            cunei_count_words(&summary->count, &kinds, packet.words, packet.word_count);
+            summary->done_bytes += packet.head->packet_bits / 8;
+            cunei_progress_show(&summary->progress, summary->done_bytes,
+                                summary->total_bytes);
+        }
+        cunei_trace_reader_close(&reader);
+    }
+    summary->damaged += rc < 0;
+    summary->bytes += stream->size;
+}
+
+static void count_process(struct summary *summary,
+                          const struct cunei_trace_process *process)
+{
+    const struct cunei_process *told = &process->description;
+
+    for (size_t i = 0; i < process->stream_count; i++)
+        count_stream(summary, process, &process->streams[i]);
+    summary->bytes += file_size(process->path, "metadata");
+    summary->lost += told->lost;
+    summary->lost_no_stream += told->lost_no_stream;
+    summary->lost_no_function += told->lost_no_function;
+    if (told->full && (!summary->full || told->stop_errno)) {
+        summary->full = true;
+        summary->full_errno = (int)told->stop_errno;
+    }
+}
+
+/* Processes that could not record left word of it. */
+static void say_refusals(const struct cunei_recording *recording)
+{
+    struct cunei_refusals refusals;
+    struct cunei_buffer why = {0};
+
+    cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+    if (refusals.count == 0)
+        return;
+    bool several = refusals.reasons[1].count > 0;
+    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
+        cunei_buffer_append_text(&why, i > 0 ? ", " : "");
+        cunei_refusal_reason_format(refusals.reasons[i].error, &why);
+        if (several)
+            cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
+    }
+    if (refusals.count == 1)
+        cunei_cmd_note("one process could not record: %s", why.data);
+    else
+        cunei_cmd_note("%u processes could not record: %s", refusals.count, why.data);
+    cunei_buffer_fini(&why);
+}
+
+/* Why something is missing, in a clause; nothing where nothing is. */
+static void explain(const struct summary *summary, struct cunei_buffer *why)
+{
+    if (summary->full && summary->full_errno == ENOSPC)
+        cunei_buffer_append_text(why, "recording stopped: the file system has less "
+                                      "than 1 GiB or 5 % free");
+    else if (summary->full && summary->full_errno == EFBIG)
+        cunei_buffer_append_text(why, "recording stopped: a file reached the size that "
+                                      "'ulimit -f' allows");
+    else if (summary->full && summary->full_errno)
+        cunei_buffer_format(why, "recording stopped: %s",
+                            strerror(summary->full_errno));
+    else if (summary->full)
+        cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
+    else if (summary->lost_no_stream)
+        cunei_buffer_append_text(why, "events were lost: no stream could be made for a "
+                                      "thread, for want of memory, space or rights");
+    else if (summary->lost_no_function)
+        cunei_buffer_append_text(why, "events were lost: there was no room for more "
+                                      "functions, or names of regions and counters");
+    else if (summary->lost)
+        cunei_buffer_append_text(why, "events were lost: they could not be written");
+    else if (summary->damaged)
+        cunei_buffer_append_text(why, "some of it cannot be read back");
+}
+
+/* Why the processes that tried could not. */
+static void say_refused(const struct cunei_recording *recording, int reason)
+{
+    struct cunei_buffer why = {0};
+    bool is_written =
+        reason != CUNEI_REFUSAL_MONITORING && reason < CUNEI_REFUSAL_PYDEVD;
+
+    if (is_written)
+        cunei_buffer_format(&why, "'%s' could not be written to: ", recording->shown);
+    cunei_refusal_reason_format(reason, &why);
+    cunei_cmd_note("nothing was recorded: %s", why.data);
+    cunei_buffer_fini(&why);
+}
+
+static void say_nothing_recorded(const struct cunei_recording *recording)
+{
+    const char *name = recording->program.name;
+    struct cunei_refusals refusals;
+
+    cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+    if (refusals.count)
+        say_refused(recording, refusals.reasons[0].error);
+    else if (access(recording->directory, F_OK) < 0)
+        cunei_cmd_note("nothing was recorded: '%s' is not there any more",
+                       recording->shown);
+    else if (recording->only_it && !recording->program.python)
+        cunei_cmd_note("nothing was recorded: '%s' is not run by a Python itself, and "
+                       "--no-children leaves out those that it starts",
+                       name);
+    else if (recording->program.python)
+        cunei_cmd_note("nothing was recorded: '%s' ended before its first line, or "
+                       "removed " CUNEI_RECORD_ENV_VARIABLE " from its environment",
+                       name);
+    else
+        cunei_cmd_note("nothing was recorded: '%s' started no Python that has cunei",
+                       name);
+}
+
+static void say_counts(const struct cunei_recording *recording,
+                       const struct summary *summary)
+{
+    struct cunei_buffer text = {0}, why = {0};
+
+    cunei_format_several(&text, summary->count.events, "event");
+    cunei_buffer_append_text(&text, ", ");
+    cunei_format_several(&text, summary->count.calls, "call");
+    cunei_buffer_append_text(&text, ", ");
+    cunei_format_count(&text, summary->lost);
+    cunei_buffer_append_text(&text, " lost, ");
+    cunei_format_size(&text, summary->bytes);
+    if (!text.failed)
+        cunei_cmd_note("%s in %s", text.data, recording->shown);
+    explain(summary, &why);
+    if (why.size)
+        cunei_cmd_note("%s", why.data);
+    cunei_buffer_fini(&text);
+    cunei_buffer_fini(&why);
+}
+
+/* Daemons and the like: nobody waits for them. */
+static void say_running(const struct cunei_trace *trace)
+{
+    uint64_t pid = 0;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (trace->processes[i].state == CUNEI_TRACE_RUNNING) {
+            pid = trace->processes[i].metadata.pid;
+            count++;
+        }
+    }
+    if (count == 1)
+        cunei_cmd_note("process %" PRIu64 " still runs, and what it does is recorded",
+                       pid);
+    else if (count)
+        cunei_cmd_note("%u processes still run, as %" PRIu64
+                       " does, and what they do is recorded",
+                       count, pid);
+}
+
+/*
+ * The Python that a command starts is known when it has run: what it gives in part only
+ * is said then.
+ */
+static void say_lacks(const struct cunei_recording *recording,
+                      const struct cunei_trace *trace)
+{
+    static const char name[] = "CPython 3.";
+    uint64_t told = UINT64_C(1) << recording->told_minor;
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        const char *python = trace->processes[i].description.python;
+        const char *found = python ? strstr(python, name) : NULL;
+        if (!found)
+            continue;
+        char *end = NULL;
+        struct cunei_version_limits_version version = {0};
+        version.minor = (int)strtol(found + strlen(name), &end, 10);
+        version.patch = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
+        if (version.minor < 0 || version.minor > 63 || told >> version.minor & 1)
+            continue;
+        told |= UINT64_C(1) << version.minor;
+        cunei_recording_say_lacks(recording->values, &version);
+    }
+}
+
+static void say_taken(const struct cunei_trace *trace)
+{
+    struct cunei_lost_hooks taken = {0};
+    struct cunei_buffer text = {0};
+
+    for (size_t i = 0; i < trace->process_count; i++)
+        cunei_lost_hooks_add(&taken, &trace->processes[i].description);
+    if (cunei_lost_hooks_format(&taken, &text))
+        cunei_cmd_note("%s; another --instrumenter may hear of it", text.data);
+    cunei_buffer_clear(&text);
+    if (cunei_lost_hooks_format_unheard(&taken, &text))
+        cunei_cmd_note("%s", text.data);
+    cunei_buffer_fini(&text);
+}
+
+static void count_trace(const struct cunei_recording *recording,
+                        const struct cunei_trace *trace)
+{
+    struct summary summary = {.progress = {.what = "counting"}};
+
+    for (size_t i = 0; i < trace->process_count; i++) {
+        for (size_t j = 0; j < trace->processes[i].stream_count; j++)
+            summary.total_bytes += trace->processes[i].streams[j].size;
+    }
+    for (size_t i = 0; i < trace->process_count; i++)
+        count_process(&summary, &trace->processes[i]);
+    cunei_progress_clear(&summary.progress);
+    say_counts(recording, &summary);
+    cunei_suggest_patterns(recording, trace);
+    say_taken(trace);
+    say_refusals(recording);
+    say_lacks(recording, trace);
+    say_running(trace);
+}
+
+static int load(const struct cunei_recording *recording, bool quiet,
+                struct cunei_trace *trace)
+{
+    struct cunei_trace_error error;
+
+    int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
+    if (rc == -ENODATA || rc == -ENOENT) {
+        if (!quiet)
+            say_nothing_recorded(recording);
+        (void)cunei_trace_directory_remove(recording->directory);
+    } else if (rc < 0)
+        (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);
+    return rc;
+}
+
+void cunei_summary_say(const struct cunei_recording *recording, bool quiet)
+{
+    struct cunei_trace trace;
+
+    if (load(recording, quiet, &trace) < 0)
+        return;
+    if (!quiet)
+        count_trace(recording, &trace);
+    cunei_trace_close(&trace);
+}
+
+bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet)
+{
+    struct cunei_trace trace;
+
+    if (load(recording, quiet, &trace) < 0)
+        return false;
+    if (!quiet) {
+        cunei_suggest_patterns(recording, &trace);
+        say_refusals(recording);
+        say_lacks(recording, &trace);
+    }
+    cunei_trace_close(&trace);
+    return true;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One page for any browser: flame graph, table, timeline (web/page.html).
+ *
+ * The page holds the call tree, the functions and, of each thread, the calls that are
+ * long enough to be seen: a page with millions of them would not open.
+ */
+#include "export/html/html.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/selection.h"
+#include "export/task_names.h"
+#include "model/call_tree.h"
+#include "text/format.h"
+
+#define SLICES_MAX 150000u
+/* Of them, for calls of threads that have only shorter ones. */
+#define ROOM_LEAST (SLICES_MAX / 8)
+
+/* The least duration of which there are few enough, from what is known of each
+ * function's: to a sixteenth. */
+static void find_hidden(struct cunei_html *html)
+{
+    const struct cunei_analysis *survey = &html->survey;
+    uint64_t counts[CUNEI_HISTOGRAM_BUCKETS] = {0}, count = 0;
+    uint32_t bucket = CUNEI_HISTOGRAM_BUCKETS;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        const struct cunei_histogram *histogram = &survey->facts[i].histogram;
+        for (uint32_t j = 0; j < histogram->span; j++)
+            counts[histogram->first + j] += histogram->counts[j];
+    }
+    while (bucket > 0 && count + counts[bucket - 1] <= SLICES_MAX)
+        count += counts[--bucket];
+    /* One more, for both ends are rounded on the page: no shorter ones come in. */
+    html->hidden_ns = bucket > 0 ? cunei_histogram_least(bucket) + 1 : 0;
+    html->hidden_room =
+        SLICES_MAX - count > ROOM_LEAST ? (uint32_t)(SLICES_MAX - count) : ROOM_LEAST;
+}
+
+static int put_functions(struct cunei_html *html)
+{
+    static const struct cunei_analysis_function none = {0};
+    const struct cunei_analysis *survey = &html->survey;
+    struct cunei_buffer *out = &html->page.text;
+    int rc = 0;
+
+    cunei_buffer_append_text(out, ",\n\"functions\":[");
+    for (uint32_t i = 0; rc == 0 && i < survey->functions.count; i++) {
+        const struct cunei_analysis_function *facts =
+            i < html->fact_count ? &survey->facts[i] : &none;
+        cunei_buffer_append_text(out, i > 0 ? ",\n[" : "\n[");
+        cunei_page_function(&html->page, &survey->functions.items[i]);
+        cunei_buffer_format(out,
+                            ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                            ",%" PRIu64 "]",
+                            facts->calls, facts->resumes, facts->self_ns,
+                            facts->total_ns, facts->max_ns, facts->raised);
+        rc = cunei_page_flow(&html->page);
+    }
+    cunei_buffer_append_text(out, "]");
+    return rc;
+}
+
+/* That of the root is what no function had. */
+static uint64_t self_of(const struct cunei_node *node, void *context)
+{
+    const struct cunei_tree *tree = context;
+    return node > tree->nodes ? node->self : 0;
+}
+
+static uint64_t calls_of(const struct cunei_node *node, void *context)
+{
+    (void)context;
+    return node->calls;
+}
+
+static int put_tree(struct cunei_html *html)
+{
+    static const struct {
+        const char *name;
+        uint64_t (*value)(const struct cunei_node *node, void *context);
+    } columns[] = {{"parent", cunei_page_parent},
+                   {"function", cunei_page_function_of},
+                   {"self", self_of},
+                   {"calls", calls_of}};
+    struct cunei_tree *tree = html->survey.tree;
+    int rc = 0;
+
+    cunei_buffer_append_text(&html->page.text, ",\n\"tree\":{");
+    for (unsigned i = 0; rc == 0 && i < sizeof(columns) / sizeof(columns[0]); i++) {
+        cunei_buffer_append_text(&html->page.text, i > 0 ? ",\n" : "");
+        rc = cunei_page_column(&html->page, columns[i].name, tree, columns[i].value,
+                               tree);
+    }
+    cunei_buffer_append_text(&html->page.text, "}");
+    return rc;
+}
+
+static void put_facts(struct cunei_buffer *text, const struct cunei_html *html)
+{
+    const struct cunei_analysis *survey = &html->survey;
+    size_t processes = 0;
+
+    for (size_t i = 0; i < survey->process_count; i++)
+        processes += cunei_html_has_process(html, i);
+    cunei_format_duration(text, cunei_analysis_duration_ns(survey));
+    cunei_buffer_append_text(text, " · ");
+    cunei_format_several(text, survey->calls, "call");
+    cunei_buffer_append_text(text, " · ");
+    cunei_format_several(text, survey->thread_count, "thread");
+    if (processes > 1)
+        cunei_buffer_format(text, " · %zu processes", processes);
+    if (survey->lost > 0) {
+        cunei_buffer_append_text(text, " · ");
+        cunei_format_several(text, survey->lost, "lost event");
+    }
+}
+
+static void put_head(struct cunei_html *html)
+{
+    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_process *first =
+        survey->process_count > 0 ? &survey->processes[0].process->description : NULL;
+    struct cunei_buffer *out = &html->page.text, text = {0};
+
+    if (first)
+        cunei_format_program(&text, first);
+    cunei_buffer_append_text(out, "{\"program\":");
+    cunei_page_text(out, text.data ? text.data : "", text.size);
+    cunei_buffer_append_text(out, ",\"python\":");
+    const char *python = first && first->python ? first->python : "";
+    cunei_page_text(out, python, strlen(python));
+    cunei_buffer_clear(&text);
+    put_facts(&text, html);
+    cunei_buffer_append_text(out, ",\"facts\":");
+    cunei_page_text(out, text.data ? text.data : "", text.size);
+    cunei_buffer_append_text(out, ",\"directory\":");
+    const char *directory = first && first->directory ? first->directory : "";
+    cunei_page_text(out, directory, strlen(directory));
+    cunei_buffer_format(out,
+                        ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
+                        ",\"hidden_ns\":%" PRIu64,
+                        cunei_export_since(html->export, survey->begin_ns),
+                        cunei_analysis_duration_ns(survey), html->hidden_ns);
+    cunei_buffer_fini(&text);
+}
+
+static int put_page(struct cunei_html *html)
+{
+    find_hidden(html);
+    html->fact_count = html->survey.functions.count;
+    cunei_page_begin(&html->page);
+    put_head(html);
+    int rc = put_tree(html);
+    if (rc == 0)
+        rc = cunei_html_put_threads(html);
+    if (rc == 0)
+        rc = cunei_html_put_tables(html);
+    if (rc == 0)
+        rc = cunei_html_put_said(html);
+    if (rc == 0)
+        rc = put_functions(html);
+    cunei_buffer_append_text(&html->page.text, "}");
+    return rc == 0 ? cunei_page_end(&html->page) : rc;
+}
+
+int cunei_export_html(struct cunei_export *export)
+{
+    struct cunei_html html = {.export = export, .page = {.out = export->out}};
+
+    int rc = cunei_selection_survey(
+        export, &(struct cunei_analysis_options){.tree = true, .said = true},
+        &html.survey);
+    if (rc < 0)
+        return rc;
+    const struct cunei_export told = *export;
+    rc = cunei_task_names_fill(export, &html.survey);
+    if (rc == 0)
+        rc = put_page(&html);
+    /* The same ones, seen again. */
+    export->threads = told.threads;
+    export->calls = told.calls;
+    export->damage_count = told.damage_count;
+    /* The facts are those of the first so many functions. */
+    html.survey.functions.count = html.fact_count;
+    cunei_page_fini(&html.page);
+    cunei_analysis_fini(&html.survey);
+    return rc;
+}

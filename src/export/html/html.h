@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/* Parts of the page of a recording, for html.c alone. */
+#ifndef CUNEI_EXPORT_HTML_HTML_H
+#define CUNEI_EXPORT_HTML_HTML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/analysis.h"
+#include "export/html/page.h"
+
+struct cunei_export;
+struct cunei_process;
+
+/* Rows of a table; nobody reads more. */
+#define CUNEI_HTML_ROWS_MAX 5000u
+
+struct cunei_html {
+    struct cunei_export *export;
+    struct cunei_page page;
+    struct cunei_analysis survey; /* functions that are found later have no facts */
+    uint32_t fact_count;          /* functions of the survey that have facts */
+    uint64_t hidden_ns;           /* of calls that took less only some are drawn … */
+    uint32_t hidden_room;         /* … so many */
+};
+
+/* Whether anything is left of a process of the survey. */
+bool cunei_html_has_process(const struct cunei_html *html, size_t index);
+
+/* What a process ran, and what multiprocessing calls it. */
+void cunei_html_put_command(struct cunei_html *html,
+                            const struct cunei_process *process);
+
+/* ,"threads":[…],"types":[…]: what each thread did when, and exceptions' names. */
+int cunei_html_put_threads(struct cunei_html *html);
+
+/* ,"processes":[…],"tasks":[…],"exceptions":[…],"gc":{…} */
+int cunei_html_put_tables(struct cunei_html *html);
+
+/* ,"metadata":[…],"regions":[…],"parameters":[…],"tokens":[…] */
+int cunei_html_put_said(struct cunei_html *html);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "export/html/page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "export/drain.h"
+#include "export/pagebytes.h"
+#include "model/call_tree.h"
+#include "model/functions.h"
+
+int cunei_page_flow(struct cunei_page *page)
+{
+    return cunei_drain_full(&page->text, page->out);
+}
+
+void cunei_page_begin(struct cunei_page *page)
+{
+    cunei_buffer_append(&page->text, page_begin, sizeof(page_begin));
+}
+
+int cunei_page_end(struct cunei_page *page)
+{
+    cunei_buffer_append(&page->text, page_end, sizeof(page_end));
+    return cunei_drain(&page->text, page->out);
+}
+
+void cunei_page_fini(struct cunei_page *page)
+{
+    cunei_buffer_fini(&page->text);
+}
+
+/* A < could end the element, whatever stands behind it. */
+void cunei_page_text(struct cunei_buffer *out, const char *text, size_t size)
+{
+    struct cunei_buffer json = {0};
+    const char *from, *next;
+
+    cunei_text_json(&json, text, size);
+    for (from = json.data ? json.data : "\"\""; (next = strchr(from, '<'));
+         from = next + 1) {
+        cunei_buffer_append(out, from, (size_t)(next - from));
+        cunei_buffer_append_text(out, "\\u003c");
+    }
+    cunei_buffer_append_text(out, from);
+    out->failed |= json.failed;
+    cunei_buffer_fini(&json);
+}
+
+void cunei_page_function(struct cunei_page *page, const struct cunei_function *function)
+{
+    const char *const texts[] = {function->qualname, function->module, function->file};
+
+    for (unsigned i = 0; i < 3; i++) {
+        cunei_page_text(&page->text, texts[i], strlen(texts[i]));
+        cunei_buffer_append_text(&page->text, ",");
+    }
+    cunei_buffer_format(&page->text, "%" PRIu32, function->line);
+}
+
+uint64_t cunei_page_parent(const struct cunei_node *node, void *context)
+{
+    (void)context;
+    return node->parent;
+}
+
+uint64_t cunei_page_function_of(const struct cunei_node *node, void *context)
+{
+    (void)context;
+    return node->slot > 0 ? node->slot - 1 : 0;
+}
+
+int cunei_page_column(struct cunei_page *page, const char *name,
+                      const struct cunei_tree *tree,
+                      uint64_t (*value)(const struct cunei_node *node, void *context),
+                      void *context)
+{
+    int rc = 0;
+
+    cunei_buffer_format(&page->text, "\"%s\":[", name);
+    for (uint32_t i = 0; rc == 0 && i < tree->count; i++) {
+        cunei_buffer_format(&page->text, "%s%" PRIu64, i > 0 ? "," : "",
+                            value(&tree->nodes[i], context));
+        rc = cunei_page_flow(page);
+    }
+    cunei_buffer_append_text(&page->text, "]");
+    return rc;
+}

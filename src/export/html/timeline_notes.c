@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+#include "export/html/timeline_notes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/encode.h"
+#include "export/export.h"
+#include "wire/user_event.h"
+
+#define MARK_TEXT_MAX 200u /* bytes of a name or a value that are shown */
+#define CALL_TEXT_MAX 400u /* and about so many of a call's values together */
+#define RESULT_SIGN   "→ "
+
+/* A call that is open. */
+struct open_call {
+    uint64_t time;
+    char *told; /* owned: its arguments and parameters so far; NULL: none */
+    uint32_t function;
+};
+
+/* The end of one that another piece began. */
+struct open_end {
+    uint64_t time;
+    char *told; /* owned: what was told of it here */
+};
+
+struct state {
+    struct open_call *calls; /* owned */
+    uint32_t count, capacity;
+    uint32_t adopted;      /* of them, another piece began so many */
+    struct open_end *ends; /* owned: of such ones */
+    uint32_t end_count, end_capacity;
+    struct cunei_sieve shorts[CUNEI_NOTES_LEVELS];
+};
+
+bool cunei_sieve_passes(struct cunei_sieve *sieve, uint32_t room, uint64_t duration_ns,
+                        uint64_t time_ns)
+{
+    uint32_t half = room / 2 > 0 ? room / 2 : 1;
+    uint64_t part = time_ns / (duration_ns / half + 1);
+
+    if (sieve->count >= half && part == sieve->last)
+        return false;
+    sieve->count++;
+    sieve->last = part;
+    return true;
+}
+
+/* Without short ones, what consists of them alone would be empty. */
+bool cunei_thinning_passes(const struct cunei_thinning *thinning,
+                           struct cunei_sieve *levels, const struct cunei_note *call)
+{
+    return call->value >= thinning->least_ns ||
+           (call->depth < thinning->short_levels &&
+            cunei_sieve_passes(&levels[call->depth], thinning->short_room,
+                               thinning->duration_ns, call->time_ns));
+}
+
+static uint64_t since_origin(const struct cunei_encoding *encoding, uint64_t time)
+{
+    return cunei_export_since(encoding->export,
+                              cunei_wall_clock_ns(encoding->wall, time));
+}
+
+static void put(struct cunei_encoding *encoding, struct cunei_note note,
+                const char *text)
+{
+    static const char padding[sizeof(uint64_t)] = {0};
+    size_t rest = note.text_size % sizeof(uint64_t);
+
+    cunei_buffer_append(&encoding->out, &note, sizeof(note));
+    if (note.text_size > 0)
+        cunei_buffer_append(&encoding->out, text, note.text_size);
+    if (rest > 0)
+        cunei_buffer_append(&encoding->out, padding, sizeof(uint64_t) - rest);
+}
+
+static int put_thread(struct cunei_encoding *encoding,
+                      const struct cunei_packet *packet, uint64_t time, bool is_begin)
+{
+    struct state *state = encoding->state;
+
+    if (!is_begin)
+        return 0;
+    memset(state->shorts, 0, sizeof(state->shorts));
+    put(encoding,
+        (struct cunei_note){.kind = CUNEI_NOTE_THREAD,
+                            .text_size = (uint32_t)strnlen(packet->thread_name,
+                                                           CUNEI_PACKET_THREAD_NAME),
+                            .time_ns = since_origin(encoding, time),
+                            .depth = packet->vpid,
+                            .number = packet->vtid},
+        packet->thread_name);
+    return 0;
+}
+
+static int push(struct state *state, struct open_call call)
+{
+    if (state->count == state->capacity) {
+        uint32_t capacity = state->capacity ? 2 * state->capacity : 256;
+        struct open_call *grown = realloc(state->calls, capacity * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        state->calls = grown;
+        state->capacity = capacity;
+    }
+    state->calls[state->count++] = call;
+    return 0;
+}
+
+/* Only when it ends it is known when it began: where it did tells. */
+static int adopt(struct cunei_encoding *encoding, uint32_t function)
+{
+    struct state *state = encoding->state;
+
+    state->adopted++;
+    return push(state, (struct open_call){.function = function});
+}
+
+/* So many bytes of it are shown: not a part of a letter. */
+static size_t cut(const char *text, size_t size)
+{
+    if (size <= MARK_TEXT_MAX)
+        return size;
+    size = MARK_TEXT_MAX;
+    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}
+
+static void append_cut(struct cunei_buffer *out, const char *text, size_t size)
+{
+    size_t shown = cut(text, size);
+
+    cunei_buffer_append(out, text, shown);
+    cunei_buffer_append_text(out, shown < size ? "…" : "");
+}
+
+static bool ends_cut(const char *text, size_t size)
+{
+    return size >= strlen("…") && strcmp(text + size - strlen("…"), "…") == 0;
+}
+
+/* Add to what is told of a call, behind `sign`; `before` stands between the two. */
+static int tell(struct open_call *call, const char *before, const char *sign,
+                const struct cunei_value *value)
+{
+    static const struct cunei_value more = {.text = "…", .size = sizeof("…") - 1};
+    struct cunei_buffer text = {0};
+    size_t size = call->told ? strlen(call->told) : 0;
+
+    if (size >= CALL_TEXT_MAX) {
+        if (ends_cut(call->told, size))
+            return 0;
+        value = &more;
+    }
+    cunei_buffer_append_text(&text, call->told ? call->told : "");
+    cunei_buffer_append_text(&text, size > 0 ? before : "");
+    cunei_buffer_append_text(&text, sign);
+    if (value->name_size > 0) {
+        append_cut(&text, value->name, value->name_size);
+        cunei_buffer_append_text(&text, "=");
+    }
+    append_cut(&text, value->text, value->size);
+    if (text.failed) {
+        cunei_buffer_fini(&text);
+        return -ENOMEM;
+    }
+    free(call->told);
+    call->told = text.data;
+    return 0;
+}
+
+static int put_begin(struct cunei_encoding *encoding,
+                     const struct cunei_call_begin *call)
+{
+    struct open_call open = {.time = call->time, .function = call->function};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < call->argument_count; i++)
+        rc = tell(&open, ", ", "", &call->arguments[i]);
+    if (rc == 0)
+        rc = push(encoding->state, open);
+    if (rc < 0)
+        free(open.told);
+    return rc;
+}
+
+/* The innermost call ends. */
+static void pop(struct cunei_encoding *encoding, uint64_t time)
+{
+    struct state *state = encoding->state;
+    struct open_call *call = &state->calls[--state->count];
+    uint64_t begin_ns = since_origin(encoding, call->time);
+    const struct cunei_note note = {
+        .kind = CUNEI_NOTE_CALL,
+        .text_size = call->told ? (uint32_t)strlen(call->told) : 0,
+        .time_ns = begin_ns,
+        .value = since_origin(encoding, time) - begin_ns,
+        .depth = state->count,
+        .number = call->function,
+    };
+
+    if (cunei_thinning_passes(encoding->encoder->context, state->shorts, &note))
+        put(encoding, note, call->told);
+    free(call->told);
+    call->told = NULL;
+}
+
+/* The innermost ends, which another piece has begun. */
+static int leave_end(struct state *state, uint64_t time)
+{
+    if (state->end_count == state->end_capacity) {
+        uint32_t capacity = state->end_capacity ? 2 * state->end_capacity : 16;
+        struct open_end *grown = realloc(state->ends, capacity * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        state->ends = grown;
+        state->end_capacity = capacity;
+    }
+    state->adopted--;
+    state->ends[state->end_count++] =
+        (struct open_end){time, state->calls[--state->count].told};
+    return 0;
+}
+
+static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
+{
+    struct state *state = encoding->state;
+    int rc = 0;
+
+    if (state->count == 0)
+        return 0;
+    if (call->result)
+        rc = tell(&state->calls[state->count - 1], " ", RESULT_SIGN, call->result);
+    if (rc < 0)
+        return rc;
+    if (state->count <= state->adopted)
+        return leave_end(state, call->time);
+    pop(encoding, call->time);
+    return 0;
+}
+
+/* What another piece was told of a call is taken over. */
+static int retell(struct open_call *call, char **told)
+{
+    bool is_result = *told && strncmp(*told, RESULT_SIGN, strlen(RESULT_SIGN)) == 0;
+    int rc = 0;
+
+    if (!call->told)
+        call->told = *told;
+    else if (*told) {
+        rc = tell(call, is_result ? " " : ", ", "",
+                  &(struct cunei_value){.text = *told, .size = strlen(*told)});
+        free(*told);
+    }
+    *told = NULL;
+    return rc;
+}
+
+/* What the piece knows of the calls that the seam has open, and those it leaves. */
+static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
+{
+    struct state *before = seam->state, *after = piece->state;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < after->end_count && before->count > 0; i++) {
+        rc = retell(&before->calls[before->count - 1], &after->ends[i].told);
+        if (rc == 0)
+            pop(seam, after->ends[i].time);
+    }
+    for (uint32_t i = 0; rc == 0 && i < after->adopted && i < before->count; i++)
+        rc = retell(&before->calls[i], &after->calls[i].told);
+    for (uint32_t i = after->adopted; rc == 0 && i < after->count; i++) {
+        rc = push(before, after->calls[i]);
+        if (rc == 0)
+            after->calls[i].told = NULL;
+    }
+    return rc;
+}
+
+static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
+                    bool is_begin)
+{
+    put(encoding,
+        (struct cunei_note){.kind = is_begin ? CUNEI_NOTE_BEGIN : CUNEI_NOTE_END,
+                            .time_ns = since_origin(encoding, time),
+                            .value = task},
+        NULL);
+    return 0;
+}
+
+static int put_mark(struct cunei_encoding *encoding,
+                    const struct cunei_user_value *value, uint64_t time)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(value);
+    size_t size = cut(name.data, name.size);
+    struct cunei_buffer text = {0}, worth = {0};
+
+    cunei_buffer_append(&text, name.data, size);
+    cunei_user_event_format(value, false, &worth);
+    if (worth.size > 0)
+        cunei_buffer_append(&text, worth.data, cut(worth.data, worth.size));
+    const struct cunei_note note = {.kind = CUNEI_NOTE_MARK,
+                                    .text_size = (uint32_t)text.size,
+                                    .time_ns = since_origin(encoding, time),
+                                    .value = value->kind == CUNEI_VALUE_ERROR,
+                                    .depth = value->kind != CUNEI_VALUE_NONE,
+                                    .number = (uint32_t)size};
+    int rc = text.failed || worth.failed ? -ENOMEM : 0;
+    if (rc == 0)
+        put(encoding, note, text.data);
+    cunei_buffer_fini(&text);
+    cunei_buffer_fini(&worth);
+    return rc;
+}
+
+/* A chart has no place for what is no number. */
+static int put_counter(struct cunei_encoding *encoding,
+                       const struct cunei_counter *counter, uint64_t time)
+{
+    double number = cunei_user_event_number(counter->total,
+                                            counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE);
+    struct cunei_note note = {.kind = CUNEI_NOTE_COUNTER,
+                              .time_ns = since_origin(encoding, time),
+                              .number = counter->counter};
+
+    memcpy(&note.value, &number, sizeof(number));
+    if (isfinite(number))
+        put(encoding, note, NULL);
+    return 0;
+}
+
+static int put_tag(struct cunei_encoding *encoding,
+                   const struct cunei_user_value *value, uint64_t time)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(value);
+    (void)time;
+
+    put(encoding,
+        (struct cunei_note){.kind = CUNEI_NOTE_TAG,
+                            .text_size = (uint32_t)cut(name.data, name.size),
+                            .number = value->target},
+        name.data);
+    return 0;
+}
+
+/* One that was told when other things had happened in what it is of. */
+static int take_parameter(struct state *state, const struct cunei_user_value *value)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(value);
+    struct cunei_buffer worth = {0};
+    uint32_t at = state->count;
+
+    while (at > 0 && state->calls[at - 1].function != value->target)
+        at--;
+    if (at == 0)
+        return 0;
+    cunei_user_event_format(value, false, &worth);
+    const struct cunei_value told = {name.data, name.size, worth.data ? worth.data : "",
+                                     worth.size};
+    int rc = worth.failed ? -ENOMEM : tell(&state->calls[at - 1], ", ", "", &told);
+    cunei_buffer_fini(&worth);
+    return rc;
+}
+
+static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_exception *raised = (const void *)event;
+    const struct state *state = encoding->state;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_MARK:
+        return put_mark(encoding, (const void *)event, time);
+    case CUNEI_CLASS_COUNTER:
+        return put_counter(encoding, (const void *)event, time);
+    case CUNEI_CLASS_PARAMETER:
+        return take_parameter(encoding->state, (const void *)event);
+    default:
+        break;
+    }
+    if (cunei_record_class(event[0]) != CUNEI_CLASS_EXCEPTION ||
+        cunei_record_phase(event[0]) != CUNEI_PHASE_ENTER)
+        return 0;
+    put(encoding,
+        (struct cunei_note){.kind = CUNEI_NOTE_RAISE,
+                            .text_size =
+                                (uint32_t)strnlen(raised->type, raised->length),
+                            .time_ns = since_origin(encoding, time),
+                            .depth = state->count},
+        raised->type);
+    return 0;
+}
+
+static int put_pause(struct cunei_encoding *encoding,
+                     const struct cunei_gc_pause *pause)
+{
+    uint64_t begin_ns = since_origin(encoding, pause->begin);
+
+    put(encoding,
+        (struct cunei_note){.kind = CUNEI_NOTE_GC,
+                            .time_ns = begin_ns,
+                            .value = since_origin(encoding, pause->end) - begin_ns,
+                            .number = pause->generation},
+        NULL);
+    return 0;
+}
+
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+{
+    uint64_t begin_ns = since_origin(encoding, gap->begin);
+
+    put(encoding,
+        (struct cunei_note){.kind = CUNEI_NOTE_LOST,
+                            .time_ns = begin_ns,
+                            .value = since_origin(encoding, gap->end) - begin_ns,
+                            .number = gap->count < UINT32_MAX ? (uint32_t)gap->count
+                                                              : UINT32_MAX},
+        NULL);
+    return 0;
+}
+
+static void release(struct cunei_encoding *encoding)
+{
+    struct state *state = encoding->state;
+
+    for (uint32_t i = 0; i < state->count; i++)
+        free(state->calls[i].told);
+    for (uint32_t i = 0; i < state->end_count; i++)
+        free(state->ends[i].told);
+    free(state->calls);
+    free(state->ends);
+    *state = (struct state){0};
+}
+
+const struct cunei_encoder cunei_notes_encoder = {
+    .thread = put_thread,
+    .adopt = adopt,
+    .begin = put_begin,
+    .end = put_end,
+    .step = put_step,
+    .event = put_event,
+    .pause = put_pause,
+    .lost = put_lost,
+    .tag = put_tag,
+    .join = join,
+    .release = release,
+    .state_size = sizeof(struct state),
+};
+
+const struct cunei_note *cunei_notes_next(const struct cunei_buffer *notes,
+                                          size_t *offset)
+{
+    if (*offset >= notes->size)
+        return NULL;
+    const struct cunei_note *note = (const void *)(notes->data + *offset);
+    size_t words = (note->text_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+
+    *offset += sizeof(*note) + words * sizeof(uint64_t);
+    return note;
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An archive of OTF2, for Vampir, Scalasca and otf2-print.
+ *
+ * Names are those of Score-P's Python bindings: regions "module:qualname", arguments
+ * the parameters "argname:NAME", what is left without having been entered an
+ * "error_region" with the parameter "leave-region".  Counters are metrics, and what
+ * else the program says itself parameters, "mark:NAME" and so on.  libotf2 writes one
+ * location after the other, so that this format uses one core.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/encode.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/otf2/archive.h"
+#include "export/selection.h"
+#include "export/task_names.h"
+#include "wire/user_event.h"
+
+/* How the stretches of a thread stand around a pause of the garbage collector. */
+struct writing {
+    struct cunei_otf2 archive;
+    uint64_t depth;
+    uint64_t gc_depth;  /* of the pause that is open … */
+    bool is_collecting; /* … if one is */
+    bool has_collected; /* it is over, but what was called in it has not ended */
+    struct cunei_task_names_told told;
+};
+
+static void put_text(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
+                     const char *text, size_t size)
+{
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_ParameterString(
+                                 archive->writer, NULL, archive->last, ref,
+                                 cunei_otf2_string(archive, text, size)));
+    cunei_otf2_count(archive);
+}
+
+static OTF2_ParameterRef text_parameter(struct cunei_otf2 *archive, const char *name)
+{
+    return cunei_otf2_parameter(archive, name, "", 0, OTF2_PARAMETER_TYPE_STRING);
+}
+
+static void put_enter(struct cunei_otf2 *archive, OTF2_RegionRef region,
+                      const char *how)
+{
+    /* The list is empty again behind what it was given to. */
+    if (how)
+        cunei_otf2_note(archive, archive->otf2->AttributeList_AddStringRef(
+                                     archive->attributes, CUNEI_OTF2_ATTRIBUTE_BEGIN,
+                                     cunei_otf2_word(archive, how)));
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_Enter(
+                                 archive->writer, how ? archive->attributes : NULL,
+                                 archive->last, region));
+    cunei_otf2_count(archive);
+}
+
+static void put_leave(struct cunei_otf2 *archive, OTF2_RegionRef region,
+                      const char *how)
+{
+    if (how)
+        cunei_otf2_note(archive, archive->otf2->AttributeList_AddStringRef(
+                                     archive->attributes, CUNEI_OTF2_ATTRIBUTE_END,
+                                     cunei_otf2_word(archive, how)));
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_Leave(
+                                 archive->writer, how ? archive->attributes : NULL,
+                                 archive->last, region));
+    cunei_otf2_count(archive);
+}
+
+/* What is around a pause cannot end before it does. */
+static void end_pause(struct writing *writing)
+{
+    if (writing->is_collecting)
+        put_leave(&writing->archive, CUNEI_OTF2_REGION_GC, NULL);
+    writing->is_collecting = writing->has_collected = false;
+}
+
+static void put_pause(struct writing *writing, bool is_begin)
+{
+    if (is_begin) {
+        end_pause(writing);
+        put_enter(&writing->archive, CUNEI_OTF2_REGION_GC, NULL);
+        writing->is_collecting = true;
+        writing->gc_depth = writing->depth;
+    } else if (writing->is_collecting && writing->depth == writing->gc_depth) {
+        end_pause(writing);
+    } else {
+        writing->has_collected = writing->is_collecting;
+    }
+}
+
+static int put_thread(struct cunei_encoding *encoding,
+                      const struct cunei_packet *packet, uint64_t time, bool is_begin)
+{
+    struct writing *writing = encoding->labels;
+
+    (void)is_begin;
+    end_pause(writing);
+    writing->depth = 0;
+    int rc = cunei_otf2_location(&writing->archive, packet);
+    if (rc == 0)
+        (void)cunei_otf2_stamp(&writing->archive, time);
+    return rc;
+}
+
+static int put_begin(struct cunei_encoding *encoding,
+                     const struct cunei_call_begin *call)
+{
+    static const char *const notes[] = {
+        [CUNEI_BEGIN_RESUME] = "resume",
+        [CUNEI_BEGIN_SWITCH] = "switch",
+        [CUNEI_BEGIN_FOUND] = "missing",
+    };
+    struct writing *writing = encoding->labels;
+    struct cunei_otf2 *archive = &writing->archive;
+
+    (void)cunei_otf2_stamp(archive, call->time);
+    put_enter(archive, cunei_otf2_region(archive, call->function), notes[call->how]);
+    writing->depth++;
+    for (size_t i = 0; i < call->argument_count; i++) {
+        const struct cunei_value *value = &call->arguments[i];
+        put_text(archive,
+                 cunei_otf2_parameter(archive, "argname:", value->name,
+                                      value->name_size, OTF2_PARAMETER_TYPE_STRING),
+                 value->text, value->size);
+    }
+    return cunei_otf2_result(archive);
+}
+
+static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
+{
+    static const char *const notes[] = {
+        [CUNEI_END_YIELD] = "yield",   [CUNEI_END_RAISE] = "raise",
+        [CUNEI_END_SWITCH] = "switch", [CUNEI_END_UNSEEN] = "missing",
+        [CUNEI_END_OPEN] = "open",
+    };
+    struct writing *writing = encoding->labels;
+    struct cunei_otf2 *archive = &writing->archive;
+
+    (void)cunei_otf2_stamp(archive, call->time);
+    if (writing->depth == writing->gc_depth)
+        end_pause(writing);
+    if (call->result)
+        put_text(archive, text_parameter(archive, "return"), call->result->text,
+                 call->result->size);
+    put_leave(archive, cunei_otf2_region(archive, call->function), notes[call->how]);
+    writing->depth--;
+    if (writing->has_collected && writing->depth == writing->gc_depth)
+        end_pause(writing);
+    return cunei_otf2_result(archive);
+}
+
+static int put_orphan(struct cunei_encoding *encoding, uint32_t function, uint64_t time)
+{
+    struct writing *writing = encoding->labels;
+    struct cunei_otf2 *archive = &writing->archive;
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, function);
+    struct cunei_buffer name = {0};
+
+    cunei_buffer_format(&name, "%s:%s", names ? names->module : "?",
+                        names ? names->qualname : "?");
+    (void)cunei_otf2_stamp(archive, time);
+    put_enter(archive, CUNEI_OTF2_REGION_ERROR, NULL);
+    put_text(archive, text_parameter(archive, "leave-region"),
+             name.data ? name.data : "", name.size);
+    put_leave(archive, CUNEI_OTF2_REGION_ERROR, NULL);
+    cunei_buffer_fini(&name);
+    return cunei_otf2_result(archive);
+}
+
+static void put_number(struct cunei_otf2 *archive, const char *prefix, const char *name,
+                       uint64_t number)
+{
+    cunei_otf2_note(archive,
+                    archive->otf2->EvtWriter_ParameterUnsignedInt(
+                        archive->writer, NULL, archive->last,
+                        cunei_otf2_parameter(archive, prefix, name, strlen(name),
+                                             OTF2_PARAMETER_TYPE_UINT64),
+                        number));
+    cunei_otf2_count(archive);
+}
+
+static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
+                    bool is_begin)
+{
+    struct writing *writing = encoding->labels;
+    struct cunei_otf2 *archive = &writing->archive;
+
+    if (!is_begin)
+        return 0;
+    (void)cunei_otf2_stamp(archive, time);
+    put_number(archive, "task", "", task);
+    return cunei_otf2_result(archive);
+}
+
+/* With its first step, and whenever it gets another one. */
+static int put_task_name(struct cunei_encoding *encoding, const struct cunei_task *task)
+{
+    struct writing *writing = encoding->labels;
+    const char *name = task->name;
+    size_t size = strnlen(task->name, task->length);
+
+    if (task->length == 0) {
+        int rc = cunei_task_names_take(encoding->export, encoding->process, task->task,
+                                       &writing->told, &name);
+        if (rc < 0 || !name)
+            return rc;
+        size = strlen(name);
+    }
+    put_text(&writing->archive, text_parameter(&writing->archive, "task name"), name,
+             size);
+    return 0;
+}
+
+/* A mark, metadata, or a parameter that came late: a value of any kind is a text. */
+static void put_value(struct cunei_otf2 *archive, const char *prefix,
+                      const struct cunei_user_value *value)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(value);
+    struct cunei_buffer text = {0};
+
+    cunei_user_event_format(value, false, &text);
+    put_text(archive,
+             cunei_otf2_parameter(archive, prefix, name.data, name.size,
+                                  OTF2_PARAMETER_TYPE_STRING),
+             text.data ? text.data : "", text.size);
+    cunei_buffer_fini(&text);
+}
+
+static void put_counter(struct cunei_otf2 *archive, const char *name,
+                        const struct cunei_counter *counter)
+{
+    double total = cunei_user_event_number(counter->total,
+                                           counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE);
+
+    if (!isfinite(total))
+        return;
+    cunei_otf2_note(archive,
+                    archive->otf2->EvtWriter_Metric(
+                        archive->writer, NULL, archive->last,
+                        cunei_otf2_metric(archive, name), 1,
+                        (const OTF2_Type[]){OTF2_TYPE_DOUBLE},
+                        (const OTF2_MetricValue[]){{.floating_point = total}}));
+    cunei_otf2_count(archive);
+}
+
+static const char *name_of(const struct cunei_encoding *encoding, uint32_t id)
+{
+    const struct cunei_function *names = cunei_trace_function(encoding->process, id);
+    return names ? names->qualname : "?";
+}
+
+/* The name of what calls of a function are. */
+static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+                   uint64_t time)
+{
+    struct writing *writing = encoding->labels;
+    struct cunei_user_event_text name = cunei_user_event_name(tag);
+    const char *of = name_of(encoding, tag->target);
+
+    (void)cunei_otf2_stamp(&writing->archive, time);
+    put_text(&writing->archive,
+             cunei_otf2_parameter(&writing->archive, "region:", name.data, name.size,
+                                  OTF2_PARAMETER_TYPE_STRING),
+             of, strlen(of));
+    return 0;
+}
+
+/* What the program said itself. */
+static void put_said(struct cunei_encoding *encoding, struct cunei_otf2 *archive,
+                     const uint64_t *event)
+{
+    const struct cunei_user_value *value = (const void *)event;
+    const struct cunei_counter *counter = (const void *)event;
+    const struct cunei_token *token = (const void *)event;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_COUNTER:
+        put_counter(archive, name_of(encoding, counter->counter), counter);
+        break;
+    case CUNEI_CLASS_MARK:
+        put_value(archive,
+                  value->kind == CUNEI_VALUE_ERROR ? "error:" : "mark:", value);
+        break;
+    case CUNEI_CLASS_PARAMETER:
+        put_value(archive, "argname:", value);
+        break;
+    case CUNEI_CLASS_METADATA:
+        put_value(archive, "metadata:", value);
+        break;
+    case CUNEI_CLASS_TOKEN:
+        if (cunei_record_phase(event[0]) != CUNEI_PHASE_LEAVE)
+            put_number(archive, "token:", name_of(encoding, token->name), token->count);
+        break;
+    default:
+        break;
+    }
+}
+
+static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_exception *exception = (const void *)event;
+    const struct cunei_thread_name *name = (const void *)event;
+    struct writing *writing = encoding->labels;
+    struct cunei_otf2 *archive = &writing->archive;
+    bool is_begin = cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER;
+    int rc = 0;
+
+    (void)cunei_otf2_stamp(archive, time);
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_EXCEPTION:
+        if (is_begin)
+            put_text(archive, text_parameter(archive, "exception"), exception->type,
+                     strnlen(exception->type, exception->length));
+        break;
+    case CUNEI_CLASS_GC:
+        put_pause(writing, is_begin);
+        break;
+    case CUNEI_CLASS_TASK:
+        rc = put_task_name(encoding, (const void *)event);
+        break;
+    case CUNEI_CLASS_THREAD_NAME:
+        cunei_otf2_location_name(archive, name->name,
+                                 strnlen(name->name, name->length));
+        break;
+    default:
+        put_said(encoding, archive, event);
+        break;
+    }
+    return rc < 0 ? rc : cunei_otf2_result(archive);
+}
+
+static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mode)
+{
+    cunei_otf2_note(archive, archive->otf2->EvtWriter_MeasurementOnOff(
+                                 archive->writer, NULL, archive->last, mode));
+    cunei_otf2_count(archive);
+}
+
+/* Nothing was measured from the last event that is known up to here. */
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+{
+    struct writing *writing = encoding->labels;
+    struct cunei_otf2 *archive = &writing->archive;
+
+    put_measurement(archive, OTF2_MEASUREMENT_OFF);
+    (void)cunei_otf2_stamp(archive, gap->end);
+    put_measurement(archive, OTF2_MEASUREMENT_ON);
+    return cunei_otf2_result(archive);
+}
+
+static const struct cunei_encoder encoder = {
+    .thread = put_thread,
+    .begin = put_begin,
+    .end = put_end,
+    .step = put_step,
+    .event = put_event,
+    .tag = put_tag,
+    .orphan = put_orphan,
+    .lost = put_lost,
+};
+
+static int write_process(struct writing *writing, size_t index)
+{
+    struct cunei_export *export = writing->archive.export;
+    const struct cunei_trace_process *process = &export->trace->processes[index];
+    struct cunei_encoding encoding = {
+        .export = export,
+        .encoder = &encoder,
+        .process = process,
+        .kinds = cunei_trace_kinds(process),
+        .labels = writing,
+    };
+    int rc = 0;
+
+    cunei_otf2_process(&writing->archive, index);
+    for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
+        if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
+            rc = cunei_encode_stream(export, index, &process->streams[i], &encoding);
+    }
+    if (rc == 0)
+        end_pause(writing);
+    cunei_otf2_location_end(&writing->archive);
+    cunei_encode_release(&encoding);
+    cunei_encode_count(export, &encoding);
+    return rc;
+}
+
+int cunei_export_otf2(struct cunei_export *export)
+{
+    struct writing writing = {.archive = {.export = export}};
+    int rc = cunei_otf2_open(&writing.archive);
+
+    for (size_t i = 0; rc == 0 && i < export->trace->process_count; i++) {
+        if (export->selections[i].is_wanted)
+            rc = write_process(&writing, i);
+    }
+    free(writing.told.items);
+    return cunei_otf2_close(&writing.archive, rc);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The texts of an OTF2 archive, which are defined once and referred to by number.
+ * Those seen so far are remembered up to a limit, so that memory stays bounded: what
+ * comes behind it may be defined twice.
+ */
+#ifndef CUNEI_EXPORT_OTF2_STRINGS_H
+#define CUNEI_EXPORT_OTF2_STRINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUNEI_OTF2_NAMES_MAX (1u << 16)
+
+/* Private. */
+struct cunei_otf2_name {
+    char *text; /* owned; NULL: the place is free */
+    size_t size;
+    uint32_t ref;
+};
+
+struct cunei_otf2_names {
+    struct cunei_otf2_name *items; /* owned: a hash table */
+    uint32_t item_count;
+    uint32_t count; /* numbers given */
+};
+
+/* The number of a text; `*is_new`: it is to be defined.  Without memory, all are new.
+ */
+uint32_t cunei_otf2_names_find(struct cunei_otf2_names *names, const char *text,
+                               size_t size, int *is_new);
+void cunei_otf2_names_fini(struct cunei_otf2_names *names);
+
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Perfetto's own format: track events, as ui.perfetto.dev and trace_processor read
+ * them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/encode.h"
+#include "export/export.h"
+#include "export/formats.h"
+#include "export/perfetto/fields.h"
+#include "export/perfetto/sequence.h"
+#include "export/perfetto/tracks.h"
+#include "export/protobuf.h"
+#include "wire/user_event.h"
+
+/* Room for an event without text. */
+#define EVENT_ROOM 96u
+
+/* A slice begins, without any text to say of it: most do. */
+static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id,
+                        enum cunei_span_event_begin how)
+{
+    char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
+
+    if (!at)
+        return;
+    at = cunei_proto_put_tag(at, TRACE_PACKET, CUNEI_PROTO_BYTES);
+    char *packet = ++at; /* short: the length is one byte */
+    at = cunei_proto_put_number(at, PACKET_TIMESTAMP, passed);
+    at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_pf_sequence(encoding));
+    at = cunei_proto_put_tag(at, PACKET_TRACK_EVENT, CUNEI_PROTO_BYTES);
+    char *event = ++at;
+    at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_BEGIN);
+    at = cunei_proto_put_number(at, EVENT_NAME_ID, id);
+    at = cunei_proto_put_number(at, EVENT_CATEGORY, id);
+    if (how == CUNEI_BEGIN_RESUME)
+        at = cunei_proto_put_number(at, EVENT_CATEGORY, CUNEI_PF_RESUMED);
+    at = cunei_proto_put_number(at, EVENT_LOCATION, id);
+    at = cunei_pf_put_note(at,
+                           how == CUNEI_BEGIN_FOUND ? CUNEI_PF_FOUND : CUNEI_PF_PLAIN);
+    event[-1] = (char)(at - event);
+    at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
+    packet[-1] = (char)(at - packet);
+    cunei_buffer_grow(&encoding->out, at);
+}
+
+static void end_plain(struct cunei_encoding *encoding, uint64_t passed,
+                      enum cunei_pf_note note)
+{
+    char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
+
+    if (!at)
+        return;
+    at = cunei_proto_put_tag(at, TRACE_PACKET, CUNEI_PROTO_BYTES);
+    char *packet = ++at;
+    at = cunei_proto_put_number(at, PACKET_TIMESTAMP, passed);
+    at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_pf_sequence(encoding));
+    at = cunei_proto_put_tag(at, PACKET_TRACK_EVENT, CUNEI_PROTO_BYTES);
+    char *event = ++at;
+    at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_END);
+    at = cunei_pf_put_note(at, note);
+    event[-1] = (char)(at - event);
+    at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
+    packet[-1] = (char)(at - packet);
+    cunei_buffer_grow(&encoding->out, at);
+}
+
+/* Remember that a call began, and whether it was resumed. */
+static void push(struct cunei_encoding *encoding, bool is_resumed)
+{
+    struct cunei_pf_state *state = encoding->state;
+
+    if (state->depth == state->capacity) {
+        uint32_t capacity = state->capacity ? 2 * state->capacity : 64;
+        uint8_t *grown = realloc(state->resumed, capacity);
+        encoding->out.failed |= !grown;
+        if (!grown)
+            return;
+        state->resumed = grown;
+        state->capacity = capacity;
+    }
+    state->resumed[state->depth++] = is_resumed;
+}
+
+/*
+ * What was resumed yields again, and what was called returns: most do, and only the
+ * others are marked.  Of what another piece began nobody knows here which it is.
+ */
+static enum cunei_pf_note pop(struct cunei_encoding *encoding,
+                              enum cunei_span_event_end how)
+{
+    static const enum cunei_pf_note notes[] = {
+        [CUNEI_END_RETURN] = CUNEI_PF_RETURNED, [CUNEI_END_YIELD] = CUNEI_PF_YIELDED,
+        [CUNEI_END_RAISE] = CUNEI_PF_RAISED,    [CUNEI_END_SWITCH] = CUNEI_PF_SWITCHED,
+        [CUNEI_END_UNSEEN] = CUNEI_PF_UNSEEN,   [CUNEI_END_OPEN] = CUNEI_PF_OPEN,
+    };
+    struct cunei_pf_state *state = encoding->state;
+
+    if (state->depth == 0)
+        return notes[how];
+    bool is_resumed = state->resumed[--state->depth];
+    return how == (is_resumed ? CUNEI_END_YIELD : CUNEI_END_RETURN) ? CUNEI_PF_PLAIN
+                                                                    : notes[how];
+}
+
+static int put_begin(struct cunei_encoding *encoding,
+                     const struct cunei_call_begin *call)
+{
+    struct cunei_buffer *out = &encoding->out;
+    uint32_t index = call->function - CUNEI_FUNCTION_FIRST;
+    uint32_t count = encoding->process->function_count;
+
+    index = index < count ? index : count;
+    uint64_t id = (uint64_t)index + CUNEI_PF_FIRST;
+    struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
+    bool has_names = cunei_pf_is_new(encoding, index);
+    push(encoding, call->how == CUNEI_BEGIN_RESUME);
+    if (!has_names && call->argument_count == 0 && !when.is_wall) {
+        begin_plain(encoding, when.ns, id, call->how);
+        return 0;
+    }
+    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_BEGIN);
+    cunei_proto_number(out, EVENT_NAME_ID, id);
+    cunei_proto_number(out, EVENT_CATEGORY, id);
+    if (call->how == CUNEI_BEGIN_RESUME)
+        cunei_proto_number(out, EVENT_CATEGORY, CUNEI_PF_RESUMED);
+    cunei_proto_number(out, EVENT_LOCATION, id);
+    if (call->how == CUNEI_BEGIN_FOUND)
+        cunei_pf_note(out, CUNEI_PF_FOUND);
+    for (size_t i = 0; i < call->argument_count; i++)
+        cunei_pf_text(out, call->arguments[i].name, call->arguments[i].name_size,
+                      call->arguments[i].text, call->arguments[i].size);
+    cunei_proto_close(out, event.event);
+    if (has_names)
+        cunei_pf_intern(encoding, call->function, id);
+    cunei_proto_close(out, event.packet);
+    return 0;
+}
+
+static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
+{
+    struct cunei_buffer *out = &encoding->out;
+    struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
+    enum cunei_pf_note note = pop(encoding, call->how);
+
+    if (!call->result && call->late_count == 0 && !when.is_wall) {
+        end_plain(encoding, when.ns, note);
+        return 0;
+    }
+    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_END);
+    cunei_pf_note(out, note);
+    if (call->result)
+        cunei_pf_text(out, "return", 6, call->result->text, call->result->size);
+    for (size_t i = 0; i < call->late_count; i++) {
+        struct cunei_user_event_text name = cunei_user_event_name(call->late[i]);
+        cunei_pf_value(out, name.data, name.size, call->late[i]);
+    }
+    cunei_pf_close(encoding, event);
+    return 0;
+}
+
+static int put_thread(struct cunei_encoding *encoding,
+                      const struct cunei_packet *packet, uint64_t time, bool is_begin)
+{
+    struct cunei_pf_state *state = encoding->state;
+    uint64_t track = cunei_pf_thread_track(encoding, packet->thread);
+
+    (void)time;
+    if (state->track != track)
+        state->depth = 0;
+    state->has_begun &= state->track == track;
+    state->track = track;
+    state->pid = packet->vpid;
+    state->tid = packet->vtid;
+    if (!is_begin)
+        return 0;
+    cunei_pf_tell_process(encoding);
+    cunei_pf_tell_thread(encoding, packet->thread_name,
+                         strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
+    return 0;
+}
+
+/* An event with a name and a category of its own. */
+static struct cunei_pf_event open_named(struct cunei_encoding *encoding, uint64_t time,
+                                        unsigned type, const char *name, size_t size,
+                                        const char *category)
+{
+    struct cunei_pf_event event = cunei_pf_open(encoding, time, type);
+
+    cunei_pf_name(&encoding->out, EVENT_NAME, name, size);
+    cunei_proto_text(&encoding->out, EVENT_CATEGORY_NAME, category, strlen(category));
+    return event;
+}
+
+static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
+                    bool is_begin)
+{
+    struct cunei_pf_event event =
+        open_named(encoding, time, is_begin ? TYPE_BEGIN : TYPE_END, "step", 4, "task");
+
+    cunei_proto_number(&encoding->out, EVENT_TRACK,
+                       cunei_pf_task_track(encoding, task));
+    cunei_pf_close(encoding, event);
+    return 0;
+}
+
+static void put_exception(struct cunei_encoding *encoding,
+                          const struct cunei_exception *exception, uint64_t time)
+{
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, exception->type,
+                   strnlen(exception->type, exception->length), "exception");
+
+    if (exception->line > 0)
+        cunei_pf_number(&encoding->out, "line", exception->line);
+    cunei_pf_close(encoding, event);
+}
+
+/* It is told when it is over: both of its ends are known then. */
+static int put_pause(struct cunei_encoding *encoding,
+                     const struct cunei_gc_pause *pause)
+{
+    struct cunei_pf_event event =
+        open_named(encoding, pause->begin, TYPE_BEGIN, "gc", 2, "gc");
+
+    cunei_pf_number(&encoding->out, "generation", pause->generation);
+    cunei_pf_number(&encoding->out, "collected", pause->collected);
+    cunei_pf_number(&encoding->out, "uncollectable", pause->uncollectable);
+    cunei_pf_close(encoding, event);
+    cunei_pf_close(encoding, cunei_pf_open(encoding, pause->end, TYPE_END));
+    return 0;
+}
+
+static void put_counter(struct cunei_encoding *encoding,
+                        const struct cunei_counter *counter, uint64_t time)
+{
+    bool is_double = counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE;
+    double number = cunei_user_event_number(counter->total, is_double);
+    uint32_t index = counter->counter - CUNEI_FUNCTION_FIRST;
+    struct cunei_pf_time when = cunei_pf_pass(encoding, time);
+
+    /* A track has no place for what is no number. */
+    if (isnan(number) || index >= encoding->process->function_count)
+        return;
+    if (cunei_pf_is_new(encoding, index))
+        cunei_pf_tell_counter(encoding, counter->counter);
+    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_COUNTER);
+    cunei_proto_number(&encoding->out, EVENT_TRACK,
+                       cunei_pf_counter_track(encoding, counter->counter));
+    if (is_double)
+        cunei_proto_double(&encoding->out, EVENT_COUNTER_DOUBLE, number);
+    else
+        cunei_proto_number(&encoding->out, EVENT_COUNTER, counter->total);
+    cunei_pf_close(encoding, event);
+}
+
+/* A mark; metadata; a parameter that is not told with what it is of. */
+static void put_value(struct cunei_encoding *encoding,
+                      const struct cunei_user_value *value, const char *category,
+                      uint64_t time)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(value);
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, name.data, name.size, category);
+
+    if (value->kind != CUNEI_VALUE_NONE)
+        cunei_pf_value(&encoding->out, "value", 5, value);
+    cunei_pf_close(encoding, event);
+}
+
+/* The name of what calls of a function are. */
+static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
+                   uint64_t time)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(tag);
+    const struct cunei_function *function =
+        cunei_trace_function(encoding->process, tag->target);
+    const char *of = function ? function->qualname : "?";
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, name.data, name.size, "region");
+
+    cunei_pf_text(&encoding->out, "function", 8, of, strlen(of));
+    cunei_pf_close(encoding, event);
+    return 0;
+}
+
+static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
+                      uint64_t time)
+{
+    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, token->name);
+    const char *name = names ? names->qualname : "?";
+    struct cunei_pf_event event =
+        open_named(encoding, time, TYPE_INSTANT, name, strlen(name), "token");
+
+    cunei_pf_number(&encoding->out, "stream", token->stream);
+    cunei_pf_number(&encoding->out, phases[cunei_record_phase(token->record)],
+                    token->count);
+    cunei_pf_close(encoding, event);
+}
+
+static void put_said(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_user_value *value = (const void *)event;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_COUNTER:
+        put_counter(encoding, (const void *)event, time);
+        break;
+    case CUNEI_CLASS_MARK:
+        put_value(encoding, value, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark",
+                  time);
+        break;
+    case CUNEI_CLASS_PARAMETER:
+        put_value(encoding, value, "parameter", time);
+        break;
+    case CUNEI_CLASS_METADATA:
+        put_value(encoding, value, "metadata", time);
+        break;
+    case CUNEI_CLASS_TOKEN:
+        put_token(encoding, (const void *)event, time);
+        break;
+    default:
+        break;
+    }
+}
+
+static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_thread_name *name = (const void *)event;
+
+    switch (cunei_record_class(event[0])) {
+    case CUNEI_CLASS_EXCEPTION:
+        if (cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER)
+            put_exception(encoding, (const void *)event, time);
+        break;
+    case CUNEI_CLASS_TASK:
+        return cunei_pf_tell_task(encoding, (const void *)event);
+    case CUNEI_CLASS_THREAD_NAME:
+        cunei_pf_tell_thread(encoding, name->name, strnlen(name->name, name->length));
+        break;
+    default:
+        put_said(encoding, event, time);
+        break;
+    }
+    return 0;
+}
+
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+{
+    struct cunei_pf_event event =
+        open_named(encoding, gap->end, TYPE_INSTANT, "events were lost", 16, "lost");
+
+    if (gap->count > 0)
+        cunei_pf_number(&encoding->out, "count", gap->count);
+    else
+        cunei_pf_text(&encoding->out, "count", strlen("count"), "not known",
+                      strlen("not known"));
+    cunei_pf_close(encoding, event);
+    return 0;
+}
+
+/* A seam goes on under another number: what it begins with is another sequence. */
+static int finish(struct cunei_encoding *encoding)
+{
+    struct cunei_pf_state *state = encoding->state;
+
+    state->has_begun = false;
+    state->last_ns = 0;
+    state->depth = 0;
+    return 0;
+}
+
+static void release(struct cunei_encoding *encoding)
+{
+    struct cunei_pf_state *state = encoding->state;
+
+    free(state->interned);
+    free(state->resumed);
+    free(state->told.items);
+    *state = (struct cunei_pf_state){0};
+}
+
+static const struct cunei_encoder encoder = {
+    .thread = put_thread,
+    .begin = put_begin,
+    .end = put_end,
+    .step = put_step,
+    .event = put_event,
+    .tag = put_tag,
+    .pause = put_pause,
+    .lost = put_lost,
+    .has_late = true,
+    .finish = finish,
+    .release = release,
+    .state_size = sizeof(struct cunei_pf_state),
+};
+
+int cunei_export_perfetto(struct cunei_export *export)
+{
+    return cunei_encode(export, &encoder);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The stacks of greenlets that do not run, for the walk: private to the model.
+ *
+ * Memory grows with what is suspended, up to a limit.  A stack leaves as soon as its
+ * greenlet goes on; one that ended has nothing open and is never kept.
+ */
+#ifndef CUNEI_MODEL_GREENLET_STACKS_H
+#define CUNEI_MODEL_GREENLET_STACKS_H
+
+#include "model/walk.h"
+
+struct cunei_greenlet {
+    uint64_t number;                 /* 0: the one that ran when the story began */
+    uint64_t since;                  /* suspended */
+    struct cunei_walk_frame *frames; /* owned */
+    uint32_t depth;
+    uint32_t next; /* private */
+};
+
+/* Frames of all of them: a switch can tell of thousands in a few bytes. */
+#define CUNEI_GREENLETS_FRAMES_MAX (1u << 21)
+
+/* Private. */
+struct cunei_greenlets {
+    struct cunei_greenlet *items; /* owned, from 1 on; depth 0: free */
+    uint32_t count, capacity;
+    uint32_t free;
+    uint32_t first; /* none below it is in use */
+    uint32_t frame_count;
+    uint32_t *table; /* owned: a hash of the number to the first of a chain */
+    uint32_t table_size;
+};
+
+/* NULL: no memory. */
+struct cunei_greenlets *cunei_greenlets_new(void);
+void cunei_greenlets_free(struct cunei_greenlets *greenlets);
+
+/*
+ * Keep a copy of a stack; a stack that the greenlet had already is replaced.  Beyond
+ * the limit it is not kept.
+ */
+int cunei_greenlets_add(struct cunei_greenlets *greenlets, uint64_t number,
+                        const struct cunei_walk_frame *frames, uint32_t depth,
+                        uint64_t time);
+
+/* The stack of a greenlet, lent; NULL: there is none. */
+const struct cunei_greenlet *cunei_greenlets_find(
+    const struct cunei_greenlets *greenlets, uint64_t number);
+
+/* Any of them; NULL: there are none. */
+const struct cunei_greenlet *cunei_greenlets_first(struct cunei_greenlets *greenlets);
+void cunei_greenlets_remove(struct cunei_greenlets *greenlets, uint64_t number);
+
+#endif

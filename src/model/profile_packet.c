@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT
+#include "model/profile_packet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "model/call_edges.h"
+#include "model/call_tree.h"
+#include "model/profile_stack.h"
+#include "model/stack_match.h"
+#include "model/suspended.h"
+#include "model/task_steps.h"
+
+void cunei_span_fini(struct cunei_span *span)
+{
+    for (size_t i = 0; i < span->thread_count; i++)
+        free(span->threads[i].open);
+    free(span->threads);
+    free(span->inherited);
+    free(span->closings);
+    free(span->frames);
+    cunei_suspended_fini(&span->waits);
+    cunei_steps_fini(&span->steps);
+    *span = (struct cunei_span){0};
+}
+
+/* Keep what the thread leaves open, as long as it is the last one. */
+int cunei_span_finish(struct cunei_span *span)
+{
+    if (span->thread_count == 0 || span->depth == 0)
+        return 0;
+    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    uint32_t count = span->depth < CUNEI_OPEN_MAX ? span->depth : CUNEI_OPEN_MAX;
+    uint32_t *open = malloc(count * sizeof(*open));
+    if (!open)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = span->frames[span->depth - count + 1 + i].slot;
+        open[i] = slot ? cunei_slot_function(slot) : 0;
+    }
+    free(thread->open);
+    thread->open = open;
+    thread->open_count = count;
+    thread->open_depth = span->depth;
+    span->depth = 0;
+    return 0;
+}
+
+static int reserve_threads(struct cunei_span *span, size_t more)
+{
+    size_t capacity = span->thread_capacity ? span->thread_capacity : 4;
+
+    while (capacity < span->thread_count + more)
+        capacity *= 2;
+    if (capacity == span->thread_capacity)
+        return 0;
+    struct cunei_thread *threads = realloc(span->threads, capacity * sizeof(*threads));
+    if (!threads)
+        return -ENOMEM;
+    span->threads = threads;
+    span->thread_capacity = capacity;
+    return 0;
+}
+
+static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
+                        const struct cunei_packet *packet)
+{
+    int rc = reserve_threads(span, 1);
+    if (rc == 0 && span->thread_count > 0) {
+        cunei_stack_seal(profile, span);
+        cunei_steps_seal(profile, span);
+        cunei_steps_drop(span);
+        rc = cunei_span_finish(span);
+    }
+    if (rc == 0 && !cunei_stack_reserve(span))
+        rc = -ENOMEM;
+    if (rc < 0)
+        return rc;
+
+    if (span->thread_count == 1)
+        span->first_collecting = span->collecting;
+    span->collecting = (struct cunei_gc_open_pause){0};
+    span->threads[span->thread_count++] = (struct cunei_thread){
+        .serial = packet->thread,
+        .vtid = packet->vtid,
+        .cpu_begin_ns = packet->cpu_begin_ns,
+    };
+    span->frames[0] = (struct cunei_frame){.entered = CUNEI_FRAME_UNKNOWN};
+    span->beyond = 0;
+    span->last = 0;
+    span->lost = false;
+    span->renewed = false;
+    span->begun = false;
+    return 0;
+}
+
+static bool is_next(const struct cunei_span *span, uint64_t sequence,
+                    uint64_t discarded)
+{
+    return sequence == span->last_sequence + 1 && discarded == span->discarded;
+}
+
+static uint64_t missing_before(const struct cunei_span *span, uint64_t sequence)
+{
+    return sequence > span->last_sequence ? sequence - span->last_sequence - 1 : 0;
+}
+
+/* A packet's name is cut short: whether it may be what is left of the whole. */
+static bool is_cut_of(const char *name, size_t size, const char *whole)
+{
+    return size == cunei_text_cut(whole, strlen(whole), CUNEI_PACKET_THREAD_NAME) &&
+           memcmp(name, whole, size) == 0;
+}
+
+/* One that was told in full stays. */
+static void name_thread(struct cunei_thread *thread, const char *name, size_t size)
+{
+    if (is_cut_of(name, size, thread->name))
+        return;
+    memset(thread->name, 0, sizeof(thread->name));
+    memcpy(thread->name, name, size);
+}
+
+int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *span,
+                            const struct cunei_packet *packet, bool has_events)
+{
+    bool first = span->packets == 0;
+    const struct cunei_thread *last =
+        span->thread_count ? &span->threads[span->thread_count - 1] : NULL;
+
+    if (first && !has_events)
+        return 0;
+    bool renewed = packet->flags & CUNEI_PACKET_RENEWED;
+    if (first) {
+        span->first_sequence = packet->sequence;
+        span->first_discarded = packet->events_discarded;
+        span->first_renewed = renewed;
+    } else {
+        span->lost |= !is_next(span, packet->sequence, packet->events_discarded);
+        span->missing += missing_before(span, packet->sequence);
+    }
+    span->packets++;
+    span->last_sequence = packet->sequence;
+    span->discarded = packet->events_discarded;
+    if (!has_events)
+        return 0;
+
+    if (!last || last->serial != packet->thread || last->vtid != packet->vtid) {
+        int rc = begin_thread(profile, span, packet);
+        if (rc < 0)
+            return rc;
+    }
+    span->renewed |= renewed;
+    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    name_thread(thread, packet->thread_name,
+                strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
+    if (span->lost) {
+        span->collecting.is_seen = true; /* whatever it was */
+        span->collecting.is_open = false;
+    }
+    thread->packets++;
+    thread->ended = packet->flags & CUNEI_PACKET_LAST;
+    if (packet->cpu_end_ns > packet->cpu_begin_ns) {
+        thread->cpu_end_ns = packet->cpu_end_ns;
+        thread->cpu_end = packet->timestamp_end;
+    }
+    return 0;
+}
+
+int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
+{
+    if (span->thread_count == 0)
+        return 0;
+    cunei_stack_seal(profile, span);
+    cunei_steps_seal(profile, span);
+    return cunei_suspended_seal(profile, span);
+}
+
+/* What was open on both sides of the boundary. */
+struct boundary {
+    uint32_t *map; /* owned: for what `right` found, the frame of `left`, or 0 */
+    uint32_t found;
+    struct cunei_frame *common; /* owned: those, in the order of `right`, from 1 on */
+};
+
+static void boundary_fini(struct boundary *boundary)
+{
+    free(boundary->map);
+    free(boundary->common);
+}
+
+static uint32_t function_of(uint32_t slot)
+{
+    return slot ? cunei_slot_function(slot) : 0;
+}
+
+static int boundary_init(struct boundary *boundary, const struct cunei_profile *profile,
+                         const struct cunei_span *left, const struct cunei_span *right)
+{
+    size_t count = right->inherited_count + (size_t)1, here_count = left->depth;
+    uint32_t common = 0;
+
+    *boundary = (struct boundary){
+        .map = malloc((2 * count + here_count) * sizeof(*boundary->map)),
+        .common = malloc(count * sizeof(*boundary->common)),
+    };
+    if (!boundary->map || !boundary->common)
+        return -ENOMEM;
+    uint32_t *there = boundary->map + count, *here = there + count;
+    for (uint32_t i = 0; i < left->depth; i++)
+        here[i] = function_of(left->frames[i + 1].slot);
+    for (uint32_t i = 0; i < right->inherited_count; i++)
+        there[i] = function_of(right->inherited[i]);
+    boundary->found = cunei_match(&profile->kinds, here, left->depth, there,
+                                  right->inherited_count, boundary->map);
+    boundary->common[0] = left->frames[0];
+    for (uint32_t i = 0; i < right->inherited_count; i++) {
+        if (boundary->map[i] > 0)
+            boundary->common[++common] = left->frames[boundary->map[i]];
+    }
+    return 0;
+}
+
+/* `gap` ticks went by while the `depth` frames above the ground were open. */
+static void account_gap(struct cunei_profile *profile, const struct cunei_frame *frames,
+                        uint32_t depth, uint64_t gap, bool lost)
+{
+    uint32_t node = 0, edge = 0, owner = 0;
+
+    for (uint32_t i = 1; i <= depth; i++) {
+        uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;
+        struct cunei_facts *facts = &profile->functions[slot];
+        owner = cunei_slot_is_region(profile, slot) ? owner : slot;
+        if (profile->tree)
+            node = cunei_tree_child(profile->tree, node, slot);
+        /* A recursion counts once. */
+        if (profile->edges) {
+            edge = cunei_edges_find(profile->edges, caller, slot);
+            struct cunei_edge *pair = &profile->edges->items[edge];
+            pair->inclusive += pair->open++ > 0 ? 0 : gap;
+            pair->total += facts->open > 0 ? 0 : gap;
+        }
+        facts->total += facts->open++ > 0 ? 0 : gap;
+    }
+    for (uint32_t i = 1; i <= depth; i++) {
+        uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;
+        profile->functions[slot].open = 0;
+        if (profile->edges)
+            profile->edges->items[cunei_edges_find(profile->edges, caller, slot)].open =
+                0;
+    }
+    if (profile->edges && !lost)
+        profile->edges->items[edge].self += gap;
+
+    if (!lost)
+        profile->functions[owner].self += gap;
+    if (profile->tree && lost)
+        profile->tree->nodes[node].gap += gap;
+    else if (profile->tree)
+        profile->tree->nodes[node].self += gap;
+}
+
+/* Frames that `right` saw end: `left` knows when they began, or passes them on. */
+static int resolve_closings(struct cunei_profile *profile, struct cunei_span *left,
+                            const struct cunei_span *right,
+                            const struct boundary *boundary)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < right->closing_count; i++) {
+        struct cunei_closing closing = right->closings[i];
+        if (closing.position >= right->inherited_count ||
+            boundary->map[closing.position] == 0)
+            continue;
+        const struct cunei_frame *frame =
+            &left->frames[boundary->map[closing.position]];
+        uint64_t entered = frame->entered & ~CUNEI_FRAME_WATCHED;
+        uint32_t origin = cunei_frame_origin(frame);
+        if (closing.slot == 0)
+            closing.slot = frame->slot;
+        closing.position = origin - 1;
+        if (!cunei_frame_is_unknown(frame))
+            rc =
+                cunei_stack_sample(profile, closing.slot,
+                                   closing.time > entered ? closing.time - entered : 0);
+        else if (origin > 0)
+            rc = cunei_stack_add_closing(left, closing);
+    }
+    return rc;
+}
+
+/* A frame that is open at the end of `right`, as it is at the end of both. */
+static struct cunei_frame join_frame(const struct cunei_span *left,
+                                     const struct cunei_span *right,
+                                     const struct boundary *boundary, uint32_t index)
+{
+    struct cunei_frame frame = right->frames[index];
+    uint32_t origin = cunei_frame_origin(&frame), from = 0;
+
+    if (origin == 0 || origin > right->inherited_count)
+        return frame;
+    if (boundary)
+        from = boundary->map[origin - 1];
+    frame.entered = from > 0 ? left->frames[from].entered : CUNEI_FRAME_UNKNOWN;
+    if (frame.slot == 0 && from > 0)
+        frame.slot = left->frames[from].slot;
+    return frame;
+}
+
+/* What stays open; without a boundary, on another thread. */
+static void join_frames(struct cunei_span *left, struct cunei_span *right,
+                        const struct boundary *boundary)
+{
+    for (uint32_t i = 1; i <= right->depth; i++)
+        right->frames[i] = join_frame(left, right, boundary, i);
+    struct cunei_frame *frames = left->frames;
+    uint32_t capacity = left->capacity;
+    left->frames = right->frames;
+    left->capacity = right->capacity;
+    left->depth = right->depth;
+    right->frames = frames;
+    right->capacity = capacity;
+}
+
+static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
+{
+    name_thread(left, right->name, strlen(right->name));
+    left->ended = right->ended;
+    left->end = right->end;
+    if (right->cpu_end) {
+        left->cpu_end_ns = right->cpu_end_ns;
+        left->cpu_end = right->cpu_end;
+    }
+    left->events += right->events;
+    left->calls += right->calls;
+    left->packets += right->packets;
+    free(left->open);
+    left->open = right->open;
+    left->open_count = right->open_count;
+    left->open_depth = right->open_depth;
+    right->open = NULL;
+}
+
+/* Frames that `right` did not find any more, from the top; see cunei_stack_lose. */
+static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
+                       const struct cunei_span *right, const struct boundary *boundary,
+                       uint64_t time)
+{
+    int rc = 0;
+
+    /* Those that it did are none to lose. */
+    for (uint32_t i = 0; i < right->inherited_count; i++) {
+        if (boundary->map[i] > 0)
+            left->frames[boundary->map[i]].level = 0;
+    }
+    for (uint32_t i = left->depth; rc == 0 && i > 0; i--) {
+        const struct cunei_frame *frame = &left->frames[i];
+        if (cunei_frame_is_watched(frame) && frame->level > 0 &&
+            !cunei_slot_is_region(profile, frame->slot))
+            rc = cunei_steps_end(profile, left, frame->level - 1, frame->slot, time,
+                                 CUNEI_ENDING_UNSEEN);
+    }
+    return rc;
+}
+
+/* The collections of the thread; where one of them was under way, it goes on. */
+static void join_collections(struct cunei_span *left, const struct cunei_span *right,
+                             bool lost)
+{
+    bool is_whole = right->thread_count == 1;
+
+    cunei_gc_pauses_join(&left->threads[left->thread_count - 1].collections,
+                         &left->collecting, &right->threads[0].collections,
+                         is_whole ? &right->collecting : &right->first_collecting,
+                         lost);
+    if (left->thread_count == 1)
+        left->first_collecting = left->collecting;
+    if (!is_whole)
+        left->collecting = right->collecting;
+}
+
+/* The thread that `left` ends with goes on in `right`. */
+static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
+                         struct cunei_span *right, bool lost)
+{
+    struct cunei_thread *first = &right->threads[0];
+    uint64_t gap = first->begin > left->last ? first->begin - left->last : 0;
+    struct boundary boundary;
+
+    int rc = boundary_init(&boundary, profile, left, right);
+    if (rc < 0)
+        goto out;
+    if (lost)
+        account_gap(profile, boundary.common, boundary.found, gap, true);
+    else
+        account_gap(profile, left->frames, left->depth, gap, false);
+    profile->gaps += lost;
+    if (!lost && !right->first_renewed) {
+        profile->unclosed += left->depth - boundary.found + left->beyond;
+        profile->appeared += right->inherited_count - boundary.found;
+    }
+    rc = resolve_closings(profile, left, right, &boundary);
+    if (rc == 0)
+        rc = lose_frames(profile, left, right, &boundary,
+                         lost ? left->last : first->begin);
+    if (rc == 0)
+        rc = cunei_steps_join(profile, left, right, true);
+    join_collections(left, right, lost);
+    if (rc == 0) {
+        join_frames(left, right, right->thread_count == 1 ? &boundary : NULL);
+        join_thread(&left->threads[left->thread_count - 1], first);
+    }
+out:
+    boundary_fini(&boundary);
+    return rc;
+}
+
+int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
+                       struct cunei_span *right)
+{
+    size_t skip = 0;
+    int rc = 0;
+
+    if (left->packets == 0 || right->packets == 0) {
+        if (right->packets > 0) {
+            cunei_span_fini(left);
+            *left = *right;
+            *right = (struct cunei_span){0};
+        }
+        cunei_span_fini(right);
+        return 0;
+    }
+
+    const struct cunei_thread *before = &left->threads[left->thread_count - 1];
+    if (before->serial == right->threads[0].serial &&
+        before->vtid == right->threads[0].vtid) {
+        bool lost = !is_next(left, right->first_sequence, right->first_discarded);
+        rc = join_boundary(profile, left, right, lost);
+        skip = 1;
+    } else {
+        rc = cunei_span_finish(left);
+        if (rc == 0)
+            rc = cunei_steps_join(profile, left, right, false);
+        if (rc == 0)
+            join_frames(left, right, NULL);
+        if (left->thread_count == 1)
+            left->first_collecting = left->collecting;
+        left->collecting = right->collecting;
+    }
+    if (rc == 0)
+        rc = cunei_suspended_join(profile, left, right);
+    if (rc == 0)
+        rc = reserve_threads(left, right->thread_count - skip);
+    if (rc == 0) {
+        memcpy(left->threads + left->thread_count, right->threads + skip,
+               (right->thread_count - skip) * sizeof(*left->threads));
+        left->thread_count += right->thread_count - skip;
+        right->thread_count = skip;
+        left->missing += right->missing + missing_before(left, right->first_sequence);
+        left->packets += right->packets;
+        left->last_sequence = right->last_sequence;
+        left->discarded = right->discarded;
+        left->last = right->last;
+        left->beyond = right->beyond;
+    }
+    cunei_span_fini(right);
+    return rc;
+}

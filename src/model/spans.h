@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A thread's story as stretches that nest: each begins once and ends once, in order.
+ *
+ *     struct cunei_spans story = {.methods = &methods, .context = …};
+ *     for each packet of a piece of a stream, in order:
+ *         cunei_spans_packet(&story, packet, words, word_count);
+ *     cunei_spans_end(&story);
+ *     …
+ *     cunei_spans_fini(&story);
+ *
+ * It is the walk (model/walk.h) made simpler for those who only write it down: a
+ * stretch is a call or a region, a generator's from a resumption to its yield, or what
+ * a greenlet ran of a call before another one did.  Where a region ends below calls, or
+ * a call below regions, what is above is cut in two.  Whoever fails ends the telling.
+ *
+ * Pieces of a stream are told independently of each other, in any order and on any
+ * thread.  What lies between two of them is told by a seam, in their order:
+ *
+ *     struct cunei_piece_join seam = {.methods = &methods, .context = …};
+ *     cunei_piece_join_pass(&seam, &first);     before what `first` told
+ *     cunei_piece_join_pass(&seam, &second);    behind that, before what `second` told
+ *     cunei_piece_join_end(&seam);
+ *     cunei_piece_join_fini(&seam);
+ *
+ * So even a stream's first piece leaves it to the seam to begin the thread, and its
+ * last to end what is still open, unless a story is told as a whole.
+ */
+#ifndef CUNEI_MODEL_SPANS_H
+#define CUNEI_MODEL_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/walk.h"
+#include "wire/packet.h"
+
+enum cunei_span_event_begin {
+    CUNEI_BEGIN_CALL,
+    CUNEI_BEGIN_RESUME, /* of a generator or coroutine */
+    CUNEI_BEGIN_SWITCH, /* its greenlet goes on; or it does, cut by a region's end */
+    CUNEI_BEGIN_FOUND,  /* it was open already, since nobody knows when */
+};
+
+enum cunei_span_event_end {
+    CUNEI_END_RETURN,
+    CUNEI_END_YIELD,
+    CUNEI_END_RAISE,
+    CUNEI_END_SWITCH,
+    CUNEI_END_UNSEEN, /* some time ago */
+    CUNEI_END_OPEN,   /* it has not: the story ends */
+};
+
+/* Times are in ticks; 0 goes on, anything else ends the telling. */
+struct cunei_spans_methods {
+    /* What follows is this thread's; it begins here, or goes on from another piece. */
+    int (*thread)(void *context, const struct cunei_packet *packet, uint64_t time,
+                  bool is_begin);
+
+    /* A stretch that another piece began is open; may be NULL. */
+    int (*adopt)(void *context, uint32_t function);
+    int (*open)(void *context, uint32_t function, uint64_t time,
+                enum cunei_span_event_begin how);
+    int (*close)(void *context, uint32_t function, uint64_t time,
+                 enum cunei_span_event_end how);
+
+    /* A step of a task begins or ends; may be NULL. */
+    int (*step)(void *context, uint64_t task, uint64_t time, bool is_begin);
+
+    /* Something else happened, in the innermost stretch; may be NULL. */
+    int (*event)(void *context, const uint64_t *event, uint64_t time);
+
+    /* A function was left that is not known to be open; may be NULL. */
+    int (*orphan)(void *context, uint32_t function, uint64_t time);
+
+    /* So many events are missing here; 0: it is not known how many.  May be NULL. */
+    int (*lost)(void *context, uint64_t time, uint64_t count);
+};
+
+/* Private: a task's step, and the depth of the stretch it ends with. */
+struct cunei_spans_step {
+    uint64_t task;
+    uint32_t depth;
+};
+
+struct cunei_spans_steps {
+    struct cunei_spans_step *items; /* owned */
+    uint32_t count, capacity;
+};
+
+/* Private: where a piece begins or ends. */
+struct cunei_spans_edge {
+    struct cunei_packet packet;
+    uint64_t time;
+    uint32_t *functions; /* owned: of the frames that are open, marked where told */
+    uint32_t count, capacity;
+};
+
+/* Private: with the function of a frame that has a stretch. */
+#define CUNEI_STORY_TOLD (1u << 31)
+
+int cunei_spans_edge_add(struct cunei_spans_edge *edge, uint32_t function);
+
+struct cunei_spans {
+    const struct cunei_spans_methods *methods;
+    void *context;
+    struct cunei_id_kinds kinds;
+    bool is_whole; /* there are no other pieces, and no seams */
+
+    /* Private. */
+    struct cunei_walk walk;
+    struct cunei_spans_edge first, last;
+    uint64_t *closings;     /* owned: when each of `first` ended, or UINT64_MAX … */
+    uint32_t closing_count; /* … so many … */
+    uint32_t inherited;     /* … of which the first ones are open still */
+    struct cunei_spans_steps steps;
+    uint32_t depth;   /* stretches that are open */
+    bool has_first;   /* `first` is known … */
+    bool is_adopting; /* … but for some of the stretches */
+    bool is_behind;   /* frames are open that have no stretch, … */
+    uint64_t since;   /* … since then */
+    bool has_task;
+    uint64_t task; /* whose step the next stretch is */
+    uint64_t discarded;
+};
+
+int cunei_spans_packet(struct cunei_spans *story, const struct cunei_packet *packet,
+                       const uint64_t *words, size_t word_count);
+
+/* The piece ends, and its last thread's story goes on in another one, or does not. */
+int cunei_spans_end(struct cunei_spans *story);
+void cunei_spans_fini(struct cunei_spans *story);
+
+struct cunei_piece_join {
+    const struct cunei_spans_methods *methods;
+    void *context;
+    struct cunei_id_kinds kinds;
+
+    /* Private: what the piece before it left. */
+    struct cunei_spans_edge last;
+    struct cunei_spans_steps steps;
+    uint32_t depth;
+    bool has_thread;
+};
+
+int cunei_piece_join_pass(struct cunei_piece_join *seam,
+                          const struct cunei_spans *piece);
+int cunei_piece_join_end(struct cunei_piece_join *seam);
+void cunei_piece_join_fini(struct cunei_piece_join *seam);
+
+#endif

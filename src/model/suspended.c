@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "model/suspended.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* More outstanding yields are hardly those of generators that will ever go on. */
+#define YIELDS_MAX (1u << 18)
+
+void cunei_suspended_fini(struct cunei_suspended *waits)
+{
+    free(waits->yields);
+    free(waits->resumes);
+    *waits = (struct cunei_suspended){0};
+}
+
+static int reserve(struct cunei_wait **items, uint32_t count, uint32_t *capacity)
+{
+    if (count < *capacity)
+        return 0;
+    uint32_t wanted = *capacity ? 2 * *capacity : 64;
+    struct cunei_wait *grown = realloc(*items, wanted * sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    *items = grown;
+    *capacity = wanted;
+    return 0;
+}
+
+/* Close the gaps that resumed ones left, and forget the oldest where there are still
+ * more than `keep`: generators that were abandoned. */
+static void compact(struct cunei_profile *profile, struct cunei_suspended *waits,
+                    uint32_t keep)
+{
+    uint32_t live = 0, count = 1;
+
+    for (uint32_t i = 1; i < waits->count; i++) {
+        live += waits->yields[i].slot != 0;
+        profile->functions[waits->yields[i].slot].outstanding = 0;
+    }
+    for (uint32_t i = 1; i < waits->count; i++) {
+        struct cunei_wait wait = waits->yields[i];
+        if (wait.slot == 0)
+            continue;
+        struct cunei_facts *facts = &profile->functions[wait.slot];
+        if (live-- > keep) {
+            facts->forgotten++;
+            continue;
+        }
+        wait.below = facts->outstanding;
+        facts->outstanding = count;
+        waits->yields[count++] = wait;
+    }
+    waits->count = count;
+}
+
+/* Yields are numbered from 1, so that 0 says there is none. */
+static int push(struct cunei_profile *profile, struct cunei_suspended *waits,
+                uint32_t slot, uint64_t time)
+{
+    struct cunei_facts *facts = &profile->functions[slot];
+
+    if (waits->count == 0)
+        waits->count = 1;
+    if (waits->count == YIELDS_MAX)
+        compact(profile, waits, YIELDS_MAX / 2);
+    int rc = reserve(&waits->yields, waits->count, &waits->capacity);
+    if (rc < 0)
+        return rc;
+    waits->yields[waits->count] = (struct cunei_wait){time, slot, facts->outstanding};
+    facts->outstanding = waits->count++;
+    return 0;
+}
+
+int cunei_suspended_spill(struct cunei_profile *profile, struct cunei_span *span,
+                          uint32_t slot, uint64_t time)
+{
+    struct cunei_facts *facts = &profile->functions[slot];
+
+    int rc = push(profile, &span->waits, slot, facts->yielded - 1);
+    facts->yielded = time + 1;
+    return rc;
+}
+
+int cunei_suspended_resume(struct cunei_profile *profile, struct cunei_span *span,
+                           uint32_t slot, uint64_t time)
+{
+    struct cunei_facts *facts = &profile->functions[slot];
+    struct cunei_suspended *waits = &span->waits;
+    uint32_t index = facts->outstanding;
+
+    if (index != 0) {
+        facts->suspended += time - waits->yields[index].time;
+        facts->outstanding = waits->yields[index].below;
+        waits->yields[index].slot = 0;
+        if (index + 1 == waits->count)
+            waits->count--;
+        return 0;
+    }
+    if (facts->forgotten > 0) {
+        facts->forgotten--;
+        return 0;
+    }
+    if (waits->resume_count == YIELDS_MAX)
+        return 0;
+    int rc = reserve(&waits->resumes, waits->resume_count, &waits->resume_capacity);
+    if (rc == 0)
+        waits->resumes[waits->resume_count++] = (struct cunei_wait){time, slot, 0};
+    return rc;
+}
+
+int cunei_suspended_seal(struct cunei_profile *profile, struct cunei_span *span)
+{
+    struct cunei_suspended *waits = &span->waits;
+    int rc = 0;
+
+    for (uint32_t i = 1; waits->has_yields && rc == 0 && i < profile->slot_count; i++) {
+        struct cunei_facts *facts = &profile->functions[i];
+        if (facts->yielded != 0)
+            rc = push(profile, waits, i, facts->yielded - 1);
+        facts->yielded = 0;
+        facts->forgotten = 0;
+    }
+    compact(profile, waits, UINT32_MAX);
+    for (uint32_t i = 1; i < waits->count; i++)
+        profile->functions[waits->yields[i].slot].outstanding = 0;
+    waits->has_yields = false;
+    return rc;
+}
+
+int cunei_suspended_join(struct cunei_profile *profile, struct cunei_span *left,
+                         const struct cunei_span *right)
+{
+    struct cunei_suspended *waits = &left->waits;
+    const struct cunei_suspended *later = &right->waits;
+    int rc = 0;
+
+    if (later->count <= 1 && later->resume_count == 0)
+        return 0;
+    compact(profile, waits, UINT32_MAX); /* to link them again */
+    for (uint32_t i = 0; rc == 0 && i < later->resume_count; i++)
+        rc = cunei_suspended_resume(profile, left, later->resumes[i].slot,
+                                    later->resumes[i].time);
+    for (uint32_t i = 1; rc == 0 && i < later->count; i++)
+        rc = push(profile, waits, later->yields[i].slot, later->yields[i].time);
+    if (rc == 0)
+        rc = cunei_suspended_seal(profile, left);
+    return rc;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+/* How a code object comes to its word: see probe/code/code.h. */
+#include <Python.h>
+
+#include <string.h>
+
+#include "base/file_stamp.h"
+#include "probe/budget/budget.h"
+#include "probe/code/code.h"
+#include "probe/code/qualname.h"
+#include "probe/code/registry.h"
+#include "probe/core/compat.h"
+#include "probe/core/hot.h"
+#include "probe/core/lock.h"
+#include "probe/core/names.h"
+#include "probe/core/world.h"
+#include "probe/events/argument.h"
+#include "probe/events/greenlet.h"
+#include "probe/events/line_event.h"
+#include "probe/events/process.h"
+#include "probe/events/task.h"
+#include "probe/user/tag.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+/* What a function is called, owned; either may be NULL. */
+struct names {
+    PyObject *module;
+    PyObject *qualname;
+};
+
+/* Who gives a code object its word has the lock, and so has who changes these. */
+static struct cunei_file_stamps stamps;
+static const struct cunei_patterns everything;
+static const struct cunei_patterns *selection = &everything;
+static struct cunei_code_hooks hooks;
+static cunei_mutex lock;
+
+struct reset {
+    const struct cunei_patterns *patterns;
+    const struct cunei_code_hooks *hooks;
+};
+
+static void reset_all(void *context)
+{
+    const struct reset *reset = context;
+
+    cunei_registry_clear();
+    selection = reset->patterns ? reset->patterns : &everything;
+    hooks = *reset->hooks;
+}
+
+/*
+ * With the lock, so that nobody is in the middle of giving a word, and with the world
+ * stopped, so that no code object is freed meanwhile.
+ */
+void cunei_code_reset(const struct cunei_patterns *patterns,
+                      const struct cunei_code_hooks *wanted)
+{
+    struct reset reset = {patterns, wanted};
+
+    cunei_mutex_lock(&lock);
+    cunei_world_stop(reset_all, &reset);
+    cunei_mutex_unlock(&lock);
+}
+
+static void renew_all(void *unused)
+{
+    (void)unused;
+    for (uint32_t place = 1; place <= cunei_registry_count(); place++) {
+        struct cunei_entry *entry = cunei_registry_at(place);
+        if (!entry->code || entry->id == 0) /* what is not recorded needs no id */
+            continue;
+        (void)cunei_registry_exchange(entry,
+                                      CUNEI_CODE_STALE | place); /* cannot fail */
+    }
+}
+
+void cunei_code_renew(void)
+{
+    cunei_mutex_lock(&lock);
+    cunei_world_stop(renew_all, NULL);
+    cunei_mutex_unlock(&lock);
+}
+
+/* What carries its id in each record, as its level allows. */
+static uint64_t levelled_word(const struct cunei_entry *entry, uint32_t place)
+{
+    switch (entry->state.level) {
+    case CUNEI_LEVEL_COUNTED:
+        return CUNEI_CODE_DEMOTED | CUNEI_CODE_COUNTED | place;
+    case CUNEI_LEVEL_OFF:
+        return CUNEI_CODE_DEMOTED | place;
+    default:
+        return (uint64_t)entry->id << CUNEI_CLASS_SHIFT | place;
+    }
+}
+
+/* Whether nothing but its calls is asked of it. */
+static bool has_levels(const struct cunei_entry *entry)
+{
+    return entry->code && entry->id && !entry->flags && !entry->watched &&
+           !entry->lined && !entry->tagged && Py_REFCNT(entry->code) > 0;
+}
+
+void cunei_code_judge_all(cunei_code_judge *judge, void *context)
+{
+    for (uint32_t place = 1; place <= cunei_registry_count(); place++) {
+        struct cunei_entry *entry = cunei_registry_at(place);
+        if (!has_levels(entry))
+            continue;
+        PyCodeObject *code = entry->code;
+        Py_INCREF(code);
+        judge(code, entry->id, &entry->state, context);
+        Py_DECREF(code);
+    }
+}
+
+void cunei_code_set_level(PyCodeObject *code, enum cunei_level level)
+{
+    uint32_t place = cunei_registry_place(cunei_registry_word(code));
+    struct cunei_entry *entry = cunei_registry_at(place);
+
+    entry->state.level = level;
+    (void)cunei_registry_exchange(entry, levelled_word(entry, place)); /* cannot fail */
+}
+
+/* The probe does not trace itself: who records a part of a program did not call us. */
+static bool is_own(const char *module)
+{
+    return strcmp(module, "cunei") == 0 || strncmp(module, "cunei.", 6) == 0;
+}
+
+/* What the function needs beyond its enter and leave. */
+static uint32_t flags_of(const struct cunei_entry *entry,
+                         const struct cunei_function *function)
+{
+    uint32_t flags =
+        cunei_argument_flags(function) | (entry->flags & CUNEI_CODE_REGIONS);
+
+    if (entry->id >= CUNEI_FUNCTION_CLASS_END)
+        flags |= CUNEI_CODE_CALL;
+    if (cunei_task_is_coroutine(entry->code))
+        flags |= CUNEI_CODE_COROUTINE;
+    if (entry->lined && entry->code->co_flags & CUNEI_GENERATES)
+        flags |= CUNEI_CODE_LINES;
+    if (cunei_greenlet_is_module(function->module, function->qualname))
+        flags |= CUNEI_CODE_GREENLET;
+    if (cunei_process_names(entry->code))
+        flags |= CUNEI_CODE_NAMES;
+    return flags;
+}
+
+static bool is_selected(const struct cunei_function *function)
+{
+    return !is_own(function->module) &&
+           cunei_patterns_include(selection, function->module, function->qualname,
+                                  function->file);
+}
+
+uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
+{
+    *is_off = !is_selected(function);
+    return *is_off ? 0 : cunei_recorder_define(function);
+}
+
+/*
+ * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
+ * is also what guards the buffers.
+ */
+static uint64_t identify(struct cunei_entry *entry, const struct names *names)
+{
+    static char module[CUNEI_NAMES_MAX], qualname[CUNEI_NAMES_MAX],
+        file[CUNEI_NAMES_MAX];
+    PyCodeObject *code = entry->code;
+    uint64_t bits = entry->watched ? CUNEI_CODE_WATCHED : 0;
+    bool is_off;
+
+    (void)cunei_names_copy(names->module, module, sizeof(module));
+    (void)cunei_names_copy(names->qualname, qualname, sizeof(qualname));
+    cunei_names_of_file(code->co_filename, file);
+    struct cunei_function function = {
+        /* A process that multiprocessing spawned has the program's main module, too. */
+        .module = strcmp(module, "__mp_main__") == 0 ? "__main__" : module,
+        .qualname = qualname,
+        .file = file,
+        .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
+    };
+    entry->lined = cunei_line_event_wants(&function) && is_selected(&function);
+    if (entry->lined) {
+        function.source = cunei_file_stamp_read(&stamps, file);
+        bits |= CUNEI_CODE_LINED;
+    }
+    entry->id = cunei_code_define(&function, &is_off);
+    entry->tagged = cunei_tag_is_wanted(code);
+    if (entry->tagged && is_off) {
+        entry->id = cunei_recorder_define(&function);
+        is_off = false;
+    }
+    if (entry->id == 0 && !is_off)
+        return 0;
+    if (entry->tagged)
+        cunei_tag_identified(code, entry->id);
+    entry->flags = flags_of(entry, &function);
+    if (is_off && !(entry->flags & (CUNEI_CODE_GREENLET | CUNEI_CODE_NAMES)))
+        return CUNEI_CODE_OFF | bits;
+    return bits |
+           (entry->flags ? CUNEI_CODE_COLD : (uint64_t)entry->id << CUNEI_CLASS_SHIFT);
+}
+
+static void call_hooks(const struct cunei_entry *entry, bool selected)
+{
+    if (hooks.selected && selected)
+        hooks.selected(entry->code);
+    if (hooks.watched && entry->watched)
+        hooks.watched(entry->code);
+    if (hooks.lined && entry->lined)
+        hooks.lined(entry->code);
+}
+
+/*
+ * Give the code object its word and an entry; lock held.  Until its events are on the
+ * word is a stale one: a thread that calls the function meanwhile waits for the lock,
+ * where it would otherwise run past them.
+ */
+static uint64_t make_word(PyCodeObject *code, const struct names *names)
+{
+    struct cunei_entry entry = {
+        .code = code, .watched = hooks.watched && cunei_process_watches(code)};
+    uint64_t word = identify(&entry, names);
+    uint32_t place = word ? cunei_registry_add(&entry) : 0;
+    bool selected = !(word & CUNEI_CODE_OFF);
+    bool waits = (hooks.selected && selected) || entry.watched || entry.lined;
+
+    if (place == 0)
+        return 0;
+    word |= place;
+    if (cunei_code_set_word(code, waits ? CUNEI_CODE_STALE | place : word) < 0) {
+        PyErr_Clear();
+        cunei_registry_remove(place);
+        return 0;
+    }
+    if (waits) {
+        struct cunei_entry *added = cunei_registry_at(place);
+        call_hooks(added, selected);
+        if (hooks.level && has_levels(added) && hooks.level(added->id)) {
+            added->state.level = hooks.level(added->id);
+            word = levelled_word(added, place);
+            hooks.levelled(code, added->state.level);
+        }
+        (void)cunei_registry_exchange(added, word); /* cannot fail: there is one */
+    }
+    if (hooks.left_out && !selected)
+        hooks.left_out(code);
+    return word;
+}
+
+/* The same for one that had its entry before a fork. */
+static uint64_t renew_word(const struct names *names, uint32_t place)
+{
+    uint64_t word = identify(cunei_registry_at(place), names);
+
+    if (word == 0)
+        return 0;
+    if (cunei_registry_exchange(cunei_registry_at(place), word | place) == 0)
+        return word | place;
+    PyErr_Clear();
+    return 0;
+}
+
+/* Its events take the cold path from now on; lock held. */
+static void make_cold(struct cunei_entry *entry, uint64_t word, uint32_t flag)
+{
+    const uint64_t kept = CUNEI_CODE_WATCHED | CUNEI_CODE_LINED;
+
+    __atomic_fetch_or(&entry->flags, flag, __ATOMIC_RELAXED);
+    if (!(word & CUNEI_CODE_COLD))
+        (void)cunei_registry_exchange(entry, (word & kept) | CUNEI_CODE_COLD |
+                                                 cunei_registry_place(word));
+}
+
+bool cunei_code_hear_regions(PyCodeObject *code, PyObject *globals)
+{
+    /* What is demoted comes and goes, and its regions stay where they are. */
+    const uint64_t unheard = CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_DEMOTED;
+    uint64_t word = cunei_code_resolve(code, globals);
+
+    if (cunei_code_id(word) == 0)
+        return false;
+    if (cunei_code_flags(word) & CUNEI_CODE_REGIONS)
+        return true;
+    cunei_mutex_lock(&lock);
+    word = cunei_registry_word(code);
+    if (word && !(word & unheard))
+        make_cold(cunei_registry_at(cunei_registry_place(word)), word,
+                  CUNEI_CODE_REGIONS);
+    cunei_mutex_unlock(&lock);
+    return true;
+}
+
+uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
+{
+    uint64_t word = cunei_code_word(code);
+    if (word)
+        return word;
+
+    /* Before the lock: a strange dict may compare its keys with code of its own. */
+    struct names names = {
+        .module = globals && PyDict_Check(globals)
+                      ? cunei_compat_dict_get(globals, "__name__")
+                      : NULL,
+        .qualname = cunei_qualname_find(code, globals),
+    };
+    uint64_t begin = cunei_clock_read();
+    cunei_mutex_lock(&lock);
+    uint64_t before = cunei_registry_word(code);
+    if (before == 0)
+        word = make_word(code, &names);
+    else if (before & CUNEI_CODE_STALE)
+        word = renew_word(&names, cunei_registry_place(before));
+    else
+        word = before; /* another thread was faster */
+    cunei_mutex_unlock(&lock);
+    cunei_budget_took(cunei_clock_read() - begin);
+    Py_XDECREF(names.module);
+    Py_XDECREF(names.qualname);
+    return word;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the package's functions are given, by place or by name.
+ *
+ *     static const struct cunei_args_form form = {"mark", {"name", "value"}, 1, 2};
+ *     PyObject *values[2];
+ *     if (cunei_args_parse(&form, args, count, names, values) < 0)
+ *         return NULL;
+ *
+ * By place it costs next to nothing, since the form is known when it is compiled.
+ */
+#ifndef CUNEI_PROBE_CORE_ARG_PARSE_H
+#define CUNEI_PROBE_CORE_ARG_PARSE_H
+
+#include <Python.h>
+
+#define CUNEI_ARGS_MAX 2
+
+struct cunei_args_form {
+    const char *function;
+    const char *words[CUNEI_ARGS_MAX];
+    Py_ssize_t least, most; /* so many of them; the first ones */
+};
+
+/* The same for any way to give them. */
+int cunei_args_match(const struct cunei_args_form *form, PyObject *const *args,
+                     Py_ssize_t count, PyObject *names,
+                     PyObject *values[CUNEI_ARGS_MAX]);
+
+/*
+ * The values, borrowed, of a function with METH_FASTCALL | METH_KEYWORDS; NULL for one
+ * that was left out.  -1 with an exception: they are not as the form says.
+ */
+static inline int cunei_args_parse(const struct cunei_args_form *form,
+                                   PyObject *const *args, Py_ssize_t count,
+                                   PyObject *names, PyObject *values[CUNEI_ARGS_MAX])
+{
+    if (__builtin_expect(names || count < form->least || count > form->most, 0))
+        return cunei_args_match(form, args, count, names, values);
+    for (Py_ssize_t i = 0; i < CUNEI_ARGS_MAX; i++)
+        values[i] = i < count ? args[i] : NULL;
+    return 0;
+}
+
+/* Of a function with just one: it, or NULL with an exception. */
+static inline PyObject *cunei_args_one(const struct cunei_args_form *form,
+                                       PyObject *const *args, Py_ssize_t count,
+                                       PyObject *names)
+{
+    PyObject *values[CUNEI_ARGS_MAX];
+
+    return cunei_args_parse(form, args, count, names, values) < 0 ? NULL : values[0];
+}
+
+#endif

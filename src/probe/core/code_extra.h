@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The word that a tool may hang on a code object.  It is read inline, past the public
+ * interface, because the function for it costs 1.5 to 3 ns an event.
+ * cunei_code_extra_is_readable proves at import that the layout is the expected one; if
+ * it is not, the function is used.
+ */
+#ifndef CUNEI_PROBE_CORE_CODE_EXTRA_H
+#define CUNEI_PROBE_CORE_CODE_EXTRA_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probe/core/compat.h"
+
+/* How many of ours there are, side by side: before 3.11 also that of qualname.c. */
+#define CUNEI_EXTRA_COUNT (PY_VERSION_HEX >= 0x030b0000 ? 1 : 2)
+
+struct cunei_code_extra {
+    Py_ssize_t size;
+    void *words[];
+};
+
+/*
+ * Without a GIL another thread may just be giving the code object its words.  Pairs
+ * with the release in cunei_code_extra_set, or that of CPython's own since 3.14.4;
+ * where there is a GIL, the atomic loads are plain ones.
+ */
+static inline uint64_t cunei_code_extra_inline(PyCodeObject *code, Py_ssize_t index)
+{
+    const int order = CUNEI_COMPAT_HAS_GIL ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE;
+    const struct cunei_code_extra *extra = __atomic_load_n(&code->co_extra, order);
+    return extra && index < extra->size
+               ? (uint64_t)(uintptr_t)__atomic_load_n(&extra->words[index], order)
+               : 0;
+}
+
+static inline uint64_t cunei_code_extra_call(PyCodeObject *code, Py_ssize_t index)
+{
+    void *word = NULL;
+    (void)PyUnstable_Code_GetExtra((PyObject *)code, index, &word);
+    return (uint64_t)(uintptr_t)word;
+}
+
+/*
+ * Gives a code object that has no words yet its first one.  CPython would make room for
+ * the words of every tool, and call the functions of all of them when the code object
+ * is freed; that of a tool which came after us may be gone by then, as that of
+ * CPython's own test_code is.  So there is room for no more than ours and those before.
+ *
+ * Without a GIL, CPython before 3.14.4 also lays the words out in the sight of other
+ * threads, and on processors that reorder stores they may see what was in that memory
+ * before.  Here they are shown when they are whole.  What cannot be helped is another
+ * tool that gives it a word at the same time.
+ */
+#if CUNEI_COMPAT_HAS_GIL || PY_VERSION_HEX < 0x030e0400
+static inline bool cunei_code_extra_lay_out(PyCodeObject *code, Py_ssize_t index,
+                                            uint64_t word)
+{
+    void *none = NULL;
+    const Py_ssize_t size = index + CUNEI_EXTRA_COUNT;
+    struct cunei_code_extra *extra =
+        PyMem_Calloc(1, sizeof(*extra) + (size_t)size * sizeof(void *));
+
+    if (!extra)
+        return false;
+    extra->size = size;
+    extra->words[index] = (void *)(uintptr_t)word;
+    if (__atomic_compare_exchange_n(&code->co_extra, &none, (void *)extra, false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        return true;
+    PyMem_Free(extra);
+    return false;
+}
+#else
+static inline bool cunei_code_extra_lay_out(PyCodeObject *code, Py_ssize_t index,
+                                            uint64_t word)
+{
+    (void)code;
+    (void)index;
+    (void)word;
+    return false;
+}
+#endif
+
+/* -1 with an exception set. */
+static inline int cunei_code_extra_set(PyCodeObject *code, Py_ssize_t index,
+                                       uint64_t word, bool is_inline)
+{
+    if (is_inline && word && !code->co_extra &&
+        cunei_code_extra_lay_out(code, index, word))
+        return 0;
+    /* Who finds the word finds what it stands for. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    return PyUnstable_Code_SetExtra((PyObject *)code, index, (void *)(uintptr_t)word);
+}
+
+/* Whether both ways to read it say what it is. */
+static inline bool cunei_code_extra_is_readable(PyCodeObject *code, Py_ssize_t index,
+                                                uint64_t expected)
+{
+    return cunei_code_extra_inline(code, index) == expected &&
+           cunei_code_extra_call(code, index) == expected;
+}
+
+#endif

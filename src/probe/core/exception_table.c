@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/core/exception_table.h"
+
+#include <stdbool.h>
+
+#define UNIT 2 /* bytes of an instruction, or of a part of one */
+
+/*
+ * A number of the exception table: six bits a byte, the largest first.  The table is of
+ * code that the program may have made: it may end in the middle.
+ */
+static const unsigned char *read_number(const unsigned char *byte,
+                                        const unsigned char *end, unsigned *number)
+{
+    bool goes_on = true;
+
+    for (*number = 0; goes_on && byte < end; byte++) {
+        *number = *number << 6 | (*byte & 63);
+        goes_on = *byte & 64;
+    }
+    return goes_on ? NULL : byte;
+}
+
+/* Its entries are sorted, and in instructions. */
+int cunei_exception_table_find(PyCodeObject *code, int offset)
+{
+    PyObject *table = code->co_exceptiontable;
+    const unsigned char *byte = (const unsigned char *)PyBytes_AS_STRING(table);
+    const unsigned char *end = byte + PyBytes_GET_SIZE(table);
+    unsigned at = (unsigned)(offset / UNIT), entry[4]; /* start, size, handler, depth */
+
+    while (byte && byte < end) {
+        for (int i = 0; i < 4 && byte; i++)
+            byte = read_number(byte, end, &entry[i]);
+        if (!byte || entry[0] > at)
+            break;
+        if (at - entry[0] < entry[1])
+            return (int)(UNIT * entry[2]);
+    }
+    return -1;
+}

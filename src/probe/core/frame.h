@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is known of one Python frame without running anything; frames.h looks at those
+ * of a thread.  Which frame a frame object stands for is read past the public interface
+ * and proven by cunei_frame_is_readable; if that fails, C functions that call back
+ * are missing where a packet begins.
+ */
+#ifndef CUNEI_PROBE_CORE_FRAME_H
+#define CUNEI_PROBE_CORE_FRAME_H
+
+#include <Python.h>
+
+#include <opcode.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "probe/core/compat.h"
+
+#if PY_VERSION_HEX >= 0x030c0000
+#include "probe/core/frame_312.h"
+#include "probe/core/hot.h"
+#endif
+
+/*
+ * Which of the interpreter's frames runs: the same at its start and at its end, and for
+ * a generator as long as that lives.  It is compared, and never looked into.
+ */
+static inline const void *cunei_frame_running(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return cunei_frame_312_own.leaving ? cunei_frame_312_own.leaving
+                                       : cunei_frame_312_top(thread);
+#elif PY_VERSION_HEX >= 0x030b0000
+    return thread->cframe->current_frame;
+#else
+    return thread->frame;
+#endif
+}
+
+/* The same for a frame that is known by its object; read past the public interface. */
+static inline const void *cunei_frame_of(PyFrameObject *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+    const struct {
+        PyObject_HEAD void *back;
+        const void *frame;
+    } *object = (const void *)frame;
+    return object->frame;
+#else
+    return frame;
+#endif
+}
+
+/* The code of the frame that runs, new; NULL: none runs. */
+static inline PyCodeObject *cunei_frame_code(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    struct _PyInterpreterFrame *frame = (void *)cunei_frame_312_top(thread);
+    PyObject *code = frame ? PyUnstable_InterpreterFrame_GetCode(frame) : NULL;
+
+    if (code && !PyCode_Check(code))
+        Py_CLEAR(code); /* None, of a frame that the interpreter has for itself */
+    return (PyCodeObject *)code;
+#else
+    const cunei_compat_311_frame *frame = cunei_compat_311_top(thread);
+
+    return frame ? (PyCodeObject *)Py_NewRef(frame->f_code) : NULL;
+#endif
+}
+
+/*
+ * Whether that says of the frame that runs what it should.  Before 3.12 there may be
+ * none, and without that layout nothing would work.
+ */
+static inline bool cunei_frame_is_readable(void)
+{
+#if PY_VERSION_HEX < 0x030c0000
+    return true;
+#else
+    PyThreadState *thread = PyThreadState_Get();
+    PyFrameObject *frame = PyThreadState_GetFrame(thread);
+    bool reads = frame && cunei_frame_of(frame) == cunei_frame_running(thread);
+
+    Py_XDECREF(frame);
+    return reads;
+#endif
+}
+
+/*
+ * Whether a frame is at its first instruction.  From 3.13 on pending work, such as a
+ * garbage collection or the handler of a signal, is done there before the start is
+ * told.
+ */
+static inline bool cunei_frame_begins(PyFrameObject *frame, const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    if (cunei_frame_312_is_on)
+        return cunei_frame_of(frame) == cunei_frame_312_own.opening;
+#endif
+#if PY_VERSION_HEX >= 0x030d0000
+    /* Instructions have two bytes. */
+    return PyFrame_GetLasti(frame) == 2 * code->_co_firsttraceable;
+#elif PY_VERSION_HEX >= 0x030c0000
+    (void)frame;
+    (void)code;
+    return false;
+#else
+    (void)code;
+    return cunei_compat_311_is_opening(cunei_compat_311_frame_of(frame));
+#endif
+}
+
+/* The start of the frame on top has just been told. */
+static inline void cunei_frame_opened(void)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    cunei_frame_312_own.opening = NULL;
+#else
+    cunei_compat_311_opened();
+#endif
+}
+
+/* The function whose end is just told, and whose frame is on top no more; 0: none. */
+static inline uint32_t cunei_frame_leaving(void)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    return cunei_frame_312_own.leaving ? cunei_frame_312_own.function : 0;
+#else
+    return 0;
+#endif
+}
+
+/* Whether the frame whose end is just told is the one that runs: of this code. */
+static inline bool cunei_frame_is_ending(const PyCodeObject *code)
+{
+    if (cunei_frame_leaving())
+        return true;
+    PyCodeObject *top = cunei_frame_code(PyThreadState_Get());
+    bool yes = top == code;
+
+    Py_XDECREF(top);
+    return yes;
+}
+
+/* Whether this is the instruction at an offset in bytes. */
+static inline bool cunei_frame_is_at(PyCodeObject *code, int offset, int instruction)
+{
+    PyObject *bytes = PyCode_GetCode(code); /* one for all calls */
+    bool yes = bytes && PyBytes_Check(bytes) && offset >= 0 &&
+               offset < PyBytes_GET_SIZE(bytes) &&
+               (unsigned char)PyBytes_AS_STRING(bytes)[offset] == instruction;
+
+    PyErr_Clear();
+    Py_XDECREF(bytes);
+    return yes;
+}
+
+/* Whether the one there suspends a generator. */
+static inline bool cunei_frame_yields(PyCodeObject *code, int offset)
+{
+    return cunei_frame_is_at(code, offset, YIELD_VALUE);
+}
+
+/*
+ * Whether a generator's frame, not the one on top, is where it was suspended: it is not
+ * running then.  An exception that is thrown into it goes to the generator it delegates
+ * to first, and meanwhile its frame stands below that one's all the same.
+ */
+static inline bool cunei_frame_rests(PyFrameObject *frame, PyCodeObject *code)
+{
+    if (!(code->co_flags & CUNEI_GENERATES))
+        return false;
+#if PY_VERSION_HEX >= 0x030d0000
+    return cunei_frame_yields(code, PyFrame_GetLasti(frame) - 2); /* then a RESUME */
+#elif PY_VERSION_HEX >= 0x030c0000
+    return cunei_frame_yields(code, PyFrame_GetLasti(frame));
+#elif PY_VERSION_HEX >= 0x030b0000
+    /* One that has just yielded, and is told of, is at the same place. */
+    return cunei_frame_yields(code, PyFrame_GetLasti(frame)) &&
+           !cunei_compat_311_is_suspended(cunei_compat_311_frame_of(frame));
+#else
+    /* It stands before a `yield from`, where no handler of a signal is run. */
+    return cunei_frame_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
+#endif
+}
+
+/* The same for one on top: before 3.12 an event may come when it is not its turn. */
+static inline bool cunei_frame_top_rests(PyFrameObject *frame, PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    (void)frame;
+    (void)code;
+    return false;
+#else
+    return cunei_frame_rests(frame, code) &&
+           !cunei_compat_311_is_ending(cunei_compat_311_frame_of(frame));
+#endif
+}
+
+/*
+ * How many Python frames the thread has, by the counter that limits them.  It also
+ * counts a few that only the interpreter knows of, for calls of `__init__`.
+ */
+static inline size_t cunei_frame_depth(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+    int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
+    return (depth > 0 ? (size_t)depth : 0) + cunei_frame_312_own.pushed;
+#else
+    return cunei_compat_311_count(thread); /* the counter counts recursion in C, too */
+#endif
+}
+
+#endif

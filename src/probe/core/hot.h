@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What those share that are called for every event: in any thread, without an
+ * allocation, a lock or a call of Python.
+ */
+#ifndef CUNEI_PROBE_CORE_HOT_H
+#define CUNEI_PROBE_CORE_HOT_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rt/clock.h"
+#include "rt/stream.h"
+
+#define CUNEI_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* Flags of code whose frames are left and entered again. */
+#define CUNEI_GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
+
+/*
+ * Whether the event could be written at once: with a word that has an id, in a stream
+ * that has room.  `has_counter` is cunei_clock_has_counter: in another library, and
+ * asked each time, it took 10 ns of a call.
+ */
+static inline bool cunei_hot_put(uint64_t word, enum cunei_phase phase,
+                                 bool has_counter)
+{
+    uint64_t now = CUNEI_LIKELY(has_counter) ? cunei_clock_counter()
+                                             : cunei_clock_ns(CLOCK_MONOTONIC);
+    struct cunei_stream *stream = cunei_stream_own;
+
+    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
+        return false;
+    /* The word's upper bits and the time's lower ones, without two masks. */
+    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
+    return true;
+}
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Numbers for objects of the program, such as its tasks and greenlets: each has one of
+ * its own in this process, the same for as long as it lives.
+ *
+ * An object is known by its address and by a weak reference, so that nothing is kept
+ * alive and an address that is used again is told apart.  Any thread may ask.
+ */
+#ifndef CUNEI_PROBE_CORE_OBJECT_NUMBER_H
+#define CUNEI_PROBE_CORE_OBJECT_NUMBER_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/core/lock.h"
+
+struct cunei_numbers {
+    struct cunei_number *items; /* owned, private: a hash by address */
+    size_t size;                /* a power of two, or 0 */
+    size_t used;
+    size_t asked; /* for numbers, since it was looked who is gone */
+    uint64_t last;
+    cunei_mutex lock;
+};
+
+/*
+ * The object's number, from 1; 0: there is none to be had.  `*is_new` is set where it
+ * had none before.  No exception is left.
+ */
+uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
+                            bool *is_new);
+
+/* Whether an object that has a number had another name, or none, before this str. */
+bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
+                          PyObject *name);
+
+/* Forget all objects; the next number is one that no other had. */
+void cunei_numbers_clear(struct cunei_numbers *numbers);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/events/function_event.h"
+
+#include "probe/code/code.h"
+#include "probe/core/compat.h"
+#include "probe/core/frame.h"
+#include "probe/core/write.h"
+#include "probe/events/argument.h"
+#include "probe/events/c_call.h"
+#include "probe/events/exception.h"
+#include "probe/events/frames.h"
+#include "probe/events/greenlet.h"
+#include "probe/events/process.h"
+#include "probe/events/task.h"
+#include "probe/user/region.h"
+#include "probe/user/tag.h"
+#include "rt/recorder.h"
+
+uint64_t cunei_function_event_word(PyCodeObject *code)
+{
+    /* Its frame is the one that runs, so that one's globals name the module. */
+    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
+
+    if (word == 0)
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+    return word;
+}
+
+/* The frame on top is open now: what follows on its begin, or on its going on. */
+static void told_begin(uint32_t flags, enum cunei_phase phase)
+{
+    cunei_frame_opened();
+    if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_RESUME)
+        cunei_region_frame_resumes();
+    else if (flags & CUNEI_CODE_REGIONS)
+        cunei_region_frame_begins();
+    cunei_tag_tell();
+}
+
+void cunei_function_event_write(PyCodeObject *code, uint64_t word,
+                                enum cunei_phase phase, PyObject *value)
+{
+    uint32_t id = cunei_code_id(word), flags = cunei_code_flags(word);
+
+    if (flags & CUNEI_CODE_RESULT && phase == CUNEI_PHASE_LEAVE && value) {
+        cunei_argument_write_result(code, word, value);
+        if (cunei_code_word(code) != word)
+            return;
+    }
+    if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_YIELD)
+        cunei_region_frame_yields();
+    if (flags & CUNEI_CODE_COROUTINE)
+        cunei_task_write(id, phase);
+    else if (id)
+        cunei_write_function(id, phase);
+    if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_LEAVE)
+        cunei_region_frame_ends(code);
+    if (flags & CUNEI_CODE_GREENLET && phase == CUNEI_PHASE_LEAVE)
+        cunei_greenlet_imported();
+    if (flags & CUNEI_CODE_NAMES)
+        cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
+    if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
+        told_begin(flags, phase);
+    if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
+        cunei_argument_write(code, word);
+}
+
+void cunei_function_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+                                 PyObject *offset, PyObject *exception)
+{
+    uint32_t id = cunei_code_id(word);
+    bool closes = code->co_flags & CO_ASYNC_GENERATOR && type == PyExc_GeneratorExit;
+    uint64_t run = 0;
+
+    if (word == 0)
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
+    if (id) {
+        cunei_c_call_unwind();
+        run = cunei_frames_run(id);
+        if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
+            cunei_task_unwind();
+    }
+    if (exception)
+        cunei_exception_unwound(code, offset, exception);
+    if (id)
+        cunei_write_unwind(id, closes ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER, run);
+    if (cunei_code_flags(word) & CUNEI_CODE_REGIONS)
+        cunei_region_frame_ends(code);
+}
+
+bool cunei_function_event_is_main(PyCodeObject *code)
+{
+    PyObject *module = NULL, *globals = cunei_frames_globals();
+
+    if (!globals || PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
+        return false;
+    PyObject *modules = cunei_compat_sys("modules");
+    if (modules && PyDict_Check(modules))
+        module = cunei_compat_dict_get(modules, "__main__");
+    bool yes = module && PyModule_Check(module) && PyModule_GetDict(module) == globals;
+    Py_XDECREF(module);
+    Py_XDECREF(modules);
+    return yes;
+}

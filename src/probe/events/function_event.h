@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What an event of a function leads to, whoever tells of it: the half that is not hot.
+ * The code is that of the frame on top, and no exception is set.
+ */
+#ifndef CUNEI_PROBE_EVENTS_FUNCTION_EVENT_H
+#define CUNEI_PROBE_EVENTS_FUNCTION_EVENT_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+
+/* The code's word, made at first sight; 0: there is none, and the event is lost. */
+uint64_t cunei_function_event_word(PyCodeObject *code);
+
+/*
+ * Write the event of a function with this word, and what else its flags ask for:
+ * `value` is what it returns or yields, NULL where it does neither.
+ */
+void cunei_function_event_write(PyCodeObject *code, uint64_t word,
+                                enum cunei_phase phase, PyObject *value);
+
+/*
+ * Write that a frame of the function ends by an exception of this type, and its leave.
+ * The exception itself is told of, too, if there is one.
+ */
+void cunei_function_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+                                 PyObject *offset, PyObject *exception);
+
+/* Whether this is the first frame of __main__. */
+bool cunei_function_event_is_main(PyCodeObject *code);
+
+#endif

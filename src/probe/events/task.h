@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The tasks of asyncio: which of them each step of a coroutine belongs to.
+ *
+ * asyncio runs a task step by step; a step is one activation of the task's outermost
+ * coroutine.  Events of coroutines come through here: one that begins a step gets a
+ * `task` event in front.  asyncio is asked which task runs, and never imported for it;
+ * no code of the program runs, and no task is kept alive.
+ */
+#ifndef CUNEI_PROBE_EVENTS_TASK_H
+#define CUNEI_PROBE_EVENTS_TASK_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+
+/* Whether frames of this code may be what a task runs. */
+bool cunei_task_is_coroutine(const PyCodeObject *code);
+
+/*
+ * Write an event of a coroutine's frame, the one that runs, and the task before it, if
+ * it begins a step.  Leaves a pending exception as it is.
+ */
+void cunei_task_write(uint32_t id, enum cunei_phase phase);
+
+/*
+ * The same in less time, if the stream has room for it: with that, there is a
+ * recording on, and the id is of it.  False: nothing was done.
+ */
+bool cunei_task_put(uint32_t id, enum cunei_phase phase);
+
+/* The same frame ends by an exception; somebody else writes that. */
+void cunei_task_unwind(void);
+
+/* A recording begins, or one has ended: nothing is known, nothing is held. */
+void cunei_task_reset(void);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/events/thread_name.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "probe/code/qualname.h"
+#include "probe/core/compat.h"
+#include "probe/core/names.h"
+#include "probe/core/write.h"
+#include "rt/recorder.h"
+#include "rt/stream.h"
+#include "wire/event.h"
+
+#define NAME_MAX_BYTES 256
+
+/*
+ * A thread stands in threading's table from its third frame or so; before that it is
+ * looked for in its frames, of which no more are looked at: each would get an object.
+ */
+#define FRAMES_MAX 16
+
+/* A hash of the name that the thread's stream tells. */
+static _Thread_local uint64_t told;
+
+/* This thread was about to give some thread another name. */
+static _Thread_local bool is_changing;
+
+static uint64_t hash_name(const char *name, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The Thread that is the `self` of the thread's outermost frame; new, or NULL. */
+static PyObject *find_in_frames(void)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyFrameObject *outermost = NULL;
+    PyObject *thread = NULL;
+
+    for (int i = 0; frame && i < FRAMES_MAX; i++) {
+        Py_XDECREF(outermost);
+        outermost = frame;
+        frame = PyFrame_GetBack(outermost);
+    }
+    if (outermost && !frame) {
+        PyCodeObject *code = PyFrame_GetCode(outermost);
+        if (cunei_qualname_is(code, "Thread._bootstrap"))
+            thread = PyFrame_GetVarString(outermost, "self");
+        Py_DECREF(code);
+    }
+    Py_XDECREF(frame);
+    Py_XDECREF(outermost);
+    return thread;
+}
+
+/*
+ * Whether it stands for another thread, which is gone: threading never hears of the end
+ * of threads that it did not start, and what it calls them by comes back.
+ */
+static bool is_left_behind(PyObject *thread)
+{
+    if (strcmp(Py_TYPE(thread)->tp_name, "_DummyThread") != 0)
+        return false;
+    PyObject *number = cunei_names_attribute(thread, "_native_id");
+    bool is_other =
+        number && PyLong_Check(number) && PyLong_AsLong(number) != (long)gettid();
+
+    PyErr_Clear();
+    Py_XDECREF(number);
+    return is_other;
+}
+
+/* The Thread that threading has in its table for this thread; new, or NULL. */
+static PyObject *find_in_table(void)
+{
+    PyObject *modules = cunei_compat_sys("modules");
+    PyObject *threading = NULL, *table = NULL, *ident = NULL, *thread = NULL;
+
+    if (modules && PyDict_Check(modules))
+        threading = cunei_compat_dict_get(modules, "threading");
+    if (threading && PyModule_Check(threading))
+        table = cunei_compat_dict_get(PyModule_GetDict(threading), "_active");
+    if (table && PyDict_Check(table))
+        ident = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
+    if (ident)
+        thread = cunei_compat_dict_item(table, ident);
+    if (thread && is_left_behind(thread))
+        Py_CLEAR(thread);
+    Py_XDECREF(ident);
+    Py_XDECREF(table);
+    Py_XDECREF(threading);
+    Py_XDECREF(modules);
+    return thread;
+}
+
+static size_t copy_own_name(PyObject *thread, char name[NAME_MAX_BYTES])
+{
+    PyObject *text = cunei_names_attribute(thread, "_name");
+    PyObject *bytes = NULL;
+    size_t size = 0;
+
+    if (text && PyUnicode_Check(text))
+        bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    if (bytes) {
+        const char *whole = PyBytes_AS_STRING(bytes);
+        size = cunei_text_cut(whole, (size_t)PyBytes_GET_SIZE(bytes), NAME_MAX_BYTES);
+        memcpy(name, whole, size);
+    }
+    Py_XDECREF(bytes);
+    Py_XDECREF(text);
+    return size;
+}
+
+static size_t copy_system_name(char name[NAME_MAX_BYTES])
+{
+    static const char main_thread[] = "MainThread";
+
+    if (gettid() == getpid()) {
+        memcpy(name, main_thread, sizeof(main_thread));
+        return sizeof(main_thread) - 1;
+    }
+    return pthread_getname_np(pthread_self(), name, NAME_MAX_BYTES) == 0
+               ? strnlen(name, NAME_MAX_BYTES)
+               : 0;
+}
+
+/* The whole name, without a NUL; returns its size. */
+static size_t copy_name(char name[NAME_MAX_BYTES])
+{
+    PyObject *thread = find_in_frames();
+    size_t size = 0;
+
+    if (!thread)
+        thread = find_in_table();
+    if (thread)
+        size = copy_own_name(thread, name);
+    Py_XDECREF(thread);
+    PyErr_Clear();
+    return size ? size : copy_system_name(name);
+}
+
+/* What a packet's head has room for. */
+static size_t cut_name(const char *name, size_t size,
+                       char cut[CUNEI_PACKET_THREAD_NAME])
+{
+    size = cunei_text_cut(name, size, CUNEI_PACKET_THREAD_NAME);
+    memset(cut, 0, CUNEI_PACKET_THREAD_NAME);
+    memcpy(cut, name, size);
+    return size;
+}
+
+void cunei_thread_name_copy(char name[CUNEI_PACKET_THREAD_NAME])
+{
+    char whole[NAME_MAX_BYTES];
+    size_t size = copy_name(whole);
+
+    size = cut_name(whole, size, name);
+    told = hash_name(name, size);
+}
+
+void cunei_thread_name_check(bool top_is_open)
+{
+    struct cunei_stream *stream = cunei_stream_own;
+    char name[NAME_MAX_BYTES];
+    size_t size = copy_name(name);
+    uint64_t hash = hash_name(name, size);
+
+    /* By now it has: whoever looked too early is to look again. */
+    if (is_changing) {
+        is_changing = false;
+        cunei_recorder_poke();
+    }
+    if (hash == told)
+        return;
+    told = hash;
+    (void)cut_name(name, size, stream->name);
+    uint64_t words[] = {cunei_record(0, CUNEI_CLASS_THREAD_NAME, 0), stream->thread, 0};
+    cunei_write_text(words, 3, name, size, top_is_open);
+}
+
+bool cunei_thread_name_watches(PyCodeObject *code)
+{
+    return code->co_argcount == 2 && cunei_qualname_is(code, "Thread.name");
+}
+
+void cunei_thread_name_changes(void)
+{
+    is_changing = true;
+    cunei_recorder_poke();
+}

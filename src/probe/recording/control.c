@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/recording/control.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/budget/budget.h"
+#include "probe/code/code.h"
+#include "probe/core/compat.h"
+#include "probe/core/world.h"
+#include "probe/events/argument.h"
+#include "probe/events/c_call.h"
+#include "probe/events/exception.h"
+#include "probe/events/frames.h"
+#include "probe/events/greenlet.h"
+#include "probe/events/line_event.h"
+#include "probe/events/process.h"
+#include "probe/events/task.h"
+#include "probe/events/thread_name.h"
+#include "probe/recording/describe.h"
+#include "probe/recording/event_cost.h"
+#include "probe/recording/selection.h"
+#include "probe/recording/source_choice.h"
+#include "probe/user/region.h"
+#include "probe/user/tag.h"
+#include "probe/user/user_event.h"
+#include "python/refusal_reason.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "rt/refusal.h"
+
+/*
+ * The main interpreter's state while it records or waits to: callbacks from the runtime
+ * library carry no argument.
+ */
+static struct cunei_probe *_Atomic active;
+
+/* Set by the fork handler of the C library, before Python runs in the child. */
+static bool forked;
+
+static void when_forked(void)
+{
+    forked = true;
+}
+
+/* A thread has begun a packet, or was poked. */
+static void when_poked(bool top_is_open)
+{
+    struct cunei_probe *state = active;
+
+    cunei_thread_name_check(top_is_open);
+    cunei_greenlet_attach();
+    if (state)
+        cunei_gc_hook(&state->collect);
+}
+
+/* Everything off and given back; the recording itself has ended. */
+static void release(struct cunei_probe *state)
+{
+    const struct cunei_code_hooks none = {0};
+
+    cunei_budget_forget();
+    cunei_gc_end(&state->collect);
+    cunei_greenlet_detach();
+    if (state->source->is_taken)
+        cunei_selection_leave(state);
+    state->source->methods->release(state->source);
+    cunei_code_reset(NULL, &none);
+    cunei_argument_choose(NULL);
+    cunei_line_event_choose(NULL);
+    cunei_task_reset();
+    cunei_process_begin_later(NULL);
+    cunei_record_env_fini(&state->session);
+    state->pauses = 0;
+    state->is_unheard = false;
+    active = NULL;
+}
+
+/* 0, or a negative errno with nothing started and no exception set. */
+static int start_recorder(struct cunei_probe *state, bool is_forked)
+{
+    struct cunei_process process = {.event_cost_ps = state->cost.event_ps,
+                                    .started_inside = state->inside,
+                                    .c_calls = state->session.c_calls,
+                                    .budget = state->session.budget,
+                                    .forked = is_forked};
+    struct cunei_recorder_options options = {
+        .directory = state->session.directory,
+        /* The launcher has made it, and may have removed it by now. */
+        .make_directory = !is_forked && !state->session.frequency,
+        .frequency = state->session.frequency,
+        .max_bytes = state->session.max_bytes,
+        .has_lines = state->session.lines.count > 0,
+        .hooks = {.stack = cunei_greenlet_stack,
+                  .name = cunei_thread_name_copy,
+                  .poked = when_poked,
+                  .closing = cunei_budget_closing,
+                  .alarmed = cunei_budget_alarmed,
+                  .forked = when_forked},
+    };
+
+    cunei_task_reset();
+    cunei_greenlet_begin(state->tracer_type);
+    cunei_exception_reset();
+    cunei_describe(&process, &state->session.patterns);
+    process.instrumenter =
+        strdup(cunei_instrumenter_name(cunei_source_choice_of(&state->session)));
+    if (is_forked)
+        process.name = cunei_process_forked_name();
+    int rc = cunei_recorder_start(&options, &process);
+    cunei_process_fini(&process);
+    const struct cunei_budget_options budget = {
+        .source = state->source,
+        .millionths = state->session.budget,
+        .cost = state->cost,
+    };
+    if (rc == 0)
+        cunei_budget_begin(&budget);
+    return rc;
+}
+
+static void begin_words(struct cunei_probe *state)
+{
+    cunei_selection_renew(state);
+    cunei_argument_choose(&state->session);
+    cunei_line_event_choose(&state->session);
+    cunei_region_reset();
+    cunei_tag_begin();
+    cunei_tag_choose(!state->source->is_silent);
+}
+
+static int start_events(struct cunei_probe *state)
+{
+    bool selective = cunei_selection_is_on(state);
+
+    if (state->source->methods->record(state->source, selective) < 0)
+        return -1;
+    if (selective || state->source->lines)
+        cunei_selection_find_open();
+    cunei_gc_begin(&state->collect);
+    cunei_greenlet_attach(); /* its first event may be a switch */
+    cunei_user_event_tell_metadata(false);
+    return 0;
+}
+
+struct cunei_probe *cunei_control_active(void)
+{
+    return active;
+}
+
+static void stop_recorder(void *unused)
+{
+    (void)unused;
+    (void)cunei_recorder_stop();
+}
+
+/*
+ * The recording cannot be begun: the launcher hears of it, and who debugs.  The program
+ * does not.
+ */
+static void refuse(struct cunei_probe *state, int error)
+{
+    const char *debug = getenv("CUNEI_DEBUG");
+
+    cunei_refusal_leave(state->session.directory, error);
+    if (debug && strcmp(debug, "1") == 0)
+        (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
+                      state->session.directory, cunei_refusal_reason_text(error));
+    release(state);
+}
+
+/* Why the source of events did not do what it was asked for. */
+static int refusal_of(const struct cunei_probe *state)
+{
+    int refusal = state == active ? state->source->refusal
+                                  : cunei_source_choice_refusal(&state->session);
+    return refusal ? refusal : CUNEI_REFUSAL_FORBIDDEN;
+}
+
+/* In a process that the launcher armed. */
+static void begin_main(struct cunei_probe *state)
+{
+    int rc =
+        state->source->methods->prepare(state->source, cunei_selection_is_on(state));
+    begin_words(state);
+    rc = rc < 0 ? -refusal_of(state) : start_recorder(state, false);
+    if (rc == 0 && start_events(state) < 0) {
+        cunei_world_stop(stop_recorder, NULL);
+        rc = -refusal_of(state);
+    }
+    PyErr_Clear();
+    if (rc < 0)
+        refuse(state, -rc);
+}
+
+/* The same in __main__'s first frame. */
+bool cunei_control_main_begins(void)
+{
+    if (!cunei_world_take_control())
+        return false;
+    if (active)
+        begin_main(active);
+    bool is_wanted = active && !active->source->is_silent && cunei_recorder_is_on();
+    cunei_world_leave_control();
+    return is_wanted;
+}
+
+/* Go on in another folder: in a forked child, or where os._exit came back. */
+static void begin_again(bool is_forked)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active) {
+        cunei_budget_forget();
+        cunei_code_renew();
+        cunei_c_call_reset();
+        int rc = start_recorder(active, is_forked);
+        if (rc < 0)
+            refuse(active, -rc);
+        else
+            cunei_user_event_tell_metadata(cunei_frames_top_is_open());
+    }
+    cunei_world_leave_control();
+}
+
+static void begin_forked(void)
+{
+    begin_again(true);
+}
+
+static void begin_staying(void)
+{
+    begin_again(false);
+}
+
+/* What the program has switched off itself nobody else has taken from us. */
+static void tell_losses(struct cunei_probe *state)
+{
+    if (state->pauses > 0)
+        return;
+    int reason = cunei_source_choice_tell_losses(state->source);
+    if (reason)
+        cunei_refusal_leave(state->session.directory, reason);
+}
+
+static void leave_recorder(void *status)
+{
+    (void)cunei_recorder_leave(*(int *)status);
+}
+
+void cunei_control_leaving(int status)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (active && cunei_recorder_is_on()) {
+        tell_losses(active);
+        cunei_budget_end();
+        cunei_process_tell_end();
+        cunei_exception_end();
+        cunei_world_stop(leave_recorder, &status);
+        /* A call with one argument too many comes back. */
+        cunei_process_begin_later(begin_staying);
+    }
+    cunei_world_leave_control();
+}
+
+void cunei_control_stop(struct cunei_probe *state)
+{
+    if (!cunei_world_take_control())
+        return;
+    if (state == active) {
+        tell_losses(state);
+        /* Events first: after that hardly any thread is in the middle of one. */
+        state->source->methods->pause(state->source);
+        cunei_budget_end();
+        cunei_tag_tell();
+        cunei_process_tell_end();
+        cunei_exception_end();
+        cunei_world_stop(stop_recorder, NULL);
+        release(state);
+    }
+    cunei_world_leave_control();
+}
+
+void cunei_control_forked(struct cunei_probe *state)
+{
+    uint64_t now = cunei_clock_read();
+
+    if (state == active && state->session.only_pid)
+        release(state); /* and must not pay for it, either */
+    else if (state == active && forked && !cunei_process_defers(begin_forked)) {
+        begin_forked();
+        (void)cunei_recorder_room(&now, 0, true);
+    }
+    forked = false;
+}
+
+/* Take what recording needs of the interpreter; the session is set already. */
+static int prepare(struct cunei_probe *state)
+{
+    struct cunei_source *source =
+        cunei_source_choice_make(&state->session, state->sources);
+
+    if (!source)
+        return -1;
+    state->source = source;
+    source->ends = false; /* the one before may have */
+    active = state;
+    cunei_process_hear_calls(source->methods->watch != NULL);
+    source->c_calls = state->session.c_calls;
+    source->lines = state->session.lines.count > 0;
+    source->switches = state->session.budget > 0;
+    source->chooses = state->session.patterns.count > 0;
+    if (source->methods->take(source, cunei_selection_is_on(state)) < 0)
+        return -1;
+    cunei_event_cost_measure(source, &state->cost);
+    return PyErr_Occurred()
+               ? -1
+               : source->methods->prepare(source, cunei_selection_is_on(state));
+}
+
+bool cunei_control_is_main(void)
+{
+    return PyInterpreterState_Get() == PyInterpreterState_Main();
+}
+
+static bool take_control(void)
+{
+    if (cunei_world_take_control())
+        return true;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a recording is just being started or stopped by this thread");
+    return false;
+}
+
+/* Whether this is an interpreter, and a moment, to record in; else an exception. */
+static bool may_start(void)
+{
+    if (!cunei_control_is_main())
+        PyErr_SetString(PyExc_RuntimeError,
+                        "only the main interpreter of a process can be recorded");
+    else if (active)
+        PyErr_Format(
+            PyExc_RuntimeError,
+            "this process is being recorded already, into '%s'; stop that first",
+            active->session.directory);
+    else
+        return true;
+    return false;
+}
+
+/* The exception that says why stays set. */
+static void undo_start(struct cunei_probe *state)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    release(state);
+    cunei_compat_put_back(&error);
+}
+
+/* The session is set already; -1 with an exception set, and things half done. */
+static int start(struct cunei_probe *state)
+{
+    if (prepare(state) < 0)
+        return -1;
+    begin_words(state);
+    int rc = start_recorder(state, false);
+    if (rc < 0) {
+        PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",
+                     state->session.directory, strerror(-rc));
+        return -1;
+    }
+    if (start_events(state) == 0)
+        return 0;
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    cunei_world_stop(stop_recorder, NULL);
+    cunei_compat_put_back(&error);
+    return -1;
+}
+
+int cunei_control_start(struct cunei_probe *state, struct cunei_record_env *session)
+{
+    int rc = -1;
+
+    if (!take_control())
+        return -1;
+    if (may_start()) {
+        state->session = *session;
+        *session = (struct cunei_record_env){0};
+        state->inside = true;
+        rc = start(state);
+        if (rc < 0)
+            undo_start(state);
+    }
+    cunei_world_leave_control();
+    return rc;
+}
+
+/* As the environment asks; -1 with an exception set. */
+static int boot(struct cunei_probe *state, const char *text)
+{
+    if (!may_start())
+        return -1;
+    int rc = cunei_record_env_parse(&state->session, text);
+    if (rc < 0) {
+        PyErr_Format(PyExc_RuntimeError, "%s is not understood: %s",
+                     CUNEI_RECORD_ENV_VARIABLE, strerror(-rc));
+        return -1;
+    }
+    if (state->session.only_pid && state->session.only_pid != (uint64_t)getpid()) {
+        cunei_record_env_fini(&state->session);
+        return 0;
+    }
+    state->inside = false;
+    if (prepare(state) < 0 || (!state->session.startup &&
+                               state->source->methods->await_main(state->source) < 0)) {
+        cunei_refusal_leave(state->session.directory, refusal_of(state));
+        undo_start(state);
+        return -1;
+    }
+    if (state->session.startup)
+        begin_main(state);
+    return 0;
+}
+
+int cunei_control_boot(struct cunei_probe *state, const char *text)
+{
+    if (!cunei_control_is_main())
+        cunei_recorder_count_interpreter();
+    if (!take_control())
+        return -1;
+    int rc = boot(state, text);
+    cunei_world_leave_control();
+    return rc;
+}
+
+void cunei_control_forget(struct cunei_probe *state)
+{
+    if (state == active)
+        active = NULL;
+}

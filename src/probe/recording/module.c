@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: MIT
+/* The extension module cunei._probe: what Python sees of the probe. */
+#include <Python.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/filter_file.h"
+#include "probe/budget/budget.h"
+#include "probe/code/code.h"
+#include "probe/code/qualname.h"
+#include "probe/core/compat.h"
+#include "probe/core/names.h"
+#include "probe/core/world.h"
+#include "probe/events/c_call.h"
+#include "probe/events/greenlet.h"
+#include "probe/events/process.h"
+#include "probe/events/thread_start.h"
+#include "probe/recording/control.h"
+#include "probe/recording/switch.h"
+#include "probe/sources/evaluator/evaluator.h"
+#include "probe/sources/hooks/hook_event.h"
+#include "probe/sources/hooks/profile_hook.h"
+#include "probe/sources/hooks/trace_hook.h"
+#include "probe/sources/none.h"
+#include "probe/user/user_event.h"
+#include "python/refusal_reason.h"
+#include "rt/recorder.h"
+
+#if PY_VERSION_HEX >= 0x030c0000
+#include "probe/core/frame_312.h"
+#include "probe/sources/monitoring/monitoring.h"
+#else
+#include "probe/sources/evaluator/line_hook.h"
+#endif
+
+struct module {
+    struct cunei_probe probe;
+    PyTypeObject *beginning_type;
+    struct cunei_user_events events;
+#if PY_VERSION_HEX >= 0x030c0000
+    struct cunei_monitoring monitor;
+    PyTypeObject *callback_type;
+#endif
+};
+
+static struct module *whole_of(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+static struct cunei_probe *state_of(PyObject *module)
+{
+    return &whole_of(module)->probe;
+}
+
+struct cunei_user_events *cunei_user_events_of(PyObject *module)
+{
+    return &whole_of(module)->events;
+}
+
+/* Call `module.function(callable)`, or with it as the keyword argument `keyword`. */
+static int hook_into(const char *module, const char *function, const char *keyword,
+                     PyObject *callable)
+{
+    PyObject *imported = PyImport_ImportModule(module);
+    PyObject *target = imported ? PyObject_GetAttrString(imported, function) : NULL;
+    PyObject *args = keyword ? PyTuple_New(0) : PyTuple_Pack(1, callable);
+    PyObject *names = keyword ? Py_BuildValue("{sO}", keyword, callable) : NULL;
+    PyObject *result = NULL;
+
+    if (target && args && (names || !keyword))
+        result = PyObject_Call(target, args, names);
+    Py_XDECREF(imported);
+    Py_XDECREF(target);
+    Py_XDECREF(args);
+    Py_XDECREF(names);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static int hook_once(PyObject *module)
+{
+    struct cunei_probe *state = state_of(module);
+    PyObject *stop = NULL, *child = NULL;
+    int rc = -1;
+
+    if (state->hooked || !cunei_control_is_main())
+        return 0;
+    stop = PyObject_GetAttrString(module, "_ended");
+    child = PyObject_GetAttrString(module, "_forked");
+    if (stop && child && hook_into("atexit", "register", NULL, stop) == 0 &&
+        hook_into("posix", "register_at_fork", "after_in_child", child) == 0) {
+        state->hooked = true;
+        rc = 0;
+    }
+    Py_XDECREF(stop);
+    Py_XDECREF(child);
+    return rc;
+}
+
+/* `name` is the argument's; one of the selection has another where it excludes. */
+static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
+                          const char *name)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        int include;
+        const char *text;
+        char error[128] = "";
+
+        /* Nobody else has the list: the package has just made it. */
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ps", &include, &text))
+            return -1;
+        int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
+        if (rc < 0) {
+            PyErr_Format(PyExc_ValueError, "%s '%s' is no pattern: %s",
+                         include ? name : "exclude", text,
+                         rc == -EINVAL ? error : strerror(-rc));
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Those of the files in the list; -1 with an exception set. */
+static int read_filters(struct cunei_patterns *patterns, PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        struct cunei_syntax_error error;
+        PyObject *path = NULL;
+
+        if (!PyUnicode_FSConverter(PyList_GET_ITEM(list, i), &path))
+            return -1;
+        int rc = cunei_filter_file_read(patterns, PyBytes_AS_STRING(path), &error);
+        if (rc == -EINVAL)
+            PyErr_Format(PyExc_ValueError, "%s:%zd:%zd: %s", PyBytes_AS_STRING(path),
+                         (Py_ssize_t)error.line, (Py_ssize_t)error.column, error.text);
+        else if (rc < 0)
+            PyErr_Format(PyExc_OSError, "cannot read the filter '%s': %s",
+                         PyBytes_AS_STRING(path), strerror(-rc));
+        Py_DECREF(path);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The session that the arguments of start describe; -1 with an exception set. */
+static int parse_session(struct cunei_record_env *session, PyObject *args,
+                         PyObject *names)
+{
+    static char *keywords[] = {
+        "directory",    "patterns", "max_bytes", "children",  "c_calls",
+        "args",         "results",  "max_repr",  "full_repr", "lines",
+        "instrumenter", "filters",  "project",   "budget",    NULL};
+    PyObject *directory = NULL, *patterns = NULL, *arguments = NULL, *results = NULL;
+    PyObject *lines = NULL, *filters = NULL, *project = NULL;
+    const char *instrumenter = NULL;
+    unsigned long long max_bytes = 0, max_repr = 0, budget = 0;
+    int children = 1, c_calls = 0, full_repr = 0;
+
+    if (!PyArg_ParseTupleAndKeywords(
+            args, names, "O&O!K|$ppO!O!KpO!zO!O!K:start", keywords,
+            PyUnicode_FSConverter, &directory, &PyList_Type, &patterns, &max_bytes,
+            &children, &c_calls, &PyList_Type, &arguments, &PyList_Type, &results,
+            &max_repr, &full_repr, &PyList_Type, &lines, &instrumenter, &PyList_Type,
+            &filters, &PyList_Type, &project, &budget))
+        return -1;
+    enum cunei_instrumenter found =
+        instrumenter ? cunei_instrumenter_find(instrumenter) : 0;
+    *session = (struct cunei_record_env){
+        .directory = strdup(PyBytes_AS_STRING(directory)),
+        .max_bytes = max_bytes,
+        .budget = budget,
+        .only_pid = children ? 0 : (uint64_t)getpid(),
+        .c_calls = c_calls,
+        .max_repr = max_repr,
+        .full_repr = full_repr,
+        .instrumenter = found,
+    };
+    Py_DECREF(directory);
+    if (!session->directory) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if ((!project || parse_patterns(&session->patterns, project, "include") == 0) &&
+        (!filters || read_filters(&session->patterns, filters) == 0) &&
+        parse_patterns(&session->patterns, patterns, "include") == 0 &&
+        (!arguments || parse_patterns(&session->arguments, arguments, "args") == 0) &&
+        (!results || parse_patterns(&session->results, results, "return_") == 0) &&
+        (!lines || parse_patterns(&session->lines, lines, "lines") == 0))
+        return 0;
+    cunei_record_env_fini(session);
+    return -1;
+}
+
+static PyObject *probe_start(PyObject *module, PyObject *args, PyObject *names)
+{
+    struct cunei_record_env session = {0};
+
+    if (hook_once(module) < 0 || parse_session(&session, args, names) < 0)
+        return NULL;
+    int rc = cunei_control_start(state_of(module), &session);
+    cunei_record_env_fini(&session);
+    return rc < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+static bool has_taken(const struct cunei_probe *probe)
+{
+    for (int i = 0; i < CUNEI_INSTRUMENTERS; i++) {
+        if (probe->sources[i] && probe->sources[i]->is_taken)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whoever starts a program asks where other tools leave us no place.  Where we have one
+ * already, there is nothing to say.
+ */
+static PyObject *probe_check(PyObject *module, PyObject *unused)
+{
+    char text[CUNEI_INSTRUMENTERS * 24] = "";
+    size_t size = 0;
+    (void)unused;
+
+    /* What one of them has put in place would go with another's release. */
+    bool is_asked = !has_taken(state_of(module));
+    for (int i = CUNEI_INSTRUMENTER_MONITORING; is_asked && i < CUNEI_INSTRUMENTERS;
+         i++) {
+        struct cunei_source *source = state_of(module)->sources[i];
+        if (!source)
+            continue;
+        if (source->methods->take(source, false) == 0) {
+            source->methods->release(source);
+            continue;
+        }
+        PyErr_Clear();
+        int n = snprintf(text + size, sizeof(text) - size, "%s%s %d", size ? " " : "",
+                         cunei_instrumenter_name((enum cunei_instrumenter)i),
+                         source->refusal ? source->refusal : CUNEI_REFUSAL_FORBIDDEN);
+        size += (size_t)n;
+    }
+    return PyUnicode_FromString(text);
+}
+
+static PyObject *probe_stop(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    cunei_control_stop(state_of(module));
+    Py_RETURN_NONE;
+}
+
+static PyObject *probe_ended(PyObject *module, PyObject *unused)
+{
+    if (state_of(module)->source)
+        state_of(module)->source->ends = true;
+    return probe_stop(module, unused);
+}
+
+static PyObject *probe_forked(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    cunei_control_forked(state_of(module));
+    Py_RETURN_NONE;
+}
+
+static PyObject *probe_boot(PyObject *module, PyObject *unused)
+{
+    const char *text = getenv(CUNEI_RECORD_ENV_VARIABLE);
+    (void)unused;
+
+    if (!text)
+        Py_RETURN_NONE;
+    if (hook_once(module) < 0 || cunei_control_boot(state_of(module), text) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(cunei_control_is_main() && cunei_recorder_is_on());
+}
+
+/* One that is full, or was lost by other means, is in the way of another, too. */
+static PyObject *probe_is_taken(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(cunei_control_is_main() && cunei_control_active());
+}
+
+static PyObject *probe_bursts(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLong(cunei_budget_bursts());
+}
+
+static PyMethodDef methods[] = {
+    {"start", (PyCFunction)(void (*)(void))probe_start, METH_VARARGS | METH_KEYWORDS,
+     "start(directory, patterns, max_bytes, *, …): record all threads of this "
+     "process."},
+    {"check", probe_check, METH_NOARGS,
+     "Which instrumenters cannot be had, each with the number of the reason."},
+    {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
+    {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
+    {"is_taken", probe_is_taken, METH_NOARGS,
+     "Whether one was started, and not ended."},
+    {"name_process", cunei_process_name, METH_O, "Name it for lists of processes."},
+    {"bursts", probe_bursts, METH_NOARGS,
+     "How many bursts there were in this recording, under a budget."},
+    {"select", cunei_switch_select, METH_VARARGS,
+     "select(include, texts, code=None): change which functions are recorded."},
+    {"handed_on", cunei_switch_handed_on, METH_O,
+     "handed_on(text): CUNEI_RECORD with the patterns that hold now, or None."},
+    {"boot", probe_boot, METH_NOARGS,
+     "Record from __main__'s first frame, if the environment asks for it."},
+    {"_ended", probe_ended, METH_NOARGS, "Called by atexit."},
+    {"_forked", probe_forked, METH_NOARGS, "Called in a forked child."},
+    {NULL, NULL, 0, NULL},
+};
+
+#if PY_VERSION_HEX >= 0x030c0000
+/* -1 with an exception set. */
+static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
+{
+    struct module *whole = whole_of(module);
+    const struct cunei_callback_shared shared = {
+        .extra_index = extra_index,
+        .extra_inline = extra_inline,
+        .main_begins = cunei_control_main_begins,
+    };
+    PyObject *monitoring = cunei_compat_sys("monitoring");
+    int rc = -1;
+
+    whole->probe.sources[CUNEI_INSTRUMENTER_MONITORING] = &whole->monitor.source;
+    if (CUNEI_COMPAT_HAS_GIL && cunei_frame_312_is_readable() &&
+        cunei_instrumenter_exists(CUNEI_INSTRUMENTER_FRAME, PY_MINOR_VERSION))
+        whole->probe.sources[CUNEI_INSTRUMENTER_FRAME] =
+            cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
+    whole->callback_type = cunei_callback_type(module);
+    if (!monitoring)
+        PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
+    else if (whole->callback_type)
+        rc = cunei_monitoring_init(&whole->monitor, monitoring, whole->callback_type,
+                                   &shared);
+    Py_XDECREF(monitoring);
+    return rc;
+}
+
+static int visit_source(struct module *whole, visitproc visit, void *arg)
+{
+    Py_VISIT(whole->callback_type);
+    return cunei_monitoring_traverse(&whole->monitor, visit, arg);
+}
+
+static void close_source(struct module *whole)
+{
+    Py_CLEAR(whole->callback_type);
+    cunei_monitoring_clear(&whole->monitor);
+}
+#else
+static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
+{
+    cunei_c_call_init(extra_index, extra_inline, NULL, NULL);
+    cunei_line_hook_init(extra_index, extra_inline);
+    state_of(module)->sources[CUNEI_INSTRUMENTER_FRAME] =
+        cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
+    return 0;
+}
+
+static int visit_source(struct module *whole, visitproc visit, void *arg)
+{
+    (void)whole;
+    (void)visit;
+    (void)arg;
+    return 0;
+}
+
+static void close_source(struct module *whole)
+{
+    (void)whole;
+}
+#endif
+
+/* Those that every Python has; -1 with an exception set. */
+static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
+{
+    struct module *whole = whole_of(module);
+    struct cunei_probe *probe = &whole->probe;
+
+    whole->beginning_type = cunei_thread_start_type(module);
+    if (!whole->beginning_type)
+        return -1;
+    cunei_hook_event_init(extra_index, extra_inline);
+    probe->sources[CUNEI_INSTRUMENTER_PROFILE] =
+        cunei_profile_hook_open(cunei_control_main_begins);
+    probe->sources[CUNEI_INSTRUMENTER_TRACE] =
+        cunei_trace_hook_open(cunei_control_main_begins);
+    probe->source = probe->sources[cunei_instrumenter_default(PY_MINOR_VERSION)];
+    probe->sources[CUNEI_INSTRUMENTER_NONE] = cunei_source_none_open(probe->source);
+    return 0;
+}
+
+static int probe_exec(PyObject *module)
+{
+    struct cunei_probe *state = state_of(module);
+    Py_ssize_t extra_index;
+    bool extra_inline;
+
+    cunei_world_init();
+    if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
+        return -1;
+    if (cunei_user_events_init(module, &whole_of(module)->events) < 0)
+        return -1;
+    /* The place on code objects is the main interpreter's: elsewhere start refuses. */
+    if (!cunei_control_is_main()) {
+        cunei_code_share();
+        return 0;
+    }
+    cunei_names_init();
+    if (cunei_code_init(&extra_index, &extra_inline) < 0 || cunei_qualname_init() < 0 ||
+        cunei_process_init(cunei_control_leaving) < 0 ||
+        cunei_gc_init(&state->collect) < 0)
+        return -1;
+    state->tracer_type = cunei_greenlet_type(module);
+    if (!state->tracer_type)
+        return -1;
+    if (open_source(module, extra_index, extra_inline) < 0)
+        return -1;
+    return open_hooks(module, extra_index, extra_inline);
+}
+
+/* Before 3.9 these are called for a module that has no state yet. */
+static int probe_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    struct module *whole = whole_of(module);
+    if (!whole)
+        return 0;
+    Py_VISIT(whole->probe.tracer_type);
+    Py_VISIT(whole->beginning_type);
+    int rc = cunei_user_events_traverse(&whole->events, visit, arg);
+    if (rc == 0)
+        rc = cunei_gc_traverse(&whole->probe.collect, visit, arg);
+    return rc ? rc : visit_source(whole, visit, arg);
+}
+
+static int probe_clear(PyObject *module)
+{
+    struct module *whole = whole_of(module);
+    if (!whole)
+        return 0;
+    Py_CLEAR(whole->probe.tracer_type);
+    Py_CLEAR(whole->beginning_type);
+    cunei_user_events_clear(&whole->events);
+    cunei_gc_clear(&whole->probe.collect);
+    close_source(whole);
+    return 0;
+}
+
+static void probe_free(void *module)
+{
+    if (whole_of(module))
+        cunei_control_forget(state_of(module));
+    (void)probe_clear(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, probe_exec},
+#if PY_VERSION_HEX >= 0x030c0000
+    /* There is nothing that it shares with the main one but the count of them. */
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030d0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "cunei._probe",
+    .m_doc = "Records the calls of this interpreter; use the package cunei instead.",
+    .m_size = sizeof(struct module),
+    .m_methods = methods,
+    .m_slots = slots,
+    .m_traverse = probe_traverse,
+    .m_clear = probe_clear,
+    .m_free = probe_free,
+};
+
+/* 3.8 leaves it to the compiler whether others see it. */
+__attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__probe(void);
+
+PyMODINIT_FUNC PyInit__probe(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/recording/selection.h"
+
+#include "probe/budget/budget.h"
+#include "probe/code/code.h"
+#include "probe/core/compat.h"
+#include "probe/events/c_call.h"
+#include "probe/events/frames.h"
+#include "probe/recording/control.h"
+#include "probe/recording/source_choice.h"
+#if PY_VERSION_HEX >= 0x030c0000
+#include "probe/sources/monitoring/exception_infer.h"
+#endif
+
+/* A thread that is late finds no recording any more. */
+static void when_selected(PyCodeObject *code)
+{
+    struct cunei_probe *state = cunei_control_active();
+
+    if (state)
+        state->source->methods->select(state->source, code);
+}
+
+#if PY_VERSION_HEX >= 0x030c0000
+static void when_reached(PyCodeObject *code)
+{
+    struct cunei_probe *state = cunei_control_active();
+
+    if (state && state->source->methods->follow)
+        state->source->methods->follow(state->source, code);
+}
+
+/* What was raised elsewhere may end there, if only by way of code that is left out. */
+static void when_left_out(PyCodeObject *code)
+{
+    if (cunei_exception_infer_is_outermost(code))
+        when_reached(code);
+}
+#endif
+
+static void when_watched(PyCodeObject *code)
+{
+    struct cunei_probe *state = cunei_control_active();
+
+    if (state && state->source->methods->watch)
+        state->source->methods->watch(state->source, code);
+}
+
+static void when_lined(PyCodeObject *code)
+{
+    struct cunei_probe *state = cunei_control_active();
+
+    if (state)
+        state->source->methods->line(state->source, code);
+}
+
+static void forget_lined(PyCodeObject *code)
+{
+    struct cunei_source *source = cunei_control_active()->source;
+    source->methods->unline(source, code);
+}
+
+static void forget_watched(PyCodeObject *code)
+{
+    struct cunei_source *source = cunei_control_active()->source;
+    source->methods->unwatch(source, code);
+}
+
+static void forget_code(PyCodeObject *code)
+{
+    struct cunei_source *source = cunei_control_active()->source;
+    source->methods->forget(source, code);
+}
+
+static void unmute(PyCodeObject *code)
+{
+    struct cunei_source *source = cunei_control_active()->source;
+    source->methods->unmute(source, code);
+}
+
+/* Not where that, and switching off what is not, stops the world each time. */
+bool cunei_selection_is_on(const struct cunei_probe *state)
+{
+    return CUNEI_COMPAT_HAS_GIL && state->source->methods->select &&
+           (state->session.patterns.count > 0 || state->session.budget > 0);
+}
+
+void cunei_selection_leave(struct cunei_probe *state)
+{
+    const struct cunei_source_methods *does = state->source->methods;
+
+    does->pause(state->source);
+    if (does->unwatch)
+        cunei_code_visit_watched(forget_watched);
+    if (does->unline && state->source->lines)
+        cunei_code_visit_lined(forget_lined);
+    if (cunei_selection_is_on(state))
+        cunei_code_visit(forget_code);
+    if (cunei_code_has_muted() && !does->unmute_all(state->source))
+        cunei_code_visit_muted(unmute);
+}
+
+/* Frames that are open already: their code must be heard of when they end. */
+static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
+{
+    (void)unused;
+    (void)cunei_code_resolve(code, globals);
+}
+
+void cunei_selection_find_open(void)
+{
+    cunei_frames_visit_all(resolve_open, NULL);
+}
+
+/* Before there is a recording: late events of the one before get no words then. */
+void cunei_selection_renew(struct cunei_probe *state)
+{
+    const struct cunei_code_hooks hooks = {
+        .selected = cunei_selection_is_on(state) ? when_selected : NULL,
+        .level = state->session.budget ? cunei_budget_level : NULL,
+        .levelled = cunei_budget_levelled,
+        .watched = when_watched,
+        .lined = state->source->methods->line ? when_lined : NULL,
+#if PY_VERSION_HEX >= 0x030c0000
+        .left_out =
+            CUNEI_INFER_IS_LOCAL && cunei_selection_is_on(state) ? when_left_out : NULL,
+#endif
+    };
+
+#if PY_VERSION_HEX >= 0x030c0000
+    cunei_exception_infer_choose(cunei_selection_is_on(state) ? when_reached : NULL);
+#endif
+    cunei_code_reset(cunei_source_choice_patterns(&state->session), &hooks);
+    cunei_c_call_reset();
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a recording sets on code objects, at their first sight, and takes from them
+ * again: events of those that are selected, that are watched, whose lines are recorded.
+ */
+#ifndef CUNEI_PROBE_RECORDING_SELECTION_H
+#define CUNEI_PROBE_RECORDING_SELECTION_H
+
+#include <stdbool.h>
+
+struct cunei_probe;
+
+/* Whether events are set for each code object that is selected. */
+bool cunei_selection_is_on(const struct cunei_probe *state);
+
+/* Decide anew of every function whether it is recorded. */
+void cunei_selection_renew(struct cunei_probe *state);
+
+/* Decide it now of those whose frames are open. */
+void cunei_selection_find_open(void);
+
+/* The events off, and no trace of them on any code object. */
+void cunei_selection_leave(struct cunei_probe *state);
+
+#endif

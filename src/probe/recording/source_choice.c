@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/recording/source_choice.h"
+
+#include "probe/core/compat.h"
+#include "python/incompatibility.h"
+#include "python/refusal_reason.h"
+#include "rt/recorder.h"
+
+enum cunei_instrumenter cunei_source_choice_of(const struct cunei_record_env *session)
+{
+    return session->instrumenter == CUNEI_INSTRUMENTER_DEFAULT
+               ? cunei_instrumenter_default(PY_MINOR_VERSION)
+               : session->instrumenter;
+}
+
+static struct cunei_request wish_of(const struct cunei_record_env *session)
+{
+    struct cunei_request wish = {
+        .instrumenter = cunei_source_choice_of(session),
+        .c_calls = session->c_calls,
+        .lines = session->lines.count > 0,
+        .arguments = session->arguments.count > 0,
+        .results = session->results.count > 0,
+        .budget = session->budget > 0,
+        .no_gil = !CUNEI_COMPAT_HAS_GIL,
+    };
+
+    if (session->patterns.count > 0)
+        (void)cunei_patterns_text(&session->patterns, 0, &wish.include);
+    wish.exclude = session->patterns.count > 0 && !wish.include;
+    return wish;
+}
+
+struct cunei_source *cunei_source_choice_make(const struct cunei_record_env *session,
+                                              struct cunei_source *const *sources)
+{
+    struct cunei_request wish = wish_of(session);
+    enum cunei_incompatibility misfit =
+        cunei_incompatibility_find(&wish, PY_MINOR_VERSION);
+    const struct cunei_incompatibility_telling telling = {
+        .inside = true, .subject = "this is CPython 3." Py_STRINGIFY(PY_MINOR_VERSION)};
+    struct cunei_buffer sentence = {0};
+
+    if (!misfit && sources[wish.instrumenter])
+        return sources[wish.instrumenter];
+    if (!misfit) {
+        PyErr_Format(PyExc_ValueError,
+                     "instrumenter '%s' needs a CPython with a GIL, and this is one "
+                     "without",
+                     cunei_instrumenter_name(wish.instrumenter));
+        return NULL;
+    }
+    cunei_incompatibility_format(misfit, &wish, PY_MINOR_VERSION, &telling, &sentence);
+    PyErr_SetString(PyExc_ValueError, sentence.failed ? "" : sentence.data);
+    cunei_buffer_fini(&sentence);
+    return NULL;
+}
+
+int cunei_source_choice_refusal(const struct cunei_record_env *session)
+{
+    struct cunei_request wish = wish_of(session);
+
+    return cunei_refusal_reason_of_misfit(
+        cunei_incompatibility_find(&wish, PY_MINOR_VERSION), wish.instrumenter,
+        PY_MINOR_VERSION);
+}
+
+const struct cunei_patterns *cunei_source_choice_patterns(
+    const struct cunei_record_env *session)
+{
+    static struct cunei_patterns none; /* excludes everything, from the first time on */
+
+    if (cunei_source_choice_of(session) != CUNEI_INSTRUMENTER_NONE)
+        return &session->patterns;
+    if (none.count == 0)
+        (void)cunei_patterns_add(&none, false, "re:.", NULL, 0);
+    return &none;
+}
+
+int cunei_source_choice_tell_losses(struct cunei_source *source)
+{
+    const struct cunei_source_methods *methods = source->methods;
+
+    if (!methods->tell_losses)
+        return 0;
+    if (cunei_recorder_is_on()) {
+        methods->tell_losses(source);
+        return 0;
+    }
+    int rc = methods->prepare(source, false);
+    PyErr_Clear();
+    return rc < 0 ? source->refusal : 0;
+}

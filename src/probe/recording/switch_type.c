@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/*
+ * disable() and enable() as Python sees them.  Each gives an object that switches back
+ * at the end of a `with` block; where nothing was switched, always the same one.
+ */
+#include <Python.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "probe/core/compat.h"
+#include "probe/recording/switch.h"
+#include "probe/user/user_event.h"
+#include "probe/user/with_block.h"
+#include "rt/recorder.h"
+
+struct switched {
+    struct cunei_with_block block;
+    bool enables;
+    atomic_bool is_due; /* it is to be switched back */
+};
+
+static bool turn(bool on)
+{
+    return on ? cunei_switch_resume() : cunei_switch_pause();
+}
+
+static void turn_back(PyObject *self)
+{
+    struct switched *switched = (struct switched *)self;
+
+    if (atomic_load_explicit(&switched->is_due, memory_order_relaxed) &&
+        atomic_exchange(&switched->is_due, false))
+        (void)turn(!switched->enables);
+}
+
+static PyObject *switched_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
+static PyObject *switched_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    turn_back(self);
+    Py_RETURN_NONE;
+}
+
+/* The function with the switch around it: that is written in Python. */
+static PyObject *wrap(PyObject *function, bool enables)
+{
+    const char *name = enables ? "enable" : "disable";
+    PyObject *probe = PyImport_ImportModule("cunei._probe");
+    PyObject *python = PyImport_ImportModule("cunei._switch");
+    PyObject *turns = probe ? PyObject_GetAttrString(probe, name) : NULL;
+    PyObject *wrapped =
+        python && turns ? PyObject_CallMethod(python, "_wrap", "OO", function, turns)
+                        : NULL;
+
+    Py_XDECREF(turns);
+    Py_XDECREF(python);
+    Py_XDECREF(probe);
+    return wrapped;
+}
+
+/* By a block, or as a decorator: then it is switched while the function runs. */
+static PyObject *switched_call(PyObject *self, PyObject *const *args, size_t flags,
+                               PyObject *names)
+{
+    Py_ssize_t count = names ? -1 : PyVectorcall_NARGS(flags);
+
+    if (count == 0)
+        return switched_enter(self, NULL);
+    if (count == 3)
+        return switched_exit(self, args, count);
+    if (count != 1) {
+        PyErr_SetString(PyExc_TypeError, "it is called with a function to decorate");
+        return NULL;
+    }
+    turn_back(self);
+    return wrap(args[0], ((struct switched *)self)->enables);
+}
+
+static PyObject *switched_new(PyTypeObject *type, bool enables, bool is_due)
+{
+    struct switched *switched = (struct switched *)type->tp_alloc(type, 0);
+
+    if (switched) {
+        switched->block.call = switched_call;
+        switched->enables = enables;
+        atomic_init(&switched->is_due, is_due);
+    }
+    return (PyObject *)switched;
+}
+
+static void switched_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
+
+static PyMethodDef methods[] = {
+    {"__enter__", switched_enter, METH_NOARGS, NULL},
+    {"__exit__", FUNCTION(switched_exit), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, switched_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_doc, "What was switched, until the end of a `with` block; and a decorator."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "cunei._probe.Switched",
+    .basicsize = sizeof(struct switched),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+int cunei_switch_type_init(PyObject *module, struct cunei_user_events *events)
+{
+    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+
+    events->switched_type = type;
+    if (!type || cunei_with_block_adopt(type) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        events->unswitched[i] = switched_new(type, i, false);
+    return events->unswitched[0] && events->unswitched[1] ? 0 : -1;
+}
+
+static PyObject *on_switch(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           bool enables)
+{
+    struct cunei_user_events *events = cunei_user_events_of(module);
+
+    if (count > 1) {
+        PyErr_SetString(PyExc_TypeError, "a function can be decorated, or nothing");
+        return NULL;
+    }
+    if (count == 1 && args[0] != Py_None)
+        return wrap(args[0], enables);
+    if (!cunei_recorder_is_on() || !turn(enables))
+        return Py_NewRef(events->unswitched[enables]);
+    return switched_new(events->switched_type, enables, true);
+}
+
+static PyObject *on_disable(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return on_switch(module, args, count, false);
+}
+
+static PyObject *on_enable(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return on_switch(module, args, count, true);
+}
+
+PyMethodDef cunei_switch_functions[] = {
+    {"disable", FUNCTION(on_disable), METH_FASTCALL,
+     "Record no calls, in all threads, until enable is called as often.\n\n"
+     "`with cunei.disable():` does so for a block, `@cunei.disable` while a function\n"
+     "runs.  Without a recording nothing happens."},
+    {"enable", FUNCTION(on_enable), METH_FASTCALL,
+     "Undo one disable; where nothing is disabled nothing happens.\n\n"
+     "`with cunei.enable():` does so for a block, `@cunei.enable` while a function\n"
+     "runs."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/sources/evaluator/line_hook.h"
+
+#include "probe/code/code.h"
+#include "probe/core/code_extra.h"
+#include "probe/events/line_event.h"
+#include "probe/sources/evaluator/open_frames.h"
+
+static Py_ssize_t extra_index = -1;
+static bool extra_inline;
+static bool is_recording;
+
+/* The calling thread's own hook, which ours has replaced; NULL: none. */
+static _Thread_local Py_tracefunc replaced __attribute__((tls_model("initial-exec")));
+
+/* It is just being called: it may be a tool's that hands on to us in its turn. */
+static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
+
+void cunei_line_hook_init(Py_ssize_t index, bool is_inline)
+{
+    extra_index = index;
+    extra_inline = is_inline;
+    cunei_line_event_init(index, is_inline, NULL); /* nothing is switched off here */
+}
+
+static uint64_t word_of(PyCodeObject *code)
+{
+    return extra_inline ? cunei_code_extra_inline(code, extra_index)
+                        : cunei_code_extra_call(code, extra_index);
+}
+
+/* The interpreter counts the threads that have one, and looks for it if there are. */
+static void exchange(PyThreadState *thread, Py_tracefunc hook)
+{
+    cunei_compat_311_count_tracing((hook != NULL) - (thread->c_tracefunc != NULL));
+    thread->c_tracefunc = hook;
+}
+
+void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_heard)
+{
+    if (is_on && !cunei_line_hook_is_on(thread)) {
+        replaced = thread->c_tracefunc;
+        exchange(thread, replaced ? cunei_line_hook_chained : cunei_line_hook_alone);
+    } else if (!is_on && cunei_line_hook_is_on(thread)) {
+        exchange(thread, replaced);
+        replaced = NULL;
+    }
+    if (!thread->tracing)
+        cunei_compat_311_set_tracing(
+            thread, thread->c_tracefunc || (thread->c_profilefunc &&
+                                            (was_heard || thread->c_profilefunc !=
+                                                              cunei_open_frames_hook)));
+}
+
+int cunei_line_hook_alone(PyObject *object, PyFrameObject *frame, int what,
+                          PyObject *argument)
+{
+    (void)object;
+    (void)argument;
+    if (what == PyTrace_LINE && is_recording)
+        cunei_line_event_tell(cunei_compat_311_code(frame),
+                              cunei_compat_311_line(frame));
+    return 0;
+}
+
+int cunei_line_hook_chained(PyObject *object, PyFrameObject *frame, int what,
+                            PyObject *argument)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    Py_tracefunc function = replaced;
+    int rc = 0;
+
+    if (is_inside)
+        return 0;
+    if (what == PyTrace_LINE && is_recording)
+        cunei_line_event_tell(cunei_compat_311_code(frame),
+                              cunei_compat_311_line(frame));
+    is_inside = true;
+    if (function)
+        rc = function(object, frame, what, argument);
+    is_inside = false;
+    /* It may have set another, or none. */
+    if (is_recording != cunei_line_hook_is_on(thread))
+        cunei_line_hook_set(thread, is_recording, true);
+    return rc;
+}
+
+/* What has just begun is switched by the evaluator. */
+void cunei_line_hook_found(PyCodeObject *code)
+{
+    PyThreadState *own = PyThreadState_Get();
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        const cunei_compat_311_frame *top = cunei_compat_311_top(thread);
+        if (!top || top->f_code != code || cunei_compat_311_is_opening(top))
+            continue;
+        /* What another thread has can be replaced by that one only. */
+        if (thread == own)
+            cunei_line_hook_set(thread, true, true);
+        else if (!thread->c_tracefunc) {
+            exchange(thread, cunei_line_hook_alone);
+            cunei_compat_311_update_tracing(thread);
+        }
+    }
+}
+
+void cunei_line_hook_goes_on(PyThreadState *thread, cunei_compat_311_frame *frame)
+{
+    bool is_lined = is_recording && word_of(frame->f_code) & CUNEI_CODE_LINED;
+
+    if (is_lined != cunei_line_hook_is_on(thread))
+        cunei_line_hook_set(thread, is_lined, true);
+}
+
+void cunei_line_hook_begin(void)
+{
+    is_recording = true;
+}
+
+void cunei_line_hook_end(void)
+{
+    PyThreadState *own = PyThreadState_Get();
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    is_recording = false;
+    if (cunei_line_hook_is_on(own))
+        cunei_line_hook_set(own, false, true);
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        if (thread->c_tracefunc != cunei_line_hook_alone)
+            continue;
+        exchange(thread, NULL);
+        cunei_compat_311_update_tracing(thread);
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/sources/evaluator/open_frames.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "probe/code/code.h"
+#include "probe/core/hot.h"
+#include "probe/core/write.h"
+#include "probe/events/c_call.h"
+#include "probe/events/exception_legacy.h"
+#include "probe/events/function_event.h"
+#include "probe/events/greenlet.h"
+#include "probe/events/process.h"
+#include "probe/sources/evaluator/line_hook.h"
+#include "rt/recorder.h"
+
+struct open {
+    const cunei_compat_311_frame *frame;
+    PyCodeObject *code; /* owned */
+};
+
+/* The open frames of a thread, the outermost first. */
+struct stack {
+    const PyThreadState *thread;
+    uint64_t thread_id; /* never used again, as the address may be */
+    size_t count;
+    struct open *opens;
+};
+
+static struct stack *stacks;
+static size_t stack_count;
+
+/* The last frame of the calling thread whose end was told, if that is news. */
+static __attribute__((
+    tls_model("initial-exec"))) _Thread_local const cunei_compat_311_frame *told;
+
+/* That of a thread which still has such frames; NULL: none. */
+static struct stack *find_stack(const PyThreadState *thread)
+{
+    for (size_t i = 0; i < stack_count; i++) {
+        if (stacks[i].count && stacks[i].thread == thread &&
+            stacks[i].thread_id == thread->id)
+            return &stacks[i];
+    }
+    return NULL;
+}
+
+static void pop(struct stack *stack)
+{
+    Py_DECREF(stack->opens[--stack->count].code);
+}
+
+static void set_hook(PyThreadState *thread, Py_tracefunc hook)
+{
+    thread->c_profilefunc = hook;
+    cunei_compat_311_update_tracing(thread);
+}
+
+static void tell(PyFrameObject *frame, cunei_compat_311_frame *below, PyObject *result)
+{
+    cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
+    PyCodeObject *code = own->f_code;
+    bool yields =
+        code->co_flags & CUNEI_GENERATES && cunei_compat_311_is_suspended(own);
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    uint32_t before = cunei_recorder_begin_event();
+    uint64_t word = cunei_function_event_word(code);
+
+    if (result)
+        cunei_exception_legacy_landed();
+    else
+        cunei_exception_legacy_fell(code, below, word);
+    if (word && !(word & CUNEI_CODE_OFF)) {
+        if (result)
+            cunei_function_event_write(
+                code, word, yields ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE, result);
+        else
+            cunei_function_event_unwind(code, word, NULL, NULL, NULL);
+    }
+    cunei_exception_legacy_wait();
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+void cunei_open_frames_left(PyFrameObject *frame, PyObject *result)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
+    struct stack *stack = find_stack(thread);
+
+    if (!stack || stack->opens[stack->count - 1].frame != own)
+        return;
+    pop(stack);
+    told = own;
+    cunei_compat_311_frame *below = cunei_compat_311_below(own);
+    tell(frame, below, result);
+    if (below)
+        cunei_line_hook_goes_on(thread, below);
+    if (!below && thread->c_profilefunc == cunei_open_frames_hook)
+        set_hook(thread, NULL);
+}
+
+int cunei_open_frames_hook(PyObject *object, PyFrameObject *frame, int what,
+                           PyObject *argument)
+{
+    (void)object;
+    if (what == PyTrace_RETURN)
+        cunei_open_frames_left(frame, argument);
+    return 0;
+}
+
+bool cunei_open_frames_has_told(const cunei_compat_311_frame *frame)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    struct stack *stack = told == frame ? NULL : find_stack(thread);
+
+    /* Where another has the hook, it is told by who asks. */
+    if (stack && stack->opens[stack->count - 1].frame == frame)
+        pop(stack);
+    bool yes = told == frame;
+    told = NULL;
+    return yes;
+}
+
+/*
+ * Nobody has said how it ended: it is said to have returned.  Without a word there is
+ * nobody to tell of it: the frame is gone, and with it what names its module.
+ */
+static void tell_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+    uint32_t before = cunei_recorder_begin_event();
+    uint64_t word = cunei_code_word(code);
+
+    cunei_exception_legacy_landed();
+    bool is_wanted = cunei_write_has_old_packet();
+    cunei_c_call_close(frame);
+    if (is_wanted && word && !(word & CUNEI_CODE_OFF))
+        cunei_function_event_write(code, word, CUNEI_PHASE_LEAVE, NULL);
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+/* How many of them the thread still has: they are the outermost of its frames. */
+static size_t count_alive(const PyThreadState *thread, const struct stack *stack)
+{
+    const cunei_compat_311_frame *frame = cunei_compat_311_top(thread);
+    size_t depth = cunei_compat_311_count(thread), alive = 0;
+
+    for (; depth > stack->count; depth--)
+        frame = cunei_compat_311_below(frame);
+    for (; frame; frame = cunei_compat_311_below(frame), depth--) {
+        if (stack->opens[depth - 1].frame != frame)
+            alive = 0;
+        else if (!alive)
+            alive = depth;
+    }
+    return alive;
+}
+
+bool cunei_open_frames_catch_up(PyThreadState *thread)
+{
+    struct stack *stack =
+        thread->c_profilefunc == cunei_open_frames_hook ? NULL : find_stack(thread);
+
+    if (!stack || cunei_greenlet_is_loaded())
+        return false;
+    for (size_t alive = count_alive(thread, stack); stack->count > alive;) {
+        struct open open = stack->opens[--stack->count];
+        tell_late(open.frame, open.code);
+        Py_DECREF(open.code);
+    }
+    if (stack->count && !thread->c_profilefunc)
+        set_hook(thread, cunei_open_frames_hook);
+    return stack->count && thread->c_profilefunc != cunei_open_frames_hook;
+}
+
+static void add_stack(PyThreadState *thread)
+{
+    size_t count = cunei_compat_311_count(thread);
+    cunei_compat_311_frame *frame = cunei_compat_311_top(thread);
+    struct open *opens = calloc(count, sizeof(*opens));
+
+    if (!opens)
+        return;
+    stacks[stack_count++] = (struct stack){
+        .thread = thread, .thread_id = thread->id, .count = count, .opens = opens};
+    for (; frame; frame = cunei_compat_311_below(frame)) {
+        Py_INCREF(frame->f_code);
+        opens[--count] = (struct open){.frame = frame, .code = frame->f_code};
+    }
+    if (!thread->c_profilefunc)
+        set_hook(thread, cunei_open_frames_hook);
+}
+
+void cunei_open_frames_begin(void)
+{
+    PyThreadState *head = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+    PyThreadState *thread = head;
+    size_t count = 0;
+
+    cunei_open_frames_end();
+    for (; thread; thread = PyThreadState_Next(thread))
+        count += cunei_compat_311_top(thread) != NULL;
+    stacks = count ? calloc(count, sizeof(*stacks)) : NULL;
+    for (thread = head; thread && stacks; thread = PyThreadState_Next(thread)) {
+        if (cunei_compat_311_top(thread))
+            add_stack(thread);
+    }
+}
+
+void cunei_open_frames_end(void)
+{
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        if (thread->c_profilefunc == cunei_open_frames_hook)
+            set_hook(thread, NULL);
+    }
+    for (size_t i = 0; i < stack_count; i++) {
+        while (stacks[i].count)
+            pop(&stacks[i]);
+        free(stacks[i].opens);
+    }
+    free(stacks);
+    stacks = NULL;
+    stack_count = 0;
+}

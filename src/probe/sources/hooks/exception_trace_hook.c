@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/sources/hooks/exception_trace_hook.h"
+
+#include "probe/core/compat.h"
+#include "probe/core/frame.h"
+#include "probe/sources/hooks/hook_frame.h"
+#include "rt/stream.h"
+
+/* What an exception has ended last in the calling thread, only to be compared. */
+static _Thread_local struct {
+    const void *code;
+    uint64_t content_bits; /* of the stream then: nothing was written since */
+} ended;
+
+static uint64_t content_bits(void)
+{
+    return cunei_stream_own ? cunei_stream_own->content_bits : 0;
+}
+
+static void note_end(void)
+{
+    ended.content_bits = content_bits();
+}
+
+/*
+ * The code of the frame that an exception has just ended, borrowed, and so has come to
+ * the one on top; NULL: it was raised there, or is one that was kept.
+ */
+static PyCodeObject *find_ended(PyObject *told)
+{
+    PyObject *top = PyTuple_GET_ITEM(told, 2);
+    const PyTracebackObject *traceback = (const PyTracebackObject *)top;
+
+    if (!PyTraceBack_Check(top) || !traceback->tb_next ||
+        traceback->tb_next->tb_frame == traceback->tb_frame)
+        return NULL;
+    PyCodeObject *code = cunei_hook_frame_code(traceback->tb_next->tb_frame);
+    return code == ended.code && content_bits() == ended.content_bits ? code : NULL;
+}
+
+#if PY_VERSION_HEX >= 0x030c0000
+#include "probe/core/exception_table.h"
+#include "probe/events/exception.h"
+
+/* Taken at once, where the frame has a handler: that is where it goes on. */
+void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
+                                       PyObject *told)
+{
+    PyCodeObject *code = cunei_hook_frame_code(frame);
+    PyObject *exception = PyTuple_GET_ITEM(told, 1);
+    int at = PyFrame_GetLasti(frame), handler = cunei_exception_table_find(code, at);
+    PyObject *offset = PyLong_FromLong(at);
+    PyObject *goes_on = handler < 0 ? NULL : PyLong_FromLong(handler);
+
+    (void)word;
+    if (offset && PyExceptionInstance_Check(exception)) {
+        PyCodeObject *before = find_ended(told);
+        if (before)
+            cunei_exception_let_go(before, exception);
+        cunei_exception_raised(code, offset, exception);
+        if (goes_on)
+            cunei_exception_handled(code, goes_on, exception);
+    }
+    PyErr_Clear();
+    Py_XDECREF(goes_on);
+    Py_XDECREF(offset);
+}
+
+void cunei_exception_trace_hook_unwound(PyCodeObject *code)
+{
+    ended.code = code;
+    cunei_exception_ended(code);
+}
+
+void cunei_exception_trace_hook_left(void)
+{
+    note_end();
+}
+
+void cunei_exception_trace_hook_landed(void)
+{
+}
+#else
+#include "probe/events/exception_legacy.h"
+
+/* What a loop consumes has no entry of this frame in its traceback. */
+static bool is_raised_in(const cunei_compat_311_frame *frame,
+                         const struct cunei_compat_error *error)
+{
+    const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
+
+    return PyTraceBack_Check(error->traceback) &&
+           cunei_frame_of(traceback->tb_frame) == frame;
+}
+
+void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
+                                       PyObject *told)
+{
+    cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
+    const struct cunei_compat_error error = {PyTuple_GET_ITEM(told, 0),
+                                             PyTuple_GET_ITEM(told, 1),
+                                             PyTuple_GET_ITEM(told, 2)};
+
+    if (!is_raised_in(own, &error))
+        return;
+    int handler = cunei_compat_311_handler(own);
+    cunei_exception_legacy_let_go(find_ended(told), own, &error);
+    if (handler < 0)
+        cunei_exception_legacy_unwound(own, cunei_compat_311_below(own), word, &error);
+    else
+        cunei_exception_legacy_taken(own, word, &error, handler);
+}
+
+void cunei_exception_trace_hook_unwound(PyCodeObject *code)
+{
+    ended.code = code;
+}
+
+void cunei_exception_trace_hook_left(void)
+{
+    note_end();
+    cunei_exception_legacy_wait();
+}
+
+void cunei_exception_trace_hook_landed(void)
+{
+    cunei_exception_legacy_landed();
+}
+#endif

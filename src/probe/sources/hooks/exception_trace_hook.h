@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Exceptions as the hook of sys.settrace tells of them: in each frame that one is
+ * raised in, or comes to.  That a frame takes it is seen by its having a handler there;
+ * that a handler, a `finally` or a `with` lets it go on is not told, but seen where it
+ * comes to the next frame, from one that has just ended by an exception.
+ *
+ * The events are those of probe/events/exception.h, and before 3.12 of
+ * probe/events/exception_legacy.h. Nothing here raises; no exception is set, and the
+ * frame is the one on top.
+ */
+#ifndef CUNEI_PROBE_SOURCES_HOOKS_EXCEPTION_TRACE_HOOK_H
+#define CUNEI_PROBE_SOURCES_HOOKS_EXCEPTION_TRACE_HOOK_H
+
+#include <Python.h>
+
+#include <frameobject.h>
+#include <stdint.h>
+
+/* `told` is a type, an exception and a traceback; `word` that of the frame's code. */
+void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
+                                       PyObject *told);
+
+/* The frame ends by one: before its leave is written, and after that. */
+void cunei_exception_trace_hook_unwound(PyCodeObject *code);
+void cunei_exception_trace_hook_left(void);
+
+/* The thread goes on: whatever was in flight has been taken. */
+void cunei_exception_trace_hook_landed(void);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/sources/hooks/hook_event.h"
+
+#include "probe/code/code.h"
+#include "probe/core/code_extra.h"
+#include "probe/core/compat.h"
+#include "probe/core/frame.h"
+#include "probe/core/hot.h"
+#include "probe/events/function_event.h"
+#include "probe/events/line_event.h"
+#include "probe/events/process.h"
+#include "probe/events/task.h"
+#include "probe/sources/hooks/exception_trace_hook.h"
+#include "probe/sources/hooks/hook_frame.h"
+#include "probe/sources/hooks/missed_resume.h"
+#include "rt/clock.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+static Py_ssize_t extra_index;
+static bool extra_inline;
+static bool has_counter;
+
+/* What was raised last in the calling thread, and where: both are only compared. */
+static _Thread_local struct {
+    const void *frame;
+    const void *type;
+} raised __attribute__((tls_model("initial-exec")));
+
+void cunei_hook_event_init(Py_ssize_t index, bool is_inline)
+{
+    extra_index = index;
+    extra_inline = is_inline;
+    has_counter = cunei_clock_has_counter(NULL);
+}
+
+/* Everything but the hot path: `result` is what the frame returns or yields. */
+static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
+                                                      PyCodeObject *code,
+                                                      enum cunei_phase phase,
+                                                      PyObject *result)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    cunei_process_event(code); /* another recording may begin with this event */
+    uint32_t before = cunei_recorder_begin_event();
+    cunei_exception_trace_hook_landed();
+    uint64_t word = cunei_function_event_word(code);
+    if (word && !(word & CUNEI_CODE_OFF))
+        cunei_function_event_write(code, word, phase, result);
+    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
+        cunei_line_event_resume(code, word, PyFrame_GetLasti(frame));
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook *hook,
+                                                        PyCodeObject *code)
+{
+    struct cunei_compat_error error = cunei_compat_put_aside();
+
+    cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
+    uint64_t word = cunei_function_event_word(code);
+    if (hook->kind == CUNEI_HOOK_TRACE)
+        cunei_exception_trace_hook_unwound(code);
+    if (!(word & CUNEI_CODE_OFF))
+        cunei_function_event_unwind(
+            code, word,
+            raised.frame == cunei_frame_running(PyThreadState_Get()) ? raised.type
+                                                                     : NULL,
+            NULL, NULL);
+    if (hook->kind == CUNEI_HOOK_TRACE)
+        cunei_exception_trace_hook_left();
+    cunei_recorder_end_event(before);
+    cunei_compat_put_back(&error);
+}
+
+static inline uint64_t word_of(PyCodeObject *code)
+{
+    return extra_inline ? cunei_code_extra_inline(code, extra_index)
+                        : cunei_code_word(code);
+}
+
+/* Coroutines are cold for their tasks only: most of their events go a shorter way. */
+static bool is_put(uint64_t word, enum cunei_phase phase)
+{
+    uint32_t flags = 0;
+
+    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, phase);
+}
+
+static inline void tell(PyFrameObject *frame, PyCodeObject *code,
+                        enum cunei_phase phase, PyObject *result)
+{
+    uint64_t word = word_of(code);
+
+    if (!CUNEI_LIKELY(cunei_hot_put(word, phase, has_counter)) &&
+        !(word & CUNEI_CODE_OFF) && !is_put(word, phase))
+        tell_cold(frame, code, phase, result);
+}
+
+#if CUNEI_UNTOLD_EXISTS
+_Thread_local struct cunei_untold cunei_missed_resume_own;
+
+static __attribute__((noinline, cold)) void tell_untold(cunei_compat_311_frame *frame)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    cunei_compat_311_frame *top = thread->cframe->current_frame;
+    bool collects = cunei_compat_hold_collections();
+
+    thread->cframe->current_frame = frame;
+    PyFrameObject *object = PyThreadState_GetFrame(thread);
+    if (object)
+        tell(object, frame->f_code, CUNEI_PHASE_RESUME, NULL);
+    Py_XDECREF(object);
+    thread->cframe->current_frame = top;
+    cunei_compat_let_collections(collects);
+}
+
+static inline void check_told(const struct cunei_hook *hook,
+                              cunei_compat_311_frame *frame)
+{
+    if (!CUNEI_LIKELY(!cunei_missed_resume_is(frame, hook->recording)))
+        tell_untold(frame);
+}
+
+void cunei_hook_event_goes_on(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    check_told(hook, cunei_compat_311_frame_of(frame));
+    cunei_missed_resume_goes_on(cunei_compat_311_frame_of(frame), hook->recording);
+}
+
+static inline void begin_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
+
+    check_told(hook, cunei_missed_resume_caller(own));
+    cunei_missed_resume_goes_on(own, hook->recording);
+}
+
+static inline void end_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
+
+    check_told(hook, own);
+    cunei_missed_resume_goes_on(cunei_missed_resume_caller(own), hook->recording);
+}
+#else
+void cunei_hook_event_goes_on(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    (void)hook;
+    (void)frame;
+}
+
+static inline void begin_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    (void)hook;
+    (void)frame;
+}
+
+static inline void end_frame(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    (void)hook;
+    (void)frame;
+}
+#endif
+
+void cunei_hook_event_enter(struct cunei_hook *hook, PyFrameObject *frame)
+{
+    PyCodeObject *code = cunei_hook_frame_code(frame);
+
+    if (!CUNEI_LIKELY(hook->is_recording) && !cunei_hook_is_heard(hook, code))
+        return;
+    begin_frame(hook, frame);
+    tell(frame, code,
+         code->co_flags & CUNEI_GENERATES && !cunei_hook_frame_begins(frame, code)
+             ? CUNEI_PHASE_RESUME
+             : CUNEI_PHASE_ENTER,
+         NULL);
+}
+
+/* Whether a frame ends by an exception. */
+static inline bool is_unwound(PyFrameObject *frame, PyCodeObject *code,
+                              const PyObject *result)
+{
+    return !result || (CUNEI_HOOKFRAME_UNWINDS_BY_NONE && result == Py_None &&
+                       cunei_hook_frame_unwinds(frame, code));
+}
+
+void cunei_hook_event_leave(struct cunei_hook *hook, PyFrameObject *frame,
+                            PyObject *result)
+{
+    PyCodeObject *code = cunei_hook_frame_code(frame);
+
+    end_frame(hook, frame);
+    if (!CUNEI_LIKELY(!is_unwound(frame, code, result)))
+        tell_unwind(hook, code);
+    else
+        tell(frame, code,
+             code->co_flags & CUNEI_GENERATES && cunei_hook_frame_yields(frame, code)
+                 ? CUNEI_PHASE_YIELD
+                 : CUNEI_PHASE_LEAVE,
+             result);
+}
+
+void cunei_hook_event_line(const struct cunei_hook *hook, PyFrameObject *frame)
+{
+    cunei_hook_event_goes_on(hook, frame);
+    cunei_line_event_tell(cunei_hook_frame_code(frame), cunei_hook_frame_line(frame));
+}
+
+void cunei_hook_event_raise(const struct cunei_hook *hook, PyFrameObject *frame,
+                            PyObject *told)
+{
+    PyCodeObject *code = cunei_hook_frame_code(frame);
+
+    if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) < 3)
+        return;
+    cunei_hook_event_goes_on(hook, frame);
+    cunei_process_event(code);
+    uint32_t before = cunei_recorder_begin_event();
+    raised.frame = cunei_frame_running(PyThreadState_Get());
+    raised.type = PyTuple_GET_ITEM(told, 0);
+    cunei_exception_trace_hook_raised(frame, cunei_function_event_word(code), told);
+    cunei_recorder_end_event(before);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is done with the events of exceptions that sys.monitoring tells of.  Each gets
+ * what a callback got: the code of the frame on top, an offset and the exception.
+ *
+ *     raise, reraise, handled, unwind   where all of these events come
+ *     local_…   where they come from what is recorded only, and from what they come to
+ *     infer_…   where only these two come, from all code
+ * (probe/sources/monitoring/exception_infer.h)
+ */
+#ifndef CUNEI_PROBE_SOURCES_MONITORING_EXCEPTION_CALLBACKS_H
+#define CUNEI_PROBE_SOURCES_MONITORING_EXCEPTION_CALLBACKS_H
+
+#include <Python.h>
+
+typedef void cunei_exception_callbacks_event(PyCodeObject *code, PyObject *const *args,
+                                             Py_ssize_t count);
+
+cunei_exception_callbacks_event cunei_exception_callbacks_raise,
+    cunei_exception_callbacks_reraise, cunei_exception_callbacks_handled,
+    cunei_exception_callbacks_unwind;
+cunei_exception_callbacks_event cunei_exception_callbacks_local_handled,
+    cunei_exception_callbacks_local_unwind;
+cunei_exception_callbacks_event cunei_exception_callbacks_infer_handled,
+    cunei_exception_callbacks_infer_unwind;
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/sources/none.h"
+
+#include "probe/events/exit_hooks.h"
+#include "probe/user/tag.h"
+#include "python/refusal_reason.h"
+#include "rt/recorder.h"
+
+static struct {
+    struct cunei_source source;
+    struct cunei_source *waiter;
+    bool is_recording;
+    bool has_tags; /* the waiter is taken, for decorated functions */
+    int refusal;   /* why it could not be: of python/refusal_reason.h; or 0 */
+} own;
+
+static int take(struct cunei_source *source, bool selective)
+{
+    (void)selective;
+    source->is_taken = true;
+    return 0;
+}
+
+static void let_waiter_go(void)
+{
+    if (own.waiter->is_taken)
+        own.waiter->methods->pause(own.waiter);
+    own.waiter->methods->release(own.waiter);
+    own.waiter->is_narrow = false;
+    own.has_tags = false;
+}
+
+static int await_main(struct cunei_source *source)
+{
+    own.waiter->c_calls = own.waiter->lines = own.waiter->ends = false;
+    int rc = own.waiter->methods->take(own.waiter, false);
+    if (rc == 0)
+        rc = own.waiter->methods->await_main(own.waiter);
+    source->refusal = own.waiter->refusal;
+    return rc;
+}
+
+static int prepare(struct cunei_source *source, bool selective)
+{
+    (void)source;
+    (void)selective;
+    return own.has_tags ? own.waiter->methods->prepare(own.waiter, true) : 0;
+}
+
+static void select_tagged(PyCodeObject *code)
+{
+    if (own.waiter->methods->select)
+        own.waiter->methods->select(own.waiter, code);
+}
+
+static void forget_tagged(PyCodeObject *code)
+{
+    if (own.waiter->methods->forget)
+        own.waiter->methods->forget(own.waiter, code);
+}
+
+/* The first decorated function is there.  Where another tool leaves no place, it is not
+ * heard of, which is told at the end: the recording has all the rest. */
+static int begin_tags(void)
+{
+    struct cunei_source *waiter = own.waiter;
+
+    own.refusal = 0;
+    waiter->c_calls = waiter->lines = waiter->switches = waiter->ends = false;
+    waiter->is_narrow = waiter->methods->select != NULL;
+    own.has_tags = true;
+    if (waiter->methods->take(waiter, true) == 0 &&
+        waiter->methods->prepare(waiter, true) == 0 &&
+        waiter->methods->record(waiter, true) == 0)
+        return 0;
+    PyErr_Clear();
+    own.refusal = waiter->refusal ? waiter->refusal : CUNEI_REFUSAL_FORBIDDEN;
+    let_waiter_go();
+    return -1;
+}
+
+static void hear_tags(void)
+{
+    if (!own.has_tags && begin_tags() < 0)
+        return;
+    cunei_tag_choose(true);
+    (void)cunei_tag_visit(select_tagged);
+}
+
+static int record(struct cunei_source *source, bool selective)
+{
+    (void)source;
+    (void)selective;
+    own.is_recording = true;
+    if (!own.has_tags)
+        let_waiter_go();
+    cunei_exit_hooks_watch();
+    int rc = own.has_tags ? own.waiter->methods->record(own.waiter, true) : 0;
+    if (rc == 0 && cunei_tag_visit(NULL))
+        hear_tags();
+    return rc;
+}
+
+static void add_tagged(struct cunei_source *source, PyCodeObject *code)
+{
+    (void)source;
+    /* While it is paused there are none: they come with all others, when it goes on. */
+    if (own.is_recording && own.has_tags)
+        select_tagged(code);
+    else if (own.is_recording)
+        hear_tags(); /* and of those for which there was no place before */
+}
+
+static void pause_events(struct cunei_source *source)
+{
+    (void)source;
+    own.is_recording = false;
+    if (own.has_tags)
+        own.waiter->methods->pause(own.waiter);
+    cunei_exit_hooks_unwatch();
+}
+
+static void hush(struct cunei_source *source)
+{
+    pause_events(source);
+    if (own.has_tags && own.waiter->methods->hush)
+        own.waiter->methods->hush(own.waiter);
+}
+
+static void release(struct cunei_source *source)
+{
+    pause_events(source);
+    if (own.has_tags)
+        (void)cunei_tag_visit(forget_tagged);
+    own.waiter->ends = source->ends;
+    let_waiter_go();
+    own.refusal = 0;
+    source->is_taken = false;
+}
+
+static void tell_losses(struct cunei_source *source)
+{
+    (void)source;
+    cunei_recorder_tell_unheard(own.refusal);
+}
+
+static int count_others(struct cunei_source *source)
+{
+    (void)source;
+    return 0;
+}
+
+static const struct cunei_source_methods methods = {
+    .take = take,
+    .await_main = await_main,
+    .prepare = prepare,
+    .record = record,
+    .pause = pause_events,
+    .hush = hush,
+    .tag = add_tagged,
+    .release = release,
+    .count_others = count_others,
+    .tell_losses = tell_losses,
+};
+
+struct cunei_source *cunei_source_none_open(struct cunei_source *waiter)
+{
+    own.source.methods = &methods;
+    own.source.is_silent = true;
+    own.waiter = waiter;
+    return &own.source;
+}

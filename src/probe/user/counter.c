@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Counters as Python sees them.  What one stands at is kept whether something is
+ * recorded or not, so that it is right when a recording begins.
+ */
+#include <Python.h>
+
+#include <stddef.h>
+
+#include "probe/core/arg_parse.h"
+#include "probe/core/compat.h"
+#include "probe/core/write.h"
+#include "probe/user/tag.h"
+#include "probe/user/user_event.h"
+#include "probe/user/user_name.h"
+#include "probe/user/user_value.h"
+#include "wire/event.h"
+
+struct counter {
+    struct cunei_named named;
+    struct cunei_user_number total; /* the object's lock guards it, without a GIL */
+};
+
+/* The sum; of two ints an int, as long as there is one. */
+static struct cunei_user_number add(const struct cunei_user_number *a,
+                                    const struct cunei_user_number *b)
+{
+    int64_t sum;
+
+    if (!a->is_double && !b->is_double &&
+        !__builtin_add_overflow((int64_t)a->bits, (int64_t)b->bits, &sum))
+        return (struct cunei_user_number){false, (uint64_t)sum};
+    return cunei_user_number_of(cunei_user_number_double(a) +
+                                cunei_user_number_double(b));
+}
+
+static void write_count(struct cunei_user_name *said, enum cunei_phase phase,
+                        const struct cunei_user_number *value,
+                        const struct cunei_user_number *total)
+{
+    uint32_t before = cunei_recorder_begin_event();
+    uint32_t id = cunei_user_name_id(said);
+    uint64_t words[] = {
+        cunei_record(0, CUNEI_CLASS_COUNTER, phase),
+        value->bits,
+        total->bits,
+        id | (uint64_t)((value->is_double ? CUNEI_COUNTER_VALUE_DOUBLE : 0) |
+                        (total->is_double ? CUNEI_COUNTER_TOTAL_DOUBLE : 0))
+                 << 32,
+    };
+
+    if (id)
+        cunei_write_words(words, 4, true);
+    else
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+    cunei_recorder_end_event(before);
+}
+
+static PyObject *count_one(PyObject *self, PyObject *object, enum cunei_phase phase)
+{
+    struct counter *counter = (struct counter *)self;
+    struct cunei_user_number total, value = {false, 1};
+
+    if (object && cunei_user_number_parse(object, &value) < 0)
+        return NULL;
+    CUNEI_COMPAT_BEGIN_LOCKED(self);
+    total = phase == CUNEI_PHASE_ENTER ? value : add(&counter->total, &value);
+    counter->total = total;
+    CUNEI_COMPAT_END_LOCKED();
+    if (cunei_user_event_is_on())
+        write_count(counter->named.said, phase, &value, &total);
+    Py_RETURN_NONE;
+}
+
+static PyObject *counter_add(PyObject *self, PyObject *const *args, Py_ssize_t number,
+                             PyObject *names)
+{
+    static const struct cunei_args_form form = {"add", {"number"}, 0, 1};
+    PyObject *values[CUNEI_ARGS_MAX];
+
+    if (cunei_args_parse(&form, args, number, names, values) < 0)
+        return NULL;
+    return count_one(self, values[0], CUNEI_PHASE_RESUME);
+}
+
+static PyObject *counter_set(PyObject *self, PyObject *const *args, Py_ssize_t number,
+                             PyObject *names)
+{
+    static const struct cunei_args_form form = {"set", {"number"}, 1, 1};
+    PyObject *value = cunei_args_one(&form, args, number, names);
+
+    return value ? count_one(self, value, CUNEI_PHASE_ENTER) : NULL;
+}
+
+static PyObject *counter_value(PyObject *self, void *unused)
+{
+    struct cunei_user_number total;
+    (void)unused;
+
+    CUNEI_COMPAT_BEGIN_LOCKED(self);
+    total = ((struct counter *)self)->total;
+    CUNEI_COMPAT_END_LOCKED();
+    return total.is_double ? PyFloat_FromDouble(cunei_user_number_double(&total))
+                           : PyLong_FromLongLong((int64_t)total.bits);
+}
+
+static PyObject *counter_repr(PyObject *self)
+{
+    return cunei_named_repr(self, "counter");
+}
+
+static PyObject *counter_reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return cunei_named_reduce(self, "counter");
+}
+
+#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
+
+static PyMethodDef methods[] = {
+    {"add", FUNCTION(counter_add), METH_FASTCALL | METH_KEYWORDS,
+     "add($self, number=1)\n--\n\nAdd so much to the counter, and record it."},
+    {"set", FUNCTION(counter_set), METH_FASTCALL | METH_KEYWORDS,
+     "set($self, number)\n--\n\nSet the counter to that, and record it."},
+    {"__reduce__", counter_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef attributes[] = {
+    {"name", cunei_named_name, NULL, "What it is called.", NULL},
+    {"value", counter_value, NULL, "What it stands at.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, cunei_named_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {Py_tp_repr, counter_repr},
+    {Py_tp_doc, "A counter of the program's own."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "cunei._probe.Counter",
+    .basicsize = sizeof(struct counter),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+PyTypeObject *cunei_counter_type_new(PyObject *module)
+{
+    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+}
+
+static PyObject *on_counter(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                            PyObject *names)
+{
+    static const struct cunei_args_form form = {"counter", {"name"}, 1, 1};
+    static const struct cunei_named_kind kind = {CUNEI_COUNTER_FILE, "a counter's name",
+                                                 NULL};
+    struct cunei_user_events *events = cunei_user_events_of(module);
+    PyObject *name = cunei_args_one(&form, args, count, names);
+
+    return name ? cunei_user_events_find(events->counter_type, &kind, events->counters,
+                                         name)
+                : NULL;
+}
+
+PyMethodDef cunei_counter_functions[] = {
+    {"counter", FUNCTION(on_counter), METH_FASTCALL | METH_KEYWORDS,
+     "counter($module, name)\n--\n\nReturn the counter of this name: the same "
+     "one each time."},
+    {NULL, NULL, 0, NULL},
+};

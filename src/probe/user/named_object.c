@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/* Objects of Python's that are known by a name: see probe/user/user_event.h. */
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include "probe/core/compat.h"
+#include "probe/user/user_event.h"
+#include "probe/user/user_name.h"
+
+static PyObject *make(PyTypeObject *type, const struct cunei_named_kind *kind,
+                      PyObject *text)
+{
+    struct cunei_user_name *said = cunei_user_name_new(text, kind->file);
+    struct cunei_named *made =
+        said ? (struct cunei_named *)type->tp_alloc(type, 0) : NULL;
+
+    if (made) {
+        made->block.call = kind->call;
+        made->said = said;
+    } else
+        cunei_user_name_free(said);
+    return (PyObject *)made;
+}
+
+PyObject *cunei_user_events_find(PyTypeObject *type,
+                                 const struct cunei_named_kind *kind, PyObject *known,
+                                 PyObject *name)
+{
+    PyObject *found =
+        PyUnicode_CheckExact(name) ? cunei_compat_dict_item(known, name) : NULL;
+    if (found)
+        return found;
+    PyObject *text = PyErr_Occurred() ? NULL : cunei_user_name_text(name, kind->what);
+    if (!text)
+        return NULL;
+    bool is_kept = PyUnicode_GET_LENGTH(text) <= CUNEI_USEREVENT_NAME_MAX;
+    if (is_kept)
+        found = cunei_compat_dict_item(known, text);
+    if (!found && !PyErr_Occurred()) {
+        found = make(type, kind, text);
+        if (found && is_kept && PyDict_GET_SIZE(known) < CUNEI_USEREVENT_NAMES_MAX) {
+            /* Another thread may have been faster: then it is that one. */
+            PyObject *first = PyDict_SetDefault(known, text, found);
+            Py_XINCREF(first);
+            Py_SETREF(found, first);
+        }
+    }
+    Py_DECREF(text);
+    return found;
+}
+
+void cunei_named_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    cunei_user_name_free(((struct cunei_named *)self)->said);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject *cunei_named_name(PyObject *self, void *unused)
+{
+    (void)unused;
+    return cunei_user_name_object(((struct cunei_named *)self)->said);
+}
+
+PyObject *cunei_named_repr(PyObject *self, const char *function)
+{
+    PyObject *name = cunei_named_name(self, NULL);
+    PyObject *text = name ? PyUnicode_FromFormat("cunei.%s(%R)", function, name) : NULL;
+
+    Py_XDECREF(name);
+    return text;
+}
+
+PyObject *cunei_named_reduce(PyObject *self, const char *function)
+{
+    PyObject *probe = PyImport_ImportModule("cunei._probe");
+    PyObject *maker = probe ? PyObject_GetAttrString(probe, function) : NULL;
+    PyObject *name = maker ? cunei_named_name(self, NULL) : NULL;
+    PyObject *pair = name ? Py_BuildValue("O(O)", maker, name) : NULL;
+
+    Py_XDECREF(name);
+    Py_XDECREF(maker);
+    Py_XDECREF(probe);
+    return pair;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Regions as Python sees them.  An object of this type knows its name and nothing else:
+ * it may be open in several threads, and more than once in each.
+ */
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "probe/core/arg_parse.h"
+#include "probe/core/compat.h"
+#include "probe/core/names.h"
+#include "probe/recording/switch.h"
+#include "probe/user/region.h"
+#include "probe/user/tag.h"
+#include "probe/user/user_event.h"
+#include "probe/user/user_name.h"
+#include "wire/event.h"
+
+/* A function may be wrapped that often. */
+#define WRAPPED_MAX 32
+
+static struct cunei_user_name *said_of(PyObject *self)
+{
+    return ((struct cunei_named *)self)->said;
+}
+
+static void begin(struct cunei_user_name *said, enum cunei_region_form form,
+                  enum cunei_phase phase)
+{
+    uint32_t before = cunei_recorder_begin_event();
+
+    cunei_region_begin(said, form, phase);
+    cunei_tag_tell();
+    cunei_recorder_end_event(before);
+}
+
+static bool end(const struct cunei_user_name *said, enum cunei_region_form form,
+                enum cunei_phase phase)
+{
+    uint32_t before = cunei_recorder_begin_event();
+    bool was_open = cunei_region_end(said, form, phase);
+
+    cunei_recorder_end_event(before);
+    return was_open;
+}
+
+static PyObject *region_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (cunei_user_event_is_on())
+        begin(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_ENTER);
+    return Py_NewRef(self);
+}
+
+/* One that was entered before the recording began is not known, and that is right. */
+static PyObject *region_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)args;
+    (void)count;
+    if (cunei_user_event_is_on())
+        (void)end(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_LEAVE);
+    Py_RETURN_NONE;
+}
+
+/* What an object wraps, new; NULL without an exception: nothing that we know of. */
+static PyObject *unwrap(PyObject *object)
+{
+    bool is_bound = PyMethod_Check(object) ||
+                    PyObject_TypeCheck(object, &PyClassMethod_Type) ||
+                    PyObject_TypeCheck(object, &PyStaticMethod_Type);
+    PyObject *inner =
+        PyType_Check(object)
+            ? NULL
+            : PyObject_GetAttrString(object, is_bound ? "__func__" : "__wrapped__");
+
+    if (!inner && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Clear();
+    return inner;
+}
+
+/* The function that is called in the end, new; NULL with an exception: none. */
+static PyObject *find_function(PyObject *object)
+{
+    PyObject *function = NULL, *at = Py_NewRef(object);
+
+    for (int i = 0; at && i < WRAPPED_MAX; i++) {
+        if (PyFunction_Check(at))
+            Py_XSETREF(function, Py_NewRef(at));
+        Py_SETREF(at, unwrap(at));
+    }
+    Py_XDECREF(at);
+    if (!function && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError,
+                     "a region is a name or a function of Python's, not %.100s",
+                     Py_TYPE(object)->tp_name);
+    if (PyErr_Occurred())
+        Py_CLEAR(function);
+    return function;
+}
+
+/* Tag the function; without a name, with its own.  -1 with an exception. */
+static int tag(PyObject *object, struct cunei_user_name *said)
+{
+    PyObject *function = find_function(object);
+    PyObject *name = NULL;
+    int rc = -1;
+
+    if (!function)
+        return -1;
+    if (said)
+        (void)cunei_user_name_keep(said);
+    else if ((name = PyObject_GetAttrString(function, "__qualname__")))
+        said = cunei_user_name_new(name, CUNEI_REGION_FILE);
+    if (said && PyInterpreterState_Get() != PyInterpreterState_Main())
+        rc = 0; /* its code is never recorded */
+    else if (said) {
+        PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function);
+        rc = cunei_tag_add(code, said);
+        if (rc == 0)
+            cunei_switch_tagged(code);
+    }
+    cunei_user_name_free(said);
+    Py_XDECREF(name);
+    Py_DECREF(function);
+    return rc;
+}
+
+/* By a block that begins or ends, or as a decorator with a name. */
+static PyObject *region_call(PyObject *self, PyObject *const *args, size_t flags,
+                             PyObject *names)
+{
+    Py_ssize_t count = names ? -1 : PyVectorcall_NARGS(flags);
+
+    if (count == 0)
+        return region_enter(self, NULL);
+    if (count == 3)
+        return region_exit(self, args, count);
+    if (count != 1) {
+        PyErr_SetString(PyExc_TypeError, "a region is called with a function");
+        return NULL;
+    }
+    return tag(args[0], said_of(self)) < 0 ? NULL : Py_NewRef(args[0]);
+}
+
+static PyObject *region_repr(PyObject *self)
+{
+    return cunei_named_repr(self, "region");
+}
+
+static PyObject *region_reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return cunei_named_reduce(self, "region");
+}
+
+#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
+
+static PyMethodDef methods[] = {
+    {"__enter__", region_enter, METH_NOARGS, NULL},
+    {"__exit__", FUNCTION(region_exit), METH_FASTCALL, NULL},
+    {"__reduce__", region_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef attributes[] = {
+    {"name", cunei_named_name, NULL, "What it is called.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, cunei_named_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_repr, region_repr},
+    {Py_tp_doc, "A region of the program's own: for `with`, and a decorator."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "cunei._probe.Region",
+    .basicsize = sizeof(struct cunei_named),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+PyTypeObject *cunei_region_type_new(PyObject *module)
+{
+    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+
+    if (type && cunei_with_block_adopt(type) < 0)
+        Py_CLEAR(type);
+    return type;
+}
+
+static PyObject *find_region(PyObject *module, PyObject *name)
+{
+    static const struct cunei_named_kind kind = {CUNEI_REGION_FILE, "a region's name",
+                                                 region_call};
+    struct cunei_user_events *events = cunei_user_events_of(module);
+
+    return cunei_user_events_find(events->region_type, &kind, events->regions, name);
+}
+
+static PyObject *on_region(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                           PyObject *names)
+{
+    static const struct cunei_args_form form = {"region", {"name"}, 1, 1};
+    PyObject *given = cunei_args_one(&form, args, count, names);
+
+    if (!given)
+        return NULL;
+    if (PyUnicode_Check(given) || PyBytes_Check(given))
+        return find_region(module, given);
+    return tag(given, NULL) < 0 ? NULL : Py_NewRef(given);
+}
+
+static PyObject *on_begin(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                          PyObject *names)
+{
+    static const struct cunei_args_form form = {"region_begin", {"name"}, 1, 1};
+    PyObject *name = cunei_args_one(&form, args, count, names);
+    PyObject *region = name ? find_region(module, name) : NULL;
+
+    if (!region)
+        return NULL;
+    if (cunei_user_event_is_on())
+        begin(said_of(region), CUNEI_REGION_CALLS, CUNEI_PHASE_ENTER);
+    else
+        cunei_region_begin_unrecorded();
+    Py_DECREF(region);
+    Py_RETURN_NONE;
+}
+
+static void tell_unbegun(const struct cunei_user_name *said)
+{
+    cunei_user_event_tell_error(said ? said->text : "",
+                                said ? "region_end without a region_begin of this name "
+                                       "that is open in this thread"
+                                     : "region_end without a region_begin that is open "
+                                       "in this thread");
+}
+
+static PyObject *on_end(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names)
+{
+    static const struct cunei_args_form form = {"region_end", {"name"}, 0, 1};
+    PyObject *values[CUNEI_ARGS_MAX];
+    PyObject *region = NULL;
+
+    if (cunei_args_parse(&form, args, count, names, values) < 0)
+        return NULL;
+    if (values[0] && values[0] != Py_None && !(region = find_region(module, values[0])))
+        return NULL;
+    const struct cunei_user_name *said = region ? said_of(region) : NULL;
+    if (cunei_user_event_is_on()) {
+        uint32_t before = cunei_recorder_begin_event();
+        if (!cunei_region_end(said, CUNEI_REGION_CALLS, CUNEI_PHASE_LEAVE))
+            tell_unbegun(said);
+        cunei_recorder_end_event(before);
+    } else
+        cunei_region_end_unrecorded(said);
+    Py_XDECREF(region);
+    Py_RETURN_NONE;
+}
+
+/* A tool's own region, which consists of parts, with other things in between. */
+static PyObject *tool(PyObject *module, PyObject *name, enum cunei_phase phase)
+{
+    bool is_begun = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
+    PyObject *region = find_region(module, name);
+
+    if (!region)
+        return NULL;
+    if (cunei_user_event_is_on() && is_begun)
+        begin(said_of(region), CUNEI_REGION_TOOL, phase);
+    else if (cunei_user_event_is_on())
+        (void)end(said_of(region), CUNEI_REGION_TOOL, phase);
+    Py_DECREF(region);
+    Py_RETURN_NONE;
+}
+
+static PyObject *on_tool_begin(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_ENTER);
+}
+
+static PyObject *on_tool_suspend(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_YIELD);
+}
+
+static PyObject *on_tool_resume(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_RESUME);
+}
+
+static PyObject *on_tool_end(PyObject *module, PyObject *name)
+{
+    return tool(module, name, CUNEI_PHASE_LEAVE);
+}
+
+PyMethodDef cunei_region_functions[] = {
+    {"region", FUNCTION(on_region), METH_FASTCALL | METH_KEYWORDS,
+     "region($module, name)\n--\n\nReturn a region for `with`, which is a decorator, "
+     "too; as a decorator itself, make all calls of a function a region of its name."},
+    {"region_begin", FUNCTION(on_begin), METH_FASTCALL | METH_KEYWORDS,
+     "region_begin($module, name)\n--\n\nBegin a region of this name in this "
+     "thread, until region_end."},
+    {"region_end", FUNCTION(on_end), METH_FASTCALL | METH_KEYWORDS,
+     "region_end($module, name=None)\n--\n\nEnd the innermost open region of this "
+     "name, or of any, in this thread."},
+    {"_tool_begin", on_tool_begin, METH_O, "Begin a region of this name."},
+    {"_tool_suspend", on_tool_suspend, METH_O, "Until it is resumed it is not open."},
+    {"_tool_resume", on_tool_resume, METH_O, "It was suspended, and goes on here."},
+    {"_tool_end", on_tool_end, METH_O, "End the innermost of this name, if any is."},
+    {NULL, NULL, 0, NULL},
+};

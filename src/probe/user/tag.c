@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/user/tag.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/code/code.h"
+#include "probe/core/compat.h"
+#include "probe/core/lock.h"
+#include "probe/user/user_name.h"
+#include "probe/user/user_value.h"
+#include "rt/recorder.h"
+#include "wire/event.h"
+
+#define TABLE_FIRST 64u
+
+struct tag {
+    PyCodeObject *code;           /* compared only; NULL: the place is free */
+    PyObject *ref;                /* owned: a weak one to it */
+    struct cunei_user_name *said; /* owned */
+};
+
+/* By the address of the code, half empty; the lock guards it. */
+static struct tag *tags; /* owned */
+static size_t tag_count, tag_capacity;
+static cunei_mutex lock;
+
+/* What has an id and was not told yet; the latch guards it. */
+struct untold {
+    struct untold *next;
+    struct cunei_user_name *said; /* owned */
+    uint32_t id;
+    uint32_t recording;
+};
+static struct untold *untold;
+static atomic_bool has_untold, is_wanted, is_used;
+static cunei_latch latch = CUNEI_LATCH_INIT;
+
+/* Where the code stands, or belongs. */
+static struct tag *find(struct tag *table, size_t capacity, const PyCodeObject *code)
+{
+    size_t at = (uintptr_t)code / sizeof(PyCodeObject);
+
+    while (table[at & (capacity - 1)].code && table[at & (capacity - 1)].code != code)
+        at++;
+    return &table[at & (capacity - 1)];
+}
+
+static void forget(struct tag *tag)
+{
+    Py_XDECREF(tag->ref);
+    cunei_user_name_free(tag->said);
+    *tag = (struct tag){0};
+}
+
+/* A larger table, without those whose code is gone. */
+static bool grow(void)
+{
+    size_t capacity = tag_capacity ? 2 * tag_capacity : TABLE_FIRST;
+    struct tag *table = calloc(capacity, sizeof(*table));
+
+    if (!table)
+        return false;
+    for (size_t i = 0; i < tag_capacity; i++) {
+        if (tags[i].code && cunei_compat_is_alive(tags[i].ref))
+            *find(table, capacity, tags[i].code) = tags[i];
+        else if (tags[i].code) {
+            forget(&tags[i]);
+            tag_count--;
+        }
+    }
+    free(tags);
+    tags = table;
+    tag_capacity = capacity;
+    return true;
+}
+
+/* Lock held; takes the reference. */
+static bool put(PyCodeObject *code, PyObject *ref, struct cunei_user_name *said)
+{
+    if (2 * (tag_count + 1) > tag_capacity && !grow())
+        return false;
+    struct tag *tag = find(tags, tag_capacity, code);
+    if (tag->code)
+        forget(tag); /* renamed, or of another code that had this address */
+    else
+        tag_count++;
+    *tag = (struct tag){code, ref, cunei_user_name_keep(said)};
+    return true;
+}
+
+int cunei_tag_add(PyCodeObject *code, struct cunei_user_name *said)
+{
+    PyObject *ref = PyWeakref_NewRef((PyObject *)code, NULL);
+
+    if (!ref)
+        return -1;
+    cunei_mutex_lock(&lock);
+    bool is_put = put(code, ref, said);
+    cunei_mutex_unlock(&lock);
+    if (!is_put) {
+        Py_DECREF(ref);
+        PyErr_NoMemory();
+        return -1;
+    }
+    /* One that has run already is told of now. */
+    uint64_t word = cunei_recorder_is_on() ? cunei_code_word(code) : 0;
+    if (cunei_code_id(word) && atomic_load(&is_wanted))
+        cunei_tag_identified(code, cunei_code_id(word));
+    return 0;
+}
+
+void cunei_tag_begin(void)
+{
+    atomic_store(&is_used, false);
+}
+
+void cunei_tag_choose(bool are_wanted)
+{
+    atomic_store(&is_wanted, are_wanted);
+}
+
+/* The code of the next tag from a place on, a new reference, or NULL. */
+static PyCodeObject *next_code(size_t *place)
+{
+    PyCodeObject *code = NULL;
+
+    cunei_mutex_lock(&lock);
+    while (!code && *place < tag_capacity) {
+        const struct tag *tag = &tags[(*place)++];
+        if (tag->code)
+            code = (PyCodeObject *)cunei_compat_referent(tag->ref);
+    }
+    cunei_mutex_unlock(&lock);
+    return code;
+}
+
+/* What is visited may run code of the program's, an audit hook: not under the lock. */
+bool cunei_tag_visit(void (*visit)(PyCodeObject *code))
+{
+    size_t place = 0;
+    bool has_any = false;
+
+    for (PyCodeObject *code; (code = next_code(&place));) {
+        has_any = true;
+        if (visit)
+            visit(code);
+        else
+            place = SIZE_MAX;
+        Py_DECREF(code);
+    }
+    return has_any;
+}
+
+/* Its name, owned; NULL: it has none. */
+static struct cunei_user_name *said_of(PyCodeObject *code)
+{
+    struct cunei_user_name *said = NULL;
+
+    cunei_mutex_lock(&lock);
+    if (tag_capacity) {
+        const struct tag *tag = find(tags, tag_capacity, code);
+        if (tag->code && cunei_compat_is_alive(tag->ref))
+            said = cunei_user_name_keep(tag->said);
+    }
+    cunei_mutex_unlock(&lock);
+    return said;
+}
+
+bool cunei_tag_is_wanted(PyCodeObject *code)
+{
+    struct cunei_user_name *said =
+        atomic_load_explicit(&is_wanted, memory_order_relaxed) ? said_of(code) : NULL;
+
+    cunei_user_name_free(said);
+    return said != NULL;
+}
+
+void cunei_tag_identified(PyCodeObject *code, uint32_t id)
+{
+    struct untold *item = malloc(sizeof(*item));
+    struct cunei_user_name *said = said_of(code);
+
+    if (!item || !said) {
+        free(item);
+        cunei_user_name_free(said);
+        return;
+    }
+    *item = (struct untold){untold, said, id, cunei_recorder_number()};
+    cunei_latch_close(&latch);
+    item->next = untold;
+    untold = item;
+    cunei_latch_open(&latch);
+    atomic_store(&has_untold, true);
+    atomic_store(&is_used, true);
+}
+
+static void tell_all(void)
+{
+    cunei_latch_close(&latch);
+    struct untold *items = untold;
+    untold = NULL;
+    cunei_latch_open(&latch);
+    while (items) {
+        struct untold *item = items;
+        const struct cunei_user_given_value value = {
+            .name = item->said->text,
+            .name_size = strlen(item->said->text),
+            .target = item->id,
+        };
+        items = item->next;
+        if (item->recording == cunei_recorder_number())
+            cunei_user_given_value_write(CUNEI_CLASS_TAG, &value, true);
+        cunei_user_name_free(item->said);
+        free(item);
+    }
+}
+
+void cunei_tag_tell(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&has_untold, memory_order_relaxed), 0) &&
+        atomic_exchange(&has_untold, false))
+        tell_all();
+}
+
+bool cunei_tag_is_used(void)
+{
+    return atomic_load_explicit(&is_used, memory_order_relaxed);
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/user/user_event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/code/code.h"
+#include "probe/core/arg_parse.h"
+#include "probe/core/frame.h"
+#include "probe/core/lock.h"
+#include "probe/events/frames.h"
+#include "probe/user/region.h"
+#include "probe/user/tag.h"
+#include "probe/user/user_name.h"
+#include "probe/user/user_value.h"
+#include "wire/event.h"
+
+/* How many frames are looked at for the function that a parameter is of. */
+#define FRAMES_MAX 64
+
+/* What was said of the whole process, the last for each name; the lock guards it. */
+#define METADATA_MAX 256u
+static struct {
+    struct cunei_user_given_value value;
+    char *memory; /* owned; the texts */
+    size_t capacity;
+} metadata[METADATA_MAX];
+static size_t metadata_count;
+static cunei_mutex lock;
+
+/*
+ * The id of what a parameter is of.  A region that is a function's call is inside of
+ * the region of which no frame between is.
+ */
+static uint32_t find_target(void)
+{
+    const void *region_frame = NULL;
+    struct cunei_user_name *region = cunei_region_innermost(&region_frame);
+    uint32_t innermost = 0, target = 0;
+
+    if (region && !cunei_tag_is_used())
+        return cunei_user_name_id(region);
+    PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+    for (int steps = 0; frame && !target && steps < FRAMES_MAX; steps++) {
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        uint64_t word = cunei_code_word(code);
+        if (region && cunei_frame_of(frame) == region_frame)
+            target = cunei_user_name_id(region);
+        else if (cunei_code_is_tagged(word))
+            target = cunei_code_id(word);
+        if (innermost == 0)
+            innermost = cunei_code_id(word);
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        Py_DECREF(code);
+        Py_DECREF(frame);
+        frame = back;
+    }
+    Py_XDECREF(frame);
+    if (target)
+        return target;
+    return region ? cunei_user_name_id(region) : innermost;
+}
+
+static void write_value(enum cunei_class class, struct cunei_user_given_value *value)
+{
+    uint32_t before = cunei_recorder_begin_event();
+
+    cunei_tag_tell();
+    if (class == CUNEI_CLASS_PARAMETER)
+        value->target = find_target();
+    cunei_user_given_value_write(class, value, true);
+    cunei_recorder_end_event(before);
+}
+
+/* Where nothing is recorded, arguments are looked at all the same. */
+static int check_arguments(PyObject *name, PyObject *object, bool may_be_none)
+{
+    struct cunei_user_number number;
+
+    if (!PyUnicode_Check(name)) {
+        PyObject *text = cunei_user_name_text(name, "a name");
+        if (!text)
+            return -1;
+        Py_DECREF(text);
+    }
+    if (PyUnicode_Check(object) || PyLong_Check(object) || PyFloat_Check(object) ||
+        (may_be_none && object == Py_None))
+        return 0;
+    if (cunei_user_number_parse(object, &number) == 0)
+        return 0;
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError,
+                     "a value must be an int, a float or a str, not %.100s",
+                     Py_TYPE(object)->tp_name);
+    return -1;
+}
+
+static PyObject *say(enum cunei_class class, PyObject *name, PyObject *object)
+{
+    struct cunei_user_given_value value;
+    char texts[CUNEI_USERVALUE_TEXTS];
+    bool may_be_none = class == CUNEI_CLASS_MARK;
+
+    if (!cunei_user_event_is_on())
+        return check_arguments(name, object, may_be_none) < 0 ? NULL
+                                                              : Py_NewRef(Py_None);
+    if (cunei_user_given_value_parse(name, object, may_be_none, &value, texts) < 0)
+        return NULL;
+    write_value(class, &value);
+    Py_RETURN_NONE;
+}
+
+static PyObject *on_mark(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                         PyObject *names)
+{
+    static const struct cunei_args_form form = {"mark", {"name", "value"}, 1, 2};
+    PyObject *values[CUNEI_ARGS_MAX];
+    (void)module;
+
+    if (cunei_args_parse(&form, args, count, names, values) < 0)
+        return NULL;
+    return say(CUNEI_CLASS_MARK, values[0], values[1] ? values[1] : Py_None);
+}
+
+static PyObject *on_parameter(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names)
+{
+    static const struct cunei_args_form form = {"parameter", {"name", "value"}, 2, 2};
+    PyObject *values[CUNEI_ARGS_MAX];
+    (void)module;
+
+    if (cunei_args_parse(&form, args, count, names, values) < 0)
+        return NULL;
+    return say(CUNEI_CLASS_PARAMETER, values[0], values[1]);
+}
+
+/* Lock held.  The place of this name, or the first that is free. */
+static size_t find_metadata(const struct cunei_user_given_value *value)
+{
+    size_t at = 0;
+
+    while (at < metadata_count &&
+           (metadata[at].value.name_size != value->name_size ||
+            memcmp(metadata[at].value.name, value->name, value->name_size) != 0))
+        at++;
+    return at;
+}
+
+/* Keep it for recordings that begin later. */
+static void keep_metadata(const struct cunei_user_given_value *value)
+{
+    size_t size = value->name_size + value->text_size;
+
+    cunei_mutex_lock(&lock);
+    size_t at = find_metadata(value);
+    if (at < METADATA_MAX && metadata[at].capacity <= size) {
+        char *memory = realloc(metadata[at].memory, size + 1);
+        if (memory) {
+            metadata[at].memory = memory;
+            metadata[at].capacity = size + 1;
+        }
+    }
+    if (at < METADATA_MAX && metadata[at].capacity > size) {
+        char *memory = metadata[at].memory;
+        memcpy(memory, value->name, value->name_size);
+        memcpy(memory + value->name_size, value->text, value->text_size);
+        metadata[at].value = *value;
+        metadata[at].value.name = memory;
+        metadata[at].value.text = memory + value->name_size;
+        metadata_count += at == metadata_count;
+    }
+    cunei_mutex_unlock(&lock);
+}
+
+static PyObject *on_metadata(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names)
+{
+    static const struct cunei_args_form form = {"metadata", {"key", "value"}, 2, 2};
+    struct cunei_user_given_value value;
+    char texts[CUNEI_USERVALUE_TEXTS];
+    PyObject *values[CUNEI_ARGS_MAX];
+    (void)module;
+
+    if (cunei_args_parse(&form, args, count, names, values) < 0 ||
+        cunei_user_given_value_parse(values[0], values[1], false, &value, texts) < 0)
+        return NULL;
+    if (cunei_user_event_is_on())
+        write_value(CUNEI_CLASS_METADATA, &value);
+    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+        keep_metadata(&value);
+    Py_RETURN_NONE;
+}
+
+void cunei_user_event_tell_metadata(bool top_is_open)
+{
+    cunei_mutex_lock(&lock);
+    for (size_t i = 0; i < metadata_count; i++)
+        cunei_user_given_value_write(CUNEI_CLASS_METADATA, &metadata[i].value,
+                                     top_is_open);
+    cunei_mutex_unlock(&lock);
+}
+
+void cunei_user_event_tell_error(const char *name, const char *sentence)
+{
+    const struct cunei_user_given_value value = {
+        .name = name,
+        .name_size = strlen(name),
+        .kind = CUNEI_VALUE_ERROR,
+        .text = sentence,
+        .text_size = strlen(sentence),
+    };
+
+    cunei_user_given_value_write(CUNEI_CLASS_MARK, &value, true);
+}
+
+#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
+
+static PyMethodDef functions[] = {
+    {"mark", FUNCTION(on_mark), METH_FASTCALL | METH_KEYWORDS,
+     "mark($module, name, value=None)\n--\n\nRecord that something happened, now, with a "
+     "value that tells more."},
+    {"parameter", FUNCTION(on_parameter), METH_FASTCALL | METH_KEYWORDS,
+     "parameter($module, name, value)\n--\n\nRecord a value as a parameter of the "
+     "innermost open region, or else of the function that is running."},
+    {"metadata", FUNCTION(on_metadata), METH_FASTCALL | METH_KEYWORDS,
+     "metadata($module, key, value)\n--\n\nRecord a value that holds for the whole process; "
+     "the last one of a key counts."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Before 3.10 no flag says that only we make objects of them. */
+static void seal(struct cunei_user_events *events)
+{
+#if PY_VERSION_HEX < 0x030a0000
+    events->region_type->tp_new = NULL;
+    events->counter_type->tp_new = NULL;
+    events->tokens_type->tp_new = NULL;
+    events->switched_type->tp_new = NULL;
+#else
+    (void)events;
+#endif
+}
+
+int cunei_user_events_init(PyObject *module, struct cunei_user_events *events)
+{
+    events->regions = PyDict_New();
+    events->counters = PyDict_New();
+    events->streams = PyDict_New();
+    events->region_type = cunei_region_type_new(module);
+    events->counter_type = cunei_counter_type_new(module);
+    events->tokens_type = cunei_tokens_type_new(module);
+    if (!events->regions || !events->counters || !events->streams ||
+        !events->region_type || !events->counter_type || !events->tokens_type ||
+        cunei_switch_type_init(module, events) < 0)
+        return -1;
+    seal(events);
+    return PyModule_AddFunctions(module, functions) < 0 ||
+                   PyModule_AddFunctions(module, cunei_region_functions) < 0 ||
+                   PyModule_AddFunctions(module, cunei_counter_functions) < 0 ||
+                   PyModule_AddFunctions(module, cunei_tokens_functions) < 0 ||
+                   PyModule_AddFunctions(module, cunei_switch_functions) < 0
+               ? -1
+               : 0;
+}
+
+int cunei_user_events_traverse(struct cunei_user_events *events, visitproc visit,
+                               void *arg)
+{
+    Py_VISIT(events->regions);
+    Py_VISIT(events->counters);
+    Py_VISIT(events->streams);
+    Py_VISIT(events->region_type);
+    Py_VISIT(events->counter_type);
+    Py_VISIT(events->tokens_type);
+    Py_VISIT(events->switched_type);
+    Py_VISIT(events->unswitched[0]);
+    Py_VISIT(events->unswitched[1]);
+    return 0;
+}
+
+void cunei_user_events_clear(struct cunei_user_events *events)
+{
+    Py_CLEAR(events->regions);
+    Py_CLEAR(events->counters);
+    Py_CLEAR(events->streams);
+    Py_CLEAR(events->region_type);
+    Py_CLEAR(events->counter_type);
+    Py_CLEAR(events->tokens_type);
+    Py_CLEAR(events->switched_type);
+    Py_CLEAR(events->unswitched[0]);
+    Py_CLEAR(events->unswitched[1]);
+}

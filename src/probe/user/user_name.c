@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/user/user_name.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/core/compat.h"
+#include "probe/core/names.h"
+#include "rt/recorder.h"
+#include "wire/user_event.h"
+
+#define KIND_COUNT (CUNEI_DEFINITION_TOKENS + 1)
+
+/* How much of what may be defined is taken; of the recording of this number. */
+static struct {
+    pthread_mutex_t lock; /* nothing of the interpreter is called under it */
+    uint32_t recording;
+    uint32_t last; /* the highest id that was given so far */
+    struct {
+        uint32_t count;
+        size_t bytes;
+    } kinds[KIND_COUNT];
+} taken = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct cunei_user_name *cunei_user_name_new(PyObject *text, const char *file)
+{
+    size_t most = (size_t)PyUnicode_GET_LENGTH(text) * 4 + 1;
+    bool is_short = PyUnicode_IS_COMPACT_ASCII(text) && most <= CUNEI_NAMES_MAX;
+    struct cunei_user_name *said =
+        malloc(sizeof(*said) + (is_short ? most : CUNEI_NAMES_MAX));
+
+    if (!said) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    size_t size =
+        cunei_names_copy(text, said->text, is_short ? most : CUNEI_NAMES_MAX) + 1;
+    atomic_init(&said->references, 1);
+    atomic_init(&said->known, 0);
+    said->file = file;
+    struct cunei_user_name *fitting = realloc(said, sizeof(*said) + size);
+    return fitting ? fitting : said;
+}
+
+struct cunei_user_name *cunei_user_name_keep(struct cunei_user_name *said)
+{
+    atomic_fetch_add_explicit(&said->references, 1, memory_order_relaxed);
+    return said;
+}
+
+void cunei_user_name_free(struct cunei_user_name *said)
+{
+    /* Whoever is last has seen what the others have done. */
+    if (said &&
+        atomic_fetch_sub_explicit(&said->references, 1, memory_order_acq_rel) == 1)
+        free(said);
+}
+
+/* Lock held.  One that has no id yet gets a higher one than any before. */
+static uint32_t define(const struct cunei_function *function, uint32_t number)
+{
+    enum cunei_definition kind = cunei_definition_of(function);
+
+    if (taken.recording != number) {
+        taken.recording = number;
+        taken.last = 0;
+        memset(taken.kinds, 0, sizeof(taken.kinds));
+    }
+    if (taken.kinds[kind].count >= CUNEI_SAID_MAX ||
+        taken.kinds[kind].bytes >= CUNEI_SAID_MAX_BYTES)
+        return cunei_recorder_find(function);
+    uint32_t id = cunei_recorder_define(function);
+    if (id > taken.last) {
+        taken.last = id;
+        taken.kinds[kind].count++;
+        taken.kinds[kind].bytes += strlen(function->qualname);
+    }
+    return id;
+}
+
+uint32_t cunei_user_name_id(struct cunei_user_name *said)
+{
+    uint64_t known = atomic_load_explicit(&said->known, memory_order_relaxed);
+    uint32_t number = cunei_recorder_number();
+
+    if (known >> 32 == number)
+        return (uint32_t)known;
+    const struct cunei_function function = {
+        .module = "", .qualname = said->text, .file = said->file};
+    (void)pthread_mutex_lock(&taken.lock);
+    uint32_t id = define(&function, number);
+    (void)pthread_mutex_unlock(&taken.lock);
+    atomic_store_explicit(&said->known, (uint64_t)number << 32 | id,
+                          memory_order_relaxed);
+    return id;
+}
+
+PyObject *cunei_user_name_text(PyObject *name, const char *what)
+{
+    if (PyUnicode_Check(name))
+        return PyUnicode_FromObject(name);
+    if (PyBytes_Check(name))
+        return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name),
+                                    "surrogateescape");
+    PyErr_Format(PyExc_TypeError, "%s must be a str or bytes, not %.100s", what,
+                 Py_TYPE(name)->tp_name);
+    return NULL;
+}
+
+PyObject *cunei_user_name_object(const struct cunei_user_name *said)
+{
+    return PyUnicode_DecodeUTF8(said->text, (Py_ssize_t)strlen(said->text),
+                                "surrogateescape");
+}

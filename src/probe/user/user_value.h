@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/* Values that a program gives a name: read from its objects, and written. */
+#ifndef CUNEI_PROBE_USER_USER_VALUE_H
+#define CUNEI_PROBE_USER_USER_VALUE_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+
+/* A number: an int that fits, or a double. */
+struct cunei_user_number {
+    bool is_double;
+    uint64_t bits;
+};
+
+static inline double cunei_user_number_double(const struct cunei_user_number *number)
+{
+    union {
+        uint64_t bits;
+        double number;
+    } both = {number->bits};
+    return number->is_double ? both.number : (double)(int64_t)number->bits;
+}
+
+static inline struct cunei_user_number cunei_user_number_of(double number)
+{
+    union {
+        double number;
+        uint64_t bits;
+    } both = {number};
+    return (struct cunei_user_number){true, both.bits};
+}
+
+/*
+ * What an int or a float is, or an object that says which it is; an int that is too
+ * large is a double.  -1 with an exception: it is none, or what it runs has raised one.
+ */
+int cunei_user_number_parse(PyObject *object, struct cunei_user_number *number);
+
+/* A value, as in struct cunei_user_value. */
+struct cunei_user_given_value {
+    const char *name;
+    size_t name_size;
+    enum cunei_value_kind kind;
+    uint64_t bits;
+    const char *text;
+    size_t text_size;
+    uint32_t target;
+};
+
+/*
+ * Write it as an event of a class.  Names beyond half of what there is room for are
+ * cut, and so is the text then.
+ */
+void cunei_user_given_value_write(enum cunei_class class,
+                                  const struct cunei_user_given_value *value,
+                                  bool top_is_open);
+
+/* The name and the text of a value. */
+#define CUNEI_USERVALUE_TEXTS (2 * CUNEI_VALUE_MAX)
+
+/*
+ * From a name and an int, float, str, or, where that may be, None.  -1 with an
+ * exception: the wrong type, no memory.  What the value points to is in `texts`.
+ */
+int cunei_user_given_value_parse(PyObject *name, PyObject *object, bool may_be_none,
+                                 struct cunei_user_given_value *value,
+                                 char texts[CUNEI_USERVALUE_TEXTS]);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include "probe/user/with_block.h"
+
+#include <stddef.h>
+
+#include "probe/core/compat.h"
+
+#if PY_VERSION_HEX < 0x030e0000
+/* Looked up on an object it is that object. */
+static PyObject *own_get(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)type;
+    return Py_NewRef(object ? object : self);
+}
+
+/* Looked up on the type it is called with the object, as contextlib does. */
+static PyObject *own_call(PyObject *self, PyObject *args, PyObject *names)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    (void)self;
+
+    if (count == 0) {
+        PyErr_SetString(PyExc_TypeError, "it is called with what it is a method of");
+        return NULL;
+    }
+    PyObject *rest = PyTuple_GetSlice(args, 1, count);
+    PyObject *result =
+        rest ? PyObject_Call(PyTuple_GET_ITEM(args, 0), rest, names) : NULL;
+    Py_XDECREF(rest);
+    return result;
+}
+
+static void own_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, own_dealloc},
+    {Py_tp_descr_get, own_get},
+    {Py_tp_call, own_call},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "cunei._probe.OwnMethod",
+    .basicsize = sizeof(PyObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+/* Nobody has seen the type yet. */
+static int put_methods(PyTypeObject *type)
+{
+    PyTypeObject *own_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    PyObject *own = own_type ? own_type->tp_alloc(own_type, 0) : NULL;
+    int rc = own && PyDict_SetItemString(type->tp_dict, "__enter__", own) == 0 &&
+                     PyDict_SetItemString(type->tp_dict, "__exit__", own) == 0
+                 ? 0
+                 : -1;
+
+    PyType_Modified(type);
+    Py_XDECREF(own);
+    Py_XDECREF(own_type);
+    return rc;
+}
+#else
+static int put_methods(PyTypeObject *type)
+{
+    (void)type;
+    return 0;
+}
+#endif
+
+int cunei_with_block_adopt(PyTypeObject *type)
+{
+    type->tp_vectorcall_offset = offsetof(struct cunei_with_block, call);
+    type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    return put_methods(type);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "python/incompatibility.h"
+
+#include <stddef.h>
+
+enum {
+    MINOR_FIRST = 8,
+    MINOR_LAST = 15, /* what holds for it holds for later ones */
+};
+
+typedef bool gives(enum cunei_instrumenter instrumenter, int minor);
+
+/* An option as people type it, and as an argument of cunei.start(). */
+static const struct {
+    const char *option, *argument;
+} names[CUNEI_INCOMPATIBILITYS] = {
+    [CUNEI_INCOMPATIBILITY_LACKING] = {"--instrumenter", "instrumenter"},
+    [CUNEI_INCOMPATIBILITY_GIL] = {"--instrumenter", "instrumenter"},
+    [CUNEI_INCOMPATIBILITY_C_CALLS] = {"--c-calls", "c_calls"},
+    [CUNEI_INCOMPATIBILITY_LINES] = {"--lines", "lines"},
+    [CUNEI_INCOMPATIBILITY_ARGUMENTS] = {"--args", "args"},
+    [CUNEI_INCOMPATIBILITY_RESULTS] = {"--return", "return_"},
+    [CUNEI_INCOMPATIBILITY_INCLUDE] = {"--include", "include"},
+    [CUNEI_INCOMPATIBILITY_EXCLUDE] = {"--exclude", "exclude"},
+    [CUNEI_INCOMPATIBILITY_BUDGET] = {"--budget", "budget"},
+};
+
+static bool can(gives *ask, enum cunei_instrumenter instrumenter, int minor)
+{
+    if (minor)
+        return cunei_instrumenter_exists(instrumenter, minor) &&
+               ask(instrumenter, minor);
+    for (int i = MINOR_FIRST; i <= MINOR_LAST; i++) {
+        if (cunei_instrumenter_exists(instrumenter, i) && ask(instrumenter, i))
+            return true;
+    }
+    return false;
+}
+
+/* C calls and lines are events of the functions that make them or have them. */
+static bool has_budget(const struct cunei_request *wish, int minor)
+{
+    enum cunei_instrumenter wanted = wish->instrumenter;
+
+    if (wanted == CUNEI_INSTRUMENTER_DEFAULT && minor)
+        wanted = cunei_instrumenter_default(minor);
+    return (wanted == CUNEI_INSTRUMENTER_DEFAULT ||
+            wanted == CUNEI_INSTRUMENTER_MONITORING) &&
+           !wish->no_gil && !wish->c_calls && !wish->lines;
+}
+
+enum cunei_incompatibility cunei_incompatibility_beside_budget(
+    const struct cunei_request *wish)
+{
+    return wish->c_calls ? CUNEI_INCOMPATIBILITY_C_CALLS
+           : wish->lines ? CUNEI_INCOMPATIBILITY_LINES
+                         : CUNEI_INCOMPATIBILITY_LACKING;
+}
+
+const char *cunei_incompatibility_option(enum cunei_incompatibility misfit)
+{
+    return names[misfit].option;
+}
+
+enum cunei_incompatibility cunei_incompatibility_find(const struct cunei_request *wish,
+                                                      int minor)
+{
+    enum cunei_instrumenter wanted = wish->instrumenter;
+
+    if (wish->budget && !has_budget(wish, minor))
+        return CUNEI_INCOMPATIBILITY_BUDGET;
+    if (wanted == CUNEI_INSTRUMENTER_DEFAULT)
+        return CUNEI_INCOMPATIBILITY_NONE;
+    if (!can(cunei_instrumenter_exists, wanted, minor))
+        return CUNEI_INCOMPATIBILITY_LACKING;
+    /* Frames of other threads are looked at, which nothing else keeps from running. */
+    if (wanted == CUNEI_INSTRUMENTER_FRAME && wish->no_gil)
+        return CUNEI_INCOMPATIBILITY_GIL;
+    if (wish->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, minor))
+        return CUNEI_INCOMPATIBILITY_C_CALLS;
+    if (wish->lines && !can(cunei_instrumenter_has_lines, wanted, minor))
+        return CUNEI_INCOMPATIBILITY_LINES;
+    if (wanted != CUNEI_INSTRUMENTER_NONE)
+        return CUNEI_INCOMPATIBILITY_NONE;
+    return wish->arguments ? CUNEI_INCOMPATIBILITY_ARGUMENTS
+           : wish->results ? CUNEI_INCOMPATIBILITY_RESULTS
+           : wish->include ? CUNEI_INCOMPATIBILITY_INCLUDE
+           : wish->exclude ? CUNEI_INCOMPATIBILITY_EXCLUDE
+                           : CUNEI_INCOMPATIBILITY_NONE;
+}
+
+/* "a, b or c": those for which `ask` says yes. */
+static void list(gives *ask, int minor, const char *last, struct cunei_buffer *out)
+{
+    enum cunei_instrumenter found[CUNEI_INSTRUMENTERS];
+    size_t count = 0;
+
+    for (int i = CUNEI_INSTRUMENTER_MONITORING; i < CUNEI_INSTRUMENTERS; i++) {
+        if (can(ask, (enum cunei_instrumenter)i, minor))
+            found[count++] = (enum cunei_instrumenter)i;
+    }
+    for (size_t i = 0; i < count; i++)
+        cunei_buffer_format(out, "%s%s",
+                            i == 0           ? ""
+                            : i == count - 1 ? last
+                                             : ", ",
+                            cunei_instrumenter_name(found[i]));
+}
+
+void cunei_incompatibility_list(int minor, struct cunei_buffer *out)
+{
+    list(cunei_instrumenter_exists, minor, " and ", out);
+}
+
+/* "3.12 or newer": the Pythons that have it. */
+static void put_versions(enum cunei_instrumenter instrumenter, struct cunei_buffer *out)
+{
+    const char *separator = "";
+
+    for (int minor = MINOR_FIRST; minor <= MINOR_LAST; minor++) {
+        if (!cunei_instrumenter_exists(instrumenter, minor))
+            continue;
+        int first = minor;
+        while (minor < MINOR_LAST && cunei_instrumenter_exists(instrumenter, minor + 1))
+            minor++;
+        cunei_buffer_append_text(out, separator);
+        if (minor == MINOR_LAST)
+            cunei_buffer_format(out, "3.%d or newer", first);
+        else if (first == MINOR_FIRST)
+            cunei_buffer_format(out, "3.%d or older", minor);
+        else
+            cunei_buffer_format(out, "3.%d to 3.%d", first, minor);
+        separator = ", or ";
+    }
+}
+
+static bool needs_no_gil(enum cunei_instrumenter instrumenter, int minor)
+{
+    return instrumenter != CUNEI_INSTRUMENTER_FRAME &&
+           cunei_instrumenter_exists(instrumenter, minor);
+}
+
+static void put_instrumenter(const struct cunei_request *wish, bool inside,
+                             struct cunei_buffer *out)
+{
+    cunei_buffer_format(out, inside ? "instrumenter '%s'" : "--instrumenter %s",
+                        cunei_instrumenter_name(wish->instrumenter));
+}
+
+/*
+ * Which of its conditions does not hold: events of single functions are switched, which
+ * takes sys.monitoring and a GIL, and C calls and lines are events of other kinds.
+ */
+static void put_budget(const struct cunei_request *wish, int minor,
+                       const struct cunei_incompatibility_telling *telling,
+                       struct cunei_buffer *out)
+{
+    static const char instead[] = "; instead, leave out what 'cunei filter' proposes";
+    enum cunei_instrumenter usual =
+        minor ? cunei_instrumenter_default(minor) : CUNEI_INSTRUMENTER_MONITORING;
+    enum cunei_instrumenter wanted =
+        wish->instrumenter == CUNEI_INSTRUMENTER_DEFAULT ? usual : wish->instrumenter;
+    enum cunei_incompatibility other = cunei_incompatibility_beside_budget(wish);
+
+    cunei_buffer_append_text(out, telling->inside ? "budget" : "--budget");
+    if (other == CUNEI_INCOMPATIBILITY_C_CALLS || other == CUNEI_INCOMPATIBILITY_LINES)
+        cunei_buffer_format(out, " cannot be had with %s; leave one of the two out",
+                            telling->inside ? names[other].argument
+                                            : names[other].option);
+    else if (wanted == CUNEI_INSTRUMENTER_MONITORING)
+        cunei_buffer_format(out, " needs a GIL, and %s without one%s", telling->subject,
+                            instead);
+    else if (wanted == usual)
+        cunei_buffer_format(out, " needs CPython 3.12 or newer, and %s%s",
+                            telling->subject, instead);
+    else {
+        cunei_buffer_append_text(out, " cannot be had with ");
+        put_instrumenter(wish, telling->inside, out);
+        cunei_buffer_append_text(out, "; choose monitoring (CPython 3.12 or newer)");
+    }
+}
+
+void cunei_incompatibility_format(enum cunei_incompatibility misfit,
+                                  const struct cunei_request *wish, int minor,
+                                  const struct cunei_incompatibility_telling *telling,
+                                  struct cunei_buffer *out)
+{
+    bool inside = telling->inside;
+
+    if (misfit == CUNEI_INCOMPATIBILITY_LACKING) {
+        put_instrumenter(wish, inside, out);
+        cunei_buffer_append_text(out, " needs CPython ");
+        put_versions(wish->instrumenter, out);
+        cunei_buffer_format(out, ", and %s, which has ", telling->subject);
+        cunei_incompatibility_list(minor, out);
+        return;
+    }
+    if (misfit == CUNEI_INCOMPATIBILITY_GIL) {
+        put_instrumenter(wish, inside, out);
+        cunei_buffer_format(out, " needs a GIL, and %s without one; choose ",
+                            telling->subject);
+        list(needs_no_gil, minor, " or ", out);
+        return;
+    }
+    if (misfit == CUNEI_INCOMPATIBILITY_BUDGET) {
+        put_budget(wish, minor, telling, out);
+        return;
+    }
+    cunei_buffer_format(out, "%s cannot be had with ",
+                        inside ? names[misfit].argument : names[misfit].option);
+    put_instrumenter(wish, inside, out);
+    if (misfit == CUNEI_INCOMPATIBILITY_C_CALLS ||
+        misfit == CUNEI_INCOMPATIBILITY_LINES) {
+        cunei_buffer_append_text(out, "; choose ");
+        list(misfit == CUNEI_INCOMPATIBILITY_LINES ? cunei_instrumenter_has_lines
+                                                   : cunei_instrumenter_has_c_calls,
+             minor, " or ", out);
+    } else
+        cunei_buffer_append_text(out, ", which records no calls; leave one of the "
+                                      "two out");
+}

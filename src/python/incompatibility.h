@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Whether what a recording asks for goes with its instrumenter, and with the Python; if
+ * not, why not, in a sentence.  The launcher, the package and the probe all say it in
+ * these words.
+ *
+ *     struct cunei_request wish = {.instrumenter = …, .lines = true};
+ *     enum cunei_incompatibility misfit = cunei_incompatibility_find(&wish, 13);
+ *     if (misfit)
+ *         cunei_incompatibility_format(misfit, &wish, 13, &told, &sentence);
+ */
+#ifndef CUNEI_PYTHON_INCOMPATIBILITY_H
+#define CUNEI_PYTHON_INCOMPATIBILITY_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "python/instrumenter.h"
+
+struct cunei_request {
+    enum cunei_instrumenter instrumenter;
+    bool c_calls, lines;
+    bool arguments, results; /* their values */
+    bool include, exclude;   /* a selection of functions */
+    bool budget;             /* a limit to what it costs */
+    bool no_gil;             /* the Python has none */
+};
+
+enum cunei_incompatibility {
+    CUNEI_INCOMPATIBILITY_NONE, /* all of it can be had */
+    CUNEI_INCOMPATIBILITY_LACKING,
+    CUNEI_INCOMPATIBILITY_GIL, /* there is none */
+    CUNEI_INCOMPATIBILITY_C_CALLS,
+    CUNEI_INCOMPATIBILITY_LINES,
+    CUNEI_INCOMPATIBILITY_ARGUMENTS,
+    CUNEI_INCOMPATIBILITY_RESULTS,
+    CUNEI_INCOMPATIBILITY_INCLUDE,
+    CUNEI_INCOMPATIBILITY_EXCLUDE,
+    CUNEI_INCOMPATIBILITY_BUDGET, /* events of functions cannot be switched */
+    CUNEI_INCOMPATIBILITYS,
+};
+
+/* How it is told. */
+struct cunei_incompatibility_telling {
+    bool inside;         /* to who called cunei.start(), not to who typed options */
+    const char *subject; /* which Python it is, as "this is CPython 3.13"; borrowed */
+};
+
+/* With CPython 3.`minor`; 0: what cannot be had with any. */
+enum cunei_incompatibility cunei_incompatibility_find(const struct cunei_request *wish,
+                                                      int minor);
+
+/* What keeps a budget from being had: C calls or lines, else LACKING. */
+enum cunei_incompatibility cunei_incompatibility_beside_budget(
+    const struct cunei_request *wish);
+
+/* The option that it is about, as people type it: "--lines". */
+const char *cunei_incompatibility_option(enum cunei_incompatibility misfit);
+
+/* Append the sentence, without a full stop. */
+void cunei_incompatibility_format(enum cunei_incompatibility misfit,
+                                  const struct cunei_request *wish, int minor,
+                                  const struct cunei_incompatibility_telling *telling,
+                                  struct cunei_buffer *out);
+
+/* Append the instrumenters that CPython 3.`minor` has: "profile, trace and none". */
+void cunei_incompatibility_list(int minor, struct cunei_buffer *out);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "python/refusal_reason.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The places of a misfit's number, in decimal: whoever lists the folder can read it. */
+enum {
+    MISFIT_MINOR = 100,
+    MISFIT_INSTRUMENTER = 10
+};
+
+int cunei_refusal_reason_of_misfit(enum cunei_incompatibility misfit,
+                                   enum cunei_instrumenter instrumenter, int minor)
+{
+    return CUNEI_REFUSAL_MISFIT + minor * MISFIT_MINOR +
+           (int)instrumenter * MISFIT_INSTRUMENTER + (int)misfit;
+}
+
+const char *cunei_refusal_reason_text(int reason)
+{
+    switch (reason) {
+    case CUNEI_REFUSAL_UNKNOWN:
+        return "for another reason";
+    case CUNEI_REFUSAL_MONITORING:
+        return "other tools have taken all tool ids of sys.monitoring that are for "
+               "general use (3, 4 and 5); stop one of them, or record with "
+               "instrumenter 'profile', which needs none";
+    case CUNEI_REFUSAL_PYDEVD:
+        return "the debugger (pydevd) evaluates frames itself; set "
+               "PYDEVD_USE_FRAME_EVAL=NO in the environment, and it debugs by tracing, "
+               "beside which cunei records";
+    case CUNEI_REFUSAL_TORCH:
+        return "torch.compile (torch.dynamo) evaluates frames itself; set "
+               "TORCHDYNAMO_DISABLE=1 in the environment, or start recording before "
+               "anything is compiled";
+    case CUNEI_REFUSAL_ABOVE:
+        return "another tool has installed an evaluator of frames above cunei's, so "
+               "that C calls and lines cannot be switched on or off";
+    case CUNEI_REFUSAL_PROFILE:
+        return "another tool has set a profile function (sys.setprofile), which cunei "
+               "does not replace; stop that tool first, or choose another instrumenter";
+    case CUNEI_REFUSAL_TRACE:
+        return "another tool has set a trace function (sys.settrace), which cunei does "
+               "not replace; stop that tool first, or choose another instrumenter";
+    case CUNEI_REFUSAL_FORBIDDEN:
+        return "Python did not let cunei set its hook; an audit hook may forbid that";
+    case CUNEI_REFUSAL_BUDGET:
+        return "a budget needs two tool ids of sys.monitoring that are for general use "
+               "(3, 4 and 5), and other tools have left one; stop one of them, or "
+               "record without a budget";
+    default:
+        return reason < CUNEI_REFUSAL_MISFIT
+                   ? strerror(reason)
+                   : "the Python does not have what was asked for";
+    }
+}
+
+void cunei_refusal_reason_format(int reason, struct cunei_buffer *out)
+{
+    char subject[64];
+    int rest = reason - CUNEI_REFUSAL_MISFIT, minor = rest / MISFIT_MINOR;
+    int misfit = rest % MISFIT_INSTRUMENTER;
+    int instrumenter = rest / MISFIT_INSTRUMENTER % MISFIT_INSTRUMENTER;
+
+    if (reason < CUNEI_REFUSAL_MISFIT || misfit >= CUNEI_INCOMPATIBILITYS ||
+        misfit == 0 || instrumenter >= CUNEI_INSTRUMENTERS || instrumenter == 0) {
+        cunei_buffer_append_text(out, cunei_refusal_reason_text(reason));
+        return;
+    }
+    (void)snprintf(subject, sizeof(subject), "the Python that ran is CPython 3.%d",
+                   minor);
+    const struct cunei_incompatibility_telling telling = {.subject = subject};
+    const struct cunei_request wish = {.instrumenter =
+                                           (enum cunei_instrumenter)instrumenter};
+    cunei_incompatibility_format((enum cunei_incompatibility)misfit, &wish, minor,
+                                 &telling, out);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Why a process could not record: an errno, or one of these.  The process leaves a
+ * number, and who reads it makes a sentence of it.
+ */
+#ifndef CUNEI_PYTHON_REFUSAL_REASON_H
+#define CUNEI_PYTHON_REFUSAL_REASON_H
+
+#include <errno.h>
+
+#include "base/buffer.h"
+#include "python/incompatibility.h"
+
+enum cunei_refusal_reason {
+    CUNEI_REFUSAL_UNKNOWN = 0,
+    CUNEI_REFUSAL_MONITORING = EBUSY,
+    CUNEI_REFUSAL_PYDEVD = 4001, /* beyond every errno */
+    CUNEI_REFUSAL_TORCH,
+    CUNEI_REFUSAL_ABOVE,
+    CUNEI_REFUSAL_PROFILE,
+    CUNEI_REFUSAL_TRACE,
+    CUNEI_REFUSAL_FORBIDDEN,
+    CUNEI_REFUSAL_BUDGET,
+    CUNEI_REFUSAL_MISFIT = 10000, /* from here on: cunei_refusal_reason_of_misfit */
+    CUNEI_REFUSAL_MAX = 19999
+};
+
+/* That of what CPython 3.`minor` cannot give. */
+int cunei_refusal_reason_of_misfit(enum cunei_incompatibility misfit,
+                                   enum cunei_instrumenter instrumenter, int minor);
+
+/* A clause that can follow a colon; what to do about it, too, where that is known. */
+const char *cunei_refusal_reason_text(int reason);
+
+/* Append the same, with all that is known of a misfit. */
+void cunei_refusal_reason_format(int reason, struct cunei_buffer *out);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/* What a budget kept from being recorded: said once, and marked where it is shown. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/note.h"
+#include "report/section.h"
+#include "text/format.h"
+
+/* So many are named, those with most calls first. */
+#define NAMED_MAX 4u
+
+/* One that was demoted without a sample, as the program was killed, is not exact. */
+bool cunei_report_is_estimated(const struct cunei_analysis_function *facts)
+{
+    return facts->guess.samples > 0 || facts->guess.demotions > 0;
+}
+
+bool cunei_report_is_self_estimated(const struct cunei_analysis_function *facts)
+{
+    return cunei_report_is_estimated(facts) || facts->guess.hidden > 0;
+}
+
+/* "± 3.1 %", never less than what is shown of it; "± 20 times" where it says little. */
+static void put_width(struct cunei_buffer *words, double width, uint64_t of)
+{
+    double percent = of > 0 ? 100 * width / (double)of : 0;
+
+    if (percent >= 1000)
+        cunei_buffer_format(words, " ± %.0f times", percent / 100);
+    else if (percent >= 10)
+        cunei_buffer_format(words, " ± %.0f %%", percent);
+    else
+        cunei_buffer_format(words, " ± %.1f %%", percent < 0.1 ? 0.1 : percent);
+}
+
+static void put_function(const struct cunei_report *report, uint32_t index,
+                         struct cunei_buffer *words)
+{
+    const struct cunei_analysis_function *facts = &report->survey->facts[index];
+
+    cunei_report_name(report, index, words);
+    if (facts->guess.samples == 0) {
+        cunei_buffer_append_text(words, " recorded in part only");
+        return;
+    }
+    cunei_buffer_append_text(words, " calls");
+    if (facts->guess.is_counted)
+        cunei_buffer_append_text(words, " counted");
+    else
+        put_width(words, cunei_budget_estimate_calls_width(&facts->guess),
+                  facts->calls);
+    if (facts->guess.resumes > 0) {
+        cunei_buffer_append_text(words, ", resumes");
+        put_width(words, cunei_budget_estimate_resumes_width(&facts->guess),
+                  facts->resumes);
+    }
+    cunei_buffer_append_text(words, ", self");
+    put_width(words, cunei_budget_estimate_self_width(&facts->guess), facts->self_ns);
+}
+
+/* The next one in order of calls, after one with so many; UINT32_MAX: none. */
+static uint32_t find_next(const struct cunei_analysis *survey, uint32_t after)
+{
+    uint32_t found = UINT32_MAX;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        uint64_t calls = survey->facts[i].guess.calls;
+        uint64_t limit =
+            after == UINT32_MAX ? UINT64_MAX : survey->facts[after].guess.calls;
+        bool is_after = calls < limit || (calls == limit && i > after);
+        if (cunei_report_is_estimated(&survey->facts[i]) && is_after && i != after &&
+            (found == UINT32_MAX || calls > survey->facts[found].guess.calls))
+            found = i;
+    }
+    return found;
+}
+
+static uint64_t budget_of(const struct cunei_analysis *survey)
+{
+    uint64_t budget = 0;
+
+    for (size_t i = 0; i < survey->process_count; i++) {
+        const struct cunei_process *told = &survey->processes[i].process->description;
+        budget = told->budget > budget ? told->budget : budget;
+    }
+    return budget;
+}
+
+/* Whether recording cost more than a budget all the same, by the least of estimates. */
+static bool is_exceeded(const struct cunei_analysis *survey, uint64_t budget)
+{
+    double run_ns = cunei_overhead_run_ns(&survey->toll, CUNEI_TOLL_LEAST);
+    double cost_ns = cunei_overhead_cost_ns(&survey->toll, CUNEI_TOLL_LEAST, run_ns);
+
+    return survey->cost_ns > 0 && survey->toll.cpu_ns > 0 &&
+           cost_ns > (double)budget / 1e6 * run_ns;
+}
+
+/* The function that was recorded in full and most often. */
+static uint32_t find_kept(const struct cunei_analysis *survey)
+{
+    uint64_t most = 0;
+    uint32_t found = UINT32_MAX;
+
+    for (uint32_t i = 0; i < survey->functions.count; i++) {
+        const struct cunei_analysis_function *facts = &survey->facts[i];
+        uint64_t entries = facts->calls + facts->resumes;
+        if (cunei_report_is_estimated(facts) || entries <= most)
+            continue;
+        most = entries;
+        found = i;
+    }
+    return found;
+}
+
+static void put_kept(const struct cunei_report *report, struct cunei_buffer *words)
+{
+    uint32_t index = find_kept(report->survey);
+
+    cunei_buffer_append_text(words, "calls of functions that were not demoted");
+    if (index != UINT32_MAX) {
+        cunei_buffer_append_text(words, ", as ");
+        cunei_report_name(report, index, words);
+    }
+    cunei_buffer_append_text(
+        words, ": coroutines, asynchronous generators, regions, and functions whose "
+               "arguments or results are recorded cannot be, and a program of a few "
+               "milliseconds is over before any function is");
+}
+
+/* That the budget was not kept, and why. */
+static void put_excess(const struct cunei_report *report, struct cunei_buffer *words)
+{
+    static const char *const names[] = {
+        [CUNEI_COST_DEMOTED] = "calls up to when their functions were demoted, and in "
+                               "bursts",
+        [CUNEI_COST_RAISED] = "exceptions, which CPython tells of in all functions or "
+                              "in none",
+        [CUNEI_COST_SIGHTS] = "functions when they were seen first",
+    };
+    const struct cunei_analysis *survey = report->survey;
+    unsigned most = 0;
+
+    for (unsigned i = 1; i < CUNEI_COST_COUNT; i++)
+        most = survey->costs[i] > survey->costs[most] ? i : most;
+    cunei_buffer_format(words,
+                        ". It was not kept: ≈ %.0f %% of the CPU time went into "
+                        "recording, above all into ",
+                        fmin(100, 100 * (double)survey->cost_ns / survey->toll.cpu_ns));
+    if (most == CUNEI_COST_KEPT)
+        put_kept(report, words);
+    else
+        cunei_buffer_append_text(words, names[most]);
+}
+
+/* The demoted functions with most calls, and how wide their estimates are. */
+static void put_functions(const struct cunei_report *report, uint64_t demoted,
+                          struct cunei_buffer *words)
+{
+    uint32_t index = UINT32_MAX;
+
+    for (unsigned i = 0; i < NAMED_MAX && i < demoted; i++) {
+        index = find_next(report->survey, index);
+        cunei_buffer_append_text(words, i > 0 ? "; " : "");
+        put_function(report, index, words);
+    }
+    if (demoted > NAMED_MAX)
+        cunei_buffer_append_text(words, "; …");
+}
+
+int cunei_report_estimates(const struct cunei_report *report)
+{
+    const struct cunei_analysis *survey = report->survey;
+    struct cunei_buffer words = {0};
+    uint64_t budget = budget_of(survey), demoted = 0;
+
+    if (budget == 0)
+        return 0;
+    for (uint32_t i = 0; i < survey->functions.count; i++)
+        demoted += cunei_report_is_estimated(&survey->facts[i]);
+    cunei_buffer_format(&words, "%g %%; ", (double)budget / 1e4);
+    bool is_more = is_exceeded(survey, budget);
+    if (demoted == 0)
+        cunei_buffer_append_text(&words, is_more
+                                             ? "nothing was demoted, all of it is exact"
+                                             : "nothing had to be demoted, all of it "
+                                               "is exact");
+    else {
+        cunei_format_several(&words, demoted, "function");
+        cunei_buffer_append_text(&words, demoted == 1 ? " was" : " were");
+        cunei_buffer_append_text(&words, " demoted, and estimated (~) from ");
+        cunei_format_several(&words, survey->bursts, "burst");
+        cunei_buffer_append_text(&words, ": ");
+        put_functions(report, demoted, &words);
+        cunei_buffer_append_text(&words, ". All else is exact");
+        if (survey->exceptions.count > 1)
+            cunei_buffer_append_text(
+                &words, ", but for exceptions: those of demoted functions are recorded "
+                        "in bursts, or where they come into others");
+    }
+    if (is_more)
+        put_excess(report, &words);
+    return cunei_note_print(report, "budget",
+                            demoted > 0 || is_more ? CUNEI_INK_WARM : CUNEI_INK_DIM,
+                            &words);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/* The exceptions of a report: where raised, how far they came, who took them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/section.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/table.h"
+
+/* Handlers of one kind that are shown. */
+#define HANDLERS_MAX 4u
+
+static const struct cunei_column columns[] = {
+    {.head = "raised"},
+    {.head = "exception", .min = 12},
+    {.head = "in", .rank = 2, .min = 12},
+    {.head = "at", .rank = 1, .min = 14, .is_path = true},
+    {.head = "frames", .rank = 6},
+    {.head = "taken", .rank = 4},
+    {.head = "by", .rank = 3, .min = 12},
+    {.head = "", .rank = 5, .min = 14, .is_path = true},
+};
+
+/* The handlers of all kinds, by kind and how much they took. */
+struct handlers {
+    struct cunei_handler *items; /* owned */
+    uint32_t count;
+};
+
+static int compare_handlers(const void *a, const void *b)
+{
+    const struct cunei_handler *one = a, *two = b;
+
+    if (one->exception != two->exception)
+        return one->exception < two->exception ? -1 : 1;
+    if (one->count != two->count)
+        return one->count > two->count ? -1 : 1;
+    if (one->slot != two->slot)
+        return one->slot < two->slot ? -1 : 1;
+    return one->line < two->line ? -1 : one->line > two->line;
+}
+
+static int handlers_init(struct handlers *handlers, const struct cunei_analysis *survey)
+{
+    const struct cunei_exceptions *exceptions = &survey->exceptions;
+
+    handlers->count = 0;
+    handlers->items = calloc(exceptions->handler_count + 1, sizeof(*handlers->items));
+    if (!handlers->items)
+        return -ENOMEM;
+    for (uint32_t i = 1; i < exceptions->handler_count; i++) {
+        if (exceptions->handlers[i].count > 0)
+            handlers->items[handlers->count++] = exceptions->handlers[i];
+    }
+    qsort(handlers->items, handlers->count, sizeof(*handlers->items), compare_handlers);
+    return 0;
+}
+
+/* The first handler of a kind, or of a later one. */
+static uint32_t find_first(const struct handlers *handlers, uint32_t exception)
+{
+    uint32_t low = 0, high = handlers->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (handlers->items[middle].exception < exception)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The file of a function, at another line of it. */
+static void put_line(const struct cunei_report *report, struct cunei_buffer *out,
+                     uint32_t slot, uint32_t line)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+
+    if (slot > 0 && slot <= functions->count)
+        cunei_buffer_format(
+            out, "%s:%" PRIu32,
+            cunei_format_file(functions->items[slot - 1].file, report->home), line);
+}
+
+static void add_handler(const struct cunei_report *report, struct cunei_table *table,
+                        const struct cunei_handler *handler)
+{
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN),
+                       (uint64_t)handler->count);
+    struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (handler->slot > 0)
+        cunei_report_name(report, handler->slot - 1, name);
+    else
+        cunei_buffer_append_text(name, "no Python code");
+    put_line(report, cunei_table_cell(table, CUNEI_INK_DIM), handler->slot,
+             handler->line);
+}
+
+static void add_words(struct cunei_table *table, int64_t count, const char *words)
+{
+    struct cunei_buffer *number = cunei_table_cell(table, CUNEI_INK_PLAIN);
+
+    if (count > 0)
+        cunei_format_count(number, (uint64_t)count);
+    cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_DIM), words);
+    (void)cunei_table_cell(table, CUNEI_INK_DIM);
+}
+
+/* How many frames one of them ended: the mean, and the most where that differs. */
+static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise)
+{
+    int64_t ended = raise->taken + raise->unhandled;
+
+    if (ended <= 0)
+        return;
+    double mean = (double)raise->unwound / (double)ended;
+    if ((double)raise->unwound_max > mean)
+        cunei_buffer_format(out, "%.1f ≤ %" PRIu64, mean, raise->unwound_max);
+    else
+        cunei_buffer_format(out, "%.0f", mean);
+}
+
+/* Of what was raised in a demoted function, bursts have seen a part. */
+static bool is_part(const struct cunei_analysis *survey,
+                    const struct cunei_raise *raise)
+{
+    return raise->slot > 0 &&
+           cunei_report_is_estimated(&survey->facts[raise->slot - 1]);
+}
+
+static void add_first(const struct cunei_report *report, struct cunei_table *table,
+                      const struct cunei_raise *raise)
+{
+    struct cunei_buffer *count = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (is_part(report->survey, raise))
+        cunei_buffer_append_text(count, "≥ ");
+    cunei_format_count(count, raise->count);
+    cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_STRONG),
+                             cunei_format_type(raise->type ? raise->type : "others"));
+    struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (raise->slot > 0)
+        cunei_report_name(report, raise->slot - 1, name);
+    put_line(report, cunei_table_cell(table, CUNEI_INK_DIM), raise->slot, raise->line);
+    put_frames(cunei_table_cell(table, CUNEI_INK_PLAIN), raise);
+}
+
+static void add_blank(struct cunei_table *table)
+{
+    for (unsigned i = 0; i < 5; i++)
+        (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
+}
+
+/* A kind: its own row, then one for each further handler. */
+static void add_rows(const struct cunei_report *report, struct cunei_table *table,
+                     uint32_t index, const struct handlers *handlers)
+{
+    const struct cunei_raise *raise = &report->survey->exceptions.items[index];
+    uint32_t first = find_first(handlers, index), end = find_first(handlers, index + 1);
+    int64_t rest = (int64_t)raise->count;
+
+    add_first(report, table, raise);
+    for (uint32_t i = first; i < end; i++) {
+        rest -= handlers->items[i].count;
+        if (i - first > HANDLERS_MAX)
+            continue;
+        if (i > first)
+            add_blank(table);
+        if (i - first < HANDLERS_MAX)
+            add_handler(report, table, &handlers->items[i]);
+        else
+            add_words(table, 0, "…");
+    }
+    if (rest <= 0 && end > first)
+        return;
+    if (end > first)
+        add_blank(table);
+    add_words(table, rest > 0 ? rest : 0, rest > 0 ? "nobody" : "");
+}
+
+/* In the order of how often they were raised. */
+struct entry {
+    const struct cunei_raise *raise;
+    uint32_t index;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct cunei_raise *one = ((const struct entry *)a)->raise;
+    const struct cunei_raise *two = ((const struct entry *)b)->raise;
+
+    if (one->count != two->count)
+        return one->count > two->count ? -1 : 1;
+    int order = strcmp(one->type ? one->type : "", two->type ? two->type : "");
+    if (order != 0)
+        return order;
+    if (one->slot != two->slot)
+        return one->slot < two->slot ? -1 : 1;
+    return one->line < two->line ? -1 : one->line > two->line;
+}
+
+/* Kinds that were seen; what only passed through a piece of the trace was not. */
+static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *count)
+{
+    const struct cunei_exceptions *exceptions = &report->survey->exceptions;
+    struct entry *entries = calloc(exceptions->count + 1, sizeof(*entries));
+
+    *count = 0;
+    for (uint32_t i = 0; entries && i < exceptions->count; i++) {
+        const struct cunei_raise *raise = &exceptions->items[i];
+        bool is_shown = raise->slot == 0 || cunei_report_shows(report, raise->slot - 1);
+        if (is_shown && (raise->count > 0 || raise->taken > 0 || raise->unhandled > 0))
+            entries[(*count)++] = (struct entry){raise, i};
+    }
+    if (entries)
+        qsort(entries, *count, sizeof(*entries), compare_entries);
+    return entries;
+}
+
+int cunei_report_exceptions(const struct cunei_report *report)
+{
+    struct handlers handlers = {0};
+    struct cunei_table table;
+    uint32_t count = 0, shown = 0;
+    struct entry *entries = sort_kinds(report, &count);
+
+    int rc = entries ? handlers_init(&handlers, report->survey) : -ENOMEM;
+    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    if (rc == 0) {
+        uint64_t limit = report->options->limit;
+        shown = limit > 0 && limit < count ? (uint32_t)limit : count;
+        for (uint32_t i = 0; i < shown; i++)
+            add_rows(report, &table, entries[i].index, &handlers);
+        if (shown > 0)
+            rc = cunei_table_print(&table, &report->options->style, report->out);
+        else if (report->survey->raised > 0)
+            (void)fputs("Exceptions left functions, but which ones was not told.\n",
+                        report->out);
+        else
+            (void)fputs("No exception was raised while recording.\n", report->out);
+    }
+    cunei_table_fini(&table);
+    free(handlers.items);
+    free(entries);
+    return rc < 0 ? rc : cunei_report_notes(report, shown, count);
+}
+
+static void put_function(struct cunei_json *json, const struct cunei_analysis *survey,
+                         uint32_t slot, uint32_t line)
+{
+    const struct cunei_function *function =
+        slot > 0 ? &survey->functions.items[slot - 1] : NULL;
+
+    cunei_json_text(json, "module", function ? function->module : NULL);
+    cunei_json_text(json, "function", function ? function->qualname : NULL);
+    cunei_json_text(json, "file", function ? function->file : NULL);
+    cunei_json_number(json, "line", line);
+}
+
+static uint64_t at_least_0(int64_t number)
+{
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static void put_kind(struct cunei_json *json, const struct cunei_analysis *survey,
+                     const struct entry *entry, const struct handlers *handlers)
+{
+    const struct cunei_raise *raise = entry->raise;
+    uint32_t end = find_first(handlers, entry->index + 1);
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "type", raise->type);
+    put_function(json, survey, raise->slot, raise->line);
+    cunei_json_number(json, "count", raise->count);
+    if (is_part(survey, raise))
+        cunei_json_flag(json, "demoted", true);
+    cunei_json_number(json, "unwound", at_least_0(raise->unwound));
+    cunei_json_number(json, "unwound_max", raise->unwound_max);
+    cunei_json_number(json, "unhandled",
+                      at_least_0((int64_t)raise->count - raise->taken));
+    cunei_json_open(json, "handled", '[');
+    for (uint32_t i = find_first(handlers, entry->index); i < end; i++) {
+        const struct cunei_handler *handler = &handlers->items[i];
+        cunei_json_open(json, NULL, '{');
+        put_function(json, survey, handler->slot, handler->line);
+        cunei_json_number(json, "count", (uint64_t)handler->count);
+        cunei_json_close(json, '}');
+    }
+    cunei_json_close(json, ']');
+    cunei_json_close(json, '}');
+}
+
+int cunei_report_exceptions_json(const struct cunei_report *report,
+                                 struct cunei_json *json)
+{
+    struct handlers handlers = {0};
+    uint32_t count = 0;
+    struct entry *entries = sort_kinds(report, &count);
+
+    int rc = entries ? handlers_init(&handlers, report->survey) : -ENOMEM;
+    cunei_json_open(json, "exceptions", '[');
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        put_kind(json, report->survey, &entries[i], &handlers);
+    cunei_json_close(json, ']');
+    free(handlers.items);
+    free(entries);
+    return rc;
+}

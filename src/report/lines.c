@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+/* The source of functions, and what each of its lines cost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file_stamp.h"
+#include "report/function_choice.h"
+#include "report/note.h"
+#include "report/section.h"
+#include "report/source_file.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/table.h"
+
+/* Of a function's time, what makes a line hot or warm. */
+#define HOT_SHARE  4u
+#define WARM_SHARE 20u
+
+/* What is known of the file that a function was compiled from. */
+enum state {
+    STATE_SAME,
+    STATE_CHANGED,
+    STATE_UNKNOWN, /* it is there; what it was when the function ran is not known */
+    STATE_MISSING,
+};
+
+/* The lines that are wanted, by function and line. */
+struct chosen {
+    const struct cunei_line_facts **items; /* owned; they are the survey's */
+    uint32_t count;
+};
+
+static const struct cunei_function *function_of(const struct cunei_report *report,
+                                                const struct cunei_line_facts *line)
+{
+    return &report->survey->functions.items[line->function - 1];
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct cunei_line_facts *one = *(const struct cunei_line_facts *const *)a;
+    const struct cunei_line_facts *two = *(const struct cunei_line_facts *const *)b;
+
+    if (one->function != two->function)
+        return one->function < two->function ? -1 : 1;
+    return one->line < two->line ? -1 : one->line > two->line;
+}
+
+/* Whether there is a function of that name at all, whose lines were not recorded. */
+static int nothing_found(const struct cunei_report *report,
+                         const struct cunei_function_choice *wanted)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+
+    for (uint32_t i = 0; i < functions->count; i++) {
+        if (cunei_function_choice_has(wanted, &functions->items[i]))
+            return -ENODATA;
+    }
+    return -ENOENT;
+}
+
+/* Those without a name for it are left out: there was no memory. */
+static void tell_unlined(const struct cunei_report *report, const char *name,
+                         struct cunei_report_unlined *unlined)
+{
+    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_lines *lines = &report->survey->lines;
+    bool *has_lines = calloc((size_t)functions->count + 1, sizeof(*has_lines));
+
+    unlined->name = name;
+    unlined->lined = calloc((size_t)functions->count + 1, sizeof(char *));
+    for (uint32_t i = 1; has_lines && i < lines->count; i++)
+        has_lines[lines->items[i].function - 1] = true;
+    for (uint32_t i = 0; has_lines && unlined->lined && i < functions->count; i++) {
+        char *copy = has_lines[i] ? strdup(functions->items[i].qualname) : NULL;
+        if (copy)
+            unlined->lined[unlined->count++] = copy;
+    }
+    free(has_lines);
+}
+
+void cunei_report_unlined_fini(struct cunei_report_unlined *unlined)
+{
+    for (size_t i = 0; i < unlined->count; i++)
+        free(unlined->lined[i]);
+    free(unlined->lined);
+    *unlined = (struct cunei_report_unlined){0};
+}
+
+/* Mark the lines of the functions that this name means. */
+static int mark(const struct cunei_report *report, const char *name, bool *marks)
+{
+    const struct cunei_lines *lines = &report->survey->lines;
+    struct cunei_function_choice wanted;
+    bool found = false;
+
+    int rc = cunei_function_choice_init(&wanted, report, name);
+    for (uint32_t i = 1; rc == 0 && i < lines->count; i++) {
+        bool has =
+            cunei_function_choice_has(&wanted, function_of(report, &lines->items[i]));
+        marks[i] |= has;
+        found |= has;
+    }
+    if (rc == 0 && !found)
+        rc = nothing_found(report, &wanted);
+    if (rc < 0 && report->options->unlined)
+        tell_unlined(report, name, report->options->unlined);
+    cunei_function_choice_fini(&wanted);
+    return rc;
+}
+
+/* All of them, where no names are given.  -ENOENT and -ENODATA as of
+ * cunei_report_print. */
+static int choose(const struct cunei_report *report, struct chosen *chosen)
+{
+    const struct cunei_report_options *options = report->options;
+    const struct cunei_lines *lines = &report->survey->lines;
+    bool *marks = calloc((size_t)lines->count + 1, sizeof(*marks));
+    int rc = marks ? 0 : -ENOMEM;
+
+    *chosen = (struct chosen){0};
+    for (size_t i = 0; rc == 0 && i < options->line_count; i++)
+        rc = mark(report, options->lines[i], marks);
+    if (rc == 0)
+        chosen->items =
+            calloc((size_t)lines->count + 1, sizeof(struct cunei_line_facts *));
+    if (rc == 0 && !chosen->items)
+        rc = -ENOMEM;
+    for (uint32_t i = 1; rc == 0 && i < lines->count; i++) {
+        const struct cunei_line_facts *line = &lines->items[i];
+        if (options->lines ? marks[i] : cunei_report_shows(report, line->function - 1))
+            chosen->items[chosen->count++] = line;
+    }
+    if (rc == 0 && chosen->count > 0)
+        qsort(chosen->items, chosen->count, sizeof(struct cunei_line_facts *),
+              compare_lines);
+    free(marks);
+    return rc;
+}
+
+/* A function's part of what is chosen. */
+struct part {
+    uint32_t first, count;
+    uint64_t total_ns;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct part *one = a, *two = b;
+
+    if (one->total_ns != two->total_ns)
+        return one->total_ns > two->total_ns ? -1 : 1;
+    return one->first < two->first ? -1 : one->first > two->first;
+}
+
+/* The functions, the costliest first; owned by the caller, NULL: no memory. */
+static struct part *find_parts(const struct cunei_report *report,
+                               const struct chosen *chosen, uint32_t *count)
+{
+    struct part *parts = calloc((size_t)chosen->count + 1, sizeof(*parts));
+
+    *count = 0;
+    for (uint32_t i = 0; parts && i < chosen->count; i++) {
+        uint32_t function = chosen->items[i]->function;
+        if (i == 0 || chosen->items[i - 1]->function != function)
+            parts[(*count)++] = (struct part){
+                .first = i, .total_ns = report->survey->facts[function - 1].total_ns};
+        parts[*count - 1].count++;
+    }
+    if (parts)
+        qsort(parts, *count, sizeof(*parts), compare_parts);
+    return parts;
+}
+
+/* The file as it can be opened from here. */
+static void put_path(struct cunei_buffer *path, const struct cunei_report *report,
+                     const struct cunei_function *function)
+{
+    const char *directory = report->home ? report->home->directory : NULL;
+
+    if (function->file[0] != '/' && directory)
+        cunei_buffer_format(path, "%s/", directory);
+    cunei_buffer_append_text(path, function->file);
+}
+
+static enum state find_state(const struct cunei_report *report,
+                             const struct cunei_function *function,
+                             struct cunei_file_stamps *stamps)
+{
+    struct cunei_buffer path = {0};
+
+    put_path(&path, report, function);
+    uint64_t now = path.failed ? 0 : cunei_file_stamp_read(stamps, path.data);
+    cunei_buffer_fini(&path);
+    if (now == 0)
+        return STATE_MISSING;
+    if (function->source == 0)
+        return STATE_UNKNOWN;
+    return now == function->source ? STATE_SAME : STATE_CHANGED;
+}
+
+/* What must be said before anybody believes the text beside the numbers. */
+static int note_state(const struct cunei_report *report,
+                      const struct cunei_function *function, enum state state)
+{
+    struct cunei_buffer words = {0}, place = {0};
+
+    if (state == STATE_SAME)
+        return 0;
+    cunei_format_text(&place, cunei_format_file(function->file, report->home),
+                      SIZE_MAX);
+    const char *file = place.data ? place.data : "its file";
+    if (state == STATE_CHANGED)
+        cunei_buffer_format(&words,
+                            "%s is not what it was when this was recorded: the text "
+                            "beside the numbers may be of other lines",
+                            file);
+    else if (state == STATE_UNKNOWN)
+        cunei_buffer_format(&words,
+                            "whether %s is what it was when this was recorded is not "
+                            "known",
+                            file);
+    else
+        cunei_buffer_format(&words, "%s %s: numbers without their text", file,
+                            function->file[0] == '<' ? "is no file"
+                                                     : "cannot be found");
+    cunei_buffer_fini(&place);
+    return cunei_note_print(report, "source", CUNEI_INK_BAD, &words);
+}
+
+/* Where lines were found by instructions, they took longer than others. */
+static int note_search(const struct cunei_report *report,
+                       const struct cunei_line_facts *const *lines,
+                       const struct part *part)
+{
+    struct cunei_buffer words = {0};
+    bool is_searched = false;
+
+    for (uint32_t i = 0; i < part->count; i++)
+        is_searched |= lines[i]->is_searched;
+    if (!is_searched)
+        return 0;
+    cunei_buffer_append_text(
+        &words, "CPython 3.12 and 3.13.0 to 3.13.2 are slow to tell the lines of a "
+                "function that is longer than 127 (gh-127953): here they were told by "
+                "its instructions, and a line of it takes some 0.2 µs more");
+    return cunei_note_print(report, "long", CUNEI_INK_WARM, &words);
+}
+
+static const struct cunei_column columns[] = {
+    {.head = "line"},         {.head = "hits"},
+    {.head = "time"},         {.head = "per hit", .rank = 2},
+    {.head = "%", .rank = 1}, {.head = "source", .min = 32},
+};
+
+static enum cunei_ink heat_of(uint64_t part_ns, uint64_t whole_ns)
+{
+    if (part_ns == 0)
+        return CUNEI_INK_PLAIN;
+    return part_ns >= whole_ns / HOT_SHARE    ? CUNEI_INK_HOT
+           : part_ns >= whole_ns / WARM_SHARE ? CUNEI_INK_WARM
+                                              : CUNEI_INK_PLAIN;
+}
+
+/* The text, less the columns that the whole function is indented by. */
+static void put_text(struct cunei_table *table, const struct cunei_source_file *source,
+                     uint32_t line, unsigned indent)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    unsigned own = cunei_source_file_indent(source, line);
+    size_t size = 0;
+    const char *text = cunei_source_file_line(source, line, &size);
+
+    if (!text || strspn(text, " \t") >= size)
+        return;
+    if (own > indent)
+        cunei_buffer_format(cell, "%*s", (int)(own - indent), "");
+    cunei_table_lead(table);
+    cunei_source_file_put(source, line, cell);
+}
+
+/* A line's numbers; `facts` is NULL where it was never hit. */
+static void put_numbers(struct cunei_table *table, uint32_t line,
+                        const struct cunei_line_facts *facts, uint64_t total_ns)
+{
+    enum cunei_ink heat = heat_of(facts ? facts->time : 0, total_ns);
+
+    cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%u", (unsigned)line);
+    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (facts)
+        cunei_format_count(cell, facts->hits);
+    cell = cunei_table_cell(table, heat);
+    if (facts)
+        cunei_format_duration(cell, facts->time);
+    cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (facts && facts->hits > 0)
+        cunei_format_duration(cell, facts->time / facts->hits);
+    cell = cunei_table_cell(table, heat);
+    if (facts && total_ns > 0)
+        cunei_format_percent(cell, facts->time, total_ns);
+}
+
+/* A module begins at its first line, and ends with the file. */
+static bool is_module(const struct cunei_function *function)
+{
+    return strcmp(function->qualname, "<module>") == 0;
+}
+
+static void put_rows(const struct cunei_report *report, struct cunei_table *table,
+                     const struct cunei_line_facts *const *lines,
+                     const struct part *part, const struct cunei_source_file *source)
+{
+    const struct cunei_function *function = function_of(report, lines[0]);
+    uint32_t last = lines[part->count - 1]->line, next = 0;
+    uint32_t first = function->line < lines[0]->line ? function->line : lines[0]->line;
+    unsigned indent = cunei_source_file_indent(source, function->line);
+
+    if (source->count > 0) {
+        uint32_t end = is_module(function)
+                           ? source->count
+                           : cunei_source_file_block(source, function->line);
+        last = end > last ? end : last;
+    }
+    for (uint32_t line = first ? first : 1; line <= last && next <= part->count;
+         line++) {
+        const struct cunei_line_facts *facts =
+            next < part->count && lines[next]->line == line ? lines[next] : NULL;
+        next += facts != NULL;
+        if (!facts && line > source->count) {
+            if (next == part->count)
+                return;
+            line = lines[next]->line - 1; /* nothing to show before it */
+            continue;
+        }
+        put_numbers(table, line, facts, part->total_ns);
+        put_text(table, source, line, indent);
+    }
+}
+
+static int print_part(const struct cunei_report *report, const struct chosen *chosen,
+                      const struct part *part, struct cunei_file_stamps *stamps)
+{
+    const struct cunei_line_facts *const *lines = chosen->items + part->first;
+    const struct cunei_function *function = function_of(report, lines[0]);
+    enum state state = find_state(report, function, stamps);
+    struct cunei_source_file source = {0};
+    struct cunei_buffer path = {0};
+    struct cunei_table table;
+
+    put_path(&path, report, function);
+    if (state != STATE_MISSING &&
+        (path.failed || cunei_source_file_read(&source, path.data) < 0))
+        state = STATE_MISSING;
+    cunei_buffer_fini(&path);
+    int rc = cunei_report_head(report, lines[0]->function - 1);
+    if (rc == 0)
+        rc = note_state(report, function, state);
+    if (rc == 0)
+        rc = note_search(report, lines, part);
+    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    put_rows(report, &table, lines, part, &source);
+    if (rc == 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    cunei_table_fini(&table);
+    cunei_source_file_fini(&source);
+    return rc;
+}
+
+int cunei_report_lines(const struct cunei_report *report)
+{
+    struct cunei_file_stamps stamps = {0};
+    struct chosen chosen;
+    struct part *parts = NULL;
+    uint32_t count = 0;
+
+    int rc = choose(report, &chosen);
+    if (rc < 0)
+        return rc;
+    parts = find_parts(report, &chosen, &count);
+    if (!parts)
+        rc = -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        if (i > 0)
+            (void)fputc('\n', report->out);
+        rc = print_part(report, &chosen, &parts[i], &stamps);
+    }
+    free(parts);
+    free(chosen.items);
+    return rc < 0 ? rc : cunei_report_notes(report, 1, 1);
+}
+
+static void put_json(const struct cunei_report *report, struct cunei_json *json,
+                     const struct cunei_line_facts *line, enum state state)
+{
+    static const char *const states[] = {[STATE_SAME] = "same",
+                                         [STATE_CHANGED] = "changed",
+                                         [STATE_UNKNOWN] = NULL,
+                                         [STATE_MISSING] = "missing"};
+    const struct cunei_function *function = function_of(report, line);
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "module", function->module);
+    cunei_json_text(json, "function", function->qualname);
+    cunei_json_text(json, "file", function->file);
+    cunei_json_number(json, "line", line->line);
+    cunei_json_number(json, "hits", line->hits);
+    cunei_json_number(json, "time_ns", line->time);
+    cunei_json_text(json, "source", states[state]);
+    cunei_json_close(json, '}');
+}
+
+int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    enum state state = STATE_UNKNOWN;
+    struct cunei_file_stamps stamps = {0};
+    struct chosen chosen;
+
+    int rc = choose(report, &chosen);
+    if (rc < 0)
+        return rc;
+    cunei_json_open(json, "lines", '[');
+    for (uint32_t i = 0; i < chosen.count; i++) {
+        const struct cunei_line_facts *line = chosen.items[i];
+        if (i == 0 || chosen.items[i - 1]->function != line->function)
+            state = find_state(report, function_of(report, line), &stamps);
+        put_json(report, json, line, state);
+    }
+    cunei_json_close(json, ']');
+    free(chosen.items);
+    return 0;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/* The marks of a report, in the order of their time, and the program's metadata. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/section.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/table.h"
+
+static const struct cunei_column columns[] = {
+    {.head = "time"},
+    {.head = "pid", .rank = 3},
+    {.head = "thread", .rank = 2},
+    {.head = "mark", .min = 16},
+    {.head = "value", .rank = 1, .min = 16},
+};
+
+/* What was called wrongly is told in words, too: not all can see a colour. */
+static void put_name(struct cunei_buffer *cell, const char *name, bool is_error)
+{
+    if (is_error)
+        cunei_buffer_format(cell, "error%s%s", name[0] ? ": " : "", name);
+    else
+        cunei_format_name(cell, name);
+}
+
+static void add_row(const struct cunei_report *report, struct cunei_table *table,
+                    const struct cunei_mark_facts *mark)
+{
+    const struct cunei_analysis *survey = report->survey;
+    bool is_error = mark->kind == CUNEI_VALUE_ERROR;
+
+    cunei_report_offset(report, mark->time_ns,
+                        cunei_table_cell(table, CUNEI_INK_PLAIN));
+    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (survey->process_count > 1)
+        cunei_buffer_format(pid, "%" PRIu32,
+                            survey->processes[mark->process].process->metadata.pid);
+    struct cunei_buffer *thread = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (survey->thread_count > 1)
+        cunei_buffer_format(thread, "%" PRIu32, mark->tid);
+    put_name(cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_STRONG),
+             survey->userfacts.mark_texts.items[mark->name], is_error);
+    cunei_user_facts_mark_value(
+        &survey->userfacts, mark, false,
+        cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_PLAIN));
+}
+
+static int print_metadata(const struct cunei_report *report)
+{
+    static const struct cunei_column heads[] = {
+        {.head = "metadata", .min = 16},
+        {.head = "value", .min = 16},
+    };
+    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    uint64_t limit = report->options->limit;
+    uint32_t count = facts->metadata_keys.count;
+    uint32_t shown = limit > 0 && limit < count ? (uint32_t)limit : count;
+    struct cunei_table table;
+
+    if (count == 0)
+        return 0;
+    (void)fputc('\n', report->out);
+    cunei_table_init(&table, heads, sizeof(heads) / sizeof(heads[0]));
+    for (uint32_t i = 0; i < shown; i++) {
+        cunei_format_name(cunei_table_cell(&table, CUNEI_INK_STRONG),
+                          facts->metadata_keys.items[i]);
+        cunei_buffer_append_text(cunei_table_cell(&table, CUNEI_INK_PLAIN),
+                                 facts->metadata[i].text);
+    }
+    if (shown < count) {
+        struct cunei_buffer *rest = cunei_table_cell(&table, CUNEI_INK_DIM);
+        cunei_buffer_append_text(rest, "… ");
+        cunei_format_count(rest, count - shown);
+        cunei_buffer_append_text(rest, " more");
+        (void)cunei_table_cell(&table, CUNEI_INK_PLAIN);
+    }
+    int rc = cunei_table_print(&table, &report->options->style, report->out);
+    cunei_table_fini(&table);
+    return rc;
+}
+
+int cunei_report_marks(const struct cunei_report *report)
+{
+    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    size_t count = facts->mark_count, limit = (size_t)report->options->limit;
+    size_t shown = limit > 0 && limit < count ? limit : count;
+    struct cunei_table table;
+    int rc = 0;
+
+    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < shown; i++)
+        add_row(report, &table, &facts->marks[i]);
+    if (count > 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    else
+        (void)fputs("No mark was recorded.\n", report->out);
+    cunei_table_fini(&table);
+    if (rc == 0)
+        rc = print_metadata(report);
+    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+}
+
+int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_user_facts *facts = &survey->userfacts;
+    struct cunei_buffer value = {0};
+
+    cunei_json_open(json, "marks", '[');
+    for (size_t i = 0; i < facts->mark_count; i++) {
+        const struct cunei_mark_facts *mark = &facts->marks[i];
+        cunei_json_open(json, NULL, '{');
+        cunei_json_text(json, "name", facts->mark_texts.items[mark->name]);
+        cunei_buffer_clear(&value);
+        cunei_user_facts_mark_value(facts, mark, true, &value);
+        cunei_json_raw(json, "value", value.data ? value.data : "null");
+        cunei_json_flag(json, "error", mark->kind == CUNEI_VALUE_ERROR);
+        cunei_json_number(json, "time_ns", mark->time_ns);
+        cunei_json_number(json, "process",
+                          survey->processes[mark->process].process->metadata.pid);
+        cunei_json_number(json, "thread", mark->tid);
+        cunei_json_close(json, '}');
+    }
+    cunei_buffer_fini(&value);
+    cunei_json_close(json, ']');
+    cunei_json_open(json, "metadata", '{');
+    for (uint32_t i = 0; i < facts->metadata_keys.count; i++)
+        cunei_json_raw(json, facts->metadata_keys.items[i], facts->metadata[i].json);
+    cunei_json_close(json, '}');
+    return 0;
+}

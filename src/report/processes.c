@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/* The processes of a report: who started whom, how long they lived, how they ended. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/process_tree.h"
+#include "report/recording_cost.h"
+#include "report/section.h"
+#include "text/format.h"
+#include "text/table.h"
+
+static const struct cunei_column columns[] = {
+    {.head = "pid"},
+    {.head = "start", .rank = 3},
+    {.head = "end", .rank = 5},
+    {.head = "wall"},
+    {.head = "CPU", .rank = 1},
+    {.head = "gc", .rank = 7},
+    {.head = "events", .rank = 4},
+    {.head = "exit", .rank = 2, .min = 11},
+    {.head = "process", .min = 24},
+    {.head = "Python", .rank = 6, .min = 8},
+};
+
+/* Those that can be summed up. */
+enum {
+    WALL = 3,
+    CPU = 4,
+    EVENTS = 6
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+/* Columns without the last two. */
+#define NUMBER_COUNT (COLUMN_COUNT - 2)
+
+/* Since the first process started. */
+static void put_offset(struct cunei_buffer *out, uint64_t ns, uint64_t origin_ns)
+{
+    cunei_buffer_append_text(out, "+");
+    cunei_format_duration(out, ns > origin_ns ? ns - origin_ns : 0);
+}
+
+static void add_row(const struct cunei_report *report, struct cunei_table *table,
+                    const struct cunei_analysis_process *process,
+                    const struct cunei_buffer *branch)
+{
+    const struct cunei_process *told = &process->process->description;
+    uint64_t end_ns = cunei_process_tree_end_ns(process);
+    bool is_well = process->process->state != CUNEI_TRACE_KILLED && told->signal == 0;
+
+    cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
+                        process->process->metadata.pid);
+    put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
+               cunei_process_tree_start_ns(process), report->survey->start_ns);
+    struct cunei_buffer *end = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (end_ns > 0)
+        put_offset(end, end_ns, report->survey->start_ns);
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
+                          cunei_process_tree_wall_ns(process));
+    struct cunei_buffer *cpu =
+        cunei_table_cell(table, cunei_report_heat(report, process->cpu_ns));
+    if (process->has_cpu)
+        cunei_format_duration(cpu, process->cpu_ns);
+    struct cunei_buffer *gc = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    if (process->collections.pause > 0)
+        cunei_format_duration(gc, process->collections.pause);
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), process->events);
+    cunei_format_exit(cunei_table_cell(table, is_well ? CUNEI_INK_DIM : CUNEI_INK_BAD),
+                      process->process);
+    struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
+    cunei_buffer_append_text(name, branch->data ? branch->data : "");
+    cunei_table_lead(table);
+    cunei_format_process(name, told);
+    struct cunei_buffer *python = cunei_table_cell(table, CUNEI_INK_DIM);
+    const char *first = report->survey->processes[0].process->description.python;
+    if (told->python && first && strcmp(told->python, first) != 0)
+        cunei_buffer_append_text(python, told->python);
+}
+
+/* Processes together: those that are left out among the children of one. */
+struct sum {
+    size_t count;
+    uint64_t wall_ns, cpu_ns, events;
+};
+
+static void add_sum(struct sum *sum, const struct sum *other)
+{
+    sum->count += other->count;
+    sum->wall_ns += other->wall_ns;
+    sum->cpu_ns += other->cpu_ns;
+    sum->events += other->events;
+}
+
+static void add_rest(struct cunei_table *table, const struct sum *rest,
+                     const struct cunei_buffer *branch)
+{
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+        if (i == WALL)
+            cunei_format_duration(cell, rest->wall_ns);
+        if (i == CPU && rest->cpu_ns > 0)
+            cunei_format_duration(cell, rest->cpu_ns);
+        if (i == EVENTS)
+            cunei_format_count(cell, rest->events);
+    }
+    struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_DIM);
+    cunei_buffer_append_text(name, branch->data ? branch->data : "");
+    cunei_table_lead(table);
+    cunei_buffer_append_text(name, "… ");
+    cunei_format_count(name, rest->count);
+    cunei_buffer_append_text(name, " more");
+    (void)cunei_table_cell(table, CUNEI_INK_DIM);
+}
+
+/* Which are shown: as many as asked for, the costliest, and who led to them. */
+static bool *choose(const struct cunei_report *report)
+{
+    const struct cunei_analysis *survey = report->survey;
+    size_t count = survey->process_count;
+    uint64_t limit = report->options->limit > 0 ? report->options->limit : SIZE_MAX;
+    bool *is_shown = calloc(count + 1, sizeof(*is_shown));
+    struct cunei_recording_cost *costs = calloc(count + 1, sizeof(*costs));
+    if (!is_shown || !costs) {
+        free(is_shown);
+        free(costs);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        costs[i] = (struct cunei_recording_cost){
+            survey->processes[i].cpu_ns,
+            cunei_process_tree_wall_ns(&survey->processes[i]), i};
+    cunei_recording_cost_sort(costs, count);
+    for (size_t i = 0; i < count && i < limit; i++) {
+        for (size_t at = costs[i].index; at < count && !is_shown[at];
+             at = survey->processes[at].parent)
+            is_shown[at] = true;
+    }
+    free(costs);
+    return is_shown;
+}
+
+struct listing {
+    const struct cunei_report *report;
+    struct cunei_process_tree family;
+    bool *is_shown;   /* owned, as the next */
+    struct sum *sums; /* of each with all that are below it */
+};
+
+/* Children stand behind their parents: one pass from the end adds up. */
+static void sum_up(struct listing *listing)
+{
+    const struct cunei_analysis *survey = listing->report->survey;
+
+    for (size_t i = survey->process_count; i > 0; i--) {
+        const struct cunei_analysis_process *process = &survey->processes[i - 1];
+        const struct sum own = {1, cunei_process_tree_wall_ns(process), process->cpu_ns,
+                                process->events};
+        add_sum(&listing->sums[i - 1], &own);
+        add_sum(&listing->sums[cunei_process_tree_parent(survey, i - 1)],
+                &listing->sums[i - 1]);
+    }
+}
+
+static void cut(struct cunei_buffer *branch, size_t size)
+{
+    branch->size = size;
+    if (branch->data)
+        branch->data[size] = '\0';
+}
+
+/* Of a process's children, the last one that is shown, and the sum of those that are
+ * not. */
+static size_t find_last(const struct listing *listing, size_t parent, bool is_deep,
+                        struct sum *rest)
+{
+    size_t last = SIZE_MAX;
+
+    for (size_t child = listing->family.first[parent]; child != SIZE_MAX;
+         child = listing->family.next[child]) {
+        if (listing->is_shown[child] && !is_deep)
+            last = child;
+        else
+            add_sum(rest, &listing->sums[child]);
+    }
+    return last;
+}
+
+/* The rows below a process.  `branch` holds the lines that run down beside them. */
+static void add_children(const struct listing *listing, struct cunei_table *table,
+                         size_t parent, uint64_t level, struct cunei_buffer *branch)
+{
+    const struct cunei_analysis *survey = listing->report->survey;
+    uint64_t depth = listing->report->options->depth;
+    bool is_deep = depth > 0 && level >= depth;
+    struct sum rest = {0};
+    size_t size = branch->size;
+    size_t last = find_last(listing, parent, is_deep, &rest);
+
+    for (size_t child = listing->family.first[parent]; child != SIZE_MAX;
+         child = listing->family.next[child]) {
+        bool is_end = child == last && rest.count == 0;
+        if (!listing->is_shown[child] || is_deep)
+            continue;
+        if (level > 0)
+            cunei_buffer_append_text(branch, is_end ? "└ " : "├ ");
+        add_row(listing->report, table, &survey->processes[child], branch);
+        cut(branch, size);
+        if (level > 0)
+            cunei_buffer_append_text(branch, is_end ? "  " : "│ ");
+        add_children(listing, table, child, level + 1, branch);
+        cut(branch, size);
+    }
+    if (rest.count == 0)
+        return;
+    if (level > 0)
+        cunei_buffer_append_text(branch, "└ ");
+    add_rest(table, &rest, branch);
+    cut(branch, size);
+}
+
+static int print_table(const struct listing *listing)
+{
+    const struct cunei_report *report = listing->report;
+    struct cunei_buffer branch = {0};
+    struct cunei_table table;
+    int rc = 0;
+
+    cunei_table_init(&table, columns, COLUMN_COUNT);
+    add_children(listing, &table, report->survey->process_count, 0, &branch);
+    if (table.cell_count > 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    cunei_table_fini(&table);
+    cunei_buffer_fini(&branch);
+    return rc;
+}
+
+int cunei_report_processes(const struct cunei_report *report)
+{
+    uint32_t count = (uint32_t)report->survey->process_count, shown = 0;
+    struct listing listing = {.report = report};
+
+    int rc = cunei_process_tree_init(&listing.family, report->survey);
+    listing.is_shown = choose(report);
+    listing.sums = calloc((size_t)count + 1, sizeof(*listing.sums));
+    if (rc == 0 && (!listing.is_shown || !listing.sums))
+        rc = -ENOMEM;
+    if (rc == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            shown += listing.is_shown[i];
+        sum_up(&listing);
+        rc = print_table(&listing);
+    }
+    cunei_process_tree_fini(&listing.family);
+    free(listing.is_shown);
+    free(listing.sums);
+    return rc < 0 ? rc : cunei_report_notes(report, shown, count);
+}

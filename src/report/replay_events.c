@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+/* The part of a replay that tells what happened between calls. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/replay_line.h"
+#include "text/format.h"
+#include "wire/user_event.h"
+
+/* What a line keeps of a name where it is too long. */
+#define NAME_MIN 12u
+
+/* A line inside the innermost open call. */
+static int begin(struct cunei_replay_line *telling, const struct cunei_walk_step *step)
+{
+    int rc = cunei_replay_line_open(telling, step, step->depth);
+    if (rc == 0)
+        cunei_replay_line_begin(telling, step->time, NULL, step->depth);
+    return rc;
+}
+
+static void put_copy(struct cunei_replay_line *telling, enum cunei_ink ink,
+                     const char *text, size_t size)
+{
+    struct cunei_buffer copy = {0};
+
+    cunei_buffer_append(&copy, text, strnlen(text, size));
+    cunei_replay_line_text(telling, ink, copy.data ? copy.data : "", NAME_MIN);
+    telling->line.failed |= copy.failed;
+    cunei_buffer_fini(&copy);
+}
+
+static void put_type(struct cunei_replay_line *telling,
+                     const struct cunei_exception *event)
+{
+    struct cunei_buffer type = {0};
+
+    cunei_buffer_append(&type, event->type, strnlen(event->type, event->length));
+    cunei_replay_line_text(telling, CUNEI_INK_BAD,
+                           type.data ? cunei_format_type(type.data) : "?", NAME_MIN);
+    telling->line.failed |= type.failed;
+    cunei_buffer_fini(&type);
+}
+
+static int tell_exception(struct cunei_replay_line *telling,
+                          const struct cunei_walk_step *step)
+{
+    const struct cunei_exception *event = (const void *)step->event;
+    enum cunei_phase phase = cunei_record_phase(event->record);
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_BAD, "! ");
+    put_type(telling, event);
+    if (phase == CUNEI_PHASE_ENTER) {
+        cunei_replay_line_place(telling, event->function, event->line);
+        return cunei_replay_line_end(telling);
+    }
+    if (event->handler == 0 && event->handler_line == CUNEI_EXCEPTION_UNHANDLED)
+        cunei_replay_line_word(telling, CUNEI_INK_DIM, " taken by nobody");
+    else if (event->handler == 0)
+        cunei_replay_line_word(telling, CUNEI_INK_DIM, " leaves Python code");
+    else {
+        cunei_replay_line_word(telling, CUNEI_INK_DIM,
+                               phase == CUNEI_PHASE_LEAVE ? " taken by "
+                                                          : " let go by ");
+        cunei_replay_line_name(telling, event->handler, CUNEI_INK_PLAIN);
+        cunei_replay_line_place(telling, event->handler, event->handler_line);
+    }
+    return cunei_replay_line_end(telling);
+}
+
+/* Names are told once, so that the telling remembers them. */
+static int tell_task(struct cunei_replay_line *telling,
+                     const struct cunei_walk_step *step)
+{
+    const struct cunei_task *event = (const void *)step->event;
+    uint32_t index = cunei_tasks_find(&telling->tasks, event->task);
+    struct cunei_buffer name = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, "task ");
+    if (index > 0 && telling->tasks.items[index].name)
+        cunei_buffer_append_text(&name, telling->tasks.items[index].name);
+    else
+        cunei_buffer_format(&name, "%" PRIu64, event->task);
+    cunei_replay_line_text(telling, CUNEI_INK_STRONG, name.data ? name.data : "?",
+                           NAME_MIN);
+    cunei_buffer_fini(&name);
+    return cunei_replay_line_end(telling);
+}
+
+static int tell_name(struct cunei_replay_line *telling,
+                     const struct cunei_walk_step *step)
+{
+    const struct cunei_thread_name *event = (const void *)step->event;
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, "the thread is called ");
+    put_copy(telling, CUNEI_INK_STRONG, event->name, event->length);
+    return cunei_replay_line_end(telling);
+}
+
+static int tell_gap(struct cunei_replay_line *telling,
+                    const struct cunei_walk_step *step)
+{
+    bool begins = cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM,
+                           begins ? "recording of calls is switched off"
+                                  : "recording of calls is on again");
+    return cunei_replay_line_end(telling);
+}
+
+static int tell_line(struct cunei_replay_line *telling,
+                     const struct cunei_walk_step *step)
+{
+    const struct cunei_line *event = (const void *)step->event;
+    struct cunei_buffer words = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_buffer_format(&words, "line %" PRIu32, event->line);
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, words.data ? words.data : "line");
+    cunei_replay_line_place(telling, event->function, event->line);
+    cunei_buffer_fini(&words);
+    return cunei_replay_line_end(telling);
+}
+
+static void put_value(struct cunei_replay_line *telling,
+                      const struct cunei_user_value *value)
+{
+    struct cunei_user_event_text name = cunei_user_event_name(value);
+    struct cunei_buffer text = {0};
+
+    put_copy(telling, CUNEI_INK_STRONG, name.data, name.size);
+    if (value->kind == CUNEI_VALUE_NONE)
+        return;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM,
+                           value->kind == CUNEI_VALUE_ERROR ? ": " : " = ");
+    cunei_user_event_format(value, false, &text);
+    put_copy(telling,
+             value->kind == CUNEI_VALUE_ERROR ? CUNEI_INK_BAD : CUNEI_INK_PLAIN,
+             text.data ? text.data : "", text.size);
+    telling->line.failed |= text.failed;
+    cunei_buffer_fini(&text);
+}
+
+/* What the program said under a name, after a word for what it is. */
+static int tell_value(struct cunei_replay_line *telling,
+                      const struct cunei_walk_step *step, const char *word)
+{
+    const struct cunei_user_value *event = (const void *)step->event;
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, word);
+    put_value(telling, event);
+    return cunei_replay_line_end(telling);
+}
+
+static int tell_counter(struct cunei_replay_line *telling,
+                        const struct cunei_walk_step *step)
+{
+    const struct cunei_counter *event = (const void *)step->event;
+    bool is_set = cunei_record_phase(event->record) == CUNEI_PHASE_ENTER;
+    struct cunei_buffer words = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, "counter ");
+    cunei_replay_line_name(telling, event->counter, CUNEI_INK_STRONG);
+    cunei_buffer_append_text(&words, " = ");
+    cunei_user_event_format_number(
+        event->total, event->kind & CUNEI_COUNTER_TOTAL_DOUBLE, false, &words);
+    if (!is_set) {
+        cunei_buffer_append_text(&words, ", by ");
+        cunei_user_event_format_number(
+            event->value, event->kind & CUNEI_COUNTER_VALUE_DOUBLE, false, &words);
+    }
+    cunei_replay_line_word(telling, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    telling->line.failed |= words.failed;
+    cunei_buffer_fini(&words);
+    return cunei_replay_line_end(telling);
+}
+
+static int tell_token(struct cunei_replay_line *telling,
+                      const struct cunei_walk_step *step)
+{
+    const struct cunei_token *event = (const void *)step->event;
+    enum cunei_phase phase = cunei_record_phase(event->record);
+    struct cunei_buffer words = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, "tokens of ");
+    cunei_replay_line_name(telling, event->name, CUNEI_INK_STRONG);
+    cunei_buffer_format(&words, " %" PRIu64, event->stream);
+    if (phase == CUNEI_PHASE_RESUME)
+        cunei_buffer_format(&words, ": %" PRIu32, event->count);
+    else
+        cunei_buffer_append_text(&words,
+                                 phase == CUNEI_PHASE_ENTER ? " begin" : " end");
+    cunei_replay_line_word(telling, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    telling->line.failed |= words.failed;
+    cunei_buffer_fini(&words);
+    return cunei_replay_line_end(telling);
+}
+
+/* A pause is told when it is over, with its length. */
+static int tell_gc(struct cunei_replay_line *telling,
+                   const struct cunei_walk_step *step)
+{
+    const struct cunei_gc *event = (const void *)step->event;
+    uint64_t begin = telling->collected_since;
+    bool is_known = begin < step->time;
+    uint64_t took_ns = cunei_replay_line_duration(telling, step->time - begin);
+    struct cunei_buffer words = {0};
+
+    if (telling->is_collecting || took_ns < telling->options->min_time_ns)
+        return 0;
+    int rc = cunei_replay_line_open(telling, step, step->depth);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_begin(telling, begin, is_known ? &took_ns : NULL, step->depth);
+    cunei_replay_line_word(telling, CUNEI_INK_WARM, "gc");
+    cunei_buffer_format(&words, " of generation %" PRIu32 " freed ", event->generation);
+    cunei_format_several(&words, event->collected, "object");
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, words.data ? words.data : "");
+    telling->line.failed |= words.failed;
+    cunei_buffer_fini(&words);
+    return cunei_replay_line_end(telling);
+}
+
+int cunei_replay_line_remember(struct cunei_replay_line *telling,
+                               const struct cunei_walk_step *step)
+{
+    const struct cunei_task *task = (const void *)step->event;
+
+    switch (cunei_record_class(step->event[0])) {
+    case CUNEI_CLASS_ARGUMENT:
+        return cunei_replay_line_take(telling, step);
+    case CUNEI_CLASS_TASK:
+        if (task->length > 0 && task->name[0])
+            cunei_tasks_name(&telling->tasks,
+                             cunei_tasks_find(&telling->tasks, task->task), task->name,
+                             task->length, step->time);
+        return 0;
+    case CUNEI_CLASS_GC:
+        telling->collected_since =
+            telling->is_collecting ? telling->collecting_since : step->time;
+        telling->is_collecting =
+            cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
+        telling->collecting_since = step->time;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int cunei_replay_line_event(struct cunei_replay_line *telling,
+                            const struct cunei_walk_step *step)
+{
+    uint32_t class = cunei_record_class(step->event[0]);
+    /* They take no time: with a least time they are left out. */
+    bool is_shown = telling->options->min_time_ns == 0 &&
+                    cunei_replay_line_shows(telling, step->depth);
+
+    switch (class) {
+    case CUNEI_CLASS_GAP:
+        return is_shown ? tell_gap(telling, step) : 0;
+    case CUNEI_CLASS_GC:
+        return cunei_replay_line_shows(telling, step->depth) ? tell_gc(telling, step)
+                                                             : 0;
+    case CUNEI_CLASS_EXCEPTION:
+        return is_shown ? tell_exception(telling, step) : 0;
+    case CUNEI_CLASS_TASK:
+        return is_shown ? tell_task(telling, step) : 0;
+    case CUNEI_CLASS_THREAD_NAME:
+        return is_shown ? tell_name(telling, step) : 0;
+    case CUNEI_CLASS_LINE:
+        return is_shown ? tell_line(telling, step) : 0;
+    case CUNEI_CLASS_MARK:
+        return is_shown ? tell_value(telling, step, "mark ") : 0;
+    case CUNEI_CLASS_PARAMETER:
+        return is_shown ? tell_value(telling, step, "parameter ") : 0;
+    case CUNEI_CLASS_METADATA:
+        return is_shown ? tell_value(telling, step, "metadata ") : 0;
+    case CUNEI_CLASS_COUNTER:
+        return is_shown ? tell_counter(telling, step) : 0;
+    case CUNEI_CLASS_TOKEN:
+        return is_shown ? tell_token(telling, step) : 0;
+    default:
+        return 0;
+    }
+}
+
+int cunei_replay_line_switch(struct cunei_replay_line *telling,
+                             const struct cunei_walk_step *step)
+{
+    struct cunei_buffer words = {0};
+
+    /* What is open now may end long after: its lines stand before the switch. */
+    if (telling->options->min_time_ns > 0)
+        return 0;
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_buffer_format(&words, "greenlet %" PRIu64, step->greenlet);
+    cunei_replay_line_word(telling, CUNEI_INK_DIM,
+                           words.data ? words.data : "greenlet");
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, " runs");
+    cunei_buffer_fini(&words);
+    return cunei_replay_line_end(telling);
+}

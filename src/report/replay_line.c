@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "report/replay_line.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "text/format.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Lines are indented up to here; deeper ones tell their depth instead. */
+#define INDENT_MAX 60u
+/* The columns before the names. */
+#define TIME_WIDTH     14
+#define DURATION_WIDTH 10
+#define DEPTH_WIDTH    6
+/* What names and places keep where a line is too long. */
+#define NAME_MIN  16u
+#define PLACE_MIN 12u
+
+uint64_t cunei_replay_line_time(const struct cunei_replay_line *telling, uint64_t tick)
+{
+    uint64_t wall_ns = cunei_metadata_wall_ns(&telling->process->metadata, tick);
+    return wall_ns > telling->origin_ns ? wall_ns - telling->origin_ns : 0;
+}
+
+uint64_t cunei_replay_line_duration(const struct cunei_replay_line *telling,
+                                    uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * NS_PER_S /
+                      telling->process->metadata.frequency);
+}
+
+uint64_t cunei_replay_line_age(const struct cunei_replay_line *telling,
+                               const struct cunei_walk_step *step)
+{
+    const struct cunei_walk_frame *frame = &step->frames[step->depth - 1];
+
+    if (!frame->is_known)
+        return 0;
+    if (telling->is_cut)
+        return telling->options->until_ns -
+               cunei_replay_line_time(telling, frame->entered) -
+               cunei_replay_line_duration(telling, frame->suspended);
+    return cunei_replay_line_duration(telling,
+                                      step->time - frame->entered - frame->suspended);
+}
+
+bool cunei_replay_line_shows(const struct cunei_replay_line *telling, uint32_t depth)
+{
+    return telling->options->depth == 0 || depth < telling->options->depth;
+}
+
+bool cunei_replay_line_is_unrecorded(const struct cunei_walk_step *step)
+{
+    return step->kind == CUNEI_WALK_MISSED && step->is_correction && step->packet &&
+           step->packet->flags & CUNEI_PACKET_RENEWED;
+}
+
+int cunei_replay_line_end(struct cunei_replay_line *telling)
+{
+    struct cunei_buffer *line = &telling->line;
+    int rc = line->failed || telling->title.failed ? -ENOMEM : 0;
+
+    cunei_buffer_append_text(line, "\n");
+    if (telling->title.size > 0)
+        (void)fprintf(telling->out, "%s%s", telling->is_begun ? "\n" : "",
+                      telling->title.data);
+    telling->is_begun = true;
+    cunei_buffer_clear(&telling->title);
+    if (rc == 0 && fwrite(line->data, 1, line->size, telling->out) != line->size)
+        rc = errno ? -errno : -EIO;
+    cunei_buffer_clear(line);
+    return rc;
+}
+
+void cunei_replay_line_word(struct cunei_replay_line *telling, enum cunei_ink ink,
+                            const char *word)
+{
+    cunei_style_put(&telling->options->style, &telling->line, ink, word);
+    telling->column += cunei_format_width(word);
+}
+
+/* The columns that are left of the line; 0: fewer than `least`. */
+static size_t room_for(const struct cunei_replay_line *telling, size_t least)
+{
+    unsigned width = telling->options->style.width;
+
+    if (width == 0)
+        return SIZE_MAX;
+    return telling->column + least <= width ? width - telling->column : 0;
+}
+
+void cunei_replay_line_text(struct cunei_replay_line *telling, enum cunei_ink ink,
+                            const char *text, size_t least)
+{
+    size_t room = room_for(telling, least);
+    struct cunei_buffer shown = {0};
+
+    cunei_format_text(&shown, text, room < least ? least : room);
+    cunei_replay_line_word(telling, ink, shown.data ? shown.data : "");
+    telling->line.failed |= shown.failed;
+    cunei_buffer_fini(&shown);
+}
+
+void cunei_replay_line_name(struct cunei_replay_line *telling, uint32_t function,
+                            enum cunei_ink ink)
+{
+    const struct cunei_function *names =
+        cunei_trace_function(telling->process, function);
+    struct cunei_buffer name = {0};
+
+    if (names)
+        cunei_format_function(&name, names);
+    cunei_replay_line_text(telling, ink, name.data ? name.data : "?", NAME_MIN);
+    telling->line.failed |= name.failed;
+    cunei_buffer_fini(&name);
+}
+
+void cunei_replay_line_place(struct cunei_replay_line *telling, uint32_t function,
+                             uint32_t line)
+{
+    const struct cunei_function *names =
+        cunei_trace_function(telling->process, function);
+    struct cunei_buffer place = {0};
+
+    if (!names)
+        return;
+    struct cunei_function at = *names;
+    at.line = line > 0 ? line : at.line;
+    cunei_format_place(&place, &at, &telling->process->description);
+    size_t room = room_for(telling, 2 + PLACE_MIN);
+    if (room > 0) {
+        cunei_replay_line_word(telling, CUNEI_INK_PLAIN, "  ");
+        cunei_style_begin(&telling->options->style, &telling->line, CUNEI_INK_DIM);
+        cunei_format_path(&telling->line, place.data ? place.data : "", room - 2);
+        cunei_style_end(&telling->options->style, &telling->line, CUNEI_INK_DIM);
+    }
+    telling->line.failed |= place.failed;
+    cunei_buffer_fini(&place);
+}
+
+static void put_duration(struct cunei_replay_line *telling, const uint64_t *took_ns)
+{
+    struct cunei_buffer duration = {0};
+
+    if (took_ns)
+        cunei_format_duration(&duration, *took_ns);
+    size_t width = duration.data ? cunei_format_width(duration.data) : 0;
+    cunei_buffer_format(&telling->line, "%*s",
+                        width < DURATION_WIDTH ? DURATION_WIDTH - (int)width : 0, "");
+    if (took_ns)
+        cunei_style_put(&telling->options->style, &telling->line,
+                        *took_ns >= NS_PER_S / 10     ? CUNEI_INK_HOT
+                        : *took_ns >= NS_PER_S / 1000 ? CUNEI_INK_WARM
+                                                      : CUNEI_INK_PLAIN,
+                        duration.data ? duration.data : "");
+    telling->line.failed |= duration.failed;
+    cunei_buffer_fini(&duration);
+}
+
+void cunei_replay_line_begin(struct cunei_replay_line *telling, uint64_t tick,
+                             const uint64_t *took_ns, uint32_t depth)
+{
+    const struct cunei_style *style = &telling->options->style;
+    struct cunei_buffer *line = &telling->line;
+    uint64_t ns = cunei_replay_line_time(telling, tick);
+
+    if (ns > telling->options->until_ns)
+        ns = telling->options->until_ns;
+    cunei_style_begin(style, line, CUNEI_INK_DIM);
+    cunei_buffer_format(line, "%*" PRIu64 ".%09" PRIu64, TIME_WIDTH - 10, ns / NS_PER_S,
+                        ns % NS_PER_S);
+    cunei_style_end(style, line, CUNEI_INK_DIM);
+    put_duration(telling, took_ns);
+    uint32_t indent = 2 * depth < INDENT_MAX ? 2 * depth : INDENT_MAX;
+    cunei_buffer_format(line, "  %*s", (int)indent, "");
+    if (2 * depth > INDENT_MAX)
+        cunei_buffer_format(line, "[%" PRIu32 "] ", depth);
+    telling->column = TIME_WIDTH + DURATION_WIDTH + 2 + indent +
+                      (2 * depth > INDENT_MAX ? DEPTH_WIDTH : 0);
+}
+
+static int open_line(struct cunei_replay_line *telling,
+                     const struct cunei_walk_step *step, uint32_t depth)
+{
+    struct cunei_walk_frame *frame = &step->frames[depth];
+
+    frame->mark = true;
+    if (!cunei_replay_line_shows(telling, depth))
+        return 0;
+    /* It may be told late, below --min-time, and what it called comes behind it. */
+    cunei_replay_line_begin(telling, frame->entered, NULL, depth);
+    if (frame->is_resumed)
+        cunei_replay_line_word(telling, CUNEI_INK_DIM, "resume ");
+    cunei_replay_line_name(telling, frame->function, CUNEI_INK_STRONG);
+    cunei_replay_line_put_arguments(telling, frame);
+    cunei_replay_line_word(telling, CUNEI_INK_PLAIN, " {");
+    cunei_replay_line_place(telling, frame->function, 0);
+    if (!frame->is_known)
+        cunei_replay_line_word(telling, CUNEI_INK_DIM, "  was open already");
+    return cunei_replay_line_end(telling);
+}
+
+int cunei_replay_line_open(struct cunei_replay_line *telling,
+                           const struct cunei_walk_step *step, uint32_t depth)
+{
+    int rc = 0;
+    uint32_t first = depth;
+
+    while (first > 0 && !step->frames[first - 1].mark)
+        first--;
+    for (uint32_t i = first; rc == 0 && i < depth; i++)
+        rc = open_line(telling, step, i);
+    return rc;
+}

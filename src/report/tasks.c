@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* The tasks of a report: how long they ran and waited. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/section.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/table.h"
+
+static const struct cunei_column columns[] = {
+    {.head = "run"},
+    {.head = "%", .rank = 2},
+    {.head = "wait"},
+    {.head = "switches", .rank = 1},
+    {.head = "mean run", .rank = 5},
+    {.head = "begin", .rank = 6},
+    {.head = "pid", .rank = 8},
+    {.head = "ended", .rank = 7, .min = 8},
+    {.head = "task", .min = 12},
+    {.head = "coroutine", .rank = 3, .min = 12},
+    {.head = "", .rank = 4, .min = 14, .is_path = true},
+};
+
+static void put_name(struct cunei_buffer *out, const struct cunei_analysis_task *task)
+{
+    if (task->name && task->name[0])
+        cunei_buffer_append_text(out, task->name);
+    else
+        cunei_buffer_format(out, "task %" PRIu64, task->number);
+}
+
+static void add_row(const struct cunei_report *report, struct cunei_table *table,
+                    const struct cunei_analysis_task *task)
+{
+    const struct cunei_analysis *survey = report->survey;
+    enum cunei_ink heat = cunei_report_heat(report, task->run_ns);
+
+    cunei_format_duration(cunei_table_cell(table, heat), task->run_ns);
+    cunei_format_percent(cunei_table_cell(table, heat), task->run_ns,
+                         report->duration_ns);
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN), task->wait_ns);
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), task->steps);
+    cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
+                          task->run_ns / (task->steps ? task->steps : 1));
+    cunei_report_offset(report, task->begin_ns, cunei_table_cell(table, CUNEI_INK_DIM));
+    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (survey->process_count > 1)
+        cunei_buffer_format(pid, "%" PRIu32,
+                            survey->processes[task->process].process->metadata.pid);
+    struct cunei_buffer *ended =
+        cunei_table_cell(table, task->has_raised ? CUNEI_INK_BAD : CUNEI_INK_DIM);
+    cunei_buffer_append_text(ended, task->has_raised  ? "raised"
+                                    : task->has_ended ? "returned"
+                                                      : "");
+    put_name(cunei_table_cell(table, CUNEI_INK_STRONG), task);
+    struct cunei_buffer *function = cunei_table_cell(table, CUNEI_INK_PLAIN);
+    struct cunei_buffer *place = NULL;
+    if (task->function != UINT32_MAX)
+        cunei_report_name(report, task->function, function);
+    place = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (task->function != UINT32_MAX)
+        cunei_report_place(report, task->function, place);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct cunei_analysis_task *one =
+        *(const struct cunei_analysis_task *const *)a;
+    const struct cunei_analysis_task *two =
+        *(const struct cunei_analysis_task *const *)b;
+
+    if (one->run_ns != two->run_ns)
+        return one->run_ns > two->run_ns ? -1 : 1;
+    if (one->process != two->process)
+        return one->process < two->process ? -1 : 1;
+    return one->number < two->number ? -1 : one->number > two->number;
+}
+
+int cunei_report_tasks(const struct cunei_report *report)
+{
+    const struct cunei_analysis *survey = report->survey;
+    size_t count = survey->task_count, limit = (size_t)report->options->limit;
+    size_t shown = limit > 0 && limit < count ? limit : count;
+    struct cunei_table table;
+    const struct cunei_analysis_task **order = calloc(count + 1, sizeof(const void *));
+    int rc = 0;
+    if (!order)
+        return -ENOMEM;
+
+    for (size_t i = 0; i < count; i++)
+        order[i] = &survey->tasks[i];
+    qsort((void *)order, count, sizeof(const void *), compare);
+    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; i < shown; i++)
+        add_row(report, &table, order[i]);
+    free((void *)order);
+    if (count > 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    else
+        (void)fputs("No asyncio task was recorded.\n", report->out);
+    cunei_table_fini(&table);
+    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+}
+
+int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_analysis *survey = report->survey;
+
+    cunei_json_open(json, "tasks", '[');
+    for (size_t i = 0; i < survey->task_count; i++) {
+        const struct cunei_analysis_task *task = &survey->tasks[i];
+        const struct cunei_function *function =
+            task->function < survey->functions.count
+                ? &survey->functions.items[task->function]
+                : NULL;
+        cunei_json_open(json, NULL, '{');
+        cunei_json_number(json, "pid",
+                          survey->processes[task->process].process->metadata.pid);
+        cunei_json_number(json, "task", task->number);
+        cunei_json_text(json, "name", task->name);
+        cunei_json_text(json, "module", function ? function->module : NULL);
+        cunei_json_text(json, "function", function ? function->qualname : NULL);
+        cunei_json_text(json, "file", function ? function->file : NULL);
+        cunei_json_number(json, "line", function ? function->line : 0);
+        cunei_json_number(json, "switches", task->steps);
+        cunei_json_number(json, "run_ns", task->run_ns);
+        cunei_json_number(json, "wait_ns", task->wait_ns);
+        cunei_json_number(json, "begin_ns", task->begin_ns);
+        cunei_json_number(json, "end_ns", task->end_ns);
+        cunei_json_flag(json, "ended", task->has_ended);
+        cunei_json_flag(json, "raised", task->has_raised);
+        cunei_json_close(json, '}');
+    }
+    cunei_json_close(json, ']');
+    return 0;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/* Streams of tokens in a report: how long to the first, how fast, how evenly. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/section.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/table.h"
+
+static const struct cunei_column columns[] = {
+    {.head = "tokens"},          {.head = "to first"},
+    {.head = "tokens/s"},        {.head = "≈p50", .rank = 2},
+    {.head = "≈p90", .rank = 4}, {.head = "≈p99", .rank = 1},
+    {.head = "max", .rank = 3},  {.head = "begin", .rank = 5},
+    {.head = "pid", .rank = 6},  {.head = "stream"},
+    {.head = "name", .min = 16},
+};
+
+/* What nobody counts: a million tokens in a nanosecond. */
+#define RATE_MAX 1e15
+
+static void put_rate(struct cunei_buffer *cell, double per_s)
+{
+    if (per_s <= 0)
+        cunei_buffer_append_text(cell, "–");
+    else if (per_s < 100)
+        cunei_buffer_format(cell, "%.1f", per_s);
+    else if (per_s < RATE_MAX)
+        cunei_format_count(cell, (uint64_t)(per_s + 0.5));
+    else
+        cunei_buffer_format(cell, "%.3g", per_s);
+}
+
+static void add_duration(struct cunei_table *table, bool is_known, uint64_t ns)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+
+    if (is_known)
+        cunei_format_duration(cell, ns);
+    else
+        cunei_buffer_append_text(cell, "–");
+}
+
+static void add_row(const struct cunei_report *report, struct cunei_table *table,
+                    const struct cunei_tokens_facts *tokens)
+{
+    const struct cunei_analysis *survey = report->survey;
+    bool has_gaps = tokens->histogram.span > 0;
+
+    cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), tokens->count);
+    add_duration(table, tokens->has_first, tokens->first_ns);
+    put_rate(cunei_table_cell(table, CUNEI_INK_PLAIN), tokens->per_s);
+    add_duration(table, has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.5));
+    add_duration(table, has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.9));
+    add_duration(table, has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.99));
+    add_duration(table, has_gaps, tokens->max_ns);
+    struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (tokens->has_begun)
+        cunei_report_offset(report, tokens->begin_ns, begin);
+    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
+    if (survey->process_count > 1)
+        cunei_buffer_format(pid, "%" PRIu32,
+                            survey->processes[tokens->process].process->metadata.pid);
+    cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu64,
+                        tokens->number);
+    cunei_format_name(cunei_table_cell(table, CUNEI_INK_STRONG),
+                      survey->userfacts.token_names.items[tokens->name]);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct cunei_tokens_facts *one = *(const struct cunei_tokens_facts *const *)a;
+    const struct cunei_tokens_facts *two = *(const struct cunei_tokens_facts *const *)b;
+
+    if (one->process != two->process)
+        return one->process < two->process ? -1 : 1;
+    return one->number < two->number ? -1 : one->number > two->number;
+}
+
+/* By process and number; owned by the caller. */
+static const struct cunei_tokens_facts **order_tokens(
+    const struct cunei_user_facts *facts)
+{
+    uint32_t count = facts->token_keys.count;
+    const struct cunei_tokens_facts **order =
+        calloc((size_t)count + 1, sizeof(const void *));
+
+    for (uint32_t i = 0; order && i < count; i++)
+        order[i] = &facts->tokens[i];
+    if (order)
+        qsort((void *)order, count, sizeof(const void *), compare);
+    return order;
+}
+
+int cunei_report_tokens(const struct cunei_report *report)
+{
+    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    uint64_t count = facts->token_keys.count, limit = report->options->limit;
+    uint64_t shown = limit > 0 && limit < count ? limit : count;
+    struct cunei_table table;
+    int rc = 0;
+
+    const struct cunei_tokens_facts **order = order_tokens(facts);
+    if (!order)
+        return -ENOMEM;
+    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (uint64_t i = 0; i < shown; i++)
+        add_row(report, &table, order[i]);
+    free((void *)order);
+    if (count > 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    else
+        (void)fputs("No stream of tokens was recorded.\n", report->out);
+    cunei_table_fini(&table);
+    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+}
+
+static void put_ns(struct cunei_json *json, const char *key, bool is_known, uint64_t ns)
+{
+    if (is_known)
+        cunei_json_number(json, key, ns);
+    else
+        cunei_json_text(json, key, NULL);
+}
+
+int cunei_report_tokens_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_user_facts *facts = &survey->userfacts;
+    const struct cunei_tokens_facts **order = order_tokens(facts);
+
+    if (!order)
+        return -ENOMEM;
+    cunei_json_open(json, "tokens", '[');
+    for (uint32_t i = 0; i < facts->token_keys.count; i++) {
+        const struct cunei_tokens_facts *tokens = order[i];
+        bool has_gaps = tokens->histogram.span > 0;
+        cunei_json_open(json, NULL, '{');
+        cunei_json_text(json, "name", facts->token_names.items[tokens->name]);
+        cunei_json_number(json, "process",
+                          survey->processes[tokens->process].process->metadata.pid);
+        cunei_json_number(json, "stream", tokens->number);
+        cunei_json_number(json, "count", tokens->count);
+        put_ns(json, "begin_ns", tokens->has_begun, tokens->begin_ns);
+        put_ns(json, "end_ns", tokens->has_ended, tokens->end_ns);
+        put_ns(json, "first_ns", tokens->has_first, tokens->first_ns);
+        cunei_json_real(json, "per_s", tokens->per_s);
+        put_ns(json, "p50_ns", has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.5));
+        put_ns(json, "p90_ns", has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.9));
+        put_ns(json, "p99_ns", has_gaps,
+               cunei_user_facts_tokens_quantile(tokens, 0.99));
+        put_ns(json, "max_ns", has_gaps, tokens->max_ns);
+        cunei_json_close(json, '}');
+    }
+    cunei_json_close(json, ']');
+    free((void *)order);
+    return 0;
+}

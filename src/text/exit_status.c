@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* The part of format.h that knows how a process ended. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "text/format.h"
+#include "trace/trace.h"
+
+static const char *signal_name(uint64_t number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } signals[] = {
+        {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+        {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+        {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+        {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+        {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+        {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"},
+    };
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if ((uint64_t)signals[i].number == number)
+            return signals[i].name;
+    }
+    return NULL;
+}
+
+void cunei_format_exit(struct cunei_buffer *out,
+                       const struct cunei_trace_process *process)
+{
+    const struct cunei_process *told = &process->description;
+    const char *name = signal_name(told->signal);
+
+    if (told->signal > 0 && name)
+        cunei_buffer_append_text(out, name);
+    else if (told->signal > 0)
+        cunei_buffer_format(out, "signal %" PRIu64, told->signal);
+    else if (process->state == CUNEI_TRACE_RUNNING)
+        cunei_buffer_append_text(out, "recording");
+    else if (process->state == CUNEI_TRACE_REPLACED)
+        cunei_buffer_append_text(out, "execv");
+    else if (process->state == CUNEI_TRACE_KILLED)
+        cunei_buffer_append_text(out, "killed");
+    else if (told->left)
+        cunei_buffer_format(out, "os._exit(%" PRIu64 ")", told->exit_status);
+    else if (told->exited)
+        cunei_buffer_format(out, "exit(%" PRIu64 ")", told->exit_status);
+    else
+        cunei_buffer_append_text(out, "ended");
+}

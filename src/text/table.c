@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "text/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/format.h"
+
+#define GAP 2u
+/* Where all that may go is gone and it is still too wide. */
+#define NARROWEST_TEXT 8u
+/* What the text behind a lead keeps. */
+#define NARROWEST_LED 16u
+/* A file's name that is longer takes no column away. */
+#define WIDEST_NAME 24u
+
+/* Where nothing is shortened: what is wider moves the rest of its own row alone. */
+#define WIDEST_PADDED 100u
+
+/* How wide each column becomes; 0: it is left out. */
+struct layout {
+    bool is_whole; /* nothing is shortened: a text may be wider than its column */
+    size_t widths[CUNEI_TABLE_COLUMNS_MAX];
+    size_t least[CUNEI_TABLE_COLUMNS_MAX]; /* what texts keep; 0: numbers */
+    size_t total;
+};
+
+void cunei_table_init(struct cunei_table *table, const struct cunei_column *columns,
+                      size_t column_count)
+{
+    *table = (struct cunei_table){.columns = columns, .column_count = column_count};
+}
+
+void cunei_table_fini(struct cunei_table *table)
+{
+    cunei_buffer_fini(&table->text);
+    free(table->cells);
+    *table = (struct cunei_table){0};
+}
+
+/* The text before the next cell is whole: keep it as it will be shown, which may be
+ * wider, and NUL-terminate it, as all of them are. */
+static void end_cell(struct cunei_table *table)
+{
+    struct cunei_buffer shown = {0};
+
+    if (table->cell_count == 0)
+        return;
+    struct cunei_cell *last = &table->cells[table->cell_count - 1];
+    if (last->end != SIZE_MAX)
+        return;
+    if (table->text.size > last->begin) {
+        cunei_format_text(&shown, table->text.data + last->begin, SIZE_MAX);
+        table->text.size = last->begin;
+        cunei_buffer_append(&table->text, shown.data ? shown.data : "", shown.size);
+        table->text.failed |= shown.failed;
+        cunei_buffer_fini(&shown);
+    }
+    last->end = table->text.size;
+    cunei_buffer_append(&table->text, "", 1);
+}
+
+struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink)
+{
+    end_cell(table);
+    if (table->cell_count == table->cell_capacity) {
+        size_t capacity = table->cell_capacity ? 2 * table->cell_capacity : 256;
+        struct cunei_cell *cells = realloc(table->cells, capacity * sizeof(*cells));
+        if (!cells) {
+            table->text.failed = true;
+            return &table->text;
+        }
+        table->cells = cells;
+        table->cell_capacity = capacity;
+    }
+    table->cells[table->cell_count++] =
+        (struct cunei_cell){.begin = table->text.size, .end = SIZE_MAX, .ink = ink};
+    return &table->text;
+}
+
+void cunei_table_lead(struct cunei_table *table)
+{
+    if (table->cell_count > 0) {
+        struct cunei_cell *last = &table->cells[table->cell_count - 1];
+        last->lead = table->text.size - last->begin;
+    }
+}
+
+static const char *text_of(const struct cunei_table *table, size_t cell)
+{
+    return table->text.data + table->cells[cell].begin;
+}
+
+static void add_widths(struct layout *layout, size_t column_count)
+{
+    layout->total = 0;
+    for (size_t i = 0; i < column_count; i++) {
+        if (layout->widths[i] > 0)
+            layout->total += layout->widths[i] + (layout->total > 0 ? GAP : 0);
+    }
+}
+
+/* Take what is too much from the texts, the widest first, down to `least` columns. */
+static void shorten(const struct cunei_table *table, struct layout *layout,
+                    size_t width, size_t least)
+{
+    while (layout->total > width) {
+        size_t widest = SIZE_MAX;
+        for (size_t i = 0; i < table->column_count; i++) {
+            size_t min = layout->least[i];
+            if (min > 0 && layout->widths[i] > (min < least ? min : least) &&
+                (widest == SIZE_MAX || layout->widths[i] > layout->widths[widest]))
+                widest = i;
+        }
+        if (widest == SIZE_MAX)
+            return;
+        layout->widths[widest]--;
+        layout->total--;
+    }
+}
+
+/* The narrowest that it can become without leaving a column out. */
+static size_t narrowest(const struct cunei_table *table, const struct layout *layout)
+{
+    size_t total = layout->total;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t min = layout->least[i];
+        if (min > 0 && layout->widths[i] > min)
+            total -= layout->widths[i] - min;
+    }
+    return total;
+}
+
+static void leave_out(const struct cunei_table *table, struct layout *layout,
+                      size_t width)
+{
+    while (narrowest(table, layout) > width) {
+        size_t least = SIZE_MAX;
+        for (size_t i = 0; i < table->column_count; i++) {
+            if (layout->widths[i] > 0 && table->columns[i].rank > 0 &&
+                (least == SIZE_MAX ||
+                 table->columns[i].rank > table->columns[least].rank))
+                least = i;
+        }
+        if (least == SIZE_MAX)
+            return;
+        layout->widths[least] = 0;
+        add_widths(layout, table->column_count);
+    }
+}
+
+static void widen(size_t *width, size_t wanted, size_t limit)
+{
+    if (wanted > *width && wanted <= limit)
+        *width = wanted;
+}
+
+static void measure_column(const struct cunei_table *table, size_t column,
+                           struct layout *layout)
+{
+    layout->least[column] = table->columns[column].min;
+    for (size_t i = column; i < table->cell_count; i += table->column_count) {
+        const char *text = text_of(table, i);
+        size_t width = cunei_format_width(text);
+        bool is_overlong =
+            layout->is_whole && layout->least[column] > 0 && width > WIDEST_PADDED;
+        widen(&layout->widths[column], is_overlong ? 1 : width, SIZE_MAX);
+        if (table->columns[column].is_path)
+            widen(&layout->least[column], cunei_format_path_least(text), WIDEST_NAME);
+    }
+}
+
+static struct layout lay_out(const struct cunei_table *table, size_t width)
+{
+    struct layout layout = {.is_whole = width == 0};
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        measure_column(table, i, &layout);
+        size_t head = cunei_format_width(table->columns[i].head);
+        if (layout.widths[i] > 0 && layout.widths[i] < head)
+            layout.widths[i] = head;
+    }
+    add_widths(&layout, table->column_count);
+    if (width > 0) {
+        leave_out(table, &layout, width);
+        shorten(table, &layout, width, SIZE_MAX);
+        shorten(table, &layout, width, NARROWEST_TEXT);
+    }
+    return layout;
+}
+
+static bool is_last(const struct layout *layout, size_t column, size_t column_count)
+{
+    for (size_t i = column + 1; i < column_count; i++) {
+        if (layout->widths[i] > 0)
+            return false;
+    }
+    return true;
+}
+
+static void pad(struct cunei_buffer *line, size_t count)
+{
+    cunei_buffer_format(line, "%*s", (int)count, "");
+}
+
+/* Lead and text in `width` columns; a lead that leaves no room loses its begin. */
+static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
+                       size_t width)
+{
+    struct cunei_buffer head = {0};
+
+    cunei_buffer_append(&head, text, lead);
+    size_t led = cunei_format_width(text + lead);
+    size_t least = led < NARROWEST_LED ? led : NARROWEST_LED;
+    size_t taken = head.data ? cunei_format_width(head.data) : 0;
+    if (least < width && taken + least > width) {
+        cunei_buffer_append_text(out, "…");
+        cunei_buffer_append_text(out, cunei_format_tail(head.data, width - least - 1));
+        taken = width - least;
+    } else
+        cunei_buffer_append_text(out, head.data ? head.data : "");
+    cunei_format_text(out, text + lead, width > taken ? width - taken : 0);
+    out->failed |= head.failed;
+    cunei_buffer_fini(&head);
+}
+
+static void put_cell(const struct cunei_table *table, const struct layout *layout,
+                     size_t column, const char *text, const struct cunei_cell *cell,
+                     const struct cunei_style *style, struct cunei_buffer *line)
+{
+    struct cunei_buffer shown = {0};
+    size_t width = layout->widths[column];
+    size_t room = layout->is_whole ? SIZE_MAX : width;
+    bool is_text = table->columns[column].min > 0;
+
+    if (cell->lead > 0)
+        format_led(&shown, text, cell->lead, room);
+    else if (table->columns[column].is_path)
+        cunei_format_path(&shown, text, room);
+    else
+        cunei_format_text(&shown, text, room);
+    size_t used = shown.data ? cunei_format_width(shown.data) : 0;
+    size_t missing = width > used ? width - used : 0;
+    if (!is_text)
+        pad(line, missing);
+    if (used > 0)
+        cunei_style_put(style, line, cell->ink, shown.data);
+    if (is_text && !is_last(layout, column, table->column_count))
+        pad(line, missing);
+    line->failed |= shown.failed;
+    cunei_buffer_fini(&shown);
+}
+
+static void put_row(const struct cunei_table *table, const struct layout *layout,
+                    size_t first_cell, const struct cunei_style *style,
+                    struct cunei_buffer *line)
+{
+    static const struct cunei_cell head = {.ink = CUNEI_INK_DIM};
+    bool begun = false;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        bool is_head = first_cell == SIZE_MAX;
+        if (layout->widths[i] == 0)
+            continue;
+        if (begun)
+            pad(line, GAP);
+        begun = true;
+        put_cell(table, layout, i,
+                 is_head ? table->columns[i].head : text_of(table, first_cell + i),
+                 is_head ? &head : &table->cells[first_cell + i], style, line);
+    }
+    while (line->size > 0 && line->data[line->size - 1] == ' ')
+        line->data[--line->size] = '\0';
+    cunei_buffer_append(line, "\n", 1);
+}
+
+int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,
+                      FILE *out)
+{
+    struct cunei_buffer line = {0};
+
+    end_cell(table);
+    if (table->text.failed)
+        return -ENOMEM;
+    struct layout layout = lay_out(table, style->width);
+    put_row(table, &layout, SIZE_MAX, style, &line);
+    for (size_t i = 0; i + table->column_count <= table->cell_count;
+         i += table->column_count) {
+        (void)fwrite(line.data, 1, line.size, out);
+        cunei_buffer_clear(&line);
+        put_row(table, &layout, i, style, &line);
+    }
+    (void)fwrite(line.data, 1, line.size, out);
+    bool failed = line.failed;
+    cunei_buffer_fini(&line);
+    return failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A table of text that fits the terminal.
+ *
+ *     struct cunei_table table;
+ *     cunei_table_init(&table, columns, column_count);
+ *     cunei_buffer_format(cunei_table_cell(&table, INK), "%d", 7);    (left to right)
+ *     …
+ *     cunei_table_print(&table, &style, out);
+ *     cunei_table_fini(&table);
+ *
+ * Where it is too wide, columns go, those with the highest `rank` first; then texts are
+ * shortened.  A column with nothing in it is left out.  Columns stand two spaces apart.
+ */
+#ifndef CUNEI_TEXT_TABLE_H
+#define CUNEI_TEXT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "text/style.h"
+
+#define CUNEI_TABLE_COLUMNS_MAX 16u
+
+struct cunei_column {
+    const char *head;
+    unsigned rank; /* 0: never left out */
+    unsigned min;  /* columns that a text keeps when it is shortened; 0: a number,
+                      which never is and stands at the right */
+    bool is_path;  /* a text that is shortened by cunei_format_path; it keeps the names
+                      of its files as far as they are not overlong */
+};
+
+struct cunei_cell {
+    size_t begin, end; /* in `text` */
+    size_t lead;       /* bytes at its begin that are not shortened with the rest */
+    enum cunei_ink ink;
+};
+
+/* Private. */
+struct cunei_table {
+    const struct cunei_column *columns; /* borrowed */
+    size_t column_count;
+    struct cunei_buffer text;
+    struct cunei_cell *cells; /* owned */
+    size_t cell_count, cell_capacity;
+    bool failed;
+};
+
+void cunei_table_init(struct cunei_table *table, const struct cunei_column *columns,
+                      size_t column_count);
+void cunei_table_fini(struct cunei_table *table);
+
+/* The next cell's text, to be appended to. */
+struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink);
+
+/* What the last cell holds so far leads to its text: only that is shortened. */
+void cunei_table_lead(struct cunei_table *table);
+
+/* -ENOMEM. */
+int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,
+                      FILE *out);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/* The part of format.h that knows how wide characters are. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "text/format.h"
+
+#define NESTED ".<locals>."
+#define CUT    "…"
+#define FROZEN "<frozen "
+
+/* What decode makes of a byte that is no text; no character has this number. */
+#define BAD UINT32_MAX
+
+/* Whether so many bytes are how UTF-8 writes it. */
+static bool is_character(uint32_t value, size_t size)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+
+    return size > 0 && value >= least[size] && value <= 0x10ffff &&
+           !(value >= 0xd800 && value < 0xe000);
+}
+
+/* The length of the UTF-8 character at `text`, and what it is; a bad byte is one. */
+static size_t decode(const char *text, uint32_t *character)
+{
+    unsigned char first = (unsigned char)text[0];
+    size_t size = first < 0x80             ? 1
+                  : (first & 0xe0) == 0xc0 ? 2
+                  : (first & 0xf0) == 0xe0 ? 3
+                  : (first & 0xf8) == 0xf0 ? 4
+                                           : 0;
+    uint32_t value = size > 1 ? first & (0x7fu >> size) : first;
+
+    for (size_t i = 1; i < size; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80) {
+            size = 0;
+            break;
+        }
+        value = value << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    if (!is_character(value, size))
+        size = 0;
+    *character = size ? value : BAD;
+    return size ? size : 1;
+}
+
+/* Where the locale does not know a character it takes one column. */
+static size_t width_of(uint32_t character)
+{
+    int width = character < 0x7f || character == BAD ? 1 : wcwidth((wchar_t)character);
+    return width < 0 ? 1 : (size_t)width;
+}
+
+size_t cunei_format_width(const char *text)
+{
+    size_t width = 0;
+    uint32_t character = 0;
+
+    for (size_t i = 0; text[i];) {
+        i += decode(text + i, &character);
+        width += width_of(character);
+    }
+    return width;
+}
+
+/* The longest beginning of `text` that takes at most `width` columns, in bytes. */
+static size_t fit_head(const char *text, size_t width)
+{
+    size_t used = 0, at = 0;
+    uint32_t character = 0;
+
+    while (text[at]) {
+        size_t size = decode(text + at, &character);
+        used += width_of(character);
+        if (used > width)
+            break;
+        at += size;
+    }
+    return at;
+}
+
+const char *cunei_format_tail(const char *text, size_t width)
+{
+    size_t left = cunei_format_width(text), at = 0;
+    uint32_t character = 0;
+
+    while (text[at] && left > width) {
+        at += decode(text + at, &character);
+        left -= width_of(character);
+    }
+    return text + at;
+}
+
+/* `f.<locals>.g` says as much as `f…g`. */
+static void drop_nested(struct cunei_buffer *out, const char *text)
+{
+    const char *nested = NULL;
+
+    for (; (nested = strstr(text, NESTED)); text = nested + strlen(NESTED)) {
+        cunei_buffer_append(out, text, (size_t)(nested - text));
+        cunei_buffer_append_text(out, CUT);
+    }
+    cunei_buffer_append_text(out, text);
+}
+
+/* The bytes at `text` up to one that is no text, or to the end. */
+static size_t find_bad(const char *text)
+{
+    size_t at = 0;
+    uint32_t character = 0;
+
+    while (text[at]) {
+        size_t size = decode(text + at, &character);
+        if (character == BAD)
+            break;
+        at += size;
+    }
+    return at;
+}
+
+/* `text`, or a copy of it in `visible` with all that is not for terminals escaped. */
+static const char *make_visible(const char *text, struct cunei_buffer *visible)
+{
+    size_t good = find_bad(text);
+
+    if (!text[good] && !cunei_text_has_controls(text, good))
+        return text;
+    for (;; good = find_bad(text)) {
+        cunei_text_escape(visible, text, good);
+        text += good;
+        if (!*text)
+            return visible->data ? visible->data : "";
+        cunei_buffer_format(visible, "\\x%02x", (unsigned char)*text++);
+    }
+}
+
+void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
+{
+    struct cunei_buffer visible = {0}, outline = {0};
+    const char *shown = make_visible(text, &visible);
+
+    if (cunei_format_width(shown) > width && strstr(shown, NESTED)) {
+        drop_nested(&outline, shown);
+        shown = outline.data ? outline.data : "";
+    }
+    if (cunei_format_width(shown) <= width)
+        cunei_buffer_append_text(out, shown);
+    else if (width > 0) {
+        const char *tail = cunei_format_tail(shown, (width - 1) / 2);
+        size_t head = fit_head(shown, width - 1 - (width - 1) / 2);
+        size_t mark = strlen(CUT);
+        /* Where it is cut beside a mark that is there already, one is enough. */
+        if (head >= mark && memcmp(shown + head - mark, CUT, mark) == 0)
+            head -= mark;
+        if (strncmp(tail, CUT, mark) == 0)
+            tail += mark;
+        cunei_buffer_append(out, shown, head);
+        cunei_buffer_append_text(out, CUT);
+        cunei_buffer_append_text(out, tail);
+    }
+    out->failed |= visible.failed || outline.failed;
+    cunei_buffer_fini(&visible);
+    cunei_buffer_fini(&outline);
+}
+
+/* `<frozen a.b>:1` is told as a.b:1 where it is too long: its name counts. */
+static void thaw(struct cunei_buffer *out, const char *path)
+{
+    const char *end = strrchr(path, '>');
+
+    if (strncmp(path, FROZEN, strlen(FROZEN)) != 0 || !end) {
+        cunei_buffer_append_text(out, path);
+        return;
+    }
+    path += strlen(FROZEN);
+    cunei_buffer_append(out, path, (size_t)(end - path));
+    cunei_buffer_append_text(out, end + 1);
+}
+
+void cunei_format_path(struct cunei_buffer *out, const char *path, size_t width)
+{
+    struct cunei_buffer visible = {0}, thawed = {0};
+    const char *shown = make_visible(path, &visible);
+    bool is_frozen = strncmp(shown, FROZEN, strlen(FROZEN)) == 0;
+    bool is_cut = false;
+
+    if (is_frozen && cunei_format_width(shown) > width) {
+        thaw(&thawed, shown);
+        shown = thawed.data ? thawed.data : "";
+    }
+    while (cunei_format_width(shown) + is_cut > width) {
+        const char *inner = strchr(shown + 1, is_frozen ? '.' : '/');
+        if (!inner || !inner[1])
+            break;
+        shown = is_frozen ? inner + 1 : inner;
+        is_cut = true;
+    }
+    if (is_cut && cunei_format_width(shown) < width) {
+        cunei_buffer_append_text(out, CUT);
+        cunei_buffer_append_text(out, shown);
+    } else
+        cunei_format_text(out, is_cut && *shown == '/' ? shown + 1 : shown, width);
+    out->failed |= visible.failed || thawed.failed;
+    cunei_buffer_fini(&visible);
+    cunei_buffer_fini(&thawed);
+}
+
+size_t cunei_format_path_least(const char *path)
+{
+    bool is_frozen = strncmp(path, FROZEN, strlen(FROZEN)) == 0;
+    const char *name = strrchr(path, is_frozen ? '.' : '/');
+
+    if (!name && is_frozen)
+        name = path + strlen(FROZEN) - 1;
+    size_t width = cunei_format_width(name ? name + 1 : path);
+    return is_frozen && width > 0 ? width - 1 : width; /* without its bracket */
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+#include "trace/process_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/check.h"
+#include "trace/file.h"
+#include "trace/functions.h"
+#include "trace/live.h"
+#include "trace/packet_scan.h"
+#include "trace/trace.h"
+
+/* More than a preamble of ours, of this or a later version, has. */
+#define PREAMBLE_MAX (64u << 10)
+
+int cunei_process_folder_is_one(const char *path)
+{
+    char *metadata = cunei_trace_path(path, CUNEI_METADATA_NAME);
+    if (!metadata)
+        return -ENOMEM;
+    int rc = access(metadata, F_OK) == 0 ? 1 : -errno;
+    free(metadata);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+static int load_preamble(struct cunei_trace_process *process,
+                         struct cunei_trace_error *error)
+{
+    char text[PREAMBLE_MAX];
+    uint64_t file_size = 0;
+    size_t size = 0;
+
+    char *path = cunei_trace_path(process->path, CUNEI_METADATA_NAME);
+    if (!path)
+        return -ENOMEM;
+    int fd = cunei_trace_file_open(path, O_RDONLY, &file_size);
+    int64_t count = fd < 0 ? fd : cunei_trace_file_read(fd, text, sizeof(text), 0);
+    if (fd >= 0)
+        close(fd);
+    int rc = count < 0
+                 ? (int)count
+                 : cunei_metadata_parse(&process->metadata, text, (size_t)count, &size);
+    if (rc == -EINVAL)
+        rc = cunei_trace_fail(error, -ENODATA, "'%s' is not of a trace of cunei's",
+                              path);
+    else if (rc == -EPROTO)
+        (void)cunei_trace_fail(
+            error, rc,
+            "'%s' was recorded by %s cunei (format %u, this one reads %u); %s",
+            process->path,
+            process->metadata.version > CUNEI_WIRE_VERSION ? "a newer" : "an older",
+            process->metadata.version, CUNEI_WIRE_VERSION,
+            process->metadata.version > CUNEI_WIRE_VERSION ? "upgrade cunei"
+                                                           : "read it with that one");
+    else if (rc < 0)
+        (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
+    free(path);
+    return rc;
+}
+
+/* No description, or none that can be read, is no reason to give up. */
+static int load_description(struct cunei_trace_process *process,
+                            struct cunei_trace_error *error)
+{
+    size_t size = 0;
+    char *text = NULL;
+
+    char *path = cunei_trace_path(process->path, CUNEI_PROCESS_NAME);
+    if (!path)
+        return -ENOMEM;
+    int rc = cunei_trace_file_load(path, CUNEI_PROCESS_MAX, &text, &size);
+    if (rc == 0)
+        rc = cunei_process_parse(&process->description, text, size);
+    if (rc == -EPROTO)
+        (void)cunei_trace_fail(error, rc,
+                               "'%s' is of another version of cunei; read it with "
+                               "that one",
+                               path);
+    else if (rc != -ENOMEM)
+        rc = 0;
+    free(text);
+    free(path);
+    if (process->description.pid == 0)
+        process->description.pid = process->metadata.pid;
+    return rc;
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    const struct cunei_trace_stream *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static struct cunei_trace_stream *find_stream(const struct cunei_trace_process *process,
+                                              uint64_t number)
+{
+    for (size_t i = 0; i < process->stream_count; i++) {
+        if (process->streams[i].number == number)
+            return &process->streams[i];
+    }
+    return NULL;
+}
+
+/* Slots are found by number, in order, before files are: a stream is added once. */
+static int add_stream(struct cunei_trace_process *process, uint64_t number)
+{
+    char name[32];
+    struct cunei_trace_stream *streams =
+        realloc(process->streams, (process->stream_count + 1) * sizeof(*streams));
+    if (!streams)
+        return -ENOMEM;
+    process->streams = streams;
+    (void)snprintf(name, sizeof(name), "s%" PRIu64, number);
+    char *path = cunei_trace_path(process->path, name);
+    if (!path)
+        return -ENOMEM;
+    streams[process->stream_count++] =
+        (struct cunei_trace_stream){.path = path, .number = number};
+    return 0;
+}
+
+static int add_live_streams(struct cunei_trace_process *process,
+                            struct cunei_trace_live *live)
+{
+    for (uint32_t i = 0; live->is_whole && i < live->stream_count; i++) {
+        int rc = add_stream(process, i);
+        if (rc == 0)
+            rc = cunei_trace_live_class(live, i, &process->streams[i].stream_class);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int copy_live(struct cunei_trace_process *process, struct cunei_trace_live *live,
+                     enum cunei_stream_class stream_class)
+{
+    for (uint32_t i = 0; live->is_whole && i < live->stream_count; i++) {
+        struct cunei_trace_stream *stream = &process->streams[i];
+        if (stream->stream_class != stream_class)
+            continue;
+        int rc = cunei_trace_live_copy(live, i, stream->live);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Definitions after events: what an event uses was defined before it. */
+static int load_live(struct cunei_trace_process *process, struct cunei_trace_live *live)
+{
+    int rc = add_live_streams(process, live);
+    if (rc == 0)
+        rc = copy_live(process, live, CUNEI_STREAM_EVENTS);
+    if (rc == 0)
+        rc = copy_live(process, live, CUNEI_STREAM_DEFINITIONS);
+    return rc;
+}
+
+/* The number in `s<number>`, or -1 for a file that is no stream's. */
+static int64_t stream_number(const char *name)
+{
+    char *end = NULL;
+
+    if (name[0] != 's' || name[1] < '0' || name[1] > '9' ||
+        (name[1] == '0' && name[2] != '\0') || strlen(name) > 11)
+        return -1;
+    unsigned long long number = strtoull(name + 1, &end, 10);
+    return *end == '\0' && number < CUNEI_LIVE_STREAMS_MAX ? (int64_t)number : -1;
+}
+
+bool cunei_process_folder_has_packets(const char *path)
+{
+    bool has = false;
+
+    DIR *folder = opendir(path);
+    if (!folder)
+        return false;
+    for (struct dirent *entry; !has && (entry = readdir(folder));) {
+        struct stat status;
+        has =
+            stream_number(entry->d_name) >= 0 &&
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            status.st_size > 0;
+    }
+    closedir(folder);
+    return has;
+}
+
+static int list_files(struct cunei_trace_process *process,
+                      struct cunei_trace_error *error)
+{
+    int rc = 0;
+
+    DIR *folder = opendir(process->path);
+    if (!folder)
+        return cunei_trace_fail(error, -errno, "'%s' cannot be listed", process->path);
+    for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
+        int64_t number = stream_number(entry->d_name);
+        if (number >= 0 && !find_stream(process, (uint64_t)number))
+            rc = add_stream(process, (uint64_t)number);
+    }
+    closedir(folder);
+    if (process->stream_count > 0)
+        qsort(process->streams, process->stream_count, sizeof(process->streams[0]),
+              compare_streams);
+    return rc;
+}
+
+/*
+ * How far a file is whole, and its last sequence number.  While nothing can be torn
+ * only the first head is looked at; what the reader comes upon later, it says.
+ */
+static int measure(const struct cunei_trace_process *process,
+                   struct cunei_trace_stream *stream, bool *has_packets, uint64_t *last)
+{
+    struct cunei_trace_scan scan;
+
+    int rc = cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
+                                   stream->number);
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    while ((rc = cunei_trace_scan_next(&scan)) != 0) {
+        if (rc == -EBADMSG) {
+            stream->is_damaged = true;
+            rc = cunei_trace_scan_pass(&scan);
+            if (rc == 0)
+                continue;
+        }
+        if (rc < 0)
+            break;
+        *has_packets = true;
+        *last = scan.head.sequence;
+        stream->stream_class = (enum cunei_stream_class)scan.head.stream_class;
+        if (process->state == CUNEI_TRACE_ENDED && !process->has_live)
+            break;
+    }
+    bool can_be_torn = process->state != CUNEI_TRACE_ENDED || process->has_live;
+    if (rc == 0 && can_be_torn && !stream->is_damaged) {
+        stream->size = scan.whole;
+        stream->torn = scan.size - scan.whole;
+    } else
+        stream->size = scan.size;
+    cunei_trace_scan_close(&scan);
+    return rc > 0 ? 0 : rc;
+}
+
+/* Forget the live packets that have reached the file. */
+static void drop_written(struct cunei_trace_stream *stream, uint64_t last)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (stream->live[i] && stream->live[i]->sequence <= last) {
+            free(stream->live[i]);
+            stream->live[i] = NULL;
+        }
+    }
+    if (!stream->live[0]) {
+        stream->live[0] = stream->live[1];
+        stream->live[1] = NULL;
+    }
+}
+
+static int measure_streams(struct cunei_trace_process *process,
+                           struct cunei_trace_error *error)
+{
+    for (size_t i = 0; i < process->stream_count; i++) {
+        struct cunei_trace_stream *stream = &process->streams[i];
+        bool has_packets = false;
+        uint64_t last = 0;
+        int rc = measure(process, stream, &has_packets, &last);
+        if (rc == -EBADMSG)
+            return cunei_trace_fail(error, rc, "'%s' is no regular file", stream->path);
+        if (rc < 0)
+            return cunei_trace_fail(error, rc, "'%s' cannot be read", stream->path);
+        if (has_packets)
+            drop_written(stream, last);
+    }
+    return 0;
+}
+
+/* An open packet ends with its last event; one that is damaged is left to be found. */
+static void close_packet(const struct cunei_trace_process *process,
+                         struct cunei_packet *packet)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)packet;
+    struct cunei_trace_events events =
+        cunei_trace_check_events(process, packet, words + CUNEI_PACKET_WORDS,
+                                 packet->content_bits / 64 - CUNEI_PACKET_WORDS);
+
+    if (!events.wrong &&
+        (packet->timestamp_end < events.last_time ||
+         packet->timestamp_end - packet->timestamp_begin == CUNEI_PACKET_OPEN_SPAN))
+        packet->timestamp_end = events.last_time;
+}
+
+static void close_packets(struct cunei_trace_process *process)
+{
+    for (size_t i = 0; i < process->stream_count; i++) {
+        for (unsigned j = 0; j < 2; j++) {
+            if (process->streams[i].live[j])
+                close_packet(process, process->streams[i].live[j]);
+        }
+    }
+}
+
+/*
+ * Open the live file and say whether somebody still writes it.  If not, what is read
+ * from here on is final; what was read while its writer was still alive is not.
+ */
+static int open_live(const struct cunei_trace_process *process,
+                     struct cunei_trace_live *live, bool *is_alive)
+{
+    int rc = cunei_trace_live_open(live, process->path, &process->metadata);
+    if (rc < 0)
+        return rc;
+    *is_alive = cunei_trace_live_is_alive(live, &process->metadata);
+    if (*is_alive)
+        return 0;
+    cunei_trace_live_close(live);
+    return cunei_trace_live_open(live, process->path, &process->metadata);
+}
+
+static enum cunei_trace_state state_of(const struct cunei_trace_process *process,
+                                       const struct cunei_trace_live *live,
+                                       bool is_alive)
+{
+    if (is_alive)
+        return CUNEI_TRACE_RUNNING;
+    /* Without a description nothing says that it was killed. */
+    bool is_described = process->description.start_ns != 0;
+    if (process->description.ended || (!live->is_there && !is_described))
+        return CUNEI_TRACE_ENDED;
+    return process->description.became ? CUNEI_TRACE_REPLACED : CUNEI_TRACE_KILLED;
+}
+
+/*
+ * The order matters while the process runs: it describes its end before it removes the
+ * live file, writes a packet before it reuses the buffer, and defines a function before
+ * it uses it.  So here the live file comes first, the files second, functions last.
+ */
+static int load(struct cunei_trace_process *process, struct cunei_trace_live *live,
+                struct cunei_trace_error *error)
+{
+    int rc = load_preamble(process, error);
+    if (rc < 0)
+        return rc;
+    bool is_alive = false;
+    rc = open_live(process, live, &is_alive);
+    if (rc == 0)
+        rc = load_live(process, live);
+    if (rc < 0)
+        return cunei_trace_fail(error, rc, "'%s/%s' cannot be read", process->path,
+                                CUNEI_LIVE_NAME);
+    rc = load_description(process, error);
+    if (rc < 0)
+        return rc;
+    process->has_live = live->is_there;
+    /* Who could describe its end has counted all of it there. */
+    if (live->is_whole && !process->description.ended)
+        cunei_trace_live_count(live, &process->description);
+    process->state = state_of(process, live, is_alive);
+    rc = list_files(process, error);
+    if (rc == 0)
+        rc = measure_streams(process, error);
+    if (rc == 0)
+        rc = cunei_trace_functions_load(process, live, error);
+    if (rc == 0)
+        close_packets(process);
+    return rc;
+}
+
+int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
+                              struct cunei_trace_live *live,
+                              struct cunei_trace_error *error)
+{
+    struct cunei_trace_live own = {.fd = -1};
+
+    *process = (struct cunei_trace_process){.path = strdup(path)};
+    *error = (struct cunei_trace_error){0};
+    int rc = process->path ? load(process, &own, error) : -ENOMEM;
+    if (rc < 0)
+        cunei_process_folder_close(process);
+    if (rc == 0 && live)
+        *live = own;
+    else
+        cunei_trace_live_close(&own);
+    return rc;
+}
+
+void cunei_process_folder_close(struct cunei_trace_process *process)
+{
+    for (size_t i = 0; i < process->stream_count; i++) {
+        free(process->streams[i].path);
+        free(process->streams[i].live[0]);
+        free(process->streams[i].live[1]);
+    }
+    free(process->streams);
+    free(process->path);
+    cunei_process_fini(&process->description);
+    cunei_trace_functions_fini(process);
+    *process = (struct cunei_trace_process){0};
+}

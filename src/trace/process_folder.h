@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/* One process's folder: everything that opening it finds out. */
+#ifndef CUNEI_TRACE_PROCESS_FOLDER_H
+#define CUNEI_TRACE_PROCESS_FOLDER_H
+
+#include <stdbool.h>
+
+struct cunei_trace_error;
+struct cunei_trace_live;
+struct cunei_trace_process;
+
+/* Whether a folder is one: it holds metadata.  Negative errno if that cannot be told.
+ */
+int cunei_process_folder_is_one(const char *path);
+
+/*
+ * Whether a folder holds what was recorded.  Its metadata is there before that, so that
+ * one without is no new one: somebody has taken it away.
+ */
+bool cunei_process_folder_has_packets(const char *path);
+
+/*
+ * Open it.  With `live` the live file stays open in it for the caller, who closes it;
+ * NULL: it is not wanted any longer.
+ */
+int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
+                              struct cunei_trace_live *live,
+                              struct cunei_trace_error *error);
+void cunei_process_folder_close(struct cunei_trace_process *process);
+
+#endif

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Whatever tells of the calls, they are the same: every instrumenter that a Python has.
+
+The same workloads as in test_exact, each run once for every instrumenter in one
+process, and once for cProfile.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import ctf
+import pytest
+from proof import FREE_THREADED
+from test_exact import THREADED, differences, entries, key_of, workload_names
+
+PROGRAMS = Path(__file__).parents[1] / "support" / "programs"
+
+NEW = sys.version_info >= (3, 12)
+HAS_FRAME = sys.version_info[:2] != (3, 13) and not FREE_THREADED
+
+# Those that tell of calls, the default first.
+INSTRUMENTERS = ["monitoring" if NEW else "frame", "profile", "trace"]
+if HAS_FRAME and NEW:
+    INSTRUMENTERS.append("frame")
+
+CORE = {"coroutines", "delegated:delegated", "exceptions", "generators", "recursion"}
+if sys.version_info[:2] == (3, 11):
+    CORE |= {"tasks"}
+
+# What each run of them does depends on what the threads do first.
+VARIES = THREADED | {"imports"}
+
+# On 3.11 cProfile hears of ends without beginnings, and takes them for those of others:
+# it leaves out a call of the event loop's run_forever in the first of these.
+MISCOUNTED = set()
+if sys.version_info[:2] == (3, 11):
+    MISCOUNTED = {"tasks", "delegated:delegated"}
+
+
+def measure(cunei, name):
+    """cProfile's counts, and the process that each instrumenter recorded."""
+    folder = cunei.folder / "traces"
+    folder.mkdir()
+    # Without a GIL cProfile may hang where threads are; there it is not asked for.
+    words = [*INSTRUMENTERS, *(["--uncounted"] if name in VARIES else [])]
+    done = cunei.run(cunei.python, PROGRAMS / "hooked.py", name, folder, *words)
+    assert done.returncode == 0, done.stderr
+    profile = Counter()
+    for file, line, qualname, calls in json.loads(done.stdout.splitlines()[-1]):
+        profile[key_of(file, line, qualname)] += calls
+    processes = {}
+    for instrumenter in INSTRUMENTERS:
+        (processes[instrumenter],) = ctf.read(folder / instrumenter).processes
+    return profile, processes
+
+
+def own(counts):
+    """Only what the workload itself defines."""
+    return Counter(
+        {key: n for key, n in counts.items() if key[0].startswith(str(PROGRAMS))}
+    )
+
+
+def without_closes(differences, process):
+    """Generators whose `yield` is in no `try` are closed without being run.
+
+    CPython from 3.14.1 on tells the other hooks of it all the same.
+    """
+    generators = {
+        key_of(function.file, function.line, function.qualname)
+        for function in process.count(ctf.YIELD)
+    }
+    return {
+        key: (ours, theirs)
+        for key, (ours, theirs) in differences.items()
+        if key not in generators or ours > theirs or sys.version_info < (3, 14)
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.core if name in CORE else [])
+        for name in [*workload_names(), "delegated:delegated"]
+    ],
+)
+def test_every_instrumenter_counts_the_same_calls(cunei, name):
+    profile, processes = measure(cunei, name)
+    for instrumenter, process in processes.items():
+        assert process.description["instrumenter"] == instrumenter
+        assert process.description["lost"] == "0"
+        assert process.description["taken"] == "0"
+        assert process.is_balanced(), (instrumenter, process.replay())
+        if name in VARIES:
+            first = own(entries(processes[INSTRUMENTERS[0]]))
+            assert sum(first.values()) > 0
+            assert differences(own(entries(process)), first) == {}, instrumenter
+        elif name in MISCOUNTED:
+            first = entries(processes[INSTRUMENTERS[0]])
+            assert sum(first.values()) > 50
+            assert differences(entries(process), first) == {}, instrumenter
+        else:
+            assert sum(profile.values()) > 50
+            found = differences(entries(process), profile)
+            if instrumenter == "frame" and NEW:
+                found = without_closes(found, processes[INSTRUMENTERS[0]])
+            assert found == {}, instrumenter

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/call_edges.h"
+#include "model/call_tree.h"
+
+static void a_way_is_found_again(void **state)
+{
+    (void)state;
+    struct cunei_tree *tree = cunei_tree_new();
+
+    uint32_t f = cunei_tree_child(tree, 0, 1);
+    uint32_t g = cunei_tree_child(tree, f, 2);
+    uint32_t other = cunei_tree_child(tree, 0, 2);
+
+    assert_int_equal(cunei_tree_child(tree, 0, 1), f);
+    assert_int_equal(cunei_tree_child(tree, f, 2), g);
+    assert_int_not_equal(g, other);
+    assert_int_equal(tree->count, 4);
+    cunei_tree_free(tree);
+}
+
+static void a_function_that_calls_itself_stays_in_its_node(void **state)
+{
+    (void)state;
+    struct cunei_tree *tree = cunei_tree_new();
+    uint32_t f = cunei_tree_child(tree, 0, 1);
+
+    assert_int_equal(cunei_tree_child(tree, f, 1), f);
+    cunei_tree_free(tree);
+}
+
+static void nodes_beyond_the_limit_fold_into_their_parent(void **state)
+{
+    (void)state;
+    struct cunei_tree *tree = cunei_tree_new();
+
+    for (uint32_t slot = 1; slot <= CUNEI_TREE_MAX; slot++)
+        (void)cunei_tree_child(tree, 0, slot);
+
+    assert_int_equal(tree->count, CUNEI_TREE_MAX);
+    assert_int_equal(tree->folded, 1);
+    assert_int_equal(cunei_tree_child(tree, 5, 1), 5);
+    cunei_tree_free(tree);
+}
+
+static void trees_of_two_clocks_add_up(void **state)
+{
+    (void)state;
+    static const uint32_t map[] = {0, 7};
+    struct cunei_tree *sum = cunei_tree_new();
+    struct cunei_tree *one = cunei_tree_new();
+    struct cunei_node *node = NULL;
+    node = &one->nodes[cunei_tree_child(one, 0, 1)];
+    node->calls = 3;
+    node->self = 500;
+
+    cunei_tree_add(sum, one, map, 2, 1);
+    cunei_tree_add(sum, one, map, 1, 5);
+
+    node = &sum->nodes[cunei_tree_child(sum, 0, 7)];
+    assert_int_equal(node->calls, 6);
+    assert_int_equal(node->self, 1100);
+    cunei_tree_free(sum);
+    cunei_tree_free(one);
+}
+
+static void pairs_add_up(void **state)
+{
+    (void)state;
+    struct cunei_edges *sum = cunei_edges_new();
+    struct cunei_edges *one = cunei_edges_new();
+    for (uint32_t i = 1; i < 1000; i++) {
+        uint32_t edge = cunei_edges_find(one, i, i + 1);
+        one->items[edge].calls = i;
+        one->items[edge].total = 10;
+    }
+
+    cunei_edges_add(sum, one, NULL, 1, 1);
+    cunei_edges_add(sum, one, NULL, 3, 2);
+
+    assert_int_equal(sum->count, 1000);
+    uint32_t edge = cunei_edges_find(sum, 500, 501);
+    assert_int_equal(sum->items[edge].calls, 1000);
+    assert_int_equal(sum->items[edge].total, 25);
+    cunei_edges_free(sum);
+    cunei_edges_free(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_way_is_found_again),
+        cmocka_unit_test(a_function_that_calls_itself_stays_in_its_node),
+        cmocka_unit_test(nodes_beyond_the_limit_fold_into_their_parent),
+        cmocka_unit_test(trees_of_two_clocks_add_up),
+        cmocka_unit_test(pairs_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+/* Writing into a trace's folder in a program that does as it pleases. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "rt/file.h"
+#include "rt/run_in_child.h"
+#include "scratch.h"
+
+struct fixture {
+    struct scratch scratch;
+    struct cunei_folder folder;
+    struct cunei_file_end end;
+    char path[256]; /* of what path_of was asked last */
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+    assert_non_null(fixture);
+    scratch_make(&fixture->scratch);
+    assert_int_equal(cunei_folder_open(&fixture->folder, fixture->scratch.directory),
+                     0);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    cunei_folder_close(&fixture->folder);
+    scratch_remove(&fixture->scratch);
+    free(fixture);
+    return 0;
+}
+
+static const char *path_of(struct fixture *fixture, const char *name)
+{
+    (void)snprintf(fixture->path, sizeof(fixture->path), "%s/%s", fixture->folder.path,
+                   name);
+    return fixture->path;
+}
+
+static void assert_holds(struct fixture *fixture, const char *name, const char *wanted)
+{
+    char got[256] = "";
+
+    FILE *file = fopen(path_of(fixture, name), "re");
+    assert_non_null(file);
+    size_t size = fread(got, 1, sizeof(got) - 1, file);
+    (void)fclose(file);
+    assert_int_equal(size, strlen(wanted));
+    assert_string_equal(got, wanted);
+}
+
+static int append(struct fixture *fixture, const char *text)
+{
+    return cunei_folder_append(&fixture->folder, "s0", text, strlen(text),
+                               &fixture->end);
+}
+
+static void limit(int what, rlim_t value, struct rlimit *before)
+{
+    struct rlimit changed;
+
+    assert_int_equal(getrlimit(what, before), 0);
+    changed = *before;
+    changed.rlim_cur = value;
+    assert_int_equal(setrlimit(what, &changed), 0);
+}
+
+static void each_recording_gets_a_folder_of_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cunei_folder other;
+    struct stat status;
+
+    assert_int_equal(cunei_folder_open(&other, fixture->scratch.directory), 0);
+
+    assert_string_not_equal(other.path, fixture->folder.path);
+    assert_int_equal(stat(other.path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+    assert_int_equal(other.fd, -1);
+    cunei_folder_close(&other);
+}
+
+static void what_is_appended_stands_behind_what_was_there(void **state)
+{
+    struct stat status;
+
+    assert_int_equal(append(*state, "one "), 0);
+    assert_int_equal(append(*state, "two"), 0);
+
+    assert_holds(*state, "s0", "one two");
+    assert_int_equal(((struct fixture *)*state)->end.length, 7);
+    assert_int_equal(stat(path_of(*state, "s0"), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+}
+
+static void what_does_not_fit_is_not_appended_in_part(void **state)
+{
+    struct rlimit before;
+
+    assert_int_equal(append(*state, "one "), 0);
+    limit(RLIMIT_FSIZE, 6, &before);
+    assert_int_equal(append(*state, "two"), -EFBIG);
+    assert_int_equal(
+        cunei_folder_patch(&((struct fixture *)*state)->folder, "s0", "xyz", 3, 5),
+        -EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_holds(*state, "s0", "one ");
+
+    assert_int_equal(append(*state, "two"), 0);
+    assert_holds(*state, "s0", "one two");
+}
+
+static void a_file_is_replaced_whole_or_not_at_all(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rlimit before;
+
+    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "old", 3), 0);
+    limit(RLIMIT_FSIZE, 2, &before);
+    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "new", 3), -EFBIG);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_holds(fixture, "x", "old");
+    assert_int_equal(access(path_of(fixture, ".x.new"), F_OK), -1);
+
+    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "new", 3), 0);
+    assert_holds(fixture, "x", "new");
+}
+
+static void bytes_are_patched_in_place(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(append(fixture, "one two"), 0);
+    assert_int_equal(cunei_folder_patch(&fixture->folder, "s0", "2", 1, 4), 0);
+
+    assert_holds(fixture, "s0", "one 2wo");
+}
+
+static void a_held_descriptor_that_the_program_closed_is_done_without(void **state)
+{
+    struct fixture *fixture = *state;
+
+    cunei_folder_hold(&fixture->folder);
+    assert_true(fcntl(fixture->folder.fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(append(fixture, "one "), 0);
+    assert_int_equal(close(fixture->folder.fd), 0);
+    assert_int_equal(append(fixture, "two"), 0);
+
+    assert_holds(fixture, "s0", "one two");
+}
+
+static void a_held_descriptor_that_the_program_took_over_is_left_to_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat theirs, now;
+
+    cunei_folder_hold(&fixture->folder);
+    int number = fixture->folder.fd;
+    int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(dup3(fd, number, O_CLOEXEC), number);
+    assert_int_equal(fstat(number, &theirs), 0);
+    assert_int_equal(append(fixture, "one"), 0);
+    cunei_folder_close(&fixture->folder);
+
+    assert_int_equal(fstat(number, &now), 0);
+    assert_int_equal(now.st_ino, theirs.st_ino);
+    assert_int_equal(access("/s0", F_OK), -1);
+    close(number);
+    close(fd);
+}
+
+static void a_held_folder_is_found_where_its_path_does_not_lead(void **state)
+{
+    struct fixture *fixture = *state;
+    char moved[300];
+
+    (void)snprintf(moved, sizeof(moved), "%s.moved", fixture->folder.path);
+    cunei_folder_hold(&fixture->folder);
+    assert_int_equal(rename(fixture->folder.path, moved), 0);
+    assert_int_equal(append(fixture, "one"), 0);
+    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "new", 3), 0);
+    assert_int_equal(rename(moved, fixture->folder.path), 0);
+
+    assert_holds(fixture, "s0", "one");
+    assert_holds(fixture, "x", "new");
+}
+
+static void a_folder_is_found_wherever_the_program_goes(void **state)
+{
+    struct fixture *fixture = *state;
+    char *before = getcwd(NULL, 0);
+
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(append(fixture, "one"), 0);
+    assert_int_equal(chdir(before), 0);
+    free(before);
+
+    assert_holds(fixture, "s0", "one");
+}
+
+static void a_folder_that_is_moved_is_found_by_what_is_mapped_of_it(void **state)
+{
+    struct fixture *fixture = *state;
+    char moved[300];
+
+    assert_int_equal(append(fixture, "one "), 0);
+    int fd = open(path_of(fixture, "s0"), O_RDONLY | O_CLOEXEC);
+    void *mapped = mmap(NULL, 4, PROT_READ, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    close(fd);
+    fixture->folder.mapped = mapped;
+    (void)snprintf(moved, sizeof(moved), "%s moved", fixture->folder.path);
+    assert_int_equal(rename(fixture->folder.path, moved), 0);
+    assert_int_equal(append(fixture, "two"), 0);
+    assert_int_equal(rename(moved, fixture->folder.path), 0);
+
+    assert_holds(fixture, "s0", "one two");
+    munmap(mapped, 4);
+}
+
+/* Take every descriptor there is; returns how many that were. */
+static size_t take_all(int *taken, size_t max)
+{
+    size_t count = 0;
+
+    while (count < max && (taken[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        count++;
+    return count;
+}
+
+static void a_program_that_takes_every_descriptor_does_not_stop_us(void **state)
+{
+    enum {
+        MAX = 256
+    };
+    struct fixture *fixture = *state;
+    struct rlimit before;
+    int taken[MAX];
+
+    if (!CUNEI_APART_WORKS)
+        skip();
+    limit(RLIMIT_NOFILE, MAX / 2, &before);
+    size_t count = take_all(taken, MAX);
+    int first = append(fixture, "one ");
+    int second = append(fixture, "two");
+    int more = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool has_children = waitpid(-1, NULL, WNOHANG | __WALL) >= 0 || errno != ECHILD;
+    bool is_same = fcntl(0, F_GETFD) >= 0 && fcntl(2, F_GETFD) >= 0;
+    for (size_t i = 0; i < count; i++)
+        close(taken[i]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+
+    assert_true(count > MAX / 4 && count < MAX);
+    assert_int_equal(first, 0);
+    assert_int_equal(second, 0);
+    assert_int_equal(more, -1);
+    assert_false(has_children);
+    assert_true(is_same);
+    assert_holds(fixture, "s0", "one two");
+}
+
+static void a_folder_that_is_gone_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(rmdir(fixture->folder.path), 0);
+
+    assert_int_equal(append(fixture, "one"), -ENOENT);
+}
+
+static void a_parent_that_cannot_be_is_an_error(void **state)
+{
+    struct cunei_folder folder;
+    (void)state;
+
+    assert_int_equal(cunei_folder_open(&folder, "/nowhere/at/all"), -ENOENT);
+    assert_int_equal(cunei_folder_open(&folder, "/dev/null"), -ENOTDIR);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(each_recording_gets_a_folder_of_its_own),
+        TEST(what_is_appended_stands_behind_what_was_there),
+        TEST(what_does_not_fit_is_not_appended_in_part),
+        TEST(a_file_is_replaced_whole_or_not_at_all),
+        TEST(bytes_are_patched_in_place),
+        TEST(a_held_descriptor_that_the_program_closed_is_done_without),
+        TEST(a_held_descriptor_that_the_program_took_over_is_left_to_it),
+        TEST(a_held_folder_is_found_where_its_path_does_not_lead),
+        TEST(a_folder_is_found_wherever_the_program_goes),
+        TEST(a_folder_that_is_moved_is_found_by_what_is_mapped_of_it),
+        TEST(a_program_that_takes_every_descriptor_does_not_stop_us),
+        TEST(a_folder_that_is_gone_is_an_error),
+        TEST(a_parent_that_cannot_be_is_an_error),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "wire/record_env.h"
+
+static void what_is_formatted_is_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_record_env parsed;
+    bool include = false;
+    struct cunei_record_env session = {.directory = strdup("/tmp/a trace=100%"),
+                                       .frequency = 2794750000,
+                                       .max_bytes = 1 << 30,
+                                       .startup = true};
+    assert_int_equal(cunei_patterns_add(&session.patterns, true, "re:^a b", NULL, 0),
+                     0);
+    assert_int_equal(cunei_patterns_add(&session.patterns, false, "json", NULL, 0), 0);
+
+    cunei_record_env_format(&session, &text);
+    assert_int_equal(cunei_record_env_parse(&parsed, text.data), 0);
+
+    assert_string_equal(parsed.directory, "/tmp/a trace=100%");
+    assert_int_equal(parsed.frequency, 2794750000);
+    assert_int_equal(parsed.max_bytes, 1 << 30);
+    assert_true(parsed.startup);
+    assert_int_equal(parsed.patterns.count, 2);
+    assert_string_equal(cunei_patterns_text(&parsed.patterns, 0, &include), "re:^a b");
+    assert_true(include);
+    assert_string_equal(cunei_patterns_text(&parsed.patterns, 1, &include), "json");
+    assert_false(include);
+    cunei_record_env_fini(&session);
+    cunei_record_env_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+static void values_and_c_calls_are_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_record_env parsed;
+    bool include = false;
+    struct cunei_record_env session = {.directory = strdup("/tmp/trace"),
+                                       .c_calls = true,
+                                       .full_repr = true,
+                                       .instrumenter = CUNEI_INSTRUMENTER_TRACE,
+                                       .max_repr = 4096};
+    assert_int_equal(cunei_patterns_add(&session.arguments, true, ":f", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&session.arguments, true, "a b", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&session.results, true, "re:^x$", NULL, 0), 0);
+    assert_int_equal(cunei_patterns_add(&session.lines, true, "a:f", NULL, 0), 0);
+
+    cunei_record_env_format(&session, &text);
+    assert_int_equal(cunei_record_env_parse(&parsed, text.data), 0);
+
+    assert_true(parsed.c_calls);
+    assert_true(parsed.full_repr);
+    assert_int_equal(parsed.max_repr, 4096);
+    assert_int_equal(parsed.instrumenter, CUNEI_INSTRUMENTER_TRACE);
+    assert_int_equal(parsed.patterns.count, 0);
+    assert_int_equal(parsed.arguments.count, 2);
+    assert_string_equal(cunei_patterns_text(&parsed.arguments, 1, &include), "a b");
+    assert_int_equal(parsed.results.count, 1);
+    assert_string_equal(cunei_patterns_text(&parsed.results, 0, &include), "re:^x$");
+    assert_int_equal(parsed.lines.count, 1);
+    assert_string_equal(cunei_patterns_text(&parsed.lines, 0, &include), "a:f");
+    cunei_record_env_fini(&session);
+    cunei_record_env_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+static void a_bare_path_records_everything_there(void **state)
+{
+    (void)state;
+    struct cunei_record_env session;
+
+    assert_int_equal(cunei_record_env_parse(&session, "/tmp/a%20b c"), 0);
+
+    assert_string_equal(session.directory, "/tmp/a%20b c");
+    assert_int_equal(session.patterns.count, 0);
+    assert_false(session.startup);
+    cunei_record_env_fini(&session);
+}
+
+static const char *const refused[] = {
+    "",
+    "relative/path",
+    "v=1",
+    "v=2 dir=/tmp/x",
+    "v=1 dir=relative",
+    "v=1 dir=/a dir=/b",
+    "v=1 dir=/a freq=fast",
+    "v=1 dir=/a freq=-1",
+    "v=1 dir=/a freq=99999999999999999999999",
+    "v=1 dir=/a colour=red",
+    "v=1 dir=/a word",
+    "v=1 dir=/a include=re:(",
+    "v=1 dir=/a args=re:(",
+    "v=1 dir=/a ccalls=yes",
+    "v=1 dir=/a maxrepr=7",
+    "v=1 dir=/a maxrepr=4097",
+};
+
+static void anything_else_is_refused_and_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct cunei_record_env session;
+        assert_int_equal(cunei_record_env_parse(&session, refused[i]), -EINVAL);
+        assert_null(session.directory);
+        assert_null(session.patterns.items);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(values_and_c_calls_are_parsed_back),
+        cmocka_unit_test(a_bare_path_records_everything_there),
+        cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
