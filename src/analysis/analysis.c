@@ -8,10 +8,9 @@
 #include "analysis/merge_process.h"
 #include "analysis/pool.h"
 #include "analysis/process_tree.h"
+#include "base/units.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* Add up the pieces of each stream; what is left in its first one is all of it. */
 static int join_pieces(struct cunei_pool *pool, struct cunei_pool_process *process)
@@ -243,9 +242,10 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
     cunei_exceptions_add(&survey->exceptions, &profile->exceptions, map);
     add_up(survey, &survey->processes[index], profile);
     if (survey->tree)
-        cunei_tree_add(survey->tree, profile->tree, map, NS_PER_S, profile->frequency);
+        cunei_tree_add(survey->tree, profile->tree, map, CUNEI_NS_PER_S,
+                       profile->frequency);
     if (survey->edges)
-        cunei_edges_add(survey->edges, profile->edges, map, NS_PER_S,
+        cunei_edges_add(survey->edges, profile->edges, map, CUNEI_NS_PER_S,
                         profile->frequency);
 out:
     free(map);

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "model/packet_cut.h"
 #include "model/profile_stack.h"
 #include "model/user_reader.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* Mark the slots of functions that something is known of, in one way or another. */
 static void mark_slots(const struct cunei_profile *profile, uint32_t *map)
@@ -278,8 +277,8 @@ int cunei_merge_process_lines(struct cunei_analysis *survey,
             rc = read_lines(&lines, process, &process->streams[i]);
     }
     if (rc == 0)
-        rc = cunei_lines_add(&survey->lines, &lines, map, profile->slot_count, NS_PER_S,
-                             profile->frequency);
+        rc = cunei_lines_add(&survey->lines, &lines, map, profile->slot_count,
+                             CUNEI_NS_PER_S, profile->frequency);
     cunei_lines_fini(&lines);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/cores.h"
+#include "base/units.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
 #include "model/packet_cut.h"
@@ -16,7 +17,6 @@
 #define PIECE_MAX   (UINT64_C(256) << 20)
 #define WORKERS_MAX 256u
 #define PROGRESS_NS 100000000
-#define NS_PER_S    1000000000
 
 /* One worker's: the profile of the process whose pieces it reads at the moment. */
 struct worker {
@@ -294,8 +294,8 @@ static void watch(struct cunei_pool *pool)
         struct timespec until;
         (void)clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += PROGRESS_NS;
-        until.tv_sec += until.tv_nsec / NS_PER_S;
-        until.tv_nsec %= NS_PER_S;
+        until.tv_sec += until.tv_nsec / (long)CUNEI_NS_PER_S;
+        until.tv_nsec %= (long)CUNEI_NS_PER_S;
         (void)pthread_cond_timedwait(&pool->idle, &pool->lock, &until);
         (void)pthread_mutex_unlock(&pool->lock);
         report_progress(pool);

@@ -16,6 +16,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -24,7 +25,6 @@
 #include "trace/trace.h"
 #include "wire/user_event.h"
 
-#define NS_PER_S   UINT64_C(1000000000)
 #define FLUSH_SIZE (256u << 10)
 
 struct values {
@@ -95,21 +95,21 @@ static const char *function_name(struct dump *dump,
 static void put_time(struct dump *dump, uint64_t time_ns)
 {
     char digits[9];
-    uint64_t ns = time_ns % NS_PER_S;
+    uint64_t ns = time_ns % CUNEI_NS_PER_S;
 
     if (dump->json) {
         put(dump, "{\"time_ns\":");
         put_number(dump, time_ns);
         return;
     }
-    if (dump->second.size == 0 || time_ns / NS_PER_S != dump->second_s) {
-        time_t seconds = (time_t)(time_ns / NS_PER_S);
+    if (dump->second.size == 0 || time_ns / CUNEI_NS_PER_S != dump->second_s) {
+        time_t seconds = (time_t)(time_ns / CUNEI_NS_PER_S);
         struct tm local = {0};
         (void)localtime_r(&seconds, &local);
         cunei_buffer_clear(&dump->second);
         cunei_buffer_format(&dump->second, "[%02d:%02d:%02d.", local.tm_hour,
                             local.tm_min, local.tm_sec);
-        dump->second_s = time_ns / NS_PER_S;
+        dump->second_s = time_ns / CUNEI_NS_PER_S;
     }
     for (size_t i = sizeof(digits); i > 0; i--, ns /= 10)
         digits[i - 1] = (char)('0' + ns % 10);

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -20,7 +21,6 @@
 #include "text/format.h"
 #include "trace/trace.h"
 
-#define NS_PER_S   UINT64_C(1000000000)
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
 
 /* Of a filter's; the object has all. */
@@ -81,7 +81,7 @@ static void put_duration(struct cunei_buffer *out, uint64_t ns)
     static const struct {
         uint64_t ns;
         const char *name;
-    } units[] = {{NS_PER_S, "s"}, {1000000, "ms"}, {1000, "µs"}};
+    } units[] = {{CUNEI_NS_PER_S, "s"}, {1000000, "ms"}, {1000, "µs"}};
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         double amount = (double)ns / (double)units[i].ns;
@@ -101,7 +101,7 @@ static void put_start(struct cunei_buffer *out, uint64_t wall_ns)
 {
     char text[64] = "";
     struct tm local = {0};
-    time_t seconds = (time_t)(wall_ns / NS_PER_S);
+    time_t seconds = (time_t)(wall_ns / CUNEI_NS_PER_S);
 
     (void)localtime_r(&seconds, &local);
     if (strftime(text, sizeof(text), "%F %T", &local) > 0)

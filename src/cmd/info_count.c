@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define NS_PER_S UINT64_C(1000000000)
+#include "base/units.h"
 
 static uint64_t metadata_size(const struct cunei_trace_process *process)
 {
@@ -78,5 +78,5 @@ uint64_t cunei_info_count_duration_ns(const struct cunei_info_count *inventory,
                                       const struct cunei_trace_process *process)
 {
     unsigned __int128 ticks = inventory->end - inventory->begin;
-    return (uint64_t)(ticks * NS_PER_S / process->metadata.frequency);
+    return (uint64_t)(ticks * CUNEI_NS_PER_S / process->metadata.frequency);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
 #include "model/profile_events.h"
@@ -13,7 +14,6 @@
 #include "model/profile_stack.h"
 #include "model/suspended.h"
 
-#define NS_PER_S   UINT64_C(1000000000)
 #define CACHE_LINE ((size_t)64)
 
 static_assert(sizeof(struct cunei_facts) == 2 * CACHE_LINE, "facts straddle lines");
@@ -33,10 +33,10 @@ static void set_scale(struct cunei_profile *profile, uint64_t frequency)
 {
     unsigned shift = 63;
 
-    while (shift > 0 &&
-           ((unsigned __int128)NS_PER_S << shift) / frequency >= UINT64_C(1) << 63)
+    while (shift > 0 && ((unsigned __int128)CUNEI_NS_PER_S << shift) / frequency >=
+                            UINT64_C(1) << 63)
         shift--;
-    unsigned __int128 ratio = (unsigned __int128)NS_PER_S << shift;
+    unsigned __int128 ratio = (unsigned __int128)CUNEI_NS_PER_S << shift;
     profile->frequency = frequency;
     profile->multiplier = (uint64_t)((ratio + frequency - 1) / frequency);
     profile->shift = shift;
@@ -50,7 +50,7 @@ int cunei_profile_init(struct cunei_profile *profile,
         .kinds = options->kinds,
         .tags = {.max = CUNEI_TAGS_MAX},
     };
-    set_scale(profile, options->frequency > 0 ? options->frequency : NS_PER_S);
+    set_scale(profile, options->frequency > 0 ? options->frequency : CUNEI_NS_PER_S);
 
     /* calloc leaves pages alone that nobody touches, aligned_alloc would not zero. */
     size_t size = (size_t)profile->slot_count * sizeof(struct cunei_facts);
@@ -87,7 +87,7 @@ void cunei_profile_fini(struct cunei_profile *profile)
 
 uint64_t cunei_profile_ns(const struct cunei_profile *profile, uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * NS_PER_S / profile->frequency);
+    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S / profile->frequency);
 }
 
 /* What the loop below holds in registers. */

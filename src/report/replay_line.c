@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "text/format.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* Lines are indented up to here; deeper ones tell their depth instead. */
 #define INDENT_MAX 60u
@@ -28,7 +27,7 @@ uint64_t cunei_replay_line_time(const struct cunei_replay_line *telling, uint64_
 uint64_t cunei_replay_line_duration(const struct cunei_replay_line *telling,
                                     uint64_t ticks)
 {
-    return (uint64_t)((unsigned __int128)ticks * NS_PER_S /
+    return (uint64_t)((unsigned __int128)ticks * CUNEI_NS_PER_S /
                       telling->process->metadata.frequency);
 }
 
@@ -152,9 +151,9 @@ static void put_duration(struct cunei_replay_line *telling, const uint64_t *took
                         width < DURATION_WIDTH ? DURATION_WIDTH - (int)width : 0, "");
     if (took_ns)
         cunei_style_put(&telling->options->style, &telling->line,
-                        *took_ns >= NS_PER_S / 10     ? CUNEI_INK_HOT
-                        : *took_ns >= NS_PER_S / 1000 ? CUNEI_INK_WARM
-                                                      : CUNEI_INK_PLAIN,
+                        *took_ns >= CUNEI_NS_PER_S / 10     ? CUNEI_INK_HOT
+                        : *took_ns >= CUNEI_NS_PER_S / 1000 ? CUNEI_INK_WARM
+                                                            : CUNEI_INK_PLAIN,
                         duration.data ? duration.data : "");
     telling->line.failed |= duration.failed;
     cunei_buffer_fini(&duration);
@@ -170,8 +169,8 @@ void cunei_replay_line_begin(struct cunei_replay_line *telling, uint64_t tick,
     if (ns > telling->options->until_ns)
         ns = telling->options->until_ns;
     cunei_style_begin(style, line, CUNEI_INK_DIM);
-    cunei_buffer_format(line, "%*" PRIu64 ".%09" PRIu64, TIME_WIDTH - 10, ns / NS_PER_S,
-                        ns % NS_PER_S);
+    cunei_buffer_format(line, "%*" PRIu64 ".%09" PRIu64, TIME_WIDTH - 10,
+                        ns / CUNEI_NS_PER_S, ns % CUNEI_NS_PER_S);
     cunei_style_end(style, line, CUNEI_INK_DIM);
     put_duration(telling, took_ns);
     uint32_t indent = 2 * depth < INDENT_MAX ? 2 * depth : INDENT_MAX;

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define CUNEI_NS_PER_S UINT64_C(1000000000)
+#include "base/units.h"
 
 /* The counter of the processor; only meaningful if cunei_clock_has_counter. */
 static inline uint64_t cunei_clock_counter(void)

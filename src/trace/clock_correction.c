@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "base/units.h"
 #include "trace/packet_scan.h"
 #include "trace/trace.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-
 /* Nearer pairs are no better than the calibration at the start. */
-#define APART_NS NS_PER_S
+#define APART_NS CUNEI_NS_PER_S
 
 /* A clock that is further off has another reason, such as a machine that slept. */
 #define DEVIATION_MAX 100 /* one part in so many */
@@ -66,7 +65,7 @@ int cunei_trace_clock_correct(const struct cunei_trace_process *process,
     uint64_t ns = pairs.last.ns - pairs.first.ns;
     if (pairs.last.ns < pairs.first.ns || ns < APART_NS)
         return 0;
-    unsigned __int128 wide = ((unsigned __int128)ticks * NS_PER_S + ns / 2) / ns;
+    unsigned __int128 wide = ((unsigned __int128)ticks * CUNEI_NS_PER_S + ns / 2) / ns;
     if (wide > old + old / DEVIATION_MAX || wide < old - old / DEVIATION_MAX ||
         wide == old)
         return 0;

@@ -11,10 +11,9 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "wire/event.h"
 #include "wire/packet.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 /* What the preamble begins with; the version stands right after it. */
 static const char opening[] = "/* CTF 1.8 */\n/* cunei wire version ";
@@ -75,20 +74,21 @@ static void format_uuid(struct cunei_buffer *out, const uint8_t uuid[16])
 uint64_t cunei_metadata_wall_ns(const struct cunei_metadata *metadata, uint64_t tick)
 {
     unsigned __int128 ticks = (unsigned __int128)metadata->offset + tick;
-    return metadata->offset_s * NS_PER_S +
-           (uint64_t)(ticks * NS_PER_S / metadata->frequency);
+    return metadata->offset_s * CUNEI_NS_PER_S +
+           (uint64_t)(ticks * CUNEI_NS_PER_S / metadata->frequency);
 }
 
 void cunei_metadata_set_clock(struct cunei_metadata *metadata, uint64_t frequency,
                               uint64_t tick, uint64_t wall_ns)
 {
-    uint64_t since_ns = (uint64_t)((unsigned __int128)tick * NS_PER_S / frequency) + 1;
+    uint64_t since_ns =
+        (uint64_t)((unsigned __int128)tick * CUNEI_NS_PER_S / frequency) + 1;
     uint64_t origin_ns = wall_ns > since_ns ? wall_ns - since_ns : 0;
 
     metadata->frequency = frequency;
-    metadata->offset_s = origin_ns / NS_PER_S;
-    metadata->offset =
-        (uint64_t)((unsigned __int128)(origin_ns % NS_PER_S) * frequency / NS_PER_S);
+    metadata->offset_s = origin_ns / CUNEI_NS_PER_S;
+    metadata->offset = (uint64_t)((unsigned __int128)(origin_ns % CUNEI_NS_PER_S) *
+                                  frequency / CUNEI_NS_PER_S);
 }
 
 static const char clock_format[] = "  freq = %-20" PRIu64 ";\n  offset_s = %-20" PRIu64

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "wire/wall_clock.h"
 
+#include "base/units.h"
 #include "wire/metadata.h"
-
-#define NS_PER_S UINT64_C(1000000000)
 
 void cunei_wall_clock_init(struct cunei_wall_clock *wall,
                            const struct cunei_metadata *metadata)
 {
-    uint64_t frequency = metadata->frequency > 0 ? metadata->frequency : NS_PER_S;
+    uint64_t frequency = metadata->frequency > 0 ? metadata->frequency : CUNEI_NS_PER_S;
     unsigned shift = 63;
 
-    while (shift > 0 &&
-           ((unsigned __int128)NS_PER_S << shift) / frequency >= UINT64_C(1) << 63)
+    while (shift > 0 && ((unsigned __int128)CUNEI_NS_PER_S << shift) / frequency >=
+                            UINT64_C(1) << 63)
         shift--;
-    unsigned __int128 ratio = (unsigned __int128)NS_PER_S << shift;
+    unsigned __int128 ratio = (unsigned __int128)CUNEI_NS_PER_S << shift;
     *wall = (struct cunei_wall_clock){
         .frequency = frequency,
         .offset = metadata->offset,
-        .base_ns = metadata->offset_s * NS_PER_S,
+        .base_ns = metadata->offset_s * CUNEI_NS_PER_S,
         .multiplier = (uint64_t)((ratio + frequency - 1) / frequency),
         .shift = shift,
     };
@@ -29,8 +28,9 @@ uint64_t cunei_wall_clock_tick(const struct cunei_wall_clock *wall, uint64_t ns)
     if (ns <= wall->base_ns)
         return 0;
     unsigned __int128 ticks =
-        ((unsigned __int128)(ns - wall->base_ns) * wall->frequency + NS_PER_S - 1) /
-        NS_PER_S;
+        ((unsigned __int128)(ns - wall->base_ns) * wall->frequency + CUNEI_NS_PER_S -
+         1) /
+        CUNEI_NS_PER_S;
     if (ticks <= wall->offset)
         return 0;
     ticks -= wall->offset;

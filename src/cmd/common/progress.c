@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/units.h"
 #include "text/format.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define DELAY_NS (NS_PER_S / 2)
-#define PAUSE_NS (NS_PER_S / 10)
+#define DELAY_NS (CUNEI_NS_PER_S / 2)
+#define PAUSE_NS (CUNEI_NS_PER_S / 10)
 #define CELLS    24u
 
 static uint64_t now_ns(void)
@@ -18,7 +18,7 @@ static uint64_t now_ns(void)
     struct timespec now;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * CUNEI_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /* Eighths of a cell make it move smoothly. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "export/export.h"
 #include "export/name.h"
 #include "export/selection.h"
@@ -15,7 +16,6 @@
 #define CHUNK_EVENTS (UINT64_C(1) << 20)
 #define CHUNK_DEFS   (UINT64_C(4) << 20)
 #define CHUNKS_MAX   2u
-#define NS_PER_S     UINT64_C(1000000000)
 
 static OTF2_FlushType before_flush(void *data, OTF2_FileType type,
                                    OTF2_LocationRef location, void *caller, bool final)
@@ -343,7 +343,7 @@ static void define_locations(struct cunei_otf2 *archive)
     }
     cunei_otf2_note(archive, archive->otf2->Archive_CloseDefFiles(archive->handle));
     cunei_otf2_note(archive, archive->otf2->GlobalDefWriter_WriteClockProperties(
-                                 archive->definitions, NS_PER_S, 0, length + 1,
+                                 archive->definitions, CUNEI_NS_PER_S, 0, length + 1,
                                  archive->export->origin_ns));
 }
 

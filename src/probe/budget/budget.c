@@ -28,7 +28,7 @@
 #define OBSERVED_LEAST 256
 
 /* Run time after which it is time to decide anew. */
-#define WINDOW_NS (100 * CUNEI_NS_PER_MS)
+#define WINDOW_NS (100.0 * CUNEI_NS_PER_MS)
 
 bool cunei_budget_due;
 uint32_t cunei_budget_left;
@@ -205,8 +205,8 @@ static bool is_time_to_decide(double now_ns)
     double span_ns = now_ns - budget.window_ns - budget.bursts_ns;
     double spent_ns = budget.window_spent_ns;
 
-    return span_ns > WINDOW_NS ||
-           (spent_ns > CUNEI_NS_PER_MS / 2 && spent_ns > 1.5 * budget.share * span_ns);
+    return span_ns > WINDOW_NS || (spent_ns > 0.5 * CUNEI_NS_PER_MS &&
+                                   spent_ns > 1.5 * budget.share * span_ns);
 }
 
 static void act(double now_ns, bool is_event, bool top_is_open)

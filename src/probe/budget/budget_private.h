@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/units.h"
 #include "probe/budget/estimate.h"
 #include "probe/budget/observe.h"
 #include "probe/budget/rate_by_events.h"
@@ -24,7 +25,6 @@
 
 struct cunei_stream;
 
-#define CUNEI_NS_PER_MS 1e6
 /* What a code object costs after a switch: CPython instruments it anew when it runs,
  * and its instructions are specialized anew. */
 #define CUNEI_BUDGET_RENEWAL_NS 5000.0

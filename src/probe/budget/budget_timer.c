@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "probe/budget/eval_breaker_312.h"
 #include "rt/clock.h"
 
-#define NS_PER_S UINT64_C(1000000000)
 /* So long the main thread may take; then it is asked whether anything runs at all. */
 #define PATIENCE_NS UINT64_C(20000000)
 #define STACK_SIZE  (size_t)(128 * 1024)
@@ -189,8 +189,8 @@ static void *live(void *unused)
     (void)pthread_mutex_lock(&waker.lock);
     while (waker.is_wanted) {
         uint64_t next_ns = act(cunei_clock_ns(CLOCK_MONOTONIC));
-        struct timespec until = {.tv_sec = (time_t)(next_ns / NS_PER_S),
-                                 .tv_nsec = (long)(next_ns % NS_PER_S)};
+        struct timespec until = {.tv_sec = (time_t)(next_ns / CUNEI_NS_PER_S),
+                                 .tv_nsec = (long)(next_ns % CUNEI_NS_PER_S)};
         if (!waker.is_wanted)
             break;
         waker.until_ns = next_ns;

@@ -10,7 +10,7 @@
 #include "rt/recorder.h"
 
 #define SETTLED_LEAST_NS (0.02 * CUNEI_NS_PER_MS)
-#define LATE_NS          (5 * CUNEI_NS_PER_MS)
+#define LATE_NS          (5.0 * CUNEI_NS_PER_MS)
 #define ASIDE_MOST       0.1 /* of a burst, for packets */
 #define LAG              2.0 /* looks at the clock: how late an end may be noticed */
 #define SHORT_MOST       0.1 /* of a burst: so much of it may be missing … */

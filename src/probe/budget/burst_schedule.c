@@ -10,15 +10,15 @@
 #include "rt/clock.h"
 
 #define BURST_PART     0.3 /* of the budget, for bursts */
-#define PERIOD_NS      (30 * CUNEI_NS_PER_MS)
-#define PERIOD_MOST_NS (2000 * CUNEI_NS_PER_MS)
+#define PERIOD_NS      (30.0 * CUNEI_NS_PER_MS)
+#define PERIOD_MOST_NS (2000.0 * CUNEI_NS_PER_MS)
 #define BURST_NS       (0.3 * CUNEI_NS_PER_MS)
 #define BURST_MOST     0.33 /* of the period */
 #define LOOKS_SOON     10   /* up to this one they come sooner: nothing is known yet */
 #define SETTLING_NS    (0.1 * CUNEI_NS_PER_MS)
 #define SETTLINGS      4 /* that long a burst is at least, and twice if it counts */
 #define AWAY_NS        (0.2 * CUNEI_NS_PER_MS)
-#define POSTPONE_NS    (2 * CUNEI_NS_PER_MS)
+#define POSTPONE_NS    (2.0 * CUNEI_NS_PER_MS)
 #define POSTPONED_MOST 4 /* times */
 
 bool cunei_burst_schedule_counts_next(const struct cunei_budget *budget)

@@ -13,7 +13,7 @@
 /* Of the budget, for what stays on; there are bursts, too, and mistakes. */
 #define STEADY_PART 0.5
 /* Run time in which what was spent too much is to be saved again. */
-#define HORIZON_NS (2000 * CUNEI_NS_PER_MS)
+#define HORIZON_NS (2000.0 * CUNEI_NS_PER_MS)
 /* What costs less of the program's time than this is not looked at. */
 #define LOAD_LEAST 1e-6
 /* Nor what has had fewer events since the last decision: nobody knows its load. */
@@ -33,7 +33,7 @@
  * second of run time; and so much time goes by at most. */
 #define TOLD_FIRST 50e3
 #define TOLD_RATE  100e3
-#define UNTOLD_NS  (500 * CUNEI_NS_PER_MS)
+#define UNTOLD_NS  (500.0 * CUNEI_NS_PER_MS)
 
 void cunei_demotion_write(enum cunei_phase phase, uint32_t id, enum cunei_level level,
                           bool top_is_open)

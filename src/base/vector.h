@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Arrays that grow.  An array stays what it is, a pointer, a count and a capacity in a
+ * struct of its user; these macros find room in it, whatever the types are.
+ *
+ *     if (!CUNEI_VECTOR_RESERVE(list->items, list->capacity, list->count + 1))
+ *         return -ENOMEM;
+ *     list->items[list->count++] = item;
+ *
+ * Memory at least doubles, so that adding items one at a time takes linear time.
+ * Nothing changes when there is no memory.  free(list->items) ends it.
+ */
+#ifndef CUNEI_BASE_VECTOR_H
+#define CUNEI_BASE_VECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for `wanted` items; `*capacity` becomes what there is room for.  NULL: there is
+ * no memory, `items` stays as it is. */
+void *cunei_vector_grow(void *items, size_t item_size, size_t *capacity, size_t wanted);
+
+/* Whether there is room for `wanted` items now. */
+#define CUNEI_VECTOR_RESERVE(items, capacity, wanted)                              \
+    ({                                                                             \
+        size_t room_ = (capacity), wanted_ = (wanted);                             \
+        void *grown_ = (items);                                                    \
+        if (wanted_ > room_) {                                                     \
+            grown_ = cunei_vector_grow(grown_, sizeof(*(items)), &room_, wanted_); \
+            if (grown_) {                                                          \
+                (items) = grown_;                                                  \
+                (capacity) = (__typeof__(capacity))room_;                          \
+            }                                                                      \
+        }                                                                          \
+        wanted_ <= room_;                                                          \
+    })
+
+/* The same for one more item in an array without a capacity: its memory is known to
+ * hold the next power of two.  Only for arrays that grow by this macro alone. */
+#define CUNEI_VECTOR_RESERVE_ONE(items, count)                                  \
+    ({                                                                          \
+        size_t count_ = (count), room_ = count_;                                \
+        if (count_ == 0 || (count_ & (count_ - 1)) == 0) {                      \
+            void *grown_ = cunei_vector_grow((items), sizeof(*(items)), &room_, \
+                                             count_ ? 2 * count_ : 1);          \
+            if (grown_)                                                         \
+                (items) = grown_;                                               \
+            else                                                                \
+                count_ = SIZE_MAX;                                              \
+        }                                                                       \
+        count_ != SIZE_MAX;                                                     \
+    })
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/vector.h"
+
+static void an_array_grows_and_keeps_its_items(void **state)
+{
+    uint32_t *items = NULL;
+    uint16_t capacity = 0;
+    (void)state;
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_true(CUNEI_VECTOR_RESERVE(items, capacity, i + 1));
+        items[i] = i;
+    }
+
+    assert_true(capacity >= 1000);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i);
+    free(items);
+}
+
+static void an_array_without_a_capacity_grows_one_by_one(void **state)
+{
+    char **items = NULL;
+    static char text[100];
+    (void)state;
+
+    for (size_t i = 0; i < 100; i++) {
+        assert_true(CUNEI_VECTOR_RESERVE_ONE(items, i));
+        items[i] = &text[i];
+    }
+
+    for (size_t i = 0; i < 100; i++)
+        assert_ptr_equal(items[i], &text[i]);
+    free((void *)items);
+}
+
+static void what_no_memory_can_hold_is_refused(void **state)
+{
+    uint64_t *items = NULL;
+    size_t capacity = 0;
+    (void)state;
+
+    assert_false(CUNEI_VECTOR_RESERVE(items, capacity, SIZE_MAX / 4));
+    assert_null(items);
+    assert_int_equal(capacity, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_array_grows_and_keeps_its_items),
+        cmocka_unit_test(an_array_without_a_capacity_grows_one_by_one),
+        cmocka_unit_test(what_no_memory_can_hold_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
