@@ -16,6 +16,7 @@
 #include "cmd/common/progress.h"
 #include "text/format.h"
 #include "text/json.h"
+#include "text/names.h"
 
 /* What an event costs where the trace does not say: see docs/speed.md. */
 #define ASSUMED_COST_NS 25.0

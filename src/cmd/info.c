@@ -18,7 +18,8 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/info_count.h"
-#include "text/format.h"
+#include "text/width.h"
+#include "trace/process_exit.h"
 #include "trace/trace.h"
 
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
@@ -231,7 +232,7 @@ static void put_process(struct cunei_buffer *out,
                         process->metadata.host, states[process->state].words);
     if (told->left || told->exited || told->signal > 0) {
         cunei_buffer_append_text(out, " by ");
-        cunei_format_exit(out, process);
+        cunei_process_exit_format(process, out);
     }
     cunei_buffer_append_text(out, inventory->rc < 0 ? ", damaged" : "");
     if (told->name) {

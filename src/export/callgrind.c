@@ -18,7 +18,7 @@
 #include "export/name.h"
 #include "export/selection.h"
 #include "model/call_edges.h"
-#include "text/format.h"
+#include "text/names.h"
 
 struct writer {
     FILE *out;

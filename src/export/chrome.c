@@ -18,7 +18,7 @@
 #include "export/put_number.h"
 #include "export/selection.h"
 #include "export/task_names.h"
-#include "text/format.h"
+#include "text/names.h"
 #include "wire/user_event.h"
 
 struct state {

@@ -19,7 +19,7 @@
 #include "export/protobuf.h"
 #include "export/selection.h"
 #include "model/call_tree.h"
-#include "text/format.h"
+#include "text/names.h"
 
 enum profile_field {
     PROFILE_SAMPLE_TYPE = 1,

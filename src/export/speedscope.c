@@ -17,7 +17,7 @@
 #include "export/name.h"
 #include "export/put_number.h"
 #include "export/selection.h"
-#include "text/format.h"
+#include "text/names.h"
 
 struct state {
     bool has_profile;  /* it began one, … */

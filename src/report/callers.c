@@ -10,7 +10,9 @@
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
+#include "text/paragraph.h"
 #include "text/table.h"
+#include "text/width.h"
 
 /* The caller of what no burst has told the caller of. */
 #define OTHERS UINT32_MAX

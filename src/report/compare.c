@@ -10,7 +10,9 @@
 #include "analysis/comparison.h"
 #include "text/format.h"
 #include "text/json.h"
+#include "text/names.h"
 #include "text/table.h"
+#include "text/width.h"
 #include "wire/process.h"
 
 #define TOLD_MAX 3u

@@ -8,6 +8,7 @@
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
+#include "text/names.h"
 #include "text/table.h"
 
 /* Handlers of one kind that are shown. */

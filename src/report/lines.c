@@ -11,7 +11,9 @@
 #include "report/source_file.h"
 #include "text/format.h"
 #include "text/json.h"
+#include "text/names.h"
 #include "text/table.h"
+#include "text/width.h"
 
 /* Of a function's time, what makes a line hot or warm. */
 #define HOT_SHARE  4u

@@ -8,6 +8,7 @@
 #include "report/lost_hooks.h"
 #include "report/note.h"
 #include "text/format.h"
+#include "text/width.h"
 
 static const char *loss_reason(const struct cunei_process *process)
 {

@@ -4,6 +4,7 @@
 #define CUNEI_REPORT_NOTE_H
 
 #include "report/section.h"
+#include "text/paragraph.h"
 
 /* Of what a note is about. */
 #define CUNEI_NOTE_INDENT 11

@@ -7,6 +7,8 @@
 #include "model/call_tree.h"
 #include "report/note.h"
 #include "text/format.h"
+#include "text/paragraph.h"
+#include "text/width.h"
 
 /* How many functions a note names. */
 #define NAMES_MAX 4u

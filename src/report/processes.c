@@ -9,7 +9,9 @@
 #include "report/recording_cost.h"
 #include "report/section.h"
 #include "text/format.h"
+#include "text/names.h"
 #include "text/table.h"
+#include "trace/process_exit.h"
 
 static const struct cunei_column columns[] = {
     {.head = "pid"},
@@ -68,8 +70,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     if (process->collections.pause > 0)
         cunei_format_duration(gc, process->collections.pause);
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), process->events);
-    cunei_format_exit(cunei_table_cell(table, is_well ? CUNEI_INK_DIM : CUNEI_INK_BAD),
-                      process->process);
+    cunei_process_exit_format(
+        process->process,
+        cunei_table_cell(table, is_well ? CUNEI_INK_DIM : CUNEI_INK_BAD));
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
     cunei_buffer_append_text(name, branch->data ? branch->data : "");
     cunei_table_lead(table);

@@ -8,7 +8,8 @@
 
 #include "base/glob.h"
 #include "report/replay_line.h"
-#include "text/format.h"
+#include "text/names.h"
+#include "text/width.h"
 
 enum {
     DONE = 1 /* from a step: what follows is not wanted */

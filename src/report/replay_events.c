@@ -5,6 +5,7 @@
 
 #include "report/replay_line.h"
 #include "text/format.h"
+#include "text/names.h"
 #include "wire/user_event.h"
 
 /* What a line keeps of a name where it is too long. */

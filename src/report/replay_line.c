@@ -7,6 +7,8 @@
 
 #include "base/units.h"
 #include "text/format.h"
+#include "text/names.h"
+#include "text/width.h"
 
 /* Lines are indented up to here; deeper ones tell their depth instead. */
 #define INDENT_MAX 60u

@@ -7,14 +7,12 @@
 
 #include "report/section.h"
 #include "text/format.h"
+#include "text/names.h"
 #include "text/table.h"
 
 /* Shares of the wall time from which on a number is coloured. */
 #define HOT_SHARE  5  /* one fifth */
 #define WARM_SHARE 20 /* one twentieth */
-
-/* Of what stands between words, as " ·" at the end of a line. */
-#define SEPARATOR_WIDTH 2u
 
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
 {
@@ -53,57 +51,6 @@ void cunei_report_place(const struct cunei_report *report, uint32_t function,
     if (function >= functions->count)
         return;
     cunei_format_place(out, &functions->items[function], report->home);
-}
-
-/* What separates words, up to its last blank where a line ends behind it.  Blanks alone
- * need no ink. */
-static size_t put_separator(struct cunei_paragraph *paragraph, const char *before,
-                            bool is_end)
-{
-    struct cunei_buffer separator = {0};
-    size_t size = strlen(before);
-    bool is_blank = before[strspn(before, " ")] == '\0';
-
-    while (is_end && size > 0 && before[size - 1] == ' ')
-        size--;
-    cunei_buffer_append(&separator, before, size);
-    if (size > 0)
-        cunei_style_put(paragraph->style, &paragraph->text,
-                        is_blank ? CUNEI_INK_PLAIN : CUNEI_INK_DIM, separator.data);
-    paragraph->text.failed |= separator.failed;
-    cunei_buffer_fini(&separator);
-    return size > 0 ? cunei_format_width(before) : 0;
-}
-
-void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
-                         enum cunei_ink ink, const char *words)
-{
-    size_t width = cunei_format_width(words);
-    size_t gap = cunei_format_width(before);
-    struct cunei_buffer *text = &paragraph->text;
-    /* Where words are separated by more than blanks the line keeps room for it. */
-    size_t end = before[strspn(before, " ")] ? SEPARATOR_WIDTH : 0;
-
-    if (paragraph->column > paragraph->indent && paragraph->style->width > 0 &&
-        paragraph->column + gap + width + end > paragraph->style->width) {
-        (void)put_separator(paragraph, before, true);
-        cunei_buffer_format(text, "\n%*s", (int)paragraph->indent, "");
-        paragraph->column = paragraph->indent;
-    } else if (paragraph->column > 0)
-        paragraph->column += put_separator(paragraph, before, false);
-    cunei_style_put(paragraph->style, text, ink, words);
-    paragraph->column += width;
-}
-
-int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out)
-{
-    bool failed = paragraph->text.failed;
-
-    cunei_buffer_append_text(&paragraph->text, "\n");
-    if (!failed)
-        (void)fwrite(paragraph->text.data, 1, paragraph->text.size, out);
-    cunei_buffer_fini(&paragraph->text);
-    return failed ? -ENOMEM : 0;
 }
 
 /* Calls without resumes tell too little of a generator: both stay. */

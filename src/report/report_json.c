@@ -4,8 +4,9 @@
 
 #include "analysis/process_tree.h"
 #include "report/section.h"
-#include "text/format.h"
 #include "text/json.h"
+#include "text/names.h"
+#include "trace/process_exit.h"
 
 static const char *const state_names[] = {
     [CUNEI_TRACE_ENDED] = "ended",
@@ -38,7 +39,7 @@ static void put_exit(struct cunei_json *json, const struct cunei_trace_process *
     const struct cunei_process *told = &process->description;
     struct cunei_buffer words = {0};
 
-    cunei_format_exit(&words, process);
+    cunei_process_exit_format(process, &words);
     cunei_json_text(json, "exit", words.data);
     cunei_buffer_fini(&words);
     put_number_or_null(json, "exit_status", told->left || told->exited,

@@ -53,20 +53,6 @@ enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
 void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
                          struct cunei_buffer *out);
 
-/*
- * Append `words` to the line, or begin another one where it has no room; what separates
- * them from those `before` ends the old line then.
- */
-struct cunei_paragraph {
-    const struct cunei_style *style;
-    struct cunei_buffer text;
-    size_t column;
-    size_t indent; /* of the lines after the first */
-};
-void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
-                         enum cunei_ink ink, const char *words);
-int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out);
-
 int cunei_report_title(const struct cunei_report *report);
 
 /* What stands above what is told of one function. */

@@ -8,6 +8,9 @@
 #include "python/instrumenter.h"
 #include "report/section.h"
 #include "text/format.h"
+#include "text/names.h"
+#include "text/paragraph.h"
+#include "text/width.h"
 
 #define DOT " · "
 

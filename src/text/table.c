@@ -2,10 +2,11 @@
 #include "text/table.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/format.h"
+#include "text/width.h"
 
 #define GAP 2u
 /* Where all that may go is gone and it is still too wide. */

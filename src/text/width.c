@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The part of format.h that knows how wide characters are. */
+#include "text/width.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "text/format.h"
 
 #define NESTED ".<locals>."
 #define CUT    "…"

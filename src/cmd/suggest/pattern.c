@@ -13,7 +13,7 @@
 #include "cmd/suggest/module.h"
 #include "cmd/suggest/nearest.h"
 #include "python/instrumenter.h"
-#include "text/format.h"
+#include "text/width.h"
 #include "trace/trace.h"
 
 enum {

@@ -16,6 +16,7 @@
 #include "export/task_names.h"
 #include "model/call_tree.h"
 #include "text/format.h"
+#include "text/names.h"
 
 #define SLICES_MAX 150000u
 /* Of them, for calls of threads that have only shorter ones. */

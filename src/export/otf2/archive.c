@@ -11,7 +11,7 @@
 #include "export/export.h"
 #include "export/name.h"
 #include "export/selection.h"
-#include "text/format.h"
+#include "text/names.h"
 
 #define CHUNK_EVENTS (UINT64_C(1) << 20)
 #define CHUNK_DEFS   (UINT64_C(4) << 20)

@@ -9,7 +9,7 @@
 #include "export/perfetto/sequence.h"
 #include "export/protobuf.h"
 #include "export/task_names.h"
-#include "text/format.h"
+#include "text/names.h"
 
 enum kind {
     OF_PROCESS,

@@ -10,6 +10,8 @@
 
 #include "base/buffer.h"
 #include "text/format.h"
+#include "text/names.h"
+#include "text/width.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The part of format.h that knows what a process runs, and from where. */
+#include "text/names.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include "base/buffer.h"
 #include "python/command_line.h"
 #include "text/format.h"
+#include "text/width.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 #include "wire/user_event.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The part of format.h that knows how a process ended. */
+#include "trace/process_exit.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "text/format.h"
 #include "trace/trace.h"
 
 static const char *signal_name(uint64_t number)
@@ -29,26 +29,26 @@ static const char *signal_name(uint64_t number)
     return NULL;
 }
 
-void cunei_format_exit(struct cunei_buffer *out,
-                       const struct cunei_trace_process *process)
+void cunei_process_exit_format(const struct cunei_trace_process *process,
+                               struct cunei_buffer *out)
 {
-    const struct cunei_process *told = &process->description;
-    const char *name = signal_name(told->signal);
+    const struct cunei_process *ended = &process->description;
+    const char *name = signal_name(ended->signal);
 
-    if (told->signal > 0 && name)
+    if (ended->signal > 0 && name)
         cunei_buffer_append_text(out, name);
-    else if (told->signal > 0)
-        cunei_buffer_format(out, "signal %" PRIu64, told->signal);
+    else if (ended->signal > 0)
+        cunei_buffer_format(out, "signal %" PRIu64, ended->signal);
     else if (process->state == CUNEI_TRACE_RUNNING)
         cunei_buffer_append_text(out, "recording");
     else if (process->state == CUNEI_TRACE_REPLACED)
         cunei_buffer_append_text(out, "execv");
     else if (process->state == CUNEI_TRACE_KILLED)
         cunei_buffer_append_text(out, "killed");
-    else if (told->left)
-        cunei_buffer_format(out, "os._exit(%" PRIu64 ")", told->exit_status);
-    else if (told->exited)
-        cunei_buffer_format(out, "exit(%" PRIu64 ")", told->exit_status);
+    else if (ended->left)
+        cunei_buffer_format(out, "os._exit(%" PRIu64 ")", ended->exit_status);
+    else if (ended->exited)
+        cunei_buffer_format(out, "exit(%" PRIu64 ")", ended->exit_status);
     else
         cunei_buffer_append_text(out, "ended");
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "report/section.h"
+#include "text/paragraph.h"
 
 static void check(struct cunei_paragraph *paragraph, const char *wanted)
 {

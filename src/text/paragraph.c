@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "text/paragraph.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "text/width.h"
+
+/* A separator at the end of a line, such as " ·". */
+#define SEPARATOR_WIDTH 2u
+
+/* What separates words, up to its last blank where a line ends behind it.  Blanks alone
+ * need no ink. */
+static size_t put_separator(struct cunei_paragraph *paragraph, const char *before,
+                            bool is_end)
+{
+    struct cunei_buffer separator = {0};
+    size_t size = strlen(before);
+    bool is_blank = before[strspn(before, " ")] == '\0';
+
+    while (is_end && size > 0 && before[size - 1] == ' ')
+        size--;
+    cunei_buffer_append(&separator, before, size);
+    if (size > 0)
+        cunei_style_put(paragraph->style, &paragraph->text,
+                        is_blank ? CUNEI_INK_PLAIN : CUNEI_INK_DIM, separator.data);
+    paragraph->text.failed |= separator.failed;
+    cunei_buffer_fini(&separator);
+    return size > 0 ? cunei_format_width(before) : 0;
+}
+
+void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
+                         enum cunei_ink ink, const char *words)
+{
+    size_t width = cunei_format_width(words);
+    size_t gap = cunei_format_width(before);
+    struct cunei_buffer *text = &paragraph->text;
+    /* Where words are separated by more than blanks the line keeps room for it. */
+    size_t end = before[strspn(before, " ")] ? SEPARATOR_WIDTH : 0;
+
+    if (paragraph->column > paragraph->indent && paragraph->style->width > 0 &&
+        paragraph->column + gap + width + end > paragraph->style->width) {
+        (void)put_separator(paragraph, before, true);
+        cunei_buffer_format(text, "\n%*s", (int)paragraph->indent, "");
+        paragraph->column = paragraph->indent;
+    } else if (paragraph->column > 0)
+        paragraph->column += put_separator(paragraph, before, false);
+    cunei_style_put(paragraph->style, text, ink, words);
+    paragraph->column += width;
+}
+
+int cunei_paragraph_print(struct cunei_paragraph *paragraph, FILE *out)
+{
+    bool failed = paragraph->text.failed;
+
+    cunei_buffer_append_text(&paragraph->text, "\n");
+    if (!failed)
+        (void)fwrite(paragraph->text.data, 1, paragraph->text.size, out);
+    cunei_buffer_fini(&paragraph->text);
+    return failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+/* How a process ended, in words. */
+#ifndef CUNEI_TRACE_PROCESS_EXIT_H
+#define CUNEI_TRACE_PROCESS_EXIT_H
+
+struct cunei_buffer;
+struct cunei_trace_process;
+
+/* Append one or two words: SIGSEGV, exit(1), execv; or "recording". */
+void cunei_process_exit_format(const struct cunei_trace_process *process,
+                               struct cunei_buffer *out);
+
+#endif
