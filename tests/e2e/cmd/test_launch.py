@@ -5,14 +5,14 @@ import shutil
 import sys
 import venv
 import zipapp
-from pathlib import Path
 
 import ctf
 import pytest
+from proof import ROOT
 
 pytestmark = pytest.mark.core
 
-PACKAGE = Path(__file__).parents[2] / "python"
+PACKAGE = ROOT / "python"
 
 TELL = """\
 import os, pickle, sys

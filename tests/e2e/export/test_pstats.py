@@ -6,15 +6,12 @@ import marshal
 import pstats
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 from exported import DEEP, RECORDED, export, record, report
-from proof import FREE_THREADED
+from proof import FREE_THREADED, PROGRAMS
 from test_c_calls import SWITCHES, their_key
 from test_exact import THREADED, workload_names
-
-PROGRAMS = Path(__file__).parents[0] / "support" / "programs"
 
 
 class Side:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """pytest with --cunei: the real one, with and without its workers."""
 
-import pathlib
 import re
 import sys
 import textwrap
 
 import pytest
-from proof import FREE_THREADED, needs_monitoring
+from proof import FREE_THREADED, ROOT, needs_monitoring
 from tested import TESTS, regions, report, rows, run
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "pytest.md"
+PAGE = ROOT / "docs" / "pytest.md"
 
 NAMES = ["quick", "slow", "text[a b]", "text[\\xe9]", "fails", "forks", "skipped"]
 REGIONS = {f"test_it.py::test_{name}" for name in NAMES}

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from proof import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 
 import cpython  # noqa: E402

@@ -3,11 +3,11 @@
 
 import inspect
 import json
-import pathlib
 
 import pytest
+from proof import ROOT
 
-EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "decode.py"
+EXAMPLE = ROOT / "examples" / "decode.py"
 
 # As in transformers/generation/streamers.py.
 BASE = """\

@@ -18,6 +18,8 @@ import pytest
 # Whether the Python that is tested has no GIL.
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PROGRAMS = ROOT / "tests" / "e2e" / "support" / "programs"
 CUNEI = pathlib.Path(sysconfig.get_path("scripts")) / "cunei"
 DEADLINE_S = 60
 

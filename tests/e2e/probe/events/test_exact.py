@@ -10,14 +10,12 @@ import ast
 import json
 import sys
 from collections import Counter
-from pathlib import Path
 
 import ctf
 import pytest
 from pairs import pairs
-from proof import FREE_THREADED, TAKEN
+from proof import FREE_THREADED, PROGRAMS, TAKEN
 
-PROGRAMS = Path(__file__).parents[1] / "support" / "programs"
 ORDERS = 4
 
 NEW = sys.version_info >= (3, 12)

@@ -6,14 +6,13 @@ import json
 import re
 import sys
 from collections import Counter
-from pathlib import Path
 
 import ctf
 import pytest
+from proof import PROGRAMS
 
 pytestmark = pytest.mark.core
 
-PROGRAMS = Path(__file__).parents[1] / "support" / "programs"
 
 # line_profiler sets LINE without PY_START: from 3.13 on it misses functions whose body
 # stands beside their head (gh-155992).

@@ -8,14 +8,11 @@ process, and once for cProfile.
 import json
 import sys
 from collections import Counter
-from pathlib import Path
 
 import ctf
 import pytest
-from proof import FREE_THREADED
+from proof import FREE_THREADED, PROGRAMS
 from test_exact import THREADED, differences, entries, key_of, workload_names
-
-PROGRAMS = Path(__file__).parents[1] / "support" / "programs"
 
 NEW = sys.version_info >= (3, 12)
 HAS_FRAME = sys.version_info[:2] != (3, 13) and not FREE_THREADED

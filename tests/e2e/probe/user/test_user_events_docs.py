@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The examples of docs/events.md run, recorded and not."""
 
-import pathlib
 import re
 import textwrap
 
 import pytest
-from proof import python
+from proof import ROOT, python
 from saying import record
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "events.md"
+PAGE = ROOT / "docs" / "events.md"
 BLOCKS = re.findall(r"(?:^(?:    .*)?\n)+", PAGE.read_text(), re.MULTILINE)
 EXAMPLES = [textwrap.dedent(block) for block in BLOCKS if "    import cunei" in block]
 
