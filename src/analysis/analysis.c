@@ -71,8 +71,8 @@ static uint64_t last_tick(const struct cunei_pool *pool,
 static int add_threads(struct cunei_pool *pool,
                        const struct cunei_pool_process *process, size_t index)
 {
-    struct cunei_analysis *survey = pool->survey;
-    struct cunei_analysis_process *to = &survey->processes[index];
+    struct cunei_analysis *analysis = pool->analysis;
+    struct cunei_analysis_process *to = &analysis->processes[index];
     uint64_t discarded = 0;
 
     for (size_t i = 0; i < process->piece_count; i++) {
@@ -81,12 +81,12 @@ static int add_threads(struct cunei_pool *pool,
         to->missing_packets += piece->span.missing;
         discarded += piece->span.discarded;
         for (size_t j = 0; j < piece->span.thread_count; j++) {
-            int rc = cunei_merge_process_thread(survey, index, &process->profile,
+            int rc = cunei_merge_process_thread(analysis, index, &process->profile,
                                                 &piece->span.threads[j]);
             if (rc < 0)
                 return rc;
             const struct cunei_analysis_thread *thread =
-                &survey->threads[survey->thread_count - 1];
+                &analysis->threads[analysis->thread_count - 1];
             to->thread_count++;
             to->calls += thread->calls;
             to->has_cpu |= thread->has_cpu;
@@ -116,8 +116,8 @@ static void count_units(const struct cunei_profile *profile, uint64_t events,
         uint64_t entries = facts->calls + facts->resumes;
         if (entries == 0)
             continue;
-        units[CUNEI_COST_SIGHTS] += CUNEI_TOLL_SIGHT;
-        units[CUNEI_COST_RAISED] += CUNEI_TOLL_RAISE * (double)facts->raised;
+        units[CUNEI_COST_SIGHTS] += CUNEI_OVERHEAD_SIGHT;
+        units[CUNEI_COST_RAISED] += CUNEI_OVERHEAD_RAISE * (double)facts->raised;
         if (guesses && guesses[slot].demotions > 0) {
             units[CUNEI_COST_DEMOTED] += 2 * (double)entries;
             rest -= 2 * (double)entries;
@@ -125,13 +125,13 @@ static void count_units(const struct cunei_profile *profile, uint64_t events,
     }
     for (uint32_t i = 0; i < profile->exceptions.count; i++) {
         double count = (double)profile->exceptions.items[i].count;
-        units[CUNEI_COST_RAISED] += (CUNEI_TOLL_RAISE + 1) * count;
+        units[CUNEI_COST_RAISED] += (CUNEI_OVERHEAD_RAISE + 1) * count;
         rest -= count;
     }
     units[CUNEI_COST_KEPT] += rest;
 }
 
-static void add_cost(struct cunei_analysis *survey,
+static void add_cost(struct cunei_analysis *analysis,
                      struct cunei_analysis_process *process, const double *costs)
 {
     const struct cunei_process *told = &process->process->description;
@@ -139,37 +139,37 @@ static void add_cost(struct cunei_analysis *survey,
     double units = 0;
 
     for (unsigned i = 0; i < CUNEI_COST_COUNT; i++) {
-        survey->costs[i] += costs[i];
+        analysis->costs[i] += costs[i];
         units += costs[i];
     }
-    survey->cost_units += units;
-    process->toll = (struct cunei_overhead){
+    analysis->cost_units += units;
+    process->overhead = (struct cunei_overhead){
         .floor_ns = units * (double)told->event_cost_ps / 1000,
         /* On the wall, where that is all there is. */
         .write_ns = (double)(told->write_cpu_ns ? told->write_cpu_ns : told->write_ns),
         .cpu_ns = (double)(process->has_cpu ? process->cpu_ns : duration_ns)};
-    survey->is_cost_unknown |= process->events > 0 && told->event_cost_ps == 0;
-    survey->toll.cpu_ns += process->toll.cpu_ns;
+    analysis->is_cost_unknown |= process->events > 0 && told->event_cost_ps == 0;
+    analysis->overhead.cpu_ns += process->overhead.cpu_ns;
     if (told->event_cost_ps == 0)
         return;
-    double run_ns = cunei_overhead_run_ns(&process->toll, CUNEI_TOLL_USUAL);
-    process->cost_ns =
-        (uint64_t)cunei_overhead_cost_ns(&process->toll, CUNEI_TOLL_USUAL, run_ns);
-    survey->cost_ns += process->cost_ns;
-    survey->toll.floor_ns += process->toll.floor_ns;
-    survey->toll.write_ns += process->toll.write_ns;
+    double run_ns = cunei_overhead_run_ns(&process->overhead, CUNEI_OVERHEAD_USUAL);
+    process->cost_ns = (uint64_t)cunei_overhead_cost_ns(&process->overhead,
+                                                        CUNEI_OVERHEAD_USUAL, run_ns);
+    analysis->cost_ns += process->cost_ns;
+    analysis->overhead.floor_ns += process->overhead.floor_ns;
+    analysis->overhead.write_ns += process->overhead.write_ns;
 }
 
-static void take_start(struct cunei_analysis *survey,
+static void take_start(struct cunei_analysis *analysis,
                        const struct cunei_analysis_process *process)
 {
     uint64_t start_ns = cunei_process_tree_start_ns(process);
 
-    if (start_ns > 0 && (survey->start_ns == 0 || start_ns < survey->start_ns))
-        survey->start_ns = start_ns;
+    if (start_ns > 0 && (analysis->start_ns == 0 || start_ns < analysis->start_ns))
+        analysis->start_ns = start_ns;
 }
 
-static void add_up(struct cunei_analysis *survey,
+static void add_up(struct cunei_analysis *analysis,
                    struct cunei_analysis_process *process,
                    const struct cunei_profile *profile)
 {
@@ -177,40 +177,40 @@ static void add_up(struct cunei_analysis *survey,
 
     process->events += profile->events;
     count_units(profile, process->events, costs);
-    add_cost(survey, process, costs);
+    add_cost(analysis, process, costs);
     for (size_t i = 0; i < process->process->stream_count; i++)
         process->size_bytes += process->process->streams[i].size;
-    survey->events += process->events;
-    survey->calls += process->calls;
-    survey->lost += process->lost;
-    survey->missing_packets += process->missing_packets;
-    survey->orphans += profile->orphans;
-    survey->unclosed += profile->unclosed;
-    survey->appeared += profile->appeared;
-    survey->unknown += profile->unknown;
-    survey->switches += profile->switches;
-    survey->line_events += profile->lines;
-    survey->bursts += profile->guesses.bursts;
+    analysis->events += process->events;
+    analysis->calls += process->calls;
+    analysis->lost += process->lost;
+    analysis->missing_packets += process->missing_packets;
+    analysis->orphans += profile->orphans;
+    analysis->unclosed += profile->unclosed;
+    analysis->appeared += profile->appeared;
+    analysis->unknown += profile->unknown;
+    analysis->switches += profile->switches;
+    analysis->line_events += profile->lines;
+    analysis->bursts += profile->guesses.bursts;
     for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
-        survey->said[i] += profile->said[i];
-    survey->misused += profile->misused;
-    survey->pauses += profile->pauses.begins;
-    survey->paused_ns +=
+        analysis->said[i] += profile->said[i];
+    analysis->misused += profile->misused;
+    analysis->pauses += profile->pauses.begins;
+    analysis->paused_ns +=
         cunei_profile_ns(profile, cunei_recording_off_ticks(&profile->pauses));
-    survey->ends_paused |= profile->pauses.begins > profile->pauses.ends;
-    cunei_gc_pauses_add(&survey->collections, &process->collections);
-    take_start(survey, process);
+    analysis->ends_paused |= profile->pauses.begins > profile->pauses.ends;
+    cunei_gc_pauses_add(&analysis->collections, &process->collections);
+    take_start(analysis, process);
     if (process->thread_count == 0)
         return;
-    if (survey->begin_ns == 0 || process->begin_ns < survey->begin_ns)
-        survey->begin_ns = process->begin_ns;
-    if (process->end_ns > survey->end_ns)
-        survey->end_ns = process->end_ns;
+    if (analysis->begin_ns == 0 || process->begin_ns < analysis->begin_ns)
+        analysis->begin_ns = process->begin_ns;
+    if (process->end_ns > analysis->end_ns)
+        analysis->end_ns = process->end_ns;
 }
 
 static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *process)
 {
-    struct cunei_analysis *survey = pool->survey;
+    struct cunei_analysis *analysis = pool->analysis;
     struct cunei_profile *profile = &process->profile;
     size_t index = (size_t)(process - pool->processes);
     uint32_t *map = NULL;
@@ -219,33 +219,33 @@ static int finish_process(struct cunei_pool *pool, struct cunei_pool_process *pr
     if (rc < 0)
         goto out;
     cunei_budget_estimates_close(profile, last_tick(pool, process));
-    map = cunei_merge_process_map(survey, process->process, profile);
+    map = cunei_merge_process_map(analysis, process->process, profile);
     if (!map) {
         rc = -ENOMEM;
         goto out;
     }
-    rc = cunei_merge_process_functions(survey, profile, map);
+    rc = cunei_merge_process_functions(analysis, profile, map);
     if (rc == 0)
-        rc = cunei_merge_process_tasks(survey, index, profile, map);
+        rc = cunei_merge_process_tasks(analysis, index, profile, map);
     if (rc == 0)
         rc = add_threads(pool, process, index);
     if (rc < 0)
         goto out;
     if (pool->options->lines && profile->lines > 0)
-        rc = cunei_merge_process_lines(survey, process->process, profile, map);
+        rc = cunei_merge_process_lines(analysis, process->process, profile, map);
     if (rc < 0)
         goto out;
     if (pool->options->said && cunei_merge_process_has_said(process->process, profile))
-        rc = cunei_merge_process_said(survey, index, profile, pool->options);
+        rc = cunei_merge_process_said(analysis, index, profile, pool->options);
     if (rc < 0)
         goto out;
-    cunei_exceptions_add(&survey->exceptions, &profile->exceptions, map);
-    add_up(survey, &survey->processes[index], profile);
-    if (survey->tree)
-        cunei_tree_add(survey->tree, profile->tree, map, CUNEI_NS_PER_S,
+    cunei_exceptions_add(&analysis->exceptions, &profile->exceptions, map);
+    add_up(analysis, &analysis->processes[index], profile);
+    if (analysis->tree)
+        cunei_tree_add(analysis->tree, profile->tree, map, CUNEI_NS_PER_S,
                        profile->frequency);
-    if (survey->edges)
-        cunei_edges_add(survey->edges, profile->edges, map, CUNEI_NS_PER_S,
+    if (analysis->edges)
+        cunei_edges_add(analysis->edges, profile->edges, map, CUNEI_NS_PER_S,
                         profile->frequency);
 out:
     free(map);
@@ -278,95 +278,98 @@ static int compare_tasks(const void *a, const void *b)
     return one->number < two->number ? -1 : one->number > two->number;
 }
 
-static int survey_pool(struct cunei_analysis *survey, struct cunei_pool *pool,
-                       const struct cunei_trace *trace)
+static int analyze_with_pool(struct cunei_analysis *analysis, struct cunei_pool *pool,
+                             const struct cunei_trace *trace)
 {
     int rc = cunei_pool_init(pool, trace);
     if (rc < 0)
         return rc;
     if (pool->process_count == 0 && pool->options->processes.count > 0)
         return -ESRCH;
-    survey->processes = calloc(pool->process_count + 1, sizeof(*survey->processes));
-    if (!survey->processes)
+    analysis->processes = calloc(pool->process_count + 1, sizeof(*analysis->processes));
+    if (!analysis->processes)
         return -ENOMEM;
-    survey->process_count = pool->process_count;
+    analysis->process_count = pool->process_count;
     for (size_t i = 0; i < pool->process_count; i++) {
-        struct cunei_analysis_process *process = &survey->processes[i];
+        struct cunei_analysis_process *process = &analysis->processes[i];
         process->process = pool->processes[i].process;
         process->lost = process->process->description.lost;
         if (pool->processes[i].piece_count == 0) {
-            survey->lost += process->lost;
+            analysis->lost += process->lost;
             take_end(process);
-            take_start(survey, process);
+            take_start(analysis, process);
         }
     }
     const struct cunei_trace_choice *choice = &pool->options->processes;
     const struct cunei_trace_error *damage;
     for (size_t i = 0; (damage = cunei_trace_next_damage(trace, choice, &i));)
         cunei_pool_note_damage(pool, damage);
-    if (pool->options->tree && !(survey->tree = cunei_tree_new()))
+    if (pool->options->tree && !(analysis->tree = cunei_tree_new()))
         return -ENOMEM;
-    if (pool->options->edges && !(survey->edges = cunei_edges_new()))
+    if (pool->options->edges && !(analysis->edges = cunei_edges_new()))
         return -ENOMEM;
     return cunei_pool_run(pool);
 }
 
-int cunei_analysis_init(struct cunei_analysis *survey, const struct cunei_trace *trace,
+int cunei_analysis_init(struct cunei_analysis *analysis,
+                        const struct cunei_trace *trace,
                         const struct cunei_analysis_options *options)
 {
     struct cunei_pool pool = {
-        .survey = survey,
+        .analysis = analysis,
         .options = options,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .idle = PTHREAD_COND_INITIALIZER,
         .finish = finish_process,
     };
 
-    *survey = (struct cunei_analysis){0};
-    cunei_user_facts_init(&survey->userfacts);
-    int rc = survey_pool(survey, &pool, trace);
+    *analysis = (struct cunei_analysis){0};
+    cunei_user_facts_init(&analysis->user_facts);
+    int rc = analyze_with_pool(analysis, &pool, trace);
     cunei_pool_fini(&pool);
     if (rc < 0) {
-        cunei_analysis_fini(survey);
+        cunei_analysis_fini(analysis);
         return rc;
     }
-    if (survey->is_cost_unknown)
-        survey->cost_ns = 0;
-    if (survey->thread_count > 0)
-        qsort(survey->threads, survey->thread_count, sizeof(*survey->threads),
+    if (analysis->is_cost_unknown)
+        analysis->cost_ns = 0;
+    if (analysis->thread_count > 0)
+        qsort(analysis->threads, analysis->thread_count, sizeof(*analysis->threads),
               compare_threads);
-    if (survey->task_count > 0)
-        qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
-    rc = cunei_user_facts_finish(&survey->userfacts);
+    if (analysis->task_count > 0)
+        qsort(analysis->tasks, analysis->task_count, sizeof(*analysis->tasks),
+              compare_tasks);
+    rc = cunei_user_facts_finish(&analysis->user_facts);
     if (rc == 0)
-        rc = cunei_process_tree_find(survey);
+        rc = cunei_process_tree_find(analysis);
     if (rc < 0)
-        cunei_analysis_fini(survey);
+        cunei_analysis_fini(analysis);
     return rc;
 }
 
-void cunei_analysis_fini(struct cunei_analysis *survey)
+void cunei_analysis_fini(struct cunei_analysis *analysis)
 {
-    for (uint32_t i = 0; survey->facts && i < survey->functions.count; i++)
-        cunei_histogram_fini(&survey->facts[i].histogram);
-    free(survey->facts);
-    cunei_functions_fini(&survey->functions);
-    for (size_t i = 0; i < survey->thread_count; i++)
-        free(survey->threads[i].open);
-    free(survey->threads);
-    for (size_t i = 0; i < survey->task_count; i++)
-        free(survey->tasks[i].name);
-    free(survey->tasks);
-    cunei_exceptions_fini(&survey->exceptions);
-    cunei_lines_fini(&survey->lines);
-    cunei_user_facts_fini(&survey->userfacts);
-    free(survey->processes);
-    cunei_tree_free(survey->tree);
-    cunei_edges_free(survey->edges);
-    *survey = (struct cunei_analysis){0};
+    for (uint32_t i = 0; analysis->facts && i < analysis->functions.count; i++)
+        cunei_histogram_fini(&analysis->facts[i].histogram);
+    free(analysis->facts);
+    cunei_functions_fini(&analysis->functions);
+    for (size_t i = 0; i < analysis->thread_count; i++)
+        free(analysis->threads[i].open);
+    free(analysis->threads);
+    for (size_t i = 0; i < analysis->task_count; i++)
+        free(analysis->tasks[i].name);
+    free(analysis->tasks);
+    cunei_exceptions_fini(&analysis->exceptions);
+    cunei_lines_fini(&analysis->lines);
+    cunei_user_facts_fini(&analysis->user_facts);
+    free(analysis->processes);
+    cunei_tree_free(analysis->tree);
+    cunei_edges_free(analysis->edges);
+    *analysis = (struct cunei_analysis){0};
 }
 
-uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *survey)
+uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *analysis)
 {
-    return survey->end_ns > survey->begin_ns ? survey->end_ns - survey->begin_ns : 0;
+    return analysis->end_ns > analysis->begin_ns ? analysis->end_ns - analysis->begin_ns
+                                                 : 0;
 }

@@ -2,10 +2,10 @@
 /*
  * A whole trace, read with all cores and added up: what reports are made of.
  *
- *     struct cunei_analysis survey;
- *     int rc = cunei_analysis_init(&survey, &trace, &options);
+ *     struct cunei_analysis analysis;
+ *     int rc = cunei_analysis_init(&analysis, &trace, &options);
  *     …
- *     cunei_analysis_fini(&survey);
+ *     cunei_analysis_fini(&analysis);
  *
  * Streams are cut into pieces that threads read in any order; each process is put
  * together as soon as its last piece is read, and then only its facts stay.  Functions
@@ -100,11 +100,11 @@ struct cunei_analysis_task {
 
 struct cunei_analysis_process {
     const struct cunei_trace_process *process; /* borrowed */
-    size_t parent; /* index; SIZE_MAX: it is not in the survey */
+    size_t parent; /* index; SIZE_MAX: it is not in the analysis */
     uint64_t events, calls, lost, missing_packets, size_bytes;
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns; /* what recording added, about; 0: unknown */
-    struct cunei_overhead toll;
+    struct cunei_overhead overhead;
     size_t thread_count;
     bool has_cpu;
     uint64_t cpu_ns; /* of all of it where it said so, else of its threads */
@@ -122,7 +122,7 @@ struct cunei_analysis {
     size_t task_count;
     struct cunei_exceptions exceptions; /* slots are indices plus one */
     struct cunei_lines lines;           /* functions are indices plus one, times ns */
-    struct cunei_user_facts userfacts;  /* if asked for */
+    struct cunei_user_facts user_facts; /* if asked for */
     struct cunei_gc_pauses collections;
     struct cunei_tree *tree;   /* slots are indices plus one, times ns */
     struct cunei_edges *edges; /* the same */
@@ -138,7 +138,7 @@ struct cunei_analysis {
     uint64_t start_ns;                /* of the first process */
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns;               /* 0: that of a process is unknown */
-    struct cunei_overhead toll;     /* of those that know it */
+    struct cunei_overhead overhead; /* of those that know it */
     double cost_units;              /* events, and what else costs, in events … */
     double costs[CUNEI_COST_COUNT]; /* … by what it was spent on */
     bool is_cost_unknown;           /* private: while it is added up */
@@ -147,10 +147,11 @@ struct cunei_analysis {
 };
 
 /* -ENOMEM; -ESRCH: no such process; or of pthread_create. */
-int cunei_analysis_init(struct cunei_analysis *survey, const struct cunei_trace *trace,
+int cunei_analysis_init(struct cunei_analysis *analysis,
+                        const struct cunei_trace *trace,
                         const struct cunei_analysis_options *options);
-void cunei_analysis_fini(struct cunei_analysis *survey);
+void cunei_analysis_fini(struct cunei_analysis *analysis);
 
-uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *survey);
+uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *analysis);
 
 #endif

@@ -106,19 +106,19 @@ static struct facts facts_of(const struct cunei_analysis_function *from, bool by
 }
 
 /* Which item each function is, by its index: a number plus one; 0: it did nothing. */
-static int match(struct run *run, const struct cunei_analysis *survey,
+static int match(struct run *run, const struct cunei_analysis *analysis,
                  const struct cunei_function **sorted, uint32_t *numbers)
 {
     struct cunei_comparison *comparison = run->comparison;
-    const struct cunei_function *functions = survey->functions.items;
+    const struct cunei_function *functions = analysis->functions.items;
     struct cunei_buffer text = {0};
     int rc = 0;
 
     /* First those that are sure, so that the others do not take their items. */
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; rc == 0 && i < survey->functions.count; i++) {
+        for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
             uint32_t index = (uint32_t)(sorted[i] - functions);
-            const struct cunei_analysis_function *from = &survey->facts[index];
+            const struct cunei_analysis_function *from = &analysis->facts[index];
             if (numbers[index] > 0 || from->calls + from->resumes + from->total_ns == 0)
                 continue;
             if (comparison->by_label) {
@@ -156,9 +156,9 @@ static bool is_region(const struct cunei_function *function)
 }
 
 /* A region is what the program calls so: blocks, and calls of decorated functions. */
-static int add_regions(struct run *run, const struct cunei_analysis *survey)
+static int add_regions(struct run *run, const struct cunei_analysis *analysis)
 {
-    const struct cunei_user_facts *said = &survey->userfacts;
+    const struct cunei_user_facts *said = &analysis->user_facts;
     int rc = 0;
 
     if (run->comparison->by_label)
@@ -179,10 +179,10 @@ static int add_regions(struct run *run, const struct cunei_analysis *survey)
 }
 
 int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
-                         const struct cunei_analysis *survey)
+                         const struct cunei_analysis *analysis)
 {
     struct run run = {.comparison = comparison, .side = side};
-    uint32_t count = survey->functions.count;
+    uint32_t count = analysis->functions.count;
     const struct cunei_function **sorted =
         calloc(count + (size_t)1, sizeof(const void *));
     uint32_t *map =
@@ -190,20 +190,20 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
     int rc = sorted && map ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        sorted[i] = &survey->functions.items[i];
+        sorted[i] = &analysis->functions.items[i];
     if (rc == 0) {
         qsort((void *)sorted, count, sizeof(const void *), compare_places);
-        rc = match(&run, survey, sorted, map + 1);
+        rc = match(&run, analysis, sorted, map + 1);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        struct facts facts = facts_of(&survey->facts[i], comparison->by_label);
-        if (map[i + 1] > 0 && !is_region(&survey->functions.items[i]))
+        struct facts facts = facts_of(&analysis->facts[i], comparison->by_label);
+        if (map[i + 1] > 0 && !is_region(&analysis->functions.items[i]))
             rc = run_add(&run, map[i + 1], &facts);
     }
     if (rc == 0)
-        rc = add_regions(&run, survey);
+        rc = add_regions(&run, analysis);
     if (rc == 0)
-        rc = keep_tree(&run, survey->tree, map);
+        rc = keep_tree(&run, analysis->tree, map);
     run_end(&run);
     free((void *)sorted);
     free(map);

@@ -3,7 +3,7 @@
  * Two sides of a comparison, function by function; each may be several runs.
  *
  *     struct cunei_comparison comparison = {.by_label = …, .patterns = …};
- *     cunei_comparison_add(&comparison, 0, &survey);
+ *     cunei_comparison_add(&comparison, 0, &analysis);
  *     cunei_comparison_add(&comparison, 1, &other);
  *     cunei_comparison_finish(&comparison);
  *     … comparison.items …
@@ -15,8 +15,8 @@
  * modules: where it is one of the runs, functions are the same that cProfile would call
  * so (file, line, name), and a resumption counts as a call as it does there.  A
  * relative file name is that of an absolute one which ends with it; traces are added
- * first, for they have those.  Regions come from what a survey has of what the program
- * said.
+ * first, for they have those.  Regions come from what a analysis has of what the
+ * program said.
  */
 #ifndef CUNEI_ANALYSIS_COMPARISON_H
 #define CUNEI_ANALYSIS_COMPARISON_H
@@ -66,7 +66,7 @@ struct cunei_matching {
 struct cunei_comparison {
     /* Set before anything is added. */
     bool by_label;                         /* some run is cProfile's */
-    bool has_trees;                        /* the surveys have trees: keep them */
+    bool has_trees;                        /* the analyses have trees: keep them */
     const struct cunei_patterns *patterns; /* borrowed; NULL: all functions */
 
     struct cunei_comparison_item *items; /* owned */
@@ -84,7 +84,7 @@ struct cunei_comparison {
 
 /* -ENOMEM, from each of these. */
 int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
-                         const struct cunei_analysis *survey);
+                         const struct cunei_analysis *analysis);
 int cunei_comparison_add_prof(struct cunei_comparison *comparison, unsigned side,
                               const struct cunei_cprofile *prof);
 void cunei_comparison_finish(struct cunei_comparison *comparison);

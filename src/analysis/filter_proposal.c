@@ -61,15 +61,15 @@ static int compare_rows(const void *a, const void *b)
 
 /* Returns how many events a budget did not write. */
 static uint64_t take_functions(struct cunei_filter_proposal *proposal,
-                               const struct cunei_analysis *survey)
+                               const struct cunei_analysis *analysis)
 {
     uint64_t all_unwritten = 0;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        const struct cunei_analysis_function *facts = &survey->facts[i];
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        const struct cunei_analysis_function *facts = &analysis->facts[i];
         uint64_t calls = facts->calls + facts->resumes;
         /* What people put into the trace by themselves is no function. */
-        bool is_own = strncmp(survey->functions.items[i].file, "<cunei ", 7) == 0;
+        bool is_own = strncmp(analysis->functions.items[i].file, "<cunei ", 7) == 0;
         uint64_t unwritten = 2 * (facts->guess.calls + facts->guess.resumes);
         if (calls == 0 || is_own)
             continue;
@@ -78,8 +78,8 @@ static uint64_t take_functions(struct cunei_filter_proposal *proposal,
             continue; /* no filter leaves it out */
         proposal->functions[proposal->count++] =
             (struct cunei_filter_proposal_function){
-                .module = survey->functions.items[i].module,
-                .qualname = survey->functions.items[i].qualname,
+                .module = analysis->functions.items[i].module,
+                .qualname = analysis->functions.items[i].qualname,
                 .calls = calls,
                 .events = 2 * calls,
                 .unwritten = unwritten,
@@ -122,7 +122,7 @@ static void add_costs(struct cunei_filter_proposal *proposal, double unit_ns)
 {
     for (size_t i = 0; i < proposal->count; i++) {
         struct cunei_filter_proposal_function *function = &proposal->functions[i];
-        double raised = CUNEI_TOLL_RAISE * (double)function->raised;
+        double raised = CUNEI_OVERHEAD_RAISE * (double)function->raised;
         function->saved_units = (double)function->events + RAISE_SAVED * raised;
         function->cost_ns =
             (uint64_t)(((double)function->events + raised) * unit_ns + 0.5);
@@ -155,16 +155,16 @@ static struct cunei_filter_proposal_overhead between(const struct cunei_overhead
                                                      double part)
 {
     return (struct cunei_filter_proposal_overhead){
-        .least = overhead(all, part, CUNEI_TOLL_LEAST),
-        .usual = overhead(all, part, CUNEI_TOLL_USUAL),
-        .most = overhead(all, part, CUNEI_TOLL_MOST),
+        .least = overhead(all, part, CUNEI_OVERHEAD_LEAST),
+        .usual = overhead(all, part, CUNEI_OVERHEAD_USUAL),
+        .most = overhead(all, part, CUNEI_OVERHEAD_MOST),
     };
 }
 
 static bool is_cheap(const struct cunei_filter_proposal *proposal,
                      const struct cunei_overhead *all, double part)
 {
-    return overhead(all, part, CUNEI_TOLL_USUAL) <= proposal->max_overhead;
+    return overhead(all, part, CUNEI_OVERHEAD_USUAL) <= proposal->max_overhead;
 }
 
 /*
@@ -196,7 +196,7 @@ static double saved_ns(const struct cunei_filter_proposal *proposal,
 {
     struct cunei_overhead left = without(all, part);
     double left_ns =
-        cunei_overhead_cost_ns(&left, CUNEI_TOLL_USUAL, (double)proposal->run_ns);
+        cunei_overhead_cost_ns(&left, CUNEI_OVERHEAD_USUAL, (double)proposal->run_ns);
     double saved = (double)proposal->cost_ns - left_ns;
 
     return saved > 0 ? saved : 0; /* of rounding */
@@ -227,40 +227,40 @@ static double leave_out(struct cunei_filter_proposal *proposal,
 
 /* Of an event as it was measured, or is assumed to be. */
 static struct cunei_overhead find_toll(struct cunei_filter_proposal *proposal,
-                                       const struct cunei_analysis *survey)
+                                       const struct cunei_analysis *analysis)
 {
-    struct cunei_overhead toll = survey->toll;
+    struct cunei_overhead overhead = analysis->overhead;
 
-    proposal->is_cost_known = survey->cost_ns > 0 && survey->events > 0;
+    proposal->is_cost_known = analysis->cost_ns > 0 && analysis->events > 0;
     if (proposal->is_cost_known)
-        proposal->event_cost_ns = toll.floor_ns / survey->cost_units;
+        proposal->event_cost_ns = overhead.floor_ns / analysis->cost_units;
     else
-        toll.floor_ns = survey->cost_units * proposal->event_cost_ns;
-    return toll;
+        overhead.floor_ns = analysis->cost_units * proposal->event_cost_ns;
+    return overhead;
 }
 
 int cunei_filter_proposal_make(struct cunei_filter_proposal *proposal,
-                               const struct cunei_analysis *survey)
+                               const struct cunei_analysis *analysis)
 {
-    const struct cunei_overhead toll = find_toll(proposal, survey);
-    double units = survey->cost_units > 1 ? survey->cost_units : 1;
-    double run_ns = cunei_overhead_run_ns(&toll, CUNEI_TOLL_USUAL);
+    const struct cunei_overhead overhead = find_toll(proposal, analysis);
+    double units = analysis->cost_units > 1 ? analysis->cost_units : 1;
+    double run_ns = cunei_overhead_run_ns(&overhead, CUNEI_OVERHEAD_USUAL);
 
     proposal->run_ns = run_ns > 1 ? (uint64_t)run_ns : 1;
     proposal->functions =
-        calloc(survey->functions.count + 1, sizeof(*proposal->functions));
+        calloc(analysis->functions.count + 1, sizeof(*proposal->functions));
     if (!proposal->functions)
         return -ENOMEM;
-    double unwritten = (double)take_functions(proposal, survey);
+    double unwritten = (double)take_functions(proposal, analysis);
     merge_names(proposal);
-    const struct cunei_overhead full = without(&toll, -unwritten / units);
+    const struct cunei_overhead full = without(&overhead, -unwritten / units);
     proposal->cost_ns =
-        (uint64_t)cunei_overhead_cost_ns(&full, CUNEI_TOLL_USUAL, run_ns);
+        (uint64_t)cunei_overhead_cost_ns(&full, CUNEI_OVERHEAD_USUAL, run_ns);
     add_costs(proposal, (double)proposal->cost_ns / (units + unwritten));
-    double saved = leave_out(proposal, &toll, units, -unwritten);
-    proposal->all = between(&toll, -unwritten / units);
-    proposal->left = between(&toll, saved);
-    proposal->saved_ns = (uint64_t)saved_ns(proposal, &toll, saved);
+    double saved = leave_out(proposal, &overhead, units, -unwritten);
+    proposal->all = between(&overhead, -unwritten / units);
+    proposal->left = between(&overhead, saved);
+    proposal->saved_ns = (uint64_t)saved_ns(proposal, &overhead, saved);
     qsort(proposal->functions, proposal->count, sizeof(*proposal->functions),
           compare_rows);
     return 0;

@@ -4,7 +4,7 @@
  * for the least time in them.
  *
  *     struct cunei_filter_proposal proposal = {.max_overhead = 0.05};
- *     int rc = cunei_filter_proposal_make(&proposal, &survey);
+ *     int rc = cunei_filter_proposal_make(&proposal, &analysis);
  *     …
  *     cunei_filter_proposal_fini(&proposal);
  *
@@ -26,7 +26,7 @@ struct cunei_analysis;
 
 /* Functions of one name: a pattern cannot tell them apart. */
 struct cunei_filter_proposal_function {
-    const char *module; /* borrowed: from the survey, as the other */
+    const char *module; /* borrowed: from the analysis, as the other */
     const char *qualname;
     uint64_t calls;     /* and resumes */
     uint64_t events;    /* of them */
@@ -63,7 +63,7 @@ struct cunei_filter_proposal {
 
 /* -ENOMEM. */
 int cunei_filter_proposal_make(struct cunei_filter_proposal *proposal,
-                               const struct cunei_analysis *survey);
+                               const struct cunei_analysis *analysis);
 void cunei_filter_proposal_fini(struct cunei_filter_proposal *proposal);
 
 #endif

@@ -27,26 +27,26 @@ static void mark_slots(const struct cunei_profile *profile, uint32_t *map)
 }
 
 /* Facts for the functions from `before` on. */
-static int reserve_facts(struct cunei_analysis *survey, uint32_t before)
+static int reserve_facts(struct cunei_analysis *analysis, uint32_t before)
 {
-    uint32_t count = survey->functions.count;
+    uint32_t count = analysis->functions.count;
 
     if (count == before)
         return 0;
     struct cunei_analysis_function *facts =
-        realloc(survey->facts, count * sizeof(*facts));
+        realloc(analysis->facts, count * sizeof(*facts));
     if (!facts)
         return -ENOMEM;
     memset(facts + before, 0, (count - before) * sizeof(*facts));
-    survey->facts = facts;
+    analysis->facts = facts;
     return 0;
 }
 
-uint32_t *cunei_merge_process_map(struct cunei_analysis *survey,
+uint32_t *cunei_merge_process_map(struct cunei_analysis *analysis,
                                   const struct cunei_trace_process *process,
                                   const struct cunei_profile *profile)
 {
-    uint32_t before = survey->functions.count;
+    uint32_t before = analysis->functions.count;
     uint32_t *map = calloc(profile->slot_count, sizeof(*map));
     int index = 0;
     if (!map)
@@ -59,11 +59,11 @@ uint32_t *cunei_merge_process_map(struct cunei_analysis *survey,
         map[slot] = 0;
         if (!function)
             continue;
-        index = cunei_functions_add(&survey->functions, function);
+        index = cunei_functions_add(&analysis->functions, function);
         map[slot] = (uint32_t)index + 1;
     }
-    if (index < 0 || reserve_facts(survey, before) < 0) {
-        survey->functions.count = before; /* as many as have facts */
+    if (index < 0 || reserve_facts(analysis, before) < 0) {
+        analysis->functions.count = before; /* as many as have facts */
         free(map);
         return NULL;
     }
@@ -71,9 +71,9 @@ uint32_t *cunei_merge_process_map(struct cunei_analysis *survey,
 }
 
 /* What was estimated counts as if it had been recorded; its caller gives it back. */
-static void intake_guess(struct cunei_analysis *survey,
-                         const struct cunei_profile *profile, uint32_t slot,
-                         struct cunei_analysis_function *to)
+static void merge_guess(struct cunei_analysis *analysis,
+                        const struct cunei_profile *profile, uint32_t slot,
+                        struct cunei_analysis_function *to)
 {
     const struct cunei_budget_estimate *from =
         profile->guesses.items ? &profile->guesses.items[slot] : NULL;
@@ -88,24 +88,24 @@ static void intake_guess(struct cunei_analysis *survey,
     to->total_ns += guess.total;
     to->self_ns += guess.self;
     to->self_ns -= guess.hidden < to->self_ns ? guess.hidden : to->self_ns;
-    survey->calls += guess.calls;
-    survey->resumes += guess.resumes;
-    survey->estimated_calls += guess.calls;
+    analysis->calls += guess.calls;
+    analysis->resumes += guess.resumes;
+    analysis->estimated_calls += guess.calls;
 }
 
-static void intake_tags(struct cunei_analysis *survey,
-                        const struct cunei_profile *profile, const uint32_t *map)
+static void merge_tags(struct cunei_analysis *analysis,
+                       const struct cunei_profile *profile, const uint32_t *map)
 {
     for (uint32_t i = 0; i < profile->tags.count; i++) {
         uint32_t function;
         memcpy(&function, profile->tags.items[i], sizeof(function));
         uint32_t slot = cunei_slot_of(profile, function);
         if (slot < profile->slot_count && map[slot])
-            survey->facts[map[slot] - 1].is_decorated = true;
+            analysis->facts[map[slot] - 1].is_decorated = true;
     }
 }
 
-int cunei_merge_process_functions(struct cunei_analysis *survey,
+int cunei_merge_process_functions(struct cunei_analysis *analysis,
                                   const struct cunei_profile *profile,
                                   const uint32_t *map)
 {
@@ -113,7 +113,7 @@ int cunei_merge_process_functions(struct cunei_analysis *survey,
         const struct cunei_facts *from = &profile->functions[slot];
         if (map[slot] == 0)
             continue;
-        struct cunei_analysis_function *to = &survey->facts[map[slot] - 1];
+        struct cunei_analysis_function *to = &analysis->facts[map[slot] - 1];
         to->calls += from->calls;
         to->resumes += from->resumes;
         to->recursive += from->recursive;
@@ -124,38 +124,38 @@ int cunei_merge_process_functions(struct cunei_analysis *survey,
         to->suspended_ns += cunei_profile_ns(profile, from->suspended);
         to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
         if (!cunei_id_kinds_is_region(&profile->kinds, cunei_slot_function(slot))) {
-            survey->resumes += from->resumes;
-            survey->raised += from->raised;
+            analysis->resumes += from->resumes;
+            analysis->raised += from->raised;
         } else
-            survey->regions += from->calls;
-        intake_guess(survey, profile, slot, to);
+            analysis->regions += from->calls;
+        merge_guess(analysis, profile, slot, to);
         int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
         if (rc < 0)
             return rc;
     }
-    intake_tags(survey, profile, map);
+    merge_tags(analysis, profile, map);
     return 0;
 }
 
-int cunei_merge_process_tasks(struct cunei_analysis *survey, size_t process,
+int cunei_merge_process_tasks(struct cunei_analysis *analysis, size_t process,
                               const struct cunei_profile *profile, const uint32_t *map)
 {
     const struct cunei_tasks *tasks = &profile->tasks;
     const struct cunei_metadata *metadata =
-        &survey->processes[process].process->metadata;
+        &analysis->processes[process].process->metadata;
 
     if (tasks->count <= 1)
         return 0;
     struct cunei_analysis_task *grown = realloc(
-        survey->tasks, (survey->task_count + tasks->count - 1) * sizeof(*grown));
+        analysis->tasks, (analysis->task_count + tasks->count - 1) * sizeof(*grown));
     if (!grown)
         return -ENOMEM;
-    survey->tasks = grown;
+    analysis->tasks = grown;
     for (uint32_t i = 1; i < tasks->count; i++) {
         const struct cunei_task_facts *from = &tasks->items[i];
         if (from->steps == 0)
             continue;
-        grown[survey->task_count++] = (struct cunei_analysis_task){
+        grown[analysis->task_count++] = (struct cunei_analysis_task){
             .process = process,
             .number = from->number,
             .name = from->name ? strdup(from->name) : NULL,
@@ -173,11 +173,12 @@ int cunei_merge_process_tasks(struct cunei_analysis *survey, size_t process,
 }
 
 /* The names of what is open, also of functions that had no event in this process. */
-static int intake_open(struct cunei_analysis *survey, struct cunei_analysis_thread *to,
-                       const struct cunei_thread *thread)
+static int merge_open(struct cunei_analysis *analysis, struct cunei_analysis_thread *to,
+                      const struct cunei_thread *thread)
 {
-    const struct cunei_trace_process *process = survey->processes[to->process].process;
-    uint32_t before = survey->functions.count;
+    const struct cunei_trace_process *process =
+        analysis->processes[to->process].process;
+    uint32_t before = analysis->functions.count;
 
     to->open_depth = thread->open_depth;
     if (thread->open_count == 0)
@@ -189,18 +190,18 @@ static int intake_open(struct cunei_analysis *survey, struct cunei_analysis_thre
     for (uint32_t i = 0; i < thread->open_count; i++) {
         const struct cunei_function *function =
             cunei_trace_function(process, thread->open[i]);
-        int index = function ? cunei_functions_add(&survey->functions, function) : -1;
+        int index = function ? cunei_functions_add(&analysis->functions, function) : -1;
         to->open[i] = index < 0 ? UINT32_MAX : (uint32_t)index;
     }
-    int rc = reserve_facts(survey, before);
+    int rc = reserve_facts(analysis, before);
     if (rc < 0)
-        survey->functions.count = before; /* as many as have facts */
+        analysis->functions.count = before; /* as many as have facts */
     return rc;
 }
 
-static void intake_times(struct cunei_analysis_thread *to,
-                         const struct cunei_profile *profile,
-                         const struct cunei_thread *thread)
+static void merge_times(struct cunei_analysis_thread *to,
+                        const struct cunei_profile *profile,
+                        const struct cunei_thread *thread)
 {
     to->collections = thread->collections;
     to->collections.pause = cunei_profile_ns(profile, thread->collections.pause);
@@ -214,21 +215,21 @@ static void intake_times(struct cunei_analysis_thread *to,
     to->waiting_ns = wall_ns > to->cpu_ns ? wall_ns - to->cpu_ns : 0;
 }
 
-int cunei_merge_process_thread(struct cunei_analysis *survey, size_t process,
+int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
                                const struct cunei_profile *profile,
                                const struct cunei_thread *thread)
 {
     const struct cunei_metadata *metadata =
-        &survey->processes[process].process->metadata;
+        &analysis->processes[process].process->metadata;
     struct cunei_analysis_thread *threads =
-        realloc(survey->threads, (survey->thread_count + 1) * sizeof(*threads));
+        realloc(analysis->threads, (analysis->thread_count + 1) * sizeof(*threads));
     if (!threads)
         return -ENOMEM;
-    survey->threads = threads;
+    analysis->threads = threads;
     /* It may have lived on after its last event. */
     uint64_t end =
         thread->ended && thread->cpu_end > thread->end ? thread->cpu_end : thread->end;
-    struct cunei_analysis_thread *to = &threads[survey->thread_count++];
+    struct cunei_analysis_thread *to = &threads[analysis->thread_count++];
     *to = (struct cunei_analysis_thread){
         .process = process,
         .serial = thread->serial,
@@ -240,8 +241,8 @@ int cunei_merge_process_thread(struct cunei_analysis *survey, size_t process,
         .calls = thread->calls,
     };
     memcpy(to->name, thread->name, sizeof(to->name));
-    intake_times(to, profile, thread);
-    return intake_open(survey, to, thread);
+    merge_times(to, profile, thread);
+    return merge_open(analysis, to, thread);
 }
 
 /* A stream's lines; damage was told when its pieces were read. */
@@ -265,7 +266,7 @@ static int read_lines(struct cunei_lines *lines,
     return rc < 0 ? rc : end_rc;
 }
 
-int cunei_merge_process_lines(struct cunei_analysis *survey,
+int cunei_merge_process_lines(struct cunei_analysis *analysis,
                               const struct cunei_trace_process *process,
                               const struct cunei_profile *profile, const uint32_t *map)
 {
@@ -277,7 +278,7 @@ int cunei_merge_process_lines(struct cunei_analysis *survey,
             rc = read_lines(&lines, process, &process->streams[i]);
     }
     if (rc == 0)
-        rc = cunei_lines_add(&survey->lines, &lines, map, profile->slot_count,
+        rc = cunei_lines_add(&analysis->lines, &lines, map, profile->slot_count,
                              CUNEI_NS_PER_S, profile->frequency);
     cunei_lines_fini(&lines);
     return rc;
@@ -318,13 +319,13 @@ static int read_said(struct cunei_user_reader *reader,
     return rc < 0 ? rc : end_rc;
 }
 
-int cunei_merge_process_said(struct cunei_analysis *survey, size_t index,
+int cunei_merge_process_said(struct cunei_analysis *analysis, size_t index,
                              const struct cunei_profile *profile,
                              const struct cunei_analysis_options *options)
 {
-    const struct cunei_trace_process *process = survey->processes[index].process;
+    const struct cunei_trace_process *process = analysis->processes[index].process;
     struct cunei_user_reader_options reading = {
-        .facts = &survey->userfacts,
+        .facts = &analysis->user_facts,
         .functions = process->functions,
         .function_count = process->function_count,
         .kinds = cunei_trace_kinds(process),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a process's profile adds to a survey: private to survey.c. */
+/* What a process's profile adds to a analysis: private to analysis.c. */
 #ifndef CUNEI_ANALYSIS_MERGE_PROCESS_H
 #define CUNEI_ANALYSIS_MERGE_PROCESS_H
 
@@ -14,29 +14,29 @@
  * Where each slot of a profile goes: slot 0 stays, others become an index plus one, or
  * 0 where nothing is known of the function.  Owned by the caller; NULL: no memory.
  */
-uint32_t *cunei_merge_process_map(struct cunei_analysis *survey,
+uint32_t *cunei_merge_process_map(struct cunei_analysis *analysis,
                                   const struct cunei_trace_process *process,
                                   const struct cunei_profile *profile);
 
 /* -ENOMEM, from each of these. */
-int cunei_merge_process_functions(struct cunei_analysis *survey,
+int cunei_merge_process_functions(struct cunei_analysis *analysis,
                                   const struct cunei_profile *profile,
                                   const uint32_t *map);
-int cunei_merge_process_tasks(struct cunei_analysis *survey, size_t process,
+int cunei_merge_process_tasks(struct cunei_analysis *analysis, size_t process,
                               const struct cunei_profile *profile, const uint32_t *map);
-int cunei_merge_process_thread(struct cunei_analysis *survey, size_t process,
+int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
                                const struct cunei_profile *profile,
                                const struct cunei_thread *thread);
 
 /* Its lines, in a pass of their own over its streams: model/lines.h says why. */
-int cunei_merge_process_lines(struct cunei_analysis *survey,
+int cunei_merge_process_lines(struct cunei_analysis *analysis,
                               const struct cunei_trace_process *process,
                               const struct cunei_profile *profile, const uint32_t *map);
 
 /* What it said itself, in the same way; whether there is anything. */
 bool cunei_merge_process_has_said(const struct cunei_trace_process *process,
                                   const struct cunei_profile *profile);
-int cunei_merge_process_said(struct cunei_analysis *survey, size_t index,
+int cunei_merge_process_said(struct cunei_analysis *analysis, size_t index,
                              const struct cunei_profile *profile,
                              const struct cunei_analysis_options *options);
 

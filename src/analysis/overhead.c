@@ -14,20 +14,20 @@
 static const struct {
     double times, more;
 } guesses[] = {
-    [CUNEI_TOLL_LEAST] = {0.7, 0.5},
-    [CUNEI_TOLL_USUAL] = {1, 3},
-    [CUNEI_TOLL_MOST] = {1, 8},
+    [CUNEI_OVERHEAD_LEAST] = {0.7, 0.5},
+    [CUNEI_OVERHEAD_USUAL] = {1, 3},
+    [CUNEI_OVERHEAD_MOST] = {1, 8},
 };
 
 /*
  * cost = floor × (1 + more × run / (run + HALF_WAY × floor)) + write, and run + cost is
  * what was found: the positive root of a quadratic equation.
  */
-double cunei_overhead_run_ns(const struct cunei_overhead *toll,
+double cunei_overhead_run_ns(const struct cunei_overhead *overhead,
                              enum cunei_overhead_guess guess)
 {
-    double floor_ns = guesses[guess].times * toll->floor_ns;
-    double found_ns = toll->cpu_ns - toll->write_ns;
+    double floor_ns = guesses[guess].times * overhead->floor_ns;
+    double found_ns = overhead->cpu_ns - overhead->write_ns;
 
     if (found_ns <= floor_ns)
         return 0;
@@ -37,11 +37,11 @@ double cunei_overhead_run_ns(const struct cunei_overhead *toll,
     return (sqrt(b * b + 4 * c) - b) / 2;
 }
 
-double cunei_overhead_cost_ns(const struct cunei_overhead *toll,
+double cunei_overhead_cost_ns(const struct cunei_overhead *overhead,
                               enum cunei_overhead_guess guess, double run_ns)
 {
-    double floor_ns = guesses[guess].times * toll->floor_ns;
+    double floor_ns = guesses[guess].times * overhead->floor_ns;
     double apart = floor_ns > 0 ? run_ns / (run_ns + HALF_WAY * floor_ns) : 0;
 
-    return floor_ns * (1 + guesses[guess].more * apart) + toll->write_ns;
+    return floor_ns * (1 + guesses[guess].more * apart) + overhead->write_ns;
 }

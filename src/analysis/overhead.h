@@ -9,9 +9,9 @@
  * up to a bound, and differs from program to program: `make bench ARGS="--only
  * filters"` finds it.
  *
- *     struct cunei_overhead toll = {.floor_ns = …, .write_ns = …, .cpu_ns = …};
- *     double run_ns = cunei_overhead_run_ns(&toll, CUNEI_TOLL_USUAL);
- *     double cost_ns = cunei_overhead_cost_ns(&toll, CUNEI_TOLL_USUAL, run_ns);
+ *     struct cunei_overhead overhead = {.floor_ns = …, .write_ns = …, .cpu_ns = …};
+ *     double run_ns = cunei_overhead_run_ns(&overhead, CUNEI_OVERHEAD_USUAL);
+ *     double cost_ns = cunei_overhead_cost_ns(&overhead, CUNEI_OVERHEAD_USUAL, run_ns);
  */
 #ifndef CUNEI_ANALYSIS_OVERHEAD_H
 #define CUNEI_ANALYSIS_OVERHEAD_H
@@ -20,13 +20,13 @@
 
 /* What costs more than an event, in events: the first sight of a function, an exception
  * that is raised, and a frame that one ends. */
-#define CUNEI_TOLL_SIGHT 120
-#define CUNEI_TOLL_RAISE 6
+#define CUNEI_OVERHEAD_SIGHT 120
+#define CUNEI_OVERHEAD_RAISE 6
 
 enum cunei_overhead_guess {
-    CUNEI_TOLL_LEAST,
-    CUNEI_TOLL_USUAL,
-    CUNEI_TOLL_MOST,
+    CUNEI_OVERHEAD_LEAST,
+    CUNEI_OVERHEAD_USUAL,
+    CUNEI_OVERHEAD_MOST,
 };
 
 struct cunei_overhead {
@@ -36,11 +36,11 @@ struct cunei_overhead {
 };
 
 /* The CPU time that the program itself took, 0 if the floor leaves none. */
-double cunei_overhead_run_ns(const struct cunei_overhead *toll,
+double cunei_overhead_run_ns(const struct cunei_overhead *overhead,
                              enum cunei_overhead_guess guess);
 
 /* What recording costs a program that takes `run_ns` without. */
-double cunei_overhead_cost_ns(const struct cunei_overhead *toll,
+double cunei_overhead_cost_ns(const struct cunei_overhead *overhead,
                               enum cunei_overhead_guess guess, double run_ns);
 
 #endif

@@ -134,12 +134,12 @@ void cunei_pool_fini(struct cunei_pool *pool)
 void cunei_pool_note_damage(struct cunei_pool *pool,
                             const struct cunei_trace_error *error)
 {
-    struct cunei_analysis *survey = pool->survey;
+    struct cunei_analysis *analysis = pool->analysis;
 
     (void)pthread_mutex_lock(&pool->lock);
-    if (survey->damage_count < CUNEI_ANALYSIS_DAMAGES_MAX)
-        survey->damages[survey->damage_count] = *error;
-    survey->damage_count++;
+    if (analysis->damage_count < CUNEI_ANALYSIS_DAMAGES_MAX)
+        analysis->damages[analysis->damage_count] = *error;
+    analysis->damage_count++;
     (void)pthread_mutex_unlock(&pool->lock);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The threads that read a survey's pieces: private to survey.c.
+ * The threads that read a analysis's pieces: private to analysis.c.
  *
  * Pieces are taken in order, so that few processes are under way at a time.  Everything
  * in `struct cunei_pool` but `done_bytes` and `next` is changed under its lock.
@@ -38,7 +38,7 @@ struct cunei_pool_process {
 };
 
 struct cunei_pool {
-    struct cunei_analysis *survey;
+    struct cunei_analysis *analysis;
     const struct cunei_analysis_options *options;
     struct cunei_pool_process *processes; /* owned, as the next */
     size_t process_count;

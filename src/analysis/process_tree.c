@@ -37,7 +37,7 @@ uint64_t cunei_process_tree_wall_ns(const struct cunei_analysis_process *process
     return lived_until_ns(process) - cunei_process_tree_start_ns(process);
 }
 
-/* The survey's processes by pid and index; and by folder. */
+/* The analysis's processes by pid and index; and by folder. */
 struct key {
     const struct cunei_analysis_process *process;
     const char *folder;
@@ -106,9 +106,9 @@ static size_t find_parent(const struct key *keys, size_t count,
     return best;
 }
 
-int cunei_process_tree_find(struct cunei_analysis *survey)
+int cunei_process_tree_find(struct cunei_analysis *analysis)
 {
-    size_t count = survey->process_count;
+    size_t count = analysis->process_count;
     struct key *keys = calloc(2 * count + 1, sizeof(*keys));
     struct key *folders = keys + count;
     if (!keys)
@@ -116,14 +116,14 @@ int cunei_process_tree_find(struct cunei_analysis *survey)
 
     for (size_t i = 0; i < count; i++)
         keys[i] = folders[i] = (struct key){
-            .process = &survey->processes[i],
-            .folder = cunei_trace_folder(survey->processes[i].process),
+            .process = &analysis->processes[i],
+            .folder = cunei_trace_folder(analysis->processes[i].process),
             .index = i,
         };
     qsort(keys, count, sizeof(*keys), compare_pids);
     qsort(folders, count, sizeof(*folders), compare_folders);
     for (size_t i = 0; i < count; i++) {
-        struct cunei_analysis_process *process = &survey->processes[i];
+        struct cunei_analysis_process *process = &analysis->processes[i];
         const char *folder = process->process->description.parent_folder;
         size_t parent = folder ? find_folder(folders, count, folder) : SIZE_MAX;
         if (parent >= i)
@@ -134,16 +134,16 @@ int cunei_process_tree_find(struct cunei_analysis *survey)
     return 0;
 }
 
-size_t cunei_process_tree_parent(const struct cunei_analysis *survey, size_t process)
+size_t cunei_process_tree_parent(const struct cunei_analysis *analysis, size_t process)
 {
-    size_t parent = survey->processes[process].parent;
-    return parent < survey->process_count ? parent : survey->process_count;
+    size_t parent = analysis->processes[process].parent;
+    return parent < analysis->process_count ? parent : analysis->process_count;
 }
 
 int cunei_process_tree_init(struct cunei_process_tree *family,
-                            const struct cunei_analysis *survey)
+                            const struct cunei_analysis *analysis)
 {
-    size_t count = survey->process_count;
+    size_t count = analysis->process_count;
 
     family->first = malloc((2 * count + 1) * sizeof(*family->first));
     if (!family->first)
@@ -152,7 +152,7 @@ int cunei_process_tree_init(struct cunei_process_tree *family,
     for (size_t i = 0; i <= count; i++)
         family->first[i] = SIZE_MAX;
     for (size_t i = count; i > 0; i--) {
-        size_t *first = &family->first[cunei_process_tree_parent(survey, i - 1)];
+        size_t *first = &family->first[cunei_process_tree_parent(analysis, i - 1)];
         family->next[i - 1] = *first;
         *first = i - 1;
     }

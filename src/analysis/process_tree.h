@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which process of a survey started which. */
+/* Which process of a analysis started which. */
 #ifndef CUNEI_ANALYSIS_PROCESS_TREE_H
 #define CUNEI_ANALYSIS_PROCESS_TREE_H
 
@@ -13,7 +13,7 @@
  * the child of the process with its parent's number that lived when it started.  A
  * parent always stands before its children.  -ENOMEM.
  */
-int cunei_process_tree_find(struct cunei_analysis *survey);
+int cunei_process_tree_find(struct cunei_analysis *analysis);
 
 /* The children of each process, in the order of their start; SIZE_MAX: no more. */
 struct cunei_process_tree {
@@ -22,11 +22,11 @@ struct cunei_process_tree {
 };
 
 int cunei_process_tree_init(struct cunei_process_tree *family,
-                            const struct cunei_analysis *survey);
+                            const struct cunei_analysis *analysis);
 void cunei_process_tree_fini(struct cunei_process_tree *family);
 
 /* The index of the parent, or the number of processes where there is none. */
-size_t cunei_process_tree_parent(const struct cunei_analysis *survey, size_t process);
+size_t cunei_process_tree_parent(const struct cunei_analysis *analysis, size_t process);
 
 /*
  * Wall clock; the end is 0 while it runs, and never before the start.  So far it has

@@ -103,14 +103,14 @@ static void say_manner(struct cunei_compare_sides *sides, const char *path,
 }
 
 static void say_losses(struct cunei_compare_sides *sides, const char *path,
-                       const struct cunei_analysis *survey)
+                       const struct cunei_analysis *analysis)
 {
-    if (survey->lost > 0)
+    if (analysis->lost > 0)
         cunei_cmd_note("'%s' lost %" PRIu64 " events, so that calls are missing in it",
-                       path, survey->lost);
-    if (survey->damage_count > 0 && !sides->damage[0])
+                       path, analysis->lost);
+    if (analysis->damage_count > 0 && !sides->damage[0])
         (void)snprintf(sides->damage, sizeof(sides->damage), "%s",
-                       survey->damages[0].text);
+                       analysis->damages[0].text);
 }
 
 static int add_trace(struct cunei_compare_sides *sides,
@@ -122,19 +122,19 @@ static int add_trace(struct cunei_compare_sides *sides,
                                                   .progress_context = &progress,
                                                   .said = true,
                                                   .tree = comparison->has_trees};
-    struct cunei_analysis survey;
+    struct cunei_analysis analysis;
     struct cunei_trace trace;
 
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != EXIT_SUCCESS)
         return status;
     say_manner(sides, path, &trace);
-    int rc = cunei_analysis_init(&survey, &trace, &wanted);
+    int rc = cunei_analysis_init(&analysis, &trace, &wanted);
     cunei_progress_clear(&progress);
     if (rc == 0) {
-        rc = cunei_comparison_add(comparison, side, &survey);
-        say_losses(sides, path, &survey);
-        cunei_analysis_fini(&survey);
+        rc = cunei_comparison_add(comparison, side, &analysis);
+        say_losses(sides, path, &analysis);
+        cunei_analysis_fini(&analysis);
     }
     cunei_trace_close(&trace);
     return rc < 0 ? cunei_cmd_fail(rc, "cannot read '%s'", path) : EXIT_SUCCESS;

@@ -261,13 +261,13 @@ static int propose(const struct cunei_trace *trace, const char *path,
     struct cunei_progress progress = {.what = "reading"};
     const struct cunei_analysis_options options = {.progress = cunei_progress_show,
                                                    .progress_context = &progress};
-    struct cunei_analysis survey;
+    struct cunei_analysis analysis;
 
-    int rc = cunei_analysis_init(&survey, trace, &options);
+    int rc = cunei_analysis_init(&analysis, trace, &options);
     cunei_progress_clear(&progress);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot read '%s'", path);
-    rc = cunei_filter_proposal_make(proposal, &survey);
+    rc = cunei_filter_proposal_make(proposal, &analysis);
     int status = EXIT_SUCCESS;
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot read '%s'", path);
@@ -278,7 +278,7 @@ static int propose(const struct cunei_trace *trace, const char *path,
         status = write_proposal(&subject, values);
     }
     cunei_filter_proposal_fini(proposal);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     return status;
 }
 

@@ -22,7 +22,7 @@
 
 struct writer {
     FILE *out;
-    const struct cunei_analysis *survey;
+    const struct cunei_analysis *analysis;
     struct cunei_buffer text;
     struct cunei_functions files; /* by their name alone */
     uint32_t file_count;          /* that were named so far */
@@ -34,8 +34,8 @@ struct writer {
 /* Edges by caller: a counting sort. */
 static int sort_edges(struct writer *writer)
 {
-    const struct cunei_edges *edges = writer->survey->edges;
-    size_t count = (size_t)writer->survey->functions.count + 3;
+    const struct cunei_edges *edges = writer->analysis->edges;
+    size_t count = (size_t)writer->analysis->functions.count + 3;
 
     writer->named = calloc(count, sizeof(*writer->named));
     writer->begins = calloc(count, sizeof(*writer->begins));
@@ -79,8 +79,8 @@ static void put_name(struct writer *writer, const char *key, uint32_t index)
     cunei_buffer_format(&writer->text, "%s=(%" PRIu32 ")", key, index + 1);
     if (!writer->named[index]) {
         cunei_buffer_append_text(&writer->text, " ");
-        cunei_name_put_function(&writer->text, &writer->survey->functions.items[index],
-                                '\0');
+        cunei_name_put_function(&writer->text,
+                                &writer->analysis->functions.items[index], '\0');
         writer->named[index] = 1;
     }
     cunei_buffer_append_text(&writer->text, "\n");
@@ -88,7 +88,7 @@ static void put_name(struct writer *writer, const char *key, uint32_t index)
 
 static int put_call(struct writer *writer, const struct cunei_edge *edge)
 {
-    const struct cunei_function *functions = writer->survey->functions.items;
+    const struct cunei_function *functions = writer->analysis->functions.items;
     const struct cunei_function *callee = &functions[edge->callee - 1];
     uint64_t count = edge->calls + edge->resumes;
 
@@ -106,17 +106,18 @@ static int put_call(struct writer *writer, const struct cunei_edge *edge)
 
 static int put_function(struct writer *writer, uint32_t index)
 {
-    const struct cunei_function *function = &writer->survey->functions.items[index];
+    const struct cunei_function *function = &writer->analysis->functions.items[index];
 
     int rc = put_file(writer, "fl", function);
     if (rc < 0)
         return rc;
     put_name(writer, "fn", index);
     cunei_buffer_format(&writer->text, "%" PRIu32 " %" PRIu64 "\n", function->line,
-                        writer->survey->facts[index].self_ns);
+                        writer->analysis->facts[index].self_ns);
     for (uint32_t i = writer->begins[index + 1];
          rc == 0 && i < writer->begins[index + 2]; i++) {
-        const struct cunei_edge *edge = &writer->survey->edges->items[writer->edges[i]];
+        const struct cunei_edge *edge =
+            &writer->analysis->edges->items[writer->edges[i]];
         if (edge->callee > 0)
             rc = put_call(writer, edge);
     }
@@ -126,14 +127,14 @@ static int put_function(struct writer *writer, uint32_t index)
 
 static void put_head(struct writer *writer)
 {
-    const struct cunei_analysis *survey = writer->survey;
+    const struct cunei_analysis *analysis = writer->analysis;
     struct cunei_buffer command = {0};
     uint64_t self_ns = 0;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++)
-        self_ns += survey->facts[i].self_ns;
-    if (survey->process_count > 0)
-        cunei_format_command(&command, &survey->processes[0].process->description);
+    for (uint32_t i = 0; i < analysis->functions.count; i++)
+        self_ns += analysis->facts[i].self_ns;
+    if (analysis->process_count > 0)
+        cunei_format_command(&command, &analysis->processes[0].process->description);
     cunei_buffer_append_text(
         &writer->text,
         "# callgrind format\nversion: 1\ncreator: cunei " CUNEI_VERSION "\ncmd: ");
@@ -146,35 +147,35 @@ static void put_head(struct writer *writer)
 
 /* What a function spends in its own regions is here theirs: else it would count twice,
  * as they are called by it. */
-static void give_to_regions(struct cunei_analysis *survey)
+static void give_to_regions(struct cunei_analysis *analysis)
 {
-    if (survey->regions == 0)
+    if (analysis->regions == 0)
         return;
-    for (uint32_t i = 0; i < survey->functions.count; i++)
-        survey->facts[i].self_ns = 0;
-    for (uint32_t i = 1; i < survey->edges->count; i++) {
-        const struct cunei_edge *edge = &survey->edges->items[i];
+    for (uint32_t i = 0; i < analysis->functions.count; i++)
+        analysis->facts[i].self_ns = 0;
+    for (uint32_t i = 1; i < analysis->edges->count; i++) {
+        const struct cunei_edge *edge = &analysis->edges->items[i];
         if (edge->callee > 0)
-            survey->facts[edge->callee - 1].self_ns += edge->self;
+            analysis->facts[edge->callee - 1].self_ns += edge->self;
     }
 }
 
 int cunei_export_callgrind(struct cunei_export *export)
 {
-    struct cunei_analysis survey;
-    struct writer writer = {.out = export->out, .survey = &survey};
+    struct cunei_analysis analysis;
+    struct writer writer = {.out = export->out, .analysis = &analysis};
 
-    int rc = cunei_selection_survey(
-        export, &(struct cunei_analysis_options){.edges = true}, &survey);
+    int rc = cunei_selection_analyze(
+        export, &(struct cunei_analysis_options){.edges = true}, &analysis);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_time_edges(&survey);
-    give_to_regions(&survey);
+    rc = cunei_exact_time_edges(&analysis);
+    give_to_regions(&analysis);
     if (rc == 0)
         rc = sort_edges(&writer);
     if (rc == 0)
         put_head(&writer);
-    for (uint32_t i = 0; rc == 0 && i < survey.functions.count; i++)
+    for (uint32_t i = 0; rc == 0 && i < analysis.functions.count; i++)
         rc = put_function(&writer, i);
     if (rc == 0)
         rc = cunei_drain(&writer.text, writer.out);
@@ -183,6 +184,6 @@ int cunei_export_callgrind(struct cunei_export *export)
     free(writer.begins);
     free(writer.edges);
     cunei_buffer_fini(&writer.text);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     return rc;
 }

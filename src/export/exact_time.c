@@ -26,28 +26,28 @@ static void add_share(struct share *share, uint32_t part, uint64_t ns)
     }
 }
 
-static bool is_region(const struct cunei_analysis *survey, uint32_t slot)
+static bool is_region(const struct cunei_analysis *analysis, uint32_t slot)
 {
-    return slot > 0 && cunei_definition_of(&survey->functions.items[slot - 1]) ==
+    return slot > 0 && cunei_definition_of(&analysis->functions.items[slot - 1]) ==
                            CUNEI_DEFINITION_REGION;
 }
 
 /* Whose own time a node's is in the report: what passes in a region is that of the
  * function that it is open in. */
-static void find_owners(const struct cunei_analysis *survey, uint32_t *owners)
+static void find_owners(const struct cunei_analysis *analysis, uint32_t *owners)
 {
-    const struct cunei_tree *tree = survey->tree;
+    const struct cunei_tree *tree = analysis->tree;
 
     for (uint32_t i = 1; i < tree->count; i++) {
         const struct cunei_node *node = &tree->nodes[i];
-        owners[i] = is_region(survey, node->slot) ? owners[node->parent] : node->slot;
+        owners[i] = is_region(analysis, node->slot) ? owners[node->parent] : node->slot;
     }
 }
 
-int cunei_exact_time_tree(struct cunei_analysis *survey)
+int cunei_exact_time_tree(struct cunei_analysis *analysis)
 {
-    struct cunei_tree *tree = survey->tree;
-    uint32_t count = survey->functions.count;
+    struct cunei_tree *tree = analysis->tree;
+    uint32_t count = analysis->functions.count;
     struct share *shares = calloc(count + (size_t)1, sizeof(*shares));
     uint32_t *owners = calloc(tree->count + (size_t)1, sizeof(*owners));
 
@@ -56,13 +56,13 @@ int cunei_exact_time_tree(struct cunei_analysis *survey)
         free(owners);
         return -ENOMEM;
     }
-    find_owners(survey, owners);
+    find_owners(analysis, owners);
     for (uint32_t i = 1; i < tree->count; i++)
         add_share(&shares[owners[i]], i, tree->nodes[i].self);
     /* Where the tree is full, functions have what is not theirs. */
     for (uint32_t slot = 1; tree->folded == 0 && slot <= count; slot++) {
         const struct share *share = &shares[slot];
-        uint64_t self_ns = survey->facts[slot - 1].self_ns;
+        uint64_t self_ns = analysis->facts[slot - 1].self_ns;
         if (share->largest > 0 && self_ns > share->sum_ns)
             tree->nodes[share->largest].self += self_ns - share->sum_ns;
     }
@@ -71,10 +71,10 @@ int cunei_exact_time_tree(struct cunei_analysis *survey)
     return 0;
 }
 
-int cunei_exact_time_edges(struct cunei_analysis *survey)
+int cunei_exact_time_edges(struct cunei_analysis *analysis)
 {
-    struct cunei_edges *edges = survey->edges;
-    uint32_t count = survey->functions.count;
+    struct cunei_edges *edges = analysis->edges;
+    uint32_t count = analysis->functions.count;
     struct share *selves = calloc(2 * (count + (size_t)1), sizeof(*selves));
 
     if (!selves)
@@ -85,10 +85,10 @@ int cunei_exact_time_edges(struct cunei_analysis *survey)
         add_share(&selves[edge->callee], i, edge->self);
         add_share(&totals[edge->callee], i, edge->total);
         /* In a region's own time it is not known which part is whose. */
-        selves[edge->caller].is_open |= is_region(survey, edge->callee);
+        selves[edge->caller].is_open |= is_region(analysis, edge->callee);
     }
     for (uint32_t slot = 1; slot <= count; slot++) {
-        const struct cunei_analysis_function *facts = &survey->facts[slot - 1];
+        const struct cunei_analysis_function *facts = &analysis->facts[slot - 1];
         struct cunei_edge *longest = &edges->items[totals[slot].largest];
         struct cunei_edge *busiest = &edges->items[selves[slot].largest];
         if (totals[slot].largest > 0 && facts->total_ns > totals[slot].sum_ns)

@@ -9,9 +9,9 @@ struct cunei_analysis;
  * Ticks become nanoseconds in each node by itself, and lose up to one there: what is
  * missing of a function's self time goes to the node that has most of it.  -ENOMEM.
  */
-int cunei_exact_time_tree(struct cunei_analysis *survey);
+int cunei_exact_time_tree(struct cunei_analysis *analysis);
 
 /* The same for its callers: self times and totals. */
-int cunei_exact_time_edges(struct cunei_analysis *survey);
+int cunei_exact_time_edges(struct cunei_analysis *analysis);
 
 #endif

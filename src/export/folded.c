@@ -16,7 +16,7 @@
 #include "model/call_tree.h"
 
 struct writer {
-    const struct cunei_analysis *survey;
+    const struct cunei_analysis *analysis;
     struct cunei_buffer lines;
     struct cunei_buffer names; /* of all functions, each with a ';' behind it … */
     size_t *offsets;           /* … and where they begin, by slot; owned */
@@ -26,9 +26,9 @@ struct writer {
 /* Names are put together once: they come again and again. */
 static int put_names(struct writer *writer)
 {
-    const struct cunei_functions *functions = &writer->survey->functions;
+    const struct cunei_functions *functions = &writer->analysis->functions;
 
-    writer->path = calloc(writer->survey->tree->count, sizeof(*writer->path));
+    writer->path = calloc(writer->analysis->tree->count, sizeof(*writer->path));
     writer->offsets = calloc(functions->count + (size_t)2, sizeof(*writer->offsets));
     if (!writer->path || !writer->offsets)
         return -ENOMEM;
@@ -45,7 +45,7 @@ static int put_names(struct writer *writer)
 /* The frames down to a node, outermost first, and its time. */
 static void put_stack(struct writer *writer, uint32_t node)
 {
-    const struct cunei_node *nodes = writer->survey->tree->nodes;
+    const struct cunei_node *nodes = writer->analysis->tree->nodes;
     uint64_t self_ns = nodes[node].self;
     uint32_t depth = 0;
 
@@ -65,18 +65,18 @@ static void put_stack(struct writer *writer, uint32_t node)
 
 int cunei_export_folded(struct cunei_export *export)
 {
-    struct cunei_analysis survey;
-    struct writer writer = {.survey = &survey};
+    struct cunei_analysis analysis;
+    struct writer writer = {.analysis = &analysis};
 
-    int rc = cunei_selection_survey(
-        export, &(struct cunei_analysis_options){.tree = true}, &survey);
+    int rc = cunei_selection_analyze(
+        export, &(struct cunei_analysis_options){.tree = true}, &analysis);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_time_tree(&survey);
+    rc = cunei_exact_time_tree(&analysis);
     if (rc == 0)
         rc = put_names(&writer);
-    for (uint32_t i = 1; rc == 0 && i < survey.tree->count; i++) {
-        if (survey.tree->nodes[i].self == 0)
+    for (uint32_t i = 1; rc == 0 && i < analysis.tree->count; i++) {
+        if (analysis.tree->nodes[i].self == 0)
             continue;
         put_stack(&writer, i);
         rc = cunei_drain_full(&writer.lines, export->out);
@@ -87,6 +87,6 @@ int cunei_export_folded(struct cunei_export *export)
     free(writer.offsets);
     cunei_buffer_fini(&writer.names);
     cunei_buffer_fini(&writer.lines);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     return rc;
 }

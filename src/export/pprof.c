@@ -78,7 +78,7 @@ enum string {
 
 struct writer {
     FILE *out;
-    const struct cunei_analysis *survey;
+    const struct cunei_analysis *analysis;
     struct cunei_buffer proto;
     z_stream zip;
     bool has_zip;
@@ -125,7 +125,7 @@ static void put_type(struct cunei_buffer *out, uint32_t field, enum string type,
 
 static void put_head(struct writer *writer)
 {
-    const struct cunei_analysis *survey = writer->survey;
+    const struct cunei_analysis *analysis = writer->analysis;
     struct cunei_buffer *out = &writer->proto;
 
     put_type(out, PROFILE_SAMPLE_TYPE, STRING_CALLS, STRING_COUNT);
@@ -133,8 +133,8 @@ static void put_head(struct writer *writer)
     put_type(out, PROFILE_PERIOD_TYPE, STRING_TIME, STRING_NANOSECONDS);
     cunei_proto_number(out, PROFILE_PERIOD, 1);
     cunei_proto_number(out, PROFILE_DEFAULT_TYPE, STRING_TIME);
-    cunei_proto_number(out, PROFILE_TIME, survey->begin_ns);
-    cunei_proto_number(out, PROFILE_DURATION, cunei_analysis_duration_ns(survey));
+    cunei_proto_number(out, PROFILE_TIME, analysis->begin_ns);
+    cunei_proto_number(out, PROFILE_DURATION, cunei_analysis_duration_ns(analysis));
     /* Without one, pprof looks for a binary. */
     size_t mapping = cunei_proto_open(out, PROFILE_MAPPING);
     cunei_proto_number(out, MAPPING_ID, 1);
@@ -171,7 +171,7 @@ static void put_function(struct cunei_buffer *out, uint32_t slot, uint64_t name,
 
 static int put_functions(struct writer *writer)
 {
-    const struct cunei_functions *functions = &writer->survey->functions;
+    const struct cunei_functions *functions = &writer->analysis->functions;
     uint64_t string = STRING_FIRST;
     int rc = 0;
 
@@ -193,7 +193,7 @@ static int put_strings(struct writer *writer)
 {
     static const char *const fixed[] = {"",   "calls", "count", "time", "nanoseconds",
                                         NULL, "?"};
-    const struct cunei_analysis *survey = writer->survey;
+    const struct cunei_analysis *analysis = writer->analysis;
     struct cunei_buffer text = {0};
     int rc = 0;
 
@@ -201,12 +201,12 @@ static int put_strings(struct writer *writer)
         cunei_buffer_clear(&text);
         if (fixed[i])
             cunei_buffer_append_text(&text, fixed[i]);
-        else if (survey->process_count > 0)
-            cunei_format_command(&text, &survey->processes[0].process->description);
+        else if (analysis->process_count > 0)
+            cunei_format_command(&text, &analysis->processes[0].process->description);
         put_string(&writer->proto, &text);
     }
-    for (uint32_t i = 0; rc == 0 && i < survey->functions.count; i++) {
-        const struct cunei_function *function = &survey->functions.items[i];
+    for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
+        const struct cunei_function *function = &analysis->functions.items[i];
         cunei_buffer_clear(&text);
         cunei_name_put_function(&text, function, '\0');
         put_string(&writer->proto, &text);
@@ -242,7 +242,7 @@ static void put_sample(struct cunei_buffer *out, const struct cunei_node *nodes,
 
 static int put_samples(struct writer *writer)
 {
-    const struct cunei_tree *tree = writer->survey->tree;
+    const struct cunei_tree *tree = writer->analysis->tree;
     int rc = 0;
 
     for (uint32_t i = 1; rc == 0 && i < tree->count; i++) {
@@ -267,19 +267,19 @@ static int begin_zip(struct writer *writer)
 int cunei_export_pprof(struct cunei_export *export)
 {
     struct writer *writer = calloc(1, sizeof(*writer));
-    struct cunei_analysis survey;
+    struct cunei_analysis analysis;
 
     if (!writer)
         return -ENOMEM;
-    int rc = cunei_selection_survey(
-        export, &(struct cunei_analysis_options){.tree = true}, &survey);
+    int rc = cunei_selection_analyze(
+        export, &(struct cunei_analysis_options){.tree = true}, &analysis);
     if (rc < 0) {
         free(writer);
         return rc;
     }
     writer->out = export->out;
-    writer->survey = &survey;
-    rc = cunei_exact_time_tree(&survey);
+    writer->analysis = &analysis;
+    rc = cunei_exact_time_tree(&analysis);
     if (rc == 0)
         rc = begin_zip(writer);
     if (rc == 0) {
@@ -295,7 +295,7 @@ int cunei_export_pprof(struct cunei_export *export)
     if (writer->has_zip)
         (void)deflateEnd(&writer->zip);
     cunei_buffer_fini(&writer->proto);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     free(writer);
     return rc;
 }

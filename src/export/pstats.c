@@ -33,22 +33,22 @@ struct entry {
 
 struct writer {
     FILE *out;
-    const struct cunei_analysis *survey;
+    const struct cunei_analysis *analysis;
     struct cunei_buffer marshal;
     struct cunei_buffer name;         /* of one that is written in C */
     struct cunei_functions functions; /* by file, line and name */
     struct entry *entries;            /* owned: of each */
-    uint32_t *map;                    /* owned: a survey's slot to one of them */
+    uint32_t *map;                    /* owned: a analysis's slot to one of them */
     struct cunei_edges *edges;        /* owned: between them */
     uint32_t *next;                   /* owned: the next edge to the same one */
     char **names;                     /* owned, as each of them; or NULL */
     uint32_t mark_count;
 };
 
-/* Give a function of the survey its place here. */
+/* Give a function of the analysis its place here. */
 static int add_function(struct writer *writer, uint32_t index)
 {
-    const struct cunei_function *function = &writer->survey->functions.items[index];
+    const struct cunei_function *function = &writer->analysis->functions.items[index];
     struct cunei_function label = cunei_label_make(function, &writer->name);
 
     if (!function->file[0]) {
@@ -62,7 +62,7 @@ static int add_function(struct writer *writer, uint32_t index)
         return found;
     writer->map[index + 1] = (uint32_t)found + 1;
 
-    const struct cunei_analysis_function *facts = &writer->survey->facts[index];
+    const struct cunei_analysis_function *facts = &writer->analysis->facts[index];
     struct entry *entry = &writer->entries[found];
     entry->entries += facts->calls + facts->resumes;
     entry->recursive += facts->recursive + facts->nested;
@@ -76,7 +76,7 @@ static int add_edges(struct writer *writer)
     writer->edges = cunei_edges_new();
     if (!writer->edges)
         return -ENOMEM;
-    cunei_edges_add(writer->edges, writer->survey->edges, writer->map, 1, 1);
+    cunei_edges_add(writer->edges, writer->analysis->edges, writer->map, 1, 1);
     writer->next = calloc(writer->edges->count, sizeof(*writer->next));
     if (!writer->next)
         return -ENOMEM;
@@ -93,7 +93,7 @@ static int add_edges(struct writer *writer)
 
 static int gather(struct writer *writer)
 {
-    uint32_t count = writer->survey->functions.count;
+    uint32_t count = writer->analysis->functions.count;
     int rc = 0;
 
     writer->entries = calloc(count + (size_t)1, sizeof(*writer->entries));
@@ -155,7 +155,7 @@ static int put_entry(struct writer *writer, uint32_t index)
 
 static void fini(struct writer *writer)
 {
-    for (uint32_t i = 0; writer->names && i < writer->survey->functions.count; i++)
+    for (uint32_t i = 0; writer->names && i < writer->analysis->functions.count; i++)
         free(writer->names[i]);
     free(writer->names);
     free(writer->entries);
@@ -169,14 +169,14 @@ static void fini(struct writer *writer)
 
 int cunei_export_pstats(struct cunei_export *export)
 {
-    struct cunei_analysis survey;
-    struct writer writer = {.out = export->out, .survey = &survey};
+    struct cunei_analysis analysis;
+    struct writer writer = {.out = export->out, .analysis = &analysis};
 
-    int rc = cunei_selection_survey(
-        export, &(struct cunei_analysis_options){.edges = true}, &survey);
+    int rc = cunei_selection_analyze(
+        export, &(struct cunei_analysis_options){.edges = true}, &analysis);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_time_edges(&survey);
+    rc = cunei_exact_time_edges(&analysis);
     if (rc == 0)
         rc = gather(&writer);
     if (rc == 0)
@@ -188,6 +188,6 @@ int cunei_export_pstats(struct cunei_export *export)
         rc = cunei_drain(&writer.marshal, writer.out);
     }
     fini(&writer);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     return rc;
 }

@@ -93,15 +93,15 @@ static bool has_thread(const struct cunei_selection *selection, uint32_t serial)
 }
 
 static int select_called(struct cunei_export *export,
-                         const struct cunei_analysis *survey, const char *wanted)
+                         const struct cunei_analysis *analysis, const char *wanted)
 {
     bool is_found = false;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < survey->thread_count; i++) {
-        const struct cunei_analysis_thread *thread = &survey->threads[i];
+    for (size_t i = 0; rc == 0 && i < analysis->thread_count; i++) {
+        const struct cunei_analysis_thread *thread = &analysis->threads[i];
         const struct cunei_trace_process *process =
-            survey->processes[thread->process].process;
+            analysis->processes[thread->process].process;
         if (!is_called(thread, wanted))
             continue;
         rc = select_thread(&export->selections[process - export->trace->processes],
@@ -115,8 +115,8 @@ static int select_called(struct cunei_export *export,
     return rc;
 }
 
-int cunei_selection_survey_names(const struct cunei_export *export, bool is_shown,
-                                 struct cunei_analysis *survey)
+int cunei_selection_analyze_names(const struct cunei_export *export, bool is_shown,
+                                  struct cunei_analysis *analysis)
 {
     const struct cunei_analysis_options options = {
         .processes = export->options->processes,
@@ -125,19 +125,19 @@ int cunei_selection_survey_names(const struct cunei_export *export, bool is_show
         .progress_context = export->options->progress_context,
     };
 
-    return cunei_analysis_init(survey, export->trace, &options);
+    return cunei_analysis_init(analysis, export->trace, &options);
 }
 
 /* Names change while a thread runs: its last one is what reports call it. */
 static int select_threads(struct cunei_export *export)
 {
-    struct cunei_analysis survey;
+    struct cunei_analysis analysis;
 
-    int rc = cunei_selection_survey_names(export, true, &survey);
+    int rc = cunei_selection_analyze_names(export, true, &analysis);
     if (rc < 0)
         return rc;
     for (size_t i = 0; rc == 0 && i < export->options->thread_count; i++)
-        rc = select_called(export, &survey, export->options->threads[i]);
+        rc = select_called(export, &analysis, export->options->threads[i]);
     for (size_t i = 0; i < export->trace->process_count; i++) {
         struct cunei_selection *selection = &export->selections[i];
         selection->has_threads = true;
@@ -146,7 +146,7 @@ static int select_threads(struct cunei_export *export)
             qsort(selection->threads, selection->thread_count,
                   sizeof(*selection->threads), compare_serials);
     }
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     return rc;
 }
 
@@ -271,9 +271,9 @@ static int select_packet(void *context, const struct cunei_trace_process *proces
         &export->selections[process - export->trace->processes], cut, packet);
 }
 
-int cunei_selection_survey(struct cunei_export *export,
-                           const struct cunei_analysis_options *parts,
-                           struct cunei_analysis *survey)
+int cunei_selection_analyze(struct cunei_export *export,
+                            const struct cunei_analysis_options *parts,
+                            struct cunei_analysis *analysis)
 {
     const struct cunei_export_options *wanted = export->options;
     const struct cunei_analysis_options options = {
@@ -288,16 +288,16 @@ int cunei_selection_survey(struct cunei_export *export,
         .progress_context = wanted->progress_context,
     };
 
-    int rc = cunei_analysis_init(survey, export->trace, &options);
+    int rc = cunei_analysis_init(analysis, export->trace, &options);
     if (rc < 0)
         return rc;
-    export->threads = survey->thread_count;
-    export->calls = survey->calls;
-    export->lost = survey->lost;
-    export->missing_packets = survey->missing_packets;
-    export->is_folded = survey->tree && survey->tree->folded > 0;
-    export->damage_count = survey->damage_count;
-    if (survey->damage_count > 0)
-        export->damage = survey->damages[0];
+    export->threads = analysis->thread_count;
+    export->calls = analysis->calls;
+    export->lost = analysis->lost;
+    export->missing_packets = analysis->missing_packets;
+    export->is_folded = analysis->tree && analysis->tree->folded > 0;
+    export->damage_count = analysis->damage_count;
+    if (analysis->damage_count > 0)
+        export->damage = analysis->damages[0];
     return 0;
 }

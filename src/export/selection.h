@@ -44,13 +44,13 @@ struct cunei_analysis_options;
 
 /* Everything that is wanted, added up; damage is noted.  Of the options, `tree`,
  * `edges` and `said` count.  Errors as cunei_analysis_init. */
-int cunei_selection_survey(struct cunei_export *export,
-                           const struct cunei_analysis_options *parts,
-                           struct cunei_analysis *survey);
+int cunei_selection_analyze(struct cunei_export *export,
+                            const struct cunei_analysis_options *parts,
+                            struct cunei_analysis *analysis);
 
 /* The same of the chosen processes as a whole: names that were told at another time.
  * Its progress may be shown on the calling thread of the export only. */
-int cunei_selection_survey_names(const struct cunei_export *export, bool is_shown,
-                                 struct cunei_analysis *survey);
+int cunei_selection_analyze_names(const struct cunei_export *export, bool is_shown,
+                                  struct cunei_analysis *analysis);
 
 #endif

@@ -19,9 +19,9 @@ struct range {
 
 struct cunei_task_names {
     pthread_mutex_t lock;
-    atomic_bool is_ready;         /* what follows is there, and stays as it is */
-    struct cunei_analysis survey; /* its tasks by process and number */
-    struct range *ranges;         /* owned: by index of the process in the trace */
+    atomic_bool is_ready;           /* what follows is there, and stays as it is */
+    struct cunei_analysis analysis; /* its tasks by process and number */
+    struct range *ranges;           /* owned: by index of the process in the trace */
 };
 
 struct cunei_task_names *cunei_task_names_new(void)
@@ -38,7 +38,7 @@ void cunei_task_names_free(struct cunei_task_names *names)
     if (!names)
         return;
     if (atomic_load_explicit(&names->is_ready, memory_order_relaxed))
-        cunei_analysis_fini(&names->survey);
+        cunei_analysis_fini(&names->analysis);
     free(names->ranges);
     (void)pthread_mutex_destroy(&names->lock);
     free(names);
@@ -63,22 +63,23 @@ static int compare_numbers(const void *a, const void *b)
 /* Under the lock. */
 static int read_names(const struct cunei_export *export, struct cunei_task_names *names)
 {
-    struct cunei_analysis *survey = &names->survey;
+    struct cunei_analysis *analysis = &names->analysis;
 
     names->ranges = calloc(export->trace->process_count + 1, sizeof(*names->ranges));
     if (!names->ranges)
         return -ENOMEM;
-    int rc = cunei_selection_survey_names(export, false, survey);
+    int rc = cunei_selection_analyze_names(export, false, analysis);
     if (rc < 0) {
         free(names->ranges);
         names->ranges = NULL;
         return rc;
     }
-    if (survey->task_count > 0)
-        qsort(survey->tasks, survey->task_count, sizeof(*survey->tasks), compare_tasks);
-    for (size_t i = survey->task_count; i > 0; i--) {
+    if (analysis->task_count > 0)
+        qsort(analysis->tasks, analysis->task_count, sizeof(*analysis->tasks),
+              compare_tasks);
+    for (size_t i = analysis->task_count; i > 0; i--) {
         const struct cunei_trace_process *process =
-            survey->processes[survey->tasks[i - 1].process].process;
+            analysis->processes[analysis->tasks[i - 1].process].process;
         struct range *range = &names->ranges[process - export->trace->processes];
         range->begin = i - 1;
         range->count++;
@@ -117,7 +118,7 @@ static int find(const struct cunei_export *export,
         return rc;
     const struct range *range = &names->ranges[process - export->trace->processes];
     const struct cunei_analysis_task *found =
-        range->count > 0 ? bsearch(&wanted, names->survey.tasks + range->begin,
+        range->count > 0 ? bsearch(&wanted, names->analysis.tasks + range->begin,
                                    range->count, sizeof(wanted), compare_numbers)
                          : NULL;
     if (found && found->name && found->name[0])
@@ -140,7 +141,7 @@ int cunei_task_names_take(const struct cunei_export *export,
                           const struct cunei_trace_process *process, uint64_t number,
                           struct cunei_task_names_told *told, const char **name)
 {
-    const struct cunei_analysis *survey = &export->names->survey;
+    const struct cunei_analysis *analysis = &export->names->analysis;
     const struct cunei_analysis_task *task;
 
     *name = NULL;
@@ -150,28 +151,28 @@ int cunei_task_names_take(const struct cunei_export *export,
     if (rc < 0 || !task)
         return rc;
     if (!told->items)
-        told->items = calloc(survey->task_count, 1);
+        told->items = calloc(analysis->task_count, 1);
     if (!told->items)
         return -ENOMEM;
-    if (!told->items[task - survey->tasks])
+    if (!told->items[task - analysis->tasks])
         *name = task->name;
-    told->items[task - survey->tasks] = 1;
+    told->items[task - analysis->tasks] = 1;
     return 0;
 }
 
 int cunei_task_names_fill(const struct cunei_export *export,
-                          struct cunei_analysis *survey)
+                          struct cunei_analysis *analysis)
 {
     const char *name = NULL;
     int rc = 0;
 
     if (export->options->from_ns == 0)
         return 0;
-    for (size_t i = 0; rc == 0 && i < survey->task_count; i++) {
-        struct cunei_analysis_task *task = &survey->tasks[i];
+    for (size_t i = 0; rc == 0 && i < analysis->task_count; i++) {
+        struct cunei_analysis_task *task = &analysis->tasks[i];
         if (task->name)
             continue;
-        rc = cunei_task_names_find(export, survey->processes[task->process].process,
+        rc = cunei_task_names_find(export, analysis->processes[task->process].process,
                                    task->number, &name);
         task->name = name ? strdup(name) : NULL;
         if (rc == 0 && name && !task->name)

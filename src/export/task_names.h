@@ -35,8 +35,8 @@ int cunei_task_names_take(const struct cunei_export *export,
                           const struct cunei_trace_process *process, uint64_t number,
                           struct cunei_task_names_told *told, const char **name);
 
-/* Name the tasks of a survey of what is exported. */
+/* Name the tasks of a analysis of what is exported. */
 int cunei_task_names_fill(const struct cunei_export *export,
-                          struct cunei_analysis *survey);
+                          struct cunei_analysis *analysis);
 
 #endif

@@ -37,7 +37,7 @@ static void put_width(struct cunei_buffer *words, double width, uint64_t of)
 static void put_function(const struct cunei_report *report, uint32_t index,
                          struct cunei_buffer *words)
 {
-    const struct cunei_analysis_function *facts = &report->survey->facts[index];
+    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
 
     cunei_report_name(report, index, words);
     if (facts->guess.samples == 0) {
@@ -60,51 +60,52 @@ static void put_function(const struct cunei_report *report, uint32_t index,
 }
 
 /* The next one in order of calls, after one with so many; UINT32_MAX: none. */
-static uint32_t find_next(const struct cunei_analysis *survey, uint32_t after)
+static uint32_t find_next(const struct cunei_analysis *analysis, uint32_t after)
 {
     uint32_t found = UINT32_MAX;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        uint64_t calls = survey->facts[i].guess.calls;
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        uint64_t calls = analysis->facts[i].guess.calls;
         uint64_t limit =
-            after == UINT32_MAX ? UINT64_MAX : survey->facts[after].guess.calls;
+            after == UINT32_MAX ? UINT64_MAX : analysis->facts[after].guess.calls;
         bool is_after = calls < limit || (calls == limit && i > after);
-        if (cunei_report_is_estimated(&survey->facts[i]) && is_after && i != after &&
-            (found == UINT32_MAX || calls > survey->facts[found].guess.calls))
+        if (cunei_report_is_estimated(&analysis->facts[i]) && is_after && i != after &&
+            (found == UINT32_MAX || calls > analysis->facts[found].guess.calls))
             found = i;
     }
     return found;
 }
 
-static uint64_t budget_of(const struct cunei_analysis *survey)
+static uint64_t budget_of(const struct cunei_analysis *analysis)
 {
     uint64_t budget = 0;
 
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct cunei_process *told = &survey->processes[i].process->description;
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        const struct cunei_process *told = &analysis->processes[i].process->description;
         budget = told->budget > budget ? told->budget : budget;
     }
     return budget;
 }
 
 /* Whether recording cost more than a budget all the same, by the least of estimates. */
-static bool is_exceeded(const struct cunei_analysis *survey, uint64_t budget)
+static bool is_exceeded(const struct cunei_analysis *analysis, uint64_t budget)
 {
-    double run_ns = cunei_overhead_run_ns(&survey->toll, CUNEI_TOLL_LEAST);
-    double cost_ns = cunei_overhead_cost_ns(&survey->toll, CUNEI_TOLL_LEAST, run_ns);
+    double run_ns = cunei_overhead_run_ns(&analysis->overhead, CUNEI_OVERHEAD_LEAST);
+    double cost_ns =
+        cunei_overhead_cost_ns(&analysis->overhead, CUNEI_OVERHEAD_LEAST, run_ns);
 
-    return survey->cost_ns > 0 && survey->toll.cpu_ns > 0 &&
+    return analysis->cost_ns > 0 && analysis->overhead.cpu_ns > 0 &&
            cost_ns > (double)budget / 1e6 * run_ns;
 }
 
 /* The function that was recorded in full and most often. */
-static uint32_t find_kept(const struct cunei_analysis *survey)
+static uint32_t find_kept(const struct cunei_analysis *analysis)
 {
     uint64_t most = 0;
     uint32_t found = UINT32_MAX;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        const struct cunei_analysis_function *facts = &survey->facts[i];
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        const struct cunei_analysis_function *facts = &analysis->facts[i];
         uint64_t entries = facts->calls + facts->resumes;
         if (cunei_report_is_estimated(facts) || entries <= most)
             continue;
@@ -116,7 +117,7 @@ static uint32_t find_kept(const struct cunei_analysis *survey)
 
 static void put_kept(const struct cunei_report *report, struct cunei_buffer *words)
 {
-    uint32_t index = find_kept(report->survey);
+    uint32_t index = find_kept(report->analysis);
 
     cunei_buffer_append_text(words, "calls of functions that were not demoted");
     if (index != UINT32_MAX) {
@@ -139,15 +140,16 @@ static void put_excess(const struct cunei_report *report, struct cunei_buffer *w
                               "in none",
         [CUNEI_COST_SIGHTS] = "functions when they were seen first",
     };
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     unsigned most = 0;
 
     for (unsigned i = 1; i < CUNEI_COST_COUNT; i++)
-        most = survey->costs[i] > survey->costs[most] ? i : most;
-    cunei_buffer_format(words,
-                        ". It was not kept: ≈ %.0f %% of the CPU time went into "
-                        "recording, above all into ",
-                        fmin(100, 100 * (double)survey->cost_ns / survey->toll.cpu_ns));
+        most = analysis->costs[i] > analysis->costs[most] ? i : most;
+    cunei_buffer_format(
+        words,
+        ". It was not kept: ≈ %.0f %% of the CPU time went into "
+        "recording, above all into ",
+        fmin(100, 100 * (double)analysis->cost_ns / analysis->overhead.cpu_ns));
     if (most == CUNEI_COST_KEPT)
         put_kept(report, words);
     else
@@ -161,7 +163,7 @@ static void put_functions(const struct cunei_report *report, uint64_t demoted,
     uint32_t index = UINT32_MAX;
 
     for (unsigned i = 0; i < NAMED_MAX && i < demoted; i++) {
-        index = find_next(report->survey, index);
+        index = find_next(report->analysis, index);
         cunei_buffer_append_text(words, i > 0 ? "; " : "");
         put_function(report, index, words);
     }
@@ -171,16 +173,16 @@ static void put_functions(const struct cunei_report *report, uint64_t demoted,
 
 int cunei_report_estimates(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
-    uint64_t budget = budget_of(survey), demoted = 0;
+    uint64_t budget = budget_of(analysis), demoted = 0;
 
     if (budget == 0)
         return 0;
-    for (uint32_t i = 0; i < survey->functions.count; i++)
-        demoted += cunei_report_is_estimated(&survey->facts[i]);
+    for (uint32_t i = 0; i < analysis->functions.count; i++)
+        demoted += cunei_report_is_estimated(&analysis->facts[i]);
     cunei_buffer_format(&words, "%g %%; ", (double)budget / 1e4);
-    bool is_more = is_exceeded(survey, budget);
+    bool is_more = is_exceeded(analysis, budget);
     if (demoted == 0)
         cunei_buffer_append_text(&words, is_more
                                              ? "nothing was demoted, all of it is exact"
@@ -190,11 +192,11 @@ int cunei_report_estimates(const struct cunei_report *report)
         cunei_format_several(&words, demoted, "function");
         cunei_buffer_append_text(&words, demoted == 1 ? " was" : " were");
         cunei_buffer_append_text(&words, " demoted, and estimated (~) from ");
-        cunei_format_several(&words, survey->bursts, "burst");
+        cunei_format_several(&words, analysis->bursts, "burst");
         cunei_buffer_append_text(&words, ": ");
         put_functions(report, demoted, &words);
         cunei_buffer_append_text(&words, ". All else is exact");
-        if (survey->exceptions.count > 1)
+        if (analysis->exceptions.count > 1)
             cunei_buffer_append_text(
                 &words, ", but for exceptions: those of demoted functions are recorded "
                         "in bursts, or where they come into others");

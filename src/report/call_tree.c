@@ -72,7 +72,7 @@ static int sort_children(struct branches *branches)
 /* Parents have lower numbers than their children: one pass from the end adds up. */
 static int branches_init(struct branches *branches, const struct cunei_report *report)
 {
-    const struct cunei_tree *tree = report->survey->tree;
+    const struct cunei_tree *tree = report->analysis->tree;
 
     *branches = (struct branches){.report = report, .tree = tree};
     branches->totals = calloc(tree->count, sizeof(*branches->totals));
@@ -120,8 +120,8 @@ static const struct cunei_column columns[] = {
 static bool is_node_demoted(const struct branches *branches,
                             const struct cunei_node *node)
 {
-    return node->slot > 0 &&
-           cunei_report_is_estimated(&branches->report->survey->facts[node->slot - 1]);
+    return node->slot > 0 && cunei_report_is_estimated(
+                                 &branches->report->analysis->facts[node->slot - 1]);
 }
 
 static struct cunei_buffer *number_cell(struct cunei_table *table, enum cunei_ink ink,
@@ -239,7 +239,8 @@ static void put_node(const struct branches *branches, struct cunei_json *json,
 {
     const struct cunei_node *node = &branches->tree->nodes[index];
     const struct cunei_function *names =
-        node->slot ? &branches->report->survey->functions.items[node->slot - 1] : NULL;
+        node->slot ? &branches->report->analysis->functions.items[node->slot - 1]
+                   : NULL;
 
     cunei_json_open(json, NULL, '{');
     cunei_json_number(json, "id", index);

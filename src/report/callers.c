@@ -47,7 +47,7 @@ static void add_others(const struct cunei_report *report, struct cunei_edge *edg
     for (uint32_t i = 0; i < end;) {
         uint32_t callee = edges[i].callee;
         const struct cunei_analysis_function *facts =
-            &report->survey->facts[callee - 1];
+            &report->analysis->facts[callee - 1];
         struct cunei_edge known = {0};
         for (; i < end && edges[i].callee == callee; i++) {
             known.calls += edges[i].calls;
@@ -69,7 +69,7 @@ static void add_others(const struct cunei_report *report, struct cunei_edge *edg
 static int find_edges(const struct cunei_report *report, struct cunei_edge **found,
                       uint32_t *count)
 {
-    const struct cunei_edges *edges = report->survey->edges;
+    const struct cunei_edges *edges = report->analysis->edges;
     struct cunei_function_choice wanted;
 
     int rc = cunei_function_choice_init(&wanted, report, report->options->callers);
@@ -81,7 +81,7 @@ static int find_edges(const struct cunei_report *report, struct cunei_edge **fou
         const struct cunei_edge *edge = &edges->items[i];
         if (edge->callee > 0 && edge->calls + edge->resumes + edge->total > 0 &&
             cunei_function_choice_has(
-                &wanted, &report->survey->functions.items[edge->callee - 1]))
+                &wanted, &report->analysis->functions.items[edge->callee - 1]))
             (*found)[(*count)++] = *edge;
     }
     cunei_function_choice_fini(&wanted);
@@ -110,7 +110,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                     const struct cunei_edge *edge)
 {
     const struct cunei_analysis_function *callee =
-        &report->survey->facts[edge->callee - 1];
+        &report->analysis->facts[edge->callee - 1];
     bool itself = edge->caller == edge->callee;
     /* Where all of them were made while the callee was open, directly or by a mutual
      * recursion, their time is that of the outermost caller. */
@@ -152,7 +152,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 
 int cunei_report_head(const struct cunei_report *report, uint32_t function)
 {
-    const struct cunei_analysis_function *facts = &report->survey->facts[function];
+    const struct cunei_analysis_function *facts = &report->analysis->facts[function];
     struct cunei_paragraph line = {.style = &report->options->style, .indent = 2};
     const char *sign = cunei_report_is_estimated(facts) ? "~" : "";
     struct cunei_buffer text = {0}, words = {0};
@@ -214,7 +214,7 @@ static void put_names(struct cunei_json *json, const struct cunei_function *name
 int cunei_report_callers_json(const struct cunei_report *report,
                               struct cunei_json *json)
 {
-    const struct cunei_function *functions = report->survey->functions.items;
+    const struct cunei_function *functions = report->analysis->functions.items;
     struct cunei_edge *edges = NULL;
     uint32_t count = 0;
 
@@ -229,7 +229,7 @@ int cunei_report_callers_json(const struct cunei_report *report,
         cunei_json_number(json, "calls", edge->calls);
         cunei_json_number(json, "resumes", edge->resumes);
         cunei_json_number(json, "total_ns", edge->total);
-        if (cunei_report_is_estimated(&report->survey->facts[edge->callee - 1]))
+        if (cunei_report_is_estimated(&report->analysis->facts[edge->callee - 1]))
             cunei_json_flag(json, "estimated", true);
         if (edge->caller == OTHERS)
             cunei_json_flag(json, "others", true);

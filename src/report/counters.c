@@ -137,7 +137,7 @@ static struct entry *order_counters(const struct cunei_user_facts *facts)
 
 int cunei_report_counters(const struct cunei_report *report)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     uint32_t count = facts->counter_names.count,
              limit = (uint32_t)report->options->limit;
     uint32_t shown = limit > 0 && limit < count ? limit : count;
@@ -211,7 +211,7 @@ static void put_nothing(struct cunei_json *json)
 int cunei_report_counters_json(const struct cunei_report *report,
                                struct cunei_json *json)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     struct entry *order = order_counters(facts);
 
     if (!order)

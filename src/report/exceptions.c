@@ -44,9 +44,10 @@ static int compare_handlers(const void *a, const void *b)
     return one->line < two->line ? -1 : one->line > two->line;
 }
 
-static int handlers_init(struct handlers *handlers, const struct cunei_analysis *survey)
+static int handlers_init(struct handlers *handlers,
+                         const struct cunei_analysis *analysis)
 {
-    const struct cunei_exceptions *exceptions = &survey->exceptions;
+    const struct cunei_exceptions *exceptions = &analysis->exceptions;
 
     handlers->count = 0;
     handlers->items = calloc(exceptions->handler_count + 1, sizeof(*handlers->items));
@@ -79,7 +80,7 @@ static uint32_t find_first(const struct handlers *handlers, uint32_t exception)
 static void put_line(const struct cunei_report *report, struct cunei_buffer *out,
                      uint32_t slot, uint32_t line)
 {
-    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_functions *functions = &report->analysis->functions;
 
     if (slot > 0 && slot <= functions->count)
         cunei_buffer_format(
@@ -126,18 +127,18 @@ static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise
 }
 
 /* Of what was raised in a demoted function, bursts have seen a part. */
-static bool is_part(const struct cunei_analysis *survey,
+static bool is_part(const struct cunei_analysis *analysis,
                     const struct cunei_raise *raise)
 {
     return raise->slot > 0 &&
-           cunei_report_is_estimated(&survey->facts[raise->slot - 1]);
+           cunei_report_is_estimated(&analysis->facts[raise->slot - 1]);
 }
 
 static void add_first(const struct cunei_report *report, struct cunei_table *table,
                       const struct cunei_raise *raise)
 {
     struct cunei_buffer *count = cunei_table_cell(table, CUNEI_INK_PLAIN);
-    if (is_part(report->survey, raise))
+    if (is_part(report->analysis, raise))
         cunei_buffer_append_text(count, "≥ ");
     cunei_format_count(count, raise->count);
     cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_STRONG),
@@ -159,7 +160,7 @@ static void add_blank(struct cunei_table *table)
 static void add_rows(const struct cunei_report *report, struct cunei_table *table,
                      uint32_t index, const struct handlers *handlers)
 {
-    const struct cunei_raise *raise = &report->survey->exceptions.items[index];
+    const struct cunei_raise *raise = &report->analysis->exceptions.items[index];
     uint32_t first = find_first(handlers, index), end = find_first(handlers, index + 1);
     int64_t rest = (int64_t)raise->count;
 
@@ -206,7 +207,7 @@ static int compare_entries(const void *a, const void *b)
 /* Kinds that were seen; what only passed through a piece of the trace was not. */
 static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *count)
 {
-    const struct cunei_exceptions *exceptions = &report->survey->exceptions;
+    const struct cunei_exceptions *exceptions = &report->analysis->exceptions;
     struct entry *entries = calloc(exceptions->count + 1, sizeof(*entries));
 
     *count = 0;
@@ -228,7 +229,7 @@ int cunei_report_exceptions(const struct cunei_report *report)
     uint32_t count = 0, shown = 0;
     struct entry *entries = sort_kinds(report, &count);
 
-    int rc = entries ? handlers_init(&handlers, report->survey) : -ENOMEM;
+    int rc = entries ? handlers_init(&handlers, report->analysis) : -ENOMEM;
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     if (rc == 0) {
         uint64_t limit = report->options->limit;
@@ -237,7 +238,7 @@ int cunei_report_exceptions(const struct cunei_report *report)
             add_rows(report, &table, entries[i].index, &handlers);
         if (shown > 0)
             rc = cunei_table_print(&table, &report->options->style, report->out);
-        else if (report->survey->raised > 0)
+        else if (report->analysis->raised > 0)
             (void)fputs("Exceptions left functions, but which ones was not told.\n",
                         report->out);
         else
@@ -249,11 +250,11 @@ int cunei_report_exceptions(const struct cunei_report *report)
     return rc < 0 ? rc : cunei_report_notes(report, shown, count);
 }
 
-static void put_function(struct cunei_json *json, const struct cunei_analysis *survey,
+static void put_function(struct cunei_json *json, const struct cunei_analysis *analysis,
                          uint32_t slot, uint32_t line)
 {
     const struct cunei_function *function =
-        slot > 0 ? &survey->functions.items[slot - 1] : NULL;
+        slot > 0 ? &analysis->functions.items[slot - 1] : NULL;
 
     cunei_json_text(json, "module", function ? function->module : NULL);
     cunei_json_text(json, "function", function ? function->qualname : NULL);
@@ -266,7 +267,7 @@ static uint64_t at_least_0(int64_t number)
     return number > 0 ? (uint64_t)number : 0;
 }
 
-static void put_kind(struct cunei_json *json, const struct cunei_analysis *survey,
+static void put_kind(struct cunei_json *json, const struct cunei_analysis *analysis,
                      const struct entry *entry, const struct handlers *handlers)
 {
     const struct cunei_raise *raise = entry->raise;
@@ -274,9 +275,9 @@ static void put_kind(struct cunei_json *json, const struct cunei_analysis *surve
 
     cunei_json_open(json, NULL, '{');
     cunei_json_text(json, "type", raise->type);
-    put_function(json, survey, raise->slot, raise->line);
+    put_function(json, analysis, raise->slot, raise->line);
     cunei_json_number(json, "count", raise->count);
-    if (is_part(survey, raise))
+    if (is_part(analysis, raise))
         cunei_json_flag(json, "demoted", true);
     cunei_json_number(json, "unwound", at_least_0(raise->unwound));
     cunei_json_number(json, "unwound_max", raise->unwound_max);
@@ -286,7 +287,7 @@ static void put_kind(struct cunei_json *json, const struct cunei_analysis *surve
     for (uint32_t i = find_first(handlers, entry->index); i < end; i++) {
         const struct cunei_handler *handler = &handlers->items[i];
         cunei_json_open(json, NULL, '{');
-        put_function(json, survey, handler->slot, handler->line);
+        put_function(json, analysis, handler->slot, handler->line);
         cunei_json_number(json, "count", (uint64_t)handler->count);
         cunei_json_close(json, '}');
     }
@@ -301,10 +302,10 @@ int cunei_report_exceptions_json(const struct cunei_report *report,
     uint32_t count = 0;
     struct entry *entries = sort_kinds(report, &count);
 
-    int rc = entries ? handlers_init(&handlers, report->survey) : -ENOMEM;
+    int rc = entries ? handlers_init(&handlers, report->analysis) : -ENOMEM;
     cunei_json_open(json, "exceptions", '[');
     for (uint32_t i = 0; rc == 0 && i < count; i++)
-        put_kind(json, report->survey, &entries[i], &handlers);
+        put_kind(json, report->analysis, &entries[i], &handlers);
     cunei_json_close(json, ']');
     free(handlers.items);
     free(entries);

@@ -18,7 +18,7 @@ bool cunei_function_choice_is_name(const struct cunei_function *function,
 int cunei_function_choice_init(struct cunei_function_choice *wanted,
                                const struct cunei_report *report, const char *name)
 {
-    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_functions *functions = &report->analysis->functions;
 
     *wanted = (struct cunei_function_choice){.name = name};
     for (uint32_t i = 0; !wanted->is_name && i < functions->count; i++)

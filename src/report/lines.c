@@ -29,14 +29,14 @@ enum state {
 
 /* The lines that are wanted, by function and line. */
 struct chosen {
-    const struct cunei_line_facts **items; /* owned; they are the survey's */
+    const struct cunei_line_facts **items; /* owned; they are the analysis's */
     uint32_t count;
 };
 
 static const struct cunei_function *function_of(const struct cunei_report *report,
                                                 const struct cunei_line_facts *line)
 {
-    return &report->survey->functions.items[line->function - 1];
+    return &report->analysis->functions.items[line->function - 1];
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -53,7 +53,7 @@ static int compare_lines(const void *a, const void *b)
 static int nothing_found(const struct cunei_report *report,
                          const struct cunei_function_choice *wanted)
 {
-    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_functions *functions = &report->analysis->functions;
 
     for (uint32_t i = 0; i < functions->count; i++) {
         if (cunei_function_choice_has(wanted, &functions->items[i]))
@@ -66,8 +66,8 @@ static int nothing_found(const struct cunei_report *report,
 static void tell_unlined(const struct cunei_report *report, const char *name,
                          struct cunei_report_unlined *unlined)
 {
-    const struct cunei_functions *functions = &report->survey->functions;
-    const struct cunei_lines *lines = &report->survey->lines;
+    const struct cunei_functions *functions = &report->analysis->functions;
+    const struct cunei_lines *lines = &report->analysis->lines;
     bool *has_lines = calloc((size_t)functions->count + 1, sizeof(*has_lines));
 
     unlined->name = name;
@@ -93,7 +93,7 @@ void cunei_report_unlined_fini(struct cunei_report_unlined *unlined)
 /* Mark the lines of the functions that this name means. */
 static int mark(const struct cunei_report *report, const char *name, bool *marks)
 {
-    const struct cunei_lines *lines = &report->survey->lines;
+    const struct cunei_lines *lines = &report->analysis->lines;
     struct cunei_function_choice wanted;
     bool found = false;
 
@@ -117,7 +117,7 @@ static int mark(const struct cunei_report *report, const char *name, bool *marks
 static int choose(const struct cunei_report *report, struct chosen *chosen)
 {
     const struct cunei_report_options *options = report->options;
-    const struct cunei_lines *lines = &report->survey->lines;
+    const struct cunei_lines *lines = &report->analysis->lines;
     bool *marks = calloc((size_t)lines->count + 1, sizeof(*marks));
     int rc = marks ? 0 : -ENOMEM;
 
@@ -167,7 +167,7 @@ static struct part *find_parts(const struct cunei_report *report,
         uint32_t function = chosen->items[i]->function;
         if (i == 0 || chosen->items[i - 1]->function != function)
             parts[(*count)++] = (struct part){
-                .first = i, .total_ns = report->survey->facts[function - 1].total_ns};
+                .first = i, .total_ns = report->analysis->facts[function - 1].total_ns};
         parts[*count - 1].count++;
     }
     if (parts)

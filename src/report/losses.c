@@ -29,38 +29,38 @@ static const char *loss_reason(const struct cunei_process *process)
 
 static int note_losses(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
     int rc = 0;
 
-    if (survey->lost > 0) {
+    if (analysis->lost > 0) {
         const char *reason = NULL;
-        for (size_t i = 0; !reason && i < survey->process_count; i++)
-            reason = loss_reason(&survey->processes[i].process->description);
-        cunei_format_several(&words, survey->lost, "event");
+        for (size_t i = 0; !reason && i < analysis->process_count; i++)
+            reason = loss_reason(&analysis->processes[i].process->description);
+        cunei_format_several(&words, analysis->lost, "event");
         cunei_buffer_format(&words, " not recorded%s%s", reason ? ": " : "",
                             reason ? reason : "");
         rc = cunei_note_print(report, "lost", CUNEI_INK_BAD, &words);
     }
-    if (rc == 0 && survey->missing_packets > 0) {
-        cunei_format_several(&words, survey->missing_packets, "packet");
+    if (rc == 0 && analysis->missing_packets > 0) {
+        cunei_format_several(&words, analysis->missing_packets, "packet");
         cunei_buffer_append_text(&words, " not in the stream files");
         rc = cunei_note_print(report, "missing", CUNEI_INK_BAD, &words);
     }
     for (size_t i = 0;
-         rc == 0 && i < survey->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX; i++) {
-        cunei_format_text(&words, survey->damages[i].text, SIZE_MAX);
+         rc == 0 && i < analysis->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX; i++) {
+        cunei_format_text(&words, analysis->damages[i].text, SIZE_MAX);
         rc = cunei_note_print(report, "damaged", CUNEI_INK_BAD, &words);
     }
-    if (rc == 0 && survey->orphans + survey->unclosed + survey->appeared > 0) {
-        uint64_t ends = survey->orphans + survey->appeared;
+    if (rc == 0 && analysis->orphans + analysis->unclosed + analysis->appeared > 0) {
+        uint64_t ends = analysis->orphans + analysis->appeared;
         if (ends > 0) {
             cunei_format_several(&words, ends, "end");
             cunei_buffer_format(&words, " of calls without a beginning%s",
-                                survey->unclosed > 0 ? ", " : "");
+                                analysis->unclosed > 0 ? ", " : "");
         }
-        if (survey->unclosed > 0) {
-            cunei_format_several(&words, survey->unclosed, "beginning");
+        if (analysis->unclosed > 0) {
+            cunei_format_several(&words, analysis->unclosed, "beginning");
             cunei_buffer_append_text(&words, " without an end");
         }
         rc = cunei_note_print(report, "unmatched", CUNEI_INK_BAD, &words);
@@ -71,19 +71,19 @@ static int note_losses(const struct cunei_report *report)
 /* One sentence each, however many processes it is about. */
 static int note_processes(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     const struct cunei_report_options *options = report->options;
     uint64_t killed = 0, interpreters = 0;
     struct cunei_lost_hooks taken = {0};
     struct cunei_buffer words = {0};
     int rc = 0;
 
-    for (size_t i = 0; i < survey->process_count; i++) {
-        killed += survey->processes[i].process->state == CUNEI_TRACE_KILLED;
-        interpreters += survey->processes[i].process->description.interpreters;
-        cunei_lost_hooks_add(&taken, &survey->processes[i].process->description);
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        killed += analysis->processes[i].process->state == CUNEI_TRACE_KILLED;
+        interpreters += analysis->processes[i].process->description.interpreters;
+        cunei_lost_hooks_add(&taken, &analysis->processes[i].process->description);
     }
-    if (killed > 0 && survey->process_count > 1) {
+    if (killed > 0 && analysis->process_count > 1) {
         cunei_format_several(&words, killed, "process");
         cunei_buffer_append_text(&words, killed == 1 ? " was" : " were");
         cunei_buffer_append_text(
@@ -115,7 +115,7 @@ static int note_processes(const struct cunei_report *report)
 /* What the program has done wrong with what it says itself, which harmed nothing. */
 static int note_misuse(const struct cunei_report *report)
 {
-    uint64_t count = report->survey->misused;
+    uint64_t count = report->analysis->misused;
     struct cunei_buffer words = {0};
 
     if (count == 0)

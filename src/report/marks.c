@@ -30,22 +30,22 @@ static void put_name(struct cunei_buffer *cell, const char *name, bool is_error)
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_mark_facts *mark)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     bool is_error = mark->kind == CUNEI_VALUE_ERROR;
 
     cunei_report_offset(report, mark->time_ns,
                         cunei_table_cell(table, CUNEI_INK_PLAIN));
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (survey->process_count > 1)
+    if (analysis->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,
-                            survey->processes[mark->process].process->metadata.pid);
+                            analysis->processes[mark->process].process->metadata.pid);
     struct cunei_buffer *thread = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (survey->thread_count > 1)
+    if (analysis->thread_count > 1)
         cunei_buffer_format(thread, "%" PRIu32, mark->tid);
     put_name(cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_STRONG),
-             survey->userfacts.mark_texts.items[mark->name], is_error);
+             analysis->user_facts.mark_texts.items[mark->name], is_error);
     cunei_user_facts_mark_value(
-        &survey->userfacts, mark, false,
+        &analysis->user_facts, mark, false,
         cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_PLAIN));
 }
 
@@ -55,7 +55,7 @@ static int print_metadata(const struct cunei_report *report)
         {.head = "metadata", .min = 16},
         {.head = "value", .min = 16},
     };
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     uint64_t limit = report->options->limit;
     uint32_t count = facts->metadata_keys.count;
     uint32_t shown = limit > 0 && limit < count ? (uint32_t)limit : count;
@@ -85,7 +85,7 @@ static int print_metadata(const struct cunei_report *report)
 
 int cunei_report_marks(const struct cunei_report *report)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     size_t count = facts->mark_count, limit = (size_t)report->options->limit;
     size_t shown = limit > 0 && limit < count ? limit : count;
     struct cunei_table table;
@@ -106,8 +106,8 @@ int cunei_report_marks(const struct cunei_report *report)
 
 int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json *json)
 {
-    const struct cunei_analysis *survey = report->survey;
-    const struct cunei_user_facts *facts = &survey->userfacts;
+    const struct cunei_analysis *analysis = report->analysis;
+    const struct cunei_user_facts *facts = &analysis->user_facts;
     struct cunei_buffer value = {0};
 
     cunei_json_open(json, "marks", '[');
@@ -121,7 +121,7 @@ int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json
         cunei_json_flag(json, "error", mark->kind == CUNEI_VALUE_ERROR);
         cunei_json_number(json, "time_ns", mark->time_ns);
         cunei_json_number(json, "process",
-                          survey->processes[mark->process].process->metadata.pid);
+                          analysis->processes[mark->process].process->metadata.pid);
         cunei_json_number(json, "thread", mark->tid);
         cunei_json_close(json, '}');
     }

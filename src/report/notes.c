@@ -26,16 +26,16 @@ static void format_safe_name(const struct cunei_report *report, uint32_t functio
 }
 
 /* The function that raised most after those named already, or UINT32_MAX. */
-static uint32_t next_raiser(const struct cunei_analysis *survey, uint32_t last)
+static uint32_t next_raiser(const struct cunei_analysis *analysis, uint32_t last)
 {
-    uint64_t limit = last == UINT32_MAX ? UINT64_MAX : survey->facts[last].raised;
+    uint64_t limit = last == UINT32_MAX ? UINT64_MAX : analysis->facts[last].raised;
     uint32_t best = UINT32_MAX;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        uint64_t raised = survey->facts[i].raised;
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        uint64_t raised = analysis->facts[i].raised;
         bool is_after = raised < limit || (raised == limit && i > last);
         if (raised > 0 && is_after && i != last &&
-            (best == UINT32_MAX || raised > survey->facts[best].raised))
+            (best == UINT32_MAX || raised > analysis->facts[best].raised))
             best = i;
     }
     return best;
@@ -45,7 +45,7 @@ static uint32_t next_raiser(const struct cunei_analysis *survey, uint32_t last)
 static void format_raiser(const struct cunei_report *report, const uint32_t *named,
                           unsigned count, unsigned index, struct cunei_buffer *out)
 {
-    const struct cunei_function *items = report->survey->functions.items;
+    const struct cunei_function *items = report->analysis->functions.items;
     const struct cunei_function *function = &items[named[index]];
     bool is_double = false;
 
@@ -63,22 +63,23 @@ static void format_raiser(const struct cunei_report *report, const uint32_t *nam
 #define GENERATORS_MIN 100u
 
 /* Who closes a generator has it end by a GeneratorExit, which `any(…)` does, too. */
-static bool is_about_generators(const struct cunei_analysis *survey)
+static bool is_about_generators(const struct cunei_analysis *analysis)
 {
     uint64_t count = 0;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        if (survey->facts[i].resumes > 0)
-            count += survey->facts[i].raised;
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        if (analysis->facts[i].resumes > 0)
+            count += analysis->facts[i].raised;
     }
-    return count >= GENERATORS_MIN && count > survey->raised / 2;
+    return count >= GENERATORS_MIN && count > analysis->raised / 2;
 }
 
 /* Of functions that were demoted not all were recorded. */
-static bool has_raised_more(const struct cunei_analysis *survey)
+static bool has_raised_more(const struct cunei_analysis *analysis)
 {
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        if (survey->facts[i].raised > 0 && cunei_report_is_estimated(&survey->facts[i]))
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        if (analysis->facts[i].raised > 0 &&
+            cunei_report_is_estimated(&analysis->facts[i]))
             return true;
     }
     return false;
@@ -86,37 +87,37 @@ static bool has_raised_more(const struct cunei_analysis *survey)
 
 static int note_raised(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_paragraph note;
     struct cunei_buffer words = {0};
     uint32_t named[NAMES_MAX], function = UINT32_MAX;
     unsigned count = 0;
 
-    if (survey->raised == 0)
+    if (analysis->raised == 0)
         return 0;
     while (count < NAMES_MAX) {
-        function = next_raiser(survey, function);
+        function = next_raiser(analysis, function);
         if (function == UINT32_MAX)
             break;
         named[count++] = function;
     }
     cunei_note_begin(&note, report, "raised", CUNEI_INK_DIM);
     cunei_buffer_format(&words, "exceptions left functions %s",
-                        has_raised_more(survey) ? "≥ " : "");
-    cunei_format_several(&words, survey->raised, "time");
+                        has_raised_more(analysis) ? "≥ " : "");
+    cunei_format_several(&words, analysis->raised, "time");
     cunei_buffer_append_text(&words, ":");
     cunei_note_sentence(&note, &words);
     for (unsigned i = 0; i < count; i++) {
         format_raiser(report, named, count, i, &words);
-        const struct cunei_analysis_function *facts = &survey->facts[named[i]];
+        const struct cunei_analysis_function *facts = &analysis->facts[named[i]];
         cunei_buffer_append_text(&words,
                                  cunei_report_is_estimated(facts) ? " ≥ " : " ");
         cunei_format_count(&words, facts->raised);
         cunei_note_words(&note, i > 0 ? ", " : " ", &words);
     }
-    if (function != UINT32_MAX && next_raiser(survey, function) != UINT32_MAX)
+    if (function != UINT32_MAX && next_raiser(analysis, function) != UINT32_MAX)
         cunei_paragraph_put(&note, ", ", CUNEI_INK_PLAIN, "…");
-    if (is_about_generators(survey)) {
+    if (is_about_generators(analysis)) {
         cunei_paragraph_put(&note, "; ", CUNEI_INK_PLAIN, "most of them generators,");
         cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "which end so when they are");
         cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "closed");
@@ -151,15 +152,15 @@ static int note_open_thread(const struct cunei_report *report,
 
 static int note_open(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     unsigned shown = 0, count = 0;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < survey->thread_count; i++) {
-        const struct cunei_analysis_thread *thread = &survey->threads[i];
+    for (size_t i = 0; rc == 0 && i < analysis->thread_count; i++) {
+        const struct cunei_analysis_thread *thread = &analysis->threads[i];
         /* What os._exit ends is open; nobody has to be told. */
         if (thread->open_depth == 0 ||
-            survey->processes[thread->process].process->description.left)
+            analysis->processes[thread->process].process->description.left)
             continue;
         if (count++ < THREADS_MAX) {
             rc = note_open_thread(report, thread, shown == 0);
@@ -187,7 +188,7 @@ static int note_left_out(const struct cunei_report *report)
                             100 * options->min_share);
         rc = cunei_note_print(report, "left out", CUNEI_INK_DIM, &words);
     }
-    if (rc == 0 && report->survey->tree->folded > 0) {
+    if (rc == 0 && report->analysis->tree->folded > 0) {
         cunei_buffer_append_text(&words,
                                  "more branches than are kept; their time counts "
                                  "to their last common caller");
@@ -203,34 +204,34 @@ enum {
 /* What the program has switched off itself. */
 static int note_pauses(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
 
-    if (survey->pauses == 0)
+    if (analysis->pauses == 0)
         return 0;
     cunei_buffer_append_text(&words,
                              "the program switched the recording of calls off ");
-    cunei_format_several(&words, survey->pauses, "time");
-    if (survey->paused_ns > 0) {
+    cunei_format_several(&words, analysis->pauses, "time");
+    if (analysis->paused_ns > 0) {
         cunei_buffer_append_text(&words, ", for ");
-        cunei_format_duration(&words, survey->paused_ns);
+        cunei_format_duration(&words, analysis->paused_ns);
     }
-    if (survey->ends_paused)
-        cunei_buffer_append_text(&words, survey->pauses > 1 ? ", the last time for good"
-                                                            : ", for good");
+    if (analysis->ends_paused)
+        cunei_buffer_append_text(
+            &words, analysis->pauses > 1 ? ", the last time for good" : ", for good");
     return cunei_note_print(report, "paused", CUNEI_INK_WARM, &words);
 }
 
 /* Which functions a recording was asked for, and what that does to the numbers. */
 static int note_filter(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     const struct cunei_process *told = NULL;
     struct cunei_buffer words = {0};
 
-    for (size_t i = 0; i < survey->process_count && !told; i++) {
-        if (survey->processes[i].process->description.pattern_count > 0)
-            told = &survey->processes[i].process->description;
+    for (size_t i = 0; i < analysis->process_count && !told; i++) {
+        if (analysis->processes[i].process->description.pattern_count > 0)
+            told = &analysis->processes[i].process->description;
     }
     if (!told)
         return 0;
@@ -249,7 +250,7 @@ static int note_filter(const struct cunei_report *report)
 
 static int note_collections(const struct cunei_report *report)
 {
-    const struct cunei_gc_pauses *all = &report->survey->collections;
+    const struct cunei_gc_pauses *all = &report->analysis->collections;
     uint64_t count = cunei_gc_pauses_count(all);
     struct cunei_buffer words = {0};
 
@@ -290,12 +291,12 @@ static bool is_told_by(const struct cunei_process *process, const char *instrume
 }
 
 /* Whether nobody was to tell of functions, and none was decorated either. */
-static bool is_silent(const struct cunei_analysis *survey)
+static bool is_silent(const struct cunei_analysis *analysis)
 {
-    bool is_asked = survey->process_count > 0 && survey->calls == 0;
+    bool is_asked = analysis->process_count > 0 && analysis->calls == 0;
 
-    for (size_t i = 0; i < survey->process_count; i++)
-        is_asked &= is_told_by(&survey->processes[i].process->description, "none");
+    for (size_t i = 0; i < analysis->process_count; i++)
+        is_asked &= is_told_by(&analysis->processes[i].process->description, "none");
     return is_asked;
 }
 
@@ -303,25 +304,25 @@ static bool is_silent(const struct cunei_analysis *survey)
 static void put_views(struct cunei_paragraph *note, const struct cunei_report *report)
 {
     const struct cunei_report_options *options = report->options;
-    const struct cunei_analysis *survey = report->survey;
-    bool silent = is_silent(survey);
+    const struct cunei_analysis *analysis = report->analysis;
+    bool silent = is_silent(analysis);
     const struct {
         bool is_here;
         const char *option;
     } views[] = {
         {options->tree || silent, "--tree"},
-        {options->threads || survey->thread_count == 0, "--threads"},
+        {options->threads || analysis->thread_count == 0, "--threads"},
         {options->callers != NULL || silent, "--callers NAME"},
-        {options->lines || options->all_lines || survey->line_events == 0,
+        {options->lines || options->all_lines || analysis->line_events == 0,
          "--lines NAME"},
-        {options->processes || (survey->process_count < 2 && !silent), "--processes"},
-        {options->tasks || survey->task_count == 0, "--tasks"},
-        {options->exceptions || survey->exceptions.count == 0, "--exceptions"},
-        {options->regions || survey->regions + survey->said[CUNEI_CLASS_TAG] == 0,
+        {options->processes || (analysis->process_count < 2 && !silent), "--processes"},
+        {options->tasks || analysis->task_count == 0, "--tasks"},
+        {options->exceptions || analysis->exceptions.count == 0, "--exceptions"},
+        {options->regions || analysis->regions + analysis->said[CUNEI_CLASS_TAG] == 0,
          "--regions"},
-        {options->counters || survey->said[CUNEI_CLASS_COUNTER] == 0, "--counters"},
-        {options->marks || survey->said[CUNEI_CLASS_MARK] == 0, "--marks"},
-        {options->tokens || survey->said[CUNEI_CLASS_TOKEN] == 0, "--tokens"},
+        {options->counters || analysis->said[CUNEI_CLASS_COUNTER] == 0, "--counters"},
+        {options->marks || analysis->said[CUNEI_CLASS_MARK] == 0, "--marks"},
+        {options->tokens || analysis->said[CUNEI_CLASS_TOKEN] == 0, "--tokens"},
     };
     bool is_first = true;
 
@@ -363,10 +364,10 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
 
 static bool has_shown_call(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        const struct cunei_analysis_function *facts = &survey->facts[i];
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        const struct cunei_analysis_function *facts = &analysis->facts[i];
         if (facts->calls + facts->resumes > 0 && cunei_report_shows(report, i))
             return true;
     }
@@ -376,16 +377,16 @@ static bool has_shown_call(const struct cunei_report *report)
 /* Why there are no rows. */
 static void print_absence(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
     if (report->options->tree && has_shown_call(report))
         (void)fprintf(report->out, "No function took %g %% of the wall time.\n",
                       100 * report->options->min_share);
-    else if (survey->functions.count > 0)
+    else if (analysis->functions.count > 0)
         (void)fputs("No function that these patterns let through was called.\n",
                     report->out);
     else
-        (void)fputs(is_silent(survey)
+        (void)fputs(is_silent(analysis)
                         ? "No call was recorded, as --instrumenter none asks for.\n"
                         : "No call was recorded.\n",
                     report->out);
@@ -416,14 +417,14 @@ static const char *find_blind(const struct cunei_process *process)
 
 static int note_unseen(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
     const char *blind = NULL;
     bool is_part = false;
 
-    for (size_t i = 0; i < survey->process_count; i++) {
-        is_part |= sees_part(&survey->processes[i].process->description);
-        const char *hook = find_blind(&survey->processes[i].process->description);
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        is_part |= sees_part(&analysis->processes[i].process->description);
+        const char *hook = find_blind(&analysis->processes[i].process->description);
         blind = blind ? blind : hook;
     }
     if (!(is_part || blind) || !report->options->exceptions)

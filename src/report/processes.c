@@ -56,10 +56,10 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         process->process->metadata.pid);
     put_offset(cunei_table_cell(table, CUNEI_INK_DIM),
-               cunei_process_tree_start_ns(process), report->survey->start_ns);
+               cunei_process_tree_start_ns(process), report->analysis->start_ns);
     struct cunei_buffer *end = cunei_table_cell(table, CUNEI_INK_DIM);
     if (end_ns > 0)
-        put_offset(end, end_ns, report->survey->start_ns);
+        put_offset(end, end_ns, report->analysis->start_ns);
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
                           cunei_process_tree_wall_ns(process));
     struct cunei_buffer *cpu =
@@ -78,7 +78,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     cunei_table_lead(table);
     cunei_format_process(name, told);
     struct cunei_buffer *python = cunei_table_cell(table, CUNEI_INK_DIM);
-    const char *first = report->survey->processes[0].process->description.python;
+    const char *first = report->analysis->processes[0].process->description.python;
     if (told->python && first && strcmp(told->python, first) != 0)
         cunei_buffer_append_text(python, told->python);
 }
@@ -121,8 +121,8 @@ static void add_rest(struct cunei_table *table, const struct sum *rest,
 /* Which are shown: as many as asked for, the costliest, and who led to them. */
 static bool *choose(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
-    size_t count = survey->process_count;
+    const struct cunei_analysis *analysis = report->analysis;
+    size_t count = analysis->process_count;
     uint64_t limit = report->options->limit > 0 ? report->options->limit : SIZE_MAX;
     bool *is_shown = calloc(count + 1, sizeof(*is_shown));
     struct cunei_recording_cost *costs = calloc(count + 1, sizeof(*costs));
@@ -133,12 +133,12 @@ static bool *choose(const struct cunei_report *report)
     }
     for (size_t i = 0; i < count; i++)
         costs[i] = (struct cunei_recording_cost){
-            survey->processes[i].cpu_ns,
-            cunei_process_tree_wall_ns(&survey->processes[i]), i};
+            analysis->processes[i].cpu_ns,
+            cunei_process_tree_wall_ns(&analysis->processes[i]), i};
     cunei_recording_cost_sort(costs, count);
     for (size_t i = 0; i < count && i < limit; i++) {
         for (size_t at = costs[i].index; at < count && !is_shown[at];
-             at = survey->processes[at].parent)
+             at = analysis->processes[at].parent)
             is_shown[at] = true;
     }
     free(costs);
@@ -155,14 +155,14 @@ struct listing {
 /* Children stand behind their parents: one pass from the end adds up. */
 static void sum_up(struct listing *listing)
 {
-    const struct cunei_analysis *survey = listing->report->survey;
+    const struct cunei_analysis *analysis = listing->report->analysis;
 
-    for (size_t i = survey->process_count; i > 0; i--) {
-        const struct cunei_analysis_process *process = &survey->processes[i - 1];
+    for (size_t i = analysis->process_count; i > 0; i--) {
+        const struct cunei_analysis_process *process = &analysis->processes[i - 1];
         const struct sum own = {1, cunei_process_tree_wall_ns(process), process->cpu_ns,
                                 process->events};
         add_sum(&listing->sums[i - 1], &own);
-        add_sum(&listing->sums[cunei_process_tree_parent(survey, i - 1)],
+        add_sum(&listing->sums[cunei_process_tree_parent(analysis, i - 1)],
                 &listing->sums[i - 1]);
     }
 }
@@ -195,7 +195,7 @@ static size_t find_last(const struct listing *listing, size_t parent, bool is_de
 static void add_children(const struct listing *listing, struct cunei_table *table,
                          size_t parent, uint64_t level, struct cunei_buffer *branch)
 {
-    const struct cunei_analysis *survey = listing->report->survey;
+    const struct cunei_analysis *analysis = listing->report->analysis;
     uint64_t depth = listing->report->options->depth;
     bool is_deep = depth > 0 && level >= depth;
     struct sum rest = {0};
@@ -209,7 +209,7 @@ static void add_children(const struct listing *listing, struct cunei_table *tabl
             continue;
         if (level > 0)
             cunei_buffer_append_text(branch, is_end ? "└ " : "├ ");
-        add_row(listing->report, table, &survey->processes[child], branch);
+        add_row(listing->report, table, &analysis->processes[child], branch);
         cut(branch, size);
         if (level > 0)
             cunei_buffer_append_text(branch, is_end ? "  " : "│ ");
@@ -232,7 +232,7 @@ static int print_table(const struct listing *listing)
     int rc = 0;
 
     cunei_table_init(&table, columns, COLUMN_COUNT);
-    add_children(listing, &table, report->survey->process_count, 0, &branch);
+    add_children(listing, &table, report->analysis->process_count, 0, &branch);
     if (table.cell_count > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     cunei_table_fini(&table);
@@ -242,10 +242,10 @@ static int print_table(const struct listing *listing)
 
 int cunei_report_processes(const struct cunei_report *report)
 {
-    uint32_t count = (uint32_t)report->survey->process_count, shown = 0;
+    uint32_t count = (uint32_t)report->analysis->process_count, shown = 0;
     struct listing listing = {.report = report};
 
-    int rc = cunei_process_tree_init(&listing.family, report->survey);
+    int rc = cunei_process_tree_init(&listing.family, report->analysis);
     listing.is_shown = choose(report);
     listing.sums = calloc((size_t)count + 1, sizeof(*listing.sums));
     if (rc == 0 && (!listing.is_shown || !listing.sums))

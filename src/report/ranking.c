@@ -32,7 +32,7 @@ uint64_t cunei_report_quantile_ns(const struct cunei_analysis_function *facts,
 
 bool cunei_report_shows(const struct cunei_report *report, uint32_t function)
 {
-    const struct cunei_function *names = &report->survey->functions.items[function];
+    const struct cunei_function *names = &report->analysis->functions.items[function];
 
     return cunei_patterns_include(&report->options->patterns, names->module,
                                   names->qualname, names->file);
@@ -85,23 +85,23 @@ static bool has_facts(const struct cunei_analysis_function *facts)
 
 int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
-    struct entry *entries = calloc(survey->functions.count + 1, sizeof(*entries));
+    const struct cunei_analysis *analysis = report->analysis;
+    struct entry *entries = calloc(analysis->functions.count + 1, sizeof(*entries));
 
     *ranking = (struct cunei_ranking){0};
-    ranking->indices = calloc(survey->functions.count + 1, sizeof(*ranking->indices));
+    ranking->indices = calloc(analysis->functions.count + 1, sizeof(*ranking->indices));
     if (!entries || !ranking->indices) {
         free(entries);
         cunei_ranking_fini(ranking);
         return -ENOMEM;
     }
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        if (has_facts(&survey->facts[i]) && cunei_report_shows(report, i) &&
-            cunei_definition_of(&survey->functions.items[i]) ==
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        if (has_facts(&analysis->facts[i]) && cunei_report_shows(report, i) &&
+            cunei_definition_of(&analysis->functions.items[i]) ==
                 CUNEI_DEFINITION_FUNCTION)
             entries[ranking->count++] =
-                (struct entry){key_of(&survey->facts[i], report->options->sort),
-                               &survey->functions.items[i], i};
+                (struct entry){key_of(&analysis->facts[i], report->options->sort),
+                               &analysis->functions.items[i], i};
     }
     qsort(entries, ranking->count, sizeof(*entries), compare);
     for (uint32_t i = 0; i < ranking->count; i++)

@@ -16,7 +16,7 @@
 static bool is_region(const struct cunei_report *report, uint32_t slot)
 {
     return slot > 0 &&
-           cunei_definition_of(&report->survey->functions.items[slot - 1]) ==
+           cunei_definition_of(&report->analysis->functions.items[slot - 1]) ==
                CUNEI_DEFINITION_REGION;
 }
 
@@ -41,7 +41,7 @@ static int add(struct cunei_region_work *work,
 static int add_node(struct cunei_region_work *work, const struct cunei_report *report,
                     const uint32_t *around, uint32_t index)
 {
-    const struct cunei_node *nodes = report->survey->tree->nodes;
+    const struct cunei_node *nodes = report->analysis->tree->nodes;
     uint32_t slot = is_region(report, nodes[index].slot) ? 0 : nodes[index].slot;
     uint32_t seen[NESTED_MAX], count = 0;
 
@@ -54,7 +54,7 @@ static int add_node(struct cunei_region_work *work, const struct cunei_report *r
             continue;
         seen[count++] = region;
         const struct cunei_region_work_item item = {
-            .region = report->survey->functions.items[region - 1].qualname,
+            .region = report->analysis->functions.items[region - 1].qualname,
             .calls = slot > 0 ? nodes[index].calls : 0,
             .self_ns = nodes[index].self,
             .slot = slot,
@@ -110,7 +110,7 @@ static void add_up(struct cunei_region_work *work)
 int cunei_region_work_init(struct cunei_region_work *work,
                            const struct cunei_report *report)
 {
-    const struct cunei_tree *tree = report->survey->tree;
+    const struct cunei_tree *tree = report->analysis->tree;
     int rc = 0;
 
     *work = (struct cunei_region_work){0};

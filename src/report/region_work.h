@@ -18,7 +18,7 @@
 struct cunei_report;
 
 struct cunei_region_work_item {
-    const char *region; /* borrowed: of the survey */
+    const char *region; /* borrowed: of the analysis */
     uint64_t calls;
     uint64_t self_ns;
     uint32_t slot; /* of the function; 0: in none that was recorded */

@@ -43,7 +43,7 @@ static void add_duration(struct cunei_table *table, bool is_known, uint64_t ns)
 static void add_region(const struct cunei_report *report, struct cunei_table *table,
                        uint32_t index)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     const struct cunei_region_facts *region = &facts->regions[index];
     bool is_known = region->histogram.span > 0;
     enum cunei_ink heat = cunei_report_heat(report, region->total_ns);
@@ -72,7 +72,7 @@ static struct cunei_buffer *add_given(const struct cunei_report *report,
                                       const struct cunei_parameter_facts *parameter,
                                       uint64_t total_ns, uint64_t count)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
 
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_DIM), total_ns);
     cunei_format_percent(cunei_table_cell(table, CUNEI_INK_DIM), total_ns,
@@ -223,7 +223,7 @@ static uint32_t find_next(const struct cunei_report *report, const struct order 
     const struct cunei_parameter_facts *parameter = order->parameters[index];
     uint32_t next = index + 1;
 
-    if (cunei_user_facts_is_few(&report->survey->userfacts, parameter))
+    if (cunei_user_facts_is_few(&report->analysis->user_facts, parameter))
         return next;
     while (next < order->parameter_count &&
            order->parameters[next]->group == parameter->group)
@@ -235,7 +235,7 @@ static void add_many(const struct cunei_report *report, struct cunei_table *tabl
                      const struct order *order, uint32_t first, uint32_t next)
 {
     const struct cunei_parameter_facts *parameter = order->parameters[first];
-    uint32_t values = cunei_user_facts_values(&report->survey->userfacts, parameter);
+    uint32_t values = cunei_user_facts_values(&report->analysis->user_facts, parameter);
     uint64_t total_ns = 0, count = 0;
 
     for (uint32_t i = first; i < next; i++) {
@@ -256,7 +256,7 @@ static uint32_t add_parameter(const struct cunei_report *report,
     const struct cunei_parameter_facts *parameter = order->parameters[index];
     uint32_t next = find_next(report, order, index);
 
-    if (cunei_user_facts_is_few(&report->survey->userfacts, parameter))
+    if (cunei_user_facts_is_few(&report->analysis->user_facts, parameter))
         put_value(
             add_given(report, table, parameter, parameter->total_ns, parameter->count),
             parameter);
@@ -294,7 +294,7 @@ static uint32_t add_functions(const struct cunei_report *report,
 
 int cunei_report_regions(const struct cunei_report *report)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     uint64_t limit = report->options->limit;
     uint32_t functions = 0;
     struct cunei_table table;
@@ -355,7 +355,8 @@ static void put_work(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_open(json, "functions", '[');
     for (uint32_t i = 0; i < count && i < WORK_MAX; i++) {
         const struct cunei_function *names =
-            items[i].slot ? &report->survey->functions.items[items[i].slot - 1] : NULL;
+            items[i].slot ? &report->analysis->functions.items[items[i].slot - 1]
+                          : NULL;
         cunei_json_open(json, NULL, '{');
         cunei_json_text(json, "module", names ? names->module : NULL);
         cunei_json_text(json, "qualname", names ? names->qualname : NULL);
@@ -372,7 +373,7 @@ static void put_region(const struct cunei_report *report, struct cunei_json *jso
                        const struct order *order, const struct cunei_region_work *work,
                        uint32_t index)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     const struct cunei_region_facts *region = &facts->regions[index];
 
     cunei_json_open(json, NULL, '{');
@@ -390,7 +391,7 @@ static void put_region(const struct cunei_report *report, struct cunei_json *jso
             put_parameter(facts, json, order->parameters[i], false);
     }
     cunei_json_close(json, ']');
-    if (report->survey->tree)
+    if (report->analysis->tree)
         put_work(report, json, work, facts->region_names.items[index]);
     cunei_json_close(json, '}');
 }
@@ -398,7 +399,7 @@ static void put_region(const struct cunei_report *report, struct cunei_json *jso
 int cunei_report_regions_json(const struct cunei_report *report,
                               struct cunei_json *json)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     struct cunei_region_work work;
     struct order order;
 

@@ -26,7 +26,7 @@ enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
 void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
                          struct cunei_buffer *out)
 {
-    uint64_t origin_ns = report->survey->begin_ns;
+    uint64_t origin_ns = report->analysis->begin_ns;
 
     cunei_buffer_append_text(out, "+");
     cunei_format_duration(out, ns > origin_ns ? ns - origin_ns : 0);
@@ -35,7 +35,7 @@ void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
 void cunei_report_name(const struct cunei_report *report, uint32_t function,
                        struct cunei_buffer *out)
 {
-    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_functions *functions = &report->analysis->functions;
 
     if (function < functions->count)
         cunei_format_function(out, &functions->items[function]);
@@ -46,7 +46,7 @@ void cunei_report_name(const struct cunei_report *report, uint32_t function,
 void cunei_report_place(const struct cunei_report *report, uint32_t function,
                         struct cunei_buffer *out)
 {
-    const struct cunei_functions *functions = &report->survey->functions;
+    const struct cunei_functions *functions = &report->analysis->functions;
 
     if (function >= functions->count)
         return;
@@ -98,7 +98,7 @@ static struct cunei_buffer *number_cell(struct cunei_table *table, enum cunei_in
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     uint32_t index)
 {
-    const struct cunei_analysis_function *facts = &report->survey->facts[index];
+    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
     uint64_t wall_ns = report->duration_ns;
     enum cunei_ink heat = cunei_report_heat(report, facts->self_ns);
 
@@ -169,7 +169,7 @@ static int print_text(const struct cunei_report *report)
     (void)fputc('\n', report->out);
     if (options->callers)
         return cunei_report_callers(report);
-    if (options->lines || (options->all_lines && report->survey->line_events > 0))
+    if (options->lines || (options->all_lines && report->analysis->line_events > 0))
         return cunei_report_lines(report);
     if (options->tree)
         return cunei_report_tree(report);
@@ -210,27 +210,27 @@ int cunei_report_print(const struct cunei_trace *trace,
         .progress = options->progress,
         .progress_context = options->progress_context,
     };
-    struct cunei_analysis survey;
+    struct cunei_analysis analysis;
 
-    int rc = cunei_analysis_init(&survey, trace, &wanted);
+    int rc = cunei_analysis_init(&analysis, trace, &wanted);
     if (rc < 0)
         return rc;
     struct cunei_report report = {
         .trace = trace,
         .options = options,
-        .survey = &survey,
-        .duration_ns = cunei_analysis_duration_ns(&survey),
-        .home =
-            survey.process_count > 0 ? &survey.processes[0].process->description : NULL,
+        .analysis = &analysis,
+        .duration_ns = cunei_analysis_duration_ns(&analysis),
+        .home = analysis.process_count > 0 ? &analysis.processes[0].process->description
+                                           : NULL,
         .out = out,
     };
     if (options->begin)
         options->begin(options->progress_context);
     rc = options->json ? cunei_report_json(&report) : print_text(&report);
-    if (rc == 0 && survey.damage_count > 0) {
-        *error = survey.damages[0];
+    if (rc == 0 && analysis.damage_count > 0) {
+        *error = analysis.damages[0];
         rc = -EBADMSG;
     }
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     return rc;
 }

@@ -56,7 +56,7 @@ static void put_program(struct cunei_json *json, const struct cunei_process *tol
     cunei_buffer_fini(&words);
 }
 
-static void put_process(struct cunei_json *json, const struct cunei_analysis *survey,
+static void put_process(struct cunei_json *json, const struct cunei_analysis *analysis,
                         const struct cunei_analysis_process *process)
 {
     const struct cunei_trace_process *trace = process->process;
@@ -66,10 +66,11 @@ static void put_process(struct cunei_json *json, const struct cunei_analysis *su
     cunei_json_number(json, "pid", trace->metadata.pid);
     cunei_json_number(json, "parent", description->parent);
     cunei_json_text(json, "folder", cunei_trace_folder(trace));
-    cunei_json_text(json, "parent_folder",
-                    process->parent < survey->process_count
-                        ? cunei_trace_folder(survey->processes[process->parent].process)
-                        : description->parent_folder);
+    cunei_json_text(
+        json, "parent_folder",
+        process->parent < analysis->process_count
+            ? cunei_trace_folder(analysis->processes[process->parent].process)
+            : description->parent_folder);
     cunei_json_flag(json, "forked", description->forked);
     cunei_json_text(json, "name", description->name);
     cunei_json_text(json, "host", trace->metadata.host);
@@ -109,11 +110,11 @@ static void put_process(struct cunei_json *json, const struct cunei_analysis *su
 static void put_thread(const struct cunei_report *report, struct cunei_json *json,
                        const struct cunei_analysis_thread *thread)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
     cunei_json_open(json, NULL, '{');
     cunei_json_number(json, "pid",
-                      survey->processes[thread->process].process->metadata.pid);
+                      analysis->processes[thread->process].process->metadata.pid);
     cunei_json_number(json, "tid", thread->tid);
     cunei_json_text(json, "name", thread->name);
     cunei_json_number(json, "serial", thread->serial);
@@ -132,8 +133,8 @@ static void put_thread(const struct cunei_report *report, struct cunei_json *jso
     cunei_json_open(json, "open", '[');
     for (uint32_t i = 0; i < thread->open_count; i++)
         cunei_json_text(json, NULL,
-                        thread->open[i] < survey->functions.count
-                            ? survey->functions.items[thread->open[i]].qualname
+                        thread->open[i] < analysis->functions.count
+                            ? analysis->functions.items[thread->open[i]].qualname
                             : NULL);
     cunei_json_close(json, ']');
     cunei_json_close(json, '}');
@@ -166,8 +167,8 @@ static void put_guess(struct cunei_json *json,
 static void put_function(const struct cunei_report *report, struct cunei_json *json,
                          uint32_t index)
 {
-    const struct cunei_function *names = &report->survey->functions.items[index];
-    const struct cunei_analysis_function *facts = &report->survey->facts[index];
+    const struct cunei_function *names = &report->analysis->functions.items[index];
+    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
 
     cunei_json_open(json, NULL, '{');
     cunei_json_text(json, "module", names->module);
@@ -206,13 +207,13 @@ static void put_collection_facts(struct cunei_json *json,
 /* All together, then by process. */
 static void put_collections(const struct cunei_report *report, struct cunei_json *json)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
     cunei_json_open(json, "gc", '{');
-    put_collection_facts(json, &survey->collections);
+    put_collection_facts(json, &analysis->collections);
     cunei_json_open(json, "processes", '[');
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct cunei_analysis_process *process = &survey->processes[i];
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        const struct cunei_analysis_process *process = &analysis->processes[i];
         if (cunei_gc_pauses_count(&process->collections) == 0)
             continue;
         cunei_json_open(json, NULL, '{');
@@ -226,39 +227,40 @@ static void put_collections(const struct cunei_report *report, struct cunei_json
 
 static void put_head(const struct cunei_report *report, struct cunei_json *json)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
     cunei_json_number(json, "version", 1);
-    cunei_json_number(json, "events", survey->events);
-    cunei_json_number(json, "lost", survey->lost);
+    cunei_json_number(json, "events", analysis->events);
+    cunei_json_number(json, "lost", analysis->lost);
     cunei_json_number(json, "duration_ns", report->duration_ns);
-    cunei_json_number(json, "begin_ns", survey->begin_ns);
-    cunei_json_number(json, "calls", survey->calls);
-    cunei_json_number(json, "resumes", survey->resumes);
-    cunei_json_number(json, "raised", survey->raised);
-    cunei_json_number(json, "switches", survey->switches);
-    cunei_json_number(json, "cost_ns", survey->cost_ns);
-    if (survey->bursts > 0) {
-        cunei_json_number(json, "estimated_calls", survey->estimated_calls);
-        cunei_json_number(json, "bursts", survey->bursts);
+    cunei_json_number(json, "begin_ns", analysis->begin_ns);
+    cunei_json_number(json, "calls", analysis->calls);
+    cunei_json_number(json, "resumes", analysis->resumes);
+    cunei_json_number(json, "raised", analysis->raised);
+    cunei_json_number(json, "switches", analysis->switches);
+    cunei_json_number(json, "cost_ns", analysis->cost_ns);
+    if (analysis->bursts > 0) {
+        cunei_json_number(json, "estimated_calls", analysis->estimated_calls);
+        cunei_json_number(json, "bursts", analysis->bursts);
     }
-    if (survey->pauses > 0) {
-        cunei_json_number(json, "pauses", survey->pauses);
-        cunei_json_number(json, "paused_ns", survey->paused_ns);
+    if (analysis->pauses > 0) {
+        cunei_json_number(json, "pauses", analysis->pauses);
+        cunei_json_number(json, "paused_ns", analysis->paused_ns);
     }
-    cunei_json_number(json, "orphans", survey->orphans);
-    cunei_json_number(json, "unclosed", survey->unclosed);
-    cunei_json_number(json, "appeared", survey->appeared);
-    cunei_json_number(json, "missing_packets", survey->missing_packets);
+    cunei_json_number(json, "orphans", analysis->orphans);
+    cunei_json_number(json, "unclosed", analysis->unclosed);
+    cunei_json_number(json, "appeared", analysis->appeared);
+    cunei_json_number(json, "missing_packets", analysis->missing_packets);
     cunei_json_open(json, "damaged", '[');
-    for (size_t i = 0; i < survey->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX; i++)
-        cunei_json_text(json, NULL, survey->damages[i].text);
+    for (size_t i = 0; i < analysis->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX;
+         i++)
+        cunei_json_text(json, NULL, analysis->damages[i].text);
     cunei_json_close(json, ']');
 }
 
 int cunei_report_json(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_json json = {.out = report->out};
     struct cunei_ranking ranking;
 
@@ -268,12 +270,12 @@ int cunei_report_json(const struct cunei_report *report)
     cunei_json_open(&json, NULL, '{');
     put_head(report, &json);
     cunei_json_open(&json, "processes", '[');
-    for (size_t i = 0; i < survey->process_count; i++)
-        put_process(&json, survey, &survey->processes[i]);
+    for (size_t i = 0; i < analysis->process_count; i++)
+        put_process(&json, analysis, &analysis->processes[i]);
     cunei_json_close(&json, ']');
     cunei_json_open(&json, "threads", '[');
-    for (size_t i = 0; i < survey->thread_count; i++)
-        put_thread(report, &json, &survey->threads[i]);
+    for (size_t i = 0; i < analysis->thread_count; i++)
+        put_thread(report, &json, &analysis->threads[i]);
     cunei_json_close(&json, ']');
     cunei_json_open(&json, "functions", '[');
     for (uint32_t i = 0; i < ranking.count; i++)
@@ -293,9 +295,9 @@ int cunei_report_json(const struct cunei_report *report)
     if (rc == 0)
         rc = cunei_report_tokens_json(report, &json);
     put_collections(report, &json);
-    if (rc == 0 && survey->tree)
+    if (rc == 0 && analysis->tree)
         rc = cunei_report_tree_json(report, &json);
-    if (rc == 0 && survey->edges)
+    if (rc == 0 && analysis->edges)
         rc = cunei_report_callers_json(report, &json);
     cunei_json_close(&json, '}');
     cunei_ranking_fini(&ranking);

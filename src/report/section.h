@@ -21,7 +21,7 @@ struct cunei_json;
 struct cunei_report {
     const struct cunei_trace *trace;
     const struct cunei_report_options *options;
-    const struct cunei_analysis *survey;
+    const struct cunei_analysis *analysis;
     uint64_t duration_ns;
     const struct cunei_process *home; /* files are shown as seen from it; or NULL */
     FILE *out;

@@ -34,7 +34,7 @@ static void put_name(struct cunei_buffer *out, const struct cunei_analysis_task 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_analysis_task *task)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     enum cunei_ink heat = cunei_report_heat(report, task->run_ns);
 
     cunei_format_duration(cunei_table_cell(table, heat), task->run_ns);
@@ -46,9 +46,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                           task->run_ns / (task->steps ? task->steps : 1));
     cunei_report_offset(report, task->begin_ns, cunei_table_cell(table, CUNEI_INK_DIM));
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (survey->process_count > 1)
+    if (analysis->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,
-                            survey->processes[task->process].process->metadata.pid);
+                            analysis->processes[task->process].process->metadata.pid);
     struct cunei_buffer *ended =
         cunei_table_cell(table, task->has_raised ? CUNEI_INK_BAD : CUNEI_INK_DIM);
     cunei_buffer_append_text(ended, task->has_raised  ? "raised"
@@ -80,8 +80,8 @@ static int compare(const void *a, const void *b)
 
 int cunei_report_tasks(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
-    size_t count = survey->task_count, limit = (size_t)report->options->limit;
+    const struct cunei_analysis *analysis = report->analysis;
+    size_t count = analysis->task_count, limit = (size_t)report->options->limit;
     size_t shown = limit > 0 && limit < count ? limit : count;
     struct cunei_table table;
     const struct cunei_analysis_task **order = calloc(count + 1, sizeof(const void *));
@@ -90,7 +90,7 @@ int cunei_report_tasks(const struct cunei_report *report)
         return -ENOMEM;
 
     for (size_t i = 0; i < count; i++)
-        order[i] = &survey->tasks[i];
+        order[i] = &analysis->tasks[i];
     qsort((void *)order, count, sizeof(const void *), compare);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
@@ -106,18 +106,18 @@ int cunei_report_tasks(const struct cunei_report *report)
 
 int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json *json)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
     cunei_json_open(json, "tasks", '[');
-    for (size_t i = 0; i < survey->task_count; i++) {
-        const struct cunei_analysis_task *task = &survey->tasks[i];
+    for (size_t i = 0; i < analysis->task_count; i++) {
+        const struct cunei_analysis_task *task = &analysis->tasks[i];
         const struct cunei_function *function =
-            task->function < survey->functions.count
-                ? &survey->functions.items[task->function]
+            task->function < analysis->functions.count
+                ? &analysis->functions.items[task->function]
                 : NULL;
         cunei_json_open(json, NULL, '{');
         cunei_json_number(json, "pid",
-                          survey->processes[task->process].process->metadata.pid);
+                          analysis->processes[task->process].process->metadata.pid);
         cunei_json_number(json, "task", task->number);
         cunei_json_text(json, "name", task->name);
         cunei_json_text(json, "module", function ? function->module : NULL);

@@ -28,14 +28,14 @@ static const struct cunei_column columns[] = {
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_analysis_thread *thread)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     uint64_t wall_ns = thread->end_ns - thread->begin_ns;
 
     cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_STRONG), thread->name);
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (survey->process_count > 1)
+    if (analysis->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,
-                            survey->processes[thread->process].process->metadata.pid);
+                            analysis->processes[thread->process].process->metadata.pid);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         thread->tid);
     cunei_report_offset(report, thread->begin_ns,
@@ -67,14 +67,14 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 static size_t choose(const struct cunei_report *report,
                      struct cunei_recording_cost *costs)
 {
-    const struct cunei_analysis *survey = report->survey;
-    size_t count = survey->thread_count;
+    const struct cunei_analysis *analysis = report->analysis;
+    size_t count = analysis->thread_count;
     uint64_t limit = report->options->limit;
 
     for (size_t i = 0; i < count; i++)
         costs[i] = (struct cunei_recording_cost){
-            survey->threads[i].cpu_ns,
-            survey->threads[i].end_ns - survey->threads[i].begin_ns, i};
+            analysis->threads[i].cpu_ns,
+            analysis->threads[i].end_ns - analysis->threads[i].begin_ns, i};
     if (limit == 0 || limit >= count)
         return count;
     cunei_recording_cost_sort(costs, count);
@@ -84,7 +84,7 @@ static size_t choose(const struct cunei_report *report,
 
 int cunei_report_threads(const struct cunei_report *report)
 {
-    size_t count = report->survey->thread_count;
+    size_t count = report->analysis->thread_count;
     struct cunei_recording_cost *costs = calloc(count + 1, sizeof(*costs));
     struct cunei_table table;
     int rc = 0;
@@ -94,7 +94,7 @@ int cunei_report_threads(const struct cunei_report *report)
     size_t shown = choose(report, costs);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
-        add_row(report, &table, &report->survey->threads[costs[i].index]);
+        add_row(report, &table, &report->analysis->threads[costs[i].index]);
     if (shown > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     cunei_table_fini(&table);

@@ -25,15 +25,15 @@ static int compare_pids(const void *a, const void *b)
 }
 
 /* One process may have recorded several times, or gone on as another program. */
-static size_t count_pids(const struct cunei_analysis *survey)
+static size_t count_pids(const struct cunei_analysis *analysis)
 {
-    size_t count = survey->process_count, pids = 0;
+    size_t count = analysis->process_count, pids = 0;
     const struct cunei_metadata **order = calloc(count + 1, sizeof(const void *));
     if (!order)
         return count;
 
     for (size_t i = 0; i < count; i++)
-        order[i] = &survey->processes[i].process->metadata;
+        order[i] = &analysis->processes[i].process->metadata;
     qsort((void *)order, count, sizeof(const void *), compare_pids);
     for (size_t i = 0; i < count; i++)
         pids += i == 0 ||
@@ -45,41 +45,42 @@ static size_t count_pids(const struct cunei_analysis *survey)
 static void format_processes(const struct cunei_report *report,
                              struct cunei_buffer *out)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
 
-    size_t pids = count_pids(survey);
+    size_t pids = count_pids(analysis);
 
-    if (pids == 1 && survey->process_count > 1) {
-        cunei_format_several(out, survey->process_count, "recording");
+    if (pids == 1 && analysis->process_count > 1) {
+        cunei_format_several(out, analysis->process_count, "recording");
         cunei_buffer_append_text(out, " of ");
     }
-    cunei_format_program(out, &survey->processes[0].process->description);
+    cunei_format_program(out, &analysis->processes[0].process->description);
     if (pids > 1) {
         cunei_buffer_append_text(out, " and ");
         cunei_format_several(out, pids - 1, "more process");
     }
 }
 
-static size_t count_state(const struct cunei_analysis *survey,
+static size_t count_state(const struct cunei_analysis *analysis,
                           enum cunei_trace_state state)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < survey->process_count; i++)
-        count += survey->processes[i].process->state == state;
+    for (size_t i = 0; i < analysis->process_count; i++)
+        count += analysis->processes[i].process->state == state;
     return count;
 }
 
 static void put_state(struct cunei_paragraph *title,
-                      const struct cunei_analysis *survey, enum cunei_trace_state state,
-                      const char *word, enum cunei_ink ink)
+                      const struct cunei_analysis *analysis,
+                      enum cunei_trace_state state, const char *word,
+                      enum cunei_ink ink)
 {
     struct cunei_buffer text = {0};
-    size_t count = count_state(survey, state);
+    size_t count = count_state(analysis, state);
 
     if (count == 0)
         return;
-    if (survey->process_count > 1)
+    if (analysis->process_count > 1)
         cunei_buffer_format(&text, "%zu ", count);
     cunei_buffer_append_text(&text, word);
     cunei_paragraph_put(title, DOT, ink, text.data ? text.data : word);
@@ -95,37 +96,37 @@ static bool is_cut_off(const struct cunei_analysis_process *process)
 /* Where nobody told of functions, events say little of how long it took. */
 static uint64_t wall_of(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
-    uint64_t last_ns = survey->start_ns;
+    const struct cunei_analysis *analysis = report->analysis;
+    uint64_t last_ns = analysis->start_ns;
 
-    if (survey->functions.count > 0)
+    if (analysis->functions.count > 0)
         return report->duration_ns;
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct cunei_analysis_process *process = &survey->processes[i];
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        const struct cunei_analysis_process *process = &analysis->processes[i];
         uint64_t end_ns =
             cunei_process_tree_start_ns(process) + cunei_process_tree_wall_ns(process);
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
-    return last_ns - survey->start_ns;
+    return last_ns - analysis->start_ns;
 }
 
 static void format_times(const struct cunei_report *report, struct cunei_buffer *out)
 {
-    const struct cunei_analysis *survey = report->survey;
-    bool has_threads = survey->functions.count > 0;
+    const struct cunei_analysis *analysis = report->analysis;
+    bool has_threads = analysis->functions.count > 0;
     uint64_t cpu_ns = 0;
     bool has_cpu = false;
 
     /* Threads of processes that were killed did not tell all. */
-    for (size_t i = 0; i < survey->thread_count; i++) {
-        const struct cunei_analysis_thread *thread = &survey->threads[i];
-        if (has_threads && !is_cut_off(&survey->processes[thread->process])) {
+    for (size_t i = 0; i < analysis->thread_count; i++) {
+        const struct cunei_analysis_thread *thread = &analysis->threads[i];
+        if (has_threads && !is_cut_off(&analysis->processes[thread->process])) {
             has_cpu |= thread->has_cpu;
             cpu_ns += thread->cpu_ns;
         }
     }
-    for (size_t i = 0; i < survey->process_count; i++) {
-        const struct cunei_analysis_process *process = &survey->processes[i];
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        const struct cunei_analysis_process *process = &analysis->processes[i];
         if (!has_threads || is_cut_off(process)) {
             has_cpu |= process->has_cpu;
             cpu_ns += process->cpu_ns;
@@ -141,10 +142,10 @@ static void format_times(const struct cunei_report *report, struct cunei_buffer 
 }
 
 /* Some of them were neither recorded nor counted. */
-static bool has_estimates(const struct cunei_analysis *survey)
+static bool has_estimates(const struct cunei_analysis *analysis)
 {
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        const struct cunei_analysis_function *facts = &survey->facts[i];
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        const struct cunei_analysis_function *facts = &analysis->facts[i];
         if (cunei_report_is_estimated(facts) && !facts->guess.is_counted)
             return true;
     }
@@ -153,11 +154,11 @@ static bool has_estimates(const struct cunei_analysis *survey)
 
 static void format_calls(const struct cunei_report *report, struct cunei_buffer *out)
 {
-    if (has_estimates(report->survey))
+    if (has_estimates(report->analysis))
         cunei_buffer_append_text(out, "~");
-    cunei_format_several(out, report->survey->calls, "call");
+    cunei_format_several(out, report->analysis->calls, "call");
     cunei_buffer_append_text(out, ", ");
-    cunei_format_count(out, report->survey->lost);
+    cunei_format_count(out, report->analysis->lost);
     cunei_buffer_append_text(out, " lost");
 }
 
@@ -188,38 +189,38 @@ static void format_instrumenter(const struct cunei_process *process,
 
 int cunei_report_title(const struct cunei_report *report)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     struct cunei_paragraph title = {.style = &report->options->style, .indent = 2};
     struct cunei_buffer text = {0};
     struct cunei_buffer safe = {0};
 
-    if (survey->process_count == 0)
+    if (analysis->process_count == 0)
         return 0;
     format_processes(report, &text);
     cunei_format_text(&safe, text.data ? text.data : "", 60);
     put(&title, &safe, CUNEI_INK_HEAD);
     cunei_buffer_clear(&text);
-    put_state(&title, survey, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
-    put_state(&title, survey, CUNEI_TRACE_KILLED, "killed", CUNEI_INK_BAD);
-    if (survey->damage_count > 0)
+    put_state(&title, analysis, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
+    put_state(&title, analysis, CUNEI_TRACE_KILLED, "killed", CUNEI_INK_BAD);
+    if (analysis->damage_count > 0)
         cunei_paragraph_put(&title, DOT, CUNEI_INK_BAD, "damaged");
-    const char *python = survey->processes[0].process->description.python;
+    const char *python = analysis->processes[0].process->description.python;
     if (python) {
         cunei_format_text(&safe, python, 40);
         put(&title, &safe, CUNEI_INK_PLAIN);
     }
-    format_instrumenter(&survey->processes[0].process->description, &text);
+    format_instrumenter(&analysis->processes[0].process->description, &text);
     put(&title, &text, CUNEI_INK_PLAIN);
     format_times(report, &text);
     put(&title, &text, CUNEI_INK_PLAIN);
-    if (survey->thread_count > 0)
-        cunei_format_several(&text, survey->thread_count, "thread");
+    if (analysis->thread_count > 0)
+        cunei_format_several(&text, analysis->thread_count, "thread");
     put(&title, &text, CUNEI_INK_PLAIN);
     format_calls(report, &text);
-    put(&title, &text, survey->lost > 0 ? CUNEI_INK_BAD : CUNEI_INK_PLAIN);
-    if (survey->cost_ns > 0) {
+    put(&title, &text, analysis->lost > 0 ? CUNEI_INK_BAD : CUNEI_INK_PLAIN);
+    if (analysis->cost_ns > 0) {
         cunei_buffer_append_text(&text, "recording cost ≈ ");
-        cunei_format_duration(&text, survey->cost_ns);
+        cunei_format_duration(&text, analysis->cost_ns);
         put(&title, &text, CUNEI_INK_PLAIN);
     }
     cunei_buffer_fini(&text);

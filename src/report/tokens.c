@@ -47,7 +47,7 @@ static void add_duration(struct cunei_table *table, bool is_known, uint64_t ns)
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_tokens_facts *tokens)
 {
-    const struct cunei_analysis *survey = report->survey;
+    const struct cunei_analysis *analysis = report->analysis;
     bool has_gaps = tokens->histogram.span > 0;
 
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), tokens->count);
@@ -61,13 +61,13 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     if (tokens->has_begun)
         cunei_report_offset(report, tokens->begin_ns, begin);
     struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (survey->process_count > 1)
+    if (analysis->process_count > 1)
         cunei_buffer_format(pid, "%" PRIu32,
-                            survey->processes[tokens->process].process->metadata.pid);
+                            analysis->processes[tokens->process].process->metadata.pid);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu64,
                         tokens->number);
     cunei_format_name(cunei_table_cell(table, CUNEI_INK_STRONG),
-                      survey->userfacts.token_names.items[tokens->name]);
+                      analysis->user_facts.token_names.items[tokens->name]);
 }
 
 static int compare(const void *a, const void *b)
@@ -97,7 +97,7 @@ static const struct cunei_tokens_facts **order_tokens(
 
 int cunei_report_tokens(const struct cunei_report *report)
 {
-    const struct cunei_user_facts *facts = &report->survey->userfacts;
+    const struct cunei_user_facts *facts = &report->analysis->user_facts;
     uint64_t count = facts->token_keys.count, limit = report->options->limit;
     uint64_t shown = limit > 0 && limit < count ? limit : count;
     struct cunei_table table;
@@ -128,8 +128,8 @@ static void put_ns(struct cunei_json *json, const char *key, bool is_known, uint
 
 int cunei_report_tokens_json(const struct cunei_report *report, struct cunei_json *json)
 {
-    const struct cunei_analysis *survey = report->survey;
-    const struct cunei_user_facts *facts = &survey->userfacts;
+    const struct cunei_analysis *analysis = report->analysis;
+    const struct cunei_user_facts *facts = &analysis->user_facts;
     const struct cunei_tokens_facts **order = order_tokens(facts);
 
     if (!order)
@@ -141,7 +141,7 @@ int cunei_report_tokens_json(const struct cunei_report *report, struct cunei_jso
         cunei_json_open(json, NULL, '{');
         cunei_json_text(json, "name", facts->token_names.items[tokens->name]);
         cunei_json_number(json, "process",
-                          survey->processes[tokens->process].process->metadata.pid);
+                          analysis->processes[tokens->process].process->metadata.pid);
         cunei_json_number(json, "stream", tokens->number);
         cunei_json_number(json, "count", tokens->count);
         put_ns(json, "begin_ns", tokens->has_begun, tokens->begin_ns);

@@ -45,7 +45,7 @@ struct readings {
     struct cunei_walk walk;
     struct cunei_lines lines;
     struct cunei_lines_reader line_reader;
-    struct cunei_user_facts userfacts;
+    struct cunei_user_facts user_facts;
     struct cunei_user_reader userreader;
 };
 
@@ -112,8 +112,8 @@ static void finish(struct readings *readings)
     for (uint32_t i = 0; i < readings->userreader.open_capacity; i++)
         FUZZ_CHECK(readings->userreader.open[i] == 0);
     cunei_user_reader_fini(&readings->userreader);
-    FUZZ_CHECK(cunei_user_facts_finish(&readings->userfacts) == 0);
-    cunei_user_facts_fini(&readings->userfacts);
+    FUZZ_CHECK(cunei_user_facts_finish(&readings->user_facts) == 0);
+    cunei_user_facts_fini(&readings->user_facts);
     for (uint32_t i = 1; i < readings->lines.count; i++)
         FUZZ_CHECK(readings->lines.items[i].open == 0);
     cunei_lines_fini(&readings->lines);
@@ -128,14 +128,14 @@ static void finish(struct readings *readings)
 static void begin_userreader(struct readings *readings)
 {
     const struct cunei_user_reader_options options = {
-        .facts = &readings->userfacts,
+        .facts = &readings->user_facts,
         .functions = functions,
         .function_count = FUNCTION_COUNT,
         .kinds = kinds,
         .wall = {.frequency = 1000, .multiplier = UINT64_C(1000000), .shift = 0},
     };
 
-    cunei_user_facts_init(&readings->userfacts);
+    cunei_user_facts_init(&readings->user_facts);
     FUZZ_CHECK(cunei_user_reader_init(&readings->userreader, &options) == 0);
 }
 

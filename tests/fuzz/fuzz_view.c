@@ -65,16 +65,16 @@ static void propose(const struct cunei_trace *trace)
 {
     const struct cunei_analysis_options wanted = {.edges = true};
     struct cunei_filter_proposal proposal = {.max_overhead = 0.05, .event_cost_ns = 30};
-    struct cunei_analysis survey;
+    struct cunei_analysis analysis;
 
-    if (cunei_analysis_init(&survey, trace, &wanted) < 0)
+    if (cunei_analysis_init(&analysis, trace, &wanted) < 0)
         return;
-    FUZZ_CHECK(cunei_filter_proposal_make(&proposal, &survey) == 0);
+    FUZZ_CHECK(cunei_filter_proposal_make(&proposal, &analysis) == 0);
     FUZZ_CHECK(proposal.left_out_count <= proposal.count);
     FUZZ_CHECK(proposal.saved_ns <= proposal.cost_ns);
     FUZZ_CHECK(proposal.saved_events <= proposal.events);
     cunei_filter_proposal_fini(&proposal);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
 }
 
 /* One view of many, or the one that nobody has to ask for. */

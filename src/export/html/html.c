@@ -26,12 +26,12 @@
  * function's: to a sixteenth. */
 static void find_hidden(struct cunei_html *html)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     uint64_t counts[CUNEI_HISTOGRAM_BUCKETS] = {0}, count = 0;
     uint32_t bucket = CUNEI_HISTOGRAM_BUCKETS;
 
-    for (uint32_t i = 0; i < survey->functions.count; i++) {
-        const struct cunei_histogram *histogram = &survey->facts[i].histogram;
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        const struct cunei_histogram *histogram = &analysis->facts[i].histogram;
         for (uint32_t j = 0; j < histogram->span; j++)
             counts[histogram->first + j] += histogram->counts[j];
     }
@@ -46,16 +46,16 @@ static void find_hidden(struct cunei_html *html)
 static int put_functions(struct cunei_html *html)
 {
     static const struct cunei_analysis_function none = {0};
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     struct cunei_buffer *out = &html->page.text;
     int rc = 0;
 
     cunei_buffer_append_text(out, ",\n\"functions\":[");
-    for (uint32_t i = 0; rc == 0 && i < survey->functions.count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
         const struct cunei_analysis_function *facts =
-            i < html->fact_count ? &survey->facts[i] : &none;
+            i < html->fact_count ? &analysis->facts[i] : &none;
         cunei_buffer_append_text(out, i > 0 ? ",\n[" : "\n[");
-        cunei_page_function(&html->page, &survey->functions.items[i]);
+        cunei_page_function(&html->page, &analysis->functions.items[i]);
         cunei_buffer_format(out,
                             ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                             ",%" PRIu64 "]",
@@ -89,7 +89,7 @@ static int put_tree(struct cunei_html *html)
                    {"function", cunei_page_function_of},
                    {"self", self_of},
                    {"calls", calls_of}};
-    struct cunei_tree *tree = html->survey.tree;
+    struct cunei_tree *tree = html->analysis.tree;
     int rc = 0;
 
     cunei_buffer_append_text(&html->page.text, ",\n\"tree\":{");
@@ -104,29 +104,30 @@ static int put_tree(struct cunei_html *html)
 
 static void put_facts(struct cunei_buffer *text, const struct cunei_html *html)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     size_t processes = 0;
 
-    for (size_t i = 0; i < survey->process_count; i++)
+    for (size_t i = 0; i < analysis->process_count; i++)
         processes += cunei_html_has_process(html, i);
-    cunei_format_duration(text, cunei_analysis_duration_ns(survey));
+    cunei_format_duration(text, cunei_analysis_duration_ns(analysis));
     cunei_buffer_append_text(text, " · ");
-    cunei_format_several(text, survey->calls, "call");
+    cunei_format_several(text, analysis->calls, "call");
     cunei_buffer_append_text(text, " · ");
-    cunei_format_several(text, survey->thread_count, "thread");
+    cunei_format_several(text, analysis->thread_count, "thread");
     if (processes > 1)
         cunei_buffer_format(text, " · %zu processes", processes);
-    if (survey->lost > 0) {
+    if (analysis->lost > 0) {
         cunei_buffer_append_text(text, " · ");
-        cunei_format_several(text, survey->lost, "lost event");
+        cunei_format_several(text, analysis->lost, "lost event");
     }
 }
 
 static void put_head(struct cunei_html *html)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     const struct cunei_process *first =
-        survey->process_count > 0 ? &survey->processes[0].process->description : NULL;
+        analysis->process_count > 0 ? &analysis->processes[0].process->description
+                                    : NULL;
     struct cunei_buffer *out = &html->page.text, text = {0};
 
     if (first)
@@ -146,15 +147,15 @@ static void put_head(struct cunei_html *html)
     cunei_buffer_format(out,
                         ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64
                         ",\"hidden_ns\":%" PRIu64,
-                        cunei_export_since(html->export, survey->begin_ns),
-                        cunei_analysis_duration_ns(survey), html->hidden_ns);
+                        cunei_export_since(html->export, analysis->begin_ns),
+                        cunei_analysis_duration_ns(analysis), html->hidden_ns);
     cunei_buffer_fini(&text);
 }
 
 static int put_page(struct cunei_html *html)
 {
     find_hidden(html);
-    html->fact_count = html->survey.functions.count;
+    html->fact_count = html->analysis.functions.count;
     cunei_page_begin(&html->page);
     put_head(html);
     int rc = put_tree(html);
@@ -174,13 +175,13 @@ int cunei_export_html(struct cunei_export *export)
 {
     struct cunei_html html = {.export = export, .page = {.out = export->out}};
 
-    int rc = cunei_selection_survey(
+    int rc = cunei_selection_analyze(
         export, &(struct cunei_analysis_options){.tree = true, .said = true},
-        &html.survey);
+        &html.analysis);
     if (rc < 0)
         return rc;
     const struct cunei_export told = *export;
-    rc = cunei_task_names_fill(export, &html.survey);
+    rc = cunei_task_names_fill(export, &html.analysis);
     if (rc == 0)
         rc = put_page(&html);
     /* The same ones, seen again. */
@@ -188,8 +189,8 @@ int cunei_export_html(struct cunei_export *export)
     export->calls = told.calls;
     export->damage_count = told.damage_count;
     /* The facts are those of the first so many functions. */
-    html.survey.functions.count = html.fact_count;
+    html.analysis.functions.count = html.fact_count;
     cunei_page_fini(&html.page);
-    cunei_analysis_fini(&html.survey);
+    cunei_analysis_fini(&html.analysis);
     return rc;
 }

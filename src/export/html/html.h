@@ -18,13 +18,13 @@ struct cunei_process;
 struct cunei_html {
     struct cunei_export *export;
     struct cunei_page page;
-    struct cunei_analysis survey; /* functions that are found later have no facts */
-    uint32_t fact_count;          /* functions of the survey that have facts */
-    uint64_t hidden_ns;           /* of calls that took less only some are drawn … */
-    uint32_t hidden_room;         /* … so many */
+    struct cunei_analysis analysis; /* functions that are found later have no facts */
+    uint32_t fact_count;            /* functions of the analysis that have facts */
+    uint64_t hidden_ns;   /* of calls that took less only some are drawn … */
+    uint32_t hidden_room; /* … so many */
 };
 
-/* Whether anything is left of a process of the survey. */
+/* Whether anything is left of a process of the analysis. */
 bool cunei_html_has_process(const struct cunei_html *html, size_t index);
 
 /* What a process ran, and what multiprocessing calls it. */

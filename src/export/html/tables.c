@@ -33,7 +33,7 @@ void cunei_html_put_command(struct cunei_html *html,
 bool cunei_html_has_process(const struct cunei_html *html, size_t index)
 {
     const struct cunei_export *export = html->export;
-    const struct cunei_analysis_process *process = &html->survey.processes[index];
+    const struct cunei_analysis_process *process = &html->analysis.processes[index];
     size_t number = (size_t)(process->process - export->trace->processes);
 
     return process->thread_count > 0 || export->selections[number].is_whole;
@@ -44,7 +44,7 @@ static int64_t parent_row(const struct cunei_html *html, size_t parent)
 {
     int64_t row = 0;
 
-    if (parent >= html->survey.process_count || parent >= CUNEI_HTML_ROWS_MAX ||
+    if (parent >= html->analysis.process_count || parent >= CUNEI_HTML_ROWS_MAX ||
         !cunei_html_has_process(html, parent))
         return -1;
     for (size_t i = 0; i < parent; i++)
@@ -55,13 +55,13 @@ static int64_t parent_row(const struct cunei_html *html, size_t parent)
 /* [pid, parent or -1, program, begin, end, how it ended, CPU or -1, threads, gc] */
 static void put_processes(struct cunei_html *html)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     struct cunei_buffer *out = &html->page.text;
     const char *comma = "";
 
     cunei_buffer_append_text(out, ",\n\"processes\":[");
-    for (size_t i = 0; i < survey->process_count && i < CUNEI_HTML_ROWS_MAX; i++) {
-        const struct cunei_analysis_process *process = &survey->processes[i];
+    for (size_t i = 0; i < analysis->process_count && i < CUNEI_HTML_ROWS_MAX; i++) {
+        const struct cunei_analysis_process *process = &analysis->processes[i];
         struct cunei_buffer ended = {0};
         if (!cunei_html_has_process(html, i))
             continue;
@@ -96,7 +96,7 @@ static int compare_tasks(const void *a, const void *b)
 
 static void put_task(struct cunei_html *html, const struct cunei_analysis_task *task)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     struct cunei_buffer *out = &html->page.text, name = {0};
 
     if (task->name && task->name[0])
@@ -104,14 +104,14 @@ static void put_task(struct cunei_html *html, const struct cunei_analysis_task *
     else
         cunei_buffer_format(&name, "task %" PRIu64, task->number);
     cunei_buffer_format(out, "[%" PRIu64 ",%" PRIu64 ",",
-                        survey->processes[task->process].process->description.pid,
+                        analysis->processes[task->process].process->description.pid,
                         task->number);
     put_words(html, &name);
     cunei_buffer_format(
         out,
         ",%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
         ",\"%s\"]",
-        task->function < survey->functions.count ? (int64_t)task->function : -1,
+        task->function < analysis->functions.count ? (int64_t)task->function : -1,
         task->run_ns, task->wait_ns, task->steps,
         cunei_export_since(html->export, task->begin_ns),
         cunei_export_since(html->export, task->end_ns),
@@ -124,18 +124,18 @@ static void put_task(struct cunei_html *html, const struct cunei_analysis_task *
  * costliest first. */
 static int put_tasks(struct cunei_html *html)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     const struct cunei_analysis_task **order =
-        calloc(survey->task_count + 1, sizeof(const void *));
+        calloc(analysis->task_count + 1, sizeof(const void *));
     int rc = 0;
 
     if (!order)
         return -ENOMEM;
-    for (size_t i = 0; i < survey->task_count; i++)
-        order[i] = &survey->tasks[i];
-    qsort((void *)order, survey->task_count, sizeof(const void *), compare_tasks);
+    for (size_t i = 0; i < analysis->task_count; i++)
+        order[i] = &analysis->tasks[i];
+    qsort((void *)order, analysis->task_count, sizeof(const void *), compare_tasks);
     cunei_buffer_append_text(&html->page.text, ",\n\"tasks\":[");
-    for (size_t i = 0; rc == 0 && i < survey->task_count && i < CUNEI_HTML_ROWS_MAX;
+    for (size_t i = 0; rc == 0 && i < analysis->task_count && i < CUNEI_HTML_ROWS_MAX;
          i++) {
         cunei_buffer_append_text(&html->page.text, i > 0 ? ",\n" : "\n");
         put_task(html, order[i]);
@@ -149,7 +149,7 @@ static int put_tasks(struct cunei_html *html)
 /* [function or -1, line, count], the first few that took it. */
 static void put_handlers(struct cunei_html *html, uint32_t exception)
 {
-    const struct cunei_exceptions *exceptions = &html->survey.exceptions;
+    const struct cunei_exceptions *exceptions = &html->analysis.exceptions;
     struct cunei_buffer *out = &html->page.text;
     uint32_t shown = 0;
 
@@ -168,7 +168,7 @@ static void put_handlers(struct cunei_html *html, uint32_t exception)
 /* [type, function or -1, line, raised, taken, frames they ended, handlers] */
 static int put_exceptions(struct cunei_html *html)
 {
-    const struct cunei_exceptions *exceptions = &html->survey.exceptions;
+    const struct cunei_exceptions *exceptions = &html->analysis.exceptions;
     struct cunei_buffer *out = &html->page.text;
     uint32_t shown = 0;
     int rc = 0;
@@ -196,7 +196,7 @@ static int put_exceptions(struct cunei_html *html)
 
 static void put_collections(struct cunei_html *html)
 {
-    const struct cunei_gc_pauses *gc = &html->survey.collections;
+    const struct cunei_gc_pauses *gc = &html->analysis.collections;
     struct cunei_buffer *out = &html->page.text;
 
     cunei_buffer_append_text(out, ",\n\"gc\":{\"count\":[");

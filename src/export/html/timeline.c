@@ -42,7 +42,7 @@ struct timeline {
     struct cunei_thinning thinning; /* the first, as the encoder wants it */
     struct cunei_html *html;
     const struct cunei_trace_process *process; /* whose notes come at the moment */
-    uint32_t *indices; /* owned: of its functions in the survey, plus one */
+    uint32_t *indices; /* owned: of its functions in the analysis, plus one */
     struct cunei_buffer lists[LIST_COUNT];
     bool has_thread, is_open;
     uint64_t steps[STEPS_MAX]; /* when those that are open began */
@@ -67,7 +67,7 @@ static uint32_t index_of(struct timeline *timeline, uint32_t function)
     if (slot >= process->function_count || !process->functions[slot].module)
         return 0;
     if (timeline->indices[slot] == 0) {
-        int index = cunei_functions_add(&timeline->html->survey.functions,
+        int index = cunei_functions_add(&timeline->html->analysis.functions,
                                         &process->functions[slot]);
         timeline->indices[slot] = index < 0 ? 0 : (uint32_t)index + 1;
     }
@@ -341,15 +341,15 @@ static void share_room(struct timeline *timeline)
     const struct cunei_html *html = timeline->html;
     struct cunei_thinning *thinning = &timeline->thinning;
     uint32_t threads =
-        html->survey.thread_count > 0 ? (uint32_t)html->survey.thread_count : 1;
+        html->analysis.thread_count > 0 ? (uint32_t)html->analysis.thread_count : 1;
     uint32_t marks = MARKS_MAX_ALL / threads, shorts = html->hidden_room / threads;
     uint32_t levels = shorts / SHORT_ROOM_GOOD;
 
     timeline->mark_room = marks < MARKS_MIN   ? MARKS_MIN
                           : marks > MARKS_MAX ? MARKS_MAX
                                               : marks;
-    timeline->tracks.duration_ns = cunei_analysis_duration_ns(&html->survey);
-    thinning->duration_ns = cunei_analysis_duration_ns(&html->survey);
+    timeline->tracks.duration_ns = cunei_analysis_duration_ns(&html->analysis);
+    thinning->duration_ns = cunei_analysis_duration_ns(&html->analysis);
     thinning->least_ns = html->hidden_ns;
     thinning->short_levels = levels < 1                    ? 1
                              : levels > CUNEI_NOTES_LEVELS ? CUNEI_NOTES_LEVELS

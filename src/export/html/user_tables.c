@@ -39,7 +39,7 @@ static void put_ns(struct cunei_html *html, bool is_known, uint64_t ns)
 /* [key, value] */
 static int put_metadata(struct cunei_html *html)
 {
-    const struct cunei_user_facts *facts = &html->survey.userfacts;
+    const struct cunei_user_facts *facts = &html->analysis.user_facts;
     uint32_t count = facts->metadata_keys.count;
     int rc = 0;
 
@@ -68,7 +68,7 @@ static int compare_regions(const void *a, const void *b)
 
 static void put_region(struct cunei_html *html, const struct cunei_region_facts *region)
 {
-    const struct cunei_user_facts *facts = &html->survey.userfacts;
+    const struct cunei_user_facts *facts = &html->analysis.user_facts;
     bool is_known = region->histogram.span > 0;
 
     put_text(html, facts->region_names.items[region - facts->regions]);
@@ -84,7 +84,7 @@ static void put_region(struct cunei_html *html, const struct cunei_region_facts 
 /* [name, count, total, mean, p50, p99, max or -1], the costliest first. */
 static int put_regions(struct cunei_html *html)
 {
-    const struct cunei_user_facts *facts = &html->survey.userfacts;
+    const struct cunei_user_facts *facts = &html->analysis.user_facts;
     uint32_t count = facts->region_names.count;
     const struct cunei_region_facts **order =
         calloc((size_t)count + 1, sizeof(const void *));
@@ -113,7 +113,7 @@ static int put_regions(struct cunei_html *html)
  * have few values. */
 static int put_parameters(struct cunei_html *html)
 {
-    const struct cunei_user_facts *facts = &html->survey.userfacts;
+    const struct cunei_user_facts *facts = &html->analysis.user_facts;
     struct cunei_buffer *out = &html->page.text;
     uint32_t shown = 0;
     int rc = 0;
@@ -141,12 +141,12 @@ static int put_parameters(struct cunei_html *html)
 
 static void put_stream(struct cunei_html *html, const struct cunei_tokens_facts *tokens)
 {
-    const struct cunei_analysis *survey = &html->survey;
+    const struct cunei_analysis *analysis = &html->analysis;
     bool has_gaps = tokens->histogram.span > 0;
 
-    put_text(html, survey->userfacts.token_names.items[tokens->name]);
+    put_text(html, analysis->user_facts.token_names.items[tokens->name]);
     cunei_buffer_format(&html->page.text, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64,
-                        survey->processes[tokens->process].process->metadata.pid,
+                        analysis->processes[tokens->process].process->metadata.pid,
                         tokens->number, tokens->count);
     put_ns(html, tokens->has_begun, cunei_export_since(html->export, tokens->begin_ns));
     put_ns(html, tokens->has_first, tokens->first_ns);
@@ -162,7 +162,7 @@ static void put_stream(struct cunei_html *html, const struct cunei_tokens_facts 
  * p99, max or -1] */
 static int put_tokens(struct cunei_html *html)
 {
-    const struct cunei_user_facts *facts = &html->survey.userfacts;
+    const struct cunei_user_facts *facts = &html->analysis.user_facts;
     uint32_t count = facts->token_keys.count;
     int rc = 0;
 

@@ -17,20 +17,20 @@
 
 static struct fixture fixture;
 static struct cunei_trace trace;
-static struct cunei_analysis survey;
+static struct cunei_analysis analysis;
 
 static int set_up(void **state)
 {
     (void)state;
     fixture_init(&fixture);
-    survey = (struct cunei_analysis){0};
+    analysis = (struct cunei_analysis){0};
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
     cunei_trace_close(&trace);
     fixture_fini(&fixture);
     return 0;
@@ -48,17 +48,17 @@ static int make_survey(const struct cunei_analysis_options *options)
     struct cunei_trace_error error = {0};
 
     assert_int_equal(cunei_trace_open(&trace, fixture.directory, &error), 0);
-    return cunei_analysis_init(&survey, &trace, options);
+    return cunei_analysis_init(&analysis, &trace, options);
 }
 
 static void check_calls(uint64_t times)
 {
-    assert_int_equal(survey.functions.count, 1);
-    assert_string_equal(survey.functions.items[0].qualname, "f");
-    assert_int_equal(survey.facts[0].calls, times * PACKETS * CALLS);
-    assert_int_equal(survey.facts[0].total_ns, times * PACKETS * CALLS);
-    assert_int_equal(survey.facts[0].max_ns, 1);
-    assert_int_equal(survey.damage_count, 0);
+    assert_int_equal(analysis.functions.count, 1);
+    assert_string_equal(analysis.functions.items[0].qualname, "f");
+    assert_int_equal(analysis.facts[0].calls, times * PACKETS * CALLS);
+    assert_int_equal(analysis.facts[0].total_ns, times * PACKETS * CALLS);
+    assert_int_equal(analysis.facts[0].max_ns, 1);
+    assert_int_equal(analysis.damage_count, 0);
 }
 
 static void one_worker_reads_it_all(void **state)
@@ -70,8 +70,8 @@ static void one_worker_reads_it_all(void **state)
     assert_int_equal(make_survey(&options), 0);
 
     check_calls(1);
-    assert_int_equal(survey.events, PACKETS * (1 + 2 * CALLS));
-    assert_int_equal(survey.thread_count, 1);
+    assert_int_equal(analysis.events, PACKETS * (1 + 2 * CALLS));
+    assert_int_equal(analysis.thread_count, 1);
 }
 
 static void many_workers_read_the_same(void **state)
@@ -84,8 +84,8 @@ static void many_workers_read_the_same(void **state)
     assert_int_equal(make_survey(&options), 0);
 
     check_calls(1);
-    assert_int_equal(survey.thread_count, 1);
-    assert_int_equal(survey.unclosed + survey.appeared + survey.orphans, 0);
+    assert_int_equal(analysis.thread_count, 1);
+    assert_int_equal(analysis.unclosed + analysis.appeared + analysis.orphans, 0);
 }
 
 static void processes_add_up(void **state)
@@ -99,8 +99,8 @@ static void processes_add_up(void **state)
     assert_int_equal(make_survey(&options), 0);
 
     check_calls(2);
-    assert_int_equal(survey.process_count, 2);
-    assert_int_equal(survey.thread_count, 2);
+    assert_int_equal(analysis.process_count, 2);
+    assert_int_equal(analysis.thread_count, 2);
 }
 
 static void one_process_can_be_chosen(void **state)
@@ -115,7 +115,7 @@ static void one_process_can_be_chosen(void **state)
     assert_int_equal(make_survey(&options), 0);
 
     check_calls(1);
-    assert_int_equal(survey.process_count, 1);
+    assert_int_equal(analysis.process_count, 1);
 }
 
 static void a_process_that_is_not_there_is_said(void **state)
@@ -141,9 +141,9 @@ static void damage_is_passed_and_told(void **state)
 
     assert_int_equal(make_survey(&options), 0);
 
-    assert_int_equal(survey.damage_count, 1);
-    assert_int_equal(survey.missing_packets, 1);
-    assert_int_equal(survey.facts[0].calls, PACKETS * CALLS + 3);
+    assert_int_equal(analysis.damage_count, 1);
+    assert_int_equal(analysis.missing_packets, 1);
+    assert_int_equal(analysis.facts[0].calls, PACKETS * CALLS + 3);
 }
 
 static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
@@ -154,12 +154,12 @@ static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
 
     assert_int_equal(make_survey(&options), 0);
     trace.processes[0].description.event_cost_ps = 1000;
-    cunei_analysis_fini(&survey);
-    assert_int_equal(cunei_analysis_init(&survey, &trace, &options), 0);
-    assert_float_equal(survey.toll.floor_ns, survey.cost_units, 0.5);
-    assert_true(survey.cost_units > (double)survey.events);
-    assert_true(survey.cost_ns > survey.events);
-    cunei_analysis_fini(&survey);
+    cunei_analysis_fini(&analysis);
+    assert_int_equal(cunei_analysis_init(&analysis, &trace, &options), 0);
+    assert_float_equal(analysis.overhead.floor_ns, analysis.cost_units, 0.5);
+    assert_true(analysis.cost_units > (double)analysis.events);
+    assert_true(analysis.cost_ns > analysis.events);
+    cunei_analysis_fini(&analysis);
     cunei_trace_close(&trace);
 
     fixture_add_process(&fixture, 4712);
@@ -167,11 +167,11 @@ static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
     assert_int_equal(make_survey(&options), 0);
     trace.processes[0].description.event_cost_ps = 1000;
     trace.processes[1].description.event_cost_ps = 0;
-    cunei_analysis_fini(&survey);
-    assert_int_equal(cunei_analysis_init(&survey, &trace, &options), 0);
+    cunei_analysis_fini(&analysis);
+    assert_int_equal(cunei_analysis_init(&analysis, &trace, &options), 0);
 
-    assert_true(survey.processes[0].cost_ns > 0);
-    assert_int_equal(survey.cost_ns, 0);
+    assert_true(analysis.processes[0].cost_ns > 0);
+    assert_int_equal(analysis.cost_ns, 0);
 }
 
 /* A packet with a step of a task, an exception and a collection. */
@@ -213,18 +213,18 @@ static void what_is_no_call_adds_up_over_processes(void **state)
 
     assert_int_equal(make_survey(&options), 0);
 
-    assert_int_equal(survey.functions.count, 2); /* g only as what raised */
-    assert_int_equal(survey.task_count, 2);
-    assert_string_equal(survey.tasks[0].name, "Task-1");
-    assert_int_equal(survey.tasks[0].run_ns, 30);
-    assert_int_equal(survey.tasks[1].process, 1);
-    assert_int_equal(survey.exceptions.count, 2);
-    assert_int_equal(survey.exceptions.items[1].count, 2);
+    assert_int_equal(analysis.functions.count, 2); /* g only as what raised */
+    assert_int_equal(analysis.task_count, 2);
+    assert_string_equal(analysis.tasks[0].name, "Task-1");
+    assert_int_equal(analysis.tasks[0].run_ns, 30);
+    assert_int_equal(analysis.tasks[1].process, 1);
+    assert_int_equal(analysis.exceptions.count, 2);
+    assert_int_equal(analysis.exceptions.items[1].count, 2);
     assert_string_equal(
-        survey.functions.items[survey.exceptions.items[1].slot - 1].qualname, "g");
-    assert_int_equal(survey.collections.count[2], 2);
-    assert_int_equal(survey.collections.pause, 10);
-    assert_int_equal(survey.collections.pause_max, 5);
+        analysis.functions.items[analysis.exceptions.items[1].slot - 1].qualname, "g");
+    assert_int_equal(analysis.collections.count[2], 2);
+    assert_int_equal(analysis.collections.pause, 10);
+    assert_int_equal(analysis.collections.pause_max, 5);
 }
 
 /* As a child that is forked and leaves at once: a stack, and no event of its own. */
@@ -245,23 +245,23 @@ static void what_is_open_has_names_without_events(void **state)
 
     assert_int_equal(make_survey(&options), 0);
 
-    assert_int_equal(survey.thread_count, 1);
-    assert_int_equal(survey.threads[0].open_count, 2);
-    assert_int_equal(survey.functions.count, 2);
-    assert_string_equal(survey.functions.items[survey.threads[0].open[0]].qualname,
+    assert_int_equal(analysis.thread_count, 1);
+    assert_int_equal(analysis.threads[0].open_count, 2);
+    assert_int_equal(analysis.functions.count, 2);
+    assert_string_equal(analysis.functions.items[analysis.threads[0].open[0]].qualname,
                         "f");
-    assert_string_equal(survey.functions.items[survey.threads[0].open[1]].qualname,
+    assert_string_equal(analysis.functions.items[analysis.threads[0].open[1]].qualname,
                         "g");
-    assert_int_equal(survey.facts[1].calls, 0);
+    assert_int_equal(analysis.facts[1].calls, 0);
 }
 
-/* Survey again, after the descriptions were changed. */
-static void survey_again(void)
+/* Analyze again, after the descriptions were changed. */
+static void analyze_again(void)
 {
     const struct cunei_analysis_options options = {.worker_count = 1};
 
-    cunei_analysis_fini(&survey);
-    assert_int_equal(cunei_analysis_init(&survey, &trace, &options), 0);
+    cunei_analysis_fini(&analysis);
+    assert_int_equal(cunei_analysis_init(&analysis, &trace, &options), 0);
 }
 
 static void parents_are_found_by_folder_or_by_pid(void **state)
@@ -279,12 +279,12 @@ static void parents_are_found_by_folder_or_by_pid(void **state)
     trace.processes[1].description.parent_folder = folder;
     trace.processes[2].description.parent = 4712;
     trace.processes[3].description.parent = 4715;
-    survey_again();
+    analyze_again();
 
-    assert_int_equal(survey.processes[0].parent, SIZE_MAX);
-    assert_int_equal(survey.processes[1].parent, 0);
-    assert_int_equal(survey.processes[2].parent, 1);
-    assert_int_equal(survey.processes[3].parent, SIZE_MAX);
+    assert_int_equal(analysis.processes[0].parent, SIZE_MAX);
+    assert_int_equal(analysis.processes[1].parent, 0);
+    assert_int_equal(analysis.processes[2].parent, 1);
+    assert_int_equal(analysis.processes[3].parent, SIZE_MAX);
     trace.processes[1].description.parent_folder = NULL;
 }
 
@@ -300,9 +300,9 @@ static void a_process_that_is_over_has_no_more_children(void **state)
     trace.processes[1].description.parent = 4711;
     trace.processes[1].description.start_ns += 3600 * UINT64_C(1000000000);
     trace.processes[1].metadata.offset_s += 3600;
-    survey_again();
+    analyze_again();
 
-    assert_int_equal(survey.processes[1].parent, SIZE_MAX);
+    assert_int_equal(analysis.processes[1].parent, SIZE_MAX);
 }
 
 static void no_process_ends_before_it_starts(void **state)
@@ -316,15 +316,15 @@ static void no_process_ends_before_it_starts(void **state)
     uint64_t start_ns = trace.processes[1].description.start_ns;
 
     assert_true(trace.processes[1].state == CUNEI_TRACE_KILLED);
-    assert_int_equal(cunei_process_tree_start_ns(&survey.processes[1]), start_ns);
-    assert_int_equal(cunei_process_tree_end_ns(&survey.processes[1]), start_ns);
-    assert_int_equal(cunei_process_tree_wall_ns(&survey.processes[1]), 0);
+    assert_int_equal(cunei_process_tree_start_ns(&analysis.processes[1]), start_ns);
+    assert_int_equal(cunei_process_tree_end_ns(&analysis.processes[1]), start_ns);
+    assert_int_equal(cunei_process_tree_wall_ns(&analysis.processes[1]), 0);
 
     trace.processes[0].description.end_ns = 0; /* killed after its last event */
     trace.processes[0].description.start_ns += 3600 * UINT64_C(1000000000);
-    survey_again();
-    assert_true(cunei_process_tree_start_ns(&survey.processes[0]) <=
-                cunei_process_tree_end_ns(&survey.processes[0]));
+    analyze_again();
+    assert_true(cunei_process_tree_start_ns(&analysis.processes[0]) <=
+                cunei_process_tree_end_ns(&analysis.processes[0]));
 }
 
 struct watch {

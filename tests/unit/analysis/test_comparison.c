@@ -33,7 +33,8 @@ static void add(unsigned side, const struct told *told, size_t count)
 {
     struct cunei_function functions[8];
     struct cunei_analysis_function facts[8];
-    struct cunei_analysis survey = {.functions = {.items = functions}, .facts = facts};
+    struct cunei_analysis analysis = {.functions = {.items = functions},
+                                      .facts = facts};
 
     memset(functions, 0, sizeof(functions));
     memset(facts, 0, sizeof(facts));
@@ -45,8 +46,8 @@ static void add(unsigned side, const struct told *told, size_t count)
         facts[i].calls = told[i].calls;
         facts[i].self_ns = facts[i].total_ns = told[i].self_ns;
     }
-    survey.functions.count = (uint32_t)count;
-    assert_int_equal(cunei_comparison_add(&comparison, side, &survey), 0);
+    analysis.functions.count = (uint32_t)count;
+    assert_int_equal(cunei_comparison_add(&comparison, side, &analysis), 0);
 }
 
 #define ADD(side, ...)                                   \

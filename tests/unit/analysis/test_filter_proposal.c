@@ -33,13 +33,13 @@ static struct cunei_filter_proposal propose_of(double max_overhead, double floor
 {
     struct cunei_function functions[ROW_COUNT];
     struct cunei_analysis_function facts[ROW_COUNT];
-    struct cunei_analysis survey = {
+    struct cunei_analysis analysis = {
         .functions = {.items = functions, .count = ROW_COUNT},
         .facts = facts,
         .events = 10000000,
         .cost_ns = floor_ns > 0,
         .cost_units = 10000000,
-        .toll = {.floor_ns = floor_ns, .cpu_ns = 1400000000}};
+        .overhead = {.floor_ns = floor_ns, .cpu_ns = 1400000000}};
     struct cunei_filter_proposal proposal = {.max_overhead = max_overhead,
                                              .event_cost_ns = 20};
 
@@ -53,7 +53,7 @@ static struct cunei_filter_proposal propose_of(double max_overhead, double floor
     }
     facts[2].calls += unwritten_tiny;
     facts[2].guess.calls = unwritten_tiny;
-    assert_int_equal(cunei_filter_proposal_make(&proposal, &survey), 0);
+    assert_int_equal(cunei_filter_proposal_make(&proposal, &analysis), 0);
     return proposal;
 }
 
@@ -133,17 +133,17 @@ static void nothing_goes_where_next_to_nothing_is_saved(void **state)
     struct cunei_function function = {
         .module = "__main__", .qualname = "<module>", .file = "<string>"};
     struct cunei_analysis_function facts = {.calls = 1, .self_ns = 100000};
-    const struct cunei_analysis survey = {
+    const struct cunei_analysis analysis = {
         .functions = {.items = &function, .count = 1},
         .facts = &facts,
         .events = 3,
         .cost_ns = 1,
         .cost_units = 123,
-        .toll = {.floor_ns = 30000, .write_ns = 400000, .cpu_ns = 1900000}};
+        .overhead = {.floor_ns = 30000, .write_ns = 400000, .cpu_ns = 1900000}};
     struct cunei_filter_proposal proposal = {.max_overhead = 0.05};
     (void)state;
 
-    assert_int_equal(cunei_filter_proposal_make(&proposal, &survey), 0);
+    assert_int_equal(cunei_filter_proposal_make(&proposal, &analysis), 0);
 
     assert_true(proposal.all.usual > 0.05);
     assert_int_equal(proposal.left_out_count, 0);
