@@ -138,36 +138,6 @@ static void put_thread(struct dump *dump, const struct cunei_trace_event *event)
     cunei_buffer_append(&dump->out, dump->thread.data, dump->thread.size);
 }
 
-/* The function that an event is about, where it is not its class; 0: none. */
-static uint32_t function_of(const struct cunei_trace_event *event)
-{
-    switch (event->class) {
-    case CUNEI_CLASS_CALL:
-        return (uint32_t)event->words[1];
-    case CUNEI_CLASS_EXCEPTION:
-        return ((const struct cunei_exception *)(const void *)event->words)->function;
-    case CUNEI_CLASS_LINE:
-        return ((const struct cunei_line *)(const void *)event->words)->function;
-    case CUNEI_CLASS_ARGUMENT:
-        return ((const struct cunei_argument *)(const void *)event->words)->function;
-    case CUNEI_CLASS_DEMOTE:
-        return ((const struct cunei_demote *)(const void *)event->words)->function;
-    case CUNEI_CLASS_SAMPLE:
-        return ((const struct cunei_sample *)(const void *)event->words)->function;
-    case CUNEI_CLASS_COUNTER:
-        return ((const struct cunei_counter *)(const void *)event->words)->counter;
-    case CUNEI_CLASS_TOKEN:
-        return ((const struct cunei_token *)(const void *)event->words)->name;
-    case CUNEI_CLASS_MARK:
-    case CUNEI_CLASS_PARAMETER:
-    case CUNEI_CLASS_TAG:
-    case CUNEI_CLASS_METADATA:
-        return ((const struct cunei_user_value *)(const void *)event->words)->target;
-    default:
-        return 0;
-    }
-}
-
 /* An argument's text is two: its name and its value. */
 static void put_argument(struct dump *dump, const struct cunei_argument *argument)
 {
@@ -225,7 +195,7 @@ static void put_meaning(struct dump *dump, const struct cunei_trace_event *event
 
 static void put_payload(struct dump *dump, const struct cunei_trace_event *event)
 {
-    uint32_t function = function_of(event);
+    uint32_t function = (uint32_t)cunei_event_function(event->words);
 
     put(dump, dump->json ? ",\"payload\":{" : ", {");
     cunei_event_fields_format(&dump->out, event->words, dump->json);
@@ -248,7 +218,7 @@ static void put_event(struct dump *dump, const struct cunei_trace_event *event)
         put(dump, function_name(dump, event->process, event->class));
     else {
         put(dump, dump->json ? "\"" : "");
-        put(dump, cunei_event_layout(event->class)->name);
+        put(dump, cunei_event_class(event->class)->name);
         put(dump, dump->json ? "\"" : "");
     }
     put(dump, dump->json ? ",\"phase\":\"" : ": ");

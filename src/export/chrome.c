@@ -389,7 +389,7 @@ static void put_token(struct cunei_encoding *encoding, const struct cunei_token 
     open_instant(encoding, "token", name, strlen(name), time);
     cunei_buffer_format(
         &encoding->out, ",\"args\":{\"stream\":%" PRIu64 ",\"%s\":%" PRIu32 "}},\n",
-        token->stream, phases[cunei_record_phase(token->record)], token->count);
+        token->serial, phases[cunei_record_phase(token->record)], token->count);
 }
 
 static void put_said(struct cunei_encoding *encoding, const uint64_t *event,

@@ -382,7 +382,7 @@ static void put_token(struct cunei_encoding *encoding, const struct cunei_token 
     struct cunei_buffer json = {0};
 
     cunei_buffer_format(&json, "{\"stream\":%" PRIu64 ",\"%s\":%" PRIu32 "}",
-                        token->stream, phases[cunei_record_phase(token->record)],
+                        token->serial, phases[cunei_record_phase(token->record)],
                         token->count);
     put_said(encoding, "token", name, strlen(name), &json);
     cunei_buffer_fini(&json);

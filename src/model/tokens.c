@@ -29,7 +29,7 @@ int cunei_user_facts_token(struct cunei_user_facts *facts, uint32_t process,
                            const char *name, const struct cunei_token *event,
                            uint64_t time_ns)
 {
-    const uint64_t key[] = {process, event->stream};
+    const uint64_t key[] = {process, event->serial};
     uint32_t before = facts->token_keys.count;
     void *items = facts->tokens;
 
@@ -42,7 +42,7 @@ int cunei_user_facts_token(struct cunei_user_facts *facts, uint32_t process,
     struct cunei_tokens_facts *tokens = &facts->tokens[index];
     if (facts->token_keys.count > before) {
         tokens->process = process;
-        tokens->number = event->stream;
+        tokens->number = event->serial;
         int64_t known = cunei_text_set_add(&facts->token_names, name, strlen(name));
         if (known == -ENOMEM)
             return -ENOMEM;

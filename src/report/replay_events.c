@@ -208,7 +208,7 @@ static int tell_token(struct cunei_replay_line *telling,
         return rc;
     cunei_replay_line_word(telling, CUNEI_INK_DIM, "tokens of ");
     cunei_replay_line_name(telling, event->name, CUNEI_INK_STRONG);
-    cunei_buffer_format(&words, " %" PRIu64, event->stream);
+    cunei_buffer_format(&words, " %" PRIu64, event->serial);
     if (phase == CUNEI_PHASE_RESUME)
         cunei_buffer_format(&words, ": %" PRIu32, event->count);
     else

@@ -48,108 +48,74 @@ static bool is_defined(const struct cunei_trace_process *process, uint64_t id)
            cunei_trace_function(process, (uint32_t)id) != NULL;
 }
 
-static const char *check_functions(const struct cunei_trace_process *process,
-                                   const uint32_t *functions, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(i == 0 && functions[i] == 0) && !is_defined(process, functions[i]))
-            return "a stack holds a function that is not defined";
-    }
-    return NULL;
-}
-
-/* Of functions that an event names, where there need not be one. */
-static bool is_defined_or_none(const struct cunei_trace_process *process, uint32_t id)
+static bool is_defined_or_none(const struct cunei_trace_process *process, uint64_t id)
 {
     return id == 0 || is_defined(process, id);
 }
 
-static const char *check_value(const struct cunei_trace_process *process,
-                               const struct cunei_user_value *value)
+/* A stack of an odd number of functions is padded with a 0 in front. */
+static bool are_defined(const struct cunei_trace_process *process,
+                        const uint32_t *functions, uint64_t count)
 {
-    bool has_text = value->kind >= CUNEI_VALUE_TEXT;
-
-    if (value->kind >= CUNEI_VALUE_KINDS)
-        return "a value is of an unknown kind";
-    if (value->length > CUNEI_VALUE_MAX)
-        return "a value's text is too long";
-    if (value->name_length > value->length ||
-        (has_text && value->name_length == value->length))
-        return "a value's name is longer than its text";
-    if (has_text && value->text[value->name_length] != '=')
-        return "a value's text does not stand behind its name";
-    return is_defined_or_none(process, value->target)
-               ? NULL
-               : "a value is of a function that is not defined";
+    for (uint64_t i = 0; i < count; i++) {
+        if (!(i == 0 && functions[i] == 0) && !is_defined(process, functions[i]))
+            return false;
+    }
+    return true;
 }
 
-static const char *check_counter(const struct cunei_trace_process *process,
-                                 const struct cunei_counter *counter)
+/* NULL, or what is wrong with one field that holds `number`. */
+static const char *check_number(const struct cunei_trace_process *process,
+                                enum cunei_field_kind kind, enum cunei_phase phase,
+                                uint64_t number)
 {
-    if (counter->kind > (CUNEI_COUNTER_VALUE_DOUBLE | CUNEI_COUNTER_TOTAL_DOUBLE))
-        return "a counter is of an unknown kind";
-    return is_defined(process, counter->counter) ? NULL : "a counter is not defined";
-}
+    static const char undefined[] = "an event refers to a function that is not defined";
 
-static const char *check_payload(const struct cunei_trace_process *process,
-                                 uint32_t class, const uint64_t *words)
-{
-    const struct cunei_stack *stack = (const void *)words;
-    const struct cunei_switch *change = (const void *)words;
-    const struct cunei_exception *exception = (const void *)words;
-    const struct cunei_line *line = (const void *)words;
-    const struct cunei_argument *argument = (const void *)words;
-    const struct cunei_demote *demote = (const void *)words;
-    const struct cunei_sample *sample = (const void *)words;
-    const struct cunei_token *token = (const void *)words;
-
-    switch (class) {
-    case CUNEI_CLASS_STACK:
-        return check_functions(process, stack->functions, stack->count);
-    case CUNEI_CLASS_SWITCH:
-        return check_functions(process, change->functions, change->count);
-    case CUNEI_CLASS_CALL:
-        return is_defined(process, words[1]) ? NULL : "a function is not defined";
-    case CUNEI_CLASS_EXCEPTION:
-        return is_defined_or_none(process, exception->function) &&
-                       is_defined_or_none(process, exception->handler)
+    switch (kind) {
+    case CUNEI_FIELD_FUNCTION:
+        return is_defined(process, number) ? NULL : undefined;
+    case CUNEI_FIELD_FUNCTION_OR_NONE:
+        return is_defined_or_none(process, number) ? NULL : undefined;
+    case CUNEI_FIELD_FUNCTION_OR_SPAN:
+        return phase != CUNEI_PHASE_LEAVE || is_defined_or_none(process, number)
                    ? NULL
-                   : "an exception is of a function that is not defined";
-    case CUNEI_CLASS_LINE:
-        return is_defined(process, line->function)
+                   : undefined;
+    case CUNEI_FIELD_LEVEL:
+        return number < CUNEI_LEVELS ? NULL : "an event has an unknown level";
+    case CUNEI_FIELD_VALUE_KIND:
+        return number < CUNEI_VALUE_KINDS ? NULL : "a value has an unknown kind";
+    case CUNEI_FIELD_COUNTER_KIND:
+        return number <= (CUNEI_COUNTER_VALUE_DOUBLE | CUNEI_COUNTER_TOTAL_DOUBLE)
                    ? NULL
-                   : "a line is of a function that is not defined";
-    case CUNEI_CLASS_ARGUMENT:
-        if (argument->name_length && argument->name_length >= argument->length)
-            return "an argument's name is longer than its text";
-        return is_defined(process, argument->function)
-                   ? NULL
-                   : "an argument is of a function that is not defined";
-    case CUNEI_CLASS_DEMOTE:
-        return is_defined_or_none(process, demote->function) &&
-                       demote->level < CUNEI_LEVELS
-                   ? NULL
-                   : "what a budget switches is impossible";
-    case CUNEI_CLASS_SAMPLE:
-        return is_defined(process, sample->function) &&
-                       is_defined_or_none(process, sample->caller) &&
-                       (cunei_record_phase(sample->record) != CUNEI_PHASE_LEAVE ||
-                        sample->span == 0 || is_defined(process, sample->span))
-                   ? NULL
-                   : "an estimate is of a function that is not defined";
-    case CUNEI_CLASS_MARK:
-    case CUNEI_CLASS_PARAMETER:
-    case CUNEI_CLASS_TAG:
-    case CUNEI_CLASS_METADATA:
-        return check_value(process, (const void *)words);
-    case CUNEI_CLASS_COUNTER:
-        return check_counter(process, (const void *)words);
-    case CUNEI_CLASS_TOKEN:
-        return is_defined(process, token->name) ? NULL
-                                                : "a stream of tokens is not defined";
+                   : "a counter has an unknown kind";
     default:
         return NULL;
     }
+}
+
+static const char *check_payload(const struct cunei_trace_process *process,
+                                 const struct cunei_event_class *class,
+                                 const uint64_t *words)
+{
+    enum cunei_phase phase = cunei_record_phase(words[0]);
+    const char *at = (const char *)(words + 1);
+    const char *wrong = NULL;
+    uint64_t number = 0; /* the one before an array is its length */
+
+    for (const struct cunei_field *field = class->fields; !wrong && field->name;
+         field++) {
+        if (field->kind == CUNEI_FIELD_FUNCTIONS) {
+            if (!are_defined(process, (const void *)at, number))
+                wrong = "a stack holds a function that is not defined";
+        } else if (field->kind != CUNEI_FIELD_TEXT) {
+            number = cunei_field_number(field, at);
+            wrong = check_number(process, field->kind, phase, number);
+            at += field->size;
+        }
+    }
+    if (!wrong && class->is_valid && !class->is_valid(words))
+        wrong = "a name and its value do not fit in their text";
+    return wrong;
 }
 
 /* A line that is told by how far it is from the last one in full. */
@@ -167,24 +133,24 @@ static const char *check_event(const struct cunei_trace_process *process,
                                size_t room, const struct cunei_line *last_line,
                                bool is_first)
 {
-    uint32_t class = cunei_record_class(words[0]);
+    uint32_t number = cunei_record_class(words[0]);
 
-    /* To take in what it says may take as long as a million events. */
-    if (class == CUNEI_CLASS_STACK && !is_first)
+    /* Reading a stack may take as long as reading a million events. */
+    if (number == CUNEI_CLASS_STACK && !is_first)
         return "a stack is not its first event";
-    if (class >= CUNEI_FUNCTION_FIRST)
-        return stream_class == CUNEI_STREAM_EVENTS && class < process->class_end &&
-                       is_defined(process, class)
+    if (number >= CUNEI_FUNCTION_FIRST)
+        return stream_class == CUNEI_STREAM_EVENTS && number < process->class_end &&
+                       is_defined(process, number)
                    ? NULL
                    : "a function is not defined";
-    const struct cunei_layout *layout = cunei_event_layout(class);
-    if (!layout)
-        return "an event is of an unknown class";
-    if (layout->stream != stream_class)
-        return "an event is of a class that is not for its stream";
+    const struct cunei_event_class *class = cunei_event_class(number);
+    if (!class)
+        return "an event has an unknown class";
+    if (class->stream != stream_class)
+        return "an event has a class that does not belong in its stream";
     if (cunei_event_words(words, room) == 0)
         return "an event does not fit in its packet";
-    if (cunei_class_is_near(class))
+    if (cunei_class_is_near(number))
         return check_near(words[0], last_line);
     return check_payload(process, class, words);
 }

@@ -1,100 +1,98 @@
 // SPDX-License-Identifier: MIT
 #include "wire/event.h"
 
+#include <string.h>
+
 #include "wire/packet.h"
 
-/* Of struct cunei_user_value. */
-#define VALUE_FIELDS                                                        \
-    "int64_t value; uint32_t kind; uint32_t name_length; uint32_t target; " \
-    "uint32_t length; text_t text[length];"
+static bool argument_is_valid(const uint64_t *words)
+{
+    const struct cunei_argument *argument = (const void *)words;
 
-/* The built-in classes this version writes, by number. */
-static const struct cunei_layout layouts[CUNEI_CLASS_COUNT] = {
-    [CUNEI_CLASS_STACK] = {"stack",
-                           "uint32_t omitted; uint32_t count; "
-                           "uint32_t functions[count];",
-                           CUNEI_STREAM_EVENTS, 2, 2},
-    [CUNEI_CLASS_CALL] = {"call", "uint64_t function;", CUNEI_STREAM_EVENTS, 2, 0},
-    [CUNEI_CLASS_UNWIND] = {"unwind", "uint64_t run;", CUNEI_STREAM_EVENTS, 2, 0},
-    [CUNEI_CLASS_DEFINE] = {"define",
-                            "uint32_t function; uint32_t line; "
-                            "uint32_t module_length; uint32_t qualname_length; "
-                            "uint32_t file_length; uint32_t length; "
-                            "text_t text[length];",
-                            CUNEI_STREAM_DEFINITIONS, 4, 8},
-    [CUNEI_CLASS_GAP] = {"gap", "uint64_t reserved;", CUNEI_STREAM_EVENTS, 2, 0},
-    [CUNEI_CLASS_DEMOTE] = {"demote", "uint32_t function; uint32_t level;",
-                            CUNEI_STREAM_EVENTS, 2, 0},
-    [CUNEI_CLASS_SWITCH] = {"switch",
-                            "uint64_t greenlet; uint32_t omitted; uint32_t count; "
-                            "uint32_t functions[count];",
-                            CUNEI_STREAM_EVENTS, 3, 2},
-    [CUNEI_CLASS_TASK] = {"task",
-                          "uint64_t task; uint32_t reserved; uint32_t length; "
-                          "text_t name[length];",
-                          CUNEI_STREAM_EVENTS, 3, 8},
-    [CUNEI_CLASS_THREAD_NAME] = {"thread_name",
-                                 "uint64_t thread; uint32_t reserved; "
-                                 "uint32_t length; text_t name[length];",
-                                 CUNEI_STREAM_EVENTS, 3, 8},
-    [CUNEI_CLASS_EXCEPTION] = {"exception",
-                               "uint32_t function; uint32_t line; uint32_t handler; "
-                               "uint32_t handler_line; uint32_t unwound; "
-                               "uint32_t length; text_t type[length];",
-                               CUNEI_STREAM_EVENTS, 4, 8},
-    [CUNEI_CLASS_GC] = {"gc",
-                        "uint64_t collected; uint32_t generation; "
-                        "uint32_t uncollectable;",
-                        CUNEI_STREAM_EVENTS, 3, 0},
-    [CUNEI_CLASS_LINE] = {"line", "uint32_t line; uint32_t function;",
-                          CUNEI_STREAM_EVENTS, 2, 0},
-    [CUNEI_CLASS_ARGUMENT] = {"argument",
-                              "uint32_t function; uint32_t index; "
-                              "uint32_t name_length; uint32_t length; "
-                              "text_t text[length];",
-                              CUNEI_STREAM_EVENTS, 3, 8},
-    [CUNEI_CLASS_SAMPLE] = {"sample",
-                            "uint32_t function; uint32_t caller; uint64_t span; "
-                            "uint64_t calls; uint64_t resumes; uint64_t self; "
-                            "uint64_t total; uint64_t calls_error; "
-                            "uint64_t resumes_error; uint64_t self_error; "
-                            "uint32_t bias; uint32_t self_bias; uint64_t flags;",
-                            CUNEI_STREAM_EVENTS, 12, 0},
-    [CUNEI_CLASS_MARK] = {"mark", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
-    [CUNEI_CLASS_COUNTER] = {"counter",
-                             "int64_t value; int64_t total; uint32_t counter; "
-                             "uint32_t kind;",
-                             CUNEI_STREAM_EVENTS, 4, 0},
-    [CUNEI_CLASS_PARAMETER] = {"parameter", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
-    [CUNEI_CLASS_TAG] = {"tag", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
-    [CUNEI_CLASS_METADATA] = {"metadata", VALUE_FIELDS, CUNEI_STREAM_EVENTS, 4, 8},
-    [CUNEI_CLASS_TOKEN] = {"token", "uint64_t serial; uint32_t name; uint32_t count;",
-                           CUNEI_STREAM_EVENTS, 3, 0},
+    return argument->name_length == 0 || argument->name_length < argument->length;
+}
+
+static bool user_value_is_valid(const uint64_t *words)
+{
+    const struct cunei_user_value *value = (const void *)words;
+
+    if (value->length > CUNEI_VALUE_MAX || value->name_length > value->length)
+        return false;
+    return value->kind < CUNEI_VALUE_TEXT || (value->name_length < value->length &&
+                                              value->text[value->name_length] == '=');
+}
+
+#define PER_WORD(type, name, kind) +sizeof(uint64_t) / sizeof(type)
+#define DESCRIBE(type, name, kind) {#name, sizeof(type), CUNEI_FIELD_##kind},
+#define CLASS(number, constant, ctf_name, stream_class, payload, check)         \
+    [number] = {                                                                \
+        .name = ctf_name,                                                       \
+        .fields = (const struct cunei_field[]){CUNEI_##payload##_FIELDS(        \
+            DESCRIBE, DESCRIBE){NULL, 0, 0}},                                   \
+        .is_valid = check,                                                      \
+        .stream = CUNEI_STREAM_##stream_class,                                  \
+        .words = CUNEI_FIXED_SIZE(CUNEI_##payload##_FIELDS) / sizeof(uint64_t), \
+        .per_word = 0 CUNEI_##payload##_FIELDS(CUNEI_MEMBER_NONE, PER_WORD),    \
+    },
+
+static const struct cunei_event_class classes[CUNEI_CLASS_COUNT] = {
+    CUNEI_EVENT_CLASSES(CLASS)};
+
+/* A line that is only a record (wire/event.h). */
+static const struct cunei_event_class near_line = {
+    .name = "line",
+    .fields = (const struct cunei_field[]){{NULL, 0, 0}},
+    .stream = CUNEI_STREAM_EVENTS,
+    .words = 1,
 };
 
-static const struct cunei_layout near = {"line", "", CUNEI_STREAM_EVENTS, 1, 0};
-
-const struct cunei_layout *cunei_event_layout(uint32_t class)
+const struct cunei_event_class *cunei_event_class(uint32_t number)
 {
-    if (cunei_class_is_near(class))
-        return &near;
-    return class < CUNEI_CLASS_COUNT && layouts[class].name ? &layouts[class] : NULL;
+    if (cunei_class_is_near(number))
+        return &near_line;
+    return number < CUNEI_CLASS_COUNT && classes[number].name ? &classes[number] : NULL;
+}
+
+uint64_t cunei_field_number(const struct cunei_field *field, const char *at)
+{
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+
+    if (field->size == sizeof(wide))
+        memcpy(&wide, at, sizeof(wide));
+    else
+        memcpy(&narrow, at, sizeof(narrow));
+    return field->size == sizeof(wide) ? wide : narrow;
+}
+
+uint64_t cunei_event_function(const uint64_t *words)
+{
+    const struct cunei_event_class *class =
+        cunei_event_class(cunei_record_class(words[0]));
+    const char *at = (const char *)(words + 1);
+
+    for (const struct cunei_field *field = class ? class->fields : NULL;
+         field && field->name; at += field->size, field++) {
+        if (field->kind == CUNEI_FIELD_FUNCTION ||
+            field->kind == CUNEI_FIELD_FUNCTION_OR_NONE)
+            return cunei_field_number(field, at);
+    }
+    return 0;
 }
 
 size_t cunei_event_words(const uint64_t *words, size_t left)
 {
-    uint32_t class = cunei_record_class(words[0]);
+    uint32_t number = cunei_record_class(words[0]);
 
-    if (class >= CUNEI_FUNCTION_FIRST)
+    if (number >= CUNEI_FUNCTION_FIRST)
         return 1;
-    const struct cunei_layout *layout = cunei_event_layout(class);
-    if (!layout || left < layout->words)
+    const struct cunei_event_class *class = cunei_event_class(number);
+    if (!class || left < class->words)
         return 0;
-    uint64_t items = layout->per_word ? words[layout->words - 1] >> 32 : 0;
+    uint64_t items = class->per_word ? words[class->words - 1] >> 32 : 0;
     if (items == 0)
-        return layout->words;
-    if (items % layout->per_word != 0 ||
-        items / layout->per_word > left - layout->words)
+        return class->words;
+    if (items % class->per_word != 0 || items / class->per_word > left - class->words)
         return 0;
-    return layout->words + (size_t)items / layout->per_word;
+    return class->words + (size_t)items / class->per_word;
 }

@@ -110,6 +110,29 @@ static void format_near(struct cunei_buffer *out)
             (int)i - (int)CUNEI_NEAR_ABOVE, CUNEI_NEAR_FIRST + i, CUNEI_STREAM_EVENTS);
 }
 
+static void format_class(struct cunei_buffer *out, uint32_t number)
+{
+    const struct cunei_event_class *class = cunei_event_class(number);
+    const char *length = NULL; /* the field before an array */
+
+    cunei_buffer_format(out,
+                        "event { name = \"%s\"; id = %" PRIu32
+                        "; stream_id = %d; fields := struct {",
+                        class->name, number, class->stream);
+    for (const struct cunei_field *field = class->fields; field->name; field++) {
+        const char *type = field->kind == CUNEI_FIELD_SIGNED ? "int64_t"
+                           : field->kind == CUNEI_FIELD_TEXT ? "text_t"
+                           : field->size == sizeof(uint64_t) ? "uint64_t"
+                                                             : "uint32_t";
+        if (cunei_field_is_array(field))
+            cunei_buffer_format(out, " %s %s[%s];", type, field->name, length);
+        else
+            cunei_buffer_format(out, " %s %s;", type, field->name);
+        length = field->name;
+    }
+    cunei_buffer_append_text(out, " }; };\n");
+}
+
 void cunei_metadata_format(const struct cunei_metadata *metadata,
                            struct cunei_buffer *out)
 {
@@ -137,12 +160,8 @@ void cunei_metadata_format(const struct cunei_metadata *metadata,
     for (int id = 0; id < 2; id++)
         cunei_buffer_format(out, "stream {\n  id = %d;\n%s};\n", id, context);
     for (uint32_t class = 0; class < CUNEI_CLASS_COUNT; class ++) {
-        const struct cunei_layout *layout = cunei_event_layout(class);
-        if (layout)
-            cunei_buffer_format(out,
-                                "event { name = \"%s\"; id = %" PRIu32
-                                "; stream_id = %d; fields := struct { %s }; };\n",
-                                layout->name, class, layout->stream, layout->fields);
+        if (cunei_event_class(class))
+            format_class(out, class);
     }
     if (metadata->has_lines)
         format_near(out);

@@ -297,7 +297,7 @@ static void put_token(struct cunei_encoding *encoding, const struct cunei_token 
     struct cunei_pf_event event =
         open_named(encoding, time, TYPE_INSTANT, name, strlen(name), "token");
 
-    cunei_pf_number(&encoding->out, "stream", token->stream);
+    cunei_pf_number(&encoding->out, "stream", token->serial);
     cunei_pf_number(&encoding->out, phases[cunei_record_phase(token->record)],
                     token->count);
     cunei_pf_close(encoding, event);

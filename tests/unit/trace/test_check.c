@@ -135,7 +135,7 @@ static void function_beyond_the_classes(void)
 }
 static void unknown_class(void)
 {
-    fixture_put(&fixture, 4000, CUNEI_CLASS_OBJECT, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, 4000, CUNEI_CLASS_COUNT, CUNEI_PHASE_ENTER);
 }
 static void call_of_nothing(void)
 {
