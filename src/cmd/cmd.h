@@ -9,7 +9,7 @@
  *         struct info_values values = {0};
  *
  *         int status = cunei_options_parse(&cunei_cmd_info, &argc, argv, &values);
- *         if (status != CUNEI_OPTIONS_GO_ON)
+ *         if (status != CUNEI_OPTIONS_CONTINUE)
  *             return status;
  *         …
  *     }

@@ -168,12 +168,12 @@ static int parse_percent(struct values *values)
     char *end = NULL;
 
     if (!text)
-        return CUNEI_OPTIONS_GO_ON;
+        return CUNEI_OPTIONS_CONTINUE;
     values->limit = strtod(text, &end);
     /* No signs, no names of numbers, nothing in hexadecimal. */
     bool is_good = strspn(text, "0123456789.") > 0 && !strpbrk(text, "xX") &&
                    (end[0] == '\0' || strcmp(end, "%") == 0) && isfinite(values->limit);
-    return is_good ? CUNEI_OPTIONS_GO_ON
+    return is_good ? CUNEI_OPTIONS_CONTINUE
                    : cunei_cmd_usage("--fail-over takes a percentage as 5 or 2.5%%, "
                                      "not '%s'",
                                      text);
@@ -188,7 +188,7 @@ static int prepare_file(struct values *values)
         return values->output || values->open
                    ? cunei_cmd_usage("%s needs --to html",
                                      values->output ? "--output" : "--open")
-                   : CUNEI_OPTIONS_GO_ON;
+                   : CUNEI_OPTIONS_CONTINUE;
     if (strncmp(values->to, HTML, size) != 0 ||
         (values->to[size] != '\0' && values->to[size] != ':'))
         return cunei_cmd_usage("a comparison can be written --to html, not to '%s'; "
@@ -205,7 +205,7 @@ static int prepare_file(struct values *values)
     if (values->compare.json && is_stdout)
         return cunei_cmd_usage("--json goes to stdout, and so does -o -: name a file");
     int status = cunei_output_file_check(values->file, false, values->force);
-    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_CONTINUE : status;
 }
 
 /* Whether the patterns leave any: a gate that compares nothing is none. */
@@ -261,13 +261,13 @@ static int run_compare(int argc, char **argv)
 
     cunei_compare_sides_mark(&sides, argc, argv);
     int status = cunei_options_parse(&cunei_cmd_compare, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_compare_sides_find(&sides, argc, argv);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = parse_percent(&values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = prepare_file(&values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = compare(&sides, &values);
     cunei_compare_sides_fini(&sides);
     cunei_patterns_fini(&values.patterns);

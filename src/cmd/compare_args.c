@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
-#include "cmd/common/progress.h"
+#include "cmd/common/progress_bar.h"
 #include "trace/cprofile_file.h"
 #include "trace/trace.h"
 
@@ -48,7 +48,7 @@ int cunei_compare_sides_find(struct cunei_compare_sides *sides, int argc, char *
     if (sides->sides[0].count < 1 || sides->sides[1].count < 1)
         return cunei_cmd_usage("compare needs two traces, or what cProfile wrote: "
                                "cunei compare A B, or several of each: A… -- B…");
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 static bool is_file(const char *path)
@@ -117,8 +117,8 @@ static int add_trace(struct cunei_compare_sides *sides,
                      struct cunei_comparison *comparison, unsigned side,
                      const char *path)
 {
-    struct cunei_progress progress = {.what = "reading"};
-    const struct cunei_analysis_options wanted = {.progress = cunei_progress_show,
+    struct cunei_progress_bar progress = {.what = "reading"};
+    const struct cunei_analysis_options wanted = {.progress = cunei_progress_bar_show,
                                                   .progress_context = &progress,
                                                   .said = true,
                                                   .tree = comparison->has_trees};
@@ -130,7 +130,7 @@ static int add_trace(struct cunei_compare_sides *sides,
         return status;
     say_manner(sides, path, &trace);
     int rc = cunei_analysis_init(&analysis, &trace, &wanted);
-    cunei_progress_clear(&progress);
+    cunei_progress_bar_clear(&progress);
     if (rc == 0) {
         rc = cunei_comparison_add(comparison, side, &analysis);
         say_losses(sides, path, &analysis);

@@ -22,10 +22,10 @@
 #include "cmd/common/search_path.h"
 #include "cmd/doctor_checks.h"
 #include "cmd/record/config.h"
-#include "cmd/record/instrumenter_option.h"
 #include "cmd/record/interpreter.h"
+#include "cmd/record/option_conflict.h"
 #include "cmd/record/program.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/record_options.h"
 #include "export/export.h"
 #include "rt/clock.h"
 
@@ -145,18 +145,19 @@ static void check_folder(const struct cunei_doctor *patient,
 }
 
 /* Whether `cunei record` would take it: 0, or -EINVAL with the reason in `text`. */
-static int apply_config(struct cunei_recording_values *values,
-                        struct cunei_buffer *text)
+static int apply_config(struct cunei_config *config, struct cunei_buffer *text)
 {
+    struct cunei_record_options options = CUNEI_RECORD_OPTIONS_DEFAULTS;
     struct cunei_buffer notes = {0};
 
-    values->quiet = true;
+    options.quiet = true;
     (void)cunei_cmd_catch(&notes);
-    int rc = cunei_config_apply(&values->config, values);
+    int rc = cunei_config_apply(config, &options);
     (void)cunei_cmd_catch(NULL);
     cunei_buffer_fini(&notes);
     if (rc == 0)
-        (void)cunei_recording_check_instrumenter(values, NULL, text);
+        (void)cunei_option_conflict_find(&options, config, NULL, text);
+    cunei_record_options_fini(&options);
     return text->size ? -EINVAL : rc;
 }
 
@@ -164,30 +165,29 @@ static int apply_config(struct cunei_recording_values *values,
 static void check_config(const struct cunei_doctor *patient,
                          struct cunei_finding *finding)
 {
-    struct cunei_recording_values values = CUNEI_RECORDING_VALUES_DEFAULTS;
-    struct cunei_config *config = &values.config;
+    struct cunei_config config = {0};
     char *folder = getcwd(NULL, 0);
     (void)patient;
 
-    int rc = folder ? cunei_config_read(config, folder) : -errno;
-    if (rc == 0 && config->path)
-        rc = apply_config(&values, &finding->text);
+    int rc = folder ? cunei_config_read(&config, folder) : -errno;
+    if (rc == 0 && config.path)
+        rc = apply_config(&config, &finding->text);
     if (rc == -EINVAL) {
         finding->state = CUNEI_FINDING_BAD;
         if (!finding->text.size)
-            cunei_buffer_format(&finding->text, "%s:%zu:%zu: %s", config->path,
-                                config->error.line, config->error.column,
-                                config->error.text);
+            cunei_buffer_format(&finding->text, "%s:%zu:%zu: %s", config.path,
+                                config.error.line, config.error.column,
+                                config.error.text);
         cunei_buffer_append_text(&finding->advice,
                                  "mend it, or leave it out with --no-config");
-    } else if (rc < 0 || !config->path)
+    } else if (rc < 0 || !config.path)
         cunei_buffer_append_text(&finding->text,
                                  "no [tool.cunei] in a pyproject.toml here or above");
     else {
-        cunei_buffer_format(&finding->text, "[tool.cunei] of %s: ", config->path);
-        cunei_config_format(config, &finding->text);
+        cunei_buffer_format(&finding->text, "[tool.cunei] of %s: ", config.path);
+        cunei_config_format(&config, &finding->text);
     }
-    cunei_recording_values_fini(&values);
+    cunei_config_fini(&config);
     free(folder);
 }
 
@@ -361,7 +361,7 @@ static int run_doctor(int argc, char **argv)
     struct cunei_doctor patient = {.python_rc = -ENOENT};
 
     int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     if (argc > 1)
         return cunei_cmd_usage("doctor takes no '%s'; cunei doctor %s", argv[1],

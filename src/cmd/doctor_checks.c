@@ -129,7 +129,7 @@ void cunei_doctor_check_instrumenter(const struct cunei_doctor *patient,
 bool cunei_doctor_next_lack(const struct cunei_doctor *patient,
                             struct cunei_version_limit *lack)
 {
-    const struct cunei_version_limits_version version = {
+    const struct cunei_python_version version = {
         .minor = patient->python.minor,
         .patch = patient->python.patch,
         .no_gil = strcmp(patient->python.gil, "no") == 0,

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "cmd/record/interpreter.h"
-#include "cmd/record/version_limits.h"
+#include "python/version_limits.h"
 
 enum cunei_finding_state {
     CUNEI_FINDING_OK,

@@ -317,9 +317,9 @@ static int run_dump(int argc, char **argv)
     struct values values = {0};
 
     int status = cunei_options_parse(&cunei_cmd_dump, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_options_directory(&cunei_cmd_dump, argc, argv);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = open_and_dump(argv[1], &values);
     cunei_option_list_fini(&values.process);
     return status;

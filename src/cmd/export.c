@@ -152,7 +152,7 @@ static int check_is_other(const char *path, const char *file)
     free(to);
     return is_same
                ? cunei_cmd_fail(0, "cannot write to '%s': it is the trace itself", file)
-               : CUNEI_OPTIONS_GO_ON;
+               : CUNEI_OPTIONS_CONTINUE;
 }
 
 /* -o FILE is FORMAT:FILE. */
@@ -167,10 +167,10 @@ static int export_trace(struct values *values, const char *path)
     values->exporting.to = to.data;
     const char *colon = strchr(values->exporting.to, ':');
     int status = check_is_other(path, colon ? colon + 1 : NULL);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_export_option_prepare(&values->exporting, name ? name : "trace",
                                              values->force);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_export_option_write(&values->exporting, path, &values->export);
     cunei_export_option_fini(&values->exporting);
     cunei_buffer_fini(&to);
@@ -207,13 +207,13 @@ static int run_export(int argc, char **argv)
                             .exporting.has_stdout = true};
 
     int status = cunei_options_parse(&cunei_cmd_export, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON && values.list)
+    if (status == CUNEI_OPTIONS_CONTINUE && values.list)
         status = show_list(values.json);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_options_directory(&cunei_cmd_export, argc, argv);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = settle(&values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = export_trace(&values, argv[1]);
     cunei_option_list_fini(&values.processes);
     cunei_option_list_fini(&values.threads);

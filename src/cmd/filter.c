@@ -13,7 +13,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "cmd/common/output_file.h"
-#include "cmd/common/progress.h"
+#include "cmd/common/progress_bar.h"
 #include "text/format.h"
 #include "text/json.h"
 #include "text/names.h"
@@ -258,13 +258,13 @@ static int write_proposal(const struct subject *subject, const struct values *va
 static int propose(const struct cunei_trace *trace, const char *path,
                    struct cunei_filter_proposal *proposal, const struct values *values)
 {
-    struct cunei_progress progress = {.what = "reading"};
-    const struct cunei_analysis_options options = {.progress = cunei_progress_show,
+    struct cunei_progress_bar progress = {.what = "reading"};
+    const struct cunei_analysis_options options = {.progress = cunei_progress_bar_show,
                                                    .progress_context = &progress};
     struct cunei_analysis analysis;
 
     int rc = cunei_analysis_init(&analysis, trace, &options);
-    cunei_progress_clear(&progress);
+    cunei_progress_bar_clear(&progress);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot read '%s'", path);
     rc = cunei_filter_proposal_make(proposal, &analysis);
@@ -305,9 +305,9 @@ static int run_filter(int argc, char **argv)
     struct cunei_trace trace;
 
     int status = cunei_options_parse(&cunei_cmd_filter, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_options_directory(&cunei_cmd_filter, argc, argv);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     if (!parse_percentage(values.max_overhead, &proposal.max_overhead))
         return cunei_cmd_usage("--max-overhead wants a percentage from 0.1 to 100, as "

@@ -402,10 +402,10 @@ static int run_info(int argc, char **argv)
     struct cunei_trace trace;
 
     int status = cunei_options_parse(&cunei_cmd_info, &argc, argv, &values);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     status = cunei_options_directory(&cunei_cmd_info, argc, argv);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     unsigned width = cunei_output_style(stdout).width;
     values.width = isatty(STDOUT_FILENO) ? width : PIPE_WIDTH;

@@ -10,12 +10,13 @@
 #include "cmd/common/export_option.h"
 #include "cmd/common/options.h"
 #include "cmd/record/launch.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/record_options.h"
+#include "cmd/record/recorded_run.h"
 #include "cmd/record/summary.h"
 #include "cmd/record/trace_directory.h"
 
 struct values {
-    struct cunei_recording_values recording;
+    struct cunei_record_options recording;
     const char *directory;
     struct cunei_export_option exporting;
 };
@@ -31,13 +32,13 @@ static const struct cunei_option options[] = {
      .table = cunei_export_option_options,
      .offset = offsetof(struct values, exporting)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_recording_options,
+     .table = cunei_record_option_rows,
      .offset = offsetof(struct values, recording)},
     {0},
 };
 
 /* Make the directory; the exit status, as in recording.h. */
-static int make_directory(struct cunei_recording *recording,
+static int make_directory(struct cunei_recorded_run *recording,
                           const struct values *values)
 {
     struct cunei_buffer path = {0}, reason = {0};
@@ -58,15 +59,15 @@ static int make_directory(struct cunei_recording *recording,
     return status;
 }
 
-static int record(struct cunei_recording *recording, struct values *values)
+static int record(struct cunei_recorded_run *recording, struct values *values)
 {
     int status = cunei_export_option_prepare(
         &values->exporting, recording->program.name, values->recording.force);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     status = make_directory(recording, values);
     if (status == EXIT_SUCCESS) {
-        status = cunei_recording_run(recording, &values->recording);
+        status = cunei_recorded_run_execute(recording);
         if (status != EXIT_SUCCESS)
             (void)cunei_trace_directory_remove(recording->directory);
     }
@@ -80,23 +81,23 @@ static int record(struct cunei_recording *recording, struct values *values)
 
 static int run_record(int argc, char **argv)
 {
-    struct values values = {.recording = CUNEI_RECORDING_VALUES_DEFAULTS};
-    struct cunei_recording recording = {0};
+    struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS};
+    struct cunei_recorded_run recording = {0};
 
     int status = cunei_options_parse(&cunei_cmd_record, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
+    if (status == CUNEI_OPTIONS_CONTINUE && argc < 2)
         status = cunei_cmd_usage("record wants a program: cunei record app.py");
-    if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_recording_settle(&values.recording, argc - 1, argv + 1);
-    if (status == CUNEI_OPTIONS_GO_ON) {
-        status =
-            cunei_recording_prepare(&recording, &values.recording, argc - 1, argv + 1);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
+                                              argv + 1);
+    if (status == CUNEI_OPTIONS_CONTINUE) {
+        status = cunei_recorded_run_prepare(&recording, argc - 1, argv + 1);
         if (status == EXIT_SUCCESS)
             status = record(&recording, &values);
     }
     cunei_export_option_fini(&values.exporting);
-    cunei_recording_fini(&recording);
-    cunei_recording_values_fini(&values.recording);
+    cunei_recorded_run_fini(&recording);
+    cunei_record_options_fini(&values.recording);
     return status;
 }
 

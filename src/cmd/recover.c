@@ -94,10 +94,10 @@ static int run_recover(int argc, char **argv)
     struct cunei_trace_error error;
 
     int status = cunei_options_parse(&cunei_cmd_recover, &argc, argv, &values);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     status = cunei_options_directory(&cunei_cmd_recover, argc, argv);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     int rc = cunei_trace_open(&trace, argv[1], &error);
     if (rc < 0)

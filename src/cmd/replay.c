@@ -118,11 +118,11 @@ static int run_replay(int argc, char **argv)
     struct values values = {0};
 
     int status = cunei_options_parse(&cunei_cmd_replay, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_options_directory(&cunei_cmd_replay, argc, argv);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = settle(&values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = show(argv[1], &values.replay);
     cunei_option_list_fini(&values.processes);
     return status;

@@ -11,7 +11,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
-#include "cmd/common/progress.h"
+#include "cmd/common/progress_bar.h"
 #include "cmd/suggest/lines.h"
 #include "report/report.h"
 #include "rt/refusal.h"
@@ -174,7 +174,7 @@ int cunei_report_settle(struct cunei_report_values *values)
     }
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
-        return CUNEI_OPTIONS_GO_ON;
+        return CUNEI_OPTIONS_CONTINUE;
     return cunei_cmd_usage("--min-percent takes a number from 0 to 100, not '%s'",
                            values->min_percent);
 }
@@ -228,7 +228,7 @@ static bool is_streamed(const struct cunei_report_options *wanted)
 
 static void clear_progress(void *progress)
 {
-    cunei_progress_clear(progress);
+    cunei_progress_bar_clear(progress);
     (void)fflush(stderr);
 }
 
@@ -238,7 +238,7 @@ static void clear_progress(void *progress)
 static int render(const char *path, const struct cunei_report_options *wanted,
                   FILE *out, struct text *text)
 {
-    struct cunei_progress progress = {.what = "reading"};
+    struct cunei_progress_bar progress = {.what = "reading"};
     struct cunei_report_options copy = *wanted;
     struct cunei_refusals refusals;
     struct cunei_trace trace;
@@ -257,7 +257,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     copy.refused_errno = refusals.reasons[0].error;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
     copy.unlined = &unlined;
-    copy.progress = cunei_progress_show;
+    copy.progress = cunei_progress_bar_show;
     copy.progress_context = &progress;
     copy.begin = clear_progress;
     if (!isatty(fileno(out)) && !getenv("COLUMNS"))
@@ -265,7 +265,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     int rc = whole ? cunei_report_print(&trace, &copy, whole, &text->damage) : -ENOMEM;
     if (whole && whole != out && fclose(whole) != 0)
         rc = -ENOMEM;
-    cunei_progress_clear(&progress);
+    cunei_progress_bar_clear(&progress);
     status = rc < 0 && rc != -EBADMSG ? fail(rc, path, &copy, &trace) : EXIT_SUCCESS;
     cunei_report_unlined_fini(&unlined);
     cunei_trace_close(&trace);
@@ -321,11 +321,11 @@ static int run_report(int argc, char **argv)
     struct cunei_report_options *report = &values.report;
 
     int status = cunei_options_parse(&cunei_cmd_report, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_options_directory(&cunei_cmd_report, argc, argv);
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_report_settle(&values);
-    if (status == CUNEI_OPTIONS_GO_ON) {
+    if (status == CUNEI_OPTIONS_CONTINUE) {
         report->directory = argv[1];
         report->style = cunei_output_style(stdout);
         status = report->json ? cunei_report_show(argv[1], report, stdout)

@@ -16,13 +16,14 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/record/launch.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/record_options.h"
+#include "cmd/record/recorded_run.h"
 #include "cmd/record/summary.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/report.h"
 
 struct values {
-    struct cunei_recording_values recording;
+    struct cunei_record_options recording;
     struct cunei_report_values report;
     const char *file;
     const char *save;
@@ -48,12 +49,12 @@ static const struct cunei_option options[] = {
      .table = cunei_report_view_options,
      .offset = offsetof(struct values, report)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_recording_options,
+     .table = cunei_record_option_rows,
      .offset = offsetof(struct values, recording)},
     {0},
 };
 
-static int make_directory(struct cunei_recording *recording,
+static int make_directory(struct cunei_recorded_run *recording,
                           const struct values *values)
 {
     struct cunei_buffer reason = {0};
@@ -73,7 +74,7 @@ static int make_directory(struct cunei_recording *recording,
  * Show the report in a process of its own: whatever ends it, Ctrl-C or a reader that
  * goes away, the trace is removed behind it and the program's status is ours.
  */
-static void report(const struct cunei_recording *recording, struct values *values,
+static void report(const struct cunei_recorded_run *recording, struct values *values,
                    FILE *out)
 {
     sigset_t all, mask;
@@ -103,7 +104,7 @@ static void report(const struct cunei_recording *recording, struct values *value
 }
 
 /* A process that outlives the program keeps its trace, and somebody must know. */
-static void remove_or_say(const struct cunei_recording *recording)
+static void remove_or_say(const struct cunei_recorded_run *recording)
 {
     uint64_t pid = 0;
 
@@ -120,11 +121,11 @@ static void remove_or_say(const struct cunei_recording *recording)
                        count, pid, recording->directory);
 }
 
-static int run_and_report(struct cunei_recording *recording, struct values *values)
+static int run_and_report(struct cunei_recorded_run *recording, struct values *values)
 {
     int status = cunei_export_option_prepare(
         &values->exporting, recording->program.name, values->recording.force);
-    if (status != CUNEI_OPTIONS_GO_ON)
+    if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     FILE *out = values->file ? fopen(values->file, "we") : stderr;
     if (!out)
@@ -132,7 +133,7 @@ static int run_and_report(struct cunei_recording *recording, struct values *valu
 
     status = make_directory(recording, values);
     if (status == EXIT_SUCCESS) {
-        status = cunei_recording_run(recording, &values->recording);
+        status = cunei_recorded_run_execute(recording);
         if (status == EXIT_SUCCESS &&
             cunei_summary_exists(recording, values->recording.quiet))
             report(recording, values, out);
@@ -147,29 +148,29 @@ static int run_and_report(struct cunei_recording *recording, struct values *valu
 
 static int run_run(int argc, char **argv)
 {
-    struct values values = {.recording = CUNEI_RECORDING_VALUES_DEFAULTS,
+    struct values values = {.recording = CUNEI_RECORD_OPTIONS_DEFAULTS,
                             .report = CUNEI_REPORT_VALUES_DEFAULTS};
-    struct cunei_recording recording = {0};
+    struct cunei_recorded_run recording = {0};
 
     int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);
-    if (status == CUNEI_OPTIONS_GO_ON && argc < 2)
+    if (status == CUNEI_OPTIONS_CONTINUE && argc < 2)
         status = cunei_cmd_usage("run wants a program: cunei run app.py");
-    if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_recording_settle(&values.recording, argc - 1, argv + 1);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
+                                              argv + 1);
     /* What was asked to be recorded is what is shown, unless another view is wanted. */
     values.report.report.all_lines =
         values.recording.lines.count > 0 && cunei_report_views(&values.report) == 0;
-    if (status == CUNEI_OPTIONS_GO_ON)
+    if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_report_settle(&values.report);
-    if (status == CUNEI_OPTIONS_GO_ON) {
-        status =
-            cunei_recording_prepare(&recording, &values.recording, argc - 1, argv + 1);
+    if (status == CUNEI_OPTIONS_CONTINUE) {
+        status = cunei_recorded_run_prepare(&recording, argc - 1, argv + 1);
         if (status == EXIT_SUCCESS)
             status = run_and_report(&recording, &values);
     }
     cunei_export_option_fini(&values.exporting);
-    cunei_recording_fini(&recording);
-    cunei_recording_values_fini(&values.recording);
+    cunei_recorded_run_fini(&recording);
+    cunei_record_options_fini(&values.recording);
     cunei_report_values_fini(&values.report);
     return status;
 }

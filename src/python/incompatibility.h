@@ -22,6 +22,7 @@ struct cunei_request {
     bool c_calls, lines;
     bool arguments, results; /* their values */
     bool include, exclude;   /* a selection of functions */
+    bool qualnames;          /* a pattern names a function by its qualified name */
     bool budget;             /* a limit to what it costs */
     bool no_gil;             /* the Python has none */
 };

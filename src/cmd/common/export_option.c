@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output_file.h"
-#include "cmd/common/progress.h"
+#include "cmd/common/progress_bar.h"
 #include "cmd/common/viewer.h"
 #include "cmd/suggest/nearest.h"
 #include "export/export.h"
@@ -95,7 +95,7 @@ static int check_file(const struct cunei_export_option *exporting)
         return cunei_cmd_usage("--open needs a file, and - is stdout");
     int status =
         cunei_output_file_check(exporting->file, format->is_folder, exporting->force);
-    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_GO_ON : status;
+    return status == EXIT_SUCCESS ? CUNEI_OPTIONS_CONTINUE : status;
 }
 
 int cunei_export_option_prepare(struct cunei_export_option *exporting, const char *name,
@@ -106,7 +106,7 @@ int cunei_export_option_prepare(struct cunei_export_option *exporting, const cha
     if (!exporting->to)
         return exporting->open ? cunei_cmd_usage("--open wants something to open: --to "
                                                  "html exports it")
-                               : CUNEI_OPTIONS_GO_ON;
+                               : CUNEI_OPTIONS_CONTINUE;
     const char *wanted = find_format(exporting);
     if (!exporting->format)
         return unknown_format(exporting->to);
@@ -235,7 +235,7 @@ static int export_to(const struct cunei_export_option *exporting,
     export->out = target.out;
     export->folder = target.part;
     int rc = cunei_export_write(export, format);
-    cunei_progress_clear(export->options->progress_context);
+    cunei_progress_bar_clear(export->options->progress_context);
     rc = cunei_output_file_close(&target, rc);
     if (rc < 0)
         return fail(exporting, export, path, rc);
@@ -256,7 +256,7 @@ int cunei_export_option_write(const struct cunei_export_option *exporting,
                               const struct cunei_export_options *options)
 {
     struct cunei_export_options settled = CUNEI_EXPORT_DEFAULTS;
-    struct cunei_progress progress = {.what = "exporting"};
+    struct cunei_progress_bar progress = {.what = "exporting"};
     struct cunei_trace trace;
 
     int status = cunei_cmd_open_trace(path, &trace);
@@ -264,7 +264,7 @@ int cunei_export_option_write(const struct cunei_export_option *exporting,
         return status;
     if (options)
         settled = *options;
-    settled.progress = cunei_progress_show;
+    settled.progress = cunei_progress_bar_show;
     settled.progress_context = &progress;
     struct cunei_export export = {.trace = &trace, .options = &settled};
     status = cunei_cmd_check_choice(&trace, path, &settled.processes);

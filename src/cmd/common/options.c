@@ -136,7 +136,7 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
         if (strcmp(option->choices[i], text) == 0) {
             *slot = i;
             cunei_buffer_fini(&all);
-            return CUNEI_OPTIONS_GO_ON;
+            return CUNEI_OPTIONS_CONTINUE;
         }
         cunei_suggestion_offer(&nearest, option->choices[i]);
         cunei_buffer_format(&all, "%s%s", i ? ", " : "", option->choices[i]);
@@ -180,7 +180,7 @@ static int add_pattern(const struct cunei_option *option,
     if (!has_folder(option, text))
         return cunei_cmd_usage("--%s '%s' is no pattern: there is no such folder",
                                option->name, text);
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
@@ -201,7 +201,7 @@ int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
             "the filter '%s' has no pattern: no '+' or '-' line, and none of "
             "exclude_timers, exclude_files, include_timers, include_files",
             path);
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 static int add_word(struct cunei_option_list *list, const char *text)
@@ -211,7 +211,7 @@ static int add_word(struct cunei_option_list *list, const char *text)
         return cunei_cmd_fail(-ENOMEM, "cannot take '%s'", text);
     list->items = items;
     list->items[list->count++] = text;
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 static int set_value(struct match match, const char *text)
@@ -222,28 +222,28 @@ static int set_value(struct match match, const char *text)
     switch (option->kind) {
     case CUNEI_OPTION_FLAG:
         *(bool *)slot = true;
-        return CUNEI_OPTIONS_GO_ON;
+        return CUNEI_OPTIONS_CONTINUE;
     case CUNEI_OPTION_ONCE:
         if (*(const char **)slot)
             return cunei_cmd_usage("--%s %s and --%s %s: one at a time", option->name,
                                    *(const char **)slot, option->name, text);
         *(const char **)slot = text;
-        return CUNEI_OPTIONS_GO_ON;
+        return CUNEI_OPTIONS_CONTINUE;
     case CUNEI_OPTION_TEXT:
         *(const char **)slot = text;
-        return CUNEI_OPTIONS_GO_ON;
+        return CUNEI_OPTIONS_CONTINUE;
     case CUNEI_OPTION_NUMBER:
         if (parse_number(text, slot))
-            return CUNEI_OPTIONS_GO_ON;
+            return CUNEI_OPTIONS_CONTINUE;
         return cunei_cmd_usage("--%s wants a number, not '%s'", option->name, text);
     case CUNEI_OPTION_SIZE:
         if (parse_measure(text, size_units, slot))
-            return CUNEI_OPTIONS_GO_ON;
+            return CUNEI_OPTIONS_CONTINUE;
         return cunei_cmd_usage("--%s wants a size such as 500M or 2G, not '%s'",
                                option->name, text);
     case CUNEI_OPTION_DURATION:
         if (parse_measure(text, duration_units, slot))
-            return CUNEI_OPTIONS_GO_ON;
+            return CUNEI_OPTIONS_CONTINUE;
         return cunei_cmd_usage("--%s wants a time such as 10ms or 1.5s, not '%s'",
                                option->name, text);
     case CUNEI_OPTION_CHOICE:
@@ -260,7 +260,7 @@ static int set_value(struct match match, const char *text)
     case CUNEI_OPTION_TABLE:
         break;
     }
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 int cunei_options_set(const struct cunei_option *option, void *values, const char *text)
@@ -353,9 +353,9 @@ static int take_long(struct cursor *cursor, const char *word)
 /* A word of letters: flags, and at most one option with a value, which ends it. */
 static int take_letters(struct cursor *cursor, const char *word)
 {
-    int status = CUNEI_OPTIONS_GO_ON;
+    int status = CUNEI_OPTIONS_CONTINUE;
 
-    for (const char *c = word + 1; *c && status == CUNEI_OPTIONS_GO_ON; c++) {
+    for (const char *c = word + 1; *c && status == CUNEI_OPTIONS_CONTINUE; c++) {
         struct match match = find_letter(cursor->command->options, cursor->values, *c);
         if (!match.option && *c == 'h') {
             cunei_cmd_help(cursor->command);
@@ -390,21 +390,21 @@ int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
         cursor.next++;
         if (strcmp(word, "--") == 0)
             break;
-        int status = CUNEI_OPTIONS_GO_ON;
+        int status = CUNEI_OPTIONS_CONTINUE;
         if (word[0] == '-' && word[1] == '-')
             status = take_long(&cursor, word);
         else if (word[0] == '-' && word[1])
             status = take_letters(&cursor, word);
         else
             argv[kept++] = word;
-        if (status != CUNEI_OPTIONS_GO_ON)
+        if (status != CUNEI_OPTIONS_CONTINUE)
             return status;
     }
     while (cursor.next < cursor.argc)
         argv[kept++] = argv[cursor.next++];
     argv[kept] = NULL;
     *argc = kept;
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 int cunei_options_directory(const struct cunei_cmd *command, int argc, char **argv)
@@ -416,7 +416,7 @@ int cunei_options_directory(const struct cunei_cmd *command, int argc, char **ar
     if (argc > 2)
         return cunei_cmd_usage("%s takes one directory, not also '%s'", command->name,
                                argv[2]);
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }
 
 enum {

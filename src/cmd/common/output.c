@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cmd/common/search_path.h"
-#include "cmd/record/interpreter.h"
 
 /* Columns where nobody says how many there are. */
 #define DEFAULT_WIDTH 100u

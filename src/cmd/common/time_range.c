@@ -60,5 +60,5 @@ int cunei_time_range_settle(struct cunei_time_range_values *values)
     if (values->until_ns < values->from_ns)
         return cunei_cmd_usage("--until %s is before --from %s", values->until,
                                values->from);
-    return CUNEI_OPTIONS_GO_ON;
+    return CUNEI_OPTIONS_CONTINUE;
 }

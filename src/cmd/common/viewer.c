@@ -16,7 +16,6 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/common/search_path.h"
-#include "cmd/record/interpreter.h"
 #include "export/export.h"
 
 /* A program that finds nothing to do says so at once; one that shows something stays,

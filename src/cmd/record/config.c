@@ -10,7 +10,7 @@
 #include "base/toml_reader.h"
 #include "cmd/cmd.h"
 #include "cmd/common/options.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/record_options.h"
 #include "cmd/suggest/nearest.h"
 
 #define FILE_NAME "pyproject.toml"
@@ -31,7 +31,7 @@ static bool is_forbidden(const char *name)
 
 static const struct cunei_option *find_option(const char *name)
 {
-    for (const struct cunei_option *o = cunei_recording_options; o->name; o++) {
+    for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
         if (strcmp(o->name, name) == 0 && !is_forbidden(name))
             return o;
     }
@@ -48,7 +48,7 @@ static int unknown_key(struct cunei_syntax *syntax,
                                  "[tool.cunei] cannot hold '%.40s'; say --%.40s on the "
                                  "command line",
                                  value->key, value->key);
-    for (const struct cunei_option *o = cunei_recording_options; o->name; o++) {
+    for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
         if (!is_forbidden(o->name))
             cunei_suggestion_offer(&nearest, o->name);
     }
@@ -236,12 +236,12 @@ void cunei_config_fini(struct cunei_config *config)
 /* Whether it is one of those that together say which functions are recorded. */
 static bool selects(const struct cunei_option *option)
 {
-    return option->offset == offsetof(struct cunei_recording_values, patterns);
+    return option->offset == offsetof(struct cunei_record_options, patterns);
 }
 
 static bool is_typed(const struct cunei_option *option)
 {
-    for (const struct cunei_option *o = cunei_recording_options; o->name; o++) {
+    for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
         if (selects(o) && selects(option) && cunei_options_was_typed(o))
             return true;
     }
@@ -264,7 +264,7 @@ static char *path_of(const struct cunei_config *config, const char *text)
 
 static int set_item(const struct cunei_config *config,
                     const struct cunei_config_item *item,
-                    struct cunei_recording_values *values, const char *path)
+                    struct cunei_record_options *values, const char *path)
 {
     struct cunei_patterns *patterns = &values->patterns;
     size_t before = patterns->count;
@@ -280,7 +280,7 @@ static int set_item(const struct cunei_config *config,
 
 /* What an option says against the value, or of it, in one sentence. */
 static int apply_item(struct cunei_config *config, const struct cunei_config_item *item,
-                      struct cunei_recording_values *values)
+                      struct cunei_record_options *values)
 {
     char *path =
         item->option->kind == CUNEI_OPTION_FILTER ? path_of(config, item->text) : NULL;
@@ -288,11 +288,11 @@ static int apply_item(struct cunei_config *config, const struct cunei_config_ite
 
     struct cunei_buffer *before = cunei_cmd_catch(&said);
     int status = set_item(config, item, values, path);
-    if (status == CUNEI_OPTIONS_GO_ON)
-        status = cunei_recording_check(values);
+    if (status == CUNEI_OPTIONS_CONTINUE)
+        status = cunei_record_options_check(values);
     (void)cunei_cmd_catch(before);
     free(path);
-    if (status != CUNEI_OPTIONS_GO_ON) {
+    if (status != CUNEI_OPTIONS_CONTINUE) {
         config->error.line = item->line;
         config->error.column = item->column;
         (void)snprintf(config->error.text, sizeof(config->error.text), "%s",
@@ -300,7 +300,7 @@ static int apply_item(struct cunei_config *config, const struct cunei_config_ite
     } else if (said.size)
         cunei_cmd_note("%s", said.data);
     cunei_buffer_fini(&said);
-    return status == CUNEI_OPTIONS_GO_ON ? 0 : -EINVAL;
+    return status == CUNEI_OPTIONS_CONTINUE ? 0 : -EINVAL;
 }
 
 /* In the order that cunei.start() has them in, too. */
@@ -311,8 +311,7 @@ static int order_of(const struct cunei_option *option)
                                                   : 2;
 }
 
-int cunei_config_apply(struct cunei_config *config,
-                       struct cunei_recording_values *values)
+int cunei_config_apply(struct cunei_config *config, struct cunei_record_options *values)
 {
     struct cunei_buffer used = {0};
     int rc = 0;

@@ -24,11 +24,11 @@
 #include "base/syntax_error.h"
 
 struct cunei_option;
-struct cunei_recording_values;
+struct cunei_record_options;
 
 /* One value, of which a list has several. */
 struct cunei_config_item {
-    const struct cunei_option *option; /* of cunei_recording_options */
+    const struct cunei_option *option; /* of cunei_record_option_rows */
     char *text;                        /* owned */
     size_t line, column;
 };
@@ -50,7 +50,7 @@ void cunei_config_fini(struct cunei_config *config);
 
 /* Put the values in where nothing was typed.  -EINVAL: as above. */
 int cunei_config_apply(struct cunei_config *config,
-                       struct cunei_recording_values *values);
+                       struct cunei_record_options *values);
 
 /* Where an option, or one of the same choice, was given; NULL: not there, or typed. */
 const struct cunei_config_item *cunei_config_item(const struct cunei_config *config,

@@ -12,12 +12,14 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
-#include "cmd/common/progress.h"
-#include "cmd/record/recording.h"
+#include "cmd/common/progress_bar.h"
+#include "cmd/record/record_options.h"
+#include "cmd/record/recorded_run.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/suggest/pattern.h"
 #include "model/count.h"
 #include "python/refusal_reason.h"
+#include "python/version_limits.h"
 #include "report/lost_hooks.h"
 #include "rt/refusal.h"
 #include "text/format.h"
@@ -33,7 +35,7 @@ struct summary {
     uint64_t damaged; /* streams that could be read in part only */
     bool full;
     int full_errno; /* why; 0: --max-size */
-    struct cunei_progress progress;
+    struct cunei_progress_bar progress;
     uint64_t done_bytes; /* read of total_bytes */
     uint64_t total_bytes;
 };
@@ -65,8 +67,8 @@ static void count_stream(struct summary *summary,
         while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
             cunei_count_words(&summary->count, &kinds, packet.words, packet.word_count);
             summary->done_bytes += packet.head->packet_bits / 8;
-            cunei_progress_show(&summary->progress, summary->done_bytes,
-                                summary->total_bytes);
+            cunei_progress_bar_show(&summary->progress, summary->done_bytes,
+                                    summary->total_bytes);
         }
         cunei_trace_reader_close(&reader);
     }
@@ -92,7 +94,7 @@ static void count_process(struct summary *summary,
 }
 
 /* Processes that could not record left word of it. */
-static void say_refusals(const struct cunei_recording *recording)
+static void say_refusals(const struct cunei_recorded_run *recording)
 {
     struct cunei_refusals refusals;
     struct cunei_buffer why = {0};
@@ -141,7 +143,7 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
 }
 
 /* Why the processes that tried could not. */
-static void say_refused(const struct cunei_recording *recording, int reason)
+static void say_refused(const struct cunei_recorded_run *recording, int reason)
 {
     struct cunei_buffer why = {0};
     bool is_written =
@@ -154,7 +156,7 @@ static void say_refused(const struct cunei_recording *recording, int reason)
     cunei_buffer_fini(&why);
 }
 
-static void say_nothing_recorded(const struct cunei_recording *recording)
+static void say_nothing_recorded(const struct cunei_recorded_run *recording)
 {
     const char *name = recording->program.name;
     struct cunei_refusals refusals;
@@ -165,7 +167,7 @@ static void say_nothing_recorded(const struct cunei_recording *recording)
     else if (access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' is not there any more",
                        recording->shown);
-    else if (recording->only_it && !recording->program.python)
+    else if (recording->options->no_children && !recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' is not run by a Python itself, and "
                        "--no-children leaves out those that it starts",
                        name);
@@ -178,7 +180,7 @@ static void say_nothing_recorded(const struct cunei_recording *recording)
                        name);
 }
 
-static void say_counts(const struct cunei_recording *recording,
+static void say_counts(const struct cunei_recorded_run *recording,
                        const struct summary *summary)
 {
     struct cunei_buffer text = {0}, why = {0};
@@ -224,11 +226,11 @@ static void say_running(const struct cunei_trace *trace)
  * The Python that a command starts is known when it has run: what it gives in part only
  * is said then.
  */
-static void say_lacks(const struct cunei_recording *recording,
+static void say_lacks(const struct cunei_recorded_run *recording,
                       const struct cunei_trace *trace)
 {
     static const char name[] = "CPython 3.";
-    uint64_t told = UINT64_C(1) << recording->told_minor;
+    uint64_t told = UINT64_C(1) << recording->python.minor;
 
     for (size_t i = 0; i < trace->process_count; i++) {
         const char *python = trace->processes[i].description.python;
@@ -236,13 +238,13 @@ static void say_lacks(const struct cunei_recording *recording,
         if (!found)
             continue;
         char *end = NULL;
-        struct cunei_version_limits_version version = {0};
+        struct cunei_python_version version = {0};
         version.minor = (int)strtol(found + strlen(name), &end, 10);
         version.patch = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
         if (version.minor < 0 || version.minor > 63 || told >> version.minor & 1)
             continue;
         told |= UINT64_C(1) << version.minor;
-        cunei_recording_say_lacks(recording->values, &version);
+        cunei_recorded_run_note_limits(recording, &version);
     }
 }
 
@@ -261,7 +263,7 @@ static void say_taken(const struct cunei_trace *trace)
     cunei_buffer_fini(&text);
 }
 
-static void count_trace(const struct cunei_recording *recording,
+static void count_trace(const struct cunei_recorded_run *recording,
                         const struct cunei_trace *trace)
 {
     struct summary summary = {.progress = {.what = "counting"}};
@@ -272,7 +274,7 @@ static void count_trace(const struct cunei_recording *recording,
     }
     for (size_t i = 0; i < trace->process_count; i++)
         count_process(&summary, &trace->processes[i]);
-    cunei_progress_clear(&summary.progress);
+    cunei_progress_bar_clear(&summary.progress);
     say_counts(recording, &summary);
     cunei_suggest_patterns(recording, trace);
     say_taken(trace);
@@ -281,7 +283,7 @@ static void count_trace(const struct cunei_recording *recording,
     say_running(trace);
 }
 
-static int load(const struct cunei_recording *recording, bool quiet,
+static int load(const struct cunei_recorded_run *recording, bool quiet,
                 struct cunei_trace *trace)
 {
     struct cunei_trace_error error;
@@ -296,7 +298,7 @@ static int load(const struct cunei_recording *recording, bool quiet,
     return rc;
 }
 
-void cunei_summary_say(const struct cunei_recording *recording, bool quiet)
+void cunei_summary_say(const struct cunei_recorded_run *recording, bool quiet)
 {
     struct cunei_trace trace;
 
@@ -307,7 +309,7 @@ void cunei_summary_say(const struct cunei_recording *recording, bool quiet)
     cunei_trace_close(&trace);
 }
 
-bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet)
+bool cunei_summary_exists(const struct cunei_recorded_run *recording, bool quiet)
 {
     struct cunei_trace trace;
 

@@ -8,18 +8,18 @@
 
 #include <stdbool.h>
 
-struct cunei_recording;
+struct cunei_recorded_run;
 
 /*
  * Complete what killed processes left, count, and say it on stderr, or with `quiet`
  * only complete it.  As below where nothing was recorded.
  */
-void cunei_summary_say(const struct cunei_recording *recording, bool quiet);
+void cunei_summary_say(const struct cunei_recorded_run *recording, bool quiet);
 
 /*
  * Whether anything was recorded; if not, the directory is removed.  Why, or that no
  * function was selected, is said unless `quiet`.
  */
-bool cunei_summary_exists(const struct cunei_recording *recording, bool quiet);
+bool cunei_summary_exists(const struct cunei_recorded_run *recording, bool quiet);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/buffer.h"
 #include "base/pattern.h"
 #include "cmd/cmd.h"
-#include "cmd/record/instrumenter_option.h"
-#include "cmd/record/recording.h"
+#include "cmd/record/record_options.h"
+#include "cmd/record/recorded_run.h"
 #include "cmd/suggest/module.h"
 #include "cmd/suggest/nearest.h"
 #include "python/instrumenter.h"
@@ -73,7 +73,7 @@ static void put_place(const struct cunei_patterns *patterns, const char *pattern
 }
 
 /* What may have been meant. */
-static void put_guess(const struct cunei_recording *recording, const char *pattern,
+static void put_guess(const struct cunei_recorded_run *recording, const char *pattern,
                       struct cunei_buffer *out)
 {
     bool named = is_module(pattern);
@@ -93,7 +93,7 @@ static void put_guess(const struct cunei_recording *recording, const char *patte
 }
 
 /* No function matched `pattern`, which stands at `place`; "": it was typed. */
-static void say_wanted(const struct cunei_recording *recording, const char *pattern,
+static void say_wanted(const struct cunei_recorded_run *recording, const char *pattern,
                        const char *place, bool is_guessed)
 {
     struct cunei_buffer shown = {0}, guess = {0};
@@ -132,18 +132,18 @@ static void say_together(const struct cunei_process *told, const char *place)
     cunei_buffer_fini(&list);
 }
 
-static void say_empty(const struct cunei_recording *recording,
+static void say_empty(const struct cunei_recorded_run *recording,
                       const struct cunei_trace *trace)
 {
     const struct cunei_process *told = find_empty(trace);
     struct cunei_buffer text = {0};
     size_t line = 0;
 
-    if (!told ||
-        cunei_recording_instrumenter(recording->values) == CUNEI_INSTRUMENTER_NONE)
+    if (!told || cunei_record_options_instrumenter(recording->options) ==
+                     CUNEI_INSTRUMENTER_NONE)
         return;
     const char *first = told->patterns[0];
-    put_place(&recording->values->patterns, first + 1, &text, &line);
+    put_place(&recording->options->patterns, first + 1, &text, &line);
     const char *place = text.size ? text.data : "";
     if (has_includes_alone(told))
         say_wanted(recording, first + 1, place, true);
@@ -168,7 +168,7 @@ static bool has_c_function(const struct cunei_trace *trace)
 }
 
 /* Who selects a module of Python may expect what that calls. */
-static void say_c_calls(const struct cunei_recording_values *values,
+static void say_c_calls(const struct cunei_record_options *values,
                         const struct cunei_trace *trace)
 {
     const char *first = "";
@@ -319,7 +319,7 @@ static void say_value(const char *option, const struct search *search, bool sele
                        selects ? "; --include and --exclude decide first" : "");
 }
 
-static void say_values(const struct cunei_recording *recording, const char *option,
+static void say_values(const struct cunei_recorded_run *recording, const char *option,
                        const struct cunei_patterns *patterns,
                        const struct cunei_trace *trace)
 {
@@ -331,19 +331,19 @@ static void say_values(const struct cunei_recording *recording, const char *opti
             for (size_t j = 0; j < trace->process_count; j++)
                 search_process(&search, &trace->processes[j]);
             if (!search.matched)
-                say_value(option, &search, recording->values->patterns.count > 0);
+                say_value(option, &search, recording->options->patterns.count > 0);
         }
         cunei_patterns_fini(&search.patterns);
         free(search.suggestion);
     }
 }
 
-void cunei_suggest_patterns(const struct cunei_recording *recording,
+void cunei_suggest_patterns(const struct cunei_recorded_run *recording,
                             const struct cunei_trace *trace)
 {
     say_empty(recording, trace);
-    say_c_calls(recording->values, trace);
-    say_values(recording, "--args", &recording->values->arguments, trace);
-    say_values(recording, "--return", &recording->values->results, trace);
-    say_values(recording, "--lines", &recording->values->lines, trace);
+    say_c_calls(recording->options, trace);
+    say_values(recording, "--args", &recording->options->arguments, trace);
+    say_values(recording, "--return", &recording->options->results, trace);
+    say_values(recording, "--lines", &recording->options->lines, trace);
 }

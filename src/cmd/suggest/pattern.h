@@ -3,11 +3,11 @@
 #ifndef CUNEI_CMD_SUGGEST_PATTERN_H
 #define CUNEI_CMD_SUGGEST_PATTERN_H
 
-struct cunei_recording;
+struct cunei_recorded_run;
 struct cunei_trace;
 
 /* Say which on stderr, and what may have been meant. */
-void cunei_suggest_patterns(const struct cunei_recording *recording,
+void cunei_suggest_patterns(const struct cunei_recorded_run *recording,
                             const struct cunei_trace *trace);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cmd/common/progress.h"
+#include "cmd/common/progress_bar.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -35,9 +35,9 @@ static void append_bar(struct cunei_buffer *text, uint64_t done, uint64_t total)
         cunei_buffer_append_text(text, " ");
 }
 
-void cunei_progress_show(void *progress, uint64_t done_bytes, uint64_t total_bytes)
+void cunei_progress_bar_show(void *progress, uint64_t done_bytes, uint64_t total_bytes)
 {
-    struct cunei_progress *bar = progress;
+    struct cunei_progress_bar *bar = progress;
     uint64_t now = now_ns();
 
     if (bar->begin_ns == 0)
@@ -61,7 +61,7 @@ void cunei_progress_show(void *progress, uint64_t done_bytes, uint64_t total_byt
     cunei_buffer_fini(&text);
 }
 
-void cunei_progress_clear(struct cunei_progress *progress)
+void cunei_progress_bar_clear(struct cunei_progress_bar *progress)
 {
     if (progress->is_shown)
         (void)fputs("\r\033[K", stderr);

@@ -1,53 +1,37 @@
 // SPDX-License-Identifier: MIT
-#include "cmd/record/version_limits.h"
+#include "python/version_limits.h"
 
 #include <limits.h>
-#include <string.h>
 
-#include "cmd/record/instrumenter_option.h"
-#include "cmd/record/recording.h"
+#include "python/incompatibility.h"
 
-typedef bool is_asked(const struct cunei_recording_values *values);
+typedef bool is_asked(const struct cunei_request *request);
 
-static bool asks_for_some(const struct cunei_recording_values *values)
+static bool asks_for_selection(const struct cunei_request *request)
 {
-    return values->patterns.count > 0;
+    return request->include || request->exclude;
 }
 
-/* Whether a pattern names a function by more than its plain name. */
-static bool has_qualname(const struct cunei_patterns *patterns)
+static bool asks_by_qualname(const struct cunei_request *request)
 {
-    for (size_t i = 0; i < patterns->count; i++) {
-        bool include;
-        const char *text = cunei_patterns_text(patterns, i, &include);
-        const char *colon = strchr(text, ':');
-        if (colon && strchr(colon, '.'))
-            return true;
-    }
-    return false;
+    return request->qualnames;
 }
 
-static bool asks_by_qualname(const struct cunei_recording_values *values)
+static bool asks_for_lines(const struct cunei_request *request)
 {
-    return has_qualname(&values->patterns) || has_qualname(&values->arguments) ||
-           has_qualname(&values->results) || has_qualname(&values->lines);
+    return request->lines;
 }
 
-static bool asks_for_lines(const struct cunei_recording_values *values)
+static bool asks_for_c_calls(const struct cunei_request *request)
 {
-    return values->lines.count > 0;
+    return request->c_calls;
 }
 
-/* The hook itself is what it lacks with. */
-static bool asks_for_trace(const struct cunei_recording_values *values)
+/* The limit is that of the instrumenter itself. */
+static bool asks_for_any(const struct cunei_request *request)
 {
-    (void)values;
+    (void)request;
     return true;
-}
-
-static bool asks_for_c_calls(const struct cunei_recording_values *values)
-{
-    return values->c_calls;
 }
 
 #define HOOK(name) (1u << CUNEI_INSTRUMENTER_##name)
@@ -74,17 +58,17 @@ static const struct {
     unsigned hooks;   /* with these: of HOOK, and NO_GIL */
     is_asked *asked;  /* by options; NULL: by none */
     const char *text; /* after "on CPython 3.9 " */
-} lacks[] = {
+} limits[] = {
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
      "an exception that is raised and taken within one function is not seen"},
-    {FROM(8), SERIES(10), HOOK(FRAME), asks_for_some,
+    {FROM(8), SERIES(10), HOOK(FRAME), asks_for_selection,
      "functions that are left out are not free: a call of one takes × 1.04"},
-    {FROM(11), SERIES(11), HOOK(FRAME), asks_for_some,
+    {FROM(11), SERIES(11), HOOK(FRAME), asks_for_selection,
      "functions that are left out are not free: a call of one takes × 1.5"},
-    {FROM(8), ANY_LATER, HOOK(PROFILE) | HOOK(TRACE), asks_for_some,
+    {FROM(8), ANY_LATER, HOOK(PROFILE) | HOOK(TRACE), asks_for_selection,
      "functions that are left out are not free with this --instrumenter: the hook is "
      "called for them, too"},
-    {FROM(12), ANY_LATER, HOOK(FRAME), asks_for_some,
+    {FROM(12), ANY_LATER, HOOK(FRAME), asks_for_selection,
      "functions that are left out are not free with this --instrumenter: the evaluator "
      "is called for them, too"},
     {FROM(8), SERIES(10), ANY_HOOK, asks_by_qualname,
@@ -95,7 +79,7 @@ static const struct {
     {FROM(12), ANY_LATER, HOOK(TRACE), asks_for_lines,
      "--instrumenter trace counts a loop that stands in one line each time it goes "
      "around"},
-    {FROM(12), RELEASE(13, 2), HOOK(TRACE), asks_for_trace,
+    {FROM(12), RELEASE(13, 2), HOOK(TRACE), asks_for_any,
      "--instrumenter trace is slow in functions of more than about 127 lines, as "
      "sys.settrace is: CPython looks for each line from the first one on; one of 300 "
      "takes 40 times as long"},
@@ -138,49 +122,49 @@ static const struct {
      "pdb.set_trace() in a recorded function stops a line later"},
     {FROM(13), SERIES(13), HOOK(MONITORING) | NO_GIL, NULL,
      "some starts of a function that threads race to call first are not told"},
-    {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, asks_for_some,
+    {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, asks_for_selection,
      "functions that are left out are not free without a GIL"},
     {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, NULL,
      "there is no --budget, for without a GIL each switch of events stops the "
      "world" INSTEAD},
 };
-#define LACK_COUNT (sizeof(lacks) / sizeof(lacks[0]))
+#define LIMIT_COUNT (sizeof(limits) / sizeof(limits[0]))
 
-static bool holds(size_t index, const struct cunei_version_limits_version *version,
+static bool holds(size_t row, const struct cunei_python_version *version,
                   enum cunei_instrumenter hook)
 {
     int release = RELEASE(version->minor, version->patch);
 
-    return release >= lacks[index].first && release <= lacks[index].last &&
-           lacks[index].hooks & 1u << hook &&
-           (version->no_gil || !(lacks[index].hooks & NO_GIL));
+    return release >= limits[row].first && release <= limits[row].last &&
+           limits[row].hooks & 1u << hook &&
+           (version->no_gil || !(limits[row].hooks & NO_GIL));
 }
 
-bool cunei_version_limits_next(const struct cunei_version_limits_version *version,
-                               struct cunei_version_limit *lack)
+bool cunei_version_limits_next(const struct cunei_python_version *version,
+                               struct cunei_version_limit *limit)
 {
     enum cunei_instrumenter hook = cunei_instrumenter_default(version->minor);
 
-    while (lack->place < LACK_COUNT && !holds(lack->place, version, hook))
-        lack->place++;
-    if (lack->place == LACK_COUNT)
+    while (limit->next_row < LIMIT_COUNT && !holds(limit->next_row, version, hook))
+        limit->next_row++;
+    if (limit->next_row == LIMIT_COUNT)
         return false;
-    lack->text = lacks[lack->place++].text;
+    limit->text = limits[limit->next_row++].text;
     return true;
 }
 
-void cunei_version_limits_of(const struct cunei_version_limits_version *version,
-                             const struct cunei_recording_values *values,
-                             struct cunei_buffer *text)
+void cunei_version_limits_format(const struct cunei_python_version *version,
+                                 const struct cunei_request *request,
+                                 struct cunei_buffer *text)
 {
-    enum cunei_instrumenter hook = cunei_recording_instrumenter(values);
+    enum cunei_instrumenter hook = request->instrumenter;
 
     if (hook == CUNEI_INSTRUMENTER_DEFAULT)
         hook = cunei_instrumenter_default(version->minor);
     if (hook == CUNEI_INSTRUMENTER_NONE)
         return;
-    for (size_t i = 0; i < LACK_COUNT; i++) {
-        if (holds(i, version, hook) && lacks[i].asked && lacks[i].asked(values))
-            cunei_buffer_format(text, "%s%s", text->size ? "; " : "", lacks[i].text);
+    for (size_t i = 0; i < LIMIT_COUNT; i++) {
+        if (holds(i, version, hook) && limits[i].asked && limits[i].asked(request))
+            cunei_buffer_format(text, "%s%s", text->size ? "; " : "", limits[i].text);
     }
 }

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "cmd/record/record_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+#define MAX_SIZE_MIN (UINT64_C(1) << 20)
+
+static const char *const repr_names[] = {"safe", "full", NULL};
+
+#define VALUE(field) .offset = offsetof(struct cunei_record_options, field)
+
+const struct cunei_option cunei_record_option_rows[] = {
+    {.name = "include",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record these functions: a module, module:qualname,\n"
+             "a file, or re:…; the last --include or --exclude\n"
+             "that matches decides",
+     VALUE(patterns)},
+    {.name = "exclude",
+     .kind = CUNEI_OPTION_EXCLUDE,
+     .value = "PATTERN",
+     .help = "leave these functions out: from 3.12 on they cost\nnothing",
+     VALUE(patterns)},
+    {.name = "filter",
+     .kind = CUNEI_OPTION_FILTER,
+     .value = "FILE",
+     .help = "the same from a file: lines '+ PATTERN' and\n"
+             "'- PATTERN', as 'cunei filter' writes, or JSON of\n"
+             "PerfStubs; may be repeated",
+     VALUE(patterns)},
+    {.name = "only-project",
+     .kind = CUNEI_OPTION_PROJECT,
+     .help = "record the functions of the script's own project, and\n"
+             "nothing of the standard library or site-packages",
+     VALUE(patterns)},
+    {.name = "c-calls",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "record calls of C functions, too, as builtins:len;\n"
+             "include and exclude match them like others",
+     VALUE(c_calls)},
+    {.name = "args",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record what these functions are called with, as\n"
+             "'app:load' or ':Cache.get*'; may be repeated",
+     VALUE(arguments)},
+    {.name = "return",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record what these functions return",
+     VALUE(results)},
+    {.name = "lines",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "record every line of these functions: how often it\n"
+             "ran, and how long that took; may be repeated",
+     VALUE(lines)},
+    {.name = "no-config",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "leave [tool.cunei] of pyproject.toml alone, which else\n"
+             "gives the defaults for these options",
+     VALUE(no_config)},
+    {.name = "max-repr",
+     .kind = CUNEI_OPTION_NUMBER,
+     .value = "N",
+     .help = "cut each of these values at N bytes; else at 120",
+     VALUE(max_repr)},
+    {.name = "repr",
+     .kind = CUNEI_OPTION_CHOICE,
+     .value = "HOW",
+     .help = "how values are written: safe runs none of the\n"
+             "program's code and shows objects of its classes as\n"
+             "<app.Point at 0x…>, full calls their repr()",
+     .choices = repr_names,
+     VALUE(repr)},
+    {.name = "instrumenter",
+     .kind = CUNEI_OPTION_CHOICE,
+     .value = "HOOK",
+     .help = "what tells of calls: monitoring (from 3.12 on), frame\n"
+             "(not on 3.13), profile, trace, or none, which records\n"
+             "no calls; else monitoring, or where it is not, frame",
+     .choices = cunei_instrumenter_names,
+     VALUE(instrumenter)},
+    {.name = "budget",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "PCT",
+     .help = "let recording cost about this much, as 5%: tiny hot\n"
+             "functions are demoted, and estimated from bursts",
+     VALUE(budget)},
+    {.name = "max-size",
+     .kind = CUNEI_OPTION_SIZE,
+     .value = "SIZE",
+     .help = "stop when this much is written, as 500M; at least 1M",
+     VALUE(max_bytes)},
+    {.name = "startup",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "begin as early as Python can, not at the program's\n"
+             "first line",
+     VALUE(startup)},
+    {.name = "no-children",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "record the program's own process, and none that it\n"
+             "starts or forks",
+     VALUE(no_children)},
+    {.name = "python",
+     .kind = CUNEI_OPTION_TEXT,
+     .value = "PYTHON",
+     .help = "the Python that runs the program, by name or path",
+     VALUE(python)},
+    {.name = "force",
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "overwrite a trace that is there",
+     VALUE(force)},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = CUNEI_OPTION_FLAG,
+     .help = "say nothing at the end; of run, only the report",
+     VALUE(quiet)},
+    {0},
+};
+
+void cunei_record_options_fini(struct cunei_record_options *options)
+{
+    cunei_patterns_fini(&options->patterns);
+    cunei_patterns_fini(&options->arguments);
+    cunei_patterns_fini(&options->results);
+    cunei_patterns_fini(&options->lines);
+}
+
+int cunei_record_options_check(const struct cunei_record_options *options)
+{
+    uint64_t budget = 0;
+
+    if (options->budget && cunei_budget_parse(options->budget, &budget) < 0)
+        return cunei_cmd_usage("--budget wants a percentage from 0.1 to 100, as 5%%, "
+                               "not '%s'",
+                               options->budget);
+    if (options->max_bytes && options->max_bytes < MAX_SIZE_MIN)
+        return cunei_cmd_usage("--max-size wants at least 1M");
+    if (options->max_repr < CUNEI_RECORD_ENV_MAX_REPR_LEAST ||
+        options->max_repr > CUNEI_RECORD_ENV_MAX_REPR_LIMIT)
+        return cunei_cmd_usage("--max-repr wants a number from %u to %u",
+                               CUNEI_RECORD_ENV_MAX_REPR_LEAST,
+                               CUNEI_RECORD_ENV_MAX_REPR_LIMIT);
+    return CUNEI_OPTIONS_CONTINUE;
+}
+
+enum cunei_instrumenter cunei_record_options_instrumenter(
+    const struct cunei_record_options *options)
+{
+    return options->instrumenter < 0
+               ? CUNEI_INSTRUMENTER_DEFAULT
+               : (enum cunei_instrumenter)(CUNEI_INSTRUMENTER_MONITORING +
+                                           options->instrumenter);
+}
+
+/* Whether a pattern names a function by more than its plain name. */
+static bool has_qualname(const struct cunei_patterns *patterns)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        bool include;
+        const char *text = cunei_patterns_text(patterns, i, &include);
+        const char *colon = strchr(text, ':');
+        if (colon && strchr(colon, '.'))
+            return true;
+    }
+    return false;
+}
+
+struct cunei_request cunei_record_options_request(
+    const struct cunei_record_options *options)
+{
+    struct cunei_request request = {
+        .instrumenter = cunei_record_options_instrumenter(options),
+        .c_calls = options->c_calls,
+        .budget = options->budget != NULL,
+        .lines = options->lines.count > 0,
+        .arguments = options->arguments.count > 0,
+        .results = options->results.count > 0,
+        .qualnames = has_qualname(&options->patterns) ||
+                     has_qualname(&options->arguments) ||
+                     has_qualname(&options->results) || has_qualname(&options->lines),
+    };
+
+    for (size_t i = 0; i < options->patterns.count; i++) {
+        bool include;
+        (void)cunei_patterns_text(&options->patterns, i, &include);
+        request.include |= include;
+        request.exclude |= !include;
+    }
+    return request;
+}
