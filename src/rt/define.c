@@ -1,55 +1,64 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions: each identity gets one id, and its definition is written before the id is
- * given away: into the live file, and from there into the metadata file before the next
- * packet is.
+ * Functions: each identity gets one id.  The definition is written before the id is
+ * given out: first into the live file, from there into the metadata file before the
+ * next packet is written.
  *
  * The table holds whole identities, not hashes of them: two functions must never share
- * an id.  It lives as long as the recording; called with the recording's lock held.
+ * an id.  It lives as long as the recording; the caller holds the recording's lock.
  */
+#include "rt/define.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/recorder_private.h"
+#include "base/buffer.h"
+#include "base/map.h"
+#include "base/vector.h"
+#include "rt/live.h"
+#include "rt/packet.h"
+#include "rt/state.h"
 #include "wire/event.h"
 
-struct entry {
-    uint64_t hash;
+struct identity {
     uint32_t id;
     uint32_t size;
-    char *identity; /* owned */
+    char *bytes; /* owned */
 };
 
 static struct table {
-    struct entry *entries; /* owned: open addressing, a power of two */
-    size_t capacity;
-    size_t count;
+    struct identity *items; /* owned */
+    uint32_t count, capacity;
+    struct cunei_map map; /* of the identities' bytes */
     uint32_t next_id;
     struct cunei_buffer identity; /* of the function looked up */
     struct cunei_buffer text;     /* of its definition */
 } table;
 
 /*
- * Definitions are put with the recording's lock held, but flushed by any thread that
- * writes a packet: the tail and the definitions stream have a lock of their own.
+ * Definitions are added with the recording's lock held, but any thread that writes a
+ * packet flushes them: the tail and the definitions stream have a lock of their own.
  */
 static pthread_mutex_t define_lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t tail_length; /* the mapping holds a copy, which is not believed */
+static size_t
+    tail_length; /* the mapping holds a copy, which the program may overwrite */
 
-void cunei_define_reset(void)
+void cunei_define_reset(struct cunei_recorder_state *recording)
 {
-    for (size_t i = 0; i < table.capacity; i++)
-        free(table.entries[i].identity);
-    free(table.entries);
+    for (uint32_t i = 0; i < table.count; i++)
+        free(table.items[i].bytes);
+    free(table.items);
+    cunei_map_fini(&table.map);
     cunei_buffer_fini(&table.identity);
     cunei_buffer_fini(&table.text);
     memset(&table, 0, sizeof(table));
     table.next_id = CUNEI_FUNCTION_FIRST;
     tail_length = 0;
+    recording->flush_definitions = cunei_define_flush;
 }
 
-void cunei_define_abandon(void)
+void cunei_define_abandon(struct cunei_recorder_state *recording)
 {
     static struct abandoned {
         struct table table;
@@ -57,55 +66,26 @@ void cunei_define_abandon(void)
     } * last;
     struct abandoned *abandoned = malloc(sizeof(*abandoned));
 
-    /* It stays in reach, so that whoever looks for leaks does not take it for one. */
+    /* Kept reachable, so that leak checkers do not report it. */
     if (abandoned) {
         *abandoned = (struct abandoned){table, last};
         last = abandoned;
     }
     memset(&table, 0, sizeof(table));
-    cunei_define_reset();
+    cunei_define_reset(recording);
 }
 
-/* FNV-1a */
-static uint64_t hash_of(const char *bytes, size_t size)
+/* The id of an identity; 0: it has none. */
+static uint32_t find(uint64_t hash, const char *bytes, size_t size)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    struct cunei_map_search search = {.hash = hash};
 
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    return hash ? hash : 1;
-}
-
-/* The entry of this identity, or the empty one where it belongs. */
-static struct entry *find(struct entry *entries, size_t capacity, uint64_t hash,
-                          const char *identity, size_t size)
-{
-    size_t at = hash & (capacity - 1);
-
-    while (entries[at].identity &&
-           (entries[at].hash != hash || entries[at].size != size ||
-            memcmp(entries[at].identity, identity, size) != 0))
-        at = (at + 1) & (capacity - 1);
-    return &entries[at];
-}
-
-static bool grow(void)
-{
-    size_t capacity = table.capacity ? 2 * table.capacity : 1024;
-    struct entry *entries = calloc(capacity, sizeof(*entries));
-
-    if (!entries)
-        return false;
-    for (size_t i = 0; i < table.capacity; i++) {
-        struct entry *entry = &table.entries[i];
-        if (entry->identity)
-            *find(entries, capacity, entry->hash, entry->identity, entry->size) =
-                *entry;
+    for (uint32_t i; cunei_map_next(&table.map, &search, &i);) {
+        if (table.items[i].size == size &&
+            memcmp(table.items[i].bytes, bytes, size) == 0)
+            return table.items[i].id;
     }
-    free(table.entries);
-    table.entries = entries;
-    table.capacity = capacity;
-    return true;
+    return 0;
 }
 
 void cunei_define_lock(void)
@@ -201,7 +181,8 @@ static int put_event(struct cunei_recorder_state *recording,
     uint64_t now = cunei_clock_read();
     int rc = 0;
 
-    /* Whoever defined the one before may run on a processor whose clock is ahead. */
+    /* The thread that wrote the last definition may run on a core whose clock is ahead.
+     */
     if (now < stream->last)
         now = stream->last;
     cunei_metadata_format_define(function, now, &table.text);
@@ -232,8 +213,9 @@ static int put_event(struct cunei_recorder_state *recording,
 static bool write_definition(struct cunei_recorder_state *recording,
                              const struct cunei_function *function)
 {
-    /* Once recording has stopped for space, nothing new is written, either. */
-    if (cunei_recording_is_full(recording))
+    /* After recording has stopped for lack of space, definitions are not written
+     * either. */
+    if (cunei_recorder_is_full(recording))
         return false;
     cunei_buffer_clear(&table.text);
     cunei_define_lock();
@@ -252,28 +234,31 @@ uint32_t cunei_define(struct cunei_recorder_state *recording,
     for (size_t i = 0; i < 3; i++)
         cunei_buffer_append(&table.identity, parts[i], strlen(parts[i]) + 1);
     cunei_buffer_append(&table.identity, &function->line, sizeof(function->line));
-    if (table.identity.failed || (2 * table.count >= table.capacity && !grow()))
+    if (table.identity.failed)
         return 0;
 
-    const char *identity = table.identity.data;
+    const char *bytes = table.identity.data;
     size_t size = table.identity.size;
-    uint64_t hash = hash_of(identity, size);
-    struct entry *entry = find(table.entries, table.capacity, hash, identity, size);
-    if (entry->identity)
-        return entry->id;
-    if (only_known || table.next_id >= CUNEI_FUNCTION_END)
-        return 0;
+    uint64_t hash = cunei_hash_bytes(CUNEI_HASH_BYTES_FIRST, bytes, size);
+    uint32_t id = find(hash, bytes, size);
+    if (id || only_known || table.next_id >= CUNEI_FUNCTION_END ||
+        !CUNEI_VECTOR_RESERVE(table.items, table.capacity, table.count + 1))
+        return id;
 
     struct cunei_function defined = *function;
     defined.id = table.next_id;
     char *copy = malloc(size);
-    if (!copy || !write_definition(recording, &defined)) {
+    if (!copy || cunei_map_add(&table.map, hash, table.count) < 0) {
         free(copy);
         return 0;
     }
-    memcpy(copy, identity, size);
-    *entry = (struct entry){
-        .hash = hash, .id = table.next_id++, .size = (uint32_t)size, .identity = copy};
-    table.count++;
-    return entry->id;
+    if (!write_definition(recording, &defined)) {
+        cunei_map_remove(&table.map, hash, table.count);
+        free(copy);
+        return 0;
+    }
+    memcpy(copy, bytes, size);
+    table.items[table.count++] =
+        (struct identity){.id = defined.id, .size = (uint32_t)size, .bytes = copy};
+    return table.next_id++;
 }

@@ -3,12 +3,15 @@
  * What a process says of itself and its clock: the hidden description, and the preamble
  * of the metadata.
  */
+#include "rt/description.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "rt/recorder_private.h"
+#include "base/buffer.h"
+#include "rt/state.h"
 
 /* How long a measured frequency must have been measured to beat a given one. */
 #define BETTER_CALIBRATION_NS UINT64_C(100000000)
@@ -126,7 +129,7 @@ void cunei_description_end(struct cunei_recorder_state *recording,
     process->ended = true;
     process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
     process->interpreters = recording->interpreters;
-    process->taken = recording->taken;
+    process->taken = recording->lost_threads;
     process->unheard = recording->unheard;
     process->end_ns = end->wall_ns;
     process->lost = live->counters[CUNEI_LIVE_LOST];

@@ -4,12 +4,15 @@
  * unless the interpreter was not asked.  The description is put in place once more,
  * with it.
  */
+#include "rt/exit.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/recorder_private.h"
+#include "rt/description.h"
+#include "rt/state.h"
 
 #ifdef __GLIBC__ /* which alone tells its exit handlers the status */
 

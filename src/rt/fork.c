@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * Forks: the child has one thread, no business with its parent's mapping or files, and
- * starts a recording of its own if whoever feeds the recorder does so.
+ * The child of a fork has one thread and must not touch its parent's mapping and files.
+ * The recorder's user may start a recording of its own in the child.
  */
+#include "rt/fork.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "rt/recorder_private.h"
+#include "rt/define.h"
+#include "rt/state.h"
+#include "rt/thread.h"
 
-static struct cunei_recorder_state *watched; /* the handlers carry no argument */
+/* The handlers get no argument. */
+static struct cunei_recorder_state *watched;
+static void (*release_files)(struct cunei_recorder_state *recording);
 
 static void before_fork(void)
 {
@@ -24,7 +30,7 @@ static void after_fork_in_parent(void)
     (void)pthread_mutex_unlock(&watched->lock);
 }
 
-/* Who its parent was, in case the child records. */
+/* Keep the parent's folder and pid, in case the child records. */
 static void remember_parent(struct cunei_recorder_state *recording)
 {
     const char *name = strrchr(recording->folder.path, '/');
@@ -36,21 +42,23 @@ static void remember_parent(struct cunei_recorder_state *recording)
 
 static void after_fork_in_child(void)
 {
-    after_fork_in_parent(); /* whoever forks holds the locks, on either side */
+    after_fork_in_parent(); /* the locks are held on both sides */
     cunei_thread_keep_own(watched);
-    watched->taken = watched->unheard = 0;
+    watched->lost_threads = watched->unheard = 0;
     watched->interpreters = 0; /* the child has only the one that forked */
     if (!watched->on)
         return;
     remember_parent(watched);
-    cunei_define_abandon();
-    cunei_recording_let_go(watched);
+    cunei_define_abandon(watched);
+    release_files(watched);
     if (watched->hooks.forked)
         watched->hooks.forked();
 }
 
-void cunei_fork_watch(struct cunei_recorder_state *recording)
+void cunei_fork_watch(struct cunei_recorder_state *recording,
+                      void (*release)(struct cunei_recorder_state *recording))
 {
     watched = recording;
+    release_files = release;
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

@@ -6,7 +6,7 @@
  * disk.  Where the trace directory's file system cannot map files, it lies in /dev/shm
  * and the folder holds a link to it.
  */
-#include "wire/live.h"
+#include "rt/live.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -20,8 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/recorder_private.h"
 #include "rt/run_in_child.h"
+#include "rt/state.h"
+#include "wire/live.h"
 
 #define PRIVATE_MODE 0700
 #define SWEEP_MAX    100
@@ -325,7 +326,7 @@ void cunei_live_forget(struct cunei_recorder_state *recording)
     recording->live = NULL;
 }
 
-void cunei_live_unpoint(struct cunei_recorder_state *recording)
+void cunei_live_remove_pointer(struct cunei_recorder_state *recording)
 {
     if (recording->pointer)
         (void)unlink(recording->pointer);
@@ -334,5 +335,5 @@ void cunei_live_unpoint(struct cunei_recorder_state *recording)
 void cunei_live_remove(struct cunei_recorder_state *recording)
 {
     remove_live(recording);
-    cunei_live_unpoint(recording);
+    cunei_live_remove_pointer(recording);
 }

@@ -5,11 +5,13 @@
  * A buffer is a valid packet or says so by a magic of 0, at every instant, for readers
  * that look in from outside and for recovery after a kill.
  */
+#include "rt/packet.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "rt/recorder_private.h"
+#include "rt/state.h"
 #include "wire/event.h"
 
 #define HEAD_WORDS (sizeof(struct cunei_packet) / sizeof(uint64_t))
@@ -87,9 +89,9 @@ void cunei_packet_begin(struct cunei_recorder_state *recording,
     stream->content_bits = 8 * sizeof(head);
     stream->last = now;
     stream->line_owner = NULL;
-    stream->observed_bits = 0;
+    stream->hook_word = 0;
     /* Pairs with the poke, which counts before it stores: one of the two is seen. */
-    atomic_store(&stream->deadline, cunei_recording_deadline(recording, now));
+    atomic_store(&stream->deadline, cunei_recorder_deadline(recording, now));
 }
 
 void cunei_packet_put_stack(struct cunei_stream *stream, uint64_t now, size_t count,
@@ -137,8 +139,8 @@ static void count_lost(struct cunei_recorder_state *recording,
     uint64_t count = count_events(stream);
 
     cunei_packet_count_lost(recording, stream->slot, count);
-    cunei_recording_count(recording, CUNEI_LIVE_LOST, count);
-    cunei_recording_count(recording, CUNEI_LIVE_LOST_NO_SPACE, count);
+    cunei_recorder_count(recording, CUNEI_LIVE_LOST, count);
+    cunei_recorder_count(recording, CUNEI_LIVE_LOST_NO_SPACE, count);
 }
 
 /* What the packet holds cannot be kept: count it, and let nobody find it. */
@@ -233,12 +235,12 @@ static int write_packet(struct cunei_recorder_state *recording,
                                  &slot->end);
     /* At the end of the recording there is no event any more that could be late. */
     if (!ends)
-        cunei_recording_count(recording, CUNEI_LIVE_WRITE_NS,
-                              cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
-    cunei_recording_count(recording, CUNEI_LIVE_WRITE_CPU_NS,
-                          cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns);
+        cunei_recorder_count(recording, CUNEI_LIVE_WRITE_NS,
+                             cunei_clock_ns(CLOCK_MONOTONIC) - start_ns);
+    cunei_recorder_count(recording, CUNEI_LIVE_WRITE_CPU_NS,
+                         cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns);
     if (rc == 0)
-        cunei_recording_count(recording, CUNEI_LIVE_WRITTEN, size);
+        cunei_recorder_count(recording, CUNEI_LIVE_WRITTEN, size);
     return rc;
 }
 
@@ -263,7 +265,7 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
 {
     struct cunei_slot *slot = stream->slot;
     struct cunei_packet open, head;
-    bool full = cunei_recording_is_full(recording);
+    bool full = cunei_recorder_is_full(recording);
     int rc = 0;
 
     if (full && last && why == CUNEI_CLOSE_KEEP && stream->thread)
@@ -287,7 +289,7 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
                                      stream->content_bits / 8);
     /* Definitions first: the files alone must be a valid trace. */
     if (rc == 0 && stream != &recording->definitions)
-        rc = cunei_define_flush(recording, why == CUNEI_CLOSE_KEEP);
+        rc = recording->flush_definitions(recording, why == CUNEI_CLOSE_KEEP);
     if (rc == 0)
         rc = write_packet(recording, stream, last && why == CUNEI_CLOSE_KEEP);
     if (rc < 0 && why == CUNEI_CLOSE_KEEP) {
@@ -299,7 +301,7 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
         discard(recording, stream, full ? 0 : rc);
 
     if (rc == 0)
-        slot->told = head.events_discarded;
+        slot->reported = head.events_discarded;
     slot->sequence++;
     slot->current ^= 1;
     slot->last = end;
@@ -308,13 +310,14 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
     return rc;
 }
 
-int cunei_packet_tell(struct cunei_recorder_state *recording, struct cunei_slot *slot)
+int cunei_packet_write_losses(struct cunei_recorder_state *recording,
+                              struct cunei_slot *slot)
 {
     /* In the name of the last owner, whose clock is gone with it. */
     struct cunei_stream stream = {
         .slot = slot, .vtid = slot->vtid, .thread = slot->thread, .cpu_clock = -1};
 
-    if (slot->told == slot->discarded)
+    if (slot->reported == slot->discarded)
         return 0;
     memcpy(stream.name, slot->name, sizeof(stream.name));
     cunei_packet_begin(recording, &stream, slot->last, 0);

@@ -7,11 +7,18 @@
 #include <unistd.h>
 
 #include "rt/ancestor.h"
-#include "rt/recorder_private.h"
+#include "rt/define.h"
+#include "rt/description.h"
+#include "rt/exit.h"
+#include "rt/fork.h"
+#include "rt/live.h"
+#include "rt/packet.h"
+#include "rt/state.h"
+#include "rt/thread.h"
 #include "wire/event.h"
 
 #define SHORT_CALIBRATION_US 2000
-#define PATTERNS_TOLD_MAX    1000u
+#define PATTERNS_MAX         1000u
 
 /* A frequency from outside that no clock has is measured anew. */
 #define FREQUENCY_MIN UINT64_C(1000000)
@@ -26,22 +33,23 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local uint32_t event_recording
     __attribute__((tls_model("initial-exec")));
 
-void cunei_recording_let_go(struct cunei_recorder_state *ended)
+/* Give up the files.  The description and its place stay: there may be more to add. */
+static void release(struct cunei_recorder_state *ended)
 {
     ended->on = false;
     cunei_live_forget(ended);
     cunei_space_close(&ended->space);
     cunei_folder_rest(&ended->folder);
     ended->definitions = (struct cunei_stream){0};
-    cunei_define_reset();
+    cunei_define_reset(ended);
 }
 
 static void prepare_process(void)
 {
     watch_error = cunei_thread_watch(&recording);
-    cunei_fork_watch(&recording);
+    cunei_fork_watch(&recording, release);
     cunei_exit_watch(&recording);
-    cunei_define_reset();
+    cunei_define_reset(&recording);
 }
 
 /*
@@ -104,7 +112,7 @@ static void undo_start(void)
     if (recording.live)
         cunei_live_remove(&recording);
     (void)rmdir(recording.folder.path);
-    cunei_recording_let_go(&recording);
+    release(&recording);
     cunei_process_fini(&recording.process);
 }
 
@@ -127,7 +135,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.pid = getpid();
     recording.hooks = options->hooks;
     recording.thread_count = 0;
-    recording.untold = 0;
+    recording.lost_without_stream = 0;
     recording.alarm = 0;
     recording.renews = false;
     recording.start = cunei_clock_pair();
@@ -141,7 +149,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     rc = process->forked ? cunei_space_take(&recording.space, &recording.folder, 0) : 0;
     if (rc != -ENOSPC)
         rc = cunei_live_create(&recording);
-    recording.taken = recording.unheard = 0;
+    recording.lost_threads = recording.unheard = 0;
     adopt_description(process);
     if (rc == 0)
         rc = cunei_description_write(&recording);
@@ -176,9 +184,9 @@ static int stop(void)
                               recording.process.full ? CUNEI_LIVE_ENDED_FULL
                                                      : CUNEI_LIVE_ENDED,
                               memory_order_relaxed);
-        cunei_live_unpoint(&recording);
+        cunei_live_remove_pointer(&recording);
     }
-    cunei_recording_let_go(&recording);
+    release(&recording);
     return rc;
 }
 
@@ -192,7 +200,7 @@ int cunei_recorder_stop(void)
     return rc;
 }
 
-int cunei_recorder_leave(int status)
+int cunei_recorder_stop_at_exit(int status)
 {
     if (!is_recording_here())
         return -ENOENT;
@@ -216,7 +224,7 @@ static bool replace_text(char **field, const char *text)
     return true;
 }
 
-void cunei_recorder_tell_name(const char *name)
+void cunei_recorder_set_name(const char *name)
 {
     if (!is_recording_here())
         return;
@@ -226,14 +234,14 @@ void cunei_recorder_tell_name(const char *name)
     (void)pthread_mutex_unlock(&recording.lock);
 }
 
-void cunei_recorder_tell_pattern(const char *pattern)
+void cunei_recorder_add_pattern(const char *pattern)
 {
     struct cunei_process *process = &recording.process;
 
     if (!is_recording_here())
         return;
     (void)pthread_mutex_lock(&recording.lock);
-    if (process->pattern_count < PATTERNS_TOLD_MAX &&
+    if (process->pattern_count < PATTERNS_MAX &&
         cunei_process_add(&process->patterns, &process->pattern_count, pattern) == 0)
         (void)cunei_description_append_pattern(&recording, pattern);
     (void)pthread_mutex_unlock(&recording.lock);
@@ -245,7 +253,7 @@ void cunei_recorder_hold_folder(void)
         cunei_folder_hold(&recording.folder);
 }
 
-void cunei_recorder_tell_exec(const char *program)
+void cunei_recorder_set_exec(const char *program)
 {
     struct cunei_process *process = &recording.process;
 
@@ -274,12 +282,12 @@ void cunei_recorder_note_interpreters(uint64_t count)
         continue;
 }
 
-void cunei_recorder_count_taken(uint64_t count)
+void cunei_recorder_count_lost_threads(uint64_t count)
 {
-    atomic_fetch_add_explicit(&recording.taken, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&recording.lost_threads, count, memory_order_relaxed);
 }
 
-void cunei_recorder_tell_unheard(int reason)
+void cunei_recorder_set_unheard_reason(int reason)
 {
     atomic_store_explicit(&recording.unheard, (uint64_t)reason, memory_order_relaxed);
 }
@@ -381,7 +389,7 @@ static struct cunei_stream *find_room(uint64_t *now, unsigned words, bool top_is
         cunei_thread_undo_poke(&recording, stream);
         if (*now < stream->last) {
             *now = stream->last;
-            cunei_recording_count(&recording, CUNEI_LIVE_CLAMPED, 1);
+            cunei_recorder_count(&recording, CUNEI_LIVE_CLAMPED, 1);
         }
         if (stream->renewals == atomic_load(&recording.renewals) && !recording.renews &&
             cunei_stream_has_room(stream, *now, words))
@@ -484,13 +492,14 @@ void cunei_recorder_lose(enum cunei_live_counter reason)
 {
     if (!is_recording_here())
         return;
-    if (cunei_recording_is_full(&recording))
+    if (cunei_recorder_is_full(&recording))
         reason = CUNEI_LIVE_LOST_NO_SPACE;
-    cunei_recording_count(&recording, CUNEI_LIVE_LOST, 1);
-    cunei_recording_count(&recording, reason, 1);
+    cunei_recorder_count(&recording, CUNEI_LIVE_LOST, 1);
+    cunei_recorder_count(&recording, reason, 1);
     /* The stream tells of it, too, where there is one: other readers look there. */
     if (cunei_stream_own && cunei_stream_own->slot)
         cunei_packet_count_lost(&recording, cunei_stream_own->slot, 1);
     else
-        atomic_fetch_add_explicit(&recording.untold, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&recording.lost_without_stream, 1,
+                                  memory_order_relaxed);
 }

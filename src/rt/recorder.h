@@ -13,39 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rt/hooks.h"
 #include "rt/stream.h"
 #include "wire/live.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
-
-#define CUNEI_RECORDER_STACK_MAX 4096
-
-/*
- * What the recorder asks about the calling thread; each may be NULL.  All but `closing`
- * may write events themselves, which then come before the one that is in hand.
- */
-struct cunei_recorder_hooks {
-    /*
-     * The ids of the functions that are open, innermost first, at most `max`.  The top
-     * frame counts only if `top_is_open`.  `*omitted`: how many more there are.
-     */
-    size_t (*stack)(bool top_is_open, uint32_t *functions, size_t max, size_t *omitted);
-    /* Its name, as people know it; left alone where there is none. */
-    void (*name)(char name[CUNEI_PACKET_THREAD_NAME]);
-    /*
-     * It has begun a packet, or was poked: it may look around, and write events of its
-     * own before the one that it came with.
-     */
-    void (*poked)(bool top_is_open);
-    /* Its packet is about to be closed; nothing of the API may be called. */
-    void (*closing)(struct cunei_stream *stream);
-    /* The alarm has gone off (cunei_recorder_set_alarm), in this thread first; it does
-     * so again, soon, until it is set anew: not every event is one to act at. */
-    void (*alarmed)(void);
-    /* A process forked; called in the child, where nothing is recorded until it is
-     * started anew. */
-    void (*forked)(void);
-};
 
 struct cunei_recorder_options {
     const char *directory; /* of the trace; the process's folder is made in it */
@@ -68,17 +40,17 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
 int cunei_recorder_stop(void);
 
 /* The same for a process that leaves now by _exit(2), of which nobody else hears. */
-int cunei_recorder_leave(int status);
+int cunei_recorder_stop_at_exit(int status);
 
 /*
  * What this process is called, and which program it is about to become: the description
  * is put in place anew.  Without a recording nothing happens.
  */
-void cunei_recorder_tell_name(const char *name);
-void cunei_recorder_tell_exec(const char *program);
+void cunei_recorder_set_name(const char *name);
+void cunei_recorder_set_exec(const char *program);
 
 /* "+text" or "-text": it decides from now on, too.  The first thousand are told. */
-void cunei_recorder_tell_pattern(const char *pattern);
+void cunei_recorder_add_pattern(const char *pattern);
 
 /* The process is about to change its root: the trace is not found by its path then. */
 void cunei_recorder_hold_folder(void);
@@ -91,10 +63,10 @@ void cunei_recorder_count_interpreter(void);
 void cunei_recorder_note_interpreters(uint64_t count);
 
 /* So many threads more are not heard of any more, because of the program. */
-void cunei_recorder_count_taken(uint64_t count);
+void cunei_recorder_count_lost_threads(uint64_t count);
 
 /* Decorated functions are not heard of, though nothing else is to be recorded: why. */
-void cunei_recorder_tell_unheard(int reason);
+void cunei_recorder_set_unheard_reason(int reason);
 
 bool cunei_recorder_is_on(void);
 

@@ -44,11 +44,11 @@ struct cunei_stream {
     /* The cold half. */
     struct cunei_slot *slot; /* borrowed from the recording; NULL: none */
     uint32_t vtid;
-    uint32_t thread;        /* serial number */
-    uint32_t pokes;         /* as many as it has heard of */
-    uint32_t renewals;      /* the same */
-    uint32_t looks;         /* how often it was asked what is open */
-    uint64_t observed_bits; /* of the packet, what a budget has looked at */
+    uint32_t thread;    /* serial number */
+    uint32_t pokes;     /* as many as it has heard of */
+    uint32_t renewals;  /* the same */
+    uint32_t looks;     /* how often it was asked what is open */
+    uint64_t hook_word; /* for the hook `closing`; 0 when a packet begins */
     clockid_t cpu_clock;
     char name[CUNEI_PACKET_THREAD_NAME];
     /* Scratch for its `stack` events: a thread's own stack may be small. */

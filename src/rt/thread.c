@@ -3,12 +3,16 @@
  * Threads: each gets a stream at its first event, and a slot for it, which the next
  * thread takes over when it ends.
  */
+#include "rt/thread.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "rt/recorder_private.h"
+#include "rt/live.h"
+#include "rt/packet.h"
+#include "rt/state.h"
 
 /* No two threads write to the same one in the hot path. */
 #define CACHE_LINE 64u
@@ -116,7 +120,7 @@ struct cunei_stream *cunei_thread_own(struct cunei_recorder_state *recording)
 static bool may_add_slot(const struct cunei_recorder_state *recording, uint64_t now)
 {
     return recording->on && now >= recording->no_slot_until &&
-           !cunei_recording_is_full(recording);
+           !cunei_recorder_is_full(recording);
 }
 
 /* A slot that nobody has; NULL: there is none to be had.  Lock held. */
@@ -163,7 +167,7 @@ bool cunei_thread_begin(struct cunei_recorder_state *recording,
     /* The slot's last owner may have read its clock after this thread did. */
     if (*now < stream->slot->last) {
         *now = stream->slot->last;
-        cunei_recording_count(recording, CUNEI_LIVE_CLAMPED, 1);
+        cunei_recorder_count(recording, CUNEI_LIVE_CLAMPED, 1);
     }
     return true;
 }
@@ -235,7 +239,7 @@ void cunei_thread_undo_poke(const struct cunei_recorder_state *recording,
     uint64_t begin = recording->base + stream->packet->timestamp_begin;
 
     /* As in cunei_packet_begin: the owner looks at the count after this. */
-    atomic_store(&stream->deadline, cunei_recording_deadline(recording, begin));
+    atomic_store(&stream->deadline, cunei_recorder_deadline(recording, begin));
 }
 
 /* Close a stream for good; it finds no room at its next event. */
@@ -258,7 +262,8 @@ int cunei_thread_close_all(struct cunei_recorder_state *recording)
 
     /* What threads without a stream lost is told in the first one. */
     if (recording->slots[0])
-        cunei_packet_count_lost(recording, recording->slots[0], recording->untold);
+        cunei_packet_count_lost(recording, recording->slots[0],
+                                recording->lost_without_stream);
     for (struct cunei_stream *stream = recording->streams; stream;
          stream = stream->next) {
         int failed = close_stream(recording, stream);
@@ -266,7 +271,7 @@ int cunei_thread_close_all(struct cunei_recorder_state *recording)
     }
     for (struct cunei_slot *slot = recording->free_slots; slot;
          slot = slot->next_free) {
-        int failed = cunei_packet_tell(recording, slot);
+        int failed = cunei_packet_write_losses(recording, slot);
         rc = rc < 0 ? rc : failed;
     }
     for (size_t i = 0; i < CUNEI_LIVE_STREAMS_MAX && recording->slots[i]; i++)

@@ -109,11 +109,11 @@ void cunei_budget_observe(struct cunei_stream *stream, void *context)
     uint64_t end = stream->content_bits / 64;
     uint64_t before = own->observer->events;
 
-    if (stream->observed_bits == stream->content_bits || !stream->thread)
+    if (stream->hook_word == stream->content_bits || !stream->thread)
         return;
-    if (stream->observed_bits)
-        first = stream->observed_bits / 64;
-    stream->observed_bits = stream->content_bits;
+    if (stream->hook_word)
+        first = stream->hook_word / 64;
+    stream->hook_word = stream->content_bits;
     uint64_t begin_ns = cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (end > first)
         cunei_observer_read(own->observer, stream->packet->timestamp_begin,

@@ -123,7 +123,7 @@ static char *name_in_frame(const char *variable)
 static void tell_name(char *name)
 {
     if (name)
-        cunei_recorder_tell_name(name);
+        cunei_recorder_set_name(name);
     free(name);
 }
 
@@ -161,7 +161,7 @@ PyObject *cunei_process_name(PyObject *module, PyObject *name)
 
     if (!text)
         return NULL;
-    cunei_recorder_tell_name(text);
+    cunei_recorder_set_name(text);
     Py_RETURN_NONE;
 }
 
@@ -213,7 +213,7 @@ static void tell_exec(PyObject *path)
     else if (path && PyBytes_Check(path))
         bytes = Py_NewRef(path);
     cunei_budget_tell();
-    cunei_recorder_tell_exec(bytes ? PyBytes_AS_STRING(bytes) : "?");
+    cunei_recorder_set_exec(bytes ? PyBytes_AS_STRING(bytes) : "?");
     PyErr_Clear();
     Py_XDECREF(bytes);
 }

@@ -251,7 +251,7 @@ static void tell_losses(struct cunei_probe *state)
 
 static void leave_recorder(void *status)
 {
-    (void)cunei_recorder_leave(*(int *)status);
+    (void)cunei_recorder_stop_at_exit(*(int *)status);
 }
 
 void cunei_control_leaving(int status)

@@ -98,7 +98,7 @@ static void tell_unheard(struct cunei_probe *state)
         return;
     state->is_unheard = true;
     cunei_world_stop(count_threads, &count);
-    cunei_recorder_count_taken(count);
+    cunei_recorder_count_lost_threads(count);
 }
 
 /*
@@ -178,7 +178,7 @@ static void tell_patterns(const struct cunei_patterns *patterns)
         struct cunei_buffer told = {0};
         cunei_buffer_format(&told, "%c%s", include ? '+' : '-', text);
         if (told.data && !told.failed)
-            cunei_recorder_tell_pattern(told.data);
+            cunei_recorder_add_pattern(told.data);
         cunei_buffer_fini(&told);
     }
 }

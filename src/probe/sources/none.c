@@ -143,7 +143,7 @@ static void release(struct cunei_source *source)
 static void tell_losses(struct cunei_source *source)
 {
     (void)source;
-    cunei_recorder_tell_unheard(own.refusal);
+    cunei_recorder_set_unheard_reason(own.refusal);
 }
 
 static int count_others(struct cunei_source *source)

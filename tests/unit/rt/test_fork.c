@@ -64,14 +64,14 @@ __attribute__((noreturn)) static void act_as_child(const struct scratch *scratch
 
     if (failed)
         _exit(100 + failed);
-    if (way == BY_LEAVE && cunei_recorder_leave(0x103) == 0)
+    if (way == BY_LEAVE && cunei_recorder_stop_at_exit(0x103) == 0)
         _exit(3);
     if (way == BY_STOP_AND_EXIT && cunei_recorder_stop() < 0)
         _exit(99);
     if (way == BY_KILL)
         (void)raise(SIGKILL);
     if (way == BY_EXEC) {
-        cunei_recorder_tell_exec("/bin/false");
+        cunei_recorder_set_exec("/bin/false");
         (void)execl("/bin/false", "false", NULL);
     }
     exit(4);
@@ -171,10 +171,10 @@ static void a_name_that_comes_later_is_told_as_well(void **state)
 {
     struct cunei_trace trace;
 
-    cunei_recorder_tell_name("early");
-    cunei_recorder_tell_name("late");
+    cunei_recorder_set_name("early");
+    cunei_recorder_set_name("late");
     assert_int_equal(cunei_recorder_stop(), 0);
-    cunei_recorder_tell_name("too late");
+    cunei_recorder_set_name("too late");
 
     scratch_open(*state, &trace);
     assert_string_equal(trace.processes[0].description.name, "late");

@@ -21,7 +21,7 @@
 
 #include "rt/clock.h"
 #include "rt/recorder.h"
-#include "rt/recorder_private.h"
+#include "rt/state.h"
 #include "scratch.h"
 
 #define WRITERS     4

@@ -140,5 +140,5 @@ void cunei_evaluator_slot_tell_losses(struct cunei_source *source)
              PyInterpreterState_ThreadHead(PyInterpreterState_Main());
          thread; thread = PyThreadState_Next(thread))
         count += thread == own || cunei_frame_running(thread);
-    cunei_recorder_count_taken(count);
+    cunei_recorder_count_lost_threads(count);
 }

@@ -164,7 +164,7 @@ static void put_own(struct cunei_hook *hook)
 static void check_own(const struct cunei_hook *hook)
 {
     if (hook->is_recording && of_thread(hook, PyThreadState_Get()) != hook->function)
-        cunei_recorder_count_taken(1);
+        cunei_recorder_count_lost_threads(1);
 }
 
 static void thread_begins(void)
@@ -299,7 +299,7 @@ static void tell_losses(struct cunei_source *source)
     unsigned taken = count(hook_of(source)).taken;
 
     if (taken)
-        cunei_recorder_count_taken(taken);
+        cunei_recorder_count_lost_threads(taken);
 }
 
 /* The trace hook is told of those of all code; with the other nobody asks for any. */

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/* What the process's folder says of the process and its clock: the hidden description
+ * and the preamble of the metadata; private to rt/. */
+#ifndef CUNEI_RT_DESCRIPTION_H
+#define CUNEI_RT_DESCRIPTION_H
+
+#include <stdint.h>
+
+struct cunei_clock_pair;
+struct cunei_recorder_state;
+
+void cunei_description_make_uuid(struct cunei_recorder_state *recording);
+int cunei_description_write(struct cunei_recorder_state *recording);
+
+/* Append what has changed. */
+int cunei_description_append(struct cunei_recorder_state *recording);
+int cunei_description_append_pattern(struct cunei_recorder_state *recording,
+                                     const char *pattern);
+int cunei_description_write_preamble(struct cunei_recorder_state *recording,
+                                     uint64_t frequency);
+
+/* Write a better frequency: the whole recording is the longest calibration. */
+void cunei_description_correct_clock(struct cunei_recorder_state *recording,
+                                     const struct cunei_clock_pair *end);
+void cunei_description_end(struct cunei_recorder_state *recording,
+                           const struct cunei_clock_pair *end);
+
+#endif
