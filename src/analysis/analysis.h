@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A whole trace, read with all cores and added up: what reports are made of.
- *
- *     struct cunei_analysis analysis;
- *     int rc = cunei_analysis_init(&analysis, &trace, &options);
- *     …
- *     cunei_analysis_fini(&analysis);
- *
- * Streams are cut into pieces that threads read in any order; each process is put
- * together as soon as its last piece is read, and then only its facts stay.  Functions
- * of several processes that have the same identity are one.  Damage is passed,
- * and told.
+ * A whole trace added up (analysis/analyzer.h): what reports and some exports are made
+ * of.  Functions of several processes that have the same identity are one.
  */
 #ifndef CUNEI_ANALYSIS_ANALYSIS_H
 #define CUNEI_ANALYSIS_ANALYSIS_H
@@ -146,10 +137,6 @@ struct cunei_analysis {
     size_t damage_count; /* may be more than are kept */
 };
 
-/* -ENOMEM; -ESRCH: no such process; or of pthread_create. */
-int cunei_analysis_init(struct cunei_analysis *analysis,
-                        const struct cunei_trace *trace,
-                        const struct cunei_analysis_options *options);
 void cunei_analysis_fini(struct cunei_analysis *analysis);
 
 uint64_t cunei_analysis_duration_ns(const struct cunei_analysis *analysis);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/analysis.h"
+#include "analysis/analyzer.h"
 #include "analysis/comparison.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
@@ -129,7 +129,7 @@ static int add_trace(struct cunei_compare_sides *sides,
     if (status != EXIT_SUCCESS)
         return status;
     say_manner(sides, path, &trace);
-    int rc = cunei_analysis_init(&analysis, &trace, &wanted);
+    int rc = cunei_analyze(&analysis, &trace, &wanted);
     cunei_progress_bar_clear(&progress);
     if (rc == 0) {
         rc = cunei_comparison_add(comparison, side, &analysis);

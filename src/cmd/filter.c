@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/analyzer.h"
 #include "analysis/filter_proposal.h"
 #include "base/buffer.h"
 #include "cmd/cmd.h"
@@ -263,7 +263,7 @@ static int propose(const struct cunei_trace *trace, const char *path,
                                                    .progress_context = &progress};
     struct cunei_analysis analysis;
 
-    int rc = cunei_analysis_init(&analysis, trace, &options);
+    int rc = cunei_analyze(&analysis, trace, &options);
     cunei_progress_bar_clear(&progress);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot read '%s'", path);

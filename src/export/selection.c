@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "analysis/analyzer.h"
 #include "base/glob.h"
 #include "export/export.h"
 #include "model/call_tree.h"
@@ -125,7 +125,7 @@ int cunei_selection_analyze_names(const struct cunei_export *export, bool is_sho
         .progress_context = export->options->progress_context,
     };
 
-    return cunei_analysis_init(analysis, export->trace, &options);
+    return cunei_analyze(analysis, export->trace, &options);
 }
 
 /* Names change while a thread runs: its last one is what reports call it. */
@@ -288,7 +288,7 @@ int cunei_selection_analyze(struct cunei_export *export,
         .progress_context = wanted->progress_context,
     };
 
-    int rc = cunei_analysis_init(analysis, export->trace, &options);
+    int rc = cunei_analyze(analysis, export->trace, &options);
     if (rc < 0)
         return rc;
     export->threads = analysis->thread_count;

@@ -43,7 +43,7 @@ struct cunei_analysis;
 struct cunei_analysis_options;
 
 /* Everything that is wanted, added up; damage is noted.  Of the options, `tree`,
- * `edges` and `said` count.  Errors as cunei_analysis_init. */
+ * `edges` and `said` count.  Errors as cunei_analyze. */
 int cunei_selection_analyze(struct cunei_export *export,
                             const struct cunei_analysis_options *parts,
                             struct cunei_analysis *analysis);

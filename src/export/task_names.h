@@ -19,7 +19,7 @@ struct cunei_task_names *cunei_task_names_new(void); /* NULL: there is no memory
 void cunei_task_names_free(struct cunei_task_names *names);
 
 /* What a task was called last, as in a report, borrowed from the export; NULL: that was
- * never told.  Errors as cunei_analysis_init. */
+ * never told.  Errors as cunei_analyze. */
 int cunei_task_names_find(const struct cunei_export *export,
                           const struct cunei_trace_process *process, uint64_t number,
                           const char **name);

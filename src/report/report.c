@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/analyzer.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -212,7 +213,7 @@ int cunei_report_print(const struct cunei_trace *trace,
     };
     struct cunei_analysis analysis;
 
-    int rc = cunei_analysis_init(&analysis, trace, &wanted);
+    int rc = cunei_analyze(&analysis, trace, &wanted);
     if (rc < 0)
         return rc;
     struct cunei_report report = {

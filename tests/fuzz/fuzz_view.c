@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "analysis/analysis.h"
+#include "analysis/analyzer.h"
 #include "analysis/filter_proposal.h"
 #include "fuzz.h"
 #include "recorded.h"
@@ -67,7 +67,7 @@ static void propose(const struct cunei_trace *trace)
     struct cunei_filter_proposal proposal = {.max_overhead = 0.05, .event_cost_ns = 30};
     struct cunei_analysis analysis;
 
-    if (cunei_analysis_init(&analysis, trace, &wanted) < 0)
+    if (cunei_analyze(&analysis, trace, &wanted) < 0)
         return;
     FUZZ_CHECK(cunei_filter_proposal_make(&proposal, &analysis) == 0);
     FUZZ_CHECK(proposal.left_out_count <= proposal.count);

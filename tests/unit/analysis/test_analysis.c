@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/analysis.h"
+#include "analysis/analyzer.h"
 #include "analysis/process_tree.h"
 #include "fixture.h"
 
@@ -48,7 +48,7 @@ static int make_survey(const struct cunei_analysis_options *options)
     struct cunei_trace_error error = {0};
 
     assert_int_equal(cunei_trace_open(&trace, fixture.directory, &error), 0);
-    return cunei_analysis_init(&analysis, &trace, options);
+    return cunei_analyze(&analysis, &trace, options);
 }
 
 static void check_calls(uint64_t times)
@@ -155,7 +155,7 @@ static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
     assert_int_equal(make_survey(&options), 0);
     trace.processes[0].description.event_cost_ps = 1000;
     cunei_analysis_fini(&analysis);
-    assert_int_equal(cunei_analysis_init(&analysis, &trace, &options), 0);
+    assert_int_equal(cunei_analyze(&analysis, &trace, &options), 0);
     assert_float_equal(analysis.overhead.floor_ns, analysis.cost_units, 0.5);
     assert_true(analysis.cost_units > (double)analysis.events);
     assert_true(analysis.cost_ns > analysis.events);
@@ -168,7 +168,7 @@ static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
     trace.processes[0].description.event_cost_ps = 1000;
     trace.processes[1].description.event_cost_ps = 0;
     cunei_analysis_fini(&analysis);
-    assert_int_equal(cunei_analysis_init(&analysis, &trace, &options), 0);
+    assert_int_equal(cunei_analyze(&analysis, &trace, &options), 0);
 
     assert_true(analysis.processes[0].cost_ns > 0);
     assert_int_equal(analysis.cost_ns, 0);
@@ -261,7 +261,7 @@ static void analyze_again(void)
     const struct cunei_analysis_options options = {.worker_count = 1};
 
     cunei_analysis_fini(&analysis);
-    assert_int_equal(cunei_analysis_init(&analysis, &trace, &options), 0);
+    assert_int_equal(cunei_analyze(&analysis, &trace, &options), 0);
 }
 
 static void parents_are_found_by_folder_or_by_pid(void **state)
