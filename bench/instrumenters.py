@@ -7,8 +7,8 @@ import floor
 from variants import Plain, Profile, Recording
 from workloads import WORKLOADS
 
-INSTRUMENTERS = ("monitoring", "frame", "profile", "trace")
 DEFAULT = "monitoring" if hasattr(sys, "monitoring") else "frame"
+INSTRUMENTERS = (DEFAULT, "profile", "trace")
 ROWS = ("fib", "method calls")
 
 
@@ -20,8 +20,7 @@ def recording(name):
 
 KINDS = {
     "plain": Plain,
-    "monitoring floor": floor.Monitoring,
-    "frame floor": floor.Evaluator,
+    f"{DEFAULT} floor": floor.Floor,
     "SetProfile counter": functools.partial(floor.Hook, "profile"),
     **{name: recording(name) for name in INSTRUMENTERS},
     "cProfile": Profile,

@@ -80,11 +80,8 @@ def fingerprint(entry, settings):
     return hashlib.sha256(text + f"{settings}{words}".encode()).hexdigest()
 
 
-# Only for Pythons before 3.12, and from it on, whose frames they look into.
-OLDER_NAMES = (
-    *("compat_311", "exception_legacy", "frame_event", "line_hook", "open_frames"),
-)
-LATER_NAMES = ("frame_312", "stack_segment_312")
+# Only for Pythons before 3.12, whose frames they look into.
+OLDER_NAMES = ("compat_311", "evaluator", "exception_legacy")
 
 
 def check_headers():
@@ -100,8 +97,15 @@ def check_headers():
         return None
 
     headers = [file for file in c_files(".h") if "tests" not in file.parts]
-    others = OLDER_NAMES if sys.version_info >= (3, 12) else LATER_NAMES
-    in_parallel(alone, [file for file in headers if file.stem not in others])
+    others = OLDER_NAMES if sys.version_info >= (3, 12) else ()
+    in_parallel(
+        alone,
+        [
+            file
+            for file in headers
+            if not {file.stem, file.parent.name}.intersection(others)
+        ],
+    )
 
 
 def check_layers():

@@ -15,7 +15,6 @@ static const struct {
     const char *option, *argument;
 } names[CUNEI_INCOMPATIBILITYS] = {
     [CUNEI_INCOMPATIBILITY_LACKING] = {"--instrumenter", "instrumenter"},
-    [CUNEI_INCOMPATIBILITY_GIL] = {"--instrumenter", "instrumenter"},
     [CUNEI_INCOMPATIBILITY_C_CALLS] = {"--c-calls", "c_calls"},
     [CUNEI_INCOMPATIBILITY_LINES] = {"--lines", "lines"},
     [CUNEI_INCOMPATIBILITY_ARGUMENTS] = {"--args", "args"},
@@ -73,9 +72,6 @@ enum cunei_incompatibility cunei_incompatibility_find(const struct cunei_request
         return CUNEI_INCOMPATIBILITY_NONE;
     if (!can(cunei_instrumenter_exists, wanted, minor))
         return CUNEI_INCOMPATIBILITY_LACKING;
-    /* Frames of other threads are looked at, which nothing else keeps from running. */
-    if (wanted == CUNEI_INSTRUMENTER_FRAME && wish->no_gil)
-        return CUNEI_INCOMPATIBILITY_GIL;
     if (wish->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, minor))
         return CUNEI_INCOMPATIBILITY_C_CALLS;
     if (wish->lines && !can(cunei_instrumenter_has_lines, wanted, minor))
@@ -112,32 +108,19 @@ void cunei_incompatibility_list(int minor, struct cunei_buffer *out)
     list(cunei_instrumenter_exists, minor, " and ", out);
 }
 
-/* "3.12 or newer": the Pythons that have it. */
+/* "3.12 or newer": the Pythons that have an instrumenter which others lack. */
 static void put_versions(enum cunei_instrumenter instrumenter, struct cunei_buffer *out)
 {
-    const char *separator = "";
+    int minor = MINOR_FIRST;
+    bool is_old = cunei_instrumenter_exists(instrumenter, minor);
 
-    for (int minor = MINOR_FIRST; minor <= MINOR_LAST; minor++) {
-        if (!cunei_instrumenter_exists(instrumenter, minor))
-            continue;
-        int first = minor;
-        while (minor < MINOR_LAST && cunei_instrumenter_exists(instrumenter, minor + 1))
-            minor++;
-        cunei_buffer_append_text(out, separator);
-        if (minor == MINOR_LAST)
-            cunei_buffer_format(out, "3.%d or newer", first);
-        else if (first == MINOR_FIRST)
-            cunei_buffer_format(out, "3.%d or older", minor);
-        else
-            cunei_buffer_format(out, "3.%d to 3.%d", first, minor);
-        separator = ", or ";
-    }
-}
-
-static bool needs_no_gil(enum cunei_instrumenter instrumenter, int minor)
-{
-    return instrumenter != CUNEI_INSTRUMENTER_FRAME &&
-           cunei_instrumenter_exists(instrumenter, minor);
+    while (minor <= MINOR_LAST &&
+           cunei_instrumenter_exists(instrumenter, minor) == is_old)
+        minor++;
+    if (is_old)
+        cunei_buffer_format(out, "3.%d or older", minor - 1);
+    else
+        cunei_buffer_format(out, "3.%d or newer", minor);
 }
 
 static void put_instrumenter(const struct cunei_request *wish, bool inside,
@@ -191,15 +174,8 @@ void cunei_incompatibility_format(enum cunei_incompatibility misfit,
         put_instrumenter(wish, inside, out);
         cunei_buffer_append_text(out, " needs CPython ");
         put_versions(wish->instrumenter, out);
-        cunei_buffer_format(out, ", and %s, which has ", telling->subject);
-        cunei_incompatibility_list(minor, out);
-        return;
-    }
-    if (misfit == CUNEI_INCOMPATIBILITY_GIL) {
-        put_instrumenter(wish, inside, out);
-        cunei_buffer_format(out, " needs a GIL, and %s without one; choose ",
-                            telling->subject);
-        list(needs_no_gil, minor, " or ", out);
+        cunei_buffer_format(out, ", and %s; use ", telling->subject);
+        list(cunei_instrumenter_exists, minor, " or ", out);
         return;
     }
     if (misfit == CUNEI_INCOMPATIBILITY_BUDGET) {

@@ -30,7 +30,6 @@ struct cunei_request {
 enum cunei_incompatibility {
     CUNEI_INCOMPATIBILITY_NONE, /* all of it can be had */
     CUNEI_INCOMPATIBILITY_LACKING,
-    CUNEI_INCOMPATIBILITY_GIL, /* there is none */
     CUNEI_INCOMPATIBILITY_C_CALLS,
     CUNEI_INCOMPATIBILITY_LINES,
     CUNEI_INCOMPATIBILITY_ARGUMENTS,

@@ -7,9 +7,6 @@
 /* The first with sys.monitoring. */
 #define MONITORING_MINOR 12
 
-/* It runs `__init__` past an evaluator of frames, where a class is called often. */
-#define PAST_EVALUATOR_MINOR 13
-
 const char *const cunei_instrumenter_names[] = {
     "monitoring", "profile", "trace", "frame", "none", NULL,
 };
@@ -50,7 +47,7 @@ bool cunei_instrumenter_exists(enum cunei_instrumenter instrumenter, int minor)
     case CUNEI_INSTRUMENTER_MONITORING:
         return minor >= MONITORING_MINOR;
     case CUNEI_INSTRUMENTER_FRAME:
-        return minor != PAST_EVALUATOR_MINOR;
+        return minor < MONITORING_MINOR;
     default:
         return true;
     }
@@ -61,9 +58,8 @@ bool cunei_instrumenter_has_c_calls(enum cunei_instrumenter instrumenter, int mi
     switch (settle(instrumenter, minor)) {
     case CUNEI_INSTRUMENTER_MONITORING:
     case CUNEI_INSTRUMENTER_PROFILE:
-        return true;
     case CUNEI_INSTRUMENTER_FRAME:
-        return minor < MONITORING_MINOR;
+        return true;
     default:
         return false;
     }
@@ -74,9 +70,8 @@ bool cunei_instrumenter_has_lines(enum cunei_instrumenter instrumenter, int mino
     switch (settle(instrumenter, minor)) {
     case CUNEI_INSTRUMENTER_MONITORING:
     case CUNEI_INSTRUMENTER_TRACE:
-        return true;
     case CUNEI_INSTRUMENTER_FRAME:
-        return minor < MONITORING_MINOR;
+        return true;
     default:
         return false;
     }

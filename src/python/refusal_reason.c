@@ -24,8 +24,8 @@ const char *cunei_refusal_reason_text(int reason)
         return "for another reason";
     case CUNEI_REFUSAL_MONITORING:
         return "other tools have taken all tool ids of sys.monitoring that are for "
-               "general use (3, 4 and 5); stop one of them, or record with "
-               "instrumenter 'profile', which needs none";
+               "general use (3, 4 and 5); stop one of them, or use --instrumenter "
+               "profile";
     case CUNEI_REFUSAL_PYDEVD:
         return "the debugger (pydevd) evaluates frames itself; set "
                "PYDEVD_USE_FRAME_EVAL=NO in the environment, and it debugs by tracing, "

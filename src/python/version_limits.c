@@ -68,9 +68,6 @@ static const struct {
     {FROM(8), ANY_LATER, HOOK(PROFILE) | HOOK(TRACE), asks_for_selection,
      "functions that are left out are not free with this --instrumenter: the hook is "
      "called for them, too"},
-    {FROM(12), ANY_LATER, HOOK(FRAME), asks_for_selection,
-     "functions that are left out are not free with this --instrumenter: the evaluator "
-     "is called for them, too"},
     {FROM(8), SERIES(10), ANY_HOOK, asks_by_qualname,
      "a function that was made before the recording and that its module does not hold "
      "goes by its plain name"},

@@ -406,32 +406,27 @@ static bool sees_part(const struct cunei_process *process)
     return is_before_monitoring(process) && !is_told_by(process, "trace");
 }
 
-/* The hook that does not tell of exceptions; NULL: it does. */
-static const char *find_blind(const struct cunei_process *process)
+/* The hook does not tell of exceptions. */
+static bool is_blind(const struct cunei_process *process)
 {
-    if (is_told_by(process, "profile"))
-        return "profile";
-    return is_told_by(process, "frame") && !is_before_monitoring(process) ? "frame"
-                                                                          : NULL;
+    return is_told_by(process, "profile");
 }
 
 static int note_unseen(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
-    const char *blind = NULL;
-    bool is_part = false;
+    bool blind = false, is_part = false;
 
     for (size_t i = 0; i < analysis->process_count; i++) {
         is_part |= sees_part(&analysis->processes[i].process->description);
-        const char *hook = find_blind(&analysis->processes[i].process->description);
-        blind = blind ? blind : hook;
+        blind |= is_blind(&analysis->processes[i].process->description);
     }
     if (!(is_part || blind) || !report->options->exceptions)
         return 0;
     if (blind)
-        cunei_buffer_format(
-            &words, "exceptions: --instrumenter %s does not tell of them", blind);
+        cunei_buffer_append_text(
+            &words, "exceptions: --instrumenter profile does not tell of them");
     else
         cunei_buffer_append_text(
             &words, "exceptions that were raised and taken within one function: "

@@ -24,24 +24,6 @@
 #define CUNEI_COMPAT_HAS_GIL 1
 #endif
 
-/* The main interpreter's evaluator of frames. */
-#if PY_VERSION_HEX >= 0x030c0000
-typedef _PyFrameEvalFunction cunei_compat_evaluator;
-
-static inline cunei_compat_evaluator cunei_compat_get_evaluator(void)
-{
-    return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main());
-}
-static inline void cunei_compat_set_evaluator(cunei_compat_evaluator evaluator)
-{
-    _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Main(), evaluator);
-}
-#else
-#define cunei_compat_evaluator     cunei_compat_311_evaluator
-#define cunei_compat_get_evaluator cunei_compat_311_get_evaluator
-#define cunei_compat_set_evaluator cunei_compat_311_set_evaluator
-#endif
-
 /*
  * The exception that is set in this thread, put aside while we call the API: it is the
  * program's.  It is not looked at: to make an object of it might run code.

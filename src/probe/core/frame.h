@@ -13,13 +13,10 @@
 #include <opcode.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "probe/core/compat.h"
-
-#if PY_VERSION_HEX >= 0x030c0000
-#include "probe/core/frame_312.h"
 #include "probe/core/hot.h"
-#endif
 
 /*
  * Which of the interpreter's frames runs: the same at its start and at its end, and for
@@ -27,9 +24,8 @@
  */
 static inline const void *cunei_frame_running(const PyThreadState *thread)
 {
-#if PY_VERSION_HEX >= 0x030c0000
-    return cunei_frame_312_own.leaving ? cunei_frame_312_own.leaving
-                                       : cunei_frame_312_top(thread);
+#if PY_VERSION_HEX >= 0x030d0000
+    return thread->current_frame;
 #elif PY_VERSION_HEX >= 0x030b0000
     return thread->cframe->current_frame;
 #else
@@ -55,7 +51,7 @@ static inline const void *cunei_frame_of(PyFrameObject *frame)
 static inline PyCodeObject *cunei_frame_code(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
-    struct _PyInterpreterFrame *frame = (void *)cunei_frame_312_top(thread);
+    struct _PyInterpreterFrame *frame = (void *)(uintptr_t)cunei_frame_running(thread);
     PyObject *code = frame ? PyUnstable_InterpreterFrame_GetCode(frame) : NULL;
 
     if (code && !PyCode_Check(code))
@@ -93,10 +89,6 @@ static inline bool cunei_frame_is_readable(void)
  */
 static inline bool cunei_frame_begins(PyFrameObject *frame, const PyCodeObject *code)
 {
-#if PY_VERSION_HEX >= 0x030c0000
-    if (cunei_frame_312_is_on)
-        return cunei_frame_of(frame) == cunei_frame_312_own.opening;
-#endif
 #if PY_VERSION_HEX >= 0x030d0000
     /* Instructions have two bytes. */
     return PyFrame_GetLasti(frame) == 2 * code->_co_firsttraceable;
@@ -113,28 +105,14 @@ static inline bool cunei_frame_begins(PyFrameObject *frame, const PyCodeObject *
 /* The start of the frame on top has just been told. */
 static inline void cunei_frame_opened(void)
 {
-#if PY_VERSION_HEX >= 0x030c0000
-    cunei_frame_312_own.opening = NULL;
-#else
+#if PY_VERSION_HEX < 0x030c0000
     cunei_compat_311_opened();
-#endif
-}
-
-/* The function whose end is just told, and whose frame is on top no more; 0: none. */
-static inline uint32_t cunei_frame_leaving(void)
-{
-#if PY_VERSION_HEX >= 0x030c0000
-    return cunei_frame_312_own.leaving ? cunei_frame_312_own.function : 0;
-#else
-    return 0;
 #endif
 }
 
 /* Whether the frame whose end is just told is the one that runs: of this code. */
 static inline bool cunei_frame_is_ending(const PyCodeObject *code)
 {
-    if (cunei_frame_leaving())
-        return true;
     PyCodeObject *top = cunei_frame_code(PyThreadState_Get());
     bool yes = top == code;
 
@@ -205,7 +183,7 @@ static inline size_t cunei_frame_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
-    return (depth > 0 ? (size_t)depth : 0) + cunei_frame_312_own.pushed;
+    return depth > 0 ? (size_t)depth : 0;
 #else
     return cunei_compat_311_count(thread); /* the counter counts recursion in C, too */
 #endif

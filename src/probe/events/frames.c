@@ -75,7 +75,7 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
         while (count < max && (id = cunei_c_call_next(&calls, frame)))
             functions[count++] = id;
         count = put_regions(regions, cunei_frame_of(frame), functions, count, max);
-        id = cunei_code_id(word_of(frame, steps == 0 && !cunei_frame_leaving()));
+        id = cunei_code_id(word_of(frame, steps == 0));
         if (id && count < max)
             functions[count++] = id;
     }
@@ -91,18 +91,12 @@ size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
                           size_t *omitted)
 {
     PyThreadState *thread = PyThreadState_Get();
-    size_t depth = cunei_frame_depth(thread), count = 0;
-    uint32_t leaving = cunei_frame_leaving();
+    size_t depth = cunei_frame_depth(thread);
     struct cunei_region_walk regions = {0};
-
-    if (leaving && top_is_open && max > 0) {
-        count = put_regions(&regions, cunei_frame_running(thread), functions, count,
-                            max - 1);
-        functions[count++] = leaving;
-    }
     bool collects = cunei_compat_hold_collections();
-    count += walk(PyThreadState_GetFrame(thread), !top_is_open && !leaving, depth,
-                  &regions, functions + count, max - count, omitted);
+    size_t count = walk(PyThreadState_GetFrame(thread), !top_is_open, depth, &regions,
+                        functions, max, omitted);
+
     cunei_compat_let_collections(collects);
     return count;
 }
@@ -119,11 +113,11 @@ uint64_t cunei_frames_run(uint32_t function)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     struct cunei_c_call_walk calls = {0};
-    uint64_t run = cunei_frame_leaving() != 0;
+    uint64_t run = 0;
     unsigned steps = 0;
 
     for (; frame && steps < RUN_MAX; frame = step_back(frame), steps++) {
-        uint64_t word = word_of(frame, steps == 0 && !cunei_frame_leaving());
+        uint64_t word = word_of(frame, steps == 0);
         if (cunei_c_call_next(&calls, frame))
             break;
         if (word == 0 || word & CUNEI_CODE_OFF)
@@ -198,7 +192,7 @@ const void *cunei_frames_hear(bool callers, bool generating)
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     unsigned steps = 0;
 
-    if (callers && frame && !cunei_frame_leaving())
+    if (callers && frame)
         frame = step_back(frame);
     while (frame && steps < CUNEI_FRAMES_NEAR && !hear(frame, generating)) {
         frame = step_back(frame);

@@ -32,7 +32,6 @@
 #include "rt/recorder.h"
 
 #if PY_VERSION_HEX >= 0x030c0000
-#include "probe/core/frame_312.h"
 #include "probe/sources/monitoring/monitoring.h"
 #else
 #include "probe/sources/evaluator/line_hook.h"
@@ -341,10 +340,6 @@ static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inli
     int rc = -1;
 
     whole->probe.sources[CUNEI_INSTRUMENTER_MONITORING] = &whole->monitor.source;
-    if (CUNEI_COMPAT_HAS_GIL && cunei_frame_312_is_readable() &&
-        cunei_instrumenter_exists(CUNEI_INSTRUMENTER_FRAME, PY_MINOR_VERSION))
-        whole->probe.sources[CUNEI_INSTRUMENTER_FRAME] =
-            cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
     whole->callback_type = cunei_callback_type(module);
     if (!monitoring)
         PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");

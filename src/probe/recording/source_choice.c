@@ -43,15 +43,8 @@ struct cunei_source *cunei_source_choice_make(const struct cunei_record_env *ses
         .inside = true, .subject = "this is CPython 3." Py_STRINGIFY(PY_MINOR_VERSION)};
     struct cunei_buffer sentence = {0};
 
-    if (!misfit && sources[wish.instrumenter])
+    if (!misfit)
         return sources[wish.instrumenter];
-    if (!misfit) {
-        PyErr_Format(PyExc_ValueError,
-                     "instrumenter '%s' needs a CPython with a GIL, and this is one "
-                     "without",
-                     cunei_instrumenter_name(wish.instrumenter));
-        return NULL;
-    }
     cunei_incompatibility_format(misfit, &wish, PY_MINOR_VERSION, &telling, &sentence);
     PyErr_SetString(PyExc_ValueError, sentence.failed ? "" : sentence.data);
     cunei_buffer_fini(&sentence);

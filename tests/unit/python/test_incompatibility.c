@@ -29,10 +29,14 @@ static void what_a_python_lacks_is_said_with_what_it_has(void **state)
 {
     (void)state;
     const struct cunei_request wish = {.instrumenter = CUNEI_INSTRUMENTER_MONITORING};
+    const struct cunei_request frame = {.instrumenter = CUNEI_INSTRUMENTER_FRAME};
 
     check_sentence(&wish, 11, false,
                    "--instrumenter monitoring needs CPython 3.12 or newer, and this is "
-                   "CPython 3.11, which has profile, trace, frame and none");
+                   "CPython 3.11; use profile, trace, frame or none");
+    check_sentence(&frame, 13, true,
+                   "instrumenter 'frame' needs CPython 3.11 or older, and this is "
+                   "CPython 3.11; use monitoring, profile, trace or none");
     assert_int_equal(cunei_incompatibility_find(&wish, 12), CUNEI_INCOMPATIBILITY_NONE);
     assert_int_equal(cunei_incompatibility_find(&wish, 0), CUNEI_INCOMPATIBILITY_NONE);
 }
@@ -136,8 +140,8 @@ static void a_process_tells_its_misfit_by_a_number(void **state)
     cunei_refusal_reason_format(reason, &out);
     assert_string_equal(out.data,
                         "--instrumenter monitoring needs CPython 3.12 or newer, and "
-                        "the Python that ran is CPython 3.9, which has profile, trace, "
-                        "frame and none");
+                        "the Python that ran is CPython 3.9; use profile, trace, frame "
+                        "or none");
     for (reason = CUNEI_REFUSAL_MISFIT; reason <= CUNEI_REFUSAL_MAX; reason++) {
         cunei_buffer_clear(&out);
         cunei_refusal_reason_format(reason, &out);

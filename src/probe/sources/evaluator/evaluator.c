@@ -9,7 +9,6 @@
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/hot.h"
-#include "probe/core/stack_segment.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception_legacy.h"
 #include "probe/events/exit_hooks.h"
@@ -21,6 +20,7 @@
 #include "probe/sources/evaluator/getitem_311.h"
 #include "probe/sources/evaluator/line_hook.h"
 #include "probe/sources/evaluator/open_frames.h"
+#include "probe/sources/evaluator/stack_segment.h"
 #include "rt/clock.h"
 
 static struct {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The evaluator of frames (PEP 523) as a source of events.  Later Pythons have one of
- * their own (probe/sources/evaluator/evaluator_312.c), which tells of functions and
- * nothing else.
+ * The frame evaluator (PEP 523) as a source of events, before CPython 3.12.
  *
  * The interpreter hands each frame that is to run to a function of ours, in all threads
  * and at once, and that one hands it on to whose place it took.  So each entry has its

@@ -24,7 +24,7 @@ static const struct known known[] = {
     {"libtorch_python", CUNEI_REFUSAL_TORCH, PY_VERSION_HEX >= 0x03090000},
 };
 
-static const struct known *find_known(cunei_compat_evaluator evaluator)
+static const struct known *find_known(cunei_compat_311_evaluator evaluator)
 {
     Dl_info found;
     const char *name;
@@ -46,7 +46,7 @@ static struct cunei_evaluator_slot *place_of(struct cunei_source *source)
 }
 
 static bool is_ours(const struct cunei_evaluator_slot *place,
-                    cunei_compat_evaluator evaluator)
+                    cunei_compat_311_evaluator evaluator)
 {
     for (size_t i = 0; i < CUNEI_PLACE_OURS; i++) {
         if (place->ours[i] == evaluator)
@@ -67,9 +67,9 @@ static int refuse(struct cunei_source *source, int reason)
 
 /* One that was installed above ours goes on calling it: it must not be above both. */
 int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
-                                 cunei_compat_evaluator evaluator)
+                                 cunei_compat_311_evaluator evaluator)
 {
-    cunei_compat_evaluator now = cunei_compat_get_evaluator();
+    cunei_compat_311_evaluator now = cunei_compat_311_get_evaluator();
     bool is_below =
         place->installed && !is_ours(place, now) && now != _PyEval_EvalFrameDefault;
 
@@ -79,22 +79,22 @@ int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
         return refuse(&place->source, CUNEI_REFUSAL_ABOVE);
     if (!is_ours(place, now))
         place->before = now;
-    cunei_compat_set_evaluator(evaluator);
+    cunei_compat_311_set_evaluator(evaluator);
     place->installed = evaluator;
     return 0;
 }
 
 void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place)
 {
-    if (!is_ours(place, cunei_compat_get_evaluator()))
+    if (!is_ours(place, cunei_compat_311_get_evaluator()))
         return;
-    cunei_compat_set_evaluator(place->before);
+    cunei_compat_311_set_evaluator(place->before);
     place->installed = NULL;
 }
 
 int cunei_evaluator_slot_prepare(struct cunei_source *source, bool selective)
 {
-    const struct known *other = find_known(cunei_compat_get_evaluator());
+    const struct known *other = find_known(cunei_compat_311_get_evaluator());
 
     (void)selective;
     return refuse(source, other ? other->refusal : 0);
@@ -117,7 +117,7 @@ void cunei_evaluator_slot_release(struct cunei_source *source)
 
 int cunei_evaluator_slot_count_others(struct cunei_source *source)
 {
-    cunei_compat_evaluator now = cunei_compat_get_evaluator();
+    cunei_compat_311_evaluator now = cunei_compat_311_get_evaluator();
 
     return !is_ours(place_of(source), now) && now != _PyEval_EvalFrameDefault;
 }
@@ -128,7 +128,7 @@ int cunei_evaluator_slot_count_others(struct cunei_source *source)
  */
 void cunei_evaluator_slot_tell_losses(struct cunei_source *source)
 {
-    cunei_compat_evaluator now = cunei_compat_get_evaluator();
+    cunei_compat_311_evaluator now = cunei_compat_311_get_evaluator();
     const struct known *other = find_known(now);
     const PyThreadState *own = PyThreadState_Get();
     uint64_t count = 0;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The place that an interpreter has for an evaluator of frames (PEP 523), which tools
- * take from one another: each is to hand on to the one before.  What both evaluators of
- * ours, probe/sources/evaluator/evaluator.c and
- * probe/sources/evaluator/evaluator_312.c, do about it.
+ * take from one another: each is to hand on to the one before.
  *
  * Most others can be handed on to; some run other code than the frame's, bear none
  * above them, and hand on to nobody.  With the GIL held.
@@ -22,14 +20,14 @@
 
 struct cunei_evaluator_slot {
     struct cunei_source source;
-    cunei_compat_evaluator ours[CUNEI_PLACE_OURS]; /* or NULL */
-    cunei_compat_evaluator installed;              /* of ours; NULL: none */
-    cunei_compat_evaluator before;                 /* whose place it has */
+    cunei_compat_311_evaluator ours[CUNEI_PLACE_OURS]; /* or NULL */
+    cunei_compat_311_evaluator installed;              /* of ours; NULL: none */
+    cunei_compat_311_evaluator before;                 /* whose place it has */
 };
 
 /* Have one of ours there.  -1 with an exception set, and the source's refusal. */
 int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
-                                 cunei_compat_evaluator evaluator);
+                                 cunei_compat_311_evaluator evaluator);
 
 /* Give it back.  Where another has taken it since, it goes on calling ours. */
 void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place);

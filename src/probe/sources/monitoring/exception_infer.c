@@ -13,6 +13,9 @@
 #include "probe/events/exception.h"
 #include "probe/events/exception_track.h"
 
+/* Of an instruction, or of a part of one. */
+#define INSTRUCTION_BYTES 2
+
 static void (*when_reached)(PyCodeObject *code);
 
 void cunei_exception_infer_choose(void (*reached)(PyCodeObject *code))
@@ -33,7 +36,7 @@ bool cunei_exception_infer_is_outermost(const PyCodeObject *code)
  */
 static int place_of(PyCodeObject *code, const PyTracebackObject *traceback)
 {
-    int before = traceback->tb_lasti - CUNEI_LATER_UNIT;
+    int before = traceback->tb_lasti - INSTRUCTION_BYTES;
     bool is_thrown = PY_VERSION_HEX >= 0x030d0000 && code->co_flags & CUNEI_GENERATES &&
                      cunei_frame_yields(code, before);
 

@@ -8,20 +8,14 @@ import sysconfig
 
 import ctf
 import pytest
-from proof import FREE_THREADED
 
 pytestmark = [
     pytest.mark.core,
     pytest.mark.skipif(
-        sys.version_info[:2] == (3, 13) or FREE_THREADED,
-        reason="cannot be recorded by an evaluator of frames",
+        sys.version_info >= (3, 12), reason="CPython 3.12 has sys.monitoring instead"
     ),
     pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler"),
 ]
-
-older = pytest.mark.skipif(
-    sys.version_info >= (3, 12), reason="an evaluator tells of functions only"
-)
 
 # One that counts frames and hands them on to whose place it took.
 EVALUATOR = """\
@@ -177,7 +171,6 @@ cunei.stop()
     assert leaves(cunei) == 500
 
 
-@older
 def test_c_calls_cannot_be_switched_on_below_another(cunei, other):
     printed = run(
         cunei,
@@ -288,7 +281,6 @@ def test_the_launcher_says_so_where_they_come_later(cunei, other, library, advic
     assert done.stderr.count("\n") == 1
 
 
-@older
 def test_the_launcher_says_what_cannot_be_had_below_another(cunei, other):
     done = record_beside(cunei, other(), LATER, "--c-calls", "-q")
 

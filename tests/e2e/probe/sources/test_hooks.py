@@ -7,14 +7,11 @@ import sys
 
 import ctf
 import pytest
-from proof import FREE_THREADED
 
 NEW = sys.version_info >= (3, 12)
 HOOKS = ["profile", "trace"]
 DEFAULT = "monitoring" if NEW else "frame"
-LACKING = None if NEW else "monitoring"
-if sys.version_info[:2] == (3, 13):
-    LACKING = "frame"
+LACKING = "frame" if NEW else "monitoring"
 
 pytestmark = pytest.mark.core
 
@@ -38,15 +35,8 @@ REFUSED = {
     "C calls": (["trace", "--c-calls"], "--c-calls cannot be had with --instrumenter"),
     "lines of nothing": (["none", "--lines", ":f"], "--lines cannot be had"),
     "arguments of nothing": (["none", "--args", ":f"], "which records no calls"),
+    "one of another Python": ([LACKING], f"--instrumenter {LACKING} needs CPython"),
 }
-if LACKING:
-    sentence = f"--instrumenter {LACKING} needs CPython"
-    REFUSED["one of another Python"] = ([LACKING], sentence)
-elif FREE_THREADED:
-    REFUSED["frames"] = (["frame"], "--instrumenter frame needs a GIL")
-else:
-    REFUSED["C calls of frames"] = (["frame", "--c-calls"], "monitoring or profile")
-    REFUSED["lines of frames"] = (["frame", "--lines", ":f"], "monitoring or trace")
 
 
 @pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED)

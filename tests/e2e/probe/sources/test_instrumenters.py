@@ -11,16 +11,13 @@ from collections import Counter
 
 import ctf
 import pytest
-from proof import FREE_THREADED, PROGRAMS
+from proof import PROGRAMS
 from test_exact import THREADED, differences, entries, key_of, workload_names
 
 NEW = sys.version_info >= (3, 12)
-HAS_FRAME = sys.version_info[:2] != (3, 13) and not FREE_THREADED
 
-# Those that tell of calls, the default first.
+# Those that record calls, the default first.
 INSTRUMENTERS = ["monitoring" if NEW else "frame", "profile", "trace"]
-if HAS_FRAME and NEW:
-    INSTRUMENTERS.append("frame")
 
 CORE = {"coroutines", "delegated:delegated", "exceptions", "generators", "recursion"}
 if sys.version_info[:2] == (3, 11):
@@ -60,22 +57,6 @@ def own(counts):
     )
 
 
-def without_closes(differences, process):
-    """Generators whose `yield` is in no `try` are closed without being run.
-
-    CPython from 3.14.1 on tells the other hooks of it all the same.
-    """
-    generators = {
-        key_of(function.file, function.line, function.qualname)
-        for function in process.count(ctf.YIELD)
-    }
-    return {
-        key: (ours, theirs)
-        for key, (ours, theirs) in differences.items()
-        if key not in generators or ours > theirs or sys.version_info < (3, 14)
-    }
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -101,6 +82,4 @@ def test_every_instrumenter_counts_the_same_calls(cunei, name):
         else:
             assert sum(profile.values()) > 50
             found = differences(entries(process), profile)
-            if instrumenter == "frame" and NEW:
-                found = without_closes(found, processes[INSTRUMENTERS[0]])
             assert found == {}, instrumenter

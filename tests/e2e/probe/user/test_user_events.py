@@ -7,11 +7,10 @@ import textwrap
 
 import ctf
 import pytest
-from proof import FREE_THREADED, cunei, needs_babeltrace, print_with_babeltrace, python
+from proof import cunei, needs_babeltrace, print_with_babeltrace, python
 from saying import record
 
-NEWEST = ["monitoring"] if sys.version_info >= (3, 12) else []
-EVALUATOR = [] if FREE_THREADED or sys.version_info[:2] == (3, 13) else ["frame"]
+DEFAULT = "monitoring" if sys.version_info >= (3, 12) else "frame"
 HOOKS = ["profile", "trace"]
 
 REGIONS = """
@@ -89,7 +88,7 @@ TOLD = (
 
 
 @pytest.mark.core
-@pytest.mark.parametrize("instrumenter", [*NEWEST, *EVALUATOR, *HOOKS])
+@pytest.mark.parametrize("instrumenter", [DEFAULT, *HOOKS])
 def test_regions(tmp_path, instrumenter):
     told = record(tmp_path, REGIONS, "--instrumenter", instrumenter)
 

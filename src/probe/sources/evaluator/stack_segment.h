@@ -7,11 +7,10 @@
  *     if (cunei_stack_segment_is_at_end())
  *         cunei_stack_segment_run(work, context);     which calls work(context) there
  */
-#ifndef CUNEI_PROBE_CORE_STACK_SEGMENT_H
-#define CUNEI_PROBE_CORE_STACK_SEGMENT_H
+#ifndef CUNEI_PROBE_SOURCES_EVALUATOR_STACK_SEGMENT_H
+#define CUNEI_PROBE_SOURCES_EVALUATOR_STACK_SEGMENT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Whether little is left of the stack that the calling thread is on. */
 bool cunei_stack_segment_is_at_end(void);
@@ -24,8 +23,5 @@ bool cunei_stack_segment_is_small(void);
 
 /* False where nothing was called: there is no memory to be had. */
 bool cunei_stack_segment_run(void (*work)(void *context), void *context);
-
-/* Where that memory is, if the calling thread is on it; NULL: on its own stack. */
-void *cunei_stack_segment_segment(size_t *size);
 
 #endif

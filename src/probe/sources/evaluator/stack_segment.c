@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probe/core/stack_segment.h"
+#include "probe/sources/evaluator/stack_segment.h"
 
 #include <fenv.h>
 #include <pthread.h>
@@ -30,7 +30,6 @@ struct run {
 /* The address below which the stack that is in use comes to its end; 0: not known. */
 static __attribute__((tls_model("initial-exec"))) _Thread_local uintptr_t end;
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct run *starting;
-static __attribute__((tls_model("initial-exec"))) _Thread_local void *segment_in_use;
 
 static __attribute__((tls_model("initial-exec"))) _Thread_local bool is_small;
 
@@ -113,7 +112,7 @@ bool cunei_stack_segment_run(void (*work)(void *context), void *context)
 {
     struct run run = {.work = work, .context = context};
     uintptr_t end_before = end;
-    void *segment_before = segment_in_use, *segment = take_segment();
+    void *segment = take_segment();
 
     if (!segment)
         return false;
@@ -124,18 +123,10 @@ bool cunei_stack_segment_run(void (*work)(void *context), void *context)
     makecontext(&run.above, start, 0);
     starting = &run;
     end = reserve_from(segment, SEGMENT_SIZE);
-    segment_in_use = segment;
     (void)swapcontext(&run.below, &run.above);
     (void)fesetenv(&run.floating);
     starting = NULL;
-    segment_in_use = segment_before;
     end = end_before;
     give_segment(segment);
     return true;
-}
-
-void *cunei_stack_segment_segment(size_t *size)
-{
-    *size = SEGMENT_SIZE;
-    return segment_in_use;
 }
