@@ -14,7 +14,7 @@
 #define STEPS_MAX  16   /* a process waits for this: the tree may be deep */
 #define IMAGES_MAX 1024 /* folders of one process: each execv makes one */
 
-/* 0: there is none, or nobody may know. */
+/* 0: there is none, or it cannot be read. */
 static pid_t parent_of(pid_t pid)
 {
     char text[512];

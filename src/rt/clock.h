@@ -3,8 +3,8 @@
  * The clock of the events: the time-stamp counter where it is fit for that, else
  * CLOCK_MONOTONIC.
  *
- * Ticks are only read in the hot path; what they mean follows from pairs of a tick and
- * the system's clocks, taken now and then.
+ * The hot path only reads ticks.  Pairs of a tick and the system's clocks, taken now
+ * and then, give them their meaning.
  */
 #ifndef CUNEI_RT_CLOCK_H
 #define CUNEI_RT_CLOCK_H
@@ -31,14 +31,14 @@ static inline uint64_t cunei_clock_counter(void)
 
 static inline uint64_t cunei_clock_ns(clockid_t clock)
 {
-    struct timespec now = {0}; /* and so it stays for the clock of a thread gone */
+    struct timespec now = {0}; /* stays 0 for the clock of a thread that has ended */
     (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * CUNEI_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
 /*
- * Whether the counter runs at one rate, in step on all processors; if not, `*reason`
- * says why.  Asked once, it costs a file; later nothing.
+ * Whether the counter runs at one rate, in step on all processors; if not, `*reason` is
+ * the reason.  The first call reads a file.
  */
 bool cunei_clock_has_counter(const char **reason);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a process says of itself and its clock: the hidden description, and the preamble
- * of the metadata.
+ * The hidden description of a process, and the preamble of the metadata with its clock.
  */
 #include "rt/description.h"
 
@@ -13,7 +12,7 @@
 #include "base/buffer.h"
 #include "rt/state.h"
 
-/* How long a measured frequency must have been measured to beat a given one. */
+/* A frequency that was measured for so long replaces one that was given. */
 #define BETTER_CALIBRATION_NS UINT64_C(100000000)
 
 void cunei_description_make_uuid(struct cunei_recorder_state *recording)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What the process's folder says of the process and its clock: the hidden description
- * and the preamble of the metadata; private to rt/. */
+/* The hidden description of the process, and the preamble of the metadata with its
+ * clock; private to rt/. */
 #ifndef CUNEI_RT_DESCRIPTION_H
 #define CUNEI_RT_DESCRIPTION_H
 

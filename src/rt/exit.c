@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The exit status: known when exit(3) is called, and by then the recording has ended,
- * unless the interpreter was not asked.  The description is put in place once more,
- * with it.
+ * The exit status is known when exit(3) is called.  By then the recording has ended,
+ * unless the program did not finalize the interpreter.  The status is appended to the
+ * description.
  */
 #include "rt/exit.h"
 
@@ -14,9 +14,9 @@
 #include "rt/description.h"
 #include "rt/state.h"
 
-#ifdef __GLIBC__ /* which alone tells its exit handlers the status */
+#ifdef __GLIBC__ /* only its exit handlers get the status */
 
-/* Whether the folder is still where it was: the trace may be gone by now. */
+/* Whether the folder is still where it was: the program may have removed the trace. */
 static bool is_there(const struct cunei_folder *folder)
 {
     struct stat stat;
@@ -30,10 +30,10 @@ static void note_status(int status, void *context)
     struct cunei_recorder_state *recording = context;
     struct cunei_process *process = &recording->process;
 
-    /* Who leaves from a signal handler may hold the lock. */
+    /* A program that calls exit in a signal handler may hold the lock. */
     if (pthread_mutex_trylock(&recording->lock) != 0)
         return;
-    /* What cunei.start() began ended for good with cunei.stop(). */
+    /* A recording that cunei.start() began has ended with cunei.stop(). */
     if (process->pid == (uint64_t)getpid() &&
         (recording->on || !process->started_inside) && is_there(&recording->folder)) {
         process->exited = true;

@@ -21,7 +21,7 @@
 #define RESERVE_FROM (UINT64_C(1) << 20)
 #define RESERVE_MAX  (UINT64_C(1) << 24)
 
-/* Who begins to hold a descriptor has it. */
+/* Taken to begin holding a descriptor. */
 static pthread_mutex_t descriptor_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cunei_folder_lock(void)
@@ -166,7 +166,8 @@ static char *path_of_mapping(const void *memory)
     return path;
 }
 
-/* The folder was renamed, or one above it: what is mapped of it tells where it is. */
+/* The folder, or one above it, was renamed: the path of our mapping in /proc/self/maps
+ * is its new place. */
 static int find_again(struct cunei_folder *folder)
 {
     char *path = folder->mapped ? path_of_mapping(folder->mapped) : NULL;

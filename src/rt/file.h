@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writing into the folder of a trace from inside somebody else's program.
+ * Writing into the process's folder from inside the recorded program.
  *
- * The program may close, reuse, count or run out of file descriptors and change its
- * directory.  So no descriptor is held, and a file is open only while something is
- * written to it: on another table of descriptors where this one is full
- * (rt/run_in_child.h). Only when the program is about to change its root, or moved the
- * folder, the folder's is held, and checked to be still ours before it is used.
+ * The program may close, reuse, count or run out of file descriptors, and change its
+ * directory.  So no descriptor is held: a file is open only while something is written
+ * to it, in another table of descriptors if this one is full (rt/run_in_child.h).  Only
+ * if the program is about to change its root, or has moved the folder, we hold a
+ * descriptor of the folder, and check before each use that it is still ours.
  */
 #ifndef CUNEI_RT_FILE_H
 #define CUNEI_RT_FILE_H
@@ -35,7 +35,7 @@ struct cunei_file_end {
 int cunei_folder_open(struct cunei_folder *folder, const char *parent);
 void cunei_folder_close(struct cunei_folder *folder);
 
-/* Make the parent, if only its last part is missing; it may be there already. */
+/* Make the parent, if only its last part is missing; it may exist. */
 int cunei_folder_make_parent(const char *parent);
 
 /* From now on the folder is not found by its path, but by a descriptor. */
@@ -77,7 +77,7 @@ struct cunei_place {
 int cunei_folder_place(const struct cunei_folder *folder, const char *name,
                        struct cunei_place *place);
 
-/* Held over a fork, so that the child does not find it taken. */
+/* Held during a fork, so that the lock is free in the child. */
 void cunei_folder_lock(void);
 void cunei_folder_unlock(void);
 

@@ -38,7 +38,7 @@ static bool is_private(const char *path)
            stat.st_uid == geteuid() && (stat.st_mode & 077) == 0;
 }
 
-/* This user's place in memory; NULL where there is none. */
+/* This user's directory in memory; NULL: there is none. */
 static char *memory_directory(void)
 {
     char *path = NULL;
@@ -66,9 +66,9 @@ static char *runtime_directory(void)
 }
 
 /*
- * Remove links that killed processes left behind, when their traces are gone, too.  No
- * process looks at more than some, nor do its forked children look again: where there
- * are thousands, each of them is about to look.
+ * Remove links that killed processes left, if their traces no longer exist.  A process
+ * looks at SWEEP_MAX links at most, and its forked children do not look again: where
+ * there are thousands of links, thousands of processes come to look.
  */
 static void sweep(const char *directory)
 {
@@ -89,7 +89,7 @@ static void sweep(const char *directory)
     closedir(links);
 }
 
-/* Let others find the live file by the process's number; it is no loss if not. */
+/* Let others find the live file by the process's number; a failure loses nothing. */
 static void point_to(struct cunei_recorder_state *recording)
 {
     char *target = NULL, *pointer = NULL;

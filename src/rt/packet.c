@@ -2,8 +2,8 @@
 /*
  * Packets: begun in one of the slot's two buffers, closed into the stream file.
  *
- * A buffer is a valid packet or says so by a magic of 0, at every instant, for readers
- * that look in from outside and for recovery after a kill.
+ * At every instant a buffer is a valid packet, or its magic is 0: other processes read
+ * it while it is written, and recovery reads it after a kill.
  */
 #include "rt/packet.h"
 
@@ -21,7 +21,7 @@ static struct cunei_packet *buffer_of(const struct cunei_slot *slot)
     return (void *)((char *)slot->buffers + (size_t)slot->current * CUNEI_PACKET_SIZE);
 }
 
-/* Copy into the mapping; word by word and atomically, because others may look. */
+/* Copy into the mapping, word by word and atomically: other processes read it. */
 static void store_words(void *to, const void *from, size_t count)
 {
     const uint64_t *source = from;
@@ -143,7 +143,7 @@ static void count_lost(struct cunei_recorder_state *recording,
     cunei_recorder_count(recording, CUNEI_LIVE_LOST_NO_SPACE, count);
 }
 
-/* What the packet holds cannot be kept: count it, and let nobody find it. */
+/* The packet cannot be kept: count its events and make it invalid. */
 static void discard(struct cunei_recorder_state *recording, struct cunei_stream *stream,
                     int error)
 {
@@ -187,9 +187,9 @@ void cunei_packet_trim_file(struct cunei_recorder_state *recording,
 }
 
 /*
- * Other readers count what was lost from one packet of a file to the next: of what was
- * lost before the first one they cannot say how much it was.  So that one comes behind
- * another, which tells of nothing.
+ * Other CTF readers count lost events from one packet of a file to the next.  They do
+ * not count those that were lost before the first packet.  So an empty packet is
+ * written in front of it.
  */
 static bool needs_first(const struct cunei_recorder_state *recording,
                         const struct cunei_stream *stream)
@@ -245,8 +245,8 @@ static int write_packet(struct cunei_recorder_state *recording,
 }
 
 /*
- * When a packet ends: with its last event, but a thread's last one with the thread, or
- * with the recording if that ends first.  How long it waited until then counts, too.
+ * A packet ends with its last event.  A thread's last packet ends with the thread, or
+ * with the recording if that ends first, so that the time it waited until then counts.
  */
 static uint64_t end_of(const struct cunei_recorder_state *recording,
                        const struct cunei_stream *stream, bool last)
@@ -293,7 +293,7 @@ int cunei_packet_close(struct cunei_recorder_state *recording,
     if (rc == 0)
         rc = write_packet(recording, stream, last && why == CUNEI_CLOSE_KEEP);
     if (rc < 0 && why == CUNEI_CLOSE_KEEP) {
-        /* It goes on, or is found as it was. */
+        /* The packet stays open, or recovery finds it as it was. */
         store_words(stream->packet, &open, HEAD_WORDS);
         return rc;
     }

@@ -29,7 +29,7 @@ static struct cunei_recorder_state recording = {.lock = PTHREAD_MUTEX_INITIALIZE
 static int watch_error; /* without it, a thread's end would go unseen */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Which recording the event in hand belongs to; 0: nobody has said. */
+/* The recording that the event being written belongs to; 0: any. */
 static _Thread_local uint32_t event_recording
     __attribute__((tls_model("initial-exec")));
 
@@ -53,8 +53,8 @@ static void prepare_process(void)
 }
 
 /*
- * A copy of the process that no fork handler has seen must not write, either; at the
- * latest when its packet is full, it does not any more.
+ * A copy of the process that was made without fork handlers (clone) must not write.
+ * This is noticed at the latest when its packet is full.
  */
 static bool is_recording_here(void)
 {
@@ -74,7 +74,7 @@ uint32_t cunei_recorder_number(void)
     return recording.number;
 }
 
-/* Take the texts over and fill in what the recorder knows better. */
+/* Take over the texts, and fill in what the recorder knows. */
 static void adopt_description(struct cunei_process *process)
 {
     cunei_process_fini(&recording.process);
@@ -85,7 +85,7 @@ static void adopt_description(struct cunei_process *process)
     recording.process.start_ns = recording.start.wall_ns;
     recording.process.start_cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (recording.process.forked) {
-        /* Not as the system has it: the parent may be gone by now. */
+        /* Not getppid: the parent may have ended. */
         recording.process.parent = (uint64_t)recording.parent;
         recording.process.parent_folder = recording.parent_folder; /* moved */
         recording.parent_folder = NULL;
@@ -93,7 +93,7 @@ static void adopt_description(struct cunei_process *process)
         recording.process.parent_folder = cunei_ancestor_folder(recording.folder.path);
 }
 
-/* Ticks per second: as the options say, as it was before, or measured. */
+/* Ticks per second: from the options, of the recording before, or measured. */
 static uint64_t find_frequency(const struct cunei_recorder_options *options)
 {
     const uint64_t known[] = {options->frequency, recording.metadata.frequency};
@@ -105,7 +105,7 @@ static uint64_t find_frequency(const struct cunei_recorder_options *options)
     return cunei_clock_calibrate(SHORT_CALIBRATION_US);
 }
 
-/* Nothing came of it: leave nothing behind. */
+/* The start failed: leave nothing behind. */
 static void undo_start(void)
 {
     (void)cunei_folder_remove(&recording.folder, CUNEI_PROCESS_NAME);
@@ -179,7 +179,8 @@ static int stop(void)
     if (rc == 0)
         cunei_live_remove(&recording);
     else {
-        /* What could not be written stays in the live file, for readers to find. */
+        /* Packets that could not be written stay in the live file, where readers find
+         * them. */
         atomic_store_explicit(&recording.live->state,
                               recording.process.full ? CUNEI_LIVE_ENDED_FULL
                                                      : CUNEI_LIVE_ENDED,
@@ -261,7 +262,7 @@ void cunei_recorder_set_exec(const char *program)
         return;
     (void)pthread_mutex_lock(&recording.lock);
     (void)replace_text(&process->became, program);
-    /* It may be over now; if it is not, later events show that. */
+    /* If exec fails, later events show that the process still runs. */
     process->end_ns = cunei_clock_pair().wall_ns;
     process->cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - process->start_cpu_ns;
     (void)cunei_description_append(&recording);
@@ -306,9 +307,10 @@ void cunei_recorder_end_event(uint32_t before)
 }
 
 /*
- * What the calling thread has open, as of the last renewal of all packets.  Asking may
- * write events: a collection of garbage may begin there, and run anything.  If one of
- * them has begun a packet, it has used the list, too.
+ * The functions that the calling thread has open, as of the last renewal of all
+ * packets. The hook may write events: a garbage collection may start in it and run any
+ * code.  If one of these events has begun a packet, it has used the same list, and we
+ * ask again.
  */
 static size_t find_open(struct cunei_stream *stream, bool top_is_open, size_t *omitted,
                         uint32_t *renewals)
@@ -334,9 +336,9 @@ static uint64_t later_of(uint64_t now, uint64_t last)
 }
 
 /*
- * A new packet, after the one that is open.  Python is asked first: meanwhile the
- * recording may end, which closes this stream, too, and another one begin.  From there
- * on nothing is called at which a thread of Python can be stopped.
+ * A new packet, after the open one.  The hooks call Python first: during these calls
+ * the recording may end, which closes this stream, and another one may begin.  After
+ * them nothing is called at which CPython could stop the thread.
  */
 static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
                                          uint32_t number)
@@ -346,7 +348,7 @@ static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
     uint32_t renewals, flags = 0;
     size_t omitted;
 
-    /* Who has no slot and gets none is not asked with every event anew. */
+    /* A thread that has no slot and gets none does not run the hooks for each event. */
     if (!stream || (!stream->slot && !cunei_thread_may_begin(&recording, *now))) {
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
         return NULL;
@@ -413,7 +415,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
     uint32_t pokes = atomic_load(&recording.pokes);
     if (!stream || !recording.hooks.poked || stream->pokes == pokes)
         return stream;
-    stream->pokes = pokes; /* before the hook writes something, which comes here, too */
+    stream->pokes = pokes; /* before the hook writes events, which come here as well */
     recording.hooks.poked(top_is_open);
     *now = later_of(*now, stream->last);
     return cunei_stream_has_room(stream, *now, words)
@@ -496,7 +498,7 @@ void cunei_recorder_lose(enum cunei_live_counter reason)
         reason = CUNEI_LIVE_LOST_NO_SPACE;
     cunei_recorder_count(&recording, CUNEI_LIVE_LOST, 1);
     cunei_recorder_count(&recording, reason, 1);
-    /* The stream tells of it, too, where there is one: other readers look there. */
+    /* Other CTF readers look for the count in the stream. */
     if (cunei_stream_own && cunei_stream_own->slot)
         cunei_packet_count_lost(&recording, cunei_stream_own->slot, 1);
     else

@@ -2,9 +2,9 @@
 /*
  * The recording of this process: at most one at a time, for all its threads.
  *
- * Knows nothing of Python.  Who feeds it (the probe, the native API) starts it, defines
- * functions, and writes events through rt/stream.h.  Start, stop and the hot path are
- * kept apart by the caller: under CPython's GIL, or with the world stopped.
+ * It knows nothing of Python.  Its user (the probe) starts it, defines functions, and
+ * writes events through rt/stream.h.  The user makes sure that start and stop never run
+ * at the same time as the hot path: they hold the GIL, or stop the world.
  */
 #ifndef CUNEI_RT_RECORDER_H
 #define CUNEI_RT_RECORDER_H
@@ -21,10 +21,10 @@
 
 struct cunei_recorder_options {
     const char *directory; /* of the trace; the process's folder is made in it */
-    bool make_directory;   /* which is made, too, if only its last part is missing */
+    bool make_directory;   /* made if only its last part is missing */
     uint64_t frequency;    /* ticks per second; 0: measure */
     uint64_t max_bytes;    /* of the whole trace; 0: no limit */
-    bool has_lines;        /* lines may be told */
+    bool has_lines;        /* lines may be recorded */
     struct cunei_recorder_hooks hooks;
 };
 
@@ -36,91 +36,98 @@ struct cunei_recorder_options {
 int cunei_recorder_start(const struct cunei_recorder_options *options,
                          struct cunei_process *process);
 
-/* End it: write what is open, and what there is to say.  -ENOENT: none was on. */
+/* End it: write the open packets and the rest of the description.  -ENOENT: none is on.
+ */
 int cunei_recorder_stop(void);
 
-/* The same for a process that leaves now by _exit(2), of which nobody else hears. */
+/* The same for a process that is about to call _exit(2), with its exit status. */
 int cunei_recorder_stop_at_exit(int status);
 
 /*
- * What this process is called, and which program it is about to become: the description
- * is put in place anew.  Without a recording nothing happens.
+ * The name of this process, and the program that it is about to execute, for the
+ * description.  Nothing happens without a recording.
  */
 void cunei_recorder_set_name(const char *name);
 void cunei_recorder_set_exec(const char *program);
 
-/* "+text" or "-text": it decides from now on, too.  The first thousand are told. */
+/* Add an include ("+text") or exclude ("-text") pattern to the description, which holds
+ * a thousand of them at most. */
 void cunei_recorder_add_pattern(const char *pattern);
 
-/* The process is about to change its root: the trace is not found by its path then. */
+/* The process is about to call chroot: hold a descriptor of the folder, because its
+ * path becomes invalid. */
 void cunei_recorder_hold_folder(void);
 
 /*
- * An interpreter of this process that is not recorded begins; any thread may say so.
- * Or so many are there, counted already or not.
+ * Count a new subinterpreter, which is not recorded; any thread may call this.  Or note
+ * that there are at least `count`.
  */
 void cunei_recorder_count_interpreter(void);
 void cunei_recorder_note_interpreters(uint64_t count);
 
-/* So many threads more are not heard of any more, because of the program. */
+/* Count threads that are no longer recorded because the program removed our hook. */
 void cunei_recorder_count_lost_threads(uint64_t count);
 
-/* Decorated functions are not heard of, though nothing else is to be recorded: why. */
+/* Why decorated functions are not recorded, in a recording of nothing else (see
+ * python/refusal_reason.h). */
 void cunei_recorder_set_unheard_reason(int reason);
 
 bool cunei_recorder_is_on(void);
 
-/* Of recordings so far, in this process and those it was forked from. */
+/* How many recordings there were so far, in this process and those it was forked from.
+ */
 uint32_t cunei_recorder_number(void);
 
 /*
- * An event is in hand: what is learnt for it now, such as the ids of functions, holds
- * for the recording that is on now.  Until it is ended, nothing of this thread goes
- * into another.  `begin` returns what `end` takes: one may come within another.  What
- * is written outside of them goes into the recording that is on.
+ * Between these two calls, events of this thread are written only into the recording
+ * that is on at the first: ids of functions that were looked up for an event hold for
+ * one recording.  The calls may be nested; pass the result of `begin` to `end`.  Events
+ * outside of them go into whichever recording is on.
  */
 uint32_t cunei_recorder_begin_event(void);
 void cunei_recorder_end_event(uint32_t before);
 
 /*
  * The calling thread's stream with room for `words` words at `*now`, which is moved
- * forward if the clock stepped back.  NULL: not recording, or there is no room to be
- * had, which is counted.
+ * forward if the clock stepped back.  NULL: nothing is recorded, or there is no room,
+ * which is counted as a lost event.
  */
 struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
                                          bool top_is_open);
 
 /*
- * Have every thread call the hook `poked`: this one at its next event, others at the
- * first that comes some microseconds from now, those without a stream when they get
+ * Make every thread call the hook `poked`: the calling one at its next event, others at
+ * their first event some microseconds from now, threads without a stream when they get
  * one.
  */
 void cunei_recorder_poke(void);
 
 /*
- * For who switches events, with all threads at rest.  Have the hook `alarmed` called
- * with the first event of any thread from a tick on; 0: do not.  Look at the streams.
+ * For a caller that switches events while no thread writes any.  set_alarm: call the
+ * hook `alarmed` at the first event of any thread from a tick on; 0: never.  visit:
+ * look at the streams.
  */
 void cunei_recorder_set_alarm(uint64_t tick);
 void cunei_recorder_visit(void (*visit)(struct cunei_stream *stream, void *context),
                           void *context);
 
 /*
- * For the same.  Have every thread begin a new packet with its next event: what is open
- * may be something else by then, as events are not told for a while, or were not.  Or
- * with each event, up to the next call of the former: they are being switched on, and
- * nobody knows yet which of them is the first.
+ * For the same.  renew: every thread begins a new packet with its next event, because
+ * calls that started or ended meanwhile were not recorded.  keep_renewing: with every
+ * event until the next call of renew, while events are being switched on and it is not
+ * known which is the first.
  */
 void cunei_recorder_renew(void);
 void cunei_recorder_keep_renewing(void);
 
-/* Ticks per second, and how long writing took so far, of the recording that is on. */
+/* Ticks per second of the recording that is on, and the time spent writing so far. */
 uint64_t cunei_recorder_frequency(void);
 uint64_t cunei_recorder_write_ns(void);
 
 /*
  * The id of a function: a new one, with its definition written, or that of the function
- * with the same identity.  0: it cannot be had.  `function->id` is not looked at.
+ * with the same identity.  0: there is no memory or no space.  `function->id` is not
+ * looked at.
  */
 uint32_t cunei_recorder_define(const struct cunei_function *function);
 

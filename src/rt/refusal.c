@@ -18,9 +18,9 @@
 #include "python/refusal_reason.h"
 
 #define BACKLOG    4096
-#define MESSAGE_MS 100 /* between a connection and what it has to say */
+#define MESSAGE_MS 100 /* from a connection to its message */
 
-/* The socket is named after the directory: who knows one knows the other. */
+/* The socket's name follows from the directory. */
 static socklen_t name_socket(const char *directory, struct sockaddr_un *address)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */

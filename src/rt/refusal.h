@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Word of processes that could not record, and why: they must not say it themselves,
- * the launcher says it at the end.
+ * Messages from processes that could not record, with the reason.  Such a process must
+ * not print anything; the launcher prints the reasons at the end.
  *
- * It is left as an empty file in the trace directory, whose name has the reason.  Where
- * that is what cannot be done (another user's directory, none in this root, a read-only
- * one), it goes to a socket that the launcher listens at, in the abstract namespace,
- * which needs no directory and no rights.
+ * A message is an empty file in the trace directory with the reason in its name.  If
+ * the process cannot write there (another user's directory, another root, a read-only
+ * disk), it sends the message to a socket of the launcher in the abstract namespace,
+ * which needs no directory and no permission.
  *
  *     int listener = cunei_refusal_listen(directory);       in the launcher
  *     cunei_refusal_leave(directory, EACCES);               in any process below it
@@ -24,7 +24,7 @@ struct cunei_refusals {
     struct {
         int error; /* see python/refusal_reason.h */
         unsigned count;
-    } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, the first ones first */
+    } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, in order of arrival */
 };
 
 /* Never fails, never waits. */
@@ -33,7 +33,7 @@ void cunei_refusal_leave(const char *directory, int error);
 /* A descriptor to collect from, above the standard ones; or a negative errno. */
 int cunei_refusal_listen(const char *directory);
 
-/* All that came so far; `listener` may be negative. */
+/* All messages so far; `listener` may be negative. */
 void cunei_refusal_collect(const char *directory, int listener,
                            struct cunei_refusals *refusals);
 

@@ -18,31 +18,31 @@ struct job {
     int rc;
 };
 
-static int do_apart(void *argument)
+static int run_job(void *argument)
 {
     struct job *job = argument;
 
-    /* All places are taken, so these are; whose they are makes no difference here. */
+    /* All descriptors are in use, so these are; the child needs none of them. */
     for (int fd = 0; fd < PLACES; fd++)
         close(fd);
     job->rc = job->work(job->context);
     return 0;
 }
 
-/* No handler of the program's may run in the child, which is told of signals, too. */
+/* Signals are blocked: no handler of the program may run in the child. */
 static void run_child(struct job *job, char *stack)
 {
     sigset_t all, before;
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = clone(do_apart, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK, job);
+    pid_t child = clone(run_job, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK, job);
     if (child > 0)
         (void)waitpid(child, NULL, __WCLONE);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static int run_apart(int (*work)(void *context), void *context)
+static int run_in_new_child(int (*work)(void *context), void *context)
 {
     struct job job = {work, context, -EMFILE};
 
@@ -60,8 +60,8 @@ int cunei_run_in_child(int (*work)(void *context), void *context)
     int before = errno;
 
     int rc = work(context);
-    if (rc == -EMFILE && CUNEI_APART_WORKS)
-        rc = run_apart(work, context);
+    if (rc == -EMFILE && CUNEI_RUN_IN_CHILD_WORKS)
+        rc = run_in_new_child(work, context);
     errno = before;
     return rc;
 }

@@ -37,17 +37,17 @@ struct cunei_stream {
     /* Tick at which the packet has spanned enough; any thread may move it closer. */
     _Atomic uint64_t deadline;
     struct cunei_packet *packet;
-    /* The last line that was told in full in this packet: see cunei_stream_is_near. */
-    const void *line_owner; /* whoever it is of; NULL: there is none */
+    /* The last `line` event of this packet: see cunei_stream_is_near. */
+    const void *line_owner; /* of the function's lines; NULL: there is none */
     uint32_t line_top;      /* the uppermost line that is near it */
     uint32_t line_epoch;
     /* The cold half. */
     struct cunei_slot *slot; /* borrowed from the recording; NULL: none */
     uint32_t vtid;
     uint32_t thread;    /* serial number */
-    uint32_t pokes;     /* as many as it has heard of */
-    uint32_t renewals;  /* the same */
-    uint32_t looks;     /* how often it was asked what is open */
+    uint32_t pokes;     /* that it has reacted to */
+    uint32_t renewals;  /* that it has reacted to */
+    uint32_t looks;     /* calls of the hook `stack` */
     uint64_t hook_word; /* for the hook `closing`; 0 when a packet begins */
     clockid_t cpu_clock;
     char name[CUNEI_PACKET_THREAD_NAME];
@@ -64,7 +64,7 @@ extern __attribute__((
     visibility("default"),
     tls_model("initial-exec"))) _Thread_local struct cunei_stream *cunei_stream_own;
 
-/* Whether `words` more words fit at tick `now`.  Clock steps back say no, too. */
+/* Whether `words` more words fit at tick `now`.  No if the clock stepped back. */
 static inline bool cunei_stream_has_room(const struct cunei_stream *stream,
                                          uint64_t now, unsigned words)
 {
@@ -136,9 +136,9 @@ static inline void cunei_stream_put_two(struct cunei_stream *stream, uint64_t no
 }
 
 /*
- * Lines: one near to the last that was told in full in this packet, and of the same
- * function, takes a record only.  `owner` is who tells of the function's lines; what
- * has that address may be another one when `epoch` has changed.
+ * A line near the last `line` event of this packet, in the same function, takes one
+ * word instead of two.  `owner` identifies the function by an address, which may belong
+ * to another function once `epoch` has changed.
  */
 static inline bool cunei_stream_is_near(const struct cunei_stream *stream,
                                         const void *owner, uint32_t epoch,
@@ -148,7 +148,7 @@ static inline bool cunei_stream_is_near(const struct cunei_stream *stream,
            line - stream->line_top < CUNEI_NEAR_COUNT;
 }
 
-/* One that is, and for which there is room for a word. */
+/* Write a line that is near; there must be room for one word. */
 static inline void cunei_stream_put_near(struct cunei_stream *stream, uint64_t now,
                                          enum cunei_phase phase, uint32_t line)
 {
@@ -159,7 +159,7 @@ static inline void cunei_stream_put_near(struct cunei_stream *stream, uint64_t n
                          (uint64_t)phase << CUNEI_PHASE_SHIFT);
 }
 
-/* Any other, and for which there is room for two. */
+/* Write any other line; there must be room for two words. */
 static inline void cunei_stream_put_line(struct cunei_stream *stream, uint64_t now,
                                          enum cunei_phase phase, uint32_t function,
                                          uint32_t line, const void *owner,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads: each gets a stream at its first event, and a slot for it, which the next
- * thread takes over when it ends.
+ * A thread gets a stream, and a slot for it, at its first event.  When it ends, the
+ * next thread takes over the slot.
  */
 #include "rt/thread.h"
 
@@ -24,7 +24,7 @@ _Thread_local struct cunei_stream *cunei_stream_own;
 
 static pthread_key_t thread_end;
 static struct cunei_recorder_state
-    *watched; /* the end of a thread carries no argument */
+    *watched; /* the callback at a thread's end gets only the stream */
 
 /* Close the thread's packet and let another thread have its slot; lock held. */
 static void give_slot_back(struct cunei_recorder_state *recording,
@@ -43,7 +43,7 @@ static void give_slot_back(struct cunei_recorder_state *recording,
     recording->live->streams[slot->number].thread = 0;
     slot->next_free = recording->free_slots;
     recording->free_slots = slot;
-    /* After a burst of threads most slots stay idle: let their memory go. */
+    /* After many short threads most slots stay idle: free their memory. */
     if (++recording->free_count > IDLE_SLOTS_MAX)
         (void)madvise(slot->buffers, CUNEI_LIVE_STREAM_SIZE, MADV_DONTNEED);
 }
@@ -59,7 +59,7 @@ static void unlink_stream(struct cunei_recorder_state *recording,
         stream->next->previous = stream->previous;
 }
 
-/* A thread ends; no interpreter is near. */
+/* A thread ends; the interpreter cannot be used here. */
 static void end_thread(void *own)
 {
     struct cunei_recorder_state *recording = watched;
@@ -73,7 +73,7 @@ static void end_thread(void *own)
     free(stream);
 }
 
-/* What the system knows the calling thread by. */
+/* The thread's id and CPU clock. */
 static void identify(struct cunei_stream *stream)
 {
     stream->vtid = (uint32_t)gettid();
@@ -123,7 +123,7 @@ static bool may_add_slot(const struct cunei_recorder_state *recording, uint64_t 
            !cunei_recorder_is_full(recording);
 }
 
-/* A slot that nobody has; NULL: there is none to be had.  Lock held. */
+/* A slot without an owner; NULL: there is none.  The caller holds the lock. */
 static struct cunei_slot *take_slot(struct cunei_recorder_state *recording,
                                     uint64_t now)
 {
@@ -137,7 +137,7 @@ static struct cunei_slot *take_slot(struct cunei_recorder_state *recording,
     if (!may_add_slot(recording, now))
         return NULL;
     slot = cunei_live_add_slot(recording, CUNEI_STREAM_EVENTS);
-    /* Not with every event anew: what failed costs system calls. */
+    /* Do not try again at once: a failure costs system calls. */
     if (!slot)
         recording->no_slot_until = now + recording->metadata.frequency / 10;
     return slot;
@@ -173,9 +173,9 @@ bool cunei_thread_begin(struct cunei_recorder_state *recording,
 }
 
 /*
- * To a thread that is just writing an event, a deadline before that would look like one
- * in the far future.  So it is put a little ahead, and again where that took too long.
- * Where its next event is to be looked at anyway, that stays so.
+ * The thread may be writing an event right now.  It would take a deadline before that
+ * event for one in the far future, so we set the deadline a little ahead, and again if
+ * this took too long.  A deadline that has passed stays.
  */
 static void move_deadline(struct cunei_stream *stream)
 {
@@ -202,8 +202,8 @@ void cunei_thread_poke_all(struct cunei_recorder_state *recording)
     }
 }
 
-/* Send a stream through cunei_recorder_room at a tick that is to come, or now; nobody
- * is just writing to it. */
+/* Send a stream through cunei_recorder_room at a coming tick, or at its next event. The
+ * thread is not writing an event right now. */
 static void set_deadline(struct cunei_stream *stream, uint64_t tick)
 {
     uint64_t last = stream->last;
@@ -222,10 +222,10 @@ void cunei_thread_alarm_all(struct cunei_recorder_state *recording, uint64_t tic
     (void)pthread_mutex_unlock(&recording->lock);
 }
 
-void cunei_thread_renew_all(struct cunei_recorder_state *recording, bool goes_on)
+void cunei_thread_renew_all(struct cunei_recorder_state *recording, bool keeps_on)
 {
     (void)pthread_mutex_lock(&recording->lock);
-    recording->renews = goes_on;
+    recording->renews = keeps_on;
     atomic_fetch_add(&recording->renewals, 1);
     for (struct cunei_stream *stream = recording->streams; stream;
          stream = stream->next)
@@ -260,7 +260,7 @@ int cunei_thread_close_all(struct cunei_recorder_state *recording)
 {
     int rc = 0;
 
-    /* What threads without a stream lost is told in the first one. */
+    /* The first stream counts what threads without a stream have lost. */
     if (recording->slots[0])
         cunei_packet_count_lost(recording, recording->slots[0],
                                 recording->lost_without_stream);

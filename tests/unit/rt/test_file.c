@@ -259,7 +259,7 @@ static void a_program_that_takes_every_descriptor_does_not_stop_us(void **state)
     struct rlimit before;
     int taken[MAX];
 
-    if (!CUNEI_APART_WORKS)
+    if (!CUNEI_RUN_IN_CHILD_WORKS)
         skip();
     limit(RLIMIT_NOFILE, MAX / 2, &before);
     size_t count = take_all(taken, MAX);
