@@ -139,8 +139,9 @@ static void put_thread(struct dump *dump, const struct cunei_trace_event *event)
 }
 
 /* An argument's text is two: its name and its value. */
-static void put_argument(struct dump *dump, const struct cunei_argument *argument)
+static void put_argument(struct dump *dump, const void *event)
 {
+    const struct cunei_argument *argument = event;
     size_t size = strnlen(argument->text, argument->length);
     size_t name = argument->name_length < size ? argument->name_length : size;
     size_t value = name && name < size ? name + 1 : name; /* behind the `=` */
@@ -152,8 +153,9 @@ static void put_argument(struct dump *dump, const struct cunei_argument *argumen
 }
 
 /* So are those of a value; and a number may be one that its bits do not show. */
-static void put_value(struct dump *dump, const struct cunei_user_value *value)
+static void put_value(struct dump *dump, const void *event)
 {
+    const struct cunei_user_value *value = event;
     struct cunei_user_event_text name = cunei_user_event_name(value);
 
     put(dump, ",\"name\":");
@@ -162,8 +164,9 @@ static void put_value(struct dump *dump, const struct cunei_user_value *value)
     cunei_user_event_format(value, true, &dump->out);
 }
 
-static void put_counter(struct dump *dump, const struct cunei_counter *counter)
+static void put_counter(struct dump *dump, const void *event)
 {
+    const struct cunei_counter *counter = event;
     put(dump, ",\"value\":");
     cunei_user_event_format_number(
         counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &dump->out);
@@ -172,36 +175,24 @@ static void put_counter(struct dump *dump, const struct cunei_counter *counter)
         counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &dump->out);
 }
 
-/* What the payload's fields say, as people would. */
-static void put_meaning(struct dump *dump, const struct cunei_trace_event *event)
-{
-    switch (event->class) {
-    case CUNEI_CLASS_ARGUMENT:
-        put_argument(dump, (const void *)event->words);
-        break;
-    case CUNEI_CLASS_COUNTER:
-        put_counter(dump, (const void *)event->words);
-        break;
-    case CUNEI_CLASS_MARK:
-    case CUNEI_CLASS_PARAMETER:
-    case CUNEI_CLASS_TAG:
-    case CUNEI_CLASS_METADATA:
-        put_value(dump, (const void *)event->words);
-        break;
-    default:
-        break;
-    }
-}
+/* JSON members besides the payload, for fields whose meaning depends on each other. */
+static void (*const put_meaning[CUNEI_CLASS_COUNT])(struct dump *dump,
+                                                    const void *event) = {
+    [CUNEI_CLASS_ARGUMENT] = put_argument, [CUNEI_CLASS_COUNTER] = put_counter,
+    [CUNEI_CLASS_MARK] = put_value,        [CUNEI_CLASS_PARAMETER] = put_value,
+    [CUNEI_CLASS_TAG] = put_value,         [CUNEI_CLASS_METADATA] = put_value,
+};
 
 static void put_payload(struct dump *dump, const struct cunei_trace_event *event)
 {
     uint32_t function = (uint32_t)cunei_event_function(event->words);
+    uint32_t class = cunei_event_class_of(event->words[0]);
 
     put(dump, dump->json ? ",\"payload\":{" : ", {");
     cunei_event_fields_format(&dump->out, event->words, dump->json);
     put(dump, dump->json ? "}" : " }");
-    if (dump->json)
-        put_meaning(dump, event);
+    if (dump->json && put_meaning[class])
+        put_meaning[class](dump, event->words);
     if (function != 0) {
         put(dump, dump->json ? ",\"function\":" : " ");
         put(dump, function_name(dump, event->process, function));

@@ -157,30 +157,21 @@ static void put_row(struct cunei_buffer *out, const char *name)
     cunei_buffer_format(out, "\n  %-10s", name);
 }
 
-/* What there is besides calls. */
-static void put_kinds(struct cunei_buffer *out, const struct cunei_count *count)
+/* Events other than calls. */
+static void put_kinds(struct cunei_buffer *out,
+                      const struct cunei_info_count *inventory)
 {
-    const struct {
-        uint64_t count;
-        const char *what;
-    } kinds[] = {
-        {count->exceptions, "exception"},   {count->collections, "gc pause"},
-        {count->steps, "task step"},        {count->switches, "greenlet change"},
-        {count->values, "recorded value"},  {count->lines, "line"},
-        {count->regions, "region"},         {count->parameters, "parameter"},
-        {count->counters, "counter value"}, {count->marks, "mark"},
-        {count->tokens, "token tick"},
-    };
     bool is_first = true;
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (kinds[i].count == 0)
+    for (size_t i = 0; i < CUNEI_INFO_KINDS; i++) {
+        uint64_t count = cunei_info_count_of(inventory, i);
+        if (count == 0 || cunei_info_kinds[i].is_budget)
             continue;
         if (is_first)
             put_row(out, "besides");
         else
             cunei_buffer_append_text(out, ", ");
-        put_counted(out, kinds[i].count, kinds[i].what);
+        put_counted(out, count, cunei_info_kinds[i].what);
         is_first = false;
     }
 }
@@ -201,7 +192,7 @@ static void put_hook(struct cunei_buffer *out, const struct cunei_process *told)
 
 /* What of it was to be recorded, and for how much. */
 static void put_choice(struct cunei_buffer *out, const struct cunei_process *told,
-                       const struct cunei_count *count)
+                       const struct cunei_info_count *inventory)
 {
     if (told->pattern_count > 0)
         put_row(out, "filter");
@@ -215,9 +206,12 @@ static void put_choice(struct cunei_buffer *out, const struct cunei_process *tol
         return;
     put_row(out, "budget");
     cunei_buffer_format(out, "%g %%: ", (double)told->budget / 1e4);
-    put_counted(out, count->demotions, "demotion");
-    cunei_buffer_append_text(out, ", ");
-    put_counted(out, count->bursts, "burst");
+    for (size_t i = 0, shown = 0; i < CUNEI_INFO_KINDS; i++) {
+        if (!cunei_info_kinds[i].is_budget)
+            continue;
+        cunei_buffer_append_text(out, shown++ ? ", " : "");
+        put_counted(out, cunei_info_count_of(inventory, i), cunei_info_kinds[i].what);
+    }
 }
 
 static void put_process(struct cunei_buffer *out,
@@ -251,7 +245,7 @@ static void put_process(struct cunei_buffer *out,
             cunei_buffer_format(out, ", %s", told->executable);
     }
     put_hook(out, told);
-    put_choice(out, told, &inventory->count);
+    put_choice(out, told, inventory);
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -263,7 +257,7 @@ static void put_process(struct cunei_buffer *out,
     put_counted(out, inventory->functions, "function");
     cunei_buffer_append_text(out, " in ");
     put_counted(out, inventory->threads, "thread");
-    put_kinds(out, &inventory->count);
+    put_kinds(out, inventory);
     put_row(out, "size");
     put_size(out, inventory->bytes);
     cunei_buffer_append_text(out, ": ");
@@ -318,19 +312,6 @@ static void put_json_process(struct cunei_buffer *out,
         {"streams", inventory->streams},
         {"packets", inventory->packets},
         {"events", inventory->events},
-        {"exceptions", inventory->count.exceptions},
-        {"collections", inventory->count.collections},
-        {"steps", inventory->count.steps},
-        {"switches", inventory->count.switches},
-        {"values", inventory->count.values},
-        {"lines", inventory->count.lines},
-        {"regions", inventory->count.regions},
-        {"parameters", inventory->count.parameters},
-        {"counters", inventory->count.counters},
-        {"marks", inventory->count.marks},
-        {"tokens", inventory->count.tokens},
-        {"demotions", inventory->count.demotions},
-        {"bursts", inventory->count.bursts},
         {"budget_millionths", told->budget},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
@@ -359,6 +340,9 @@ static void put_json_process(struct cunei_buffer *out,
     put_json_list(out, "patterns", told->patterns, told->pattern_count);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, numbers[i].key, numbers[i].value);
+    for (size_t i = 0; i < CUNEI_INFO_KINDS; i++)
+        cunei_buffer_format(out, ",\"%s\":%" PRIu64, cunei_info_kinds[i].key,
+                            cunei_info_count_of(inventory, i));
     cunei_buffer_format(out, ",\"unheard\":%s,\"full\":%s,\"damaged\":%s}",
                         told->unheard ? "true" : "false", told->full ? "true" : "false",
                         inventory->rc < 0 ? "true" : "false");

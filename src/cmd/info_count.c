@@ -7,6 +7,35 @@
 
 #include "base/units.h"
 
+#define ENTER  (1u << CUNEI_PHASE_ENTER)
+#define LEAVE  (1u << CUNEI_PHASE_LEAVE)
+#define RESUME (1u << CUNEI_PHASE_RESUME)
+#define ANY    ((1u << CUNEI_PHASES) - 1)
+
+const struct cunei_info_kind cunei_info_kinds[CUNEI_INFO_KINDS] = {
+    {CUNEI_CLASS_EXCEPTION, ENTER, "exceptions", "exception", false},
+    {CUNEI_CLASS_GC, LEAVE, "collections", "gc pause", false},
+    {CUNEI_CLASS_TASK, ANY & ~LEAVE, "steps", "task step", false},
+    {CUNEI_CLASS_SWITCH, ANY, "switches", "greenlet change", false},
+    {CUNEI_CLASS_ARGUMENT, ANY, "values", "recorded value", false},
+    {CUNEI_CLASS_LINE, ANY & ~RESUME, "lines", "line", false},
+    {0, ANY, "regions", "region", false},
+    {CUNEI_CLASS_PARAMETER, ANY, "parameters", "parameter", false},
+    {CUNEI_CLASS_COUNTER, ANY, "counters", "counter value", false},
+    {CUNEI_CLASS_MARK, ANY, "marks", "mark", false},
+    {CUNEI_CLASS_TOKEN, RESUME, "tokens", "token tick", false},
+    {CUNEI_CLASS_DEMOTE, ENTER, "demotions", "demotion", true},
+    {CUNEI_CLASS_DEMOTE, RESUME, "bursts", "burst", true},
+};
+
+uint64_t cunei_info_count_of(const struct cunei_info_count *inventory, size_t kind)
+{
+    const struct cunei_info_kind *row = &cunei_info_kinds[kind];
+
+    return row->class ? cunei_count_of(&inventory->count, row->class, row->phases)
+                      : inventory->count.regions;
+}
+
 static uint64_t metadata_size(const struct cunei_trace_process *process)
 {
     struct stat status;

@@ -3,6 +3,7 @@
 #ifndef CUNEI_CMD_INFO_COUNT_H
 #define CUNEI_CMD_INFO_COUNT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,21 @@ struct cunei_info_count {
     int rc; /* of the first stream that could not be read to its end; 0: none */
     struct cunei_trace_error error;
 };
+
+/* The kinds of events that info counts; a new event class gets a row to be counted. */
+struct cunei_info_kind {
+    uint32_t class;   /* enum cunei_class, or 0: regions */
+    uint32_t phases;  /* bits 1 << phase */
+    const char *key;  /* in JSON */
+    const char *what; /* for people, in the singular */
+    bool is_budget;   /* shown with the budget */
+};
+
+#define CUNEI_INFO_KINDS 13
+extern const struct cunei_info_kind cunei_info_kinds[CUNEI_INFO_KINDS];
+
+/* How many events of a kind there are, by its index. */
+uint64_t cunei_info_count_of(const struct cunei_info_count *inventory, size_t kind);
 
 void cunei_info_count_take(struct cunei_info_count *inventory,
                            const struct cunei_trace_process *process);

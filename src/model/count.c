@@ -5,51 +5,6 @@
 
 #include "wire/id_kind.h"
 
-static void count_builtin(struct cunei_count *count, uint64_t record)
-{
-    uint64_t phase = record >> CUNEI_PHASE_SHIFT;
-    uint32_t class = cunei_record_class(record);
-
-    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
-    case CUNEI_CLASS_EXCEPTION:
-        count->exceptions += phase == CUNEI_PHASE_ENTER;
-        break;
-    case CUNEI_CLASS_GC:
-        count->collections += phase == CUNEI_PHASE_LEAVE;
-        break;
-    case CUNEI_CLASS_TASK:
-        count->steps += phase != CUNEI_PHASE_LEAVE;
-        break;
-    case CUNEI_CLASS_SWITCH:
-        count->switches++;
-        break;
-    case CUNEI_CLASS_LINE:
-        count->lines += phase != CUNEI_PHASE_RESUME;
-        break;
-    case CUNEI_CLASS_ARGUMENT:
-        count->values++;
-        break;
-    case CUNEI_CLASS_PARAMETER:
-        count->parameters++;
-        break;
-    case CUNEI_CLASS_COUNTER:
-        count->counters++;
-        break;
-    case CUNEI_CLASS_MARK:
-        count->marks++;
-        break;
-    case CUNEI_CLASS_TOKEN:
-        count->tokens += phase == CUNEI_PHASE_RESUME;
-        break;
-    case CUNEI_CLASS_DEMOTE:
-        count->demotions += phase == CUNEI_PHASE_ENTER;
-        count->bursts += phase == CUNEI_PHASE_RESUME;
-        break;
-    default:
-        break;
-    }
-}
-
 /* What an event is of: a record's class, or the function of a `call`. */
 static bool is_region(const struct cunei_id_kinds *kinds, const uint64_t *event)
 {
@@ -58,6 +13,16 @@ static bool is_region(const struct cunei_id_kinds *kinds, const uint64_t *event)
     if (class == CUNEI_CLASS_CALL)
         class = event[1] < CUNEI_FUNCTION_END ? (uint32_t)event[1] : 0;
     return cunei_id_kinds_is_region(kinds, class);
+}
+
+uint64_t cunei_count_of(const struct cunei_count *count, enum cunei_class class,
+                        unsigned phases)
+{
+    uint64_t sum = 0;
+
+    for (unsigned phase = 0; phase < CUNEI_PHASES; phase++)
+        sum += phases & 1u << phase ? count->builtin[class][phase] : 0;
+    return sum;
 }
 
 void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *kinds,
@@ -76,7 +41,7 @@ void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *k
             /* One that is broken takes all that is left. */
             i += size ? size - 1 : word_count - i - 1;
             if (cunei_record_class(record) != CUNEI_CLASS_CALL || size == 0) {
-                count_builtin(count, record);
+                count->builtin[cunei_event_class_of(record)][phase]++;
                 continue;
             }
         }

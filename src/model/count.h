@@ -6,22 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/event.h"
+
 struct cunei_id_kinds;
 
 struct cunei_count {
     uint64_t events;
     uint64_t calls;
     uint64_t resumes;
-    uint64_t exceptions; /* raised */
-    uint64_t collections;
-    uint64_t steps; /* of tasks */
-    uint64_t switches;
-    uint64_t values;                              /* arguments and results */
-    uint64_t lines;                               /* that began */
-    uint64_t regions;                             /* that began */
-    uint64_t parameters, counters, marks, tokens; /* what was said of each */
-    uint64_t demotions, bursts;                   /* of a budget */
+    uint64_t regions; /* that began */
+    uint64_t builtin[CUNEI_CLASS_COUNT][CUNEI_PHASES];
 };
+
+/* The events of a built-in class in some phases: bits 1 << phase. */
+uint64_t cunei_count_of(const struct cunei_count *count, enum cunei_class class,
+                        unsigned phases);
 
 /* Add what the words of a packet hold; no kinds: of functions alone. */
 void cunei_count_words(struct cunei_count *count, const struct cunei_id_kinds *kinds,

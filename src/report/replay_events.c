@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/event_fields.h"
 #include "report/replay_line.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -156,16 +157,18 @@ static void put_value(struct cunei_replay_line *telling,
     cunei_buffer_fini(&text);
 }
 
-/* What the program said under a name, after a word for what it is. */
+/* A mark, parameter or metadata of the program, after the name of its class. */
 static int tell_value(struct cunei_replay_line *telling,
-                      const struct cunei_walk_step *step, const char *word)
+                      const struct cunei_walk_step *step)
 {
     const struct cunei_user_value *event = (const void *)step->event;
+    uint32_t class = cunei_record_class(event->record);
 
     int rc = begin(telling, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, word);
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, cunei_event_class(class)->name);
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, " ");
     put_value(telling, event);
     return cunei_replay_line_end(telling);
 }
@@ -245,67 +248,96 @@ static int tell_gc(struct cunei_replay_line *telling,
     return cunei_replay_line_end(telling);
 }
 
-int cunei_replay_line_remember(struct cunei_replay_line *telling,
-                               const struct cunei_walk_step *step)
+/* A class without a sentence of its own: its name and its fields. */
+static int tell_fields(struct cunei_replay_line *telling,
+                       const struct cunei_walk_step *step)
+{
+    uint32_t class = cunei_record_class(step->event[0]);
+    struct cunei_buffer fields = {0};
+
+    int rc = begin(telling, step);
+    if (rc != 0)
+        return rc;
+    cunei_replay_line_word(telling, CUNEI_INK_DIM, cunei_event_class(class)->name);
+    cunei_event_fields_format(&fields, step->event, false);
+    put_copy(telling, CUNEI_INK_PLAIN, fields.data ? fields.data : "", fields.size);
+    telling->line.failed |= fields.failed;
+    cunei_buffer_fini(&fields);
+    return cunei_replay_line_end(telling);
+}
+
+static int remember_task(struct cunei_replay_line *telling,
+                         const struct cunei_walk_step *step)
 {
     const struct cunei_task *task = (const void *)step->event;
 
-    switch (cunei_record_class(step->event[0])) {
-    case CUNEI_CLASS_ARGUMENT:
-        return cunei_replay_line_take(telling, step);
-    case CUNEI_CLASS_TASK:
-        if (task->length > 0 && task->name[0])
-            cunei_tasks_name(&telling->tasks,
-                             cunei_tasks_find(&telling->tasks, task->task), task->name,
-                             task->length, step->time);
-        return 0;
-    case CUNEI_CLASS_GC:
-        telling->collected_since =
-            telling->is_collecting ? telling->collecting_since : step->time;
-        telling->is_collecting =
-            cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
-        telling->collecting_since = step->time;
-        return 0;
-    default:
-        return 0;
-    }
+    if (task->length > 0 && task->name[0])
+        cunei_tasks_name(&telling->tasks, cunei_tasks_find(&telling->tasks, task->task),
+                         task->name, task->length, step->time);
+    return 0;
+}
+
+static int remember_gc(struct cunei_replay_line *telling,
+                       const struct cunei_walk_step *step)
+{
+    telling->collected_since =
+        telling->is_collecting ? telling->collecting_since : step->time;
+    telling->is_collecting = cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
+    telling->collecting_since = step->time;
+    return 0;
+}
+
+typedef int (*step_function)(struct cunei_replay_line *telling,
+                             const struct cunei_walk_step *step);
+
+/* What a replay does with an event; a class that is not listed prints its fields. */
+static const struct {
+    step_function remember; /* also if no line is printed */
+    step_function print;
+    bool is_hidden; /* it has no line of its own */
+    bool has_duration;
+} events[CUNEI_CLASS_COUNT] = {
+    [CUNEI_CLASS_DEFINE] = {.is_hidden = true},
+    [CUNEI_CLASS_GAP] = {.print = tell_gap},
+    [CUNEI_CLASS_DEMOTE] = {.is_hidden = true},
+    [CUNEI_CLASS_TASK] = {.remember = remember_task, .print = tell_task},
+    [CUNEI_CLASS_THREAD_NAME] = {.print = tell_name},
+    [CUNEI_CLASS_EXCEPTION] = {.print = tell_exception},
+    [CUNEI_CLASS_GC] = {.remember = remember_gc,
+                        .print = tell_gc,
+                        .has_duration = true},
+    [CUNEI_CLASS_LINE] = {.print = tell_line},
+    [CUNEI_CLASS_ARGUMENT] = {.remember = cunei_replay_line_take, .is_hidden = true},
+    [CUNEI_CLASS_MARK] = {.print = tell_value},
+    [CUNEI_CLASS_COUNTER] = {.print = tell_counter},
+    [CUNEI_CLASS_PARAMETER] = {.print = tell_value},
+    [CUNEI_CLASS_SAMPLE] = {.is_hidden = true},
+    [CUNEI_CLASS_TAG] = {.is_hidden = true},
+    [CUNEI_CLASS_METADATA] = {.print = tell_value},
+    [CUNEI_CLASS_TOKEN] = {.print = tell_token},
+};
+
+int cunei_replay_line_remember(struct cunei_replay_line *telling,
+                               const struct cunei_walk_step *step)
+{
+    uint32_t class = cunei_event_class_of(step->event[0]);
+
+    return events[class].remember ? events[class].remember(telling, step) : 0;
 }
 
 int cunei_replay_line_event(struct cunei_replay_line *telling,
                             const struct cunei_walk_step *step)
 {
-    uint32_t class = cunei_record_class(step->event[0]);
-    /* They take no time: with a least time they are left out. */
-    bool is_shown = telling->options->min_time_ns == 0 &&
-                    cunei_replay_line_shows(telling, step->depth);
+    uint32_t class = cunei_event_class_of(step->event[0]);
+    /* --min-time leaves out what takes no time. */
+    bool is_shown =
+        (telling->options->min_time_ns == 0 || events[class].has_duration) &&
+        cunei_replay_line_shows(telling, step->depth);
 
-    switch (class) {
-    case CUNEI_CLASS_GAP:
-        return is_shown ? tell_gap(telling, step) : 0;
-    case CUNEI_CLASS_GC:
-        return cunei_replay_line_shows(telling, step->depth) ? tell_gc(telling, step)
-                                                             : 0;
-    case CUNEI_CLASS_EXCEPTION:
-        return is_shown ? tell_exception(telling, step) : 0;
-    case CUNEI_CLASS_TASK:
-        return is_shown ? tell_task(telling, step) : 0;
-    case CUNEI_CLASS_THREAD_NAME:
-        return is_shown ? tell_name(telling, step) : 0;
-    case CUNEI_CLASS_LINE:
-        return is_shown ? tell_line(telling, step) : 0;
-    case CUNEI_CLASS_MARK:
-        return is_shown ? tell_value(telling, step, "mark ") : 0;
-    case CUNEI_CLASS_PARAMETER:
-        return is_shown ? tell_value(telling, step, "parameter ") : 0;
-    case CUNEI_CLASS_METADATA:
-        return is_shown ? tell_value(telling, step, "metadata ") : 0;
-    case CUNEI_CLASS_COUNTER:
-        return is_shown ? tell_counter(telling, step) : 0;
-    case CUNEI_CLASS_TOKEN:
-        return is_shown ? tell_token(telling, step) : 0;
-    default:
+    if (events[class].is_hidden || !is_shown)
         return 0;
-    }
+    return events[class].print ? events[class].print(telling, step)
+                               : tell_fields(telling, step);
 }
 
 int cunei_replay_line_switch(struct cunei_replay_line *telling,

@@ -42,6 +42,7 @@ enum cunei_phase {
     CUNEI_PHASE_LEAVE,  /* its end, by return or by an exception */
     CUNEI_PHASE_RESUME, /* re-entry of a generator or coroutine, also by throw() */
     CUNEI_PHASE_YIELD,  /* it is suspended */
+    CUNEI_PHASES,
 };
 
 /*
@@ -112,6 +113,16 @@ static inline enum cunei_phase cunei_record_phase(uint64_t record)
 static inline int cunei_class_is_near(uint32_t class)
 {
     return class - CUNEI_NEAR_FIRST < CUNEI_NEAR_COUNT;
+}
+
+/* The built-in class of a record, that of `line` for near lines; 0: another one. */
+static inline uint32_t cunei_event_class_of(uint64_t record)
+{
+    uint32_t class = cunei_record_class(record);
+
+    return cunei_class_is_near(class)  ? CUNEI_CLASS_LINE
+           : class < CUNEI_CLASS_COUNT ? class
+                                       : 0;
 }
 
 /*
