@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts words with functions that do next to nothing: see docs/budget.md."""
+"""Counts words with tiny functions: see docs/how-to/keep-a-budget.md."""
 
 import sys
 import time

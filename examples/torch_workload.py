@@ -6,8 +6,8 @@
 It runs on a GPU where there is one.  Images are drawn, not read, and every random
 number comes from a seed, so that two runs call the same functions as often.
 
-To compare what two profilers say of it (docs/validation.md), each looks at the same
-part of it, and not at what is imported and compiled when PyTorch is first used:
+To compare two profilers (docs/explanation/validation.md), both measure the same part of
+it, without the imports and compilations of PyTorch's first use:
 
     python examples/torch_workload.py --cunei DIRECTORY
     python examples/torch_workload.py --cprofile FILE

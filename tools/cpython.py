@@ -249,7 +249,7 @@ def summarize(version, results):
     if slow:
         print(f"  too slow on this machine, even plain: {' '.join(slow)}")
     exempt = sum(len(result.exempt) for result in ran)
-    print(f"  {exempt} tests may change and do: docs/cpython-tests.md tells why")
+    print(f"  {exempt} tests may change and do, see docs/explanation/validation.md")
     show_tests("are flaky", {row.module: row.flaky for row in ran})
     show_tests(
         "end otherwise when recorded", {row.module: row.differing for row in ran}

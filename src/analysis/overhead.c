@@ -9,7 +9,7 @@
 /*
  * An event costs `times` the floor, and up to `more` times that on top.  The floor may
  * have been measured while the machine was slow, and the program have run while it was
- * not.  What was found in programs: see docs/filters.md.
+ * not.  What was found in programs: see docs/explanation/how-exact.md.
  */
 static const struct {
     double times, more;

@@ -138,7 +138,7 @@ bool cunei_doctor_next_lack(const struct cunei_doctor *patient,
     return cunei_version_limits_next(&version, lack);
 }
 
-/* What it cannot give; docs/versions.md says more. */
+/* What it cannot give; docs/reference/python-versions.md says more. */
 void cunei_doctor_check_version(const struct cunei_doctor *patient,
                                 struct cunei_finding *finding)
 {

@@ -18,7 +18,7 @@
 #include "text/json.h"
 #include "text/names.h"
 
-/* What an event costs where the trace does not say: see docs/speed.md. */
+/* What an event costs where the trace does not say: see docs/explanation/cost.md. */
 #define ASSUMED_COST_NS 25.0
 
 struct values {

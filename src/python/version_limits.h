@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What cunei cannot record on a CPython version; docs/versions.md has the details.
+ * What cunei cannot record on a CPython version: docs/reference/python-versions.md.
  *
  *     struct cunei_version_limit limit = {0};
  *     while (cunei_version_limits_next(&version, &limit))

@@ -222,7 +222,7 @@ def test_options_that_do_not_go_together_are_told_with_their_place(
 
 
 def test_the_example_of_the_docs_is_taken(project):
-    page = ROOT / "docs/filters.md"
+    page = ROOT / "docs/reference/patterns.md"
     lines = page.read_text().partition("    [tool.cunei]\n")[2].splitlines()
     example = list(itertools.takewhile(lambda line: line.startswith("    "), lines))
     assert len(example) > 3

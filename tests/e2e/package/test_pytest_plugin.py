@@ -9,7 +9,7 @@ import pytest
 from proof import FREE_THREADED, ROOT, needs_monitoring
 from tested import TESTS, regions, report, rows, run
 
-PAGE = ROOT / "docs" / "pytest.md"
+PAGE = ROOT / "docs" / "how-to" / "find-slow-tests.md"
 
 NAMES = ["quick", "slow", "text[a b]", "text[\\xe9]", "fails", "forks", "skipped"]
 REGIONS = {f"test_it.py::test_{name}" for name in NAMES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples of docs/events.md run, recorded and not."""
+"""The examples of docs/how-to/add-regions-and-counters.md run, recorded and not."""
 
 import re
 import textwrap
@@ -8,7 +8,7 @@ import pytest
 from proof import ROOT, python
 from saying import record
 
-PAGE = ROOT / "docs" / "events.md"
+PAGE = ROOT / "docs" / "how-to" / "add-regions-and-counters.md"
 BLOCKS = re.findall(r"(?:^(?:    .*)?\n)+", PAGE.read_text(), re.MULTILINE)
 EXAMPLES = [textwrap.dedent(block) for block in BLOCKS if "    import cunei" in block]
 
