@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
@@ -14,33 +15,73 @@
 #include "cmd/common/progress_bar.h"
 #include "cmd/suggest/lines.h"
 #include "report/report.h"
+#include "report/section.h"
+#include "report/sections.h"
 #include "rt/refusal.h"
 #include "trace/trace.h"
 
-static const char *const sort_names[] = {"self", "total", "calls", "mean", "p50",
-                                         "p99",  "max",   "name",  NULL};
-
 #define VALUE(name) offsetof(struct cunei_report_values, report.name)
 
-const struct cunei_option cunei_report_view_options[] = {
+/* The options of the sections; those that `cunei run` has for recording only where
+ * `is_run` is false. */
+static void make_section_options(struct cunei_option *rows, bool is_run)
+{
+    for (size_t i = 0; cunei_report_sections[i]; i++) {
+        const struct cunei_report_section *section = cunei_report_sections[i];
+        size_t value = offsetof(struct cunei_report_values, sections) +
+                       i * sizeof(struct cunei_report_section_value);
+        if (!section->help || (is_run && section->is_recording))
+            continue;
+        *rows = (struct cunei_option){.name = section->name,
+                                      .letter = section->letter,
+                                      .value = section->value,
+                                      .help = section->help};
+        if (!section->value) {
+            rows->kind = CUNEI_OPTION_FLAG;
+            value += offsetof(struct cunei_report_section_value, is_asked);
+        } else if (section->is_repeatable) {
+            rows->kind = CUNEI_OPTION_LIST;
+            value += offsetof(struct cunei_report_section_value, names);
+        } else {
+            rows->kind = CUNEI_OPTION_TEXT;
+            value += offsetof(struct cunei_report_section_value, name);
+        }
+        rows++->offset = value;
+    }
+}
+
+static const struct cunei_option *run_section_options(void)
+{
+    static struct cunei_option rows[CUNEI_REPORT_SECTIONS_MAX + 1];
+
+    if (!rows[0].name)
+        make_section_options(rows, true);
+    return rows;
+}
+
+static const struct cunei_option *report_section_options(void)
+{
+    static struct cunei_option rows[CUNEI_REPORT_SECTIONS_MAX + 1];
+
+    if (!rows[0].name)
+        make_section_options(rows, false);
+    return rows;
+}
+
+static const struct cunei_option row_options[] = {
     {.name = "sort",
      .letter = 's',
      .kind = CUNEI_OPTION_CHOICE,
      .value = "KEY",
      .help = "order by one of these",
      .offset = VALUE(sort),
-     .choices = sort_names},
+     .choices = cunei_report_sort_names},
     {.name = "limit",
      .letter = 'n',
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
      .help = "show the first N rows (default 25; 0: all)",
      .offset = VALUE(limit)},
-    {.name = "tree",
-     .letter = 't',
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show the call tree with inclusive times",
-     .offset = VALUE(tree)},
     {.name = "depth",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
@@ -51,45 +92,6 @@ const struct cunei_option cunei_report_view_options[] = {
      .value = "P",
      .help = "of the tree, show what took P % of the wall time\n(default 1)",
      .offset = offsetof(struct cunei_report_values, min_percent)},
-    {.name = "callers",
-     .kind = CUNEI_OPTION_TEXT,
-     .value = "NAME",
-     .help = "show who called a function: its name, a glob of it,\nor a pattern",
-     .offset = VALUE(callers)},
-    {.name = "threads",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show the threads: wall time, CPU time, waiting",
-     .offset = VALUE(threads)},
-    {.name = "processes",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show the tree of processes: who started whom, times,\nhow they ended",
-     .offset = VALUE(processes)},
-    {.name = "tasks",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show asyncio tasks: run time, wait time, switches",
-     .offset = VALUE(tasks)},
-    {.name = "exceptions",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show exceptions: where raised, how often, who took\nthem",
-     .offset = VALUE(exceptions)},
-    {.name = "regions",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show the program's own regions: how often, how long,\n"
-             "by the values of their parameters",
-     .offset = VALUE(regions)},
-    {.name = "counters",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show its counters: sums, spread, over time",
-     .offset = VALUE(counters)},
-    {.name = "marks",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show its marks, and its metadata",
-     .offset = VALUE(marks)},
-    {.name = "tokens",
-     .kind = CUNEI_OPTION_FLAG,
-     .help = "show its streams of tokens: time to the first,\n"
-             "tokens/s, time between two",
-     .offset = VALUE(tokens)},
     {.name = "process",
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
@@ -105,16 +107,15 @@ const struct cunei_option cunei_report_view_options[] = {
     {0},
 };
 
+const struct cunei_option cunei_report_run_options[] = {
+    {.kind = CUNEI_OPTION_TABLE, .make_table = run_section_options},
+    {.kind = CUNEI_OPTION_TABLE, .table = row_options},
+    {0},
+};
+
 static const struct cunei_option options[] = {
-    {.kind = CUNEI_OPTION_TABLE, .table = cunei_report_view_options},
-    {.name = "lines",
-     .letter = 'l',
-     .kind = CUNEI_OPTION_LIST,
-     .value = "NAME",
-     .help = "show the source of a function with what each line\n"
-             "took, where that was recorded (record --lines);\n"
-             "repeatable",
-     .offset = offsetof(struct cunei_report_values, lines)},
+    {.kind = CUNEI_OPTION_TABLE, .make_table = report_section_options},
+    {.kind = CUNEI_OPTION_TABLE, .table = row_options},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
@@ -142,36 +143,60 @@ static bool parse_percent(const char *text, double *share)
     return true;
 }
 
-int cunei_report_views(const struct cunei_report_values *values)
+/* What the option of a section asks for. */
+static struct cunei_report_choice read_choice(struct cunei_report_section_value *value)
 {
-    const struct cunei_report_options *report = &values->report;
+    if (value->names.count > 0)
+        return (struct cunei_report_choice){true, value->names.items,
+                                            value->names.count};
+    if (value->name)
+        return (struct cunei_report_choice){true, &value->name, 1};
+    return (struct cunei_report_choice){.is_asked = value->is_asked};
+}
 
-    return report->tree + report->threads + report->processes + report->tasks +
-           report->exceptions + report->regions + report->counters + report->marks +
-           report->tokens + !!report->callers + (values->lines.count > 0);
+static int refuse_several(void)
+{
+    struct cunei_buffer list = {0};
+
+    for (size_t i = 0; cunei_report_sections[i]; i++) {
+        if (cunei_report_sections[i]->help)
+            cunei_buffer_format(&list, "%s--%s", list.size > 0 ? ", " : "",
+                                cunei_report_sections[i]->name);
+    }
+    int status = cunei_cmd_usage("choose one of %s; or all of them with --json",
+                                 list.data ? list.data : "the sections");
+    cunei_buffer_fini(&list);
+    return status;
+}
+
+/* Put what is asked for into the report. */
+static int settle_sections(struct cunei_report_values *values)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; cunei_report_sections[i]; i++) {
+        struct cunei_report_choice choice = read_choice(&values->sections[i]);
+        for (size_t j = 0; j < choice.name_count; j++) {
+            if (!*choice.names[j])
+                return cunei_cmd_usage("--%s wants a name that is not empty",
+                                       cunei_report_sections[i]->name);
+        }
+        count += choice.is_asked;
+        values->report.sections[i] = choice;
+    }
+    /* An object has room for all of them. */
+    return count > 1 && !values->report.json ? refuse_several()
+                                             : CUNEI_OPTIONS_CONTINUE;
 }
 
 int cunei_report_settle(struct cunei_report_values *values)
 {
-    struct cunei_report_options *report = &values->report;
-    int views = cunei_report_views(values);
+    int status = settle_sections(values);
 
-    report->chosen =
+    if (status != CUNEI_OPTIONS_CONTINUE)
+        return status;
+    values->report.processes =
         (struct cunei_trace_choice){values->processes.items, values->processes.count};
-    report->lines = (const char *const *)values->lines.items;
-    report->line_count = values->lines.count;
-    /* An object has room for all of them. */
-    if (!report->json && views > 1)
-        return cunei_cmd_usage("--tree, --threads, --callers, --lines, --processes, "
-                               "--tasks, --exceptions, --regions, --counters, --marks "
-                               "and --tokens are views of their own; ask for one, or "
-                               "for --json");
-    if (report->callers && !*report->callers)
-        return cunei_cmd_usage("--callers wants a name that is not empty");
-    for (size_t i = 0; i < report->line_count; i++) {
-        if (!*report->lines[i])
-            return cunei_cmd_usage("--lines wants a name that is not empty");
-    }
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_CONTINUE;
@@ -183,26 +208,27 @@ void cunei_report_values_fini(struct cunei_report_values *values)
 {
     cunei_patterns_fini(&values->report.patterns);
     cunei_option_list_fini(&values->processes);
-    cunei_option_list_fini(&values->lines);
+    for (size_t i = 0; i < CUNEI_REPORT_SECTIONS_MAX; i++)
+        cunei_option_list_fini(&values->sections[i].names);
 }
 
 /* `trace` is still open. */
 static int fail(int rc, const char *path, const struct cunei_report_options *wanted,
                 const struct cunei_trace *trace)
 {
-    const struct cunei_report_unlined *unlined = wanted->unlined;
-    const char *name = unlined->name ? unlined->name : wanted->callers;
+    const struct cunei_report_missing *missing = wanted->missing;
+    const char *name = missing->name;
     struct cunei_patterns none = {0};
     char reason[200] = "";
 
-    if (unlined->name && (rc == -ENODATA || rc == -ENOENT))
-        return cunei_suggest_lines(trace, path, unlined, rc == -ENODATA);
+    if (missing->is_line && (rc == -ENODATA || rc == -ENOENT))
+        return cunei_suggest_lines(trace, path, missing, rc == -ENODATA);
     switch (rc) {
     case -ENOENT:
         return cunei_cmd_fail(0,
                               "'%s' holds no call of a function like '%s'; try a glob "
                               "as '*%s*', or 'cunei report %s --limit 0 --sort name'",
-                              path, wanted->callers, wanted->callers, path);
+                              path, name, name, path);
     case -EINVAL:
         (void)cunei_patterns_add(&none, true, name, reason, sizeof(reason));
         cunei_patterns_fini(&none);
@@ -219,11 +245,15 @@ struct text {
     struct cunei_trace_error damage; /* empty: there is none */
 };
 
-/* A million marks are a lot of text.  What is asked for by name may not be there, which
- * is found out in the end. */
+/* JSON can be long.  It is printed at once only if a name is asked for: a name without
+ * rows is an error, found after other sections were printed. */
 static bool is_streamed(const struct cunei_report_options *wanted)
 {
-    return wanted->json && !wanted->callers && !wanted->lines;
+    bool has_names = false;
+
+    for (size_t i = 0; i < CUNEI_REPORT_SECTIONS_MAX; i++)
+        has_names |= wanted->sections[i].name_count > 0;
+    return wanted->json && !has_names;
 }
 
 static void clear_progress(void *progress)
@@ -242,12 +272,12 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     struct cunei_report_options copy = *wanted;
     struct cunei_refusals refusals;
     struct cunei_trace trace;
-    struct cunei_report_unlined unlined = {0};
+    struct cunei_report_missing missing = {0};
 
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != 0)
         return status;
-    status = cunei_cmd_check_choice(&trace, path, &copy.chosen);
+    status = cunei_cmd_check_choice(&trace, path, &copy.processes);
     if (status != 0) {
         cunei_trace_close(&trace);
         return status;
@@ -256,7 +286,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     copy.refused = refusals.count;
     copy.refused_errno = refusals.reasons[0].error;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);
-    copy.unlined = &unlined;
+    copy.missing = &missing;
     copy.progress = cunei_progress_bar_show;
     copy.progress_context = &progress;
     copy.begin = clear_progress;
@@ -267,7 +297,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
         rc = -ENOMEM;
     cunei_progress_bar_clear(&progress);
     status = rc < 0 && rc != -EBADMSG ? fail(rc, path, &copy, &trace) : EXIT_SUCCESS;
-    cunei_report_unlined_fini(&unlined);
+    cunei_report_missing_fini(&missing);
     cunei_trace_close(&trace);
     return status;
 }

@@ -3,16 +3,25 @@
 #ifndef CUNEI_CMD_REPORT_H
 #define CUNEI_CMD_REPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cmd/common/options.h"
 #include "report/report.h"
 
+/* The value of a section's option, of one of these kinds. */
+struct cunei_report_section_value {
+    bool is_asked;
+    const char *name;
+    struct cunei_option_list names; /* owned */
+};
+
 /* What the options fill in; begins as CUNEI_REPORT_VALUES_DEFAULTS. */
 struct cunei_report_values {
     struct cunei_report_options report;
     const char *min_percent;
-    struct cunei_option_list processes, lines; /* owned */
+    struct cunei_option_list processes; /* owned */
+    struct cunei_report_section_value sections[CUNEI_REPORT_SECTIONS_MAX];
 };
 
 #define CUNEI_REPORT_VALUES_DEFAULTS    \
@@ -20,21 +29,18 @@ struct cunei_report_values {
         .report = CUNEI_REPORT_DEFAULTS \
     }
 
-/* What to show and how, for the report and for run; not which functions. */
-extern const struct cunei_option cunei_report_view_options[];
+/* What to show and how, for `cunei run`: without the options that choose functions. */
+extern const struct cunei_option cunei_report_run_options[];
 
-/* How many views of their own are asked for. */
-int cunei_report_views(const struct cunei_report_values *values);
-
-/* Read what the table could not.  As cunei_options_parse. */
+/* Check the values and put them into `report`.  As cunei_options_parse. */
 int cunei_report_settle(struct cunei_report_values *values);
 
 void cunei_report_values_fini(struct cunei_report_values *values);
 
 /*
- * Open the trace at `path`, recovered if need be, and print its report to `out`, as
- * wanted->style says (see cmd/common/output.h).  What goes wrong is said on stderr;
- * returns the exit status.
+ * Open the trace at `path`, recover it if necessary, and print its report to `out` in
+ * wanted->style (see cmd/common/output.h).  Errors are printed on stderr; returns the
+ * exit status.
  */
 int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
                       FILE *out);

@@ -21,6 +21,7 @@
 #include "cmd/record/summary.h"
 #include "cmd/record/trace_directory.h"
 #include "cmd/report.h"
+#include "report/sections.h"
 
 struct values {
     struct cunei_record_options recording;
@@ -46,7 +47,7 @@ static const struct cunei_option options[] = {
      .table = cunei_export_option_options,
      .offset = offsetof(struct values, exporting)},
     {.kind = CUNEI_OPTION_TABLE,
-     .table = cunei_report_view_options,
+     .table = cunei_report_run_options,
      .offset = offsetof(struct values, report)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_record_option_rows,
@@ -158,9 +159,9 @@ static int run_run(int argc, char **argv)
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
                                               argv + 1);
-    /* What was asked to be recorded is what is shown, unless another view is wanted. */
-    values.report.report.all_lines =
-        values.recording.lines.count > 0 && cunei_report_views(&values.report) == 0;
+    if (values.recording.lines.count > 0)
+        values.report.report.preferred =
+            cunei_report_sections[cunei_report_section_index("lines")];
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_report_settle(&values.report);
     if (status == CUNEI_OPTIONS_CONTINUE) {

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* What a budget kept from being recorded: said once, and marked where it is shown. */
+#include "report/budget_estimates.h"
+
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/function_facts.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
 
 /* So many are named, those with most calls first. */
 #define NAMED_MAX 4u
-
-/* One that was demoted without a sample, as the program was killed, is not exact. */
-bool cunei_report_is_estimated(const struct cunei_analysis_function *facts)
-{
-    return facts->guess.samples > 0 || facts->guess.demotions > 0;
-}
-
-bool cunei_report_is_self_estimated(const struct cunei_analysis_function *facts)
-{
-    return cunei_report_is_estimated(facts) || facts->guess.hidden > 0;
-}
 
 /* "± 3.1 %", never less than what is shown of it; "± 20 times" where it says little. */
 static void put_width(struct cunei_buffer *words, double width, uint64_t of)
@@ -69,7 +60,8 @@ static uint32_t find_next(const struct cunei_analysis *analysis, uint32_t after)
         uint64_t limit =
             after == UINT32_MAX ? UINT64_MAX : analysis->facts[after].guess.calls;
         bool is_after = calls < limit || (calls == limit && i > after);
-        if (cunei_report_is_estimated(&analysis->facts[i]) && is_after && i != after &&
+        if (cunei_function_is_estimated(&analysis->facts[i]) && is_after &&
+            i != after &&
             (found == UINT32_MAX || calls > analysis->facts[found].guess.calls))
             found = i;
     }
@@ -107,7 +99,7 @@ static uint32_t find_kept(const struct cunei_analysis *analysis)
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
         const struct cunei_analysis_function *facts = &analysis->facts[i];
         uint64_t entries = facts->calls + facts->resumes;
-        if (cunei_report_is_estimated(facts) || entries <= most)
+        if (cunei_function_is_estimated(facts) || entries <= most)
             continue;
         most = entries;
         found = i;
@@ -171,7 +163,7 @@ static void put_functions(const struct cunei_report *report, uint64_t demoted,
         cunei_buffer_append_text(words, "; …");
 }
 
-int cunei_report_estimates(const struct cunei_report *report)
+int cunei_report_print_estimates(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
@@ -180,7 +172,7 @@ int cunei_report_estimates(const struct cunei_report *report)
     if (budget == 0)
         return 0;
     for (uint32_t i = 0; i < analysis->functions.count; i++)
-        demoted += cunei_report_is_estimated(&analysis->facts[i]);
+        demoted += cunei_function_is_estimated(&analysis->facts[i]);
     cunei_buffer_format(&words, "%g %%; ", (double)budget / 1e4);
     bool is_more = is_exceeded(analysis, budget);
     if (demoted == 0)

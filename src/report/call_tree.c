@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/function_facts.h"
+#include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -120,7 +122,7 @@ static const struct cunei_column columns[] = {
 static bool is_node_demoted(const struct branches *branches,
                             const struct cunei_node *node)
 {
-    return node->slot > 0 && cunei_report_is_estimated(
+    return node->slot > 0 && cunei_function_is_estimated(
                                  &branches->report->analysis->facts[node->slot - 1]);
 }
 
@@ -214,7 +216,19 @@ static void add_children(const struct branches *branches, struct cunei_table *ta
     }
 }
 
-int cunei_report_tree(const struct cunei_report *report)
+static bool has_shown_call(const struct cunei_report *report)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+
+    for (uint32_t i = 0; i < analysis->functions.count; i++) {
+        const struct cunei_analysis_function *facts = &analysis->facts[i];
+        if (facts->calls + facts->resumes > 0 && cunei_report_shows(report, i))
+            return true;
+    }
+    return false;
+}
+
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     struct branches branches;
     struct cunei_table table;
@@ -228,10 +242,38 @@ int cunei_report_tree(const struct cunei_report *report)
     uint32_t count = (uint32_t)(table.cell_count / table.column_count);
     if (count > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
+    else if (has_shown_call(report))
+        (void)fprintf(report->out, "No function took %g %% of the wall time.\n",
+                      100 * report->options->min_share);
+    else
+        cunei_report_print_absence(report);
     cunei_table_fini(&table);
     cunei_buffer_fini(&branch);
     branches_fini(&branches);
-    return rc < 0 ? rc : cunei_report_notes(report, count, count);
+    *rows = (struct cunei_report_rows){count, count};
+    return rc;
+}
+
+static int print_notes(const struct cunei_report *report)
+{
+    const struct cunei_report_options *options = report->options;
+    struct cunei_buffer words = {0};
+    int rc = 0;
+
+    if (options->min_share > 0) {
+        cunei_buffer_format(&words,
+                            "what took less than %g %% of the wall time; "
+                            "--min-percent 0 shows it",
+                            100 * options->min_share);
+        rc = cunei_note_print(report, "left out", CUNEI_INK_DIM, &words);
+    }
+    if (rc == 0 && report->analysis->tree->folded > 0) {
+        cunei_buffer_append_text(&words,
+                                 "more branches than are kept; their time counts "
+                                 "to their last common caller");
+        rc = cunei_note_print(report, "folded", CUNEI_INK_BAD, &words);
+    }
+    return rc;
 }
 
 static void put_node(const struct branches *branches, struct cunei_json *json,
@@ -259,7 +301,7 @@ static void put_node(const struct branches *branches, struct cunei_json *json,
     cunei_json_close(json, '}');
 }
 
-int cunei_report_tree_json(const struct cunei_report *report, struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     struct branches branches;
 
@@ -273,3 +315,19 @@ int cunei_report_tree_json(const struct cunei_report *report, struct cunei_json 
     branches_fini(&branches);
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return !cunei_report_is_without_calls(analysis);
+}
+
+const struct cunei_report_section cunei_report_section_tree = {
+    .name = "tree",
+    .letter = 't',
+    .help = "show the call tree with inclusive times",
+    .needs = CUNEI_REPORT_NEEDS_TREE,
+    .has_rows = has_rows,
+    .print = print,
+    .print_notes = print_notes,
+    .print_json = print_json,
+};

@@ -7,6 +7,7 @@
 
 #include "model/call_edges.h"
 #include "report/function_choice.h"
+#include "report/function_facts.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -61,18 +62,19 @@ static void add_others(const struct cunei_report *report, struct cunei_edge *edg
             .resumes = rest_of(facts->resumes, known.resumes),
             .total = rest_of(facts->total_ns, known.total),
         };
-        if (cunei_report_is_estimated(facts) && others.calls + others.resumes > 0)
+        if (cunei_function_is_estimated(facts) && others.calls + others.resumes > 0)
             edges[(*count)++] = others;
     }
 }
 
-static int find_edges(const struct cunei_report *report, struct cunei_edge **found,
-                      uint32_t *count)
+static int collect_edges(const struct cunei_report *report, struct cunei_edge **found,
+                         uint32_t *count)
 {
     const struct cunei_edges *edges = report->analysis->edges;
+    const char *name = report->choice->names[0];
     struct cunei_function_choice wanted;
 
-    int rc = cunei_function_choice_init(&wanted, report, report->options->callers);
+    int rc = cunei_function_choice_init(&wanted, report, name);
     if (rc < 0)
         return rc;
     *count = 0;
@@ -97,6 +99,17 @@ static int find_edges(const struct cunei_report *report, struct cunei_edge **fou
     return -ENOENT;
 }
 
+/* Owned by the caller.  -ENOENT, -EINVAL and -ENOMEM as of cunei_report_print. */
+static int find_edges(const struct cunei_report *report, struct cunei_edge **found,
+                      uint32_t *count)
+{
+    int rc = collect_edges(report, found, count);
+
+    if (rc < 0 && report->options->missing)
+        report->options->missing->name = report->choice->names[0];
+    return rc;
+}
+
 static const struct cunei_column columns[] = {
     {.head = "time"},
     {.head = "%", .rank = 1},
@@ -116,7 +129,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
      * recursion, their time is that of the outermost caller. */
     bool has_time = edge->total > 0;
     uint32_t caller = edge->caller - 1;
-    const char *sign = cunei_report_is_estimated(callee) ? "~" : "";
+    const char *sign = cunei_function_is_estimated(callee) ? "~" : "";
 
     struct cunei_buffer *time = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (has_time) {
@@ -150,37 +163,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_report_place(report, caller, place);
 }
 
-int cunei_report_head(const struct cunei_report *report, uint32_t function)
-{
-    const struct cunei_analysis_function *facts = &report->analysis->facts[function];
-    struct cunei_paragraph line = {.style = &report->options->style, .indent = 2};
-    const char *sign = cunei_report_is_estimated(facts) ? "~" : "";
-    struct cunei_buffer text = {0}, words = {0};
-
-    cunei_report_name(report, function, &text);
-    cunei_format_text(&words, text.data ? text.data : "", 60);
-    cunei_paragraph_put(&line, "", CUNEI_INK_STRONG, words.data ? words.data : "");
-    cunei_buffer_clear(&text);
-    cunei_buffer_clear(&words);
-    cunei_report_place(report, function, &text);
-    cunei_format_path(&words, text.data ? text.data : "", 60);
-    cunei_paragraph_put(&line, "  ", CUNEI_INK_DIM, words.data ? words.data : "");
-    cunei_buffer_clear(&words);
-    cunei_buffer_append_text(&words, sign);
-    cunei_format_duration(&words, facts->total_ns);
-    cunei_buffer_format(&words, " in %s", sign);
-    cunei_format_several(&words, facts->calls, "call");
-    if (facts->resumes > 0) {
-        cunei_buffer_format(&words, ", %s", sign);
-        cunei_format_several(&words, facts->resumes, "resume");
-    }
-    cunei_paragraph_put(&line, " · ", CUNEI_INK_PLAIN, words.data ? words.data : "");
-    cunei_buffer_fini(&text);
-    cunei_buffer_fini(&words);
-    return cunei_paragraph_print(&line, report->out);
-}
-
-int cunei_report_callers(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     struct cunei_edge *edges = NULL;
     uint32_t count = 0;
@@ -200,7 +183,8 @@ int cunei_report_callers(const struct cunei_report *report)
         cunei_table_fini(&table);
     }
     free(edges);
-    return rc < 0 ? rc : cunei_report_notes(report, 1, 1);
+    *rows = (struct cunei_report_rows){1, 1};
+    return rc;
 }
 
 static void put_names(struct cunei_json *json, const struct cunei_function *names)
@@ -211,8 +195,7 @@ static void put_names(struct cunei_json *json, const struct cunei_function *name
     cunei_json_number(json, "line", names ? names->line : 0);
 }
 
-int cunei_report_callers_json(const struct cunei_report *report,
-                              struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_function *functions = report->analysis->functions.items;
     struct cunei_edge *edges = NULL;
@@ -229,7 +212,7 @@ int cunei_report_callers_json(const struct cunei_report *report,
         cunei_json_number(json, "calls", edge->calls);
         cunei_json_number(json, "resumes", edge->resumes);
         cunei_json_number(json, "total_ns", edge->total);
-        if (cunei_report_is_estimated(&report->analysis->facts[edge->callee - 1]))
+        if (cunei_function_is_estimated(&report->analysis->facts[edge->callee - 1]))
             cunei_json_flag(json, "estimated", true);
         if (edge->caller == OTHERS)
             cunei_json_flag(json, "others", true);
@@ -243,3 +226,18 @@ int cunei_report_callers_json(const struct cunei_report *report,
     free(edges);
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return !cunei_report_is_without_calls(analysis);
+}
+
+const struct cunei_report_section cunei_report_section_callers = {
+    .name = "callers",
+    .value = "NAME",
+    .help = "show who called a function: its name, a glob of it,\nor a pattern",
+    .needs = CUNEI_REPORT_NEEDS_EDGES,
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

@@ -135,12 +135,11 @@ static struct entry *order_counters(const struct cunei_user_facts *facts)
     return order;
 }
 
-int cunei_report_counters(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
-    uint32_t count = facts->counter_names.count,
-             limit = (uint32_t)report->options->limit;
-    uint32_t shown = limit > 0 && limit < count ? limit : count;
+    uint32_t count = facts->counter_names.count;
+    uint64_t shown = cunei_report_limit(report, count);
     struct cunei_table table;
     int rc = 0;
 
@@ -156,7 +155,8 @@ int cunei_report_counters(const struct cunei_report *report)
     else
         (void)fputs("No counter was recorded.\n", report->out);
     cunei_table_fini(&table);
-    return rc < 0 ? rc : cunei_report_notes(report, shown, count);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
 }
 
 /* What is no finite number is told as text, as everywhere. */
@@ -208,8 +208,7 @@ static void put_nothing(struct cunei_json *json)
         cunei_json_text(json, keys[i], NULL);
 }
 
-int cunei_report_counters_json(const struct cunei_report *report,
-                               struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
     struct entry *order = order_counters(facts);
@@ -233,3 +232,17 @@ int cunei_report_counters_json(const struct cunei_report *report,
     free(order);
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->said[CUNEI_CLASS_COUNTER] > 0;
+}
+
+const struct cunei_report_section cunei_report_section_counters = {
+    .name = "counters",
+    .help = "show its counters: sums, spread, over time",
+    .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

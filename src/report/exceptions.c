@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/function_facts.h"
+#include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -131,7 +133,7 @@ static bool is_part(const struct cunei_analysis *analysis,
                     const struct cunei_raise *raise)
 {
     return raise->slot > 0 &&
-           cunei_report_is_estimated(&analysis->facts[raise->slot - 1]);
+           cunei_function_is_estimated(&analysis->facts[raise->slot - 1]);
 }
 
 static void add_first(const struct cunei_report *report, struct cunei_table *table,
@@ -222,7 +224,7 @@ static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *cou
     return entries;
 }
 
-int cunei_report_exceptions(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     struct handlers handlers = {0};
     struct cunei_table table;
@@ -232,8 +234,7 @@ int cunei_report_exceptions(const struct cunei_report *report)
     int rc = entries ? handlers_init(&handlers, report->analysis) : -ENOMEM;
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     if (rc == 0) {
-        uint64_t limit = report->options->limit;
-        shown = limit > 0 && limit < count ? (uint32_t)limit : count;
+        shown = (uint32_t)cunei_report_limit(report, count);
         for (uint32_t i = 0; i < shown; i++)
             add_rows(report, &table, entries[i].index, &handlers);
         if (shown > 0)
@@ -247,7 +248,55 @@ int cunei_report_exceptions(const struct cunei_report *report)
     cunei_table_fini(&table);
     free(handlers.items);
     free(entries);
-    return rc < 0 ? rc : cunei_report_notes(report, shown, count);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
+}
+
+static bool is_recorded_with(const struct cunei_process *process,
+                             const char *instrumenter)
+{
+    return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
+}
+
+static bool is_before_monitoring(const struct cunei_process *process)
+{
+    static const char name[] = "CPython 3.";
+    const char *version = process->python ? strstr(process->python, name) : NULL;
+
+    return version && strtoul(version + strlen(name), NULL, 10) < 12;
+}
+
+/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
+static bool sees_part(const struct cunei_process *process)
+{
+    return is_before_monitoring(process) && !is_recorded_with(process, "trace");
+}
+
+static bool is_blind(const struct cunei_process *process)
+{
+    return is_recorded_with(process, "profile");
+}
+
+static int print_notes(const struct cunei_report *report)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+    struct cunei_buffer words = {0};
+    bool blind = false, is_part = false;
+
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        is_part |= sees_part(&analysis->processes[i].process->description);
+        blind |= is_blind(&analysis->processes[i].process->description);
+    }
+    if (!is_part && !blind)
+        return 0;
+    if (blind)
+        cunei_buffer_append_text(
+            &words, "exceptions: --instrumenter profile does not tell of them");
+    else
+        cunei_buffer_append_text(
+            &words, "exceptions that were raised and taken within one function: "
+                    "CPython tells of them from 3.12 on");
+    return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
 }
 
 static void put_function(struct cunei_json *json, const struct cunei_analysis *analysis,
@@ -295,8 +344,7 @@ static void put_kind(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_close(json, '}');
 }
 
-int cunei_report_exceptions_json(const struct cunei_report *report,
-                                 struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     struct handlers handlers = {0};
     uint32_t count = 0;
@@ -311,3 +359,17 @@ int cunei_report_exceptions_json(const struct cunei_report *report,
     free(entries);
     return rc;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->exceptions.count > 0;
+}
+
+const struct cunei_report_section cunei_report_section_exceptions = {
+    .name = "exceptions",
+    .help = "show exceptions: where raised, how often, who took\nthem",
+    .has_rows = has_rows,
+    .print = print,
+    .print_notes = print_notes,
+    .print_json = print_json,
+};

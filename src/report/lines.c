@@ -62,32 +62,25 @@ static int nothing_found(const struct cunei_report *report,
     return -ENOENT;
 }
 
-/* Those without a name for it are left out: there was no memory. */
-static void tell_unlined(const struct cunei_report *report, const char *name,
-                         struct cunei_report_unlined *unlined)
+/* The functions that have lines; those whose name finds no memory are left out. */
+static void set_missing(const struct cunei_report *report, const char *name,
+                        struct cunei_report_missing *missing)
 {
     const struct cunei_functions *functions = &report->analysis->functions;
     const struct cunei_lines *lines = &report->analysis->lines;
     bool *has_lines = calloc((size_t)functions->count + 1, sizeof(*has_lines));
 
-    unlined->name = name;
-    unlined->lined = calloc((size_t)functions->count + 1, sizeof(char *));
+    missing->name = name;
+    missing->is_line = true;
+    missing->lined = calloc((size_t)functions->count + 1, sizeof(char *));
     for (uint32_t i = 1; has_lines && i < lines->count; i++)
         has_lines[lines->items[i].function - 1] = true;
-    for (uint32_t i = 0; has_lines && unlined->lined && i < functions->count; i++) {
+    for (uint32_t i = 0; has_lines && missing->lined && i < functions->count; i++) {
         char *copy = has_lines[i] ? strdup(functions->items[i].qualname) : NULL;
         if (copy)
-            unlined->lined[unlined->count++] = copy;
+            missing->lined[missing->lined_count++] = copy;
     }
     free(has_lines);
-}
-
-void cunei_report_unlined_fini(struct cunei_report_unlined *unlined)
-{
-    for (size_t i = 0; i < unlined->count; i++)
-        free(unlined->lined[i]);
-    free(unlined->lined);
-    *unlined = (struct cunei_report_unlined){0};
 }
 
 /* Mark the lines of the functions that this name means. */
@@ -106,8 +99,8 @@ static int mark(const struct cunei_report *report, const char *name, bool *marks
     }
     if (rc == 0 && !found)
         rc = nothing_found(report, &wanted);
-    if (rc < 0 && report->options->unlined)
-        tell_unlined(report, name, report->options->unlined);
+    if (rc < 0 && report->options->missing)
+        set_missing(report, name, report->options->missing);
     cunei_function_choice_fini(&wanted);
     return rc;
 }
@@ -116,14 +109,14 @@ static int mark(const struct cunei_report *report, const char *name, bool *marks
  * cunei_report_print. */
 static int choose(const struct cunei_report *report, struct chosen *chosen)
 {
-    const struct cunei_report_options *options = report->options;
+    const struct cunei_report_choice *choice = report->choice;
     const struct cunei_lines *lines = &report->analysis->lines;
     bool *marks = calloc((size_t)lines->count + 1, sizeof(*marks));
     int rc = marks ? 0 : -ENOMEM;
 
     *chosen = (struct chosen){0};
-    for (size_t i = 0; rc == 0 && i < options->line_count; i++)
-        rc = mark(report, options->lines[i], marks);
+    for (size_t i = 0; rc == 0 && i < choice->name_count; i++)
+        rc = mark(report, choice->names[i], marks);
     if (rc == 0)
         chosen->items =
             calloc((size_t)lines->count + 1, sizeof(struct cunei_line_facts *));
@@ -131,7 +124,8 @@ static int choose(const struct cunei_report *report, struct chosen *chosen)
         rc = -ENOMEM;
     for (uint32_t i = 1; rc == 0 && i < lines->count; i++) {
         const struct cunei_line_facts *line = &lines->items[i];
-        if (options->lines ? marks[i] : cunei_report_shows(report, line->function - 1))
+        if (choice->name_count > 0 ? marks[i]
+                                   : cunei_report_shows(report, line->function - 1))
             chosen->items[chosen->count++] = line;
     }
     if (rc == 0 && chosen->count > 0)
@@ -369,7 +363,7 @@ static int print_part(const struct cunei_report *report, const struct chosen *ch
     return rc;
 }
 
-int cunei_report_lines(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     struct cunei_file_stamps stamps = {0};
     struct chosen chosen;
@@ -389,7 +383,8 @@ int cunei_report_lines(const struct cunei_report *report)
     }
     free(parts);
     free(chosen.items);
-    return rc < 0 ? rc : cunei_report_notes(report, 1, 1);
+    *rows = (struct cunei_report_rows){1, 1};
+    return rc;
 }
 
 static void put_json(const struct cunei_report *report, struct cunei_json *json,
@@ -412,7 +407,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_close(json, '}');
 }
 
-int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     enum state state = STATE_UNKNOWN;
     struct cunei_file_stamps stamps = {0};
@@ -432,3 +427,23 @@ int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json
     free(chosen.items);
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->line_events > 0;
+}
+
+const struct cunei_report_section cunei_report_section_lines = {
+    .name = "lines",
+    .letter = 'l',
+    .value = "NAME",
+    .is_repeatable = true,
+    .is_recording = true,
+    .help = "show the source of a function with what each line\n"
+            "took, where that was recorded (record --lines);\n"
+            "repeatable",
+    .needs = CUNEI_REPORT_NEEDS_LINES,
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

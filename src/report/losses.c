@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The notes of a report about what was lost, broken, killed or never recorded. */
+#include "report/losses.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "python/refusal_reason.h"
 #include "report/lost_hooks.h"
 #include "report/note.h"
+#include "report/section.h"
 #include "text/format.h"
 #include "text/width.h"
 
@@ -127,7 +129,7 @@ static int note_misuse(const struct cunei_report *report)
     return cunei_note_print(report, "misused", CUNEI_INK_BAD, &words);
 }
 
-int cunei_report_losses(const struct cunei_report *report)
+int cunei_report_print_losses(const struct cunei_report *report)
 {
     int rc = note_losses(report);
 

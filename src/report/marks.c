@@ -56,9 +56,8 @@ static int print_metadata(const struct cunei_report *report)
         {.head = "value", .min = 16},
     };
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
-    uint64_t limit = report->options->limit;
     uint32_t count = facts->metadata_keys.count;
-    uint32_t shown = limit > 0 && limit < count ? (uint32_t)limit : count;
+    uint64_t shown = cunei_report_limit(report, count);
     struct cunei_table table;
 
     if (count == 0)
@@ -83,11 +82,10 @@ static int print_metadata(const struct cunei_report *report)
     return rc;
 }
 
-int cunei_report_marks(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
-    size_t count = facts->mark_count, limit = (size_t)report->options->limit;
-    size_t shown = limit > 0 && limit < count ? limit : count;
+    size_t count = facts->mark_count, shown = cunei_report_limit(report, count);
     struct cunei_table table;
     int rc = 0;
 
@@ -101,10 +99,11 @@ int cunei_report_marks(const struct cunei_report *report)
     cunei_table_fini(&table);
     if (rc == 0)
         rc = print_metadata(report);
-    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
 }
 
-int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_analysis *analysis = report->analysis;
     const struct cunei_user_facts *facts = &analysis->user_facts;
@@ -133,3 +132,17 @@ int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json
     cunei_json_close(json, '}');
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->said[CUNEI_CLASS_MARK] > 0;
+}
+
+const struct cunei_report_section cunei_report_section_marks = {
+    .name = "marks",
+    .help = "show its marks, and its metadata",
+    .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

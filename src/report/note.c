@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "report/section.h"
+
 void cunei_note_begin(struct cunei_paragraph *note, const struct cunei_report *report,
                       const char *label, enum cunei_ink ink)
 {

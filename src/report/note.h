@@ -3,8 +3,9 @@
 #ifndef CUNEI_REPORT_NOTE_H
 #define CUNEI_REPORT_NOTE_H
 
-#include "report/section.h"
 #include "text/paragraph.h"
+
+struct cunei_report;
 
 /* Of what a note is about. */
 #define CUNEI_NOTE_INDENT 11
@@ -23,8 +24,5 @@ void cunei_note_sentence(struct cunei_paragraph *note, struct cunei_buffer *sent
 /* A note of one sentence, whose buffer is released. */
 int cunei_note_print(const struct cunei_report *report, const char *label,
                      enum cunei_ink ink, struct cunei_buffer *sentence);
-
-/* Notes of what is not as it should be. */
-int cunei_report_losses(const struct cunei_report *report);
 
 #endif

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* The notes below a report: what it leaves out, what went wrong, what to do next. */
+#include "report/notes.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/call_tree.h"
+#include "report/budget_estimates.h"
+#include "report/function_facts.h"
+#include "report/losses.h"
 #include "report/note.h"
+#include "report/section.h"
+#include "report/sections.h"
 #include "text/format.h"
 #include "text/paragraph.h"
 #include "text/width.h"
@@ -79,7 +84,7 @@ static bool has_raised_more(const struct cunei_analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
         if (analysis->facts[i].raised > 0 &&
-            cunei_report_is_estimated(&analysis->facts[i]))
+            cunei_function_is_estimated(&analysis->facts[i]))
             return true;
     }
     return false;
@@ -111,7 +116,7 @@ static int note_raised(const struct cunei_report *report)
         format_raiser(report, named, count, i, &words);
         const struct cunei_analysis_function *facts = &analysis->facts[named[i]];
         cunei_buffer_append_text(&words,
-                                 cunei_report_is_estimated(facts) ? " ≥ " : " ");
+                                 cunei_function_is_estimated(facts) ? " ≥ " : " ");
         cunei_format_count(&words, facts->raised);
         cunei_note_words(&note, i > 0 ? ", " : " ", &words);
     }
@@ -170,30 +175,6 @@ static int note_open(const struct cunei_report *report)
     if (count > shown)
         (void)fprintf(report->out, "%*s… and in %u more threads\n", CUNEI_NOTE_INDENT,
                       "", count - shown);
-    return rc;
-}
-
-static int note_left_out(const struct cunei_report *report)
-{
-    const struct cunei_report_options *options = report->options;
-    struct cunei_buffer words = {0};
-    int rc = 0;
-
-    if (!options->tree || options->callers)
-        return 0;
-    if (options->min_share > 0) {
-        cunei_buffer_format(&words,
-                            "what took less than %g %% of the wall time; "
-                            "--min-percent 0 shows it",
-                            100 * options->min_share);
-        rc = cunei_note_print(report, "left out", CUNEI_INK_DIM, &words);
-    }
-    if (rc == 0 && report->analysis->tree->folded > 0) {
-        cunei_buffer_append_text(&words,
-                                 "more branches than are kept; their time counts "
-                                 "to their last common caller");
-        rc = cunei_note_print(report, "folded", CUNEI_INK_BAD, &words);
-    }
     return rc;
 }
 
@@ -285,57 +266,29 @@ static void format_word(const char *word, struct cunei_buffer *out)
         cunei_buffer_format(out, "'%s'", word);
 }
 
-static bool is_told_by(const struct cunei_process *process, const char *instrumenter)
+/* The options of the other sections that have rows. */
+static void put_sections(struct cunei_paragraph *note,
+                         const struct cunei_report *report)
 {
-    return process->instrumenter && strcmp(process->instrumenter, instrumenter) == 0;
-}
-
-/* Whether nobody was to tell of functions, and none was decorated either. */
-static bool is_silent(const struct cunei_analysis *analysis)
-{
-    bool is_asked = analysis->process_count > 0 && analysis->calls == 0;
-
-    for (size_t i = 0; i < analysis->process_count; i++)
-        is_asked &= is_told_by(&analysis->processes[i].process->description, "none");
-    return is_asked;
-}
-
-/* The views that this one is not, and that show something. */
-static void put_views(struct cunei_paragraph *note, const struct cunei_report *report)
-{
-    const struct cunei_report_options *options = report->options;
-    const struct cunei_analysis *analysis = report->analysis;
-    bool silent = is_silent(analysis);
-    const struct {
-        bool is_here;
-        const char *option;
-    } views[] = {
-        {options->tree || silent, "--tree"},
-        {options->threads || analysis->thread_count == 0, "--threads"},
-        {options->callers != NULL || silent, "--callers NAME"},
-        {options->lines || options->all_lines || analysis->line_events == 0,
-         "--lines NAME"},
-        {options->processes || (analysis->process_count < 2 && !silent), "--processes"},
-        {options->tasks || analysis->task_count == 0, "--tasks"},
-        {options->exceptions || analysis->exceptions.count == 0, "--exceptions"},
-        {options->regions || analysis->regions + analysis->said[CUNEI_CLASS_TAG] == 0,
-         "--regions"},
-        {options->counters || analysis->said[CUNEI_CLASS_COUNTER] == 0, "--counters"},
-        {options->marks || analysis->said[CUNEI_CLASS_MARK] == 0, "--marks"},
-        {options->tokens || analysis->said[CUNEI_CLASS_TOKEN] == 0, "--tokens"},
-    };
+    struct cunei_buffer words = {0};
     bool is_first = true;
 
-    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-        if (views[i].is_here)
+    for (size_t i = 0; cunei_report_sections[i]; i++) {
+        const struct cunei_report_section *section = cunei_report_sections[i];
+        if (section == report->section || !section->help ||
+            (section->has_rows && !section->has_rows(report->analysis)))
             continue;
-        cunei_paragraph_put(note, is_first ? " " : " | ", CUNEI_INK_PLAIN,
-                            views[i].option);
+        cunei_buffer_format(&words, "--%s%s%s", section->name,
+                            section->value ? " " : "",
+                            section->value ? section->value : "");
+        cunei_note_words(note, is_first ? " " : " | ", &words);
         is_first = false;
     }
+    cunei_buffer_fini(&words);
 }
 
-static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t count)
+static int note_next(const struct cunei_report *report,
+                     const struct cunei_report_rows *rows)
 {
     const struct cunei_report_options *options = report->options;
     struct cunei_paragraph note;
@@ -351,10 +304,10 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
             &words, "keep the trace with --save DIR, then: cunei report DIR");
         cunei_note_sentence(&note, &words);
     }
-    put_views(&note, report);
-    if (options->directory && shown < count) {
+    put_sections(&note, report);
+    if (options->directory && rows->shown < rows->count) {
         cunei_buffer_append_text(&words, "--limit 0 (all ");
-        cunei_format_count(&words, count);
+        cunei_format_count(&words, rows->count);
         cunei_buffer_append_text(&words, ")");
         cunei_note_words(&note, " | ", &words);
     }
@@ -362,109 +315,23 @@ static int note_next(const struct cunei_report *report, uint32_t shown, uint32_t
     return cunei_paragraph_print(&note, report->out);
 }
 
-static bool has_shown_call(const struct cunei_report *report)
+int cunei_report_print_notes(const struct cunei_report *report,
+                             const struct cunei_report_rows *rows)
 {
-    const struct cunei_analysis *analysis = report->analysis;
+    static int (*const notes[])(const struct cunei_report *report) = {
+        note_filter,
+        note_pauses,
+        note_raised,
+        note_open,
+        note_collections,
+        cunei_report_print_estimates,
+        cunei_report_print_losses,
+    };
+    const struct cunei_report_section *section = report->section;
 
-    for (uint32_t i = 0; i < analysis->functions.count; i++) {
-        const struct cunei_analysis_function *facts = &analysis->facts[i];
-        if (facts->calls + facts->resumes > 0 && cunei_report_shows(report, i))
-            return true;
-    }
-    return false;
-}
-
-/* Why there are no rows. */
-static void print_absence(const struct cunei_report *report)
-{
-    const struct cunei_analysis *analysis = report->analysis;
-
-    if (report->options->tree && has_shown_call(report))
-        (void)fprintf(report->out, "No function took %g %% of the wall time.\n",
-                      100 * report->options->min_share);
-    else if (analysis->functions.count > 0)
-        (void)fputs("No function that these patterns let through was called.\n",
-                    report->out);
-    else
-        (void)fputs(is_silent(analysis)
-                        ? "No call was recorded, as --instrumenter none asks for.\n"
-                        : "No call was recorded.\n",
-                    report->out);
-}
-
-static bool is_before_monitoring(const struct cunei_process *process)
-{
-    static const char name[] = "CPython 3.";
-    const char *version = process->python ? strstr(process->python, name) : NULL;
-
-    return version && strtoul(version + strlen(name), NULL, 10) < 12;
-}
-
-/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
-static bool sees_part(const struct cunei_process *process)
-{
-    return is_before_monitoring(process) && !is_told_by(process, "trace");
-}
-
-/* The hook does not tell of exceptions. */
-static bool is_blind(const struct cunei_process *process)
-{
-    return is_told_by(process, "profile");
-}
-
-static int note_unseen(const struct cunei_report *report)
-{
-    const struct cunei_analysis *analysis = report->analysis;
-    struct cunei_buffer words = {0};
-    bool blind = false, is_part = false;
-
-    for (size_t i = 0; i < analysis->process_count; i++) {
-        is_part |= sees_part(&analysis->processes[i].process->description);
-        blind |= is_blind(&analysis->processes[i].process->description);
-    }
-    if (!(is_part || blind) || !report->options->exceptions)
-        return 0;
-    if (blind)
-        cunei_buffer_append_text(
-            &words, "exceptions: --instrumenter profile does not tell of them");
-    else
-        cunei_buffer_append_text(
-            &words, "exceptions that were raised and taken within one function: "
-                    "CPython tells of them from 3.12 on");
-    return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
-}
-
-/* Those that are not say themselves that there is nothing to show. */
-static bool is_about_functions(const struct cunei_report_options *options)
-{
-    return !(options->tasks || options->exceptions || options->regions ||
-             options->counters || options->marks || options->tokens);
-}
-
-int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
-                       uint32_t count)
-{
-    if (count == 0 && is_about_functions(report->options))
-        print_absence(report);
     (void)fputc('\n', report->out);
-    int rc = note_left_out(report);
-    if (rc == 0)
-        rc = note_filter(report);
-    if (rc == 0)
-        rc = note_pauses(report);
-    if (rc == 0)
-        rc = note_raised(report);
-    if (rc == 0)
-        rc = note_unseen(report);
-    if (rc == 0)
-        rc = note_open(report);
-    if (rc == 0)
-        rc = note_collections(report);
-    if (rc == 0)
-        rc = cunei_report_estimates(report);
-    if (rc == 0)
-        rc = cunei_report_losses(report);
-    if (rc == 0)
-        rc = note_next(report, shown, count);
-    return rc;
+    int rc = section->print_notes ? section->print_notes(report) : 0;
+    for (size_t i = 0; rc == 0 && i < sizeof(notes) / sizeof(notes[0]); i++)
+        rc = notes[i](report);
+    return rc < 0 ? rc : note_next(report, rows);
 }

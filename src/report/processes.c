@@ -9,6 +9,7 @@
 #include "report/recording_cost.h"
 #include "report/section.h"
 #include "text/format.h"
+#include "text/json.h"
 #include "text/names.h"
 #include "text/table.h"
 #include "trace/process_exit.h"
@@ -240,7 +241,7 @@ static int print_table(const struct listing *listing)
     return rc;
 }
 
-int cunei_report_processes(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     uint32_t count = (uint32_t)report->analysis->process_count, shown = 0;
     struct listing listing = {.report = report};
@@ -259,5 +260,126 @@ int cunei_report_processes(const struct cunei_report *report)
     cunei_process_tree_fini(&listing.family);
     free(listing.is_shown);
     free(listing.sums);
-    return rc < 0 ? rc : cunei_report_notes(report, shown, count);
+    if (count == 0)
+        cunei_report_print_absence(report);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
 }
+
+static const char *const state_names[] = {
+    [CUNEI_TRACE_ENDED] = "ended",
+    [CUNEI_TRACE_RUNNING] = "recording",
+    [CUNEI_TRACE_KILLED] = "killed",
+    [CUNEI_TRACE_REPLACED] = "replaced",
+};
+
+static void put_words(struct cunei_json *json, const char *key, char *const *words,
+                      size_t count)
+{
+    cunei_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        cunei_json_text(json, NULL, words[i]);
+    cunei_json_close(json, ']');
+}
+
+/* What ended it, and with which status where that is known. */
+static void put_exit(struct cunei_json *json, const struct cunei_trace_process *process)
+{
+    const struct cunei_process *description = &process->description;
+    struct cunei_buffer words = {0};
+
+    cunei_process_exit_format(process, &words);
+    cunei_json_text(json, "exit", words.data);
+    cunei_buffer_fini(&words);
+    cunei_json_number_or_null(json, "exit_status",
+                              description->left || description->exited,
+                              description->exit_status);
+    cunei_json_number_or_null(json, "signal", description->signal > 0,
+                              description->signal);
+}
+
+static void put_program(struct cunei_json *json,
+                        const struct cunei_process *description)
+{
+    struct cunei_buffer words = {0};
+
+    cunei_format_program(&words, description);
+    cunei_json_text(json, "program", words.data);
+    cunei_buffer_fini(&words);
+}
+
+static void put_json(struct cunei_json *json, const struct cunei_analysis *analysis,
+                     const struct cunei_analysis_process *process)
+{
+    const struct cunei_trace_process *trace = process->process;
+    const struct cunei_process *description = &trace->description;
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_number(json, "pid", trace->metadata.pid);
+    cunei_json_number(json, "parent", description->parent);
+    cunei_json_text(json, "folder", cunei_trace_folder(trace));
+    cunei_json_text(
+        json, "parent_folder",
+        process->parent < analysis->process_count
+            ? cunei_trace_folder(analysis->processes[process->parent].process)
+            : description->parent_folder);
+    cunei_json_flag(json, "forked", description->forked);
+    cunei_json_text(json, "name", description->name);
+    cunei_json_text(json, "host", trace->metadata.host);
+    cunei_json_text(json, "state", state_names[trace->state]);
+    put_exit(json, trace);
+    put_program(json, description);
+    cunei_json_text(json, "python", description->python);
+    cunei_json_text(json, "executable", description->executable);
+    cunei_json_text(json, "directory", description->directory);
+    put_words(json, "arguments", description->arguments, description->argument_count);
+    put_words(json, "patterns", description->patterns, description->pattern_count);
+    cunei_json_number(json, "start_ns", cunei_process_tree_start_ns(process));
+    cunei_json_number_or_null(json, "begin_ns", process->begin_ns > 0,
+                              process->begin_ns);
+    cunei_json_number(json, "end_ns",
+                      cunei_process_tree_start_ns(process) +
+                          cunei_process_tree_wall_ns(process));
+    cunei_json_number(json, "wall_ns", cunei_process_tree_wall_ns(process));
+    cunei_json_number_or_null(json, "cpu_ns", process->has_cpu, process->cpu_ns);
+    cunei_json_number(json, "threads", process->thread_count);
+    cunei_json_number(json, "interpreters", description->interpreters);
+    cunei_json_text(json, "instrumenter", description->instrumenter);
+    cunei_json_number(json, "taken", description->taken);
+    cunei_json_flag(json, "unheard", description->unheard > 0);
+    cunei_json_flag(json, "c_calls", description->c_calls);
+    cunei_json_number(json, "events", process->events);
+    cunei_json_number(json, "calls", process->calls);
+    cunei_json_number(json, "lost", process->lost);
+    cunei_json_number(json, "missing_packets", process->missing_packets);
+    cunei_json_number(json, "clamped", description->clamped);
+    cunei_json_number(json, "size_bytes", process->size_bytes);
+    cunei_json_number(json, "cost_ns", process->cost_ns);
+    if (description->budget > 0)
+        cunei_json_number(json, "budget_millionths", description->budget);
+    cunei_json_close(json, '}');
+}
+
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+
+    cunei_json_open(json, "processes", '[');
+    for (size_t i = 0; i < analysis->process_count; i++)
+        put_json(json, analysis, &analysis->processes[i]);
+    cunei_json_close(json, ']');
+    return 0;
+}
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->process_count > 1 || cunei_report_is_without_calls(analysis);
+}
+
+const struct cunei_report_section cunei_report_section_processes = {
+    .name = "processes",
+    .help = "show the tree of processes: who started whom, times,\nhow they ended",
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Which functions are shown, in which order. */
+#include "report/ranking.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/function_facts.h"
 #include "report/section.h"
 #include "wire/user_event.h"
 
@@ -13,52 +16,54 @@ struct entry {
     uint32_t index;
 };
 
-uint64_t cunei_report_mean_ns(const struct cunei_analysis_function *facts)
+static uint64_t self_of(const struct cunei_analysis_function *facts)
 {
-    uint64_t count = facts->calls + facts->resumes;
-    return count ? facts->total_ns / count : 0;
+    return facts->self_ns;
 }
 
-/* A bucket of the histogram may reach beyond the longest, which is known exactly. */
-uint64_t cunei_report_quantile_ns(const struct cunei_analysis_function *facts,
-                                  double fraction)
+static uint64_t total_of(const struct cunei_analysis_function *facts)
 {
-    double count = (double)cunei_histogram_count(&facts->histogram);
-    if (count * fraction > count - 1)
-        return facts->max_ns;
-    uint64_t ns = cunei_histogram_quantile(&facts->histogram, fraction);
-    return ns < facts->max_ns ? ns : facts->max_ns;
+    return facts->total_ns;
 }
 
-bool cunei_report_shows(const struct cunei_report *report, uint32_t function)
+static uint64_t calls_of(const struct cunei_analysis_function *facts)
 {
-    const struct cunei_function *names = &report->analysis->functions.items[function];
-
-    return cunei_patterns_include(&report->options->patterns, names->module,
-                                  names->qualname, names->file);
+    return facts->calls;
 }
 
-static uint64_t key_of(const struct cunei_analysis_function *facts, int sort)
+static uint64_t p50_of(const struct cunei_analysis_function *facts)
 {
-    switch (sort) {
-    case CUNEI_SORT_TOTAL:
-        return facts->total_ns;
-    case CUNEI_SORT_CALLS:
-        return facts->calls;
-    case CUNEI_SORT_MEAN:
-        return cunei_report_mean_ns(facts);
-    case CUNEI_SORT_P50:
-        return cunei_report_quantile_ns(facts, 0.5);
-    case CUNEI_SORT_P99:
-        return cunei_report_quantile_ns(facts, 0.99);
-    case CUNEI_SORT_MAX:
-        return facts->max_ns;
-    case CUNEI_SORT_NAME:
-        return 0;
-    default:
-        return facts->self_ns;
-    }
+    return cunei_function_quantile_ns(facts, 0.5);
 }
+
+static uint64_t p99_of(const struct cunei_analysis_function *facts)
+{
+    return cunei_function_quantile_ns(facts, 0.99);
+}
+
+static uint64_t max_of(const struct cunei_analysis_function *facts)
+{
+    return facts->max_ns;
+}
+
+/* Equal keys are sorted by name. */
+static uint64_t nothing_of(const struct cunei_analysis_function *facts)
+{
+    (void)facts;
+    return 0;
+}
+
+const char *const cunei_report_sort_names[] = {"self", "total", "calls", "mean", "p50",
+                                               "p99",  "max",   "name",  NULL};
+
+static uint64_t (*const sort_keys[])(const struct cunei_analysis_function *facts) = {
+    self_of, total_of, calls_of, cunei_function_mean_ns,
+    p50_of,  p99_of,   max_of,   nothing_of,
+};
+
+static_assert(sizeof(sort_keys) / sizeof(sort_keys[0]) + 1 ==
+                  sizeof(cunei_report_sort_names) / sizeof(cunei_report_sort_names[0]),
+              "each word for --sort has a key");
 
 /* The greater key first; then by name, so that the order never depends on chance. */
 static int compare(const void *a, const void *b)
@@ -100,7 +105,7 @@ int cunei_ranking_init(struct cunei_ranking *ranking, const struct cunei_report 
             cunei_definition_of(&analysis->functions.items[i]) ==
                 CUNEI_DEFINITION_FUNCTION)
             entries[ranking->count++] =
-                (struct entry){key_of(&analysis->facts[i], report->options->sort),
+                (struct entry){sort_keys[report->options->sort](&analysis->facts[i]),
                                &analysis->functions.items[i], i};
     }
     qsort(entries, ranking->count, sizeof(*entries), compare);

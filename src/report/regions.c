@@ -292,10 +292,9 @@ static uint32_t add_functions(const struct cunei_report *report,
     return shown;
 }
 
-int cunei_report_regions(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
-    uint64_t limit = report->options->limit;
     uint32_t functions = 0;
     struct cunei_table table;
     struct order order;
@@ -303,8 +302,7 @@ int cunei_report_regions(const struct cunei_report *report)
     int rc = order_init(&order, facts);
     if (rc < 0)
         return rc;
-    uint32_t shown =
-        limit > 0 && limit < order.region_count ? (uint32_t)limit : order.region_count;
+    uint32_t shown = (uint32_t)cunei_report_limit(report, order.region_count);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (uint32_t i = 0; i < shown; i++) {
         uint32_t region = order.regions[i].index;
@@ -317,8 +315,7 @@ int cunei_report_regions(const struct cunei_report *report)
     else
         (void)fputs("No region was recorded.\n", report->out);
     cunei_table_fini(&table);
-    if (rc == 0)
-        rc = cunei_report_notes(report, shown, order.region_count + functions);
+    *rows = (struct cunei_report_rows){shown, order.region_count + functions};
     order_fini(&order);
     return rc;
 }
@@ -396,8 +393,7 @@ static void put_region(const struct cunei_report *report, struct cunei_json *jso
     cunei_json_close(json, '}');
 }
 
-int cunei_report_regions_json(const struct cunei_report *report,
-                              struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
     struct cunei_region_work work;
@@ -423,3 +419,19 @@ int cunei_report_regions_json(const struct cunei_report *report,
     order_fini(&order);
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->regions + analysis->said[CUNEI_CLASS_TAG] > 0;
+}
+
+const struct cunei_report_section cunei_report_section_regions = {
+    .name = "regions",
+    .help = "show the program's own regions: how often, how long,\n"
+            "by the values of their parameters",
+    .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
+    .needs_json = CUNEI_REPORT_NEEDS_TREE, /* for the functions in each region */
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

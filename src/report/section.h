@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * The sections of a report, one file each: private to report.c.
+ * A section of a report: a file of its own, which ends with its descriptor.
  *
- * Each prints to `out` and returns 0 or a negative errno.
+ *     const struct cunei_report_section cunei_report_section_marks = {
+ *         .name = "marks",
+ *         .help = "show the program's marks and metadata",
+ *         .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
+ *         .has_rows = has_rows,
+ *         .print = print,
+ *         .print_json = print_json,
+ *     };
+ *
+ * sections.c lists them; the options of `cunei report` and `cunei run`, the help, the
+ * hint below a report, what is analysed and the JSON follow from there.  A section
+ * takes a finished analysis: it never reads a trace.
  */
 #ifndef CUNEI_REPORT_SECTION_H
 #define CUNEI_REPORT_SECTION_H
@@ -13,87 +24,80 @@
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
-#include "report/report.h"
+#include "report/report_options.h"
 
 struct cunei_json;
 
-/* What they all look at. */
+/* What all sections get. */
 struct cunei_report {
-    const struct cunei_trace *trace;
     const struct cunei_report_options *options;
+    const struct cunei_report_section *section; /* the one that is printed … */
+    const struct cunei_report_choice *choice;   /* … and what it is asked for */
     const struct cunei_analysis *analysis;
     uint64_t duration_ns;
-    const struct cunei_process *home; /* files are shown as seen from it; or NULL */
+    const struct cunei_process *home; /* paths are relative to its directory; or NULL */
     FILE *out;
 };
 
-/* The functions that the patterns let through, in the order asked for. */
-struct cunei_ranking {
-    uint32_t *indices; /* owned */
-    uint32_t count;
+/* The rows that a section has printed, of those that it has. */
+struct cunei_report_rows {
+    uint64_t shown, count;
 };
 
-int cunei_ranking_init(struct cunei_ranking *ranking,
-                       const struct cunei_report *report);
-void cunei_ranking_fini(struct cunei_ranking *ranking);
+/* What an analysis leaves out unless a section needs it. */
+enum {
+    CUNEI_REPORT_NEEDS_TREE = 1,
+    CUNEI_REPORT_NEEDS_EDGES = 2,
+    CUNEI_REPORT_NEEDS_LINES = 4,
+    CUNEI_REPORT_NEEDS_USER_EVENTS = 8,
+};
 
-uint64_t cunei_report_mean_ns(const struct cunei_analysis_function *facts);
-uint64_t cunei_report_quantile_ns(const struct cunei_analysis_function *facts,
-                                  double fraction);
+struct cunei_report_section {
+    const char *name;    /* of its option, without dashes */
+    char letter;         /* of the short option; or 0 */
+    const char *value;   /* what its option takes; NULL: it is a flag */
+    bool is_repeatable;  /* its option takes a value each time it is given */
+    bool is_recording;   /* `cunei run` has an option of this name for recording */
+    const char *help;    /* of its option; NULL: it has none */
+    unsigned needs;      /* CUNEI_REPORT_NEEDS_… */
+    unsigned needs_json; /* more of them, where it is asked for as JSON */
+    /* Whether `cunei report` suggests it; NULL: always. */
+    bool (*has_rows)(const struct cunei_analysis *analysis);
+    /* Print the tables, without the notes below them; NULL: it is JSON only.  0 or a
+     * negative errno, as the next two. */
+    int (*print)(const struct cunei_report *report, struct cunei_report_rows *rows);
+    /* Print the notes that only this section has; may be NULL. */
+    int (*print_notes)(const struct cunei_report *report);
+    /* Put its keys into the object of the report; may be NULL. */
+    int (*print_json)(const struct cunei_report *report, struct cunei_json *json);
+};
+
+/* How many of `count` rows the limit lets through. */
+uint64_t cunei_report_limit(const struct cunei_report *report, uint64_t count);
+
+/* Whether the patterns let a function through. */
 bool cunei_report_shows(const struct cunei_report *report, uint32_t function);
 
-/* `qualname`, and `file:line`, of a function; unknown where it is UINT32_MAX. */
+/* `qualname`, and `file:line`, of a function; "?" and nothing for UINT32_MAX. */
 void cunei_report_name(const struct cunei_report *report, uint32_t function,
                        struct cunei_buffer *out);
 void cunei_report_place(const struct cunei_report *report, uint32_t function,
                         struct cunei_buffer *out);
+
+/* The colour of a time, by its share of the wall time. */
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns);
 
-/* When something was: since the first event, where the wall time begins, too. */
+/* A time of the wall clock, as a duration since the first event. */
 void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
                          struct cunei_buffer *out);
 
-int cunei_report_title(const struct cunei_report *report);
-
-/* What stands above what is told of one function. */
+/* The line above a table about one function: its name, place, time and calls. */
 int cunei_report_head(const struct cunei_report *report, uint32_t function);
-int cunei_report_notes(const struct cunei_report *report, uint32_t shown,
-                       uint32_t count);
-int cunei_report_functions(const struct cunei_report *report);
-int cunei_report_tree(const struct cunei_report *report);
-int cunei_report_callers(const struct cunei_report *report);
-int cunei_report_lines(const struct cunei_report *report);
-int cunei_report_threads(const struct cunei_report *report);
-int cunei_report_processes(const struct cunei_report *report);
-int cunei_report_tasks(const struct cunei_report *report);
-int cunei_report_exceptions(const struct cunei_report *report);
-int cunei_report_regions(const struct cunei_report *report);
-int cunei_report_counters(const struct cunei_report *report);
-int cunei_report_marks(const struct cunei_report *report);
-int cunei_report_tokens(const struct cunei_report *report);
-int cunei_report_json(const struct cunei_report *report);
 
-/* Sections of the JSON object. */
-int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json *json);
-int cunei_report_exceptions_json(const struct cunei_report *report,
-                                 struct cunei_json *json);
-int cunei_report_lines_json(const struct cunei_report *report, struct cunei_json *json);
-int cunei_report_regions_json(const struct cunei_report *report,
-                              struct cunei_json *json);
-int cunei_report_counters_json(const struct cunei_report *report,
-                               struct cunei_json *json);
-int cunei_report_marks_json(const struct cunei_report *report, struct cunei_json *json);
-int cunei_report_tokens_json(const struct cunei_report *report,
-                             struct cunei_json *json);
+/* Whether no calls were recorded because --instrumenter none was used. */
+bool cunei_report_is_without_calls(const struct cunei_analysis *analysis);
 
-/* Whether all that is told of a function, or its own time alone, is an estimate. */
-bool cunei_report_is_estimated(const struct cunei_analysis_function *facts);
-bool cunei_report_is_self_estimated(const struct cunei_analysis_function *facts);
-int cunei_report_estimates(const struct cunei_report *report);
-
-/* Those that are there when asked for. */
-int cunei_report_tree_json(const struct cunei_report *report, struct cunei_json *json);
-int cunei_report_callers_json(const struct cunei_report *report,
-                              struct cunei_json *json);
+/* Print why a section about functions has no rows. */
+void cunei_report_print_absence(const struct cunei_report *report);
 
 #endif

@@ -78,11 +78,10 @@ static int compare(const void *a, const void *b)
     return one->number < two->number ? -1 : one->number > two->number;
 }
 
-int cunei_report_tasks(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     const struct cunei_analysis *analysis = report->analysis;
-    size_t count = analysis->task_count, limit = (size_t)report->options->limit;
-    size_t shown = limit > 0 && limit < count ? limit : count;
+    size_t count = analysis->task_count, shown = cunei_report_limit(report, count);
     struct cunei_table table;
     const struct cunei_analysis_task **order = calloc(count + 1, sizeof(const void *));
     int rc = 0;
@@ -101,10 +100,11 @@ int cunei_report_tasks(const struct cunei_report *report)
     else
         (void)fputs("No asyncio task was recorded.\n", report->out);
     cunei_table_fini(&table);
-    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
 }
 
-int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_analysis *analysis = report->analysis;
 
@@ -136,3 +136,16 @@ int cunei_report_tasks_json(const struct cunei_report *report, struct cunei_json
     cunei_json_close(json, ']');
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->task_count > 0;
+}
+
+const struct cunei_report_section cunei_report_section_tasks = {
+    .name = "tasks",
+    .help = "show asyncio tasks: run time, wait time, switches",
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

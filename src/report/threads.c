@@ -7,6 +7,7 @@
 #include "report/recording_cost.h"
 #include "report/section.h"
 #include "text/format.h"
+#include "text/json.h"
 #include "text/table.h"
 
 static const struct cunei_column columns[] = {
@@ -82,7 +83,7 @@ static size_t choose(const struct cunei_report *report,
     return (size_t)limit;
 }
 
-int cunei_report_threads(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     size_t count = report->analysis->thread_count;
     struct cunei_recording_cost *costs = calloc(count + 1, sizeof(*costs));
@@ -97,7 +98,65 @@ int cunei_report_threads(const struct cunei_report *report)
         add_row(report, &table, &report->analysis->threads[costs[i].index]);
     if (shown > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
+    else
+        cunei_report_print_absence(report);
     cunei_table_fini(&table);
     free(costs);
-    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
 }
+
+static void put_json(const struct cunei_report *report, struct cunei_json *json,
+                     const struct cunei_analysis_thread *thread)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_number(json, "pid",
+                      analysis->processes[thread->process].process->metadata.pid);
+    cunei_json_number(json, "tid", thread->tid);
+    cunei_json_text(json, "name", thread->name);
+    cunei_json_number(json, "serial", thread->serial);
+    cunei_json_number(json, "begin_ns", thread->begin_ns);
+    cunei_json_number(json, "end_ns", thread->end_ns);
+    cunei_json_number(json, "wall_ns", thread->end_ns - thread->begin_ns);
+    cunei_json_number_or_null(json, "cpu_ns", thread->has_cpu, thread->cpu_ns);
+    cunei_json_number_or_null(json, "waiting_ns", thread->has_cpu, thread->waiting_ns);
+    cunei_json_number(json, "gc_count", cunei_gc_pauses_count(&thread->collections));
+    cunei_json_number(json, "gc_ns", thread->collections.pause);
+    cunei_json_number(json, "events", thread->events);
+    cunei_json_number(json, "calls", thread->calls);
+    /* The last packet of one that goes on when the recording ends is marked, too. */
+    cunei_json_flag(json, "ended", thread->ended && thread->open_depth == 0);
+    cunei_json_number(json, "open_depth", thread->open_depth);
+    cunei_json_open(json, "open", '[');
+    for (uint32_t i = 0; i < thread->open_count; i++)
+        cunei_json_text(json, NULL,
+                        thread->open[i] < analysis->functions.count
+                            ? analysis->functions.items[thread->open[i]].qualname
+                            : NULL);
+    cunei_json_close(json, ']');
+    cunei_json_close(json, '}');
+}
+
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    cunei_json_open(json, "threads", '[');
+    for (size_t i = 0; i < report->analysis->thread_count; i++)
+        put_json(report, json, &report->analysis->threads[i]);
+    cunei_json_close(json, ']');
+    return 0;
+}
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->thread_count > 0;
+}
+
+const struct cunei_report_section cunei_report_section_threads = {
+    .name = "threads",
+    .help = "show the threads: wall time, CPU time, waiting",
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The line above a report. */
+#include "report/title.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/process_tree.h"
 #include "python/instrumenter.h"
+#include "report/function_facts.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/names.h"
@@ -146,7 +148,7 @@ static bool has_estimates(const struct cunei_analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
         const struct cunei_analysis_function *facts = &analysis->facts[i];
-        if (cunei_report_is_estimated(facts) && !facts->guess.is_counted)
+        if (cunei_function_is_estimated(facts) && !facts->guess.is_counted)
             return true;
     }
     return false;
@@ -187,7 +189,7 @@ static void format_instrumenter(const struct cunei_process *process,
         cunei_buffer_format(out, "instrumenter %s", cunei_instrumenter_name(used));
 }
 
-int cunei_report_title(const struct cunei_report *report)
+int cunei_report_print_title(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
     struct cunei_paragraph title = {.style = &report->options->style, .indent = 2};

@@ -95,11 +95,11 @@ static const struct cunei_tokens_facts **order_tokens(
     return order;
 }
 
-int cunei_report_tokens(const struct cunei_report *report)
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
-    uint64_t count = facts->token_keys.count, limit = report->options->limit;
-    uint64_t shown = limit > 0 && limit < count ? limit : count;
+    uint64_t count = facts->token_keys.count;
+    uint64_t shown = cunei_report_limit(report, count);
     struct cunei_table table;
     int rc = 0;
 
@@ -115,18 +115,11 @@ int cunei_report_tokens(const struct cunei_report *report)
     else
         (void)fputs("No stream of tokens was recorded.\n", report->out);
     cunei_table_fini(&table);
-    return rc < 0 ? rc : cunei_report_notes(report, (uint32_t)shown, (uint32_t)count);
+    *rows = (struct cunei_report_rows){shown, count};
+    return rc;
 }
 
-static void put_ns(struct cunei_json *json, const char *key, bool is_known, uint64_t ns)
-{
-    if (is_known)
-        cunei_json_number(json, key, ns);
-    else
-        cunei_json_text(json, key, NULL);
-}
-
-int cunei_report_tokens_json(const struct cunei_report *report, struct cunei_json *json)
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_analysis *analysis = report->analysis;
     const struct cunei_user_facts *facts = &analysis->user_facts;
@@ -144,18 +137,37 @@ int cunei_report_tokens_json(const struct cunei_report *report, struct cunei_jso
                           analysis->processes[tokens->process].process->metadata.pid);
         cunei_json_number(json, "stream", tokens->number);
         cunei_json_number(json, "count", tokens->count);
-        put_ns(json, "begin_ns", tokens->has_begun, tokens->begin_ns);
-        put_ns(json, "end_ns", tokens->has_ended, tokens->end_ns);
-        put_ns(json, "first_ns", tokens->has_first, tokens->first_ns);
+        cunei_json_number_or_null(json, "begin_ns", tokens->has_begun,
+                                  tokens->begin_ns);
+        cunei_json_number_or_null(json, "end_ns", tokens->has_ended, tokens->end_ns);
+        cunei_json_number_or_null(json, "first_ns", tokens->has_first,
+                                  tokens->first_ns);
         cunei_json_real(json, "per_s", tokens->per_s);
-        put_ns(json, "p50_ns", has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.5));
-        put_ns(json, "p90_ns", has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.9));
-        put_ns(json, "p99_ns", has_gaps,
-               cunei_user_facts_tokens_quantile(tokens, 0.99));
-        put_ns(json, "max_ns", has_gaps, tokens->max_ns);
+        cunei_json_number_or_null(json, "p50_ns", has_gaps,
+                                  cunei_user_facts_tokens_quantile(tokens, 0.5));
+        cunei_json_number_or_null(json, "p90_ns", has_gaps,
+                                  cunei_user_facts_tokens_quantile(tokens, 0.9));
+        cunei_json_number_or_null(json, "p99_ns", has_gaps,
+                                  cunei_user_facts_tokens_quantile(tokens, 0.99));
+        cunei_json_number_or_null(json, "max_ns", has_gaps, tokens->max_ns);
         cunei_json_close(json, '}');
     }
     cunei_json_close(json, ']');
     free((void *)order);
     return 0;
 }
+
+static bool has_rows(const struct cunei_analysis *analysis)
+{
+    return analysis->said[CUNEI_CLASS_TOKEN] > 0;
+}
+
+const struct cunei_report_section cunei_report_section_tokens = {
+    .name = "tokens",
+    .help = "show its streams of tokens: time to the first,\n"
+            "tokens/s, time between two",
+    .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
+    .has_rows = has_rows,
+    .print = print,
+    .print_json = print_json,
+};

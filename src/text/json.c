@@ -63,6 +63,15 @@ void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value)
 }
 
 /* JSON knows no numbers without end. */
+void cunei_json_number_or_null(struct cunei_json *json, const char *key, bool is_known,
+                               uint64_t value)
+{
+    if (is_known)
+        cunei_json_number(json, key, value);
+    else
+        cunei_json_text(json, key, NULL);
+}
+
 void cunei_json_real(struct cunei_json *json, const char *key, double value)
 {
     begin_value(json, key);

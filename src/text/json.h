@@ -33,6 +33,9 @@ struct cunei_json {
 void cunei_json_open(struct cunei_json *json, const char *key, char bracket);
 void cunei_json_close(struct cunei_json *json, char bracket);
 void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value);
+/* null where the number is not known. */
+void cunei_json_number_or_null(struct cunei_json *json, const char *key, bool is_known,
+                               uint64_t value);
 void cunei_json_real(struct cunei_json *json, const char *key, double value);
 /* A count, or an average of counts, which need not be whole. */
 void cunei_json_count(struct cunei_json *json, const char *key, double value);

@@ -12,6 +12,8 @@
 #include "recorded.h"
 #include "report/replay.h"
 #include "report/report.h"
+#include "report/section.h"
+#include "report/sections.h"
 #include "wellformed.h"
 
 static void check_rc(int rc, const struct cunei_trace_error *error)
@@ -77,43 +79,37 @@ static void propose(const struct cunei_trace *trace)
     cunei_analysis_fini(&analysis);
 }
 
-/* One view of many, or the one that nobody has to ask for. */
-static void show_view(const struct cunei_trace *trace, size_t number)
+/* One of the sections that a report shows. */
+static void show_section(const struct cunei_trace *trace, size_t number)
 {
+    static const char *const name = "f";
     struct cunei_report_options wanted = {0};
-    bool *const views[] = {&wanted.tree,    &wanted.all_lines,  &wanted.threads,
-                           &wanted.tasks,   &wanted.exceptions, &wanted.processes,
-                           &wanted.regions, &wanted.counters,   &wanted.marks,
-                           &wanted.tokens};
-    size_t count = sizeof(views) / sizeof(views[0]);
+    size_t count = 0;
 
-    number %= count + 2;
-    if (number < count)
-        *views[number] = true;
-    else if (number == count)
-        wanted.callers = "f";
+    while (cunei_report_sections[count])
+        count++;
+    number %= count;
+    const struct cunei_report_section *section = cunei_report_sections[number];
+    if (!section->print)
+        return;
+    wanted.sections[number].is_asked = true;
+    if (section->value && !section->is_repeatable) {
+        wanted.sections[number].names = &name;
+        wanted.sections[number].name_count = 1;
+    }
     show_report(trace, wanted);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct cunei_report_options json = {
-        .json = true,
-        .tree = true,
-        .threads = true,
-        .processes = true,
-        .tasks = true,
-        .exceptions = true,
-        .regions = true,
-        .counters = true,
-        .marks = true,
-        .tokens = true,
-    };
+    struct cunei_report_options json = {.json = true};
     struct cunei_trace trace;
 
     if (!recorded_open(&trace, data, size))
         return 0;
-    show_view(&trace, size / 8);
+    for (size_t i = 0; cunei_report_sections[i]; i++)
+        json.sections[i].is_asked = !cunei_report_sections[i]->value;
+    show_section(&trace, size / 8);
     show_report(&trace, json);
     show_replay(&trace, false, size);
     show_replay(&trace, true, size);

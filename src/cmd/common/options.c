@@ -54,12 +54,17 @@ static bool is_row(const struct cunei_option *option)
     return option && (option->name || option->kind == CUNEI_OPTION_TABLE);
 }
 
+static const struct cunei_option *rows_of(const struct cunei_option *table)
+{
+    return table->make_table ? table->make_table() : table->table;
+}
+
 static struct match find_name(const struct cunei_option *options, char *values,
                               const char *name, size_t size)
 {
     for (const struct cunei_option *o = options; is_row(o); o++) {
         if (o->kind == CUNEI_OPTION_TABLE) {
-            struct match match = find_name(o->table, values + o->offset, name, size);
+            struct match match = find_name(rows_of(o), values + o->offset, name, size);
             if (match.option)
                 return match;
         } else if (strlen(o->name) == size && strncmp(o->name, name, size) == 0)
@@ -73,7 +78,7 @@ static struct match find_letter(const struct cunei_option *options, char *values
 {
     for (const struct cunei_option *o = options; is_row(o); o++) {
         if (o->kind == CUNEI_OPTION_TABLE) {
-            struct match match = find_letter(o->table, values + o->offset, letter);
+            struct match match = find_letter(rows_of(o), values + o->offset, letter);
             if (match.option)
                 return match;
         } else if (o->letter == letter)
@@ -87,7 +92,7 @@ static void offer_names(struct cunei_suggestion *nearest,
 {
     for (const struct cunei_option *o = options; is_row(o); o++) {
         if (o->kind == CUNEI_OPTION_TABLE)
-            offer_names(nearest, o->table);
+            offer_names(nearest, rows_of(o));
         else if (o->help)
             cunei_suggestion_offer(nearest, o->name);
     }
@@ -453,7 +458,7 @@ void cunei_options_help(const struct cunei_option *options)
 {
     for (const struct cunei_option *o = options; is_row(o); o++) {
         if (o->kind == CUNEI_OPTION_TABLE)
-            cunei_options_help(o->table);
+            cunei_options_help(rows_of(o));
         else if (o->help)
             help_row(o);
     }

@@ -47,7 +47,7 @@ enum cunei_option_kind {
     CUNEI_OPTION_EXCLUDE,  /* the same; both may share one, order is kept */
     CUNEI_OPTION_FILTER,   /* the same: those of a file */
     CUNEI_OPTION_PROJECT,  /* the same, without a value: see cmd/record/project.h */
-    CUNEI_OPTION_TABLE,    /* no option: the rows of `table`, whose values begin here */
+    CUNEI_OPTION_TABLE,    /* no option: more rows, whose values begin at `offset` */
 };
 
 struct cunei_option {
@@ -58,7 +58,8 @@ struct cunei_option {
     const char *help;                 /* one line or two, no full stop; NULL: hidden */
     size_t offset;                    /* of the value in the caller's struct */
     const char *const *choices;       /* of a CHOICE, ends with NULL */
-    const struct cunei_option *table; /* of a TABLE */
+    const struct cunei_option *table; /* of a TABLE; or what makes its rows: */
+    const struct cunei_option *(*make_table)(void);
 };
 
 struct cunei_option_list {

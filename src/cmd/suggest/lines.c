@@ -16,7 +16,7 @@
 
 /* What a name may mean. */
 struct meaning {
-    const struct cunei_report_unlined *unlined;
+    const struct cunei_report_missing *missing;
     char **sorted;        /* owned: those of it that have lines; borrowed names */
     const char *name;     /* as typed */
     const char *word;     /* of that, what may be a qualified name */
@@ -34,7 +34,7 @@ static int compare_names(const void *a, const void *b)
 
 static bool is_lined(const struct meaning *meaning, const char *qualname)
 {
-    return bsearch(&qualname, meaning->sorted, meaning->unlined->count,
+    return bsearch(&qualname, meaning->sorted, meaning->missing->lined_count,
                    sizeof(*meaning->sorted), compare_names);
 }
 
@@ -77,13 +77,13 @@ static int fail_unrecorded(const struct meaning *meaning, const char *path)
 /* The first of those that have lines. */
 static int fail_with_list(const struct meaning *meaning, const char *path)
 {
-    const struct cunei_report_unlined *unlined = meaning->unlined;
+    const struct cunei_report_missing *missing = meaning->missing;
     struct cunei_buffer list = {0};
 
-    for (size_t i = 0; i < unlined->count && i < NAMES_SHOWN; i++)
-        cunei_buffer_format(&list, "%s'%s'", i ? ", " : "", unlined->lined[i]);
-    if (unlined->count > NAMES_SHOWN)
-        cunei_buffer_format(&list, " and %zu more", unlined->count - NAMES_SHOWN);
+    for (size_t i = 0; i < missing->lined_count && i < NAMES_SHOWN; i++)
+        cunei_buffer_format(&list, "%s'%s'", i ? ", " : "", missing->lined[i]);
+    if (missing->lined_count > NAMES_SHOWN)
+        cunei_buffer_format(&list, " and %zu more", missing->lined_count - NAMES_SHOWN);
     int status =
         cunei_cmd_fail(0, "'%s' holds no function like '%s'; lines were recorded of %s",
                        path, meaning->name, list.data ? list.data : "others");
@@ -107,28 +107,28 @@ static int fail_unknown(const struct meaning *meaning, const char *path)
             "'%s' holds no function like '%s'; did you mean '%s'? Its "
             "lines were not recorded; record them with --lines ':%s'",
             path, name, meaning->other.name, meaning->other_qualname);
-    if (meaning->unlined->count > 0)
+    if (meaning->missing->lined_count > 0)
         return fail_with_list(meaning, path);
     return cunei_cmd_fail(0, "'%s' holds no function like '%s'", path, name);
 }
 
 int cunei_suggest_lines(const struct cunei_trace *trace, const char *path,
-                        const struct cunei_report_unlined *unlined, bool is_there)
+                        const struct cunei_report_missing *missing, bool is_there)
 {
-    const char *colon = strchr(unlined->name, ':');
-    const char *word = colon ? colon + 1 : unlined->name;
-    struct meaning meaning = {.unlined = unlined,
-                              .name = unlined->name,
+    const char *colon = strchr(missing->name, ':');
+    const char *word = colon ? colon + 1 : missing->name;
+    struct meaning meaning = {.missing = missing,
+                              .name = missing->name,
                               .word = word,
                               .lined = {.word = word},
                               .other = {.word = word}};
 
-    meaning.sorted = malloc((unlined->count + 1) * sizeof(*meaning.sorted));
+    meaning.sorted = malloc((missing->lined_count + 1) * sizeof(*meaning.sorted));
     if (!meaning.sorted)
-        return cunei_cmd_fail(-ENOMEM, "cannot look for '%s'", unlined->name);
-    for (size_t i = 0; i < unlined->count; i++)
-        meaning.sorted[i] = unlined->lined[i];
-    qsort(meaning.sorted, unlined->count, sizeof(*meaning.sorted), compare_names);
+        return cunei_cmd_fail(-ENOMEM, "cannot look for '%s'", missing->name);
+    for (size_t i = 0; i < missing->lined_count; i++)
+        meaning.sorted[i] = missing->lined[i];
+    qsort(meaning.sorted, missing->lined_count, sizeof(*meaning.sorted), compare_names);
     look_around(&meaning, trace);
     free(meaning.sorted);
     if (meaning.is_c && !meaning.is_python)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-struct cunei_report_unlined;
+struct cunei_report_missing;
 struct cunei_trace;
 
 /*
@@ -13,6 +13,6 @@ struct cunei_trace;
  * function of that name was called.  Returns the exit status.
  */
 int cunei_suggest_lines(const struct cunei_trace *trace, const char *path,
-                        const struct cunei_report_unlined *unlined, bool is_there);
+                        const struct cunei_report_missing *missing, bool is_there);
 
 #endif

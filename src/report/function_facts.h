@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/* What follows from the numbers of one function. */
+#ifndef CUNEI_REPORT_FUNCTION_FACTS_H
+#define CUNEI_REPORT_FUNCTION_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cunei_analysis_function;
+
+uint64_t cunei_function_mean_ns(const struct cunei_analysis_function *facts);
+uint64_t cunei_function_quantile_ns(const struct cunei_analysis_function *facts,
+                                    double fraction);
+
+/* Whether a budget had all numbers of the function estimated, or its self time. */
+bool cunei_function_is_estimated(const struct cunei_analysis_function *facts);
+bool cunei_function_is_self_estimated(const struct cunei_analysis_function *facts);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+/* The functions of a report, one row each.  A column is one row of `columns`. */
+#include "report/function_facts.h"
+#include "report/ranking.h"
+#include "report/section.h"
+#include "text/format.h"
+#include "text/json.h"
+#include "text/table.h"
+
+#define UNKNOWN "–"
+
+/* A function of the table. */
+struct row {
+    const struct cunei_report *report;
+    const struct cunei_analysis_function *facts;
+    uint32_t index;
+    bool is_estimated; /* by a budget: its numbers are marked with ~ */
+};
+
+/* Numbers that a budget estimated are marked. */
+static void mark(struct cunei_buffer *cell, bool is_estimated)
+{
+    if (is_estimated)
+        cunei_buffer_append_text(cell, "~");
+}
+
+static void put_self(const struct row *row, struct cunei_buffer *cell)
+{
+    mark(cell, cunei_function_is_self_estimated(row->facts));
+    cunei_format_duration(cell, row->facts->self_ns);
+}
+
+static void put_self_share(const struct row *row, struct cunei_buffer *cell)
+{
+    cunei_format_percent(cell, row->facts->self_ns, row->report->duration_ns);
+}
+
+static void put_total(const struct row *row, struct cunei_buffer *cell)
+{
+    mark(cell, row->is_estimated);
+    cunei_format_duration(cell, row->facts->total_ns);
+}
+
+static void put_total_share(const struct row *row, struct cunei_buffer *cell)
+{
+    cunei_format_percent(cell, row->facts->total_ns, row->report->duration_ns);
+}
+
+static void put_calls(const struct row *row, struct cunei_buffer *cell)
+{
+    mark(cell, row->is_estimated && !row->facts->guess.is_counted);
+    cunei_format_count(cell, row->facts->calls);
+}
+
+static void put_resumes(const struct row *row, struct cunei_buffer *cell)
+{
+    if (row->facts->resumes == 0)
+        return;
+    mark(cell, row->is_estimated);
+    cunei_format_count(cell, row->facts->resumes);
+}
+
+static void put_suspended(const struct row *row, struct cunei_buffer *cell)
+{
+    if (row->is_estimated && row->facts->resumes > 0)
+        cunei_buffer_append_text(cell, UNKNOWN); /* a budget does not estimate it */
+    else if (row->facts->suspended_ns > 0)
+        cunei_format_duration(cell, row->facts->suspended_ns);
+}
+
+static void put_mean(const struct row *row, struct cunei_buffer *cell)
+{
+    mark(cell, row->is_estimated);
+    if (row->facts->calls + row->facts->resumes > 0)
+        cunei_format_duration(cell, cunei_function_mean_ns(row->facts));
+    else
+        cunei_buffer_append_text(cell, UNKNOWN); /* recording began inside it */
+}
+
+/* Of single activations, if one was recorded from its begin to its end. */
+static void put_activation(const struct row *row, struct cunei_buffer *cell,
+                           uint64_t ns)
+{
+    if (row->facts->histogram.span > 0)
+        cunei_format_duration(cell, ns);
+    else
+        cunei_buffer_append_text(cell, UNKNOWN);
+}
+
+static void put_p50(const struct row *row, struct cunei_buffer *cell)
+{
+    put_activation(row, cell, cunei_function_quantile_ns(row->facts, 0.5));
+}
+
+static void put_p99(const struct row *row, struct cunei_buffer *cell)
+{
+    put_activation(row, cell, cunei_function_quantile_ns(row->facts, 0.99));
+}
+
+static void put_max(const struct row *row, struct cunei_buffer *cell)
+{
+    put_activation(row, cell, row->facts->max_ns);
+}
+
+static void put_name(const struct row *row, struct cunei_buffer *cell)
+{
+    cunei_report_name(row->report, row->index, cell);
+}
+
+static void put_place(const struct row *row, struct cunei_buffer *cell)
+{
+    cunei_report_place(row->report, row->index, cell);
+}
+
+/* Calls without resumes say too little about a generator: neither is ever left out. */
+static const struct {
+    struct cunei_column column;
+    void (*put)(const struct row *row, struct cunei_buffer *cell);
+    enum cunei_ink ink;
+    bool is_self; /* its colour shows the share of the self time */
+} columns[] = {
+    {.column = {.head = "self"}, .put = put_self, .is_self = true},
+    {.column = {.head = "%", .rank = 1}, .put = put_self_share, .is_self = true},
+    {.column = {.head = "total", .rank = 2}, .put = put_total},
+    {.column = {.head = "%tree", .rank = 7}, .put = put_total_share},
+    {.column = {.head = "calls"}, .put = put_calls},
+    {.column = {.head = "resumes"}, .put = put_resumes},
+    {.column = {.head = "suspended", .rank = 4}, .put = put_suspended},
+    {.column = {.head = "mean", .rank = 5}, .put = put_mean},
+    {.column = {.head = "≈p50", .rank = 9}, .put = put_p50},
+    {.column = {.head = "≈p99", .rank = 8}, .put = put_p99},
+    {.column = {.head = "max", .rank = 6}, .put = put_max},
+    {.column = {.head = "function", .min = 20},
+     .put = put_name,
+     .ink = CUNEI_INK_STRONG},
+    {.column = {.head = "", .rank = 3, .min = 14, .is_path = true},
+     .put = put_place,
+     .ink = CUNEI_INK_DIM},
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+static void add_row(const struct cunei_report *report, struct cunei_table *table,
+                    uint32_t index)
+{
+    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
+    const struct row row = {report, facts, index, cunei_function_is_estimated(facts)};
+
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        enum cunei_ink ink = columns[i].is_self
+                                 ? cunei_report_heat(report, facts->self_ns)
+                                 : columns[i].ink;
+        columns[i].put(&row, cunei_table_cell(table, ink));
+    }
+}
+
+static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
+{
+    struct cunei_column heads[COLUMN_COUNT];
+    struct cunei_ranking ranking;
+    struct cunei_table table;
+
+    int rc = cunei_ranking_init(&ranking, report);
+    if (rc < 0)
+        return rc;
+    rows->count = ranking.count;
+    rows->shown = cunei_report_limit(report, ranking.count);
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        heads[i] = columns[i].column;
+    cunei_table_init(&table, heads, COLUMN_COUNT);
+    for (uint32_t i = 0; i < rows->shown; i++)
+        add_row(report, &table, ranking.indices[i]);
+    if (rows->count > 0)
+        rc = cunei_table_print(&table, &report->options->style, report->out);
+    else
+        cunei_report_print_absence(report);
+    cunei_table_fini(&table);
+    cunei_ranking_fini(&ranking);
+    return rc;
+}
+
+/* What a budget estimated; the true number lies within the width 19 of 20 times. */
+static void put_estimate(struct cunei_json *json,
+                         const struct cunei_analysis_function *facts)
+{
+    if (cunei_function_is_self_estimated(facts))
+        cunei_json_flag(json, "self_estimated", true);
+    if (!cunei_function_is_estimated(facts))
+        return;
+    cunei_json_flag(json, "estimated", true);
+    cunei_json_number(json, "recorded_calls", facts->calls - facts->guess.calls);
+    cunei_json_flag(json, "counted", facts->guess.is_counted);
+    cunei_json_number(
+        json, "calls_width",
+        (uint64_t)(cunei_budget_estimate_calls_width(&facts->guess) + 0.5));
+    if (facts->resumes > 0)
+        cunei_json_number(
+            json, "resumes_width",
+            (uint64_t)(cunei_budget_estimate_resumes_width(&facts->guess) + 0.5));
+    cunei_json_number(
+        json, "self_width_ns",
+        (uint64_t)(cunei_budget_estimate_self_width(&facts->guess) + 0.5));
+    cunei_json_number(json, "demotions", facts->guess.demotions);
+}
+
+static void put_json(const struct cunei_report *report, struct cunei_json *json,
+                     uint32_t index)
+{
+    const struct cunei_function *names = &report->analysis->functions.items[index];
+    const struct cunei_analysis_function *facts = &report->analysis->facts[index];
+
+    cunei_json_open(json, NULL, '{');
+    cunei_json_text(json, "module", names->module);
+    cunei_json_text(json, "qualname", names->qualname);
+    cunei_json_text(json, "file", names->file);
+    cunei_json_number(json, "line", names->line);
+    cunei_json_number(json, "calls", facts->calls);
+    cunei_json_number(json, "resumes", facts->resumes);
+    cunei_json_number(json, "total_ns", facts->total_ns);
+    cunei_json_number(json, "self_ns", facts->self_ns);
+    cunei_json_number(json, "suspended_ns", facts->suspended_ns);
+    cunei_json_number(json, "mean_ns", cunei_function_mean_ns(facts));
+    cunei_json_number(json, "p50_ns", cunei_function_quantile_ns(facts, 0.5));
+    cunei_json_number(json, "p99_ns", cunei_function_quantile_ns(facts, 0.99));
+    cunei_json_number(json, "max_ns", facts->max_ns);
+    cunei_json_number(json, "recursive", facts->recursive);
+    cunei_json_number(json, "raised", facts->raised);
+    put_estimate(json, facts);
+    cunei_json_close(json, '}');
+}
+
+static int print_json(const struct cunei_report *report, struct cunei_json *json)
+{
+    struct cunei_ranking ranking;
+
+    int rc = cunei_ranking_init(&ranking, report);
+    if (rc < 0)
+        return rc;
+    cunei_json_open(json, "functions", '[');
+    for (uint32_t i = 0; i < ranking.count; i++)
+        put_json(report, json, ranking.indices[i]);
+    cunei_json_close(json, ']');
+    cunei_ranking_fini(&ranking);
+    return 0;
+}
+
+const struct cunei_report_section cunei_report_section_functions = {
+    .name = "functions",
+    .print = print,
+    .print_json = print_json,
+};

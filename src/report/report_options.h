@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/* What to show in a report, and how. */
+#ifndef CUNEI_REPORT_REPORT_OPTIONS_H
+#define CUNEI_REPORT_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/pattern.h"
+#include "text/style.h"
+#include "trace/trace.h"
+
+struct cunei_report_section;
+
+#define CUNEI_REPORT_SECTIONS_MAX 16u
+
+/* Whether a section is asked for, and for which functions where it takes names. */
+struct cunei_report_choice {
+    bool is_asked;
+    const char *const *names; /* borrowed */
+    size_t name_count;
+};
+
+/* A name that a section was asked for and that it has no rows for. */
+struct cunei_report_missing {
+    const char *name; /* borrowed: as asked for; NULL: no name is missing */
+    bool is_line;     /* its lines are missing … */
+    char **lined;     /* … owned: the functions that have some, by qualified name */
+    size_t lined_count;
+};
+
+void cunei_report_missing_fini(struct cunei_report_missing *missing);
+
+struct cunei_report_options {
+    int sort;         /* index in cunei_report_sort_names */
+    uint64_t limit;   /* rows of a table; 0: all */
+    uint64_t depth;   /* levels of a tree; 0: all */
+    double min_share; /* of the wall time, 0 to 1: less is left out of the call tree */
+    struct cunei_report_choice
+        sections[CUNEI_REPORT_SECTIONS_MAX]; /* as in cunei_report_sections */
+    /* Shown where no section is asked for and it has rows; NULL: the functions. */
+    const struct cunei_report_section *preferred;
+    struct cunei_report_missing *missing; /* output; may be NULL */
+    struct cunei_trace_choice processes;
+    uint64_t refused;  /* processes that could not record … */
+    int refused_errno; /* … and the reason of one of them */
+    struct cunei_patterns patterns;
+    bool json;
+    const char *directory; /* of the trace, for hints; NULL: it will be removed */
+    struct cunei_style style;
+    /* As in struct cunei_analysis_options. */
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *progress_context;
+    /* Called after the trace is read and before the first line is printed; or NULL. */
+    void (*begin)(void *progress_context);
+};
+
+#define CUNEI_REPORT_DEFAULTS                       \
+    {                                               \
+        .limit = 25, .depth = 16, .min_share = 0.01 \
+    }
+
+/* The words for `sort`, ending with NULL. */
+extern const char *const cunei_report_sort_names[];
+
+#endif

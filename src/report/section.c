@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "report/section.h"
+
+#include <string.h>
+
+#include "report/function_facts.h"
+#include "text/format.h"
+#include "text/names.h"
+#include "text/paragraph.h"
+#include "text/width.h"
+
+/* Shares of the wall time from which on a number is coloured. */
+#define HOT_SHARE  5  /* one fifth */
+#define WARM_SHARE 20 /* one twentieth */
+
+uint64_t cunei_report_limit(const struct cunei_report *report, uint64_t count)
+{
+    uint64_t limit = report->options->limit;
+
+    return limit > 0 && limit < count ? limit : count;
+}
+
+bool cunei_report_shows(const struct cunei_report *report, uint32_t function)
+{
+    const struct cunei_function *names = &report->analysis->functions.items[function];
+
+    return cunei_patterns_include(&report->options->patterns, names->module,
+                                  names->qualname, names->file);
+}
+
+void cunei_report_name(const struct cunei_report *report, uint32_t function,
+                       struct cunei_buffer *out)
+{
+    const struct cunei_functions *functions = &report->analysis->functions;
+
+    if (function < functions->count)
+        cunei_format_function(out, &functions->items[function]);
+    else
+        cunei_buffer_append_text(out, "?");
+}
+
+void cunei_report_place(const struct cunei_report *report, uint32_t function,
+                        struct cunei_buffer *out)
+{
+    const struct cunei_functions *functions = &report->analysis->functions;
+
+    if (function >= functions->count)
+        return;
+    cunei_format_place(out, &functions->items[function], report->home);
+}
+
+enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
+{
+    if (ns == 0)
+        return CUNEI_INK_PLAIN;
+    return ns >= report->duration_ns / HOT_SHARE    ? CUNEI_INK_HOT
+           : ns >= report->duration_ns / WARM_SHARE ? CUNEI_INK_WARM
+                                                    : CUNEI_INK_PLAIN;
+}
+
+void cunei_report_offset(const struct cunei_report *report, uint64_t ns,
+                         struct cunei_buffer *out)
+{
+    uint64_t origin_ns = report->analysis->begin_ns;
+
+    cunei_buffer_append_text(out, "+");
+    cunei_format_duration(out, ns > origin_ns ? ns - origin_ns : 0);
+}
+
+int cunei_report_head(const struct cunei_report *report, uint32_t function)
+{
+    const struct cunei_analysis_function *facts = &report->analysis->facts[function];
+    struct cunei_paragraph line = {.style = &report->options->style, .indent = 2};
+    const char *sign = cunei_function_is_estimated(facts) ? "~" : "";
+    struct cunei_buffer text = {0}, words = {0};
+
+    cunei_report_name(report, function, &text);
+    cunei_format_text(&words, text.data ? text.data : "", 60);
+    cunei_paragraph_put(&line, "", CUNEI_INK_STRONG, words.data ? words.data : "");
+    cunei_buffer_clear(&text);
+    cunei_buffer_clear(&words);
+    cunei_report_place(report, function, &text);
+    cunei_format_path(&words, text.data ? text.data : "", 60);
+    cunei_paragraph_put(&line, "  ", CUNEI_INK_DIM, words.data ? words.data : "");
+    cunei_buffer_clear(&words);
+    cunei_buffer_append_text(&words, sign);
+    cunei_format_duration(&words, facts->total_ns);
+    cunei_buffer_format(&words, " in %s", sign);
+    cunei_format_several(&words, facts->calls, "call");
+    if (facts->resumes > 0) {
+        cunei_buffer_format(&words, ", %s", sign);
+        cunei_format_several(&words, facts->resumes, "resume");
+    }
+    cunei_paragraph_put(&line, " · ", CUNEI_INK_PLAIN, words.data ? words.data : "");
+    cunei_buffer_fini(&text);
+    cunei_buffer_fini(&words);
+    return cunei_paragraph_print(&line, report->out);
+}
+
+/* Whether `--instrumenter none` recorded all processes, and no function was decorated.
+ */
+bool cunei_report_is_without_calls(const struct cunei_analysis *analysis)
+{
+    bool is_none = analysis->process_count > 0 && analysis->calls == 0;
+
+    for (size_t i = 0; i < analysis->process_count; i++) {
+        const char *instrumenter =
+            analysis->processes[i].process->description.instrumenter;
+        is_none &= instrumenter && strcmp(instrumenter, "none") == 0;
+    }
+    return is_none;
+}
+
+void cunei_report_print_absence(const struct cunei_report *report)
+{
+    const struct cunei_analysis *analysis = report->analysis;
+
+    if (analysis->functions.count > 0)
+        (void)fputs("No function that these patterns let through was called.\n",
+                    report->out);
+    else
+        (void)fputs(cunei_report_is_without_calls(analysis)
+                        ? "No call was recorded, as --instrumenter none asks for.\n"
+                        : "No call was recorded.\n",
+                    report->out);
+}
