@@ -19,7 +19,7 @@
 #include "cmd/common/output_file.h"
 #include "cmd/common/viewer.h"
 #include "cmd/compare_args.h"
-#include "export/export.h"
+#include "export/formats.h"
 #include "export/html/difference.h"
 #include "model/call_tree.h"
 

@@ -26,7 +26,7 @@
 #include "cmd/record/option_conflict.h"
 #include "cmd/record/program.h"
 #include "cmd/record/record_options.h"
-#include "export/export.h"
+#include "export/formats.h"
 #include "rt/clock.h"
 
 struct values {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* `cunei export`: a trace for other people's tools. */
-#include "export/export.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include "cmd/common/export_option.h"
 #include "cmd/common/options.h"
 #include "cmd/common/time_range.h"
+#include "export/formats.h"
 #include "text/json.h"
 #include "trace/trace.h"
 

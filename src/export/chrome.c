@@ -13,11 +13,11 @@
 #include "base/text.h"
 #include "export/encode.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/function_labels.h"
 #include "export/put_number.h"
 #include "export/selection.h"
 #include "export/task_names.h"
+#include "export/writers.h"
 #include "text/names.h"
 #include "wire/user_event.h"
 

@@ -16,10 +16,10 @@
 #include "base/text.h"
 #include "export/encode.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/function_labels.h"
 #include "export/name.h"
 #include "export/put_number.h"
+#include "export/writers.h"
 #include "wire/user_event.h"
 
 struct row {

@@ -14,9 +14,9 @@
 
 #include "base/buffer.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/selection.h"
 #include "export/task_names.h"
+#include "export/writers.h"
 #include "model/count.h"
 #include "model/tasks.h"
 #include "wire/metadata.h"

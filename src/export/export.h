@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * A recording for other people's tools: one file per format, one row in a table.
- *
- *     const struct cunei_export_format *format = cunei_export_find("perfetto", 8);
- *     struct cunei_export export = {.trace = &trace, .options = &options, .out = file};
- *     int rc = cunei_export_write(&export, format);
- *     …
- *     cunei_export_fini(&export);
- */
+/* A conversion of a trace: what is wanted, and what was written. */
 #ifndef CUNEI_EXPORT_EXPORT_H
 #define CUNEI_EXPORT_EXPORT_H
 
@@ -16,7 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/buffer.h"
 #include "base/pattern.h"
 #include "trace/trace.h"
 
@@ -74,44 +65,5 @@ static inline uint64_t cunei_export_since(const struct cunei_export *export,
 {
     return ns > export->origin_ns ? ns - export->origin_ns : 0;
 }
-
-struct cunei_export_format {
-    const char *name;
-    const char *extension; /* of the file, with its dot */
-    const char *viewers;   /* what opens it … */
-    const char *how;       /* … and how */
-    const char *opener;    /* the program for it, or that finds one; NULL: none is */
-    const char *entry;     /* of a folder, the file that the opener wants */
-    bool is_folder;
-    bool has_calls_only; /* and nothing that the program says itself */
-    const char *missing; /* the package it needs, where cunei was built without it */
-    const char *(*absent)(void); /* the one that is not installed here; NULL: none */
-    uint64_t large_bytes;        /* viewers get slow with more; 0: with none … */
-    const char *instead;         /* … and the format that is better then */
-    /* Negative errno; what is damaged in the trace is no failure. */
-    int (*write)(struct cunei_export *export);
-};
-
-/* Whether it cannot be written here, and why. */
-bool cunei_export_lacks(const struct cunei_export_format *format,
-                        struct cunei_buffer *why);
-
-/* Ends with an empty row. */
-extern const struct cunei_export_format cunei_export_formats[];
-
-/* NULL: there is none of that name, which is `size` bytes long. */
-const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
-
-/* The format for what became so large in this one, or NULL where that is fine. */
-const struct cunei_export_format *cunei_export_instead(
-    const struct cunei_export_format *format, uint64_t bytes);
-
-/*
- * -ESRCH: no such process or thread; -ENODATA: no such function; -ERANGE: nothing was
- * recorded at those times; -ENOMEM; or of writing.
- */
-int cunei_export_write(struct cunei_export *export,
-                       const struct cunei_export_format *format);
-void cunei_export_fini(struct cunei_export *export);
 
 #endif

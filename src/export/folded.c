@@ -10,9 +10,9 @@
 #include "export/drain.h"
 #include "export/exact_time.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/name.h"
 #include "export/selection.h"
+#include "export/writers.h"
 #include "model/call_tree.h"
 
 struct writer {

@@ -1,21 +1,60 @@
 // SPDX-License-Identifier: MIT
-/* The writers of the formats, a file each; private to the table in export.c. */
+/*
+ * The formats that a trace can be converted to: one row each in a table.
+ *
+ *     const struct cunei_export_format *format = cunei_export_find("perfetto", 8);
+ *     struct cunei_export export = {.trace = &trace, .options = &options, .out = file};
+ *     int rc = cunei_export_write(&export, format);
+ *     …
+ *     cunei_export_fini(&export);
+ */
 #ifndef CUNEI_EXPORT_FORMATS_H
 #define CUNEI_EXPORT_FORMATS_H
 
-struct cunei_export;
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-int cunei_export_callgrind(struct cunei_export *export);
-int cunei_export_chrome(struct cunei_export *export);
-int cunei_export_ctf(struct cunei_export *export);
-int cunei_export_csv(struct cunei_export *export);
-int cunei_export_folded(struct cunei_export *export);
-int cunei_export_html(struct cunei_export *export);
-int cunei_export_otf2(struct cunei_export *export);
-const char *cunei_export_otf2_absent(void);
-int cunei_export_perfetto(struct cunei_export *export);
-int cunei_export_pprof(struct cunei_export *export);
-int cunei_export_pstats(struct cunei_export *export);
-int cunei_export_speedscope(struct cunei_export *export);
+#include "base/buffer.h"
+#include "export/export.h"
+
+struct cunei_export_format {
+    const char *name;
+    const char *extension; /* of the file, with its dot */
+    const char *viewers;   /* what opens it … */
+    const char *how;       /* … and how */
+    const char *opener;    /* the program for it, or that finds one; NULL: none is */
+    const char *entry;     /* of a folder, the file that the opener wants */
+    bool is_folder;
+    bool has_calls_only; /* and nothing that the program says itself */
+    const char *missing; /* the package it needs, where cunei was built without it */
+    const char *(*absent)(void); /* the one that is not installed here; NULL: none */
+    uint64_t large_bytes;        /* viewers get slow with more; 0: with none … */
+    const char *instead;         /* … and the format that is better then */
+    /* Negative errno; what is damaged in the trace is no failure. */
+    int (*write)(struct cunei_export *export);
+};
+
+/* Whether it cannot be written here, and why. */
+bool cunei_export_lacks(const struct cunei_export_format *format,
+                        struct cunei_buffer *why);
+
+/* Ends with an empty row. */
+extern const struct cunei_export_format cunei_export_formats[];
+
+/* NULL: there is none of that name, which is `size` bytes long. */
+const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
+
+/* The format for what became so large in this one, or NULL where that is fine. */
+const struct cunei_export_format *cunei_export_instead(
+    const struct cunei_export_format *format, uint64_t bytes);
+
+/*
+ * -ESRCH: no such process or thread; -ENODATA: no such function; -ERANGE: nothing was
+ * recorded at those times; -ENOMEM; or of writing.
+ */
+int cunei_export_write(struct cunei_export *export,
+                       const struct cunei_export_format *format);
+void cunei_export_fini(struct cunei_export *export);
 
 #endif

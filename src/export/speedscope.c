@@ -13,10 +13,10 @@
 #include "export/drain.h"
 #include "export/encode.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/name.h"
 #include "export/put_number.h"
 #include "export/selection.h"
+#include "export/writers.h"
 #include "text/names.h"
 
 struct state {

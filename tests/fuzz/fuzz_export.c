@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "export/export.h"
+#include "export/formats.h"
 #include "fuzz.h"
 #include "recorded.h"
 

@@ -15,7 +15,7 @@
 #include "cmd/common/progress_bar.h"
 #include "cmd/common/viewer.h"
 #include "cmd/suggest/nearest.h"
-#include "export/export.h"
+#include "export/formats.h"
 #include "text/format.h"
 #include "trace/trace.h"
 

@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "cmd/cmd.h"
 #include "cmd/common/search_path.h"
-#include "export/export.h"
+#include "export/formats.h"
 
 /* A program that finds nothing to do says so at once; one that shows something stays,
  * or has told another one to. */

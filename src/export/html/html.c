@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/selection.h"
 #include "export/task_names.h"
+#include "export/writers.h"
 #include "model/call_tree.h"
 #include "text/format.h"
 #include "text/names.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "export/formats.h"
+#include "export/writers.h"
 
 static bool find(void *handle, const char *name, void *pointer)
 {

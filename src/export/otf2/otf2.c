@@ -15,10 +15,10 @@
 
 #include "export/encode.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/otf2/archive.h"
 #include "export/selection.h"
 #include "export/task_names.h"
+#include "export/writers.h"
 #include "wire/user_event.h"
 
 /* How the stretches of a thread stand around a pause of the garbage collector. */

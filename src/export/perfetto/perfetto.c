@@ -9,11 +9,11 @@
 
 #include "export/encode.h"
 #include "export/export.h"
-#include "export/formats.h"
 #include "export/perfetto/fields.h"
 #include "export/perfetto/sequence.h"
 #include "export/perfetto/tracks.h"
 #include "export/protobuf.h"
+#include "export/writers.h"
 #include "wire/user_event.h"
 
 /* Room for an event without text. */

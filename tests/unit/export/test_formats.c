@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "export/export.h"
+#include "export/formats.h"
 
 static void every_format_says_how_it_is_opened(void **state)
 {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The table of formats. */
-#include "export/export.h"
+#include "export/formats.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "export/formats.h"
 #include "export/selection.h"
 #include "export/task_names.h"
+#include "export/writers.h"
 
 /* Opens what it is given in what the user has for it. */
 #define DESKTOP "xdg-open"
