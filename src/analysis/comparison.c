@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "analysis/function_matching.h"
+#include "base/pattern.h"
+#include "base/vector.h"
 #include "model/call_tree.h"
 #include "model/cprofile_label.h"
 #include "trace/cprofile_file.h"
@@ -43,20 +44,49 @@ static void catch_up(struct cunei_comparison_side *side, uint32_t runs)
         add_to_side(side, &none);
 }
 
-/* What one of the run's functions says of an item; several may be the same. */
+static bool is_region(const struct cunei_function *function)
+{
+    return cunei_definition_of(function) == CUNEI_DEFINITION_REGION;
+}
+
+/* Items for all functions that are matched so far. */
+static int add_items(struct cunei_comparison *comparison)
+{
+    const struct cunei_function_matching *matching = &comparison->matching;
+
+    if (!CUNEI_VECTOR_RESERVE(comparison->items, comparison->capacity, matching->count))
+        return -ENOMEM;
+    while (comparison->count < matching->count) {
+        const struct cunei_matched_function *from = &matching->items[comparison->count];
+        const struct cunei_function names = {.module = from->module,
+                                             .qualname = from->qualname,
+                                             .file = from->file,
+                                             .line = from->line};
+        comparison->items[comparison->count++] = (struct cunei_comparison_item){
+            .module = names.module,
+            .qualname = names.qualname,
+            .file = names.file,
+            .line = names.line,
+            .is_region = is_region(&names),
+            /* cProfile has no regions. */
+            .is_hidden = (is_region(&names) && comparison->by_label) ||
+                         (comparison->patterns &&
+                          !cunei_patterns_include(comparison->patterns, names.module,
+                                                  names.qualname, names.file)),
+        };
+    }
+    return 0;
+}
+
+/* Add one of the run's functions to an item; several may be the same. */
 static int run_add(struct run *run, uint32_t number, const struct facts *facts)
 {
-    if (number == UINT32_MAX)
+    uint32_t before = run->capacity;
+    if (number == UINT32_MAX || add_items(run->comparison) < 0 ||
+        !CUNEI_VECTOR_RESERVE(run->facts, run->capacity, run->comparison->count))
         return -ENOMEM;
-    if (!run->facts || run->capacity < run->comparison->capacity) {
-        uint32_t capacity = run->comparison->capacity;
-        struct facts *grown = realloc(run->facts, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        memset(grown + run->capacity, 0, (capacity - run->capacity) * sizeof(*grown));
-        run->facts = grown;
-        run->capacity = capacity;
-    }
+    if (run->capacity > before)
+        memset(run->facts + before, 0, (run->capacity - before) * sizeof(*run->facts));
     struct facts *sum = &run->facts[number - 1];
     sum->is_there = true;
     sum->calls += facts->calls;
@@ -123,11 +153,14 @@ static int match(struct run *run, const struct cunei_analysis *analysis,
                 continue;
             if (comparison->by_label) {
                 struct cunei_function label = cunei_label_make(sorted[i], &text);
-                numbers[index] = cunei_matching_label(comparison, &label, sorted[i]);
+                numbers[index] = cunei_function_matching_label(&comparison->matching,
+                                                               &label, sorted[i]);
             } else if (pass == 0) {
-                numbers[index] = cunei_matching_find(comparison, run->side, sorted[i]);
+                numbers[index] = cunei_function_matching_find(&comparison->matching,
+                                                              run->side, sorted[i]);
             } else {
-                numbers[index] = cunei_matching_next(comparison, run->side, sorted[i]);
+                numbers[index] = cunei_function_matching_next(&comparison->matching,
+                                                              run->side, sorted[i]);
             }
             rc = numbers[index] == UINT32_MAX || text.failed ? -ENOMEM : 0;
         }
@@ -150,11 +183,6 @@ static int keep_tree(struct run *run, const struct cunei_tree *tree, uint32_t *m
     return 0;
 }
 
-static bool is_region(const struct cunei_function *function)
-{
-    return cunei_definition_of(function) == CUNEI_DEFINITION_REGION;
-}
-
 /* A region is what the program calls so: blocks, and calls of decorated functions. */
 static int add_regions(struct run *run, const struct cunei_analysis *analysis)
 {
@@ -170,9 +198,11 @@ static int add_regions(struct run *run, const struct cunei_analysis *analysis)
                                              .file = CUNEI_REGION_FILE};
         const struct facts facts = {.calls = (double)region->count,
                                     .total_ns = (double)region->total_ns};
-        uint32_t number = cunei_matching_find(run->comparison, run->side, &names);
+        uint32_t number =
+            cunei_function_matching_find(&run->comparison->matching, run->side, &names);
         if (number == 0)
-            number = cunei_matching_next(run->comparison, run->side, &names);
+            number = cunei_function_matching_next(&run->comparison->matching, run->side,
+                                                  &names);
         rc = run_add(run, number, &facts);
     }
     return rc;
@@ -195,6 +225,8 @@ int cunei_comparison_add(struct cunei_comparison *comparison, unsigned side,
         qsort((void *)sorted, count, sizeof(const void *), compare_places);
         rc = match(&run, analysis, sorted, map + 1);
     }
+    if (rc == 0)
+        rc = add_items(comparison);
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
         struct facts facts = facts_of(&analysis->facts[i], comparison->by_label);
         if (map[i + 1] > 0 && !is_region(&analysis->functions.items[i]))
@@ -225,7 +257,9 @@ int cunei_comparison_add_prof(struct cunei_comparison *comparison, unsigned side
         const struct facts facts = {.calls = (double)from->calls,
                                     .self_ns = (double)from->self_ns,
                                     .total_ns = (double)from->total_ns};
-        rc = run_add(&run, cunei_matching_label(comparison, &label, NULL), &facts);
+        rc = run_add(&run,
+                     cunei_function_matching_label(&comparison->matching, &label, NULL),
+                     &facts);
     }
     run_end(&run);
     return rc;
@@ -259,18 +293,9 @@ bool cunei_comparison_has_chance(const struct cunei_comparison *comparison)
 
 void cunei_comparison_fini(struct cunei_comparison *comparison)
 {
-    for (uint32_t i = 0; i < comparison->count; i++) {
-        free(comparison->items[i].module);
-        free(comparison->items[i].qualname);
-        free(comparison->items[i].file);
-    }
     free(comparison->items);
-    for (unsigned side = 0; side < 2; side++) {
+    for (unsigned side = 0; side < 2; side++)
         cunei_tree_free(comparison->trees[side]);
-        cunei_function_map_fini(&comparison->matching.places[side]);
-    }
-    cunei_function_map_fini(&comparison->matching.groups);
-    cunei_function_map_fini(&comparison->matching.aliases);
-    cunei_buffer_fini(&comparison->text);
+    cunei_function_matching_fini(&comparison->matching);
     *comparison = (struct cunei_comparison){0};
 }

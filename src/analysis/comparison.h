@@ -9,14 +9,9 @@
  *     … comparison.items …
  *     cunei_comparison_fini(&comparison);
  *
- * Functions are the same that have the same module and qualified name.  Of those of a
- * module that share them (lambdas, say) the ones in the same place are, and then the
- * others in the order of their lines: lines move.  What cProfile wrote knows no
- * modules: where it is one of the runs, functions are the same that cProfile would call
- * so (file, line, name), and a resumption counts as a call as it does there.  A
- * relative file name is that of an absolute one which ends with it; traces are added
- * first, for they have those.  Regions come from what a analysis has of what the
- * program said.
+ * analysis/function_matching.h says which functions are the same.  Next to a profile of
+ * cProfile a resumption counts as a call, as it does there.  Regions come from the user
+ * facts of an analysis.
  */
 #ifndef CUNEI_ANALYSIS_COMPARISON_H
 #define CUNEI_ANALYSIS_COMPARISON_H
@@ -25,8 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
-#include "model/function_map.h"
+#include "analysis/function_matching.h"
 #include "model/welch_test.h"
 
 struct cunei_patterns;
@@ -39,28 +33,16 @@ struct cunei_tree;
 struct cunei_comparison_side {
     double calls, total_ns;
     struct cunei_series self_ns;
-    uint32_t runs;  /* that have it */
-    bool is_placed; /* private: some function of this side is it */
+    uint32_t runs; /* that have it */
 };
 
 struct cunei_comparison_item {
-    char *module, *qualname, *file; /* owned */
+    const char *module, *qualname, *file; /* borrowed from `matching` */
     uint32_t line;
     struct cunei_comparison_side sides[2];
     double chance;  /* cunei_welch_chance of the self times */
     bool is_hidden; /* the patterns leave it out */
     bool is_region; /* of the program's own: no function, and its calls are none */
-    /* Private: the next of its group, plus one; and in the first of a group the last
-     * one, and for each side the first that may be free. */
-    uint32_t next, last, free[2];
-};
-
-/* Private: how items are found, each by a number that is an item plus one. */
-struct cunei_matching {
-    struct cunei_function_map groups;    /* the first of those that could be the same */
-    struct cunei_function_map places[2]; /* by side: that of a name and a line */
-    struct cunei_function_map aliases;   /* what cProfile may call one in C; UINT32_MAX:
-                                       several of them */
 };
 
 struct cunei_comparison {
@@ -78,8 +60,7 @@ struct cunei_comparison {
 
     /* Private. */
     uint32_t capacity;
-    struct cunei_matching matching;
-    struct cunei_buffer text;
+    struct cunei_function_matching matching;
 };
 
 /* -ENOMEM, from each of these. */

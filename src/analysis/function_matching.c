@@ -5,22 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/comparison.h"
-#include "base/pattern.h"
+#include "base/vector.h"
 #include "model/cprofile_label.h"
-#include "wire/user_event.h"
 
 #define NO_MEMORY UINT32_MAX
 #define SEVERAL   UINT32_MAX
 #define BUILT_IN  "<built-in method "
 
-static struct cunei_comparison_item *item_of(struct cunei_comparison *comparison,
-                                             uint32_t number)
+static struct cunei_matched_function *item_of(struct cunei_function_matching *matching,
+                                              uint32_t number)
 {
-    return &comparison->items[number - 1];
+    return &matching->items[number - 1];
 }
 
-static bool name(struct cunei_comparison_item *item, const struct cunei_function *names)
+static bool copy_names(struct cunei_matched_function *item,
+                       const struct cunei_function *names)
 {
     item->module = strdup(names->module);
     item->qualname = strdup(names->qualname);
@@ -29,51 +28,36 @@ static bool name(struct cunei_comparison_item *item, const struct cunei_function
     return item->module && item->qualname && item->file;
 }
 
-/* A new item; its number plus one. */
-static uint32_t add_item(struct cunei_comparison *comparison,
-                         const struct cunei_function *names)
+/* A new function; its number plus one. */
+static uint32_t add_function(struct cunei_function_matching *matching,
+                             const struct cunei_function *names)
 {
-    if (comparison->count == comparison->capacity) {
-        uint32_t capacity = comparison->capacity ? 2 * comparison->capacity : 256;
-        struct cunei_comparison_item *grown =
-            realloc(comparison->items, capacity * sizeof(*grown));
-        if (!grown)
-            return NO_MEMORY;
-        comparison->items = grown;
-        comparison->capacity = capacity;
-    }
-    struct cunei_comparison_item *item = &comparison->items[comparison->count++];
-    *item = (struct cunei_comparison_item){0};
-    if (!name(item, names))
+    if (!CUNEI_VECTOR_RESERVE(matching->items, matching->capacity, matching->count + 1))
         return NO_MEMORY;
-    item->is_region = cunei_definition_of(names) == CUNEI_DEFINITION_REGION;
-    /* cProfile knows of none. */
-    item->is_hidden = (item->is_region && comparison->by_label) ||
-                      (comparison->patterns &&
-                       !cunei_patterns_include(comparison->patterns, names->module,
-                                               names->qualname, names->file));
-    return comparison->count;
+    struct cunei_matched_function *item = &matching->items[matching->count++];
+    *item = (struct cunei_matched_function){0};
+    return copy_names(item, names) ? matching->count : NO_MEMORY;
 }
 
 /* The same at the end of a group. */
-static uint32_t add_to_group(struct cunei_comparison *comparison, uint32_t *first,
+static uint32_t add_to_group(struct cunei_function_matching *matching, uint32_t *first,
                              const struct cunei_function *names)
 {
-    uint32_t added = add_item(comparison, names);
+    uint32_t added = add_function(matching, names);
 
     if (added == NO_MEMORY)
         return added;
     if (*first == 0) {
         *first = added;
-        item_of(comparison, added)->free[0] = added;
-        item_of(comparison, added)->free[1] = added;
+        item_of(matching, added)->free[0] = added;
+        item_of(matching, added)->free[1] = added;
     } else {
-        struct cunei_comparison_item *head = item_of(comparison, *first);
-        item_of(comparison, head->last)->next = added;
+        struct cunei_matched_function *head = item_of(matching, *first);
+        item_of(matching, head->last)->next = added;
         for (unsigned i = 0; i < 2; i++)
             head->free[i] = head->free[i] ? head->free[i] : added;
     }
-    item_of(comparison, *first)->last = added;
+    item_of(matching, *first)->last = added;
     return added;
 }
 
@@ -88,47 +72,47 @@ static struct cunei_function place_of(const struct cunei_function *function)
                                    .line = function->line};
 }
 
-uint32_t cunei_matching_find(struct cunei_comparison *comparison, unsigned side,
-                             const struct cunei_function *function)
+uint32_t cunei_function_matching_find(struct cunei_function_matching *matching,
+                                      unsigned side,
+                                      const struct cunei_function *function)
 {
     struct cunei_function place = place_of(function);
-    uint32_t *own = cunei_function_map_find(&comparison->matching.places[side], &place);
-    uint32_t *other =
-        cunei_function_map_find(&comparison->matching.places[!side], &place);
+    uint32_t *own = cunei_function_map_find(&matching->places[side], &place);
+    uint32_t *other = cunei_function_map_find(&matching->places[!side], &place);
 
     if (!own || !other)
         return NO_MEMORY;
-    if (*own == 0 && *other > 0 &&
-        !item_of(comparison, *other)->sides[side].is_placed) {
+    if (*own == 0 && *other > 0 && !item_of(matching, *other)->is_placed[side]) {
         *own = *other;
-        item_of(comparison, *own)->sides[side].is_placed = true;
+        item_of(matching, *own)->is_placed[side] = true;
     }
     return *own;
 }
 
-uint32_t cunei_matching_next(struct cunei_comparison *comparison, unsigned side,
-                             const struct cunei_function *function)
+uint32_t cunei_function_matching_next(struct cunei_function_matching *matching,
+                                      unsigned side,
+                                      const struct cunei_function *function)
 {
     const struct cunei_function names = {
         .module = function->module, .qualname = function->qualname, .file = ""};
     struct cunei_function place = place_of(function);
-    uint32_t *first = cunei_function_map_find(&comparison->matching.groups, &names);
-    uint32_t *own = cunei_function_map_find(&comparison->matching.places[side], &place);
+    uint32_t *first = cunei_function_map_find(&matching->groups, &names);
+    uint32_t *own = cunei_function_map_find(&matching->places[side], &place);
 
     if (!first || !own)
         return NO_MEMORY;
     if (*own > 0) /* another folder of the run has it in such a place */
         return *own;
-    uint32_t number = *first ? item_of(comparison, *first)->free[side] : 0;
-    while (number > 0 && item_of(comparison, number)->sides[side].is_placed)
-        number = item_of(comparison, number)->next;
+    uint32_t number = *first ? item_of(matching, *first)->free[side] : 0;
+    while (number > 0 && item_of(matching, number)->is_placed[side])
+        number = item_of(matching, number)->next;
     if (*first)
-        item_of(comparison, *first)->free[side] = number;
+        item_of(matching, *first)->free[side] = number;
     if (number == 0)
-        number = add_to_group(comparison, first, function);
+        number = add_to_group(matching, first, function);
     if (number == NO_MEMORY)
         return number;
-    item_of(comparison, number)->sides[side].is_placed = true;
+    item_of(matching, number)->is_placed[side] = true;
     *own = number;
     return number;
 }
@@ -160,17 +144,17 @@ static bool could_be(const char *file, const char *other)
 }
 
 /* The one of the same file, or else of the nearest that it may be. */
-static uint32_t find_file(struct cunei_comparison *comparison, uint32_t first,
+static uint32_t find_file(struct cunei_function_matching *matching, uint32_t first,
                           const char *file)
 {
     uint32_t best = 0;
 
     for (uint32_t number = first; number > 0;) {
-        const struct cunei_comparison_item *item = item_of(comparison, number);
+        const struct cunei_matched_function *item = item_of(matching, number);
         if (strcmp(item->file, file) == 0)
             return number;
         if (could_be(file, item->file) &&
-            (best == 0 || strlen(item->file) < strlen(item_of(comparison, best)->file)))
+            (best == 0 || strlen(item->file) < strlen(item_of(matching, best)->file)))
             best = number;
         number = item->next;
     }
@@ -197,20 +181,20 @@ static struct cunei_function settle(const struct cunei_function *label)
 }
 
 /* What cProfile calls class methods and static ones: it does not know their type. */
-static int add_alias(struct cunei_comparison *comparison,
+static int add_alias(struct cunei_function_matching *matching,
                      const struct cunei_function *function, uint32_t number)
 {
     const char *dot = strrchr(function->qualname, '.');
 
     if (function->file[0] || !dot)
         return 0;
-    cunei_buffer_clear(&comparison->text);
-    cunei_buffer_format(&comparison->text, BUILT_IN "%s>", dot + 1);
-    if (comparison->text.failed)
+    cunei_buffer_clear(&matching->text);
+    cunei_buffer_format(&matching->text, BUILT_IN "%s>", dot + 1);
+    if (matching->text.failed)
         return -1;
     const struct cunei_function alias = {
-        .module = "", .qualname = comparison->text.data, .file = ""};
-    uint32_t *found = cunei_function_map_find(&comparison->matching.aliases, &alias);
+        .module = "", .qualname = matching->text.data, .file = ""};
+    uint32_t *found = cunei_function_map_find(&matching->aliases, &alias);
     if (!found)
         return -1;
     *found = *found == 0 || *found == number ? number : SEVERAL;
@@ -218,45 +202,60 @@ static int add_alias(struct cunei_comparison *comparison,
 }
 
 /* Names that nothing but a profile of cProfile has. */
-static uint32_t add_unknown(struct cunei_comparison *comparison, uint32_t *first,
+static uint32_t add_unknown(struct cunei_function_matching *matching, uint32_t *first,
                             const struct cunei_function *label)
 {
     const struct cunei_function alias = {
         .module = "", .qualname = label->qualname, .file = ""};
 
     if (strcmp(label->file, "~") == 0) {
-        uint32_t *found =
-            cunei_function_map_find(&comparison->matching.aliases, &alias);
+        uint32_t *found = cunei_function_map_find(&matching->aliases, &alias);
         if (!found)
             return NO_MEMORY;
         if (*found > 0 && *found != SEVERAL)
             return *found;
     }
-    struct cunei_function names = cunei_label_parse(label, &comparison->text);
-    return add_to_group(comparison, first, &names);
+    struct cunei_function names = cunei_label_parse(label, &matching->text);
+    return add_to_group(matching, first, &names);
 }
 
-uint32_t cunei_matching_label(struct cunei_comparison *comparison,
-                              const struct cunei_function *label,
-                              const struct cunei_function *function)
+uint32_t cunei_function_matching_label(struct cunei_function_matching *matching,
+                                       const struct cunei_function *label,
+                                       const struct cunei_function *function)
 {
     struct cunei_function settled = settle(label);
     const struct cunei_function key = {
         .module = "", .qualname = settled.qualname, .file = "", .line = settled.line};
     bool is_c = strcmp(label->file, "~") == 0;
-    uint32_t *first = cunei_function_map_find(&comparison->matching.groups, &key);
+    uint32_t *first = cunei_function_map_find(&matching->groups, &key);
 
     if (!first)
         return NO_MEMORY;
     /* Of those in C there is one in a group: the name says it all. */
-    uint32_t number = is_c ? *first : find_file(comparison, *first, label->file);
+    uint32_t number = is_c ? *first : find_file(matching, *first, label->file);
     if (number == 0 && settled.qualname == all_new)
-        return add_to_group(comparison, first, &new_names);
+        return add_to_group(matching, first, &new_names);
     if (number == 0 && !function)
-        return add_unknown(comparison, first, &settled);
+        return add_unknown(matching, first, &settled);
     if (number == 0)
-        number = add_to_group(comparison, first, function);
-    if (number != NO_MEMORY && function && add_alias(comparison, function, number) < 0)
+        number = add_to_group(matching, first, function);
+    if (number != NO_MEMORY && function && add_alias(matching, function, number) < 0)
         return NO_MEMORY;
     return number;
+}
+
+void cunei_function_matching_fini(struct cunei_function_matching *matching)
+{
+    for (uint32_t i = 0; i < matching->count; i++) {
+        free(matching->items[i].module);
+        free(matching->items[i].qualname);
+        free(matching->items[i].file);
+    }
+    free(matching->items);
+    cunei_function_map_fini(&matching->groups);
+    cunei_function_map_fini(&matching->places[0]);
+    cunei_function_map_fini(&matching->places[1]);
+    cunei_function_map_fini(&matching->aliases);
+    cunei_buffer_fini(&matching->text);
+    *matching = (struct cunei_function_matching){0};
 }
