@@ -18,6 +18,7 @@
 #include "model/lines.h"
 #include "model/profile.h"
 #include "model/user_facts.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 #define CUNEI_ANALYSIS_DAMAGES_MAX 8u

@@ -22,6 +22,7 @@
 #include "cmd/common/options.h"
 #include "report/event_fields.h"
 #include "trace/merge_by_time.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 #include "wire/user_event.h"
 

@@ -11,6 +11,7 @@
 #include "cmd/common/time_range.h"
 #include "export/formats.h"
 #include "text/json.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 struct values {

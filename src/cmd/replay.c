@@ -13,6 +13,7 @@
 #include "cmd/common/options.h"
 #include "cmd/common/output.h"
 #include "cmd/common/time_range.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 struct values {

@@ -18,6 +18,7 @@
 #include "report/section.h"
 #include "report/sections.h"
 #include "rt/refusal.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 #define VALUE(name) offsetof(struct cunei_report_values, report.name)

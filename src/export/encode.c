@@ -9,6 +9,7 @@
 #include "base/cores.h"
 #include "export/export.h"
 #include "export/selection.h"
+#include "trace/stream_split.h"
 
 #define PIECE_BYTES ((uint64_t)1 << 20)
 #define WORKERS_MAX 64u

@@ -21,8 +21,8 @@
 #include "base/buffer.h"
 #include "model/packet_cut.h"
 #include "model/spans.h"
+#include "model/wall_clock.h"
 #include "trace/trace.h"
-#include "wire/wall_clock.h"
 
 struct cunei_export;
 struct cunei_selection;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/pattern.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 struct cunei_export_options {

@@ -10,6 +10,7 @@
 #include "base/glob.h"
 #include "export/export.h"
 #include "model/call_tree.h"
+#include "trace/trace_begin.h"
 
 /* The regions of a program stay, unless they are not meant, or a pattern drops them. */
 static bool is_meant(const struct cunei_patterns *patterns,

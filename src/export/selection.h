@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "model/packet_cut.h"
-#include "wire/wall_clock.h"
+#include "model/wall_clock.h"
 
 struct cunei_export;
 struct cunei_trace_packet;

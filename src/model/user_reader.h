@@ -24,8 +24,8 @@
 #include "model/text_set.h"
 #include "model/user_facts.h"
 #include "model/walk.h"
+#include "model/wall_clock.h"
 #include "wire/metadata.h"
-#include "wire/wall_clock.h"
 
 /* Regions that are open or suspended; what is beyond is not timed. */
 #define CUNEI_INSTANCES_MAX (1u << 20)

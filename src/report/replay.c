@@ -10,6 +10,7 @@
 #include "report/replay_line.h"
 #include "text/names.h"
 #include "text/width.h"
+#include "trace/trace_begin.h"
 
 enum {
     DONE = 1 /* from a step: what follows is not wanted */

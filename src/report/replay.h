@@ -14,6 +14,7 @@
 
 #include "base/pattern.h"
 #include "text/style.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 struct cunei_replay_options {

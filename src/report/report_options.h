@@ -9,6 +9,7 @@
 
 #include "base/pattern.h"
 #include "text/style.h"
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 struct cunei_report_section;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "trace/trace.h"
+#include "trace/process.h"
 
 /* Times beyond this would overflow in sums; the clock needs centuries to get there. */
 #define TIME_MAX (UINT64_C(1) << 62)

@@ -3,24 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "trace/trace.h"
-
-int cunei_trace_fail(struct cunei_trace_error *error, int rc, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(error->text, sizeof(error->text), format, args);
-    va_end(args);
-    return rc;
-}
 
 char *cunei_trace_path(const char *folder, const char *name)
 {

@@ -6,12 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cunei_trace_error;
-
-/* Put the clause together; a text too long for it is cut.  Returns `rc`. */
-int cunei_trace_fail(struct cunei_trace_error *error, int rc, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* The text in `folder`/`name`, allocated, or NULL. */
 char *cunei_trace_path(const char *folder, const char *name);
 

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/error.h"
 #include "trace/file.h"
 #include "trace/live.h"
-#include "trace/trace.h"
+#include "trace/process.h"
+#include "trace/stream_reader.h"
 
 /* Names of 20 000 functions: far beyond anything we write. */
 #define METADATA_MAX (256u << 20)
@@ -294,14 +296,4 @@ void cunei_trace_functions_fini(struct cunei_trace_process *process)
     free(process->kinds);
     process->functions = NULL;
     process->kinds = NULL;
-}
-
-const struct cunei_function *cunei_trace_function(
-    const struct cunei_trace_process *process, uint32_t id)
-{
-    uint32_t index = id - CUNEI_FUNCTION_FIRST;
-
-    if (index >= process->function_count || !process->functions[index].module)
-        return NULL;
-    return &process->functions[index];
 }

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/process_choice.h"
 #include "trace/trace.h"
 
 /* Borrowed until the next call. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
+#include "trace/stream_split.h"
 #include "trace/trace.h"
 
 int cunei_trace_pieces_add(struct cunei_trace_pieces *pieces,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "trace/process_choice.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,12 +8,6 @@
 #include "base/glob.h"
 #include "python/command_line.h"
 #include "trace/trace.h"
-
-const char *cunei_trace_folder(const struct cunei_trace_process *process)
-{
-    const char *slash = strrchr(process->path, '/');
-    return slash && slash[1] ? slash + 1 : process->path;
-}
 
 bool cunei_trace_is_called(const struct cunei_trace_process *process, const char *word)
 {

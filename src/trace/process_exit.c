@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "trace/trace.h"
+#include "trace/process.h"
 
 static const char *signal_name(uint64_t number)
 {

@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #include "trace/check.h"
+#include "trace/error.h"
 #include "trace/file.h"
 #include "trace/functions.h"
 #include "trace/live.h"
 #include "trace/packet_scan.h"
-#include "trace/trace.h"
+#include "trace/process.h"
 
 /* More than a preamble of ours, of this or a later version, has. */
 #define PREAMBLE_MAX (64u << 10)

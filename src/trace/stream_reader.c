@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "trace/stream_reader.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,7 +12,7 @@
 #include "trace/check.h"
 #include "trace/file.h"
 #include "trace/packet_scan.h"
-#include "trace/trace.h"
+#include "trace/process.h"
 
 int cunei_trace_reader_open(struct cunei_trace_reader *reader,
                             const struct cunei_trace_process *process,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "trace/stream_split.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "trace/check.h"
 #include "trace/packet_scan.h"
-#include "trace/trace.h"
+#include "trace/process.h"
 
 static int add(uint64_t **offsets, size_t *count, uint64_t offset)
 {

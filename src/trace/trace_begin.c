@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* When a trace begins. */
+#include "trace/trace_begin.h"
+
 #include <errno.h>
 
 #include "trace/check.h"

@@ -16,6 +16,7 @@
 #include "fuzz.h"
 #include "trace/merge_by_time.h"
 #include "trace/recover.h"
+#include "trace/stream_split.h"
 #include "trace/trace.h"
 
 enum place {

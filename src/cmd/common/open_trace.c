@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "trace/process_choice.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
 

@@ -13,6 +13,9 @@
 
 #include "opened.h"
 #include "trace/merge_by_time.h"
+#include "trace/process_choice.h"
+#include "trace/stream_split.h"
+#include "trace/trace_begin.h"
 
 static void ranges_of_a_split_hold_every_packet_once(void **state)
 {

@@ -7,8 +7,8 @@
  *     cunei_wall_clock_init(&wall, &metadata);
  *     uint64_t ns = cunei_wall_clock_ns(&wall, tick);
  */
-#ifndef CUNEI_WIRE_WALL_CLOCK_H
-#define CUNEI_WIRE_WALL_CLOCK_H
+#ifndef CUNEI_MODEL_WALL_CLOCK_H
+#define CUNEI_MODEL_WALL_CLOCK_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "wire/wall_clock.h"
+#include "model/wall_clock.h"
 
 #include "base/units.h"
 #include "wire/metadata.h"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One process of a trace: what its folder holds.  Read-only once the trace is open.
+ */
+#ifndef CUNEI_TRACE_PROCESS_H
+#define CUNEI_TRACE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/event.h"
+#include "wire/id_kind.h"
+#include "wire/metadata.h"
+#include "wire/packet.h"
+#include "wire/process.h"
+
+enum cunei_trace_state {
+    CUNEI_TRACE_ENDED,    /* by itself */
+    CUNEI_TRACE_RUNNING,  /* its writer still maps the live file, or may do so where
+                             this machine cannot see it */
+    CUNEI_TRACE_KILLED,   /* its writer is gone and could not say good-bye */
+    CUNEI_TRACE_REPLACED, /* the same, for the process went on as another program: its
+                             description says so, or a later folder of its host and
+                             pid shows it */
+};
+
+struct cunei_trace_stream {
+    char *path; /* owned: its file, which may not exist while all of it is live */
+    uint64_t number;
+    uint64_t size;   /* of the file's whole packets, in bytes */
+    uint64_t torn;   /* bytes of a packet behind them that a crash cut short */
+    bool is_damaged; /* something else lies among them; the reader comes upon it */
+    enum cunei_stream_class stream_class;
+    struct cunei_packet
+        *live[2]; /* owned: packets not in the file, in order; or NULL */
+};
+
+struct cunei_trace_process {
+    char *path; /* owned: its folder */
+    enum cunei_trace_state state;
+    bool has_live; /* a live file is there; cunei_trace_recover folds it in */
+    struct cunei_metadata metadata;
+    struct cunei_process description; /* empty but for pid where there is none; while
+                                         a live file is there, with its counters */
+    struct cunei_function *functions; /* owned: by id - CUNEI_FUNCTION_FIRST; an id
+                                         that was never defined has a NULL module */
+    uint8_t *kinds; /* owned: enum cunei_definition of each; NULL: they are functions */
+    uint32_t function_count;
+    uint32_t dense_count; /* functions before the first such gap */
+    uint32_t class_end;   /* functions from this id on are `call` events */
+    struct cunei_trace_stream *streams; /* owned, by number */
+    size_t stream_count;
+    void *memory; /* private */
+};
+
+/* The name of a process's folder in the trace. */
+const char *cunei_trace_folder(const struct cunei_trace_process *process);
+
+/* What the process's ids are of. */
+static inline struct cunei_id_kinds cunei_trace_kinds(
+    const struct cunei_trace_process *process)
+{
+    return (struct cunei_id_kinds){process->kinds, process->function_count};
+}
+
+/* A function by id, or NULL where it is unknown. */
+const struct cunei_function *cunei_trace_function(
+    const struct cunei_trace_process *process, uint32_t id);
+
+#endif
