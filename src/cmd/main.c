@@ -2,7 +2,6 @@
 /* The table of commands, and the one place that picks from it. */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,10 @@
 
 #include "base/buffer.h"
 #include "cmd/cmd.h"
+#include "cmd/common/calling_python.h"
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
-#include "cmd/record/interpreter.h"
-#include "cmd/suggest/nearest.h"
+#include "cmd/suggest/suggestion.h"
 #include "trace/trace.h"
 
 static const struct cunei_cmd *const commands[] = {
@@ -23,25 +22,6 @@ static const struct cunei_cmd *const commands[] = {
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
-
-/* `python -m cunei` puts these before the words it was given. */
-#define PYTHON_OPTION      "--from-python="
-#define PYTHON_WORD_OPTION "--python-word="
-
-static const char *python;
-static char **python_words;
-static int python_word_count;
-
-const char *cunei_cmd_python(void)
-{
-    return python;
-}
-
-int cunei_cmd_python_words(char ***words)
-{
-    *words = python_words;
-    return python_word_count;
-}
 
 static void print_help(FILE *to)
 {
@@ -61,16 +41,6 @@ static void print_help(FILE *to)
             "version.\n");
 }
 
-void cunei_cmd_help(const struct cunei_cmd *command)
-{
-    printf("usage: cunei %s %s\n\n%s\n", command->name, command->args,
-           command->help ? command->help : command->summary);
-    if (command->options) {
-        printf("\nOptions\n");
-        cunei_options_help(command->options);
-    }
-}
-
 static const struct cunei_cmd *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -78,64 +48,6 @@ static const struct cunei_cmd *find_command(const char *name)
             return commands[i];
     }
     return NULL;
-}
-
-/* Where sentences go instead of to stderr, or NULL. */
-static struct cunei_buffer *caught;
-
-struct cunei_buffer *cunei_cmd_catch(struct cunei_buffer *sentences)
-{
-    struct cunei_buffer *before = caught;
-
-    caught = sentences;
-    return before;
-}
-
-/* Written in one piece, so that it stays whole beside what others write. */
-__attribute__((format(printf, 2, 0))) static void say(int rc, const char *format,
-                                                      va_list args)
-{
-    char text[2048];
-
-    int size = vsnprintf(text, sizeof(text), format, args);
-    if (size < 0)
-        return;
-    if (caught)
-        cunei_buffer_format(caught, "%s%s%s%s", caught->size ? "; " : "", text,
-                            rc < 0 ? ": " : "", rc < 0 ? strerror(-rc) : "");
-    else if (rc < 0)
-        (void)fprintf(stderr, "cunei: %s: %s\n", text, strerror(-rc));
-    else
-        (void)fprintf(stderr, "cunei: %s\n", text);
-}
-
-int cunei_cmd_fail(int rc, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(rc, format, args);
-    va_end(args);
-    return EXIT_FAILURE;
-}
-
-int cunei_cmd_usage(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(0, format, args);
-    va_end(args);
-    return CUNEI_EXIT_USAGE;
-}
-
-void cunei_cmd_note(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(0, format, args);
-    va_end(args);
 }
 
 /* Whether `word` names something to run rather than a command of ours. */
@@ -163,14 +75,15 @@ static bool is_in_path(const char *word)
 /* `python -m cunei app.py`: a program, or options of `cunei run`, for a command. */
 static bool means_run(const char *word)
 {
-    return python && (word[0] == '-' || is_program(word) || is_in_path(word));
+    return cunei_calling_python() &&
+           (word[0] == '-' || is_program(word) || is_in_path(word));
 }
 
 /* `cunei -m pkg`, `cunei --vers`. */
 static int unknown_option(char **words)
 {
-    static const char *const names[] = {"--help", "--version"};
     struct cunei_suggestion nearest = {.word = words[0]};
+    struct cunei_buffer text = {0};
     bool is_program = words[0][1] == 'm' || words[0][1] == 'c';
 
     if (is_program)
@@ -178,12 +91,12 @@ static int unknown_option(char **words)
                                "goes: cunei run %s%s%s",
                                words[0], words[0], words[1] ? " " : "",
                                words[1] ? words[1] : "");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        cunei_suggestion_offer(&nearest, names[i]);
-    if (nearest.name)
-        return cunei_cmd_usage("no option '%s'; did you mean 'cunei %s'?", words[0],
-                               nearest.name);
-    return cunei_cmd_usage("no option '%s'; see 'cunei --help'", words[0]);
+    cunei_suggestion_offer(&nearest, "--help");
+    cunei_suggestion_offer(&nearest, "--version");
+    cunei_suggestion_format(&nearest, "cunei ", "see 'cunei --help'", &text);
+    int status = cunei_cmd_usage("no option '%s'%s", words[0], text.data);
+    cunei_buffer_fini(&text);
+    return status;
 }
 
 static bool is_trace(const char *path)
@@ -201,6 +114,7 @@ static int unknown_command(char **words)
 {
     const char *word = words[0];
     struct cunei_suggestion nearest = {.word = word};
+    struct cunei_buffer text = {0};
 
     if (word[0] == '-' && word[1])
         return unknown_option(words);
@@ -215,10 +129,10 @@ static int unknown_command(char **words)
         return cunei_cmd_usage("no command '%s'; to run it and see where its time "
                                "goes: cunei run %s",
                                word, word);
-    if (nearest.name)
-        return cunei_cmd_usage("no command '%s'; did you mean 'cunei %s'?", word,
-                               nearest.name);
-    return cunei_cmd_usage("no command '%s'; see 'cunei --help'", word);
+    cunei_suggestion_format(&nearest, "cunei ", "see 'cunei --help'", &text);
+    int status = cunei_cmd_usage("no command '%s'%s", word, text.data);
+    cunei_buffer_fini(&text);
+    return status;
 }
 
 static int show_help(char **words)
@@ -232,7 +146,7 @@ static int show_help(char **words)
     const struct cunei_cmd *command = find_command(words[0]);
     if (!command)
         return unknown_command(words);
-    cunei_cmd_help(command);
+    cunei_options_print_help(command);
     return EXIT_SUCCESS;
 }
 
@@ -264,28 +178,9 @@ static int run_command(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* Take what `python -m cunei` put there; returns how many words that is. */
-static int take_python(char **argv)
-{
-    const size_t size = strlen(PYTHON_WORD_OPTION);
-
-    if (!argv[0] || !argv[1] ||
-        strncmp(argv[1], PYTHON_OPTION, strlen(PYTHON_OPTION)) != 0)
-        return 0;
-    python = argv[1] + strlen(PYTHON_OPTION);
-    python_words = argv + 2;
-    for (char **word = python_words; *word; word++) {
-        if (strncmp(*word, PYTHON_WORD_OPTION, size) != 0)
-            break;
-        *word += size;
-        python_word_count++;
-    }
-    return 1 + python_word_count;
-}
-
 int main(int argc, char **argv)
 {
-    int taken = take_python(argv);
+    int taken = cunei_calling_python_read(argv);
 
     argc -= taken;
     argv += taken;

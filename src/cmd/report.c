@@ -222,8 +222,13 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
     struct cunei_patterns none = {0};
     char reason[200] = "";
 
-    if (missing->is_line && (rc == -ENODATA || rc == -ENOENT))
-        return cunei_suggest_lines(trace, path, missing, rc == -ENODATA);
+    if (missing->is_line && (rc == -ENODATA || rc == -ENOENT)) {
+        struct cunei_buffer sentence = {0};
+        cunei_suggest_lines(trace, path, missing, rc == -ENODATA, &sentence);
+        int status = cunei_cmd_fail(0, "%s", sentence.data ? sentence.data : path);
+        cunei_buffer_fini(&sentence);
+        return status;
+    }
     switch (rc) {
     case -ENOENT:
         return cunei_cmd_fail(0,

@@ -52,10 +52,7 @@ static void read_words(struct cunei_shebang *shebang, char *line)
         cunei_interpreter_args_parse(count - first, words + first);
     memcpy(shebang->flags, read.flags, sizeof(read.flags));
     shebang->no_site = read.no_site;
-    /* A Python that is not there is named all the same, so that this can be said. */
     shebang->python = strdup(words[first]);
-    if (!shebang->python)
-        shebang->python = strdup(words[first]);
 }
 
 struct cunei_shebang cunei_shebang_read(const char *path)

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/output_file.h"
 #include "cmd/common/progress_bar.h"
 #include "cmd/common/viewer.h"
-#include "cmd/suggest/nearest.h"
+#include "cmd/suggest/suggestion.h"
 #include "export/formats.h"
 #include "text/format.h"
 #include "trace/trace.h"
@@ -36,19 +36,19 @@ static int unknown_format(const char *to)
 {
     char *name = strndup(to, strcspn(to, ":"));
     struct cunei_suggestion nearest = {.word = name ? name : ""};
-    struct cunei_buffer names = {0};
+    struct cunei_buffer names = {0}, advice = {0};
 
     for (const struct cunei_export_format *format = cunei_export_formats; format->name;
          format++) {
         cunei_suggestion_offer(&nearest, format->name);
         cunei_buffer_format(&names, "%s%s", names.size ? ", " : "", format->name);
     }
-    int status =
-        nearest.name
-            ? cunei_cmd_usage("no format '%s', did you mean '%s'? There are %s",
-                              nearest.word, nearest.name, names.data)
-            : cunei_cmd_usage("no format '%s'; there are %s", nearest.word, names.data);
+    cunei_suggestion_format(&nearest, "", NULL, &advice);
+    cunei_buffer_format(&advice, "%s formats are %s", advice.size ? " The" : "; the",
+                        names.data);
+    int status = cunei_cmd_usage("no format '%s'%s", nearest.word, advice.data);
     free(name);
+    cunei_buffer_fini(&advice);
     cunei_buffer_fini(&names);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "trace/process_choice.h"
 #include "trace/recover.h"
 #include "trace/trace.h"

@@ -14,8 +14,9 @@
 #include "base/buffer.h"
 #include "base/filter_file.h"
 #include "base/pattern.h"
-#include "cmd/cmd.h"
-#include "cmd/suggest/nearest.h"
+#include "cmd/common/command.h"
+#include "cmd/common/message.h"
+#include "cmd/suggest/suggestion.h"
 
 /* A row that was found, and the struct its offset counts from. */
 struct match {
@@ -135,7 +136,7 @@ static bool parse_number(const char *text, uint64_t *value)
 static int set_choice(const struct cunei_option *option, int *slot, const char *text)
 {
     struct cunei_suggestion nearest = {.word = text};
-    struct cunei_buffer all = {0};
+    struct cunei_buffer all = {0}, advice = {0};
 
     for (int i = 0; option->choices[i]; i++) {
         if (strcmp(option->choices[i], text) == 0) {
@@ -144,14 +145,14 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
             return CUNEI_OPTIONS_CONTINUE;
         }
         cunei_suggestion_offer(&nearest, option->choices[i]);
-        cunei_buffer_format(&all, "%s%s", i ? ", " : "", option->choices[i]);
+        cunei_buffer_format(&all, "%s%s",
+                            i ? ", " : "choose one of: ", option->choices[i]);
     }
-    int status = nearest.name
-                     ? cunei_cmd_usage("--%s cannot be '%s'; did you mean '%s'?",
-                                       option->name, text, nearest.name)
-                     : cunei_cmd_usage("--%s cannot be '%s'; choose one of: %s",
-                                       option->name, text, all.data ? all.data : "");
+    cunei_suggestion_format(&nearest, "", all.data, &advice);
+    int status =
+        cunei_cmd_usage("--%s cannot be '%s'%s", option->name, text, advice.data);
     cunei_buffer_fini(&all);
+    cunei_buffer_fini(&advice);
     return status;
 }
 
@@ -293,6 +294,7 @@ static int take(struct match match, const char *text)
 static int unknown_option(const struct cunei_cmd *command, const char *word)
 {
     struct cunei_suggestion nearest = {.word = word};
+    struct cunei_buffer help = {0}, advice = {0};
     char name[64];
 
     if (word[0] == '-' && word[1] == '-') {
@@ -302,11 +304,13 @@ static int unknown_option(const struct cunei_cmd *command, const char *word)
         offer_names(&nearest, command->options);
         cunei_suggestion_offer(&nearest, "help");
     }
-    if (nearest.name)
-        return cunei_cmd_usage("%s has no option '%s'; did you mean '--%s'?",
-                               command->name, word, nearest.name);
-    return cunei_cmd_usage("%s has no option '%s'; see 'cunei help %s'", command->name,
-                           word, command->name);
+    cunei_buffer_format(&help, "see 'cunei help %s'", command->name);
+    cunei_suggestion_format(&nearest, "--", help.data, &advice);
+    int status =
+        cunei_cmd_usage("%s has no option '%s'%s", command->name, word, advice.data);
+    cunei_buffer_fini(&help);
+    cunei_buffer_fini(&advice);
+    return status;
 }
 
 static bool takes_value(const struct cunei_option *option)
@@ -343,7 +347,7 @@ static int take_long(struct cursor *cursor, const char *word)
     struct match match =
         find_name(cursor->command->options, cursor->values, word + 2, size);
     if (!match.option && strcmp(word, "--help") == 0) {
-        cunei_cmd_help(cursor->command);
+        cunei_options_print_help(cursor->command);
         return EXIT_SUCCESS;
     }
     if (!match.option)
@@ -363,7 +367,7 @@ static int take_letters(struct cursor *cursor, const char *word)
     for (const char *c = word + 1; *c && status == CUNEI_OPTIONS_CONTINUE; c++) {
         struct match match = find_letter(cursor->command->options, cursor->values, *c);
         if (!match.option && *c == 'h') {
-            cunei_cmd_help(cursor->command);
+            cunei_options_print_help(cursor->command);
             return EXIT_SUCCESS;
         }
         if (!match.option)
@@ -454,12 +458,22 @@ static void help_row(const struct cunei_option *option)
     }
 }
 
-void cunei_options_help(const struct cunei_option *options)
+static void print_rows(const struct cunei_option *options)
 {
     for (const struct cunei_option *o = options; is_row(o); o++) {
         if (o->kind == CUNEI_OPTION_TABLE)
-            cunei_options_help(rows_of(o));
+            print_rows(rows_of(o));
         else if (o->help)
             help_row(o);
+    }
+}
+
+void cunei_options_print_help(const struct cunei_cmd *command)
+{
+    printf("usage: cunei %s %s\n\n%s\n", command->name, command->args,
+           command->help ? command->help : command->summary);
+    if (command->options) {
+        printf("\nOptions\n");
+        print_rows(command->options);
     }
 }

@@ -97,7 +97,7 @@ bool cunei_options_was_typed(const struct cunei_option *option);
 /* Add the patterns of a filter file.  Returns as cunei_options_parse does. */
 int cunei_options_filter(struct cunei_patterns *patterns, const char *path);
 
-/* Print the table for the help. */
-void cunei_options_help(const struct cunei_option *options);
+/* Print the usage line, the help and the options of a command. */
+void cunei_options_print_help(const struct cunei_cmd *command);
 
 #endif

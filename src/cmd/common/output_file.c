@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/temp_cleanup.h"
 
 /* As in linux/fs.h, which not every libc has. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/options.h"
 
 const struct cunei_option cunei_time_range_options[] = {

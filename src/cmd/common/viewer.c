@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/search_path.h"
 #include "export/formats.h"
 

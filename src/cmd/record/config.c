@@ -8,10 +8,10 @@
 
 #include "base/buffer.h"
 #include "base/toml_reader.h"
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/options.h"
 #include "cmd/record/record_options.h"
-#include "cmd/suggest/nearest.h"
+#include "cmd/suggest/suggestion.h"
 
 #define FILE_NAME "pyproject.toml"
 #define FILE_MAX  (4u << 20) /* bytes */
@@ -42,20 +42,24 @@ static int unknown_key(struct cunei_syntax *syntax,
                        const struct cunei_toml_value *value)
 {
     struct cunei_suggestion nearest = {.word = value->key};
+    struct cunei_buffer advice = {0};
 
     if (is_forbidden(value->key))
         return cunei_syntax_fail(syntax, value->key_place,
-                                 "[tool.cunei] cannot hold '%.40s'; say --%.40s on the "
+                                 "[tool.cunei] cannot hold '%.40s'; use --%.40s on the "
                                  "command line",
                                  value->key, value->key);
     for (const struct cunei_option *o = cunei_record_option_rows; o->name; o++) {
         if (!is_forbidden(o->name))
             cunei_suggestion_offer(&nearest, o->name);
     }
-    return cunei_syntax_fail(
-        syntax, value->key_place, "[tool.cunei] has no key '%.60s'%s%s%s", value->key,
-        nearest.name ? " (did you mean '" : "; they are options of cunei record",
-        nearest.name ? nearest.name : "", nearest.name ? "'?)" : "");
+    cunei_suggestion_format(&nearest, "", "its keys are options of 'cunei record'",
+                            &advice);
+    int rc =
+        cunei_syntax_fail(syntax, value->key_place, "[tool.cunei] has no key '%.60s'%s",
+                          value->key, advice.data ? advice.data : "");
+    cunei_buffer_fini(&advice);
+    return rc;
 }
 
 static bool is_flag(const struct cunei_option *option)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
+#include "cmd/common/calling_python.h"
 #include "cmd/common/search_path.h"
 #include "cmd/record/interpreter.h"
 #include "python/interpreter_args.h"
@@ -17,7 +17,7 @@
 
 char *cunei_program_default_python(void)
 {
-    char *path = cunei_cmd_python() ? strdup(cunei_cmd_python()) : NULL;
+    char *path = cunei_calling_python() ? strdup(cunei_calling_python()) : NULL;
 
     if (!path)
         path = cunei_interpreter_beside_us();
@@ -138,7 +138,7 @@ static bool by_python(struct cunei_program *program, int argc, char **argv,
             return false;
         }
     }
-    int count = python ? 0 : cunei_cmd_python_words(&options);
+    int count = python ? 0 : cunei_calling_python_words(&options);
     if (!choose_python(program, python, reason) ||
         !set_words(program, program->path, options, count, argc, argv))
         return false;
@@ -179,15 +179,19 @@ static bool named_python(struct cunei_program *program, int argc, char **argv,
                      argv + 1);
 }
 
-/* The script's first line, with the Python that it names found through PATH. */
+/*
+ * The script's first line, with the Python that it names found through PATH.  A Python
+ * that is not found keeps its name, for the error message.
+ */
 static struct cunei_shebang read_shebang(const char *path)
 {
     struct cunei_shebang shebang = cunei_shebang_read(path);
-    char *named = shebang.python;
+    char *found = shebang.python ? cunei_search_path_find(shebang.python) : NULL;
 
-    if (named)
-        shebang.python = cunei_search_path_find(named);
-    free(named);
+    if (found) {
+        free(shebang.python);
+        shebang.python = found;
+    }
     return shebang;
 }
 
@@ -277,6 +281,22 @@ bool cunei_program_find(struct cunei_program *program, int argc, char **argv,
     if (!reason->size)
         cunei_buffer_format(reason, "cannot run '%s': %s", argv[0], strerror(ENOMEM));
     return false;
+}
+
+char *cunei_program_folder(const struct cunei_program *program)
+{
+    int count = 0;
+
+    if (!program->words)
+        return NULL;
+    while (program->words[count])
+        count++;
+    struct cunei_interpreter_args words =
+        cunei_interpreter_args_parse(count, program->words);
+    bool is_script = words.program > 0 && words.program < count && !words.kind;
+    const char *script = is_script ? program->words[words.program] : "";
+    const char *slash = strrchr(script, '/');
+    return slash ? strndup(script, (size_t)(slash - script)) : strdup(".");
 }
 
 void cunei_program_fini(struct cunei_program *program)

@@ -34,6 +34,10 @@ bool cunei_program_find(struct cunei_program *program, int argc, char **argv,
                         const char *python, struct cunei_buffer *reason);
 void cunei_program_fini(struct cunei_program *program);
 
+/* The folder of the program's own modules: the script's, or the working directory.
+ * Owned by the caller; NULL: not known. */
+char *cunei_program_folder(const struct cunei_program *program);
+
 /* The Python that runs scripts where none is named; NULL: there is none.  Owned. */
 char *cunei_program_default_python(void);
 

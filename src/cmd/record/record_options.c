@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 
 #define MAX_SIZE_MIN (UINT64_C(1) << 20)
 

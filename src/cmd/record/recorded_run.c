@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/options.h"
 #include "cmd/common/search_path.h"
 #include "cmd/record/exit_status.h"
@@ -38,7 +38,7 @@ static int take_config(struct cunei_config *config,
     if (rc == 0 && config->path)
         rc = cunei_config_apply(config, options);
     if (rc == -EINVAL)
-        status = cunei_cmd_fail(0, "%s:%zu:%zu: %s; --no-config leaves it out",
+        status = cunei_cmd_fail(0, "%s:%zu:%zu: %s (--no-config ignores [tool.cunei])",
                                 config->path, config->error.line, config->error.column,
                                 config->error.text);
     else if (rc < 0)

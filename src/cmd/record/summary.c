@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
+#include "cmd/common/message.h"
 #include "cmd/common/open_trace.h"
 #include "cmd/common/progress_bar.h"
 #include "cmd/record/record_options.h"
@@ -263,6 +263,38 @@ static void say_taken(const struct cunei_trace *trace)
     cunei_buffer_fini(&text);
 }
 
+/* Patterns that matched no function. */
+static void note_unmatched(const struct cunei_recorded_run *run,
+                           const struct cunei_trace *trace)
+{
+    const struct cunei_record_options *options = run->options;
+    const char *package = run->python.package ? run->python.package : "";
+    const char *slash = strrchr(package, '/');
+    char *own = cunei_program_folder(&run->program);
+    char *installed = slash ? strndup(package, (size_t)(slash - package)) : NULL;
+    const char *const folders[] = {own, run->python.stdlib, installed};
+    const struct cunei_pattern_request request = {
+        .selection = &options->patterns,
+        .arguments = &options->arguments,
+        .results = &options->results,
+        .lines = &options->lines,
+        .calls = cunei_record_options_instrumenter(options) != CUNEI_INSTRUMENTER_NONE,
+        .c_calls = options->c_calls,
+        .folders = folders,
+        .folder_count = sizeof(folders) / sizeof(folders[0]),
+    };
+    struct cunei_buffer notes = {0};
+    char *rest = NULL;
+
+    cunei_suggest_patterns(&request, trace, &notes);
+    for (char *note = notes.data ? strtok_r(notes.data, "\n", &rest) : NULL; note;
+         note = strtok_r(NULL, "\n", &rest))
+        cunei_cmd_note("%s", note);
+    cunei_buffer_fini(&notes);
+    free(own);
+    free(installed);
+}
+
 static void count_trace(const struct cunei_recorded_run *recording,
                         const struct cunei_trace *trace)
 {
@@ -276,7 +308,7 @@ static void count_trace(const struct cunei_recorded_run *recording,
         count_process(&summary, &trace->processes[i]);
     cunei_progress_bar_clear(&summary.progress);
     say_counts(recording, &summary);
-    cunei_suggest_patterns(recording, trace);
+    note_unmatched(recording, trace);
     say_taken(trace);
     say_refusals(recording);
     say_lacks(recording, trace);
@@ -316,7 +348,7 @@ bool cunei_summary_exists(const struct cunei_recorded_run *recording, bool quiet
     if (load(recording, quiet, &trace) < 0)
         return false;
     if (!quiet) {
-        cunei_suggest_patterns(recording, &trace);
+        note_unmatched(recording, &trace);
         say_refusals(recording);
         say_lacks(recording, &trace);
     }

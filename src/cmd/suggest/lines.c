@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "cmd/cmd.h"
-#include "cmd/suggest/nearest.h"
+#include "cmd/suggest/suggestion.h"
 #include "report/function_choice.h"
 #include "report/report.h"
 #include "trace/trace.h"
@@ -17,12 +16,12 @@
 /* What a name may mean. */
 struct meaning {
     const struct cunei_report_missing *missing;
-    char **sorted;        /* owned: those of it that have lines; borrowed names */
+    char **sorted;        /* owned: the functions with lines; borrowed names */
     const char *name;     /* as typed */
     const char *word;     /* of that, what may be a qualified name */
     const char *qualname; /* of a function of that name; NULL: it is a pattern */
-    bool is_c, is_python; /* one of C, or of Python, has that word for a name */
-    /* Those near it, with lines and without, and what that is the name of. */
+    bool is_c, is_python; /* a function in C, or in Python, has that name */
+    /* The nearest with lines and the nearest without, and whose name the latter is. */
     struct cunei_suggestion lined, other;
     const char *other_qualname;
 };
@@ -64,56 +63,51 @@ static void look_around(struct meaning *meaning, const struct cunei_trace *trace
     }
 }
 
-/* A name is no pattern: that has all of the qualified name. */
-static int fail_unrecorded(const struct meaning *meaning, const char *path)
+static void put_unrecorded(const struct meaning *meaning, const char *path,
+                           struct cunei_buffer *out)
 {
-    return cunei_cmd_fail(0,
-                          "the lines of '%s' were not recorded in '%s'; record them "
-                          "with --lines '%s%s'",
-                          meaning->name, path, meaning->qualname ? ":" : "",
-                          meaning->qualname ? meaning->qualname : meaning->name);
+    /* A pattern must contain the whole qualified name. */
+    cunei_buffer_format(out,
+                        "the lines of '%s' were not recorded in '%s'; record them "
+                        "with --lines '%s%s'",
+                        meaning->name, path, meaning->qualname ? ":" : "",
+                        meaning->qualname ? meaning->qualname : meaning->name);
 }
 
-/* The first of those that have lines. */
-static int fail_with_list(const struct meaning *meaning, const char *path)
+/* The first functions that have lines. */
+static void put_list(const struct cunei_report_missing *missing,
+                     struct cunei_buffer *out)
 {
-    const struct cunei_report_missing *missing = meaning->missing;
-    struct cunei_buffer list = {0};
-
+    cunei_buffer_append_text(out, "; lines were recorded of ");
     for (size_t i = 0; i < missing->lined_count && i < NAMES_SHOWN; i++)
-        cunei_buffer_format(&list, "%s'%s'", i ? ", " : "", missing->lined[i]);
+        cunei_buffer_format(out, "%s'%s'", i ? ", " : "", missing->lined[i]);
     if (missing->lined_count > NAMES_SHOWN)
-        cunei_buffer_format(&list, " and %zu more", missing->lined_count - NAMES_SHOWN);
-    int status =
-        cunei_cmd_fail(0, "'%s' holds no function like '%s'; lines were recorded of %s",
-                       path, meaning->name, list.data ? list.data : "others");
-    cunei_buffer_fini(&list);
-    return status;
+        cunei_buffer_format(out, " and %zu more", missing->lined_count - NAMES_SHOWN);
 }
 
-static int fail_unknown(const struct meaning *meaning, const char *path)
+static void put_unknown(const struct meaning *meaning, const char *path,
+                        struct cunei_buffer *out)
 {
-    const char *name = meaning->name;
-    bool is_lined =
+    bool has_lines =
         meaning->lined.name &&
         (!meaning->other.name || meaning->lined.distance <= meaning->other.distance);
 
-    if (is_lined)
-        return cunei_cmd_fail(0, "'%s' holds no function like '%s'; did you mean '%s'?",
-                              path, name, meaning->lined.name);
-    if (meaning->other.name)
-        return cunei_cmd_fail(
-            0,
-            "'%s' holds no function like '%s'; did you mean '%s'? Its "
-            "lines were not recorded; record them with --lines ':%s'",
-            path, name, meaning->other.name, meaning->other_qualname);
-    if (meaning->missing->lined_count > 0)
-        return fail_with_list(meaning, path);
-    return cunei_cmd_fail(0, "'%s' holds no function like '%s'", path, name);
+    cunei_buffer_format(out, "'%s' holds no function like '%s'", path, meaning->name);
+    if (has_lines)
+        cunei_suggestion_format(&meaning->lined, "", NULL, out);
+    else if (meaning->other.name) {
+        cunei_suggestion_format(&meaning->other, "", NULL, out);
+        cunei_buffer_format(out,
+                            " Its lines were not recorded; record them with --lines "
+                            "':%s'",
+                            meaning->other_qualname);
+    } else if (meaning->missing->lined_count > 0)
+        put_list(meaning->missing, out);
 }
 
-int cunei_suggest_lines(const struct cunei_trace *trace, const char *path,
-                        const struct cunei_report_missing *missing, bool is_there)
+void cunei_suggest_lines(const struct cunei_trace *trace, const char *path,
+                         const struct cunei_report_missing *missing, bool was_called,
+                         struct cunei_buffer *sentence)
 {
     const char *colon = strchr(missing->name, ':');
     const char *word = colon ? colon + 1 : missing->name;
@@ -124,15 +118,21 @@ int cunei_suggest_lines(const struct cunei_trace *trace, const char *path,
                               .other = {.word = word}};
 
     meaning.sorted = malloc((missing->lined_count + 1) * sizeof(*meaning.sorted));
-    if (!meaning.sorted)
-        return cunei_cmd_fail(-ENOMEM, "cannot look for '%s'", missing->name);
+    if (!meaning.sorted) {
+        cunei_buffer_format(sentence, "cannot look for '%s': %s", missing->name,
+                            strerror(ENOMEM));
+        return;
+    }
     for (size_t i = 0; i < missing->lined_count; i++)
         meaning.sorted[i] = missing->lined[i];
     qsort(meaning.sorted, missing->lined_count, sizeof(*meaning.sorted), compare_names);
     look_around(&meaning, trace);
     free(meaning.sorted);
     if (meaning.is_c && !meaning.is_python)
-        return cunei_cmd_fail(0, "'%s' is a C function, and those have no lines",
-                              meaning.name);
-    return is_there ? fail_unrecorded(&meaning, path) : fail_unknown(&meaning, path);
+        cunei_buffer_format(sentence, "'%s' is a C function, and those have no lines",
+                            meaning.name);
+    else if (was_called)
+        put_unrecorded(&meaning, path, sentence);
+    else
+        put_unknown(&meaning, path, sentence);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* Modules that a program could import: for names that were mistyped. */
+/* Modules that a program can import, for mistyped names. */
 #ifndef CUNEI_CMD_SUGGEST_MODULE_H
 #define CUNEI_CMD_SUGGEST_MODULE_H
 
-struct cunei_program;
+#include <stddef.h>
 
 /*
- * The module whose name is a slip of the finger away from `word`, of those that lie
- * beside the program or belong to its Python; owned, NULL: there is none, or it is
- * `word` itself.
+ * The module in these folders whose name is one edit away from `word`; owned by the
+ * caller.  NULL: there is none, or it is `word` itself.  Folders that are NULL or ""
+ * are skipped.
  */
-char *cunei_suggest_module(const struct cunei_program *program, const char *word);
+char *cunei_suggest_module(const char *const *folders, size_t count, const char *word);
 
 #endif

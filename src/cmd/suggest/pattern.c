@@ -7,12 +7,8 @@
 
 #include "base/buffer.h"
 #include "base/pattern.h"
-#include "cmd/cmd.h"
-#include "cmd/record/record_options.h"
-#include "cmd/record/recorded_run.h"
 #include "cmd/suggest/module.h"
-#include "cmd/suggest/nearest.h"
-#include "python/instrumenter.h"
+#include "cmd/suggest/suggestion.h"
 #include "text/width.h"
 #include "trace/trace.h"
 
@@ -27,25 +23,25 @@ static const struct cunei_process *find_empty(const struct cunei_trace *trace)
     const struct cunei_process *empty = NULL;
 
     for (size_t i = 0; i < trace->process_count; i++) {
-        const struct cunei_process *told = &trace->processes[i].description;
+        const struct cunei_process *process = &trace->processes[i].description;
         if (trace->processes[i].function_count > 0)
             return NULL;
-        if (!empty && told->pattern_count > 0)
-            empty = told;
+        if (!empty && process->pattern_count > 0)
+            empty = process;
     }
     return empty;
 }
 
-static bool has_includes_alone(const struct cunei_process *told)
+static bool has_includes_alone(const struct cunei_process *process)
 {
-    for (size_t i = 0; i < told->pattern_count; i++) {
-        if (told->patterns[i][0] != '+')
+    for (size_t i = 0; i < process->pattern_count; i++) {
+        if (process->patterns[i][0] != '+')
             return false;
     }
     return true;
 }
 
-/* A class or a function by itself is a module to us: say how to name it. */
+/* Whether the pattern is read as a module: it has no colon, slash or ending .py. */
 static bool is_module(const char *pattern)
 {
     const char *end = strrchr(pattern, '.');
@@ -53,8 +49,8 @@ static bool is_module(const char *pattern)
 }
 
 /*
- * "app.filter:3: " of a pattern that was not typed, which is "" then.  Lines are not
- * known of JSON.
+ * Append the place of a pattern that was not typed: "app.filter:3: ".  `*line` is 0 for
+ * JSON files.
  */
 static void put_place(const struct cunei_patterns *patterns, const char *pattern,
                       struct cunei_buffer *out, size_t *line)
@@ -72,12 +68,14 @@ static void put_place(const struct cunei_patterns *patterns, const char *pattern
     }
 }
 
-/* What may have been meant. */
-static void put_guess(const struct cunei_recorded_run *recording, const char *pattern,
+/* What may be meant. */
+static void put_guess(const struct cunei_pattern_request *request, const char *pattern,
                       struct cunei_buffer *out)
 {
     bool named = is_module(pattern);
-    char *module = named ? cunei_suggest_module(&recording->program, pattern) : NULL;
+    char *module =
+        named ? cunei_suggest_module(request->folders, request->folder_count, pattern)
+              : NULL;
 
     if (module)
         cunei_buffer_format(out,
@@ -93,64 +91,62 @@ static void put_guess(const struct cunei_recorded_run *recording, const char *pa
 }
 
 /* No function matched `pattern`, which stands at `place`; "": it was typed. */
-static void say_wanted(const struct cunei_recorded_run *recording, const char *pattern,
-                       const char *place, bool is_guessed)
+static void note_unmatched(const struct cunei_pattern_request *request,
+                           const char *pattern, const char *place, bool has_guess,
+                           struct cunei_buffer *notes)
 {
-    struct cunei_buffer shown = {0}, guess = {0};
-
     size_t prefix = strlen(CUNEI_PATTERN_PROJECT);
+
     if (strncmp(pattern, CUNEI_PATTERN_PROJECT, prefix) == 0) {
-        cunei_cmd_note("no function of the project '%s' was called; --include names "
-                       "others, a module or a file",
-                       pattern + prefix);
+        cunei_buffer_format(notes,
+                            "no function of the project '%s' was called; --include "
+                            "selects others, by module or file\n",
+                            pattern + prefix);
         return;
     }
-    cunei_format_text(&shown, pattern, PATTERN_WIDTH);
-    if (is_guessed)
-        put_guess(recording, pattern, &guess);
-    cunei_cmd_note("%sno function matched %s'%s'%s", place, *place ? "" : "--include ",
-                   shown.data ? shown.data : "", guess.data ? guess.data : "");
-    cunei_buffer_fini(&shown);
-    cunei_buffer_fini(&guess);
+    cunei_buffer_format(notes, "%sno function matched %s'", place,
+                        *place ? "" : "--include ");
+    cunei_format_text(notes, pattern, PATTERN_WIDTH);
+    cunei_buffer_append_text(notes, "'");
+    if (has_guess)
+        put_guess(request, pattern, notes);
+    cunei_buffer_append_text(notes, "\n");
 }
 
-/* All of them together have left nothing. */
-static void say_together(const struct cunei_process *told, const char *place)
+/* The patterns together excluded every function. */
+static void note_all_excluded(const struct cunei_process *process, const char *place,
+                              struct cunei_buffer *notes)
 {
-    struct cunei_buffer list = {0};
-
-    for (size_t i = 0; i < told->pattern_count && i < PATTERNS_SHOWN; i++) {
-        cunei_buffer_format(&list, "%s%c", i ? " " : "", told->patterns[i][0]);
-        cunei_format_text(&list, told->patterns[i] + 1, PATTERN_WIDTH);
+    cunei_buffer_format(notes, "%sno function was recorded: the filter", place);
+    for (size_t i = 0; i < process->pattern_count && i < PATTERNS_SHOWN; i++) {
+        cunei_buffer_format(notes, " %c", process->patterns[i][0]);
+        cunei_format_text(notes, process->patterns[i] + 1, PATTERN_WIDTH);
     }
-    if (told->pattern_count > PATTERNS_SHOWN)
-        cunei_buffer_format(&list, " and %zu more",
-                            told->pattern_count - PATTERNS_SHOWN);
-    cunei_cmd_note("%sno function was recorded: the filter %s left out all that were "
-                   "called",
-                   place, list.data ? list.data : "");
-    cunei_buffer_fini(&list);
+    if (process->pattern_count > PATTERNS_SHOWN)
+        cunei_buffer_format(notes, " and %zu more",
+                            process->pattern_count - PATTERNS_SHOWN);
+    cunei_buffer_append_text(notes, " left out all that were called\n");
 }
 
-static void say_empty(const struct cunei_recorded_run *recording,
-                      const struct cunei_trace *trace)
+static void note_empty(const struct cunei_pattern_request *request,
+                       const struct cunei_trace *trace, struct cunei_buffer *notes)
 {
-    const struct cunei_process *told = find_empty(trace);
+    const struct cunei_process *process = find_empty(trace);
     struct cunei_buffer text = {0};
     size_t line = 0;
 
-    if (!told || cunei_record_options_instrumenter(recording->options) ==
-                     CUNEI_INSTRUMENTER_NONE)
+    if (!process || !request->calls)
         return;
-    const char *first = told->patterns[0];
-    put_place(&recording->options->patterns, first + 1, &text, &line);
+    const char *first = process->patterns[0];
+    put_place(request->selection, first + 1, &text, &line);
     const char *place = text.size ? text.data : "";
-    if (has_includes_alone(told))
-        say_wanted(recording, first + 1, place, true);
-    else if (told->pattern_count == 1 && first[1] == '!' && *place)
-        say_wanted(recording, first + 2, place, line > 0); /* JSON has expressions */
+    if (has_includes_alone(process))
+        note_unmatched(request, first + 1, place, true, notes);
+    else if (process->pattern_count == 1 && first[1] == '!' && *place)
+        /* Patterns of JSON files are expressions, for which there is no guess. */
+        note_unmatched(request, first + 2, place, line > 0, notes);
     else
-        say_together(told, told->pattern_count == 1 ? place : "");
+        note_all_excluded(process, process->pattern_count == 1 ? place : "", notes);
     cunei_buffer_fini(&text);
 }
 
@@ -167,23 +163,24 @@ static bool has_c_function(const struct cunei_trace *trace)
     return false;
 }
 
-/* Who selects a module of Python may expect what that calls. */
-static void say_c_calls(const struct cunei_record_options *values,
-                        const struct cunei_trace *trace)
+/* A user who selects a Python module may expect the C functions that it calls. */
+static void note_c_calls(const struct cunei_pattern_request *request,
+                         const struct cunei_trace *trace, struct cunei_buffer *notes)
 {
     const char *first = "";
     bool selects = false;
 
-    if (values->patterns.count > 0)
-        first = cunei_patterns_text(&values->patterns, 0, &selects);
-    if (!values->c_calls || !selects || find_empty(trace) || has_c_function(trace))
+    if (request->selection->count > 0)
+        first = cunei_patterns_text(request->selection, 0, &selects);
+    if (!request->c_calls || !selects || find_empty(trace) || has_c_function(trace))
         return;
     bool is_project =
         strncmp(first, CUNEI_PATTERN_PROJECT, strlen(CUNEI_PATTERN_PROJECT)) == 0;
-    cunei_cmd_note("%s; they are selected by their own module, as by --include "
-                   "builtins",
-                   is_project ? "no C function belongs to a project"
-                              : "no C function matched the patterns");
+    cunei_buffer_format(notes,
+                        "%s; select them by their own module, for example --include "
+                        "builtins\n",
+                        is_project ? "no C function belongs to a project"
+                                   : "no C function matched the patterns");
 }
 
 /* What a pattern says of the functions that it means. */
@@ -204,7 +201,7 @@ struct search {
     const char *function;            /* borrowed: whose name that is */
     char *suggestion; /* owned: what nearest.name is, where it was made */
     bool matched;
-    bool has_c_function; /* it means one, of which neither is told */
+    bool has_c_function; /* it matches one, which has neither values nor lines */
 };
 
 static const char *last_of(const char *path)
@@ -218,7 +215,7 @@ static void begin_search(struct search *search, const char *pattern)
     const char *colon = strchr(pattern, ':');
 
     *search = (struct search){.pattern = pattern, .nearest = {.word = pattern}};
-    /* There it is, even where no call of it was recorded. */
+    /* A builtin exists even where no call of it was recorded. */
     search->has_c_function = strncmp(pattern, "builtins:", strlen("builtins:")) == 0;
     search->by_name.word = colon ? colon + 1 : pattern;
     if (strncmp(pattern, "re:", 3) == 0)
@@ -233,7 +230,7 @@ static void begin_search(struct search *search, const char *pattern)
     }
 }
 
-/* Module and name, as such a pattern would have them. */
+/* Offer module and name in the form of such a pattern. */
 static void offer_whole(struct search *search, const struct cunei_function *function)
 {
     bool has_module = search->pattern[0] != ':';
@@ -285,43 +282,51 @@ static void search_process(struct search *search,
     }
 }
 
-static void say_value(const char *option, const struct search *search, bool selects)
+static void put_choice(const struct search *search, bool has_selection,
+                       struct cunei_buffer *notes)
 {
-    const char *pattern = search->pattern;
     bool is_named =
         search->function &&
         (!search->nearest.name || search->by_name.distance < search->nearest.distance);
-    /* A module that is there may be two slips from any short name. */
+    /* A module that was recorded may be two edits away from any short name. */
     bool is_function = is_named && search->by_name.distance <= 1;
+    bool is_module = search->kind == KIND_MODULE;
 
-    if (search->has_c_function)
-        cunei_cmd_note("%s '%s' means C functions, and those have no %s that could be "
-                       "recorded",
-                       option, pattern,
-                       strcmp(option, "--lines") == 0 ? "lines" : "values");
-    else if (search->kind == KIND_MODULE && is_function)
-        cunei_cmd_note("no function that was recorded matches %s '%s', which is read "
-                       "as a module; for a function or method write ':%s'",
-                       option, pattern, search->function);
-    else if (search->kind == KIND_MODULE && (is_named || !search->nearest.name))
-        cunei_cmd_note("no function that was recorded matches %s '%s', which is read "
-                       "as a module; a pattern of functions or methods begins with "
-                       "':'",
-                       option, pattern);
-    else if (is_named || search->nearest.name)
-        cunei_cmd_note("no function that was recorded matches %s '%s'; did you mean "
-                       "'%s%s'?",
-                       option, pattern, is_named ? ":" : "",
-                       is_named ? search->function : search->nearest.name);
+    if (is_module && is_function)
+        cunei_buffer_format(notes,
+                            ", which is read as a module; for a function or method "
+                            "write ':%s'",
+                            search->function);
+    else if (is_module && (is_named || !search->nearest.name))
+        cunei_buffer_append_text(notes,
+                                 ", which is read as a module; a pattern of functions "
+                                 "or methods begins with ':'");
+    else if (is_named)
+        cunei_buffer_format(notes, "; did you mean ':%s'?", search->function);
     else
-        cunei_cmd_note("no function that was recorded matches %s '%s'%s", option,
-                       pattern,
-                       selects ? "; --include and --exclude decide first" : "");
+        cunei_suggestion_format(
+            &search->nearest, "",
+            has_selection ? "--include and --exclude are applied first" : NULL, notes);
 }
 
-static void say_values(const struct cunei_recorded_run *recording, const char *option,
-                       const struct cunei_patterns *patterns,
-                       const struct cunei_trace *trace)
+static void note_value(const char *option, const struct search *search,
+                       bool has_selection, struct cunei_buffer *notes)
+{
+    if (search->has_c_function)
+        cunei_buffer_format(
+            notes, "%s '%s' matches C functions, which have no %s to record", option,
+            search->pattern, strcmp(option, "--lines") == 0 ? "lines" : "values");
+    else {
+        cunei_buffer_format(notes, "no recorded function matches %s '%s'", option,
+                            search->pattern);
+        put_choice(search, has_selection, notes);
+    }
+    cunei_buffer_append_text(notes, "\n");
+}
+
+static void note_values(const struct cunei_pattern_request *request, const char *option,
+                        const struct cunei_patterns *patterns,
+                        const struct cunei_trace *trace, struct cunei_buffer *notes)
 {
     for (size_t i = 0; i < patterns->count; i++) {
         bool include;
@@ -331,19 +336,19 @@ static void say_values(const struct cunei_recorded_run *recording, const char *o
             for (size_t j = 0; j < trace->process_count; j++)
                 search_process(&search, &trace->processes[j]);
             if (!search.matched)
-                say_value(option, &search, recording->options->patterns.count > 0);
+                note_value(option, &search, request->selection->count > 0, notes);
         }
         cunei_patterns_fini(&search.patterns);
         free(search.suggestion);
     }
 }
 
-void cunei_suggest_patterns(const struct cunei_recorded_run *recording,
-                            const struct cunei_trace *trace)
+void cunei_suggest_patterns(const struct cunei_pattern_request *request,
+                            const struct cunei_trace *trace, struct cunei_buffer *notes)
 {
-    say_empty(recording, trace);
-    say_c_calls(recording->options, trace);
-    say_values(recording, "--args", &recording->options->arguments, trace);
-    say_values(recording, "--return", &recording->options->results, trace);
-    say_values(recording, "--lines", &recording->options->lines, trace);
+    note_empty(request, trace, notes);
+    note_c_calls(request, trace, notes);
+    note_values(request, "--args", request->arguments, trace, notes);
+    note_values(request, "--return", request->results, trace, notes);
+    note_values(request, "--lines", request->lines, trace, notes);
 }

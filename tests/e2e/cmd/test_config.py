@@ -120,8 +120,8 @@ def doctor_row(cunei, **options):
 LIST = "'include' wants a text in quotes, or an array of them"
 
 BAD = [
-    ("inlcude = 3", "8:1", "[tool.cunei] has no key 'inlcude' (did you mean "
-     "'include'?)"),
+    ("inlcude = 3", "8:1", "[tool.cunei] has no key 'inlcude'; did you mean "
+     "'include'?"),
     ("include = 3", "8:11", LIST),
     ("include = [['x']]", "8:12", LIST),
     ("c-calls = 'yes'", "8:11", "'c-calls' wants true or false"),
@@ -130,12 +130,12 @@ BAD = [
     (
         "python = '/bin/x'",
         "8:1",
-        "[tool.cunei] cannot hold 'python'; say --python on the command line",
+        "[tool.cunei] cannot hold 'python'; use --python on the command line",
     ),
     ("include = 'x'\ninclude = 'y'", "9:1", "'include' stands here for the second "
      "time"),
     ("c-calls = true\n[tool.cunei.record]\nargs = 'x'", "9:2", "[tool.cunei] has no "
-     "key 'record'; they are options of cunei record"),
+     "key 'record'; its keys are options of 'cunei record'"),
     ("[tool.cunei]\nc-calls = true", "8:2", "[tool.cunei] begins for the second time"),
     ("include.more = 'x'", "8:1", LIST),
     ("include = 'x", "8:13", "expected \"'\" at the text's end, but the line ends"),
@@ -150,7 +150,7 @@ def test_what_is_malformed_is_told_with_its_place(project, text, place, told):
 
     done = project("run", "src/app.py")
 
-    wanted = f"cunei: {path}:{place}: {told}; --no-config leaves it out\n"
+    wanted = f"cunei: {path}:{place}: {told} (--no-config ignores [tool.cunei])\n"
     assert (done.returncode, done.stderr) == (1, wanted)
     assert project("run", "--no-config", "src/app.py").returncode == 0
 
@@ -162,7 +162,7 @@ def test_what_stands_in_the_table_s_place_is_refused(project, text):
     done = project("run", "src/app.py")
 
     place = f"{path}:1:3" if "[[" in text else f"{path}:2:1"
-    told = f"cunei: {place}: expected one table here, as [tool.cunei]; "
+    told = f"cunei: {place}: expected one table here, as [tool.cunei] ("
     assert done.returncode == 1 and done.stderr.startswith(told)
 
 
@@ -190,7 +190,7 @@ def test_a_value_that_an_option_refuses_is_told_with_its_place(
     done = project("run", "src/app.py")
 
     assert done.returncode == 1
-    assert done.stderr == f"cunei: {wanted}; --no-config leaves it out\n"
+    assert done.stderr == f"cunei: {wanted} (--no-config ignores [tool.cunei])\n"
     assert doctor_row(project) == ("bad", wanted)
 
 

@@ -43,14 +43,14 @@ def is_built(cunei, form):
 
 
 UNKNOWN = {
-    "perfeto": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
-    "speed": "no format 'speed', did you mean 'speedscope'? There are html, ",
-    "Chrome": "no format 'Chrome', did you mean 'chrome'? There are html, ",
-    "HTML": "no format 'HTML', did you mean 'html'? There are html, ",
-    "PERFETTO": "no format 'PERFETTO', did you mean 'perfetto'? There are html, ",
-    "xlsx": "no format 'xlsx'; there are html, ",
-    "": "no format ''; there are html, ",
-    "perfeto:x": "no format 'perfeto', did you mean 'perfetto'? There are html, ",
+    "perfeto": "no format 'perfeto'; did you mean 'perfetto'? The formats are html",
+    "speed": "no format 'speed'; did you mean 'speedscope'? The formats are html, ",
+    "Chrome": "no format 'Chrome'; did you mean 'chrome'? The formats are html, ",
+    "HTML": "no format 'HTML'; did you mean 'html'? The formats are html, ",
+    "PERFETTO": "no format 'PERFETTO'; did you mean 'perfetto'? The formats are html",
+    "xlsx": "no format 'xlsx'; the formats are html, ",
+    "": "no format ''; the formats are html, ",
+    "perfeto:x": "no format 'perfeto'; did you mean 'perfetto'? The formats are html",
 }
 
 

@@ -361,7 +361,7 @@ def test_a_project_of_which_nothing_runs_is_told_of(cunei):
 
     told = (
         f"cunei: no function of the project '{cunei.folder}/empty' was called; "
-        "--include names others, a module or a file\n"
+        "--include selects others, by module or file\n"
     )
     assert told in done.stderr
 

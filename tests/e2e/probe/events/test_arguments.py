@@ -345,7 +345,7 @@ def test_a_pattern_that_matches_nothing_is_told_of(cunei, pattern, hint):
             )
 
             told = [line for line in done.stderr.splitlines() if "matches" in line]
-            what = f"no function that was recorded matches {option} '{pattern}'"
+            what = f"no recorded function matches {option} '{pattern}'"
             assert told == [f"cunei: {what}{hint}"]
 
 
@@ -354,7 +354,7 @@ def test_c_functions_have_no_values(cunei):
 
     done = cunei("record", "-o", "trace", "--c-calls", "--args", ":len", "app.py")
 
-    what = "--args ':len' means C functions, and those have no values"
+    what = "--args ':len' matches C functions, which have no values"
     assert what in done.stderr
 
 

@@ -112,8 +112,8 @@ def test_c_functions_have_no_lines_and_nothing_else_is_suggested(cunei):
         for words in (["--c-calls"], []):
             done = cunei("record", *words, option, "builtins:len", "-c", source)
             assert done.stderr.splitlines()[-1] == (
-                f"cunei: {option} 'builtins:len' means C functions, and those have no "
-                f"{what} that could be recorded"
+                f"cunei: {option} 'builtins:len' matches C functions, which have no "
+                f"{what} to record"
             )
     for name in ("len", "builtins:len"):
         done = cunei("report", "trace", "--lines", name)
@@ -264,7 +264,7 @@ def test_a_pattern_that_matches_nothing_is_told(cunei):
 
     assert done.returncode == 0
     assert (
-        "no function that was recorded matches --lines '__main__:ad'; did you mean "
+        "no recorded function matches --lines '__main__:ad'; did you mean "
         "'__main__:add'?"
     ) in done.stderr
 

@@ -357,15 +357,15 @@ def test_c_functions_are_in_no_project(cunei):
 
     said = cunei("record", "-otrace", "--c-calls", "--only-project", "app.py").stderr
 
-    told = "cunei: no C function belongs to a project; they are selected by their own "
+    told = "cunei: no C function belongs to a project; select them by their own "
     assert told in said
 
 
 def test_c_functions_that_a_selection_leaves_out_are_told_of(cunei):
     cunei.write("app.py", "len(())\n")
     told = (
-        "cunei: no C function matched the patterns; they are selected by their own "
-        "module, as by --include builtins\n"
+        "cunei: no C function matched the patterns; select them by their own "
+        "module, for example --include builtins\n"
     )
 
     for words, expected in (

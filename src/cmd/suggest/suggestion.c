@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cmd/suggest/nearest.h"
+#include "cmd/suggest/suggestion.h"
 
 #include <string.h>
+
+#include "base/buffer.h"
 
 enum {
     WORD_MAX = 256 /* characters; qualified names of methods and closures are long */
@@ -38,13 +40,13 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
     return last[b_size];
 }
 
-/* How many slips of the finger a word may have. */
-static size_t slips_of(size_t size)
+/* How many edits a name of this length may be away. */
+static size_t edits_allowed(size_t size)
 {
     return 1 + size / 4;
 }
 
-/* In small letters, where they are of ASCII. */
+/* In lower case, as far as it is ASCII. */
 static void fold(const char *word, size_t size, char *folded)
 {
     for (size_t i = 0; i < size; i++)
@@ -52,7 +54,7 @@ static void fold(const char *word, size_t size, char *folded)
             (char)(word[i] >= 'A' && word[i] <= 'Z' ? word[i] - 'A' + 'a' : word[i]);
 }
 
-/* Another case is a slip for all letters together. */
+/* Upper and lower case differ by one edit for all letters together. */
 static size_t folded_distance(const char *a, size_t a_size, const char *b,
                               size_t b_size)
 {
@@ -63,40 +65,50 @@ static size_t folded_distance(const char *a, size_t a_size, const char *b,
     return 1 + distance(folded_a, a_size, folded_b, b_size);
 }
 
-void cunei_suggestion_offer(struct cunei_suggestion *nearest, const char *name)
+void cunei_suggestion_offer(struct cunei_suggestion *suggestion, const char *name)
 {
-    size_t word_size = strlen(nearest->word), name_size = strlen(name);
+    size_t word_size = strlen(suggestion->word), name_size = strlen(name);
     if (word_size == 0 || word_size > WORD_MAX || name_size > WORD_MAX)
         return;
 
     size_t longer = word_size > name_size ? word_size : name_size;
     size_t shorter = word_size > name_size ? name_size : word_size;
-    bool begins = word_size >= 2 && strncmp(nearest->word, name, word_size) == 0;
-    if (longer - shorter > slips_of(longer) && !begins)
-        return; /* before all of both is looked at */
-    size_t steps = distance(nearest->word, word_size, name, name_size);
-    size_t folded = folded_distance(nearest->word, word_size, name, name_size);
+    bool begins = word_size >= 2 && strncmp(suggestion->word, name, word_size) == 0;
+    if (longer - shorter > edits_allowed(longer) && !begins)
+        return; /* cheaper than to compute the distance */
+    size_t steps = distance(suggestion->word, word_size, name, name_size);
+    size_t folded = folded_distance(suggestion->word, word_size, name, name_size);
     steps = folded < steps ? folded : steps;
     if (steps > 1 && begins)
-        steps = 1; /* a beginning is as good as a slip */
-    if (steps > slips_of(longer))
+        steps = 1; /* a prefix counts as one edit */
+    if (steps > edits_allowed(longer))
         return;
-    if (!nearest->name || steps < nearest->distance) {
-        nearest->name = name;
-        nearest->distance = steps;
+    if (!suggestion->name || steps < suggestion->distance) {
+        suggestion->name = name;
+        suggestion->distance = steps;
     }
 }
 
-bool cunei_suggestion_offer_function(struct cunei_suggestion *nearest,
+bool cunei_suggestion_offer_function(struct cunei_suggestion *suggestion,
                                      const char *qualname)
 {
-    const char *before = nearest->name;
+    const char *before = suggestion->name;
     const char *last = strrchr(qualname, '.');
 
-    if (*(last ? last + 1 : qualname) == '<' && !strchr(nearest->word, '<'))
+    if (*(last ? last + 1 : qualname) == '<' && !strchr(suggestion->word, '<'))
         return false;
-    cunei_suggestion_offer(nearest, qualname);
-    if (last && !strchr(nearest->word, '.'))
-        cunei_suggestion_offer(nearest, last + 1);
-    return nearest->name != before;
+    cunei_suggestion_offer(suggestion, qualname);
+    if (last && !strchr(suggestion->word, '.'))
+        cunei_suggestion_offer(suggestion, last + 1);
+    return suggestion->name != before;
+}
+
+void cunei_suggestion_format(const struct cunei_suggestion *suggestion,
+                             const char *prefix, const char *otherwise,
+                             struct cunei_buffer *out)
+{
+    if (suggestion->name)
+        cunei_buffer_format(out, "; did you mean '%s%s'?", prefix, suggestion->name);
+    else if (otherwise)
+        cunei_buffer_format(out, "; %s", otherwise);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/suggest/nearest.h"
+#include "cmd/suggest/suggestion.h"
 
 static const char *nearest_command(const char *word)
 {
