@@ -9,7 +9,7 @@
 
 #include "probe/budget/budget_private.h"
 #include "probe/budget/budget_timer.h"
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
 #include "probe/core/compat.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"

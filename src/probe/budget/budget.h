@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "probe/recording/event_cost.h"
-#include "probe/sources/source.h"
+#include "probe/budget/event_cost.h"
+#include "probe/core/source.h"
 #include "rt/clock.h"
 #include "wire/event.h"
 

@@ -19,8 +19,8 @@
 #include "probe/budget/estimate.h"
 #include "probe/budget/observe.h"
 #include "probe/budget/rate_by_events.h"
-#include "probe/code/code.h"
-#include "probe/sources/source.h"
+#include "probe/code/code_resolve.h"
+#include "probe/core/source.h"
 #include "wire/event.h"
 
 struct cunei_stream;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* How a code object comes to its word: see probe/code/code.h. */
 #include <Python.h>
+
+#include "probe/code/code_resolve.h"
 
 #include <string.h>
 
 #include "base/file_stamp.h"
-#include "probe/budget/budget.h"
-#include "probe/code/code.h"
 #include "probe/code/qualname.h"
 #include "probe/code/registry.h"
 #include "probe/core/compat.h"
@@ -14,15 +13,8 @@
 #include "probe/core/lock.h"
 #include "probe/core/names.h"
 #include "probe/core/world.h"
-#include "probe/events/argument.h"
-#include "probe/events/greenlet.h"
-#include "probe/events/line_event.h"
-#include "probe/events/process.h"
-#include "probe/events/task.h"
-#include "probe/user/tag.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
-#include "wire/event.h"
 
 /* What a function is called, owned; either may be NULL. */
 struct names {
@@ -46,7 +38,7 @@ static void reset_all(void *context)
 {
     const struct reset *reset = context;
 
-    cunei_registry_clear();
+    cunei_code_clear();
     selection = reset->patterns ? reset->patterns : &everything;
     hooks = *reset->hooks;
 }
@@ -72,8 +64,7 @@ static void renew_all(void *unused)
         struct cunei_entry *entry = cunei_registry_at(place);
         if (!entry->code || entry->id == 0) /* what is not recorded needs no id */
             continue;
-        (void)cunei_registry_exchange(entry,
-                                      CUNEI_CODE_STALE | place); /* cannot fail */
+        cunei_registry_exchange(entry, CUNEI_CODE_STALE | place);
     }
 }
 
@@ -123,7 +114,7 @@ void cunei_code_set_level(PyCodeObject *code, enum cunei_level level)
     struct cunei_entry *entry = cunei_registry_at(place);
 
     entry->state.level = level;
-    (void)cunei_registry_exchange(entry, levelled_word(entry, place)); /* cannot fail */
+    cunei_registry_exchange(entry, levelled_word(entry, place));
 }
 
 /* The probe does not trace itself: who records a part of a program did not call us. */
@@ -136,19 +127,14 @@ static bool is_own(const char *module)
 static uint32_t flags_of(const struct cunei_entry *entry,
                          const struct cunei_function *function)
 {
-    uint32_t flags =
-        cunei_argument_flags(function) | (entry->flags & CUNEI_CODE_REGIONS);
+    uint32_t flags = entry->flags & CUNEI_CODE_REGIONS;
 
+    if (hooks.flags)
+        flags |= hooks.flags(entry->code, function);
     if (entry->id >= CUNEI_FUNCTION_CLASS_END)
         flags |= CUNEI_CODE_CALL;
-    if (cunei_task_is_coroutine(entry->code))
-        flags |= CUNEI_CODE_COROUTINE;
     if (entry->lined && entry->code->co_flags & CUNEI_GENERATES)
         flags |= CUNEI_CODE_LINES;
-    if (cunei_greenlet_is_module(function->module, function->qualname))
-        flags |= CUNEI_CODE_GREENLET;
-    if (cunei_process_names(entry->code))
-        flags |= CUNEI_CODE_NAMES;
     return flags;
 }
 
@@ -187,13 +173,14 @@ static uint64_t identify(struct cunei_entry *entry, const struct names *names)
         .file = file,
         .line = code->co_firstlineno > 0 ? (uint32_t)code->co_firstlineno : 0,
     };
-    entry->lined = cunei_line_event_wants(&function) && is_selected(&function);
+    entry->lined =
+        hooks.has_lines && hooks.has_lines(&function) && is_selected(&function);
     if (entry->lined) {
         function.source = cunei_file_stamp_read(&stamps, file);
         bits |= CUNEI_CODE_LINED;
     }
     entry->id = cunei_code_define(&function, &is_off);
-    entry->tagged = cunei_tag_is_wanted(code);
+    entry->tagged = hooks.is_tagged && hooks.is_tagged(code);
     if (entry->tagged && is_off) {
         entry->id = cunei_recorder_define(&function);
         is_off = false;
@@ -201,7 +188,7 @@ static uint64_t identify(struct cunei_entry *entry, const struct names *names)
     if (entry->id == 0 && !is_off)
         return 0;
     if (entry->tagged)
-        cunei_tag_identified(code, entry->id);
+        hooks.identified(code, entry->id);
     entry->flags = flags_of(entry, &function);
     if (is_off && !(entry->flags & (CUNEI_CODE_GREENLET | CUNEI_CODE_NAMES)))
         return CUNEI_CODE_OFF | bits;
@@ -226,8 +213,8 @@ static void call_hooks(const struct cunei_entry *entry, bool selected)
  */
 static uint64_t make_word(PyCodeObject *code, const struct names *names)
 {
-    struct cunei_entry entry = {
-        .code = code, .watched = hooks.watched && cunei_process_watches(code)};
+    struct cunei_entry entry = {.code = code,
+                                .watched = hooks.is_watched && hooks.is_watched(code)};
     uint64_t word = identify(&entry, names);
     uint32_t place = word ? cunei_registry_add(&entry) : 0;
     bool selected = !(word & CUNEI_CODE_OFF);
@@ -236,7 +223,7 @@ static uint64_t make_word(PyCodeObject *code, const struct names *names)
     if (place == 0)
         return 0;
     word |= place;
-    if (cunei_code_set_word(code, waits ? CUNEI_CODE_STALE | place : word) < 0) {
+    if (cunei_registry_set_word(code, waits ? CUNEI_CODE_STALE | place : word) < 0) {
         PyErr_Clear();
         cunei_registry_remove(place);
         return 0;
@@ -249,7 +236,7 @@ static uint64_t make_word(PyCodeObject *code, const struct names *names)
             word = levelled_word(added, place);
             hooks.levelled(code, added->state.level);
         }
-        (void)cunei_registry_exchange(added, word); /* cannot fail: there is one */
+        cunei_registry_exchange(added, word);
     }
     if (hooks.left_out && !selected)
         hooks.left_out(code);
@@ -263,10 +250,8 @@ static uint64_t renew_word(const struct names *names, uint32_t place)
 
     if (word == 0)
         return 0;
-    if (cunei_registry_exchange(cunei_registry_at(place), word | place) == 0)
-        return word | place;
-    PyErr_Clear();
-    return 0;
+    cunei_registry_exchange(cunei_registry_at(place), word | place);
+    return word | place;
 }
 
 /* Its events take the cold path from now on; lock held. */
@@ -276,8 +261,8 @@ static void make_cold(struct cunei_entry *entry, uint64_t word, uint32_t flag)
 
     __atomic_fetch_or(&entry->flags, flag, __ATOMIC_RELAXED);
     if (!(word & CUNEI_CODE_COLD))
-        (void)cunei_registry_exchange(entry, (word & kept) | CUNEI_CODE_COLD |
-                                                 cunei_registry_place(word));
+        cunei_registry_exchange(entry, (word & kept) | CUNEI_CODE_COLD |
+                                           cunei_registry_place(word));
 }
 
 bool cunei_code_hear_regions(PyCodeObject *code, PyObject *globals)
@@ -322,7 +307,8 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     else
         word = before; /* another thread was faster */
     cunei_mutex_unlock(&lock);
-    cunei_budget_took(cunei_clock_read() - begin);
+    if (hooks.took)
+        hooks.took(cunei_clock_read() - begin);
     Py_XDECREF(names.module);
     Py_XDECREF(names.qualname);
     return word;

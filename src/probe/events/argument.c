@@ -13,6 +13,7 @@
 #include "probe/core/value_text.h"
 #include "probe/core/write.h"
 #include "wire/event.h"
+#include "wire/metadata.h"
 #include "wire/record_env.h"
 
 #define NAME_MAX_BYTES 256u

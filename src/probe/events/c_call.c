@@ -5,7 +5,9 @@
 
 #include <stdatomic.h>
 
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
+#include "probe/code/frames.h"
+#include "probe/code/mute.h"
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/frame.h"
@@ -13,9 +15,7 @@
 #include "probe/core/write.h"
 #include "probe/events/c_call_thread.h"
 #include "probe/events/c_function.h"
-#include "probe/events/frames.h"
 #include "probe/events/process.h"
-#include "probe/sources/monitoring/mute.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"

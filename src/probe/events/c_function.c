@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
 #include "probe/core/compat.h"
 #include "probe/core/lock.h"
 #include "probe/core/names.h"

@@ -6,14 +6,14 @@
 #include <limits.h>
 #include <string.h>
 
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
+#include "probe/code/frames.h"
 #include "probe/code/line.h"
 #include "probe/core/compat.h"
 #include "probe/core/frame.h"
 #include "probe/core/names.h"
 #include "probe/core/write.h"
 #include "probe/events/exception_track.h"
-#include "probe/events/frames.h"
 #include "wire/event.h"
 
 /* How far a traceback is searched for the frame that an exception came from. */

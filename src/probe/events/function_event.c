@@ -3,20 +3,35 @@
 
 #include "probe/events/function_event.h"
 
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
+#include "probe/code/frames.h"
 #include "probe/core/compat.h"
 #include "probe/core/frame.h"
 #include "probe/core/write.h"
 #include "probe/events/argument.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception.h"
-#include "probe/events/frames.h"
 #include "probe/events/greenlet.h"
+#include "probe/events/open_stack.h"
 #include "probe/events/process.h"
 #include "probe/events/task.h"
 #include "probe/user/region.h"
 #include "probe/user/tag.h"
 #include "rt/recorder.h"
+
+uint32_t cunei_function_event_flags(PyCodeObject *code,
+                                    const struct cunei_function *function)
+{
+    uint32_t flags = cunei_argument_flags(function);
+
+    if (cunei_task_is_coroutine(code))
+        flags |= CUNEI_CODE_COROUTINE;
+    if (cunei_greenlet_is_module(function->module, function->qualname))
+        flags |= CUNEI_CODE_GREENLET;
+    if (cunei_process_names(code))
+        flags |= CUNEI_CODE_NAMES;
+    return flags;
+}
 
 uint64_t cunei_function_event_word(PyCodeObject *code)
 {
@@ -78,7 +93,7 @@ void cunei_function_event_unwind(PyCodeObject *code, uint64_t word, const void *
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
     if (id) {
         cunei_c_call_unwind();
-        run = cunei_frames_run(id);
+        run = cunei_open_stack_run(id);
         if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
             cunei_task_unwind();
     }

@@ -13,6 +13,12 @@
 
 #include "wire/event.h"
 
+struct cunei_function;
+
+/* The flags (enum cunei_code_flag) that events of this function need. */
+uint32_t cunei_function_event_flags(PyCodeObject *code,
+                                    const struct cunei_function *function);
+
 /* The code's word, made at first sight; 0: there is none, and the event is lost. */
 uint64_t cunei_function_event_word(PyCodeObject *code);
 

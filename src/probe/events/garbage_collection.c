@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "probe/code/code.h"
+#include "probe/code/frames.h"
+#include "probe/code/registry.h"
 #include "probe/core/compat.h"
 #include "probe/core/lock.h"
 #include "probe/core/write.h"
-#include "probe/events/frames.h"
 #include "rt/stream.h"
 #include "wire/event.h"
 
@@ -36,7 +36,7 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
     (void)self;
     if (count != 2 || !PyUnicode_Check(args[0]) || !PyDict_Check(args[1]))
         Py_RETURN_NONE;
-    cunei_code_share();
+    cunei_registry_share();
     struct cunei_compat_error pending = cunei_compat_put_aside();
     bool ends = PyUnicode_CompareWithASCIIString(args[0], "stop") == 0;
     uint64_t words[] = {

@@ -11,7 +11,7 @@
 #include "probe/core/lock.h"
 #include "probe/core/object_number.h"
 #include "probe/core/write.h"
-#include "probe/events/frames.h"
+#include "probe/events/open_stack.h"
 #include "probe/user/region.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
@@ -81,10 +81,10 @@ size_t cunei_greenlet_stack(bool top_is_open, uint32_t *functions, size_t max,
                             size_t *omitted)
 {
     if (!origin)
-        return cunei_frames_stack(top_is_open, functions, max, omitted);
+        return cunei_open_stack(top_is_open, functions, max, omitted);
     const void *runs = cunei_region_pretend(origin);
     bool collects = cunei_compat_hold_collections();
-    size_t count = cunei_frames_stack_of(frame_of(origin), functions, max, omitted);
+    size_t count = cunei_open_stack_of(frame_of(origin), functions, max, omitted);
     cunei_compat_let_collections(collects);
     (void)cunei_region_pretend(runs);
     return count;
@@ -117,7 +117,7 @@ static void write_switch(struct tracer *tracer, PyObject *from, PyObject *to)
     }
     cunei_region_switch(from, to);
     count =
-        cunei_frames_stack(true, tracer->functions, CUNEI_RECORDER_STACK_MAX, &omitted);
+        cunei_open_stack(true, tracer->functions, CUNEI_RECORDER_STACK_MAX, &omitted);
     if (count % 2 == 1)
         tracer->functions[count++] = 0;
     unsigned words = (unsigned)(SWITCH_WORDS + count / 2);

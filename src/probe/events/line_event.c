@@ -7,6 +7,7 @@
 
 #include "probe/code/code.h"
 #include "probe/code/line_table.h"
+#include "probe/code/registry.h"
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/hot.h"
@@ -24,14 +25,6 @@ static bool has_counter;                      /* see rt/clock.h */
 static PyObject *disable;                     /* borrowed */
 static const struct cunei_record_env *chosen; /* borrowed: until the recording ends */
 
-void cunei_line_event_init(Py_ssize_t index, bool is_inline, PyObject *switch_off)
-{
-    extra_index = index;
-    extra_inline = is_inline;
-    has_counter = cunei_clock_has_counter(NULL);
-    disable = switch_off;
-}
-
 void cunei_line_event_choose(const struct cunei_record_env *session)
 {
     chosen = session;
@@ -45,12 +38,21 @@ bool cunei_line_event_wants(const struct cunei_function *function)
                                   function->file);
 }
 
-/* Changes whenever one of the code objects is gone whose lines were told. */
+/* Changes whenever a code object is freed whose lines were recorded. */
 static _Atomic uint32_t epoch;
 
-void cunei_line_event_forget(void)
+static void forget_code(void)
 {
     atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
+}
+
+void cunei_line_event_init(Py_ssize_t index, bool is_inline, PyObject *switch_off)
+{
+    extra_index = index;
+    extra_inline = is_inline;
+    has_counter = cunei_clock_has_counter(NULL);
+    disable = switch_off;
+    cunei_registry_watch_lined(forget_code);
 }
 
 static inline uint32_t read_epoch(void)

@@ -28,9 +28,6 @@ void cunei_line_event_init(Py_ssize_t index, bool is_inline, PyObject *switch_of
 void cunei_line_event_choose(const struct cunei_record_env *session);
 bool cunei_line_event_wants(const struct cunei_function *function);
 
-/* A code object whose lines were recorded is no more. */
-void cunei_line_event_forget(void);
-
 /* Whether the lines of a code object are better told by its instructions. */
 bool cunei_line_event_prepare(PyCodeObject *code);
 

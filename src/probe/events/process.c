@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/budget/budget.h"
 #include "probe/code/qualname.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
@@ -19,7 +18,7 @@
 /* The C functions behind os._exit, os.execv and os.execve, and os.chroot. */
 static PyCFunction leave, execute[2], change_root;
 
-static void (*when_leaving)(int status);
+static struct cunei_process_hooks hooks;
 
 static bool hears_calls;
 
@@ -40,9 +39,9 @@ static PyCFunction find_function(PyObject *module, const char *name)
     return function;
 }
 
-int cunei_process_init(void (*leaves)(int status))
+int cunei_process_init(const struct cunei_process_hooks *wanted)
 {
-    when_leaving = leaves;
+    hooks = *wanted;
     PyObject *posix = PyImport_ImportModule("posix");
     if (!posix)
         return -1;
@@ -212,7 +211,7 @@ static void tell_exec(PyObject *path)
         bytes = PyUnicode_EncodeFSDefault(path);
     else if (path && PyBytes_Check(path))
         bytes = Py_NewRef(path);
-    cunei_budget_tell();
+    hooks.executes();
     cunei_recorder_set_exec(bytes ? PyBytes_AS_STRING(bytes) : "?");
     PyErr_Clear();
     Py_XDECREF(bytes);
@@ -280,7 +279,7 @@ void cunei_process_leaves(PyCFunction function, PyObject *argument)
     if (function == change_root)
         cunei_recorder_hold_folder();
     if (function == leave && is_status(argument, &status))
-        when_leaving(status);
+        hooks.exits(status);
 }
 
 void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument)

@@ -18,11 +18,14 @@
 
 #include <stdbool.h>
 
-/*
- * Find the functions of posix; -1 with an exception set.  `leaves` is called when the
- * process is about to leave by os._exit with a status.
- */
-int cunei_process_init(void (*leaves)(int status));
+/* What is called when the process is about to end without exit handlers. */
+struct cunei_process_hooks {
+    void (*exits)(int status); /* by os._exit */
+    void (*executes)(void);    /* it runs another program in its place */
+};
+
+/* Find the functions of posix; -1 with an exception set.  `hooks` are copied. */
+int cunei_process_init(const struct cunei_process_hooks *hooks);
 
 /* Whether calls out of one code object can be heard of; else probe/events/exit_hooks.h
  * helps. */

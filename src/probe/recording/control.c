@@ -11,20 +11,21 @@
 #include <unistd.h>
 
 #include "probe/budget/budget.h"
-#include "probe/code/code.h"
+#include "probe/budget/event_cost.h"
+#include "probe/code/code_resolve.h"
+#include "probe/code/frames.h"
 #include "probe/core/compat.h"
 #include "probe/core/world.h"
 #include "probe/events/argument.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception.h"
-#include "probe/events/frames.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/line_event.h"
 #include "probe/events/process.h"
 #include "probe/events/task.h"
 #include "probe/events/thread_name.h"
 #include "probe/recording/describe.h"
-#include "probe/recording/event_cost.h"
+#include "probe/recording/probe_state.h"
 #include "probe/recording/selection.h"
 #include "probe/recording/source_choice.h"
 #include "probe/user/region.h"
@@ -34,12 +35,6 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "rt/refusal.h"
-
-/*
- * The main interpreter's state while it records or waits to: callbacks from the runtime
- * library carry no argument.
- */
-static struct cunei_probe *_Atomic active;
 
 /* Set by the fork handler of the C library, before Python runs in the child. */
 static bool forked;
@@ -52,7 +47,7 @@ static void when_forked(void)
 /* A thread has begun a packet, or was poked. */
 static void when_poked(bool top_is_open)
 {
-    struct cunei_probe *state = active;
+    struct cunei_probe *state = cunei_probe_active();
 
     cunei_thread_name_check(top_is_open);
     cunei_greenlet_attach();
@@ -79,7 +74,7 @@ static void release(struct cunei_probe *state)
     cunei_record_env_fini(&state->session);
     state->pauses = 0;
     state->is_unheard = false;
-    active = NULL;
+    cunei_probe_set_active(NULL);
 }
 
 /* 0, or a negative errno with nothing started and no exception set. */
@@ -130,7 +125,7 @@ static void begin_words(struct cunei_probe *state)
     cunei_selection_renew(state);
     cunei_argument_choose(&state->session);
     cunei_line_event_choose(&state->session);
-    cunei_region_reset();
+    cunei_region_reset(!state->source->is_silent);
     cunei_tag_begin();
     cunei_tag_choose(!state->source->is_silent);
 }
@@ -147,11 +142,6 @@ static int start_events(struct cunei_probe *state)
     cunei_greenlet_attach(); /* its first event may be a switch */
     cunei_user_event_tell_metadata(false);
     return 0;
-}
-
-struct cunei_probe *cunei_control_active(void)
-{
-    return active;
 }
 
 static void stop_recorder(void *unused)
@@ -178,8 +168,9 @@ static void refuse(struct cunei_probe *state, int error)
 /* Why the source of events did not do what it was asked for. */
 static int refusal_of(const struct cunei_probe *state)
 {
-    int refusal = state == active ? state->source->refusal
-                                  : cunei_source_choice_refusal(&state->session);
+    int refusal = state == cunei_probe_active()
+                      ? state->source->refusal
+                      : cunei_source_choice_refusal(&state->session);
     return refusal ? refusal : CUNEI_REFUSAL_FORBIDDEN;
 }
 
@@ -204,9 +195,10 @@ bool cunei_control_main_begins(void)
 {
     if (!cunei_world_take_control())
         return false;
-    if (active)
-        begin_main(active);
-    bool is_wanted = active && !active->source->is_silent && cunei_recorder_is_on();
+    if (cunei_probe_active())
+        begin_main(cunei_probe_active());
+    bool is_wanted = cunei_probe_active() && !cunei_probe_active()->source->is_silent &&
+                     cunei_recorder_is_on();
     cunei_world_leave_control();
     return is_wanted;
 }
@@ -216,13 +208,13 @@ static void begin_again(bool is_forked)
 {
     if (!cunei_world_take_control())
         return;
-    if (active) {
+    if (cunei_probe_active()) {
         cunei_budget_forget();
         cunei_code_renew();
         cunei_c_call_reset();
-        int rc = start_recorder(active, is_forked);
+        int rc = start_recorder(cunei_probe_active(), is_forked);
         if (rc < 0)
-            refuse(active, -rc);
+            refuse(cunei_probe_active(), -rc);
         else
             cunei_user_event_tell_metadata(cunei_frames_top_is_open());
     }
@@ -258,8 +250,8 @@ void cunei_control_leaving(int status)
 {
     if (!cunei_world_take_control())
         return;
-    if (active && cunei_recorder_is_on()) {
-        tell_losses(active);
+    if (cunei_probe_active() && cunei_recorder_is_on()) {
+        tell_losses(cunei_probe_active());
         cunei_budget_end();
         cunei_process_tell_end();
         cunei_exception_end();
@@ -274,7 +266,7 @@ void cunei_control_stop(struct cunei_probe *state)
 {
     if (!cunei_world_take_control())
         return;
-    if (state == active) {
+    if (state == cunei_probe_active()) {
         tell_losses(state);
         /* Events first: after that hardly any thread is in the middle of one. */
         state->source->methods->pause(state->source);
@@ -292,9 +284,10 @@ void cunei_control_forked(struct cunei_probe *state)
 {
     uint64_t now = cunei_clock_read();
 
-    if (state == active && state->session.only_pid)
+    if (state == cunei_probe_active() && state->session.only_pid)
         release(state); /* and must not pay for it, either */
-    else if (state == active && forked && !cunei_process_defers(begin_forked)) {
+    else if (state == cunei_probe_active() && forked &&
+             !cunei_process_defers(begin_forked)) {
         begin_forked();
         (void)cunei_recorder_room(&now, 0, true);
     }
@@ -311,7 +304,7 @@ static int prepare(struct cunei_probe *state)
         return -1;
     state->source = source;
     source->ends = false; /* the one before may have */
-    active = state;
+    cunei_probe_set_active(state);
     cunei_process_hear_calls(source->methods->watch != NULL);
     source->c_calls = state->session.c_calls;
     source->lines = state->session.lines.count > 0;
@@ -323,11 +316,6 @@ static int prepare(struct cunei_probe *state)
     return PyErr_Occurred()
                ? -1
                : source->methods->prepare(source, cunei_selection_is_on(state));
-}
-
-bool cunei_control_is_main(void)
-{
-    return PyInterpreterState_Get() == PyInterpreterState_Main();
 }
 
 static bool take_control(void)
@@ -342,14 +330,14 @@ static bool take_control(void)
 /* Whether this is an interpreter, and a moment, to record in; else an exception. */
 static bool may_start(void)
 {
-    if (!cunei_control_is_main())
+    if (!cunei_probe_is_main())
         PyErr_SetString(PyExc_RuntimeError,
                         "only the main interpreter of a process can be recorded");
-    else if (active)
+    else if (cunei_probe_active())
         PyErr_Format(
             PyExc_RuntimeError,
             "this process is being recorded already, into '%s'; stop that first",
-            active->session.directory);
+            cunei_probe_active()->session.directory);
     else
         return true;
     return false;
@@ -431,17 +419,11 @@ static int boot(struct cunei_probe *state, const char *text)
 
 int cunei_control_boot(struct cunei_probe *state, const char *text)
 {
-    if (!cunei_control_is_main())
+    if (!cunei_probe_is_main())
         cunei_recorder_count_interpreter();
     if (!take_control())
         return -1;
     int rc = boot(state, text);
     cunei_world_leave_control();
     return rc;
-}
-
-void cunei_control_forget(struct cunei_probe *state)
-{
-    if (state == active)
-        active = NULL;
 }

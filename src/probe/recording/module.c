@@ -11,23 +11,26 @@
 
 #include "base/filter_file.h"
 #include "probe/budget/budget.h"
-#include "probe/code/code.h"
 #include "probe/code/qualname.h"
+#include "probe/code/registry.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
 #include "probe/core/world.h"
 #include "probe/events/c_call.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/process.h"
-#include "probe/events/thread_start.h"
 #include "probe/recording/control.h"
+#include "probe/recording/probe_state.h"
 #include "probe/recording/switch.h"
+#include "probe/recording/switch_type.h"
 #include "probe/sources/evaluator/evaluator.h"
 #include "probe/sources/hooks/hook_event.h"
 #include "probe/sources/hooks/profile_hook.h"
+#include "probe/sources/hooks/thread_start.h"
 #include "probe/sources/hooks/trace_hook.h"
 #include "probe/sources/none.h"
-#include "probe/user/user_event.h"
+#include "probe/user/tag.h"
+#include "probe/user/user_types.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
 
@@ -38,9 +41,8 @@
 #endif
 
 struct module {
-    struct cunei_probe probe;
+    struct cunei_probe probe; /* first: see cunei_probe_of */
     PyTypeObject *beginning_type;
-    struct cunei_user_events events;
 #if PY_VERSION_HEX >= 0x030c0000
     struct cunei_monitoring monitor;
     PyTypeObject *callback_type;
@@ -55,11 +57,6 @@ static struct module *whole_of(PyObject *module)
 static struct cunei_probe *state_of(PyObject *module)
 {
     return &whole_of(module)->probe;
-}
-
-struct cunei_user_events *cunei_user_events_of(PyObject *module)
-{
-    return &whole_of(module)->events;
 }
 
 /* Call `module.function(callable)`, or with it as the keyword argument `keyword`. */
@@ -88,7 +85,7 @@ static int hook_once(PyObject *module)
     PyObject *stop = NULL, *child = NULL;
     int rc = -1;
 
-    if (state->hooked || !cunei_control_is_main())
+    if (state->hooked || !cunei_probe_is_main())
         return 0;
     stop = PyObject_GetAttrString(module, "_ended");
     child = PyObject_GetAttrString(module, "_forked");
@@ -284,7 +281,7 @@ static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(cunei_control_is_main() && cunei_recorder_is_on());
+    return PyBool_FromLong(cunei_probe_is_main() && cunei_recorder_is_on());
 }
 
 /* One that is full, or was lost by other means, is in the way of another, too. */
@@ -292,7 +289,7 @@ static PyObject *probe_is_taken(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
-    return PyBool_FromLong(cunei_control_is_main() && cunei_control_active());
+    return PyBool_FromLong(cunei_probe_is_main() && cunei_probe_active());
 }
 
 static PyObject *probe_bursts(PyObject *module, PyObject *unused)
@@ -406,23 +403,27 @@ static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inlin
 
 static int probe_exec(PyObject *module)
 {
+    const struct cunei_process_hooks leaving = {.exits = cunei_control_leaving,
+                                                .executes = cunei_budget_tell};
     struct cunei_probe *state = state_of(module);
     Py_ssize_t extra_index;
     bool extra_inline;
 
     cunei_world_init();
+    cunei_tag_init(cunei_switch_tagged);
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
-    if (cunei_user_events_init(module, &whole_of(module)->events) < 0)
+    if (cunei_user_types_init(module, &state->user) < 0 ||
+        cunei_switch_type_init(module) < 0)
         return -1;
     /* The place on code objects is the main interpreter's: elsewhere start refuses. */
-    if (!cunei_control_is_main()) {
-        cunei_code_share();
+    if (!cunei_probe_is_main()) {
+        cunei_registry_share();
         return 0;
     }
     cunei_names_init();
-    if (cunei_code_init(&extra_index, &extra_inline) < 0 || cunei_qualname_init() < 0 ||
-        cunei_process_init(cunei_control_leaving) < 0 ||
+    if (cunei_registry_init(&extra_index, &extra_inline) < 0 ||
+        cunei_qualname_init() < 0 || cunei_process_init(&leaving) < 0 ||
         cunei_gc_init(&state->collect) < 0)
         return -1;
     state->tracer_type = cunei_greenlet_type(module);
@@ -440,8 +441,11 @@ static int probe_traverse(PyObject *module, visitproc visit, void *arg)
     if (!whole)
         return 0;
     Py_VISIT(whole->probe.tracer_type);
+    Py_VISIT(whole->probe.switched_type);
+    Py_VISIT(whole->probe.unswitched[0]);
+    Py_VISIT(whole->probe.unswitched[1]);
     Py_VISIT(whole->beginning_type);
-    int rc = cunei_user_events_traverse(&whole->events, visit, arg);
+    int rc = cunei_user_types_traverse(&whole->probe.user, visit, arg);
     if (rc == 0)
         rc = cunei_gc_traverse(&whole->probe.collect, visit, arg);
     return rc ? rc : visit_source(whole, visit, arg);
@@ -453,8 +457,11 @@ static int probe_clear(PyObject *module)
     if (!whole)
         return 0;
     Py_CLEAR(whole->probe.tracer_type);
+    Py_CLEAR(whole->probe.switched_type);
+    Py_CLEAR(whole->probe.unswitched[0]);
+    Py_CLEAR(whole->probe.unswitched[1]);
     Py_CLEAR(whole->beginning_type);
-    cunei_user_events_clear(&whole->events);
+    cunei_user_types_clear(&whole->probe.user);
     cunei_gc_clear(&whole->probe.collect);
     close_source(whole);
     return 0;
@@ -463,7 +470,7 @@ static int probe_clear(PyObject *module)
 static void probe_free(void *module)
 {
     if (whole_of(module))
-        cunei_control_forget(state_of(module));
+        cunei_probe_forget(state_of(module));
     (void)probe_clear(module);
 }
 

@@ -4,12 +4,16 @@
 #include "probe/recording/selection.h"
 
 #include "probe/budget/budget.h"
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
+#include "probe/code/frames.h"
 #include "probe/core/compat.h"
 #include "probe/events/c_call.h"
-#include "probe/events/frames.h"
-#include "probe/recording/control.h"
+#include "probe/events/function_event.h"
+#include "probe/events/line_event.h"
+#include "probe/events/process.h"
+#include "probe/recording/probe_state.h"
 #include "probe/recording/source_choice.h"
+#include "probe/user/tag.h"
 #if PY_VERSION_HEX >= 0x030c0000
 #include "probe/sources/monitoring/exception_infer.h"
 #endif
@@ -17,7 +21,7 @@
 /* A thread that is late finds no recording any more. */
 static void when_selected(PyCodeObject *code)
 {
-    struct cunei_probe *state = cunei_control_active();
+    struct cunei_probe *state = cunei_probe_active();
 
     if (state)
         state->source->methods->select(state->source, code);
@@ -26,7 +30,7 @@ static void when_selected(PyCodeObject *code)
 #if PY_VERSION_HEX >= 0x030c0000
 static void when_reached(PyCodeObject *code)
 {
-    struct cunei_probe *state = cunei_control_active();
+    struct cunei_probe *state = cunei_probe_active();
 
     if (state && state->source->methods->follow)
         state->source->methods->follow(state->source, code);
@@ -42,7 +46,7 @@ static void when_left_out(PyCodeObject *code)
 
 static void when_watched(PyCodeObject *code)
 {
-    struct cunei_probe *state = cunei_control_active();
+    struct cunei_probe *state = cunei_probe_active();
 
     if (state && state->source->methods->watch)
         state->source->methods->watch(state->source, code);
@@ -50,7 +54,7 @@ static void when_watched(PyCodeObject *code)
 
 static void when_lined(PyCodeObject *code)
 {
-    struct cunei_probe *state = cunei_control_active();
+    struct cunei_probe *state = cunei_probe_active();
 
     if (state)
         state->source->methods->line(state->source, code);
@@ -58,25 +62,25 @@ static void when_lined(PyCodeObject *code)
 
 static void forget_lined(PyCodeObject *code)
 {
-    struct cunei_source *source = cunei_control_active()->source;
+    struct cunei_source *source = cunei_probe_active()->source;
     source->methods->unline(source, code);
 }
 
 static void forget_watched(PyCodeObject *code)
 {
-    struct cunei_source *source = cunei_control_active()->source;
+    struct cunei_source *source = cunei_probe_active()->source;
     source->methods->unwatch(source, code);
 }
 
 static void forget_code(PyCodeObject *code)
 {
-    struct cunei_source *source = cunei_control_active()->source;
+    struct cunei_source *source = cunei_probe_active()->source;
     source->methods->forget(source, code);
 }
 
 static void unmute(PyCodeObject *code)
 {
-    struct cunei_source *source = cunei_control_active()->source;
+    struct cunei_source *source = cunei_probe_active()->source;
     source->methods->unmute(source, code);
 }
 
@@ -118,6 +122,12 @@ void cunei_selection_find_open(void)
 void cunei_selection_renew(struct cunei_probe *state)
 {
     const struct cunei_code_hooks hooks = {
+        .flags = cunei_function_event_flags,
+        .is_watched = cunei_process_watches,
+        .has_lines = cunei_line_event_wants,
+        .is_tagged = cunei_tag_is_wanted,
+        .identified = cunei_tag_identified,
+        .took = cunei_budget_took,
         .selected = cunei_selection_is_on(state) ? when_selected : NULL,
         .level = state->session.budget ? cunei_budget_level : NULL,
         .levelled = cunei_budget_levelled,

@@ -5,7 +5,7 @@
 
 #include <Python.h>
 
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 #include "wire/record_env.h"
 
 /* Never DEFAULT: what that is here. */

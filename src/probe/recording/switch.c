@@ -11,12 +11,12 @@
 #include "base/pattern.h"
 #include "probe/budget/budget.h"
 #include "probe/code/code.h"
+#include "probe/code/frames.h"
 #include "probe/core/compat.h"
 #include "probe/core/world.h"
 #include "probe/core/write.h"
 #include "probe/events/c_call.h"
-#include "probe/events/frames.h"
-#include "probe/recording/control.h"
+#include "probe/recording/probe_state.h"
 #include "probe/recording/selection.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
@@ -28,9 +28,9 @@
 /* The recording that this process has, with control taken; NULL: it has none. */
 static struct cunei_probe *begin(void)
 {
-    if (!cunei_control_is_main() || !cunei_world_take_control())
+    if (!cunei_probe_is_main() || !cunei_world_take_control())
         return NULL;
-    struct cunei_probe *state = cunei_control_active();
+    struct cunei_probe *state = cunei_probe_active();
     if (state && cunei_recorder_is_on())
         return state;
     cunei_world_leave_control();
@@ -251,7 +251,7 @@ void cunei_switch_tagged(PyCodeObject *code)
         return;
     bool is_left_out =
         cunei_code_is_seen(code) && !cunei_code_id(cunei_code_word(code));
-    struct cunei_probe *active = cunei_control_active();
+    struct cunei_probe *active = cunei_probe_active();
     if (!is_left_out && !(active && active->source->methods->tag))
         return;
     struct cunei_probe *state = begin();

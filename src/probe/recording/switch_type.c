@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-/*
- * disable() and enable() as Python sees them.  Each gives an object that switches back
- * at the end of a `with` block; where nothing was switched, always the same one.
- */
 #include <Python.h>
+
+#include "probe/recording/switch_type.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "probe/core/compat.h"
+#include "probe/recording/probe_state.h"
 #include "probe/recording/switch.h"
-#include "probe/user/user_event.h"
+#include "probe/user/sealed_type.h"
 #include "probe/user/with_block.h"
 #include "rt/recorder.h"
 
@@ -127,22 +126,10 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-int cunei_switch_type_init(PyObject *module, struct cunei_user_events *events)
-{
-    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-
-    events->switched_type = type;
-    if (!type || cunei_with_block_adopt(type) < 0)
-        return -1;
-    for (int i = 0; i < 2; i++)
-        events->unswitched[i] = switched_new(type, i, false);
-    return events->unswitched[0] && events->unswitched[1] ? 0 : -1;
-}
-
 static PyObject *on_switch(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            bool enables)
 {
-    struct cunei_user_events *events = cunei_user_events_of(module);
+    const struct cunei_probe *state = cunei_probe_of(module);
 
     if (count > 1) {
         PyErr_SetString(PyExc_TypeError, "a function can be decorated, or nothing");
@@ -151,8 +138,8 @@ static PyObject *on_switch(PyObject *module, PyObject *const *args, Py_ssize_t c
     if (count == 1 && args[0] != Py_None)
         return wrap(args[0], enables);
     if (!cunei_recorder_is_on() || !turn(enables))
-        return Py_NewRef(events->unswitched[enables]);
-    return switched_new(events->switched_type, enables, true);
+        return Py_NewRef(state->unswitched[enables]);
+    return switched_new(state->switched_type, enables, true);
 }
 
 static PyObject *on_disable(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -165,7 +152,7 @@ static PyObject *on_enable(PyObject *module, PyObject *const *args, Py_ssize_t c
     return on_switch(module, args, count, true);
 }
 
-PyMethodDef cunei_switch_functions[] = {
+static PyMethodDef functions[] = {
     {"disable", FUNCTION(on_disable), METH_FASTCALL,
      "Record no calls, in all threads, until enable is called as often.\n\n"
      "`with cunei.disable():` does so for a block, `@cunei.disable` while a function\n"
@@ -176,3 +163,16 @@ PyMethodDef cunei_switch_functions[] = {
      "runs."},
     {NULL, NULL, 0, NULL},
 };
+
+int cunei_switch_type_init(PyObject *module)
+{
+    struct cunei_probe *state = cunei_probe_of(module);
+    PyTypeObject *type = cunei_sealed_type_add(module, &spec, functions);
+
+    state->switched_type = type;
+    if (!type || cunei_with_block_adopt(type) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        state->unswitched[i] = switched_new(type, i, false);
+    return state->unswitched[0] && state->unswitched[1] ? 0 : -1;
+}

@@ -11,7 +11,7 @@
 #ifndef CUNEI_PROBE_SOURCES_NONE_H
 #define CUNEI_PROBE_SOURCES_NONE_H
 
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 
 /* `waiter` is borrowed: it lives as long as the process. */
 struct cunei_source *cunei_source_none_open(struct cunei_source *waiter);

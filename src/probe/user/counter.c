@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/*
- * Counters as Python sees them.  What one stands at is kept whether something is
- * recorded or not, so that it is right when a recording begins.
- */
 #include <Python.h>
+
+#include "probe/user/counter.h"
 
 #include <stddef.h>
 
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/write.h"
+#include "probe/user/named_object.h"
+#include "probe/user/sealed_type.h"
 #include "probe/user/tag.h"
-#include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
+#include "probe/user/user_state.h"
 #include "probe/user/user_value.h"
 #include "wire/event.h"
 
@@ -67,7 +67,7 @@ static PyObject *count_one(PyObject *self, PyObject *object, enum cunei_phase ph
     total = phase == CUNEI_PHASE_ENTER ? value : add(&counter->total, &value);
     counter->total = total;
     CUNEI_COMPAT_END_LOCKED();
-    if (cunei_user_event_is_on())
+    if (cunei_user_is_recorded())
         write_count(counter->named.said, phase, &value, &total);
     Py_RETURN_NONE;
 }
@@ -149,28 +149,27 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-PyTypeObject *cunei_counter_type_new(PyObject *module)
-{
-    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-}
-
 static PyObject *on_counter(PyObject *module, PyObject *const *args, Py_ssize_t count,
                             PyObject *names)
 {
     static const struct cunei_args_form form = {"counter", {"name"}, 1, 1};
     static const struct cunei_named_kind kind = {CUNEI_COUNTER_FILE, "a counter's name",
                                                  NULL};
-    struct cunei_user_events *events = cunei_user_events_of(module);
+    struct cunei_user_state *state = cunei_user_state_of(module);
     PyObject *name = cunei_args_one(&form, args, count, names);
 
-    return name ? cunei_user_events_find(events->counter_type, &kind, events->counters,
-                                         name)
+    return name ? cunei_named_find(state->counter_type, &kind, state->counters, name)
                 : NULL;
 }
 
-PyMethodDef cunei_counter_functions[] = {
+static PyMethodDef functions[] = {
     {"counter", FUNCTION(on_counter), METH_FASTCALL | METH_KEYWORDS,
      "counter($module, name)\n--\n\nReturn the counter of this name: the same "
      "one each time."},
     {NULL, NULL, 0, NULL},
 };
+
+PyTypeObject *cunei_counter_add(PyObject *module)
+{
+    return cunei_sealed_type_add(module, &spec, functions);
+}

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* Objects of Python's that are known by a name: see probe/user/user_event.h. */
 #include <Python.h>
+
+#include "probe/user/named_object.h"
 
 #include <stdbool.h>
 
 #include "probe/core/compat.h"
-#include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
+
+/* As many names as are kept; more are made anew each time, as are long ones. */
+#define KEPT_MAX        16384
+#define KEPT_LENGTH_MAX 256
 
 static PyObject *make(PyTypeObject *type, const struct cunei_named_kind *kind,
                       PyObject *text)
@@ -23,9 +27,8 @@ static PyObject *make(PyTypeObject *type, const struct cunei_named_kind *kind,
     return (PyObject *)made;
 }
 
-PyObject *cunei_user_events_find(PyTypeObject *type,
-                                 const struct cunei_named_kind *kind, PyObject *known,
-                                 PyObject *name)
+PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *kind,
+                           PyObject *known, PyObject *name)
 {
     PyObject *found =
         PyUnicode_CheckExact(name) ? cunei_compat_dict_item(known, name) : NULL;
@@ -34,12 +37,12 @@ PyObject *cunei_user_events_find(PyTypeObject *type,
     PyObject *text = PyErr_Occurred() ? NULL : cunei_user_name_text(name, kind->what);
     if (!text)
         return NULL;
-    bool is_kept = PyUnicode_GET_LENGTH(text) <= CUNEI_USEREVENT_NAME_MAX;
+    bool is_kept = PyUnicode_GET_LENGTH(text) <= KEPT_LENGTH_MAX;
     if (is_kept)
         found = cunei_compat_dict_item(known, text);
     if (!found && !PyErr_Occurred()) {
         found = make(type, kind, text);
-        if (found && is_kept && PyDict_GET_SIZE(known) < CUNEI_USEREVENT_NAMES_MAX) {
+        if (found && is_kept && PyDict_GET_SIZE(known) < KEPT_MAX) {
             /* Another thread may have been faster: then it is that one. */
             PyObject *first = PyDict_SetDefault(known, text, found);
             Py_XINCREF(first);

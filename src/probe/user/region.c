@@ -3,21 +3,23 @@
 
 #include "probe/user/region.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
+#include "probe/code/frames.h"
 #include "probe/core/compat.h"
 #include "probe/core/frame.h"
 #include "probe/core/hot.h"
 #include "probe/core/write.h"
-#include "probe/events/frames.h"
-#include "probe/recording/control.h"
 #include "probe/user/region_list.h"
 #include "probe/user/user_name.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
 #include "wire/event.h"
+
+static atomic_bool has_frames; /* the recording's source reports frames */
 
 /* A frame is on top, or a C function that it has called, and that is no frame. */
 static const void *running(void)
@@ -50,14 +52,6 @@ static bool is_beginner(const PyCodeObject *code)
     return false;
 }
 
-/* Whether any frame is told of: else there is none to look for. */
-static bool hears_frames(void)
-{
-    const struct cunei_probe *state = cunei_control_active();
-
-    return state && !state->source->is_silent;
-}
-
 /*
  * The frame that a region which begins now is suspended with, and stands above: of the
  * former, and of its end where the region may outlive it, must be heard.  NULL: none.
@@ -65,7 +59,7 @@ static bool hears_frames(void)
 static const void *find_frame(enum cunei_region_form form)
 {
     if (form == CUNEI_REGION_TOOL)
-        return hears_frames() ? cunei_frames_hear(false, false) : NULL;
+        return atomic_load(&has_frames) ? cunei_frames_hear(false, false) : NULL;
     const int generators = CO_GENERATOR | CO_ASYNC_GENERATOR;
     PyCodeObject *code = cunei_frame_code(PyThreadState_Get());
     const void *frame = running();
@@ -75,8 +69,8 @@ static const void *find_frame(enum cunei_region_form form)
     bool is_heard = !is_around && (flags & CUNEI_GENERATES || may_outlive) &&
                     cunei_code_hear_regions(code, cunei_frames_globals());
 
-    if (is_around || (may_outlive && !is_heard && hears_frames()))
-        frame = hears_frames() ? cunei_frames_hear(is_around, true) : NULL;
+    if (is_around || (may_outlive && !is_heard && atomic_load(&has_frames)))
+        frame = atomic_load(&has_frames) ? cunei_frames_hear(is_around, true) : NULL;
     Py_XDECREF(code);
     return frame;
 }
@@ -326,9 +320,10 @@ bool cunei_region_frame_put(uint32_t id, enum cunei_phase phase)
     return true;
 }
 
-void cunei_region_reset(void)
+void cunei_region_reset(bool frames_are_reported)
 {
     cunei_region_list_reset();
+    atomic_store(&has_frames, frames_are_reported);
 }
 
 void cunei_region_switch(const void *from, const void *to)

@@ -21,16 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/user/region_list.h"
 #include "wire/event.h"
 
 struct cunei_user_name;
-
-/* How a region was begun; it is ended in the same way. */
-enum cunei_region_form {
-    CUNEI_REGION_WITH,
-    CUNEI_REGION_CALLS, /* region_begin and region_end */
-    CUNEI_REGION_TOOL,  /* of who runs the program's code: pytest, a notebook */
-};
 
 /* Begin it, or with the phase `resume` go on with one that was suspended. */
 void cunei_region_begin(struct cunei_user_name *said, enum cunei_region_form form,
@@ -52,8 +46,11 @@ void cunei_region_end_unrecorded(const struct cunei_user_name *said);
 /* The innermost open one, borrowed, and its frame; NULL: none. */
 struct cunei_user_name *cunei_region_innermost(const void **frame);
 
-/* A recording begins: what was open belongs to another one. */
-void cunei_region_reset(void);
+/*
+ * A recording begins: what was open belongs to another one.  `has_frames`: its source
+ * reports the frames of all recorded functions.
+ */
+void cunei_region_reset(bool has_frames);
 
 /*
  * The frame that runs is told of, and its code has CUNEI_CODE_REGIONS: it has begun,
@@ -71,18 +68,5 @@ bool cunei_region_frame_put(uint32_t id, enum cunei_phase phase);
 /* Another greenlet runs on this thread from now on; or, for a look at it, might. */
 void cunei_region_switch(const void *from, const void *to);
 const void *cunei_region_pretend(const void *greenlet);
-
-/*
- * The regions that are open, asked for from the innermost frame outwards; begin with
- * {0}.  With frame NULL: those of frames that were not met.
- */
-struct cunei_region_walk {
-    bool is_begun; /* all private */
-    size_t left;
-    size_t until;
-};
-
-/* The id of the next one that stands above `frame`; 0: no more. */
-uint32_t cunei_region_next(struct cunei_region_walk *walk, const void *frame);
 
 #endif

@@ -11,7 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "probe/user/region.h"
+struct cunei_user_name;
+
+/* How a region was begun; it is ended in the same way. */
+enum cunei_region_form {
+    CUNEI_REGION_WITH,
+    CUNEI_REGION_CALLS, /* region_begin and region_end */
+    CUNEI_REGION_TOOL,  /* by a tool that runs the program: pytest, a notebook */
+};
 
 struct cunei_region_list_open {
     struct cunei_user_name *said; /* owned */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-/*
- * Regions as Python sees them.  An object of this type knows its name and nothing else:
- * it may be open in several threads, and more than once in each.
- */
 #include <Python.h>
+
+#include "probe/user/region_type.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,11 +9,13 @@
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
-#include "probe/recording/switch.h"
+#include "probe/user/named_object.h"
 #include "probe/user/region.h"
+#include "probe/user/sealed_type.h"
 #include "probe/user/tag.h"
 #include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
+#include "probe/user/user_state.h"
 #include "wire/event.h"
 
 /* A function may be wrapped that often. */
@@ -49,7 +49,7 @@ static bool end(const struct cunei_user_name *said, enum cunei_region_form form,
 static PyObject *region_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    if (cunei_user_event_is_on())
+    if (cunei_user_is_recorded())
         begin(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_ENTER);
     return Py_NewRef(self);
 }
@@ -59,7 +59,7 @@ static PyObject *region_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
 {
     (void)args;
     (void)count;
-    if (cunei_user_event_is_on())
+    if (cunei_user_is_recorded())
         (void)end(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_LEAVE);
     Py_RETURN_NONE;
 }
@@ -118,8 +118,6 @@ static int tag(PyObject *object, struct cunei_user_name *said)
     else if (said) {
         PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function);
         rc = cunei_tag_add(code, said);
-        if (rc == 0)
-            cunei_switch_tagged(code);
     }
     cunei_user_name_free(said);
     Py_XDECREF(name);
@@ -187,22 +185,13 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-PyTypeObject *cunei_region_type_new(PyObject *module)
-{
-    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-
-    if (type && cunei_with_block_adopt(type) < 0)
-        Py_CLEAR(type);
-    return type;
-}
-
 static PyObject *find_region(PyObject *module, PyObject *name)
 {
     static const struct cunei_named_kind kind = {CUNEI_REGION_FILE, "a region's name",
                                                  region_call};
-    struct cunei_user_events *events = cunei_user_events_of(module);
+    struct cunei_user_state *state = cunei_user_state_of(module);
 
-    return cunei_user_events_find(events->region_type, &kind, events->regions, name);
+    return cunei_named_find(state->region_type, &kind, state->regions, name);
 }
 
 static PyObject *on_region(PyObject *module, PyObject *const *args, Py_ssize_t count,
@@ -227,7 +216,7 @@ static PyObject *on_begin(PyObject *module, PyObject *const *args, Py_ssize_t co
 
     if (!region)
         return NULL;
-    if (cunei_user_event_is_on())
+    if (cunei_user_is_recorded())
         begin(said_of(region), CUNEI_REGION_CALLS, CUNEI_PHASE_ENTER);
     else
         cunei_region_begin_unrecorded();
@@ -256,7 +245,7 @@ static PyObject *on_end(PyObject *module, PyObject *const *args, Py_ssize_t coun
     if (values[0] && values[0] != Py_None && !(region = find_region(module, values[0])))
         return NULL;
     const struct cunei_user_name *said = region ? said_of(region) : NULL;
-    if (cunei_user_event_is_on()) {
+    if (cunei_user_is_recorded()) {
         uint32_t before = cunei_recorder_begin_event();
         if (!cunei_region_end(said, CUNEI_REGION_CALLS, CUNEI_PHASE_LEAVE))
             tell_unbegun(said);
@@ -275,9 +264,9 @@ static PyObject *tool(PyObject *module, PyObject *name, enum cunei_phase phase)
 
     if (!region)
         return NULL;
-    if (cunei_user_event_is_on() && is_begun)
+    if (cunei_user_is_recorded() && is_begun)
         begin(said_of(region), CUNEI_REGION_TOOL, phase);
-    else if (cunei_user_event_is_on())
+    else if (cunei_user_is_recorded())
         (void)end(said_of(region), CUNEI_REGION_TOOL, phase);
     Py_DECREF(region);
     Py_RETURN_NONE;
@@ -303,7 +292,7 @@ static PyObject *on_tool_end(PyObject *module, PyObject *name)
     return tool(module, name, CUNEI_PHASE_LEAVE);
 }
 
-PyMethodDef cunei_region_functions[] = {
+static PyMethodDef functions[] = {
     {"region", FUNCTION(on_region), METH_FASTCALL | METH_KEYWORDS,
      "region($module, name)\n--\n\nReturn a region for `with`, which is a decorator, "
      "too; as a decorator itself, make all calls of a function a region of its name."},
@@ -319,3 +308,12 @@ PyMethodDef cunei_region_functions[] = {
     {"_tool_end", on_tool_end, METH_O, "End the innermost of this name, if any is."},
     {NULL, NULL, 0, NULL},
 };
+
+PyTypeObject *cunei_region_type_add(PyObject *module)
+{
+    PyTypeObject *type = cunei_sealed_type_add(module, &spec, functions);
+
+    if (type && cunei_with_block_adopt(type) < 0)
+        Py_CLEAR(type);
+    return type;
+}

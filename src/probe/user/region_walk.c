@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Which regions a packet lists that begins now: see probe/user/region.h. */
 #include <Python.h>
+
+#include "probe/user/region_walk.h"
 
 #include "probe/user/region_list.h"
 #include "probe/user/user_name.h"

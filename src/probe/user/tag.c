@@ -39,6 +39,13 @@ static struct untold *untold;
 static atomic_bool has_untold, is_wanted, is_used;
 static cunei_latch latch = CUNEI_LATCH_INIT;
 
+static void (*when_added)(PyCodeObject *code);
+
+void cunei_tag_init(void (*added)(PyCodeObject *code))
+{
+    when_added = added;
+}
+
 /* Where the code stands, or belongs. */
 static struct tag *find(struct tag *table, size_t capacity, const PyCodeObject *code)
 {
@@ -110,6 +117,8 @@ int cunei_tag_add(PyCodeObject *code, struct cunei_user_name *said)
     uint64_t word = cunei_recorder_is_on() ? cunei_code_word(code) : 0;
     if (cunei_code_id(word) && atomic_load(&is_wanted))
         cunei_tag_identified(code, cunei_code_id(word));
+    if (when_added)
+        when_added(code);
     return 0;
 }
 

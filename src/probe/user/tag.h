@@ -21,6 +21,9 @@ struct cunei_user_name;
  */
 int cunei_tag_add(PyCodeObject *code, struct cunei_user_name *said);
 
+/* Call `added` for each function that is tagged from now on. */
+void cunei_tag_init(void (*added)(PyCodeObject *code));
+
 /* A recording begins; and whether its tagged functions can be heard of: then they are
  * recorded, whatever else is. */
 void cunei_tag_begin(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Streams of tokens as Python sees them: each object is one after another of them. */
 #include <Python.h>
+
+#include "probe/user/tokens.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,8 +9,11 @@
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/write.h"
+#include "probe/user/named_object.h"
+#include "probe/user/sealed_type.h"
 #include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
+#include "probe/user/user_state.h"
 #include "wire/event.h"
 
 struct tokens {
@@ -40,7 +44,7 @@ static void write_token(const struct tokens *tokens, enum cunei_phase phase,
 
 static void end(struct tokens *tokens)
 {
-    if (tokens->is_open && cunei_user_event_is_on())
+    if (tokens->is_open && cunei_user_is_recorded())
         write_token(tokens, CUNEI_PHASE_LEAVE, 0);
     tokens->is_open = false;
 }
@@ -51,7 +55,7 @@ static void begin(struct tokens *tokens)
     tokens->stream =
         atomic_fetch_add_explicit(&stream_count, 1, memory_order_relaxed) + 1;
     tokens->is_open = true;
-    if (cunei_user_event_is_on())
+    if (cunei_user_is_recorded())
         write_token(tokens, CUNEI_PHASE_ENTER, 0);
 }
 
@@ -97,7 +101,7 @@ static PyObject *tokens_tick(PyObject *self, PyObject *const *args, Py_ssize_t c
         return NULL;
     if (values[0] && (number = read_count(values[0])) < 0)
         return NULL;
-    if (!cunei_user_event_is_on() || number == 0)
+    if (!cunei_user_is_recorded() || number == 0)
         Py_RETURN_NONE;
     if (tokens->is_open)
         write_token(tokens, CUNEI_PHASE_RESUME, (uint32_t)number);
@@ -160,11 +164,6 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-PyTypeObject *cunei_tokens_type_new(PyObject *module)
-{
-    return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
-}
-
 /* Each time a stream of its own, though they may have one name. */
 static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *names)
@@ -172,11 +171,10 @@ static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t c
     static const struct cunei_args_form form = {"tokens", {"name"}, 1, 1};
     static const struct cunei_named_kind kind = {CUNEI_TOKENS_FILE, "a name of tokens",
                                                  NULL};
-    struct cunei_user_events *events = cunei_user_events_of(module);
-    PyTypeObject *type = events->tokens_type;
+    struct cunei_user_state *state = cunei_user_state_of(module);
+    PyTypeObject *type = state->tokens_type;
     PyObject *name = cunei_args_one(&form, args, count, names);
-    PyObject *first =
-        name ? cunei_user_events_find(type, &kind, events->streams, name) : NULL;
+    PyObject *first = name ? cunei_named_find(type, &kind, state->streams, name) : NULL;
     PyObject *tokens = first ? type->tp_alloc(type, 0) : NULL;
 
     if (tokens) {
@@ -188,9 +186,14 @@ static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t c
     return tokens;
 }
 
-PyMethodDef cunei_tokens_functions[] = {
+static PyMethodDef functions[] = {
     {"tokens", FUNCTION(on_tokens), METH_FASTCALL | METH_KEYWORDS,
      "tokens($module, name)\n--\n\nBegin a stream of tokens, and return it: for "
      "`with`, or up to its end()."},
     {NULL, NULL, 0, NULL},
 };
+
+PyTypeObject *cunei_tokens_add(PyObject *module)
+{
+    return cunei_sealed_type_add(module, &spec, functions);
+}

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "probe/code/code.h"
+#include "probe/code/frames.h"
 #include "probe/core/arg_parse.h"
 #include "probe/core/frame.h"
 #include "probe/core/lock.h"
-#include "probe/events/frames.h"
 #include "probe/user/region.h"
 #include "probe/user/tag.h"
 #include "probe/user/user_name.h"
+#include "probe/user/user_state.h"
 #include "probe/user/user_value.h"
 #include "wire/event.h"
 
@@ -103,7 +104,7 @@ static PyObject *say(enum cunei_class class, PyObject *name, PyObject *object)
     char texts[CUNEI_USERVALUE_TEXTS];
     bool may_be_none = class == CUNEI_CLASS_MARK;
 
-    if (!cunei_user_event_is_on())
+    if (!cunei_user_is_recorded())
         return check_arguments(name, object, may_be_none) < 0 ? NULL
                                                               : Py_NewRef(Py_None);
     if (cunei_user_given_value_parse(name, object, may_be_none, &value, texts) < 0)
@@ -186,7 +187,7 @@ static PyObject *on_metadata(PyObject *module, PyObject *const *args, Py_ssize_t
     if (cunei_args_parse(&form, args, count, names, values) < 0 ||
         cunei_user_given_value_parse(values[0], values[1], false, &value, texts) < 0)
         return NULL;
-    if (cunei_user_event_is_on())
+    if (cunei_user_is_recorded())
         write_value(CUNEI_CLASS_METADATA, &value);
     if (PyInterpreterState_Get() == PyInterpreterState_Main())
         keep_metadata(&value);
@@ -230,65 +231,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Before 3.10 no flag says that only we make objects of them. */
-static void seal(struct cunei_user_events *events)
+int cunei_user_event_add_functions(PyObject *module)
 {
-#if PY_VERSION_HEX < 0x030a0000
-    events->region_type->tp_new = NULL;
-    events->counter_type->tp_new = NULL;
-    events->tokens_type->tp_new = NULL;
-    events->switched_type->tp_new = NULL;
-#else
-    (void)events;
-#endif
-}
-
-int cunei_user_events_init(PyObject *module, struct cunei_user_events *events)
-{
-    events->regions = PyDict_New();
-    events->counters = PyDict_New();
-    events->streams = PyDict_New();
-    events->region_type = cunei_region_type_new(module);
-    events->counter_type = cunei_counter_type_new(module);
-    events->tokens_type = cunei_tokens_type_new(module);
-    if (!events->regions || !events->counters || !events->streams ||
-        !events->region_type || !events->counter_type || !events->tokens_type ||
-        cunei_switch_type_init(module, events) < 0)
-        return -1;
-    seal(events);
-    return PyModule_AddFunctions(module, functions) < 0 ||
-                   PyModule_AddFunctions(module, cunei_region_functions) < 0 ||
-                   PyModule_AddFunctions(module, cunei_counter_functions) < 0 ||
-                   PyModule_AddFunctions(module, cunei_tokens_functions) < 0 ||
-                   PyModule_AddFunctions(module, cunei_switch_functions) < 0
-               ? -1
-               : 0;
-}
-
-int cunei_user_events_traverse(struct cunei_user_events *events, visitproc visit,
-                               void *arg)
-{
-    Py_VISIT(events->regions);
-    Py_VISIT(events->counters);
-    Py_VISIT(events->streams);
-    Py_VISIT(events->region_type);
-    Py_VISIT(events->counter_type);
-    Py_VISIT(events->tokens_type);
-    Py_VISIT(events->switched_type);
-    Py_VISIT(events->unswitched[0]);
-    Py_VISIT(events->unswitched[1]);
-    return 0;
-}
-
-void cunei_user_events_clear(struct cunei_user_events *events)
-{
-    Py_CLEAR(events->regions);
-    Py_CLEAR(events->counters);
-    Py_CLEAR(events->streams);
-    Py_CLEAR(events->region_type);
-    Py_CLEAR(events->counter_type);
-    Py_CLEAR(events->tokens_type);
-    Py_CLEAR(events->switched_type);
-    Py_CLEAR(events->unswitched[0]);
-    Py_CLEAR(events->unswitched[1]);
+    return PyModule_AddFunctions(module, functions);
 }

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 
 /*
  * Where the words of code objects are (see code.h), and what is to be called in the

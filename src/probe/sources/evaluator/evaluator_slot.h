@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "probe/core/compat.h"
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 
 #define CUNEI_PLACE_OURS 3
 
@@ -32,7 +32,7 @@ int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
 /* Give it back.  Where another has taken it since, it goes on calling ours. */
 void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place);
 
-/* Methods of the source, see probe/sources/source.h. */
+/* Methods of the source, see probe/core/source.h. */
 int cunei_evaluator_slot_take(struct cunei_source *source, bool selective);
 int cunei_evaluator_slot_prepare(struct cunei_source *source, bool selective);
 void cunei_evaluator_slot_release(struct cunei_source *source);

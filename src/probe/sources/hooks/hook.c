@@ -8,8 +8,8 @@
 #include "probe/core/world.h"
 #include "probe/events/exit_hooks.h"
 #include "probe/events/function_event.h"
-#include "probe/events/thread_start.h"
 #include "probe/sources/hooks/hook_frame.h"
+#include "probe/sources/hooks/thread_start.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
 

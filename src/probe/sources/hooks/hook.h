@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 
 enum cunei_hook_kind {
     CUNEI_HOOK_PROFILE,

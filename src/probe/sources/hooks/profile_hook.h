@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 
 /* `main_begins` is to be called in the first frame of __main__. */
 struct cunei_source *cunei_profile_hook_open(bool (*main_begins)(void));

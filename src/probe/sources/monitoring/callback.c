@@ -7,6 +7,7 @@
 
 #include "probe/budget/budget.h"
 #include "probe/code/code.h"
+#include "probe/code/mute.h"
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/hot.h"
@@ -18,7 +19,6 @@
 #include "probe/events/task.h"
 #include "probe/sources/monitoring/exception_callbacks.h"
 #include "probe/sources/monitoring/exception_infer.h"
-#include "probe/sources/monitoring/mute.h"
 #include "probe/user/region.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"

@@ -6,7 +6,7 @@
 #include <frameobject.h>
 #include <opcode.h>
 
-#include "probe/code/code.h"
+#include "probe/code/code_resolve.h"
 #include "probe/core/compat.h"
 #include "probe/core/exception_table.h"
 #include "probe/core/frame.h"

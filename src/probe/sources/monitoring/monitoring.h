@@ -15,8 +15,8 @@
 
 #include <stdbool.h>
 
+#include "probe/core/source.h"
 #include "probe/sources/monitoring/callback.h"
-#include "probe/sources/source.h"
 
 enum cunei_monitoring_event {
     /* Local ones: they can be set for a code object alone. */

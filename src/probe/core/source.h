@@ -15,8 +15,8 @@
  * `selective`: not all functions are recorded.  A source says it with the first member
  * of a struct of its own.
  */
-#ifndef CUNEI_PROBE_SOURCES_SOURCE_H
-#define CUNEI_PROBE_SOURCES_SOURCE_H
+#ifndef CUNEI_PROBE_CORE_SOURCE_H
+#define CUNEI_PROBE_CORE_SOURCE_H
 
 #include <Python.h>
 

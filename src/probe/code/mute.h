@@ -8,8 +8,8 @@
  * done seldom: with one in so many events of a thread, which is most likely one of a
  * busy place, and never so often that more than a twentieth of the time goes into it.
  */
-#ifndef CUNEI_PROBE_SOURCES_MONITORING_MUTE_H
-#define CUNEI_PROBE_SOURCES_MONITORING_MUTE_H
+#ifndef CUNEI_PROBE_CODE_MUTE_H
+#define CUNEI_PROBE_CODE_MUTE_H
 
 #include <Python.h>
 

@@ -7,8 +7,8 @@
  * has the new thread call us first, and goes on to what was there.  No object of
  * Python's changes.  A thread that C code makes by itself is not heard of.
  */
-#ifndef CUNEI_PROBE_EVENTS_THREAD_START_H
-#define CUNEI_PROBE_EVENTS_THREAD_START_H
+#ifndef CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_H
+#define CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_H
 
 #include <Python.h>
 

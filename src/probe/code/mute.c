@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/sources/monitoring/mute.h"
+#include "probe/code/mute.h"
 
 #include <stdatomic.h>
 

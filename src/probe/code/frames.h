@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Looking at the calling thread's Python frames; every function needs the GIL. */
-#ifndef CUNEI_PROBE_EVENTS_FRAMES_H
-#define CUNEI_PROBE_EVENTS_FRAMES_H
+/* Walks over the Python frames of a thread; every function needs the GIL. */
+#ifndef CUNEI_PROBE_CODE_FRAMES_H
+#define CUNEI_PROBE_CODE_FRAMES_H
 
 #include <Python.h>
 
@@ -10,20 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A hook of the recorder: see rt/recorder.h. */
-size_t cunei_frames_stack(bool top_is_open, uint32_t *functions, size_t max,
-                          size_t *omitted);
-
-/* The same for other frames than those that run, from `frame` on, which it consumes.
- * The caller holds collections, from before it has the frame. */
-size_t cunei_frames_stack_of(PyFrameObject *frame, uint32_t *functions, size_t max,
-                             size_t *omitted);
+/* The frame's caller, or NULL; consumes the frame. */
+PyFrameObject *cunei_frames_back(PyFrameObject *frame);
 
 /*
- * How many frames of this function stand directly on top of each other, frames that are
- * not recorded left out; 0: more than are worth counting.
+ * The tag of the frame's code, made at first sight; 0 where there is none, or where the
+ * frame is not running: it is suspended, or a signal handler runs before its start.
  */
-uint64_t cunei_frames_run(uint32_t function);
+uint64_t cunei_frames_word(PyFrameObject *frame, bool is_top);
 
 /* Whether the start of the frame on top has been told, as far as can be seen. */
 bool cunei_frames_top_is_open(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/recording/event_cost.h"
+#include "probe/budget/event_cost.h"
 
 #include <signal.h>
 #include <stdlib.h>

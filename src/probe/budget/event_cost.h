@@ -4,12 +4,12 @@
  * recording starts: a report subtracts nothing, but it says how much of the time was
  * ours.
  */
-#ifndef CUNEI_PROBE_RECORDING_EVENT_COST_H
-#define CUNEI_PROBE_RECORDING_EVENT_COST_H
+#ifndef CUNEI_PROBE_BUDGET_EVENT_COST_H
+#define CUNEI_PROBE_BUDGET_EVENT_COST_H
 
 #include <stdint.h>
 
-#include "probe/sources/source.h"
+#include "probe/core/source.h"
 
 /* Picoseconds, without what writing packets takes; 0: not measured. */
 struct cunei_event_cost {
