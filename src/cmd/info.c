@@ -82,7 +82,8 @@ static void put_duration(struct cunei_buffer *out, uint64_t ns)
     static const struct {
         uint64_t ns;
         const char *name;
-    } units[] = {{CUNEI_NS_PER_S, "s"}, {1000000, "ms"}, {1000, "µs"}};
+    } units[] = {
+        {CUNEI_NS_PER_S, "s"}, {CUNEI_NS_PER_MS, "ms"}, {CUNEI_NS_PER_US, "µs"}};
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         double amount = (double)ns / (double)units[i].ns;

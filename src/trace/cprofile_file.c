@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/units.h"
+#include "base/vector.h"
 #include "trace/trace.h"
 
 /* Profiles of large programs have some megabytes. */
 #define SIZE_MAX_BYTES (UINT64_C(1) << 30)
 #define DEPTH_MAX      16
-#define NS_PER_S       1e9
 #define REF_FLAG       0x80u
 #define LONG_SHIFT     15
 
@@ -52,21 +53,6 @@ struct parser {
     uint32_t ref_count, ref_capacity;
     unsigned depth;
 };
-
-static bool reserve(void *items, uint32_t *capacity, uint32_t count, size_t size)
-{
-    void **array = items;
-
-    if (count < *capacity)
-        return true;
-    uint32_t grown = *capacity ? 2 * *capacity : 1024;
-    void *memory = realloc(*array, grown * size);
-    if (!memory)
-        return false;
-    *array = memory;
-    *capacity = grown;
-    return true;
-}
 
 static bool take(struct parser *parser, void *to, size_t size)
 {
@@ -156,38 +142,29 @@ static int read_value(struct parser *parser, uint32_t *index);
 /* So many values, or up to the end where `count` is UINT32_MAX. */
 static int read_list(struct parser *parser, uint32_t count, struct value *list)
 {
-    uint32_t links[8], *items = links, capacity = 8, index, size = 0;
+    uint32_t *items = NULL, capacity = 0, index, size = 0;
     int rc = 0;
 
     while (size < count) {
         rc = read_value(parser, &index);
         if (rc < 0 || (parser->values[index].kind == KIND_END && count == UINT32_MAX))
             break;
-        if (size == capacity) {
-            uint32_t *grown = malloc(2 * (size_t)capacity * sizeof(*grown));
-            if (!grown) {
-                rc = -ENOMEM;
-                break;
-            }
-            memcpy(grown, items, size * sizeof(*grown));
-            if (items != links)
-                free(items);
-            items = grown;
-            capacity *= 2;
+        if (!CUNEI_VECTOR_RESERVE(items, capacity, size + 1)) {
+            rc = -ENOMEM;
+            break;
         }
         items[size++] = index;
     }
     *list =
         (struct value){.kind = KIND_LIST, .first = parser->link_count, .count = size};
-    for (uint32_t i = 0; rc == 0 && i < size; i++) {
-        if (!reserve(&parser->links, &parser->link_capacity, parser->link_count,
-                     sizeof(*parser->links)))
-            rc = -ENOMEM;
-        else
-            parser->links[parser->link_count++] = items[i];
+    if (rc == 0 && !CUNEI_VECTOR_RESERVE(parser->links, parser->link_capacity,
+                                         parser->link_count + size))
+        rc = -ENOMEM;
+    if (rc == 0 && size > 0) {
+        memcpy(parser->links + parser->link_count, items, size * sizeof(*items));
+        parser->link_count += size;
     }
-    if (items != links)
-        free(items);
+    free(items);
     return rc;
 }
 
@@ -265,10 +242,10 @@ static int read_value(struct parser *parser, uint32_t *index)
     type &= (uint8_t)~REF_FLAG;
     if (type == 'r')
         return read_reference(parser, index);
-    if (!reserve(&parser->values, &parser->value_capacity, parser->value_count,
-                 sizeof(*parser->values)) ||
-        (is_ref && !reserve(&parser->refs, &parser->ref_capacity, parser->ref_count,
-                            sizeof(*parser->refs))))
+    if (!CUNEI_VECTOR_RESERVE(parser->values, parser->value_capacity,
+                              parser->value_count + 1) ||
+        (is_ref && !CUNEI_VECTOR_RESERVE(parser->refs, parser->ref_capacity,
+                                         parser->ref_count + 1)))
         return -ENOMEM;
     *index = parser->value_count++;
     parser->values[*index] = value;
@@ -295,9 +272,10 @@ static const struct value *item(const struct parser *parser, const struct value 
 
 static uint64_t to_ns(const struct value *value)
 {
-    double ns = value->kind == KIND_REAL     ? value->real * NS_PER_S
-                : value->kind == KIND_NUMBER ? (double)value->number * NS_PER_S
-                                             : 0;
+    double ns = value->kind == KIND_REAL ? value->real * (double)CUNEI_NS_PER_S
+                : value->kind == KIND_NUMBER
+                    ? (double)value->number * (double)CUNEI_NS_PER_S
+                    : 0;
 
     return ns > 0 && ns < 0x1p63 ? (uint64_t)(ns + 0.5) : 0;
 }

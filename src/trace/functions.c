@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "trace/error.h"
 #include "trace/file.h"
 #include "trace/live.h"
@@ -30,15 +31,8 @@ struct list {
 
 static int list_add(struct list *list, const struct cunei_function *function)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 256;
-        struct cunei_function *items =
-            realloc(list->items, capacity * sizeof(list->items[0]));
-        if (!items)
-            return -ENOMEM;
-        list->items = items;
-        list->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(list->items, list->capacity, list->count + 1))
+        return -ENOMEM;
     list->items[list->count++] = *function;
     if (function->id >= list->end)
         list->end = function->id + 1;

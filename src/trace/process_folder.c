@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "trace/check.h"
 #include "trace/error.h"
 #include "trace/file.h"
@@ -114,16 +115,14 @@ static struct cunei_trace_stream *find_stream(const struct cunei_trace_process *
 static int add_stream(struct cunei_trace_process *process, uint64_t number)
 {
     char name[32];
-    struct cunei_trace_stream *streams =
-        realloc(process->streams, (process->stream_count + 1) * sizeof(*streams));
-    if (!streams)
+
+    if (!CUNEI_VECTOR_RESERVE_ONE(process->streams, process->stream_count))
         return -ENOMEM;
-    process->streams = streams;
     (void)snprintf(name, sizeof(name), "s%" PRIu64, number);
     char *path = cunei_trace_path(process->path, name);
     if (!path)
         return -ENOMEM;
-    streams[process->stream_count++] =
+    process->streams[process->stream_count++] =
         (struct cunei_trace_stream){.path = path, .number = number};
     return 0;
 }

@@ -4,17 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "trace/check.h"
 #include "trace/packet_scan.h"
 #include "trace/process.h"
 
 static int add(uint64_t **offsets, size_t *count, uint64_t offset)
 {
-    uint64_t *grown = realloc(*offsets, (*count + 1) * sizeof(*grown));
-    if (!grown)
+    if (!CUNEI_VECTOR_RESERVE_ONE(*offsets, *count))
         return -ENOMEM;
-    *offsets = grown;
-    grown[(*count)++] = offset;
+    (*offsets)[(*count)++] = offset;
     return 0;
 }
 

@@ -6,19 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "trace/file.h"
 #include "trace/process_folder.h"
 
 static int add_process(struct cunei_trace *trace, const char *path,
                        struct cunei_trace_error *error)
 {
-    struct cunei_trace_process *processes =
-        realloc(trace->processes, (trace->process_count + 1) * sizeof(*processes));
-    if (!processes)
+    if (!CUNEI_VECTOR_RESERVE_ONE(trace->processes, trace->process_count))
         return -ENOMEM;
-    trace->processes = processes;
-    int rc =
-        cunei_process_folder_open(&processes[trace->process_count], path, NULL, error);
+    int rc = cunei_process_folder_open(&trace->processes[trace->process_count], path,
+                                       NULL, error);
     if (rc == 0)
         trace->process_count++;
     return rc;
@@ -28,15 +26,12 @@ static int add_process(struct cunei_trace *trace, const char *path,
 static int add_damage(struct cunei_trace *trace, const char *folder,
                       const struct cunei_trace_error *error)
 {
-    struct cunei_trace_damage *damages =
-        realloc(trace->damages, (trace->damage_count + 1) * sizeof(*damages));
-    if (!damages)
+    if (!CUNEI_VECTOR_RESERVE_ONE(trace->damages, trace->damage_count))
         return -ENOMEM;
-    trace->damages = damages;
     char *copy = strdup(folder);
     if (!copy)
         return -ENOMEM;
-    damages[trace->damage_count++] = (struct cunei_trace_damage){copy, *error};
+    trace->damages[trace->damage_count++] = (struct cunei_trace_damage){copy, *error};
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "wire/event.h"
 
 enum field_kind {
@@ -75,14 +76,12 @@ static const struct field {
 
 int cunei_process_add(char ***list, size_t *count, const char *text)
 {
-    char **items = realloc(*list, (*count + 1) * sizeof(*items));
-    if (!items)
+    if (!CUNEI_VECTOR_RESERVE_ONE(*list, *count))
         return -ENOMEM;
-    *list = items;
-    items[*count] = strdup(text);
-    if (!items[*count])
+    char *copy = strdup(text);
+    if (!copy)
         return -ENOMEM;
-    (*count)++;
+    (*list)[(*count)++] = copy;
     return 0;
 }
 
