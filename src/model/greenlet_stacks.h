@@ -8,7 +8,7 @@
 #ifndef CUNEI_MODEL_GREENLET_STACKS_H
 #define CUNEI_MODEL_GREENLET_STACKS_H
 
-#include "model/walk.h"
+#include "model/walk_step.h"
 
 struct cunei_greenlet {
     uint64_t number;                 /* 0: the one that ran when the story began */

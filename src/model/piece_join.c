@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/spans.h"
-#include "model/stack_match.h"
+#include "stack/stack_match.h"
 
 static int close_step(struct cunei_piece_join *seam, uint64_t time)
 {
@@ -66,7 +66,7 @@ static void match_edges(const struct cunei_piece_join *seam,
         here[i] = last->functions[common + i] & ~CUNEI_STORY_TOLD;
     for (uint32_t i = 0; i < count; i++)
         there[i] = next->functions[common + i] & ~CUNEI_STORY_TOLD;
-    (void)cunei_match(&seam->kinds, here, here_count, there, count, map);
+    (void)cunei_stack_match(&seam->kinds, here, here_count, there, count, map);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t place = map[i];
         if (place > 0 &&

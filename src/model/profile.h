@@ -41,14 +41,11 @@
 #include "model/recording_off.h"
 #include "model/tasks.h"
 #include "model/text_set.h"
+#include "stack/stack_view.h"
 #include "wire/event.h"
 #include "wire/id_kind.h"
 #include "wire/packet.h"
 
-/* Frames beyond this depth are counted, not timed. */
-#define CUNEI_DEPTH_MAX (1u << 20)
-/* Of the frames that a switch leaves out, this many are kept: it comes often. */
-#define CUNEI_SWITCH_HIDDEN_MAX 4096u
 /* Of what a thread left open, this many innermost functions are kept. */
 #define CUNEI_OPEN_MAX 64u
 /* Of a thread's name, this many bytes. */

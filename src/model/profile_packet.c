@@ -9,9 +9,9 @@
 #include "model/call_edges.h"
 #include "model/call_tree.h"
 #include "model/profile_stack.h"
-#include "model/stack_match.h"
 #include "model/suspended.h"
 #include "model/task_steps.h"
+#include "stack/stack_match.h"
 
 void cunei_span_fini(struct cunei_span *span)
 {
@@ -213,8 +213,8 @@ static int boundary_init(struct boundary *boundary, const struct cunei_profile *
         here[i] = function_of(left->frames[i + 1].slot);
     for (uint32_t i = 0; i < right->inherited_count; i++)
         there[i] = function_of(right->inherited[i]);
-    boundary->found = cunei_match(&profile->kinds, here, left->depth, there,
-                                  right->inherited_count, boundary->map);
+    boundary->found = cunei_stack_match(&profile->kinds, here, left->depth, there,
+                                        right->inherited_count, boundary->map);
     boundary->common[0] = left->frames[0];
     for (uint32_t i = 0; i < right->inherited_count; i++) {
         if (boundary->map[i] > 0)

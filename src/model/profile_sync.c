@@ -6,8 +6,8 @@
 #include "model/call_edges.h"
 #include "model/call_tree.h"
 #include "model/profile_stack.h"
-#include "model/stack_match.h"
 #include "model/suspended.h"
+#include "stack/stack_match.h"
 
 /* What a `stack` or `switch` says: `hidden` frames of unknown functions, then these. */
 struct view {
@@ -147,8 +147,8 @@ static int meeting_init(struct meeting *meeting, const struct cunei_profile *pro
     }
     for (uint32_t i = 0; i < view->depth; i++)
         meeting->there[i] = function_of(slot_at(profile, view, i));
-    meeting->found = cunei_match(&profile->kinds, meeting->here, span->depth,
-                                 meeting->there, view->depth, meeting->map);
+    meeting->found = cunei_stack_match(&profile->kinds, meeting->here, span->depth,
+                                       meeting->there, view->depth, meeting->map);
     return 0;
 }
 
@@ -238,7 +238,7 @@ static bool has_regions(const struct cunei_profile *profile,
         return false;
     for (uint32_t i = 1; !has && i <= span->depth; i++)
         has = cunei_slot_is_region(profile, span->frames[i].slot);
-    return has || cunei_match_has_regions(&profile->kinds, view->functions,
+    return has || cunei_stack_has_regions(&profile->kinds, view->functions,
                                           view->depth - view->hidden);
 }
 

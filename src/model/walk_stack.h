@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: MIT
-/* The frames that a walk has open: private to it. */
+/* The frames that a walk (model/walk.h) has open: private to it. */
 #ifndef CUNEI_MODEL_WALK_STACK_H
 #define CUNEI_MODEL_WALK_STACK_H
 
-#include "model/walk.h"
+#include "model/walk_step.h"
+#include "stack/open_counts.h"
+#include "stack/resync.h"
+#include "wire/event.h"
+#include "wire/id_kind.h"
 
 struct cunei_greenlet;
+struct cunei_greenlets;
 
-/* Tell of a step, which is about the top frame. */
-int cunei_walk_say(struct cunei_walk *walk, const struct cunei_packet *packet,
-                   struct cunei_walk_step step);
+struct cunei_walk {
+    /* Called for each step; what is not 0 ends the walk. */
+    int (*step)(void *context, const struct cunei_walk_step *step);
+    void *context;
+    struct cunei_id_kinds kinds;
 
-/* Add a frame, or count it where there is no room: false. */
-bool cunei_walk_push(struct cunei_walk *walk, struct cunei_walk_frame frame);
+    /* Private. */
+    struct cunei_walk_frame *frames; /* owned */
+    uint32_t depth, capacity;
+    struct cunei_open_counts counts;
+    uint64_t beyond; /* frames above CUNEI_DEPTH_MAX */
+    uint64_t last;
+    uint64_t greenlet;                 /* that runs; 0: unknown */
+    struct cunei_greenlets *greenlets; /* owned: the others */
+    const struct cunei_packet *packet; /* that is being read; or NULL */
+    bool has_packet;
+    uint32_t thread, vtid;
+    uint64_t sequence, discarded;
+    struct cunei_line line, near; /* the last one in full, and one that was not */
+};
 
-/* Say of the top frame how it ended, and remove it. */
-int cunei_walk_pop(struct cunei_walk *walk, const struct cunei_packet *packet,
-                   struct cunei_walk_step step);
-int cunei_walk_miss(struct cunei_walk *walk, const struct cunei_packet *packet,
-                    bool is_correction);
+struct cunei_walk_leave {
+    struct cunei_resync_leave leave;
+    bool is_yield, is_raised;
+};
 
-/* Take a frame off the top, to be put back. */
-int cunei_walk_put_aside(struct cunei_walk *walk, const struct cunei_packet *packet,
-                         struct cunei_walk_frame *aside, bool is_correction);
-int cunei_walk_put_back(struct cunei_walk *walk, const struct cunei_packet *packet,
-                        const struct cunei_walk_frame *aside, bool is_correction);
+/* Report a step, which is about the top frame. */
+int cunei_walk_report(struct cunei_walk *walk, struct cunei_walk_step step);
 
-/* Where the topmost frame of the function is, from 1; 0: nowhere. */
-uint32_t cunei_walk_find(const struct cunei_walk *walk, uint32_t function);
+int cunei_walk_enter(struct cunei_walk *walk, uint32_t function, bool is_resumed);
+int cunei_walk_leave(struct cunei_walk *walk, const struct cunei_walk_leave *leave);
+int cunei_walk_sync(struct cunei_walk *walk, const struct cunei_stack *stack);
+int cunei_walk_switch(struct cunei_walk *walk, const struct cunei_switch *change);
 
-/* The depth of the innermost function, from a depth on downwards. */
-uint32_t cunei_walk_function_below(const struct cunei_walk *walk, uint32_t depth);
-
-/* The function of a frame becomes known; false: no memory. */
-bool cunei_walk_rename(struct cunei_walk *walk, uint32_t index, uint32_t function);
-
-/* A `stack`: drop what is not open any more, add what is. */
-int cunei_walk_sync(struct cunei_walk *walk, const struct cunei_packet *packet,
-                    const struct cunei_stack *stack);
-
-/* A `switch`. */
-int cunei_walk_switch(struct cunei_walk *walk, const struct cunei_packet *packet,
-                      const struct cunei_switch *change);
-
-/* Go on with a stack that was put aside. */
-void cunei_walk_resume_stack(struct cunei_walk *walk,
-                             const struct cunei_greenlet *greenlet);
+/* The thread ends, or the stream: report what is still open, and forget it. */
+int cunei_walk_end_thread(struct cunei_walk *walk);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "model/stack_match.h"
+#include "stack/stack_match.h"
 
-/* The next one that is a region, or is none, from a place on. */
+/* The next position of a region, or of a function, from `at` on. */
 static uint32_t next_of(const struct cunei_id_kinds *kinds, const uint32_t *functions,
                         uint32_t count, uint32_t at, bool is_region)
 {
@@ -29,9 +29,9 @@ static uint32_t match_kind(const struct cunei_id_kinds *kinds, const uint32_t *h
     return found;
 }
 
-uint32_t cunei_match(const struct cunei_id_kinds *kinds, const uint32_t *here,
-                     uint32_t here_count, const uint32_t *there, uint32_t there_count,
-                     uint32_t *map)
+uint32_t cunei_stack_match(const struct cunei_id_kinds *kinds, const uint32_t *here,
+                           uint32_t here_count, const uint32_t *there,
+                           uint32_t there_count, uint32_t *map)
 {
     for (uint32_t i = 0; i < there_count; i++)
         map[i] = 0;
@@ -39,7 +39,7 @@ uint32_t cunei_match(const struct cunei_id_kinds *kinds, const uint32_t *here,
            match_kind(kinds, here, here_count, there, there_count, map, true);
 }
 
-bool cunei_match_has_regions(const struct cunei_id_kinds *kinds,
+bool cunei_stack_has_regions(const struct cunei_id_kinds *kinds,
                              const uint32_t *functions, uint32_t count)
 {
     return kinds->items && next_of(kinds, functions, count, 0, true) < count;
