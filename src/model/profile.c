@@ -11,6 +11,7 @@
 #include "model/call_tree.h"
 #include "model/profile_events.h"
 #include "model/profile_packet.h"
+#include "model/profile_resync.h"
 #include "model/profile_stack.h"
 #include "model/suspended.h"
 
@@ -213,17 +214,17 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
 static __attribute__((noinline)) int rare(struct cunei_profile *profile,
                                           struct cunei_span *span,
                                           struct cursor *cursor, uint32_t slot,
-                                          uint32_t phase, uint64_t time)
+                                          uint32_t phase)
 {
     int rc = 0;
 
     store(span, cursor);
     if (phase & 1)
-        rc = cunei_stack_leave(
+        rc = cunei_profile_leave(
             profile, span,
-            &(struct cunei_leave){
-                .slot = slot, .is_yield = phase == CUNEI_PHASE_YIELD, .time = time});
-    else if (!cunei_stack_reserve(span)) {
+            &(struct cunei_leave){.slot = slot,
+                                  .is_yield = phase == CUNEI_PHASE_YIELD});
+    else if (!cunei_profile_stack_reserve(span)) {
         span->beyond++;
         profile->functions[slot].calls += phase == CUNEI_PHASE_ENTER;
         profile->functions[slot].resumes += phase == CUNEI_PHASE_RESUME;
@@ -246,13 +247,12 @@ static __attribute__((noinline)) int read_region(struct cunei_profile *profile,
         if (phase == CUNEI_PHASE_YIELD)
             rc = cunei_suspended_read(profile, span, slot, true, time);
         if (rc == 0)
-            rc = cunei_stack_leave(
+            rc = cunei_profile_leave(
                 profile, span,
                 &(struct cunei_leave){.slot = slot,
-                                      .is_yield = phase == CUNEI_PHASE_YIELD,
-                                      .time = time});
+                                      .is_yield = phase == CUNEI_PHASE_YIELD});
     } else
-        rc = cunei_stack_enter(profile, span, slot, phase == CUNEI_PHASE_ENTER, time);
+        rc = cunei_profile_stack_enter(profile, span, slot, phase == CUNEI_PHASE_ENTER);
     *cursor = load(profile, span, cursor->calls);
     return rc;
 }
@@ -271,7 +271,7 @@ static inline __attribute__((always_inline)) int read_leave(
                              !cunei_frame_is_watched(cursor->top) && span->beyond == 0,
                          1))
         return leave(profile, cursor, time, edges);
-    return rare(profile, span, cursor, slot, phase, time);
+    return rare(profile, span, cursor, slot, phase);
 }
 
 /* One begins or goes on. */
@@ -282,7 +282,7 @@ static inline __attribute__((always_inline)) int read_enter(
     int rc = 0;
 
     if (__builtin_expect(cursor->top == cursor->limit, 0)) {
-        rc = rare(profile, span, cursor, slot, phase, time);
+        rc = rare(profile, span, cursor, slot, phase);
         if (cursor->top == cursor->limit)
             return rc;
     }
@@ -374,7 +374,8 @@ int cunei_profile_read(struct cunei_profile *profile, struct cunei_span *span,
         return rc;
     /* Without a stack nothing is known to be open: what was open is not any more. */
     if (cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
-        rc = cunei_stack_sync(profile, span, NULL, cunei_record_time(words[0], begin));
+        rc =
+            cunei_profile_sync(profile, span, NULL, cunei_record_time(words[0], begin));
     if (rc < 0)
         return rc;
     if (profile->tree || profile->edges)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/profile_resync.h"
 #include "model/profile_stack.h"
 #include "model/task_steps.h"
 
@@ -46,7 +47,8 @@ static uint64_t later_time(const struct reading *reading, uint64_t record)
 /* Let time pass up to that of a record. */
 static uint64_t pass(const struct reading *reading, uint64_t record)
 {
-    cunei_stack_pass(reading->profile, reading->span, later_time(reading, record));
+    cunei_profile_stack_pass(reading->profile, reading->span,
+                             later_time(reading, record));
     return reading->span->last;
 }
 
@@ -57,15 +59,16 @@ static struct cunei_thread *thread_of(const struct reading *reading)
 
 static int read_stack(struct reading *reading)
 {
-    return cunei_stack_sync(reading->profile, reading->span, (const void *)reading->at,
-                            later_time(reading, *reading->at));
+    return cunei_profile_sync(reading->profile, reading->span,
+                              (const void *)reading->at,
+                              later_time(reading, *reading->at));
 }
 
 static int read_switch(struct reading *reading)
 {
-    return cunei_stack_switch(reading->profile, reading->span,
-                              (const void *)reading->at,
-                              later_time(reading, *reading->at));
+    return cunei_profile_switch(reading->profile, reading->span,
+                                (const void *)reading->at,
+                                later_time(reading, *reading->at));
 }
 
 static int read_estimate(struct reading *reading)
@@ -86,16 +89,16 @@ static int read_unwind(struct reading *reading)
                                   cunei_profile_events_function(&next, reading->end));
     if (slot == 0)
         return 0;
+    (void)pass(reading, record);
     const struct cunei_leave leave = {
         .slot = slot,
         .is_unwind = true,
         .is_close = cunei_record_phase(*at) == CUNEI_PHASE_LEAVE,
         .run = at[1],
-        .time = pass(reading, record),
     };
     reading->profile->events++;
     reading->next = next + 1;
-    return cunei_stack_leave(reading->profile, reading->span, &leave);
+    return cunei_profile_leave(reading->profile, reading->span, &leave);
 }
 
 /* A `task`, with the entry or resume that is its step. */
@@ -119,7 +122,7 @@ static int read_task(struct reading *reading)
     if (slot == 0 || cunei_slot_is_region(profile, slot))
         return 0;
     uint64_t time = pass(reading, record);
-    int rc = cunei_stack_enter(profile, span, slot, is_call, time);
+    int rc = cunei_profile_stack_enter(profile, span, slot, is_call);
     if (rc == 0 && span->beyond == 0)
         rc = cunei_steps_begin(profile, span, event->task,
                                cunei_record_phase(event->record) == CUNEI_PHASE_LEAVE,

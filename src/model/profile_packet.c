@@ -69,12 +69,12 @@ static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
 {
     int rc = reserve_threads(span, 1);
     if (rc == 0 && span->thread_count > 0) {
-        cunei_stack_seal(profile, span);
+        cunei_profile_stack_seal(profile, span);
         cunei_steps_seal(profile, span);
         cunei_steps_drop(span);
         rc = cunei_span_finish(span);
     }
-    if (rc == 0 && !cunei_stack_reserve(span))
+    if (rc == 0 && !cunei_profile_stack_reserve(span))
         rc = -ENOMEM;
     if (rc < 0)
         return rc;
@@ -173,7 +173,7 @@ int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
 {
     if (span->thread_count == 0)
         return 0;
-    cunei_stack_seal(profile, span);
+    cunei_profile_stack_seal(profile, span);
     cunei_steps_seal(profile, span);
     return cunei_suspended_seal(profile, span);
 }
@@ -282,11 +282,11 @@ static int resolve_closings(struct cunei_profile *profile, struct cunei_span *le
             closing.slot = frame->slot;
         closing.position = origin - 1;
         if (!cunei_frame_is_unknown(frame))
-            rc =
-                cunei_stack_sample(profile, closing.slot,
-                                   closing.time > entered ? closing.time - entered : 0);
+            rc = cunei_profile_stack_sample(
+                profile, closing.slot,
+                closing.time > entered ? closing.time - entered : 0);
         else if (origin > 0)
-            rc = cunei_stack_add_closing(left, closing);
+            rc = cunei_profile_stack_add_closing(left, closing);
     }
     return rc;
 }
@@ -343,7 +343,8 @@ static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
     right->open = NULL;
 }
 
-/* Frames that `right` did not find any more, from the top; see cunei_stack_lose. */
+/* Frames that `right` did not find any more, from the top; see
+ * cunei_profile_stack_lose. */
 static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
                        const struct cunei_span *right, const struct boundary *boundary,
                        uint64_t time)

@@ -2,9 +2,9 @@
 /*
  * The stack of the thread that a span is reading: private to the model.
  *
- * These are the rare ways; profile.c does a plain entry and a plain leave itself.  All
- * of them expect the time since the last event to be accounted for (cunei_stack_pass),
- * but for cunei_stack_sync and cunei_stack_switch, which do it.
+ * profile.c does a plain entry and a plain leave itself; these are for the rest.  They
+ * happen at the time of the span's last event, up to which cunei_profile_stack_pass has
+ * accounted for the time.
  */
 #ifndef CUNEI_MODEL_PROFILE_STACK_H
 #define CUNEI_MODEL_PROFILE_STACK_H
@@ -24,68 +24,55 @@
  * span found open it is, from 1; 0: none of that. */
 #define CUNEI_FRAME_UNKNOWN (UINT64_C(3) << 62)
 
-/* A leave or a yield. */
-struct cunei_leave {
-    uint32_t slot;
-    bool is_yield;
-    bool is_unwind; /* an `unwind` event with `run` came before it … */
-    bool is_close;  /* … which says that this is a good end */
-    uint64_t run;
-    uint64_t time;
-};
-
 /* Time passes up to `time`, on top of the stack. */
-void cunei_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
-                      uint64_t time);
+void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
+                              uint64_t time);
 
 /* Room for one more frame; false: there is none to be had. */
-bool cunei_stack_reserve(struct cunei_span *span);
+bool cunei_profile_stack_reserve(struct cunei_span *span);
 
 /* One more frame; `entered` as it is kept in it.  Nothing is counted. */
-int cunei_stack_open(struct cunei_profile *profile, struct cunei_span *span,
-                     uint32_t slot, uint64_t entered, uint64_t time);
+int cunei_profile_stack_open(struct cunei_profile *profile, struct cunei_span *span,
+                             uint32_t slot, uint64_t entered);
+
+/* Set what a frame has from the frame below it. */
+void cunei_profile_stack_place(const struct cunei_profile *profile,
+                               struct cunei_frame *frame);
 
 /* Count the entry or resumption of the top frame. */
-void cunei_stack_count(struct cunei_profile *profile, const struct cunei_span *span,
-                       bool is_call);
+void cunei_profile_stack_count(struct cunei_profile *profile,
+                               const struct cunei_span *span, bool is_call);
 
-/* Remove the top frame without saying how long it took; or one that ended unseen. */
-void cunei_stack_drop(struct cunei_profile *profile, struct cunei_span *span,
-                      uint64_t time);
-int cunei_stack_lose(struct cunei_profile *profile, struct cunei_span *span,
-                     uint64_t time);
+/* Remove the top frame and nothing else; or a frame whose end was not recorded. */
+void cunei_profile_stack_drop(struct cunei_profile *profile, struct cunei_span *span);
+int cunei_profile_stack_lose(struct cunei_profile *profile, struct cunei_span *span);
 
-/* Say how long the top frame's stretch took, which is one of `slot` even if that was
- * not known so far. */
-int cunei_stack_sample_top(struct cunei_profile *profile, struct cunei_span *span,
-                           uint32_t slot, uint64_t time);
+/* End the step of a task that a frame may be, after it was removed. */
+int cunei_profile_stack_end_step(struct cunei_profile *profile, struct cunei_span *span,
+                                 const struct cunei_frame *frame, uint32_t slot,
+                                 enum cunei_ending ending);
 
-/* An entry or a resumption of a frame that is watched, or of a region; it may be one
- * too many. */
-int cunei_stack_enter(struct cunei_profile *profile, struct cunei_span *span,
-                      uint32_t slot, bool is_call, uint64_t time);
-int cunei_stack_leave(struct cunei_profile *profile, struct cunei_span *span,
-                      const struct cunei_leave *leave);
+/* Count how long the top frame's stretch took, which is one of `slot` even if the
+ * function of the frame was unknown until now. */
+int cunei_profile_stack_sample_top(struct cunei_profile *profile,
+                                   struct cunei_span *span, uint32_t slot);
 
-/* A `stack` event: what is really open.  NULL: nothing is. */
-int cunei_stack_sync(struct cunei_profile *profile, struct cunei_span *span,
-                     const struct cunei_stack *stack, uint64_t time);
-
-/*
- * A `switch` event: the stretches of all that is open end, as if it yielded, and those
- * of what is open now begin, as if it were resumed.
- */
-int cunei_stack_switch(struct cunei_profile *profile, struct cunei_span *span,
-                       const struct cunei_switch *change, uint64_t time);
+/* An entry or a resumption of a frame that is watched, or of a region; there may be no
+ * room for it. */
+int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_span *span,
+                              uint32_t slot, bool is_call);
 
 /* Account for what is open up to the last event, and forget in `profile` that it is. */
-void cunei_stack_seal(struct cunei_profile *profile, const struct cunei_span *span);
+void cunei_profile_stack_seal(struct cunei_profile *profile,
+                              const struct cunei_span *span);
 
 /* One activation of a function took that long. */
-int cunei_stack_sample(struct cunei_profile *profile, uint32_t slot, uint64_t ticks);
+int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
+                               uint64_t ticks);
 
 /* Remember that a stretch of an inherited frame ended. */
-int cunei_stack_add_closing(struct cunei_span *span, struct cunei_closing closing);
+int cunei_profile_stack_add_closing(struct cunei_span *span,
+                                    struct cunei_closing closing);
 
 static inline bool cunei_frame_is_watched(const struct cunei_frame *frame)
 {
