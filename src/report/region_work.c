@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "model/call_tree.h"
 #include "report/section.h"
 #include "wire/user_event.h"
@@ -23,15 +24,8 @@ static bool is_region(const struct cunei_report *report, uint32_t slot)
 static int add(struct cunei_region_work *work,
                const struct cunei_region_work_item *item)
 {
-    if (work->count == work->capacity) {
-        uint32_t capacity = work->capacity ? work->capacity * 2 : 256;
-        struct cunei_region_work_item *items =
-            realloc(work->items, capacity * sizeof(*items));
-        if (!items)
-            return -ENOMEM;
-        work->items = items;
-        work->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(work->items, work->capacity, work->count + 1))
+        return -ENOMEM;
     work->items[work->count++] = *item;
     return 0;
 }

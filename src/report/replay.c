@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "report/replay_events.h"
+#include "report/replay_json.h"
 #include "report/replay_line.h"
 #include "text/names.h"
 #include "text/width.h"
@@ -16,77 +18,77 @@ enum {
     DONE = 1 /* from a step: what follows is not wanted */
 };
 
-static void put_how(struct cunei_replay_line *telling,
+static void put_how(struct cunei_replay_line *replay,
                     const struct cunei_walk_step *step)
 {
     if (step->is_yield)
-        cunei_replay_line_word(telling, CUNEI_INK_DIM, " yield");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " yield");
     if (step->is_raised)
-        cunei_replay_line_word(telling, CUNEI_INK_BAD, " ! raised");
+        cunei_replay_line_word(replay, CUNEI_INK_BAD, " ! raised");
     if (cunei_replay_line_is_unrecorded(step))
-        cunei_replay_line_word(telling, CUNEI_INK_DIM, " ended unrecorded");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " ended unrecorded");
     else if (step->kind == CUNEI_WALK_MISSED)
-        cunei_replay_line_word(telling, CUNEI_INK_BAD, " its end is missing");
+        cunei_replay_line_word(replay, CUNEI_INK_BAD, " its end is missing");
     if (step->kind == CUNEI_WALK_OPEN)
-        cunei_replay_line_word(telling, CUNEI_INK_WARM,
-                               telling->is_cut      ? " … goes on"
+        cunei_replay_line_word(replay, CUNEI_INK_WARM,
+                               replay->is_cut       ? " … goes on"
                                : step->is_suspended ? " still suspended"
                                                     : " still open");
 }
 
 /* A call is over, or nothing more is known of it. */
-static int close_frame(struct cunei_replay_line *telling,
+static int close_frame(struct cunei_replay_line *replay,
                        const struct cunei_walk_step *step)
 {
     uint32_t depth = step->depth - 1;
     const struct cunei_walk_frame *frame = &step->frames[depth];
-    uint64_t took_ns = cunei_replay_line_age(telling, step);
+    uint64_t took_ns = cunei_replay_line_age(replay, step);
     int rc = 0;
 
     if (!frame->mark) {
-        if (took_ns < telling->options->min_time_ns ||
-            !cunei_replay_line_shows(telling, depth))
+        if (took_ns < replay->options->min_time_ns ||
+            !cunei_replay_line_shows(replay, depth))
             return 0;
-        rc = cunei_replay_line_open(telling, step, depth);
+        rc = cunei_replay_line_open(replay, step, depth);
     }
-    if (rc != 0 || !cunei_replay_line_shows(telling, depth))
+    if (rc != 0 || !cunei_replay_line_shows(replay, depth))
         return rc;
     cunei_replay_line_begin(
-        telling, frame->mark || !frame->is_known ? step->time : frame->entered,
-        frame->is_known && !telling->is_cut ? &took_ns : NULL, depth);
+        replay, frame->mark || !frame->is_known ? step->time : frame->entered,
+        frame->is_known && !replay->is_cut ? &took_ns : NULL, depth);
     if (frame->mark)
-        cunei_replay_line_word(telling, CUNEI_INK_PLAIN, "} ");
+        cunei_replay_line_word(replay, CUNEI_INK_PLAIN, "} ");
     else if (frame->is_resumed)
-        cunei_replay_line_word(telling, CUNEI_INK_DIM, "resume ");
-    cunei_replay_line_name(telling, step->function,
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, "resume ");
+    cunei_replay_line_name(replay, step->function,
                            frame->mark ? CUNEI_INK_DIM : CUNEI_INK_STRONG);
     if (!frame->mark)
-        cunei_replay_line_put_arguments(telling, frame);
+        cunei_replay_line_put_arguments(replay, frame);
     if (step->kind == CUNEI_WALK_LEAVE)
-        cunei_replay_line_put_result(telling);
-    put_how(telling, step);
+        cunei_replay_line_put_result(replay);
+    put_how(replay, step);
     if (!frame->mark)
-        cunei_replay_line_place(telling, step->function, 0);
-    return cunei_replay_line_end(telling);
+        cunei_replay_line_place(replay, step->function, 0);
+    return cunei_replay_line_end(replay);
 }
 
-static int put_note(struct cunei_replay_line *telling,
+static int put_note(struct cunei_replay_line *replay,
                     const struct cunei_walk_step *step, const char *words)
 {
-    int rc = cunei_replay_line_open(telling, step, step->depth);
+    int rc = cunei_replay_line_open(replay, step, step->depth);
     if (rc != 0)
         return rc;
-    cunei_replay_line_begin(telling, step->time, NULL, step->depth);
+    cunei_replay_line_begin(replay, step->time, NULL, step->depth);
     if (step->kind == CUNEI_WALK_ORPHAN)
-        cunei_replay_line_name(telling, step->function, CUNEI_INK_PLAIN);
-    cunei_replay_line_word(telling, CUNEI_INK_BAD, words);
-    return cunei_replay_line_end(telling);
+        cunei_replay_line_name(replay, step->function, CUNEI_INK_PLAIN);
+    cunei_replay_line_word(replay, CUNEI_INK_BAD, words);
+    return cunei_replay_line_end(replay);
 }
 
-static bool is_thread_wanted(const struct cunei_replay_line *telling,
+static bool is_thread_wanted(const struct cunei_replay_line *replay,
                              const struct cunei_packet *packet)
 {
-    const char *wanted = telling->options->thread;
+    const char *wanted = replay->options->thread;
     char name[CUNEI_PACKET_THREAD_NAME + 1] = "";
     char tid[16];
 
@@ -98,30 +100,30 @@ static bool is_thread_wanted(const struct cunei_replay_line *telling,
 }
 
 /* The title waits for a line that it can stand above. */
-static int begin_thread(struct cunei_replay_line *telling,
+static int begin_thread(struct cunei_replay_line *replay,
                         const struct cunei_packet *packet)
 {
-    const struct cunei_style *style = &telling->options->style;
+    const struct cunei_style *style = &replay->options->style;
     char name[CUNEI_PACKET_THREAD_NAME + 1] = "";
     struct cunei_buffer text = {0};
 
-    cunei_buffer_clear(&telling->title);
-    telling->is_cut = false;
-    telling->is_collecting = false;
-    telling->tid = packet->vtid;
-    telling->is_wanted = is_thread_wanted(telling, packet);
-    telling->is_found |= telling->is_wanted;
-    if (!telling->is_wanted || telling->options->json)
+    cunei_buffer_clear(&replay->title);
+    replay->is_cut = false;
+    replay->is_collecting = false;
+    replay->tid = packet->vtid;
+    replay->is_wanted = is_thread_wanted(replay, packet);
+    replay->is_found |= replay->is_wanted;
+    if (!replay->is_wanted || replay->options->json)
         return 0;
     memcpy(name, packet->thread_name, CUNEI_PACKET_THREAD_NAME);
-    cunei_format_program(&text, &telling->process->description);
+    cunei_format_program(&text, &replay->process->description);
     cunei_buffer_format(&text, " · %s%s(process %" PRIu32 ", thread %" PRIu32 ")", name,
                         name[0] ? " " : "", packet->vpid, packet->vtid);
-    cunei_style_begin(style, &telling->title, CUNEI_INK_HEAD);
-    cunei_format_text(&telling->title, text.data ? text.data : "", SIZE_MAX);
-    cunei_style_end(style, &telling->title, CUNEI_INK_HEAD);
-    cunei_buffer_append_text(&telling->title, "\n");
-    telling->title.failed |= text.failed;
+    cunei_style_begin(style, &replay->title, CUNEI_INK_HEAD);
+    cunei_format_text(&replay->title, text.data ? text.data : "", SIZE_MAX);
+    cunei_style_end(style, &replay->title, CUNEI_INK_HEAD);
+    cunei_buffer_append_text(&replay->title, "\n");
+    replay->title.failed |= text.failed;
     cunei_buffer_fini(&text);
     return 0;
 }
@@ -132,27 +134,28 @@ static bool is_end(const struct cunei_walk_step *step)
            step->kind == CUNEI_WALK_OPEN;
 }
 
-static int tell(struct cunei_replay_line *telling, const struct cunei_walk_step *step)
+static int print_step(struct cunei_replay_line *replay,
+                      const struct cunei_walk_step *step)
 {
-    if (telling->options->json)
-        return is_end(step) ? cunei_replay_line_json(telling, step) : 0;
+    if (replay->options->json)
+        return is_end(step) ? cunei_replay_json_print(replay, step) : 0;
     if (is_end(step))
-        return close_frame(telling, step);
+        return close_frame(replay, step);
     switch (step->kind) {
     case CUNEI_WALK_ENTER:
         /* What calls is no leaf; with a least time it waits for something to show. */
-        return telling->options->min_time_ns > 0 ||
-                       !cunei_replay_line_shows(telling, step->depth - 1)
+        return replay->options->min_time_ns > 0 ||
+                       !cunei_replay_line_shows(replay, step->depth - 1)
                    ? 0
-                   : cunei_replay_line_open(telling, step, step->depth - 1);
+                   : cunei_replay_line_open(replay, step, step->depth - 1);
     case CUNEI_WALK_ORPHAN:
-        return put_note(telling, step, " is left, but was never entered");
+        return put_note(replay, step, " is left, but was never entered");
     case CUNEI_WALK_LOST:
-        return put_note(telling, step, "… events were lost here");
+        return put_note(replay, step, "… events were lost here");
     case CUNEI_WALK_SWITCH:
-        return cunei_replay_line_switch(telling, step);
+        return cunei_replay_switch_print(replay, step);
     case CUNEI_WALK_EVENT:
-        return cunei_replay_line_event(telling, step);
+        return cunei_replay_event_print(replay, step);
     default:
         return 0;
     }
@@ -160,59 +163,59 @@ static int tell(struct cunei_replay_line *telling, const struct cunei_walk_step 
 
 /* The step is the first one behind the end of what is wanted: what was open then goes
  * on, and the step itself is not told. */
-static int cut_off(struct cunei_replay_line *telling,
-                   const struct cunei_walk_step *step)
+static int cut_off(struct cunei_replay_line *replay, const struct cunei_walk_step *step)
 {
     struct cunei_walk_step open = *step;
     bool is_begin = step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND ||
                     step->kind == CUNEI_WALK_AGAIN;
     int rc = 0;
 
-    telling->is_cut = true;
+    replay->is_cut = true;
     open.kind = CUNEI_WALK_OPEN;
     open.is_yield = open.is_raised = false;
     open.depth -= is_begin;
     for (; rc == 0 && open.depth > 0; open.depth--) {
         open.function = open.frames[open.depth - 1].function;
-        rc = tell(telling, &open);
+        rc = print_step(replay, &open);
     }
     return rc == 0 ? DONE : rc;
 }
 
 static int step_replay(void *context, const struct cunei_walk_step *step)
 {
-    struct cunei_replay_line *telling = context;
+    struct cunei_replay_line *replay = context;
     int rc = 0;
 
     if (step->kind == CUNEI_WALK_THREAD)
-        return begin_thread(telling, step->packet);
-    if (!telling->is_wanted)
+        return begin_thread(replay, step->packet);
+    if (!replay->is_wanted)
         return 0;
-    uint64_t ns = cunei_replay_line_time(telling, step->time);
-    bool is_late = ns > telling->options->until_ns;
+    uint64_t ns = cunei_replay_line_time(replay, step->time);
+    bool is_late = ns > replay->options->until_ns;
     /* What is remembered for later may come before the begin of what is wanted. */
     if (step->kind == CUNEI_WALK_EVENT && !is_late)
-        rc = cunei_replay_line_remember(telling, step);
-    if (rc == 0 && !telling->is_cut && ns >= telling->options->from_ns)
-        rc = is_late ? cut_off(telling, step) : tell(telling, step);
+        rc = cunei_replay_event_keep(replay, step);
+    if (rc == 0 && !replay->is_cut && ns >= replay->options->from_ns)
+        rc = is_late ? cut_off(replay, step) : print_step(replay, step);
     if (is_end(step))
-        cunei_replay_line_forget(telling, &step->frames[step->depth - 1]);
+        cunei_replay_arguments_remove(&replay->arguments,
+                                      &step->frames[step->depth - 1]);
     return rc;
 }
 
-static int replay_stream(struct cunei_replay_line *telling,
+static int replay_stream(struct cunei_replay_line *replay,
                          const struct cunei_trace_stream *stream,
                          struct cunei_trace_error *error)
 {
     struct cunei_walk walk = {.step = step_replay,
-                              .context = telling,
-                              .kinds = cunei_trace_kinds(telling->process)};
+                              .context = replay,
+                              .kinds = cunei_trace_kinds(replay->process)};
     struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
     uint32_t done_thread = 0;
     bool is_done = false;
 
-    int rc = cunei_trace_reader_open(&reader, telling->process, stream, 0, UINT64_MAX);
+    int rc = cunei_trace_reader_open(&reader, replay->process, stream, 0, UINT64_MAX);
     if (rc < 0)
         return rc;
     while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
@@ -239,8 +242,12 @@ int cunei_replay_print(const struct cunei_trace *trace,
                        const struct cunei_replay_options *options, FILE *out,
                        struct cunei_trace_error *error)
 {
-    struct cunei_replay_line telling = {
-        .options = options, .out = out, .origin_ns = cunei_trace_begin_ns(trace)};
+    struct cunei_replay_line replay = {
+        .options = options,
+        .out = out,
+        .origin_ns = cunei_trace_begin_ns(trace),
+        .arguments = {.is_json = options->json},
+    };
     const struct cunei_trace_error *first =
         cunei_trace_next_damage(trace, &options->processes, &(size_t){0});
     int rc = 0, damage = first ? -EBADMSG : 0;
@@ -251,20 +258,20 @@ int cunei_replay_print(const struct cunei_trace *trace,
         const struct cunei_trace_process *process = &trace->processes[i];
         if (!cunei_trace_is_chosen(process, &options->processes))
             continue;
-        telling.process = process;
-        cunei_tasks_fini(&telling.tasks); /* numbers are the process's own */
+        replay.process = process;
+        cunei_tasks_fini(&replay.tasks); /* numbers are the process's own */
         for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
             if (process->streams[j].stream_class != CUNEI_STREAM_EVENTS)
                 continue;
-            rc = replay_stream(&telling, &process->streams[j], error);
+            rc = replay_stream(&replay, &process->streams[j], error);
             if (rc == -EBADMSG) {
                 damage = rc;
                 rc = 0;
             }
         }
     }
-    cunei_replay_line_fini(&telling);
-    if (rc == 0 && damage == 0 && !telling.is_found &&
+    cunei_replay_line_fini(&replay);
+    if (rc == 0 && damage == 0 && !replay.is_found &&
         (options->processes.count > 0 || options->thread))
         rc = -ESRCH;
     return rc < 0 ? rc : damage;

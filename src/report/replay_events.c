@@ -1,190 +1,190 @@
 // SPDX-License-Identifier: MIT
-/* The part of a replay that tells what happened between calls. */
+#include "report/replay_events.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "report/event_fields.h"
 #include "report/replay_line.h"
+#include "report/replay_options.h"
 #include "text/format.h"
 #include "text/names.h"
 #include "wire/user_event.h"
 
-/* What a line keeps of a name where it is too long. */
+/* The columns that a name keeps where a line is too long. */
 #define NAME_MIN 12u
 
 /* A line inside the innermost open call. */
-static int begin(struct cunei_replay_line *telling, const struct cunei_walk_step *step)
+static int begin(struct cunei_replay_line *replay, const struct cunei_walk_step *step)
 {
-    int rc = cunei_replay_line_open(telling, step, step->depth);
+    int rc = cunei_replay_line_open(replay, step, step->depth);
     if (rc == 0)
-        cunei_replay_line_begin(telling, step->time, NULL, step->depth);
+        cunei_replay_line_begin(replay, step->time, NULL, step->depth);
     return rc;
 }
 
-static void put_copy(struct cunei_replay_line *telling, enum cunei_ink ink,
+static void put_copy(struct cunei_replay_line *replay, enum cunei_ink ink,
                      const char *text, size_t size)
 {
     struct cunei_buffer copy = {0};
 
     cunei_buffer_append(&copy, text, strnlen(text, size));
-    cunei_replay_line_text(telling, ink, copy.data ? copy.data : "", NAME_MIN);
-    telling->line.failed |= copy.failed;
+    cunei_replay_line_text(replay, ink, copy.data ? copy.data : "", NAME_MIN);
+    replay->line.failed |= copy.failed;
     cunei_buffer_fini(&copy);
 }
 
-static void put_type(struct cunei_replay_line *telling,
+static void put_type(struct cunei_replay_line *replay,
                      const struct cunei_exception *event)
 {
     struct cunei_buffer type = {0};
 
     cunei_buffer_append(&type, event->type, strnlen(event->type, event->length));
-    cunei_replay_line_text(telling, CUNEI_INK_BAD,
+    cunei_replay_line_text(replay, CUNEI_INK_BAD,
                            type.data ? cunei_format_type(type.data) : "?", NAME_MIN);
-    telling->line.failed |= type.failed;
+    replay->line.failed |= type.failed;
     cunei_buffer_fini(&type);
 }
 
-static int tell_exception(struct cunei_replay_line *telling,
-                          const struct cunei_walk_step *step)
+static int print_exception(struct cunei_replay_line *replay,
+                           const struct cunei_walk_step *step)
 {
     const struct cunei_exception *event = (const void *)step->event;
     enum cunei_phase phase = cunei_record_phase(event->record);
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_BAD, "! ");
-    put_type(telling, event);
+    cunei_replay_line_word(replay, CUNEI_INK_BAD, "! ");
+    put_type(replay, event);
     if (phase == CUNEI_PHASE_ENTER) {
-        cunei_replay_line_place(telling, event->function, event->line);
-        return cunei_replay_line_end(telling);
+        cunei_replay_line_place(replay, event->function, event->line);
+        return cunei_replay_line_end(replay);
     }
     if (event->handler == 0 && event->handler_line == CUNEI_EXCEPTION_UNHANDLED)
-        cunei_replay_line_word(telling, CUNEI_INK_DIM, " taken by nobody");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " taken by nobody");
     else if (event->handler == 0)
-        cunei_replay_line_word(telling, CUNEI_INK_DIM, " leaves Python code");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " leaves Python code");
     else {
-        cunei_replay_line_word(telling, CUNEI_INK_DIM,
+        cunei_replay_line_word(replay, CUNEI_INK_DIM,
                                phase == CUNEI_PHASE_LEAVE ? " taken by "
                                                           : " let go by ");
-        cunei_replay_line_name(telling, event->handler, CUNEI_INK_PLAIN);
-        cunei_replay_line_place(telling, event->handler, event->handler_line);
+        cunei_replay_line_name(replay, event->handler, CUNEI_INK_PLAIN);
+        cunei_replay_line_place(replay, event->handler, event->handler_line);
     }
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-/* Names are told once, so that the telling remembers them. */
-static int tell_task(struct cunei_replay_line *telling,
-                     const struct cunei_walk_step *step)
+static int print_task(struct cunei_replay_line *replay,
+                      const struct cunei_walk_step *step)
 {
     const struct cunei_task *event = (const void *)step->event;
-    uint32_t index = cunei_tasks_find(&telling->tasks, event->task);
+    uint32_t index = cunei_tasks_find(&replay->tasks, event->task);
     struct cunei_buffer name = {0};
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, "task ");
-    if (index > 0 && telling->tasks.items[index].name)
-        cunei_buffer_append_text(&name, telling->tasks.items[index].name);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, "task ");
+    if (index > 0 && replay->tasks.items[index].name)
+        cunei_buffer_append_text(&name, replay->tasks.items[index].name);
     else
         cunei_buffer_format(&name, "%" PRIu64, event->task);
-    cunei_replay_line_text(telling, CUNEI_INK_STRONG, name.data ? name.data : "?",
+    cunei_replay_line_text(replay, CUNEI_INK_STRONG, name.data ? name.data : "?",
                            NAME_MIN);
     cunei_buffer_fini(&name);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-static int tell_name(struct cunei_replay_line *telling,
-                     const struct cunei_walk_step *step)
+static int print_name(struct cunei_replay_line *replay,
+                      const struct cunei_walk_step *step)
 {
     const struct cunei_thread_name *event = (const void *)step->event;
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, "the thread is called ");
-    put_copy(telling, CUNEI_INK_STRONG, event->name, event->length);
-    return cunei_replay_line_end(telling);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, "the thread is called ");
+    put_copy(replay, CUNEI_INK_STRONG, event->name, event->length);
+    return cunei_replay_line_end(replay);
 }
 
-static int tell_gap(struct cunei_replay_line *telling,
-                    const struct cunei_walk_step *step)
+static int print_gap(struct cunei_replay_line *replay,
+                     const struct cunei_walk_step *step)
 {
     bool begins = cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM,
+    cunei_replay_line_word(replay, CUNEI_INK_DIM,
                            begins ? "recording of calls is switched off"
                                   : "recording of calls is on again");
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-static int tell_line(struct cunei_replay_line *telling,
-                     const struct cunei_walk_step *step)
+static int print_line(struct cunei_replay_line *replay,
+                      const struct cunei_walk_step *step)
 {
     const struct cunei_line *event = (const void *)step->event;
     struct cunei_buffer words = {0};
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
     cunei_buffer_format(&words, "line %" PRIu32, event->line);
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, words.data ? words.data : "line");
-    cunei_replay_line_place(telling, event->function, event->line);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, words.data ? words.data : "line");
+    cunei_replay_line_place(replay, event->function, event->line);
     cunei_buffer_fini(&words);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-static void put_value(struct cunei_replay_line *telling,
+static void put_value(struct cunei_replay_line *replay,
                       const struct cunei_user_value *value)
 {
     struct cunei_user_event_text name = cunei_user_event_name(value);
     struct cunei_buffer text = {0};
 
-    put_copy(telling, CUNEI_INK_STRONG, name.data, name.size);
+    put_copy(replay, CUNEI_INK_STRONG, name.data, name.size);
     if (value->kind == CUNEI_VALUE_NONE)
         return;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM,
+    cunei_replay_line_word(replay, CUNEI_INK_DIM,
                            value->kind == CUNEI_VALUE_ERROR ? ": " : " = ");
     cunei_user_event_format(value, false, &text);
-    put_copy(telling,
-             value->kind == CUNEI_VALUE_ERROR ? CUNEI_INK_BAD : CUNEI_INK_PLAIN,
+    put_copy(replay, value->kind == CUNEI_VALUE_ERROR ? CUNEI_INK_BAD : CUNEI_INK_PLAIN,
              text.data ? text.data : "", text.size);
-    telling->line.failed |= text.failed;
+    replay->line.failed |= text.failed;
     cunei_buffer_fini(&text);
 }
 
 /* A mark, parameter or metadata of the program, after the name of its class. */
-static int tell_value(struct cunei_replay_line *telling,
-                      const struct cunei_walk_step *step)
+static int print_value(struct cunei_replay_line *replay,
+                       const struct cunei_walk_step *step)
 {
     const struct cunei_user_value *event = (const void *)step->event;
     uint32_t class = cunei_record_class(event->record);
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, cunei_event_class(class)->name);
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, " ");
-    put_value(telling, event);
-    return cunei_replay_line_end(telling);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, cunei_event_class(class)->name);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, " ");
+    put_value(replay, event);
+    return cunei_replay_line_end(replay);
 }
 
-static int tell_counter(struct cunei_replay_line *telling,
-                        const struct cunei_walk_step *step)
+static int print_counter(struct cunei_replay_line *replay,
+                         const struct cunei_walk_step *step)
 {
     const struct cunei_counter *event = (const void *)step->event;
     bool is_set = cunei_record_phase(event->record) == CUNEI_PHASE_ENTER;
     struct cunei_buffer words = {0};
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, "counter ");
-    cunei_replay_line_name(telling, event->counter, CUNEI_INK_STRONG);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, "counter ");
+    cunei_replay_line_name(replay, event->counter, CUNEI_INK_STRONG);
     cunei_buffer_append_text(&words, " = ");
     cunei_user_event_format_number(
         event->total, event->kind & CUNEI_COUNTER_TOTAL_DOUBLE, false, &words);
@@ -193,168 +193,169 @@ static int tell_counter(struct cunei_replay_line *telling,
         cunei_user_event_format_number(
             event->value, event->kind & CUNEI_COUNTER_VALUE_DOUBLE, false, &words);
     }
-    cunei_replay_line_word(telling, CUNEI_INK_PLAIN, words.data ? words.data : "");
-    telling->line.failed |= words.failed;
+    cunei_replay_line_word(replay, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    replay->line.failed |= words.failed;
     cunei_buffer_fini(&words);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-static int tell_token(struct cunei_replay_line *telling,
-                      const struct cunei_walk_step *step)
+static int print_token(struct cunei_replay_line *replay,
+                       const struct cunei_walk_step *step)
 {
     const struct cunei_token *event = (const void *)step->event;
     enum cunei_phase phase = cunei_record_phase(event->record);
     struct cunei_buffer words = {0};
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, "tokens of ");
-    cunei_replay_line_name(telling, event->name, CUNEI_INK_STRONG);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, "tokens of ");
+    cunei_replay_line_name(replay, event->name, CUNEI_INK_STRONG);
     cunei_buffer_format(&words, " %" PRIu64, event->serial);
     if (phase == CUNEI_PHASE_RESUME)
         cunei_buffer_format(&words, ": %" PRIu32, event->count);
     else
         cunei_buffer_append_text(&words,
                                  phase == CUNEI_PHASE_ENTER ? " begin" : " end");
-    cunei_replay_line_word(telling, CUNEI_INK_PLAIN, words.data ? words.data : "");
-    telling->line.failed |= words.failed;
+    cunei_replay_line_word(replay, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    replay->line.failed |= words.failed;
     cunei_buffer_fini(&words);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-/* A pause is told when it is over, with its length. */
-static int tell_gc(struct cunei_replay_line *telling,
-                   const struct cunei_walk_step *step)
+/* A pause is printed at its end, with its length. */
+static int print_gc(struct cunei_replay_line *replay,
+                    const struct cunei_walk_step *step)
 {
     const struct cunei_gc *event = (const void *)step->event;
-    uint64_t begin = telling->collected_since;
+    uint64_t begin = replay->collected_since;
     bool is_known = begin < step->time;
-    uint64_t took_ns = cunei_replay_line_duration(telling, step->time - begin);
+    uint64_t took_ns = cunei_replay_line_duration(replay, step->time - begin);
     struct cunei_buffer words = {0};
 
-    if (telling->is_collecting || took_ns < telling->options->min_time_ns)
+    if (replay->is_collecting || took_ns < replay->options->min_time_ns)
         return 0;
-    int rc = cunei_replay_line_open(telling, step, step->depth);
+    int rc = cunei_replay_line_open(replay, step, step->depth);
     if (rc != 0)
         return rc;
-    cunei_replay_line_begin(telling, begin, is_known ? &took_ns : NULL, step->depth);
-    cunei_replay_line_word(telling, CUNEI_INK_WARM, "gc");
+    cunei_replay_line_begin(replay, begin, is_known ? &took_ns : NULL, step->depth);
+    cunei_replay_line_word(replay, CUNEI_INK_WARM, "gc");
     cunei_buffer_format(&words, " of generation %" PRIu32 " freed ", event->generation);
     cunei_format_several(&words, event->collected, "object");
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, words.data ? words.data : "");
-    telling->line.failed |= words.failed;
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, words.data ? words.data : "");
+    replay->line.failed |= words.failed;
     cunei_buffer_fini(&words);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
 /* A class without a sentence of its own: its name and its fields. */
-static int tell_fields(struct cunei_replay_line *telling,
-                       const struct cunei_walk_step *step)
+static int print_fields(struct cunei_replay_line *replay,
+                        const struct cunei_walk_step *step)
 {
     uint32_t class = cunei_record_class(step->event[0]);
     struct cunei_buffer fields = {0};
 
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, cunei_event_class(class)->name);
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, cunei_event_class(class)->name);
     cunei_event_fields_format(&fields, step->event, false);
-    put_copy(telling, CUNEI_INK_PLAIN, fields.data ? fields.data : "", fields.size);
-    telling->line.failed |= fields.failed;
+    put_copy(replay, CUNEI_INK_PLAIN, fields.data ? fields.data : "", fields.size);
+    replay->line.failed |= fields.failed;
     cunei_buffer_fini(&fields);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }
 
-static int remember_task(struct cunei_replay_line *telling,
-                         const struct cunei_walk_step *step)
+static int keep_task(struct cunei_replay_line *replay,
+                     const struct cunei_walk_step *step)
 {
     const struct cunei_task *task = (const void *)step->event;
 
     if (task->length > 0 && task->name[0])
-        cunei_tasks_name(&telling->tasks, cunei_tasks_find(&telling->tasks, task->task),
+        cunei_tasks_name(&replay->tasks, cunei_tasks_find(&replay->tasks, task->task),
                          task->name, task->length, step->time);
     return 0;
 }
 
-static int remember_gc(struct cunei_replay_line *telling,
-                       const struct cunei_walk_step *step)
+static int keep_gc(struct cunei_replay_line *replay, const struct cunei_walk_step *step)
 {
-    telling->collected_since =
-        telling->is_collecting ? telling->collecting_since : step->time;
-    telling->is_collecting = cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
-    telling->collecting_since = step->time;
+    replay->collected_since =
+        replay->is_collecting ? replay->collecting_since : step->time;
+    replay->is_collecting = cunei_record_phase(step->event[0]) == CUNEI_PHASE_ENTER;
+    replay->collecting_since = step->time;
     return 0;
 }
 
-typedef int (*step_function)(struct cunei_replay_line *telling,
+static int keep_argument(struct cunei_replay_line *replay,
+                         const struct cunei_walk_step *step)
+{
+    return cunei_replay_arguments_add(&replay->arguments, step);
+}
+
+typedef int (*step_function)(struct cunei_replay_line *replay,
                              const struct cunei_walk_step *step);
 
 /* What a replay does with an event; a class that is not listed prints its fields. */
 static const struct {
-    step_function remember; /* also if no line is printed */
+    step_function keep; /* also if no line is printed */
     step_function print;
     bool is_hidden; /* it has no line of its own */
     bool has_duration;
 } events[CUNEI_CLASS_COUNT] = {
     [CUNEI_CLASS_DEFINE] = {.is_hidden = true},
-    [CUNEI_CLASS_GAP] = {.print = tell_gap},
+    [CUNEI_CLASS_GAP] = {.print = print_gap},
     [CUNEI_CLASS_DEMOTE] = {.is_hidden = true},
-    [CUNEI_CLASS_TASK] = {.remember = remember_task, .print = tell_task},
-    [CUNEI_CLASS_THREAD_NAME] = {.print = tell_name},
-    [CUNEI_CLASS_EXCEPTION] = {.print = tell_exception},
-    [CUNEI_CLASS_GC] = {.remember = remember_gc,
-                        .print = tell_gc,
-                        .has_duration = true},
-    [CUNEI_CLASS_LINE] = {.print = tell_line},
-    [CUNEI_CLASS_ARGUMENT] = {.remember = cunei_replay_line_take, .is_hidden = true},
-    [CUNEI_CLASS_MARK] = {.print = tell_value},
-    [CUNEI_CLASS_COUNTER] = {.print = tell_counter},
-    [CUNEI_CLASS_PARAMETER] = {.print = tell_value},
+    [CUNEI_CLASS_TASK] = {.keep = keep_task, .print = print_task},
+    [CUNEI_CLASS_THREAD_NAME] = {.print = print_name},
+    [CUNEI_CLASS_EXCEPTION] = {.print = print_exception},
+    [CUNEI_CLASS_GC] = {.keep = keep_gc, .print = print_gc, .has_duration = true},
+    [CUNEI_CLASS_LINE] = {.print = print_line},
+    [CUNEI_CLASS_ARGUMENT] = {.keep = keep_argument, .is_hidden = true},
+    [CUNEI_CLASS_MARK] = {.print = print_value},
+    [CUNEI_CLASS_COUNTER] = {.print = print_counter},
+    [CUNEI_CLASS_PARAMETER] = {.print = print_value},
     [CUNEI_CLASS_SAMPLE] = {.is_hidden = true},
     [CUNEI_CLASS_TAG] = {.is_hidden = true},
-    [CUNEI_CLASS_METADATA] = {.print = tell_value},
-    [CUNEI_CLASS_TOKEN] = {.print = tell_token},
+    [CUNEI_CLASS_METADATA] = {.print = print_value},
+    [CUNEI_CLASS_TOKEN] = {.print = print_token},
 };
 
-int cunei_replay_line_remember(struct cunei_replay_line *telling,
-                               const struct cunei_walk_step *step)
-{
-    uint32_t class = cunei_event_class_of(step->event[0]);
-
-    return events[class].remember ? events[class].remember(telling, step) : 0;
-}
-
-int cunei_replay_line_event(struct cunei_replay_line *telling,
+int cunei_replay_event_keep(struct cunei_replay_line *replay,
                             const struct cunei_walk_step *step)
 {
     uint32_t class = cunei_event_class_of(step->event[0]);
+
+    return events[class].keep ? events[class].keep(replay, step) : 0;
+}
+
+int cunei_replay_event_print(struct cunei_replay_line *replay,
+                             const struct cunei_walk_step *step)
+{
+    uint32_t class = cunei_event_class_of(step->event[0]);
     /* --min-time leaves out what takes no time. */
-    bool is_shown =
-        (telling->options->min_time_ns == 0 || events[class].has_duration) &&
-        cunei_replay_line_shows(telling, step->depth);
+    bool is_shown = (replay->options->min_time_ns == 0 || events[class].has_duration) &&
+                    cunei_replay_line_shows(replay, step->depth);
 
     if (events[class].is_hidden || !is_shown)
         return 0;
-    return events[class].print ? events[class].print(telling, step)
-                               : tell_fields(telling, step);
+    return events[class].print ? events[class].print(replay, step)
+                               : print_fields(replay, step);
 }
 
-int cunei_replay_line_switch(struct cunei_replay_line *telling,
-                             const struct cunei_walk_step *step)
+int cunei_replay_switch_print(struct cunei_replay_line *replay,
+                              const struct cunei_walk_step *step)
 {
     struct cunei_buffer words = {0};
 
     /* What is open now may end long after: its lines stand before the switch. */
-    if (telling->options->min_time_ns > 0)
+    if (replay->options->min_time_ns > 0)
         return 0;
-    int rc = begin(telling, step);
+    int rc = begin(replay, step);
     if (rc != 0)
         return rc;
     cunei_buffer_format(&words, "greenlet %" PRIu64, step->greenlet);
-    cunei_replay_line_word(telling, CUNEI_INK_DIM,
-                           words.data ? words.data : "greenlet");
-    cunei_replay_line_word(telling, CUNEI_INK_DIM, " runs");
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, words.data ? words.data : "greenlet");
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, " runs");
     cunei_buffer_fini(&words);
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }

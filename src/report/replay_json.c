@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The part of a replay that is for programs. */
+#include "report/replay_json.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/replay_line.h"
+#include "report/replay_options.h"
 
 static void put_text(struct cunei_buffer *out, const char *key, const char *text)
 {
@@ -26,24 +28,24 @@ static const char *end_of(const struct cunei_walk_step *step)
                                              : "open";
 }
 
-int cunei_replay_line_json(struct cunei_replay_line *telling,
-                           const struct cunei_walk_step *step)
+int cunei_replay_json_print(struct cunei_replay_line *replay,
+                            const struct cunei_walk_step *step)
 {
     const struct cunei_walk_frame *frame = &step->frames[step->depth - 1];
     const struct cunei_function *names =
-        cunei_trace_function(telling->process, step->function);
-    struct cunei_buffer *line = &telling->line;
-    uint64_t took_ns = cunei_replay_line_age(telling, step);
+        cunei_trace_function(replay->process, step->function);
+    struct cunei_buffer *line = &replay->line;
+    uint64_t took_ns = cunei_replay_line_age(replay, step);
 
-    if (took_ns < telling->options->min_time_ns ||
-        !cunei_replay_line_shows(telling, step->depth - 1))
+    if (took_ns < replay->options->min_time_ns ||
+        !cunei_replay_line_shows(replay, step->depth - 1))
         return 0;
     cunei_buffer_format(
         line, "{\"pid\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"depth\":%" PRIu32,
-        telling->process->metadata.pid, telling->tid, step->depth - 1);
+        replay->process->metadata.pid, replay->tid, step->depth - 1);
     if (frame->is_known)
         cunei_buffer_format(line, ",\"begin_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64,
-                            cunei_replay_line_time(telling, frame->entered), took_ns);
+                            cunei_replay_line_time(replay, frame->entered), took_ns);
     else
         cunei_buffer_append_text(line, ",\"begin_ns\":null,\"duration_ns\":null");
     put_text(line, "end", end_of(step));
@@ -54,9 +56,9 @@ int cunei_replay_line_json(struct cunei_replay_line *telling,
     cunei_buffer_format(line, ",\"line\":%" PRIu32, names ? names->line : 0);
     if (frame->tag > 0)
         cunei_buffer_format(line, ",\"arguments\":[%s]",
-                            cunei_replay_line_arguments(telling, frame));
-    if (telling->result.size > 0)
-        put_text(line, "result", telling->result.data);
+                            cunei_replay_arguments_text(&replay->arguments, frame));
+    if (replay->arguments.result.size > 0)
+        put_text(line, "result", replay->arguments.result.data);
     cunei_buffer_append_text(line, "}");
-    return cunei_replay_line_end(telling);
+    return cunei_replay_line_end(replay);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "text/width.h"
 
 #define GAP 2u
@@ -65,15 +66,10 @@ static void end_cell(struct cunei_table *table)
 struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink)
 {
     end_cell(table);
-    if (table->cell_count == table->cell_capacity) {
-        size_t capacity = table->cell_capacity ? 2 * table->cell_capacity : 256;
-        struct cunei_cell *cells = realloc(table->cells, capacity * sizeof(*cells));
-        if (!cells) {
-            table->text.failed = true;
-            return &table->text;
-        }
-        table->cells = cells;
-        table->cell_capacity = capacity;
+    if (!CUNEI_VECTOR_RESERVE(table->cells, table->cell_capacity,
+                              table->cell_count + 1)) {
+        table->text.failed = true;
+        return &table->text;
     }
     table->cells[table->cell_count++] =
         (struct cunei_cell){.begin = table->text.size, .end = SIZE_MAX, .ink = ink};

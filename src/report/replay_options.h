@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* What to show in a replay, and how. */
+#ifndef CUNEI_REPORT_REPLAY_OPTIONS_H
+#define CUNEI_REPORT_REPLAY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text/style.h"
+#include "trace/process_choice.h"
+
+struct cunei_replay_options {
+    uint64_t depth;       /* levels; 0: all */
+    uint64_t min_time_ns; /* shorter calls are left out */
+    const char *thread;   /* a thread's id or a glob of its name; NULL: all */
+    struct cunei_trace_choice processes;
+    uint64_t from_ns;  /* since the trace's first event */
+    uint64_t until_ns; /* UINT64_MAX: to the end */
+    bool json;         /* one object per line and call, in the order of their ends */
+    struct cunei_style style;
+};
+
+#endif
