@@ -14,10 +14,10 @@
 #include "probe/budget/eval_breaker_312.h"
 #include "rt/clock.h"
 
-/* So long the main thread may take; then it is asked whether anything runs at all. */
+/* How long the main thread may take before the timer checks whether anything runs. */
 #define PATIENCE_NS UINT64_C(20000000)
 #define STACK_SIZE  (size_t)(128 * 1024)
-/* What waits is looked after this much less often than what runs. */
+/* A program that waits is checked at most this much less often than one that runs. */
 #define SLOWNESS_MOST    10.0
 #define MISSING_LEAST_NS UINT64_C(200000)
 
@@ -25,33 +25,35 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
-    bool is_there, is_wanted;
-    bool takes_gil;    /* it waits for it: nobody may wait for it then */
-    uint64_t until_ns; /* so long it sleeps now, unless it is signalled */
-    uint64_t ended_ns; /* what threads that have ended had run */
-    uint64_t time_ns;  /* 0: none is set */
+    bool is_running, is_wanted;
+    bool
+        takes_gil; /* waits for the GIL: then the holder must not wait for the thread */
+    uint64_t until_ns; /* end of the sleep, unless it is signalled */
+    uint64_t ended_ns; /* CPU time of timer threads that have ended */
+    uint64_t time_ns;  /* 0: not set */
     uint64_t run_ns;
-    uint64_t looked_ns, looked_run_ns; /* when what has run was looked at last */
+    uint64_t looked_ns, looked_run_ns; /* when CPU time was last read */
     void (*function)(void);
     bool is_pending;
-    uint64_t pending_ns, pending_cpu_ns; /* since when, by what others had run then */
-    pthread_t asked;                     /* the thread that does what is pending … */
+    uint64_t pending_ns,
+        pending_cpu_ns; /* since when, and the CPU time of other threads then */
+    pthread_t asked;    /* the thread that runs pending calls */
     bool is_asked_known;
-    uint64_t asked_ns;    /* … and what it had run when it was asked, … */
-    uint64_t asked_at_ns; /* … which was then; 0: nobody knows */
-} waker = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    uint64_t asked_ns;    /* its CPU time when it was asked */
+    uint64_t asked_at_ns; /* when it was asked; 0: not known */
+} timer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static uint64_t cpu_ns(void)
 {
     return cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-uint64_t cunei_budget_timer_others_ns(uint64_t *own_ns)
+uint64_t cunei_budget_timer_run_ns(uint64_t *own_ns)
 {
-    uint64_t own = waker.ended_ns;
+    uint64_t own = timer.ended_ns;
     clockid_t clock;
 
-    if (waker.is_there && pthread_getcpuclockid(waker.thread, &clock) == 0)
+    if (timer.is_running && pthread_getcpuclockid(timer.thread, &clock) == 0)
         own += cunei_clock_ns(clock);
     if (own_ns)
         *own_ns = own;
@@ -59,15 +61,15 @@ uint64_t cunei_budget_timer_others_ns(uint64_t *own_ns)
 }
 
 /*
- * Lock held.  What the thread has run that is asked.  The clock of the process would
- * not do: another thread that is running now is in it as of the last tick of the
- * system, some milliseconds ago.
+ * CPU time of the asked thread; lock held.  The clock of the process is not exact
+ * enough: for threads that are running now it is as old as the last tick of the system,
+ * some milliseconds.
  */
 static uint64_t asked_ns(void)
 {
     clockid_t clock;
 
-    return waker.is_asked_known && pthread_getcpuclockid(waker.asked, &clock) == 0
+    return timer.is_asked_known && pthread_getcpuclockid(timer.asked, &clock) == 0
                ? cunei_clock_ns(clock)
                : 0;
 }
@@ -76,14 +78,14 @@ struct cunei_budget_timer_delay cunei_budget_timer_delay(void)
 {
     struct cunei_budget_timer_delay delay = {0};
 
-    (void)pthread_mutex_lock(&waker.lock);
-    if (waker.asked_at_ns) {
-        uint64_t wall_ns = cunei_clock_ns(CLOCK_MONOTONIC) - waker.asked_at_ns;
-        delay.ran_ns = asked_ns() - waker.asked_ns;
+    (void)pthread_mutex_lock(&timer.lock);
+    if (timer.asked_at_ns) {
+        uint64_t wall_ns = cunei_clock_ns(CLOCK_MONOTONIC) - timer.asked_at_ns;
+        delay.ran_ns = asked_ns() - timer.asked_ns;
         delay.away_ns = wall_ns > delay.ran_ns ? wall_ns - delay.ran_ns : 0;
     }
-    delay.is_waker = waker.takes_gil && pthread_equal(waker.thread, pthread_self());
-    (void)pthread_mutex_unlock(&waker.lock);
+    delay.is_timer = timer.takes_gil && pthread_equal(timer.thread, pthread_self());
+    (void)pthread_mutex_unlock(&timer.lock);
     return delay;
 }
 
@@ -91,15 +93,15 @@ static void run(bool is_asked)
 {
     void (*function)(void) = NULL;
 
-    (void)pthread_mutex_lock(&waker.lock);
-    if (waker.is_pending)
-        function = waker.function;
-    waker.is_pending = false;
+    (void)pthread_mutex_lock(&timer.lock);
+    if (timer.is_pending)
+        function = timer.function;
+    timer.is_pending = false;
     if (is_asked) {
-        waker.asked = pthread_self();
-        waker.is_asked_known = true;
+        timer.asked = pthread_self();
+        timer.is_asked_known = true;
     }
-    (void)pthread_mutex_unlock(&waker.lock);
+    (void)pthread_mutex_unlock(&timer.lock);
     if (function)
         function();
 }
@@ -111,100 +113,101 @@ static int run_asked(void *unused)
     return 0;
 }
 
-/* Lock held, but for a moment. */
+/* Call the function in this thread; lock held, but not meanwhile. */
 static void run_here(void)
 {
-    waker.takes_gil = true;
-    (void)pthread_mutex_unlock(&waker.lock);
+    timer.takes_gil = true;
+    (void)pthread_mutex_unlock(&timer.lock);
     PyGILState_STATE state = PyGILState_Ensure();
     run(false);
     PyGILState_Release(state);
-    (void)pthread_mutex_lock(&waker.lock);
-    waker.takes_gil = false;
+    (void)pthread_mutex_lock(&timer.lock);
+    timer.takes_gil = false;
 }
 
 /*
- * Lock held.  When what is missing of the process's run time will have gone by, at the
- * rate at which it ran since the last look; 0: nothing is missing.
+ * The time at which the process will have run for long enough, at its rate since the
+ * last look; 0: it has.  Lock held.
  */
 static uint64_t wait_for_run(uint64_t now_ns)
 {
-    uint64_t run_ns = cunei_budget_timer_others_ns(NULL);
-    uint64_t ran_ns = run_ns - waker.looked_run_ns;
+    uint64_t run_ns = cunei_budget_timer_run_ns(NULL);
+    uint64_t ran_ns = run_ns - timer.looked_run_ns;
 
-    if (run_ns >= waker.run_ns)
+    if (run_ns >= timer.run_ns)
         return 0;
-    double slowness = (double)(now_ns - waker.looked_ns) / (double)(ran_ns + 1);
+    double slowness = (double)(now_ns - timer.looked_ns) / (double)(ran_ns + 1);
     slowness = slowness < 1 ? 1 : slowness > SLOWNESS_MOST ? SLOWNESS_MOST : slowness;
-    waker.looked_ns = now_ns;
-    waker.looked_run_ns = run_ns;
+    timer.looked_ns = now_ns;
+    timer.looked_run_ns = run_ns;
     return now_ns + MISSING_LEAST_NS +
-           (uint64_t)((double)(waker.run_ns - run_ns) * slowness);
+           (uint64_t)((double)(timer.run_ns - run_ns) * slowness);
 }
 
-/* Lock held; returns when to look again. */
+/* Returns when to look again; lock held. */
 static uint64_t act(uint64_t now_ns)
 {
-    if (waker.is_pending) {
-        if (now_ns < waker.pending_ns + PATIENCE_NS)
-            return waker.pending_ns + PATIENCE_NS;
-        /* What does nothing needs no decisions.  Where the main thread is busy itself,
-         * it has been asked: in C, with the GIL, it would let nobody in before. */
-        if (cpu_ns() - asked_ns() < waker.pending_cpu_ns + PATIENCE_NS / 2) {
-            waker.pending_ns = now_ns;
+    if (timer.is_pending) {
+        if (now_ns < timer.pending_ns + PATIENCE_NS)
+            return timer.pending_ns + PATIENCE_NS;
+        /* An idle program needs no decisions.  If the main thread is busy, it has been
+         * asked: while it runs C code with the GIL, no other thread could run either.
+         */
+        if (cpu_ns() - asked_ns() < timer.pending_cpu_ns + PATIENCE_NS / 2) {
+            timer.pending_ns = now_ns;
             return now_ns + PATIENCE_NS;
         }
         run_here();
-        return waker.time_ns ? waker.time_ns : UINT64_MAX;
+        return timer.time_ns ? timer.time_ns : UINT64_MAX;
     }
-    if (waker.time_ns == 0)
+    if (timer.time_ns == 0)
         return UINT64_MAX;
-    if (now_ns < waker.time_ns)
-        return waker.time_ns;
+    if (now_ns < timer.time_ns)
+        return timer.time_ns;
     uint64_t later_ns = wait_for_run(now_ns);
     if (later_ns) {
-        waker.time_ns = later_ns;
+        timer.time_ns = later_ns;
         return later_ns;
     }
-    waker.time_ns = 0;
-    waker.is_pending = true;
-    waker.pending_ns = now_ns;
-    waker.pending_cpu_ns = cpu_ns() - asked_ns();
-    (void)pthread_mutex_unlock(&waker.lock);
-    /* If all places are taken the second half of this function does it. */
+    timer.time_ns = 0;
+    timer.is_pending = true;
+    timer.pending_ns = now_ns;
+    timer.pending_cpu_ns = cpu_ns() - asked_ns();
+    (void)pthread_mutex_unlock(&timer.lock);
+    /* If the queue is full, the first part of this function calls it later. */
     (void)Py_AddPendingCall(run_asked, NULL);
     cunei_eval_breaker_set();
-    (void)pthread_mutex_lock(&waker.lock);
-    /* Not before: this thread may have had to wait for a core meanwhile. */
-    if (waker.is_pending && waker.is_asked_known) {
-        waker.asked_ns = asked_ns();
-        waker.asked_at_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+    (void)pthread_mutex_lock(&timer.lock);
+    /* Read after the call: this thread may have waited for a core before. */
+    if (timer.is_pending && timer.is_asked_known) {
+        timer.asked_ns = asked_ns();
+        timer.asked_at_ns = cunei_clock_ns(CLOCK_MONOTONIC);
     }
     return now_ns + PATIENCE_NS;
 }
 
-static void *live(void *unused)
+static void *run_thread(void *unused)
 {
     (void)unused;
-    (void)pthread_mutex_lock(&waker.lock);
-    while (waker.is_wanted) {
+    (void)pthread_mutex_lock(&timer.lock);
+    while (timer.is_wanted) {
         uint64_t next_ns = act(cunei_clock_ns(CLOCK_MONOTONIC));
         struct timespec until = {.tv_sec = (time_t)(next_ns / CUNEI_NS_PER_S),
                                  .tv_nsec = (long)(next_ns % CUNEI_NS_PER_S)};
-        if (!waker.is_wanted)
+        if (!timer.is_wanted)
             break;
-        waker.until_ns = next_ns;
+        timer.until_ns = next_ns;
         if (next_ns == UINT64_MAX)
-            (void)pthread_cond_wait(&waker.changed, &waker.lock);
+            (void)pthread_cond_wait(&timer.changed, &timer.lock);
         else
-            (void)pthread_cond_timedwait(&waker.changed, &waker.lock, &until);
+            (void)pthread_cond_timedwait(&timer.changed, &timer.lock, &until);
     }
-    waker.ended_ns += cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    (void)pthread_mutex_unlock(&waker.lock);
+    timer.ended_ns += cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    (void)pthread_mutex_unlock(&timer.lock);
     return NULL;
 }
 
-/* Lock held.  Signals are for the program's threads. */
+/* Start the thread with all signals blocked: they are for the program.  Lock held. */
 static void start(void)
 {
     pthread_condattr_t condition;
@@ -213,68 +216,69 @@ static void start(void)
 
     (void)pthread_condattr_init(&condition);
     (void)pthread_condattr_setclock(&condition, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&waker.changed, &condition);
+    (void)pthread_cond_init(&timer.changed, &condition);
     (void)pthread_condattr_destroy(&condition);
     (void)pthread_attr_init(&attributes);
     (void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
     (void)sigfillset(&all);
-    waker.is_wanted = true;
-    waker.until_ns = 0;
+    timer.is_wanted = true;
+    timer.until_ns = 0;
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    waker.is_there = pthread_create(&waker.thread, &attributes, live, NULL) == 0;
+    timer.is_running =
+        pthread_create(&timer.thread, &attributes, run_thread, NULL) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&attributes);
 }
 
-/* The thread ends, unless it waits for the GIL that the caller may have. */
+/* Stop the thread, unless it waits for the GIL, which the caller may hold. */
 static void end(void)
 {
-    (void)pthread_mutex_lock(&waker.lock);
-    bool is_there = waker.is_there && !waker.takes_gil;
-    waker.is_wanted = false;
-    if (is_there)
-        (void)pthread_cond_signal(&waker.changed);
-    (void)pthread_mutex_unlock(&waker.lock);
-    if (!is_there)
+    (void)pthread_mutex_lock(&timer.lock);
+    bool is_running = timer.is_running && !timer.takes_gil;
+    timer.is_wanted = false;
+    if (is_running)
+        (void)pthread_cond_signal(&timer.changed);
+    (void)pthread_mutex_unlock(&timer.lock);
+    if (!is_running)
         return;
-    (void)pthread_join(waker.thread, NULL);
-    waker.is_there = false;
+    (void)pthread_join(timer.thread, NULL);
+    timer.is_running = false;
 }
 
 static int start_again(void *unused)
 {
     (void)unused;
-    (void)pthread_mutex_lock(&waker.lock);
-    if (waker.function && !waker.is_there)
+    (void)pthread_mutex_lock(&timer.lock);
+    if (timer.function && !timer.is_running)
         start();
-    (void)pthread_mutex_unlock(&waker.lock);
+    (void)pthread_mutex_unlock(&timer.lock);
     return 0;
 }
 
 static void before_fork(void)
 {
     end();
-    (void)pthread_mutex_lock(&waker.lock);
+    (void)pthread_mutex_lock(&timer.lock);
 }
 
-/* Not at once: CPython has not counted the threads yet. */
+/* Start it later: CPython has not counted the threads yet. */
 static void after_fork(void)
 {
-    bool is_set = waker.function != NULL;
+    bool is_set = timer.function != NULL;
 
-    (void)pthread_mutex_unlock(&waker.lock);
+    (void)pthread_mutex_unlock(&timer.lock);
     if (is_set)
         (void)Py_AddPendingCall(start_again, NULL);
 }
 
-static void in_child(void)
+static void after_fork_in_child(void)
 {
-    waker.is_there = waker.takes_gil = waker.is_pending = false;
-    waker.is_asked_known = false;
-    waker.ended_ns = 0;
-    waker.function = NULL;
-    waker.time_ns = 0;
-    (void)pthread_mutex_unlock(&waker.lock);
+    timer.is_running = timer.takes_gil = timer.is_pending = false;
+    timer.is_asked_known = false;
+    timer.ended_ns = 0;
+    timer.function = NULL;
+    timer.time_ns = 0;
+    (void)pthread_mutex_unlock(&timer.lock);
 }
 
 void cunei_budget_timer_set(uint64_t time_ns, uint64_t run_ns, void (*function)(void))
@@ -282,32 +286,32 @@ void cunei_budget_timer_set(uint64_t time_ns, uint64_t run_ns, void (*function)(
     static bool is_watched;
 
     if (!is_watched)
-        is_watched = pthread_atfork(before_fork, after_fork, in_child) == 0;
-    (void)pthread_mutex_lock(&waker.lock);
-    waker.function = function;
-    waker.time_ns = time_ns;
-    waker.run_ns = run_ns;
-    waker.asked_at_ns = 0;
-    waker.looked_ns = cunei_clock_ns(CLOCK_MONOTONIC);
-    waker.looked_run_ns = cunei_budget_timer_others_ns(NULL);
-    if (!waker.is_there)
+        is_watched = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+    (void)pthread_mutex_lock(&timer.lock);
+    timer.function = function;
+    timer.time_ns = time_ns;
+    timer.run_ns = run_ns;
+    timer.asked_at_ns = 0;
+    timer.looked_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+    timer.looked_run_ns = cunei_budget_timer_run_ns(NULL);
+    if (!timer.is_running)
         start();
-    else if (time_ns < waker.until_ns)
-        (void)pthread_cond_signal(&waker.changed);
-    (void)pthread_mutex_unlock(&waker.lock);
+    else if (time_ns < timer.until_ns)
+        (void)pthread_cond_signal(&timer.changed);
+    (void)pthread_mutex_unlock(&timer.lock);
 }
 
 void cunei_budget_timer_stop(void)
 {
-    (void)pthread_mutex_lock(&waker.lock);
-    waker.function = NULL;
-    waker.time_ns = 0;
-    waker.is_pending = false;
-    bool is_there = waker.is_there;
-    (void)pthread_mutex_unlock(&waker.lock);
-    if (!is_there)
+    (void)pthread_mutex_lock(&timer.lock);
+    timer.function = NULL;
+    timer.time_ns = 0;
+    timer.is_pending = false;
+    bool is_running = timer.is_running;
+    (void)pthread_mutex_unlock(&timer.lock);
+    if (!is_running)
         return;
-    Py_BEGIN_ALLOW_THREADS while (waker.is_there)
+    Py_BEGIN_ALLOW_THREADS while (timer.is_running)
     {
         end();
         (void)sched_yield();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* When bursts come, and how long they are. */
 #include <Python.h>
+
+#include "probe/budget/burst_schedule.h"
 
 #include <math.h>
 
-#include "probe/budget/budget.h"
-#include "probe/budget/budget_private.h"
+#include "probe/budget/budget_state.h"
 #include "probe/budget/budget_timer.h"
 #include "rt/clock.h"
 
@@ -14,9 +14,9 @@
 #define PERIOD_MOST_NS (2000.0 * CUNEI_NS_PER_MS)
 #define BURST_NS       (0.3 * CUNEI_NS_PER_MS)
 #define BURST_MOST     0.33 /* of the period */
-#define LOOKS_SOON     10   /* up to this one they come sooner: nothing is known yet */
+#define LOOKS_SOON     10   /* the first bursts come sooner: nothing is known yet */
 #define SETTLING_NS    (0.1 * CUNEI_NS_PER_MS)
-#define SETTLINGS      4 /* that long a burst is at least, and twice if it counts */
+#define SETTLINGS      4 /* the least length of a burst; twice that if it counts */
 #define AWAY_NS        (0.2 * CUNEI_NS_PER_MS)
 #define POSTPONE_NS    (2.0 * CUNEI_NS_PER_MS)
 #define POSTPONED_MOST 4 /* times */
@@ -31,14 +31,14 @@ double cunei_burst_schedule_settling_ns(const struct cunei_budget *budget)
     return SETTLING_NS + CUNEI_BUDGET_RENEWAL_NS * budget->demoted;
 }
 
-/* By chance, from 0 to 1. */
+/* A random number from 0 to 1. */
 static double draw(struct cunei_budget *budget)
 {
     budget->random = budget->random * 1664525u + 1013904223u;
     return (double)(budget->random >> 8) / (1 << 24);
 }
 
-/* When so much time has passed, and the program has run for as long. */
+/* When this time has passed, and the program has run for as long. */
 static void plan_in(struct cunei_budget *budget, double ns)
 {
     budget->next_ns = cunei_clock_ns(CLOCK_MONOTONIC) + (uint64_t)ns;
@@ -73,26 +73,26 @@ void cunei_burst_schedule_plan(struct cunei_budget *budget)
 }
 
 /*
- * A burst looks at a span of time that chance has chosen.  But it begins between two
- * instructions, and where the program is in a C function just then, that is at its end:
- * what calls a lot would be seen too often.  So the span begins when the burst was
- * asked for.  Up to its begin nothing was called, as long as there is but one thread.
+ * A burst covers a span of time that was chosen at random.  But it can begin only
+ * between two instructions: if the program is in a C function, at its end.  Code that
+ * calls a lot would be covered too often.  So the span begins when the burst was due;
+ * until its begin nothing was called, if there is only one thread.
  */
-static double still_ns(const struct cunei_budget_timer_delay *delay)
+static double waited_ns(const struct cunei_budget_timer_delay *delay)
 {
     PyThreadState *thread = PyInterpreterState_ThreadHead(PyThreadState_Get()->interp);
     unsigned threads = 0;
 
     for (; thread && threads < 3; thread = PyThreadState_Next(thread))
         threads++;
-    return threads - delay->is_waker == 1 ? (double)delay->ran_ns : 0;
+    return threads - delay->is_timer == 1 ? (double)delay->ran_ns : 0;
 }
 
 /*
- * Where something else had the core in between, caches are cold: the burst would be
- * slower than the program is.  On a core that is shared, most would begin like that.
- * What is put off is the span, whatever the program did in it: if it ends within the
- * same C function, it begins in that.
+ * If another process had the core in between, caches are cold, and the burst would be
+ * slower than the program.  On a shared core most bursts would begin like that.  The
+ * whole span is postponed, whatever the program did in it: a span that ends within the
+ * same C function begins in it.
  */
 static bool postpone(struct cunei_budget *budget,
                      const struct cunei_budget_timer_delay *delay)
@@ -100,11 +100,11 @@ static bool postpone(struct cunei_budget *budget,
     if ((double)delay->away_ns < AWAY_NS || budget->postponed == POSTPONED_MOST)
         return false;
     double later_ns = POSTPONE_NS * (0.2 + 0.8 * draw(budget));
-    if (later_ns <= budget->still_ns) {
-        budget->still_ns -= later_ns;
+    if (later_ns <= budget->waited_ns) {
+        budget->waited_ns -= later_ns;
         return false;
     }
-    plan_in(budget, later_ns - budget->still_ns);
+    plan_in(budget, later_ns - budget->waited_ns);
     return true;
 }
 
@@ -112,12 +112,12 @@ bool cunei_burst_schedule_lets_begin(struct cunei_budget *budget, double now_ns)
 {
     struct cunei_budget_timer_delay delay = cunei_budget_timer_delay();
 
-    budget->still_ns = still_ns(&delay);
+    budget->waited_ns = waited_ns(&delay);
     if (postpone(budget, &delay)) {
         budget->postponed++;
         return false;
     }
-    budget->wanted_ns = now_ns - budget->still_ns;
+    budget->wanted_ns = now_ns - budget->waited_ns;
     budget->postponed = 0;
     return true;
 }

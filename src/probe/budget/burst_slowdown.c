@@ -3,42 +3,42 @@
 
 #include <math.h>
 
-/* How much of what is known a new burst leaves. */
+/* How much of the sums a new burst keeps. */
 #define KEPT 0.98
-/* From so many bursts and events on. */
+/* The fewest bursts and events that give a speed. */
 #define COUNT_LEAST 5
 #define SEEN_LEAST  40
-/* What it is uncertain by at least. */
+/* The least error. */
 #define ERROR_LEAST 0.005
 
-void cunei_burst_slowdown_add(struct cunei_burst_slowdown *progress, double seen,
+void cunei_burst_slowdown_add(struct cunei_burst_slowdown *slowdown, double seen,
                               double expected)
 {
-    *progress = (struct cunei_burst_slowdown){
-        .seen = KEPT * progress->seen + seen,
-        .expected = KEPT * progress->expected + expected,
-        .seen_squares = KEPT * progress->seen_squares + seen * seen,
-        .expected_squares = KEPT * progress->expected_squares + expected * expected,
-        .products = KEPT * progress->products + seen * expected,
+    *slowdown = (struct cunei_burst_slowdown){
+        .seen = KEPT * slowdown->seen + seen,
+        .expected = KEPT * slowdown->expected + expected,
+        .seen_squares = KEPT * slowdown->seen_squares + seen * seen,
+        .expected_squares = KEPT * slowdown->expected_squares + expected * expected,
+        .products = KEPT * slowdown->products + seen * expected,
     };
 }
 
-double cunei_burst_slowdown_speed(const struct cunei_burst_slowdown *progress,
+double cunei_burst_slowdown_speed(const struct cunei_burst_slowdown *slowdown,
                                   double *speed)
 {
-    double expected = progress->expected;
+    double expected = slowdown->expected;
 
     *speed = 1;
-    if (progress->seen < SEEN_LEAST || expected < SEEN_LEAST)
+    if (slowdown->seen < SEEN_LEAST || expected < SEEN_LEAST)
         return 1;
-    /* As many bursts of the same weight: one may outweigh all others, as of a program's
-     * start. */
-    double count = expected * expected / progress->expected_squares;
+    /* The number of bursts of equal weight: one burst may outweigh all others, for
+     * example at the start of a program. */
+    double count = expected * expected / slowdown->expected_squares;
     if (count < COUNT_LEAST)
         return 1;
-    double ratio = progress->seen / expected;
-    double residues = progress->seen_squares - 2 * ratio * progress->products +
-                      ratio * ratio * progress->expected_squares;
+    double ratio = slowdown->seen / expected;
+    double residues = slowdown->seen_squares - 2 * ratio * slowdown->products +
+                      ratio * ratio * slowdown->expected_squares;
     double error = sqrt(fmax(0, residues) * count / (count - 1)) / expected;
     *speed = ratio;
     return fmin(1, fmax(ERROR_LEAST, error));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * How much slower a program runs in bursts than around them, by what is recorded in
- * both: events of functions that are never demoted come less often in a burst, in the
- * same time, by as much as it slows the program down.  Nothing need be known of what an
- * event costs.
+ * How much slower a program runs in bursts than around them.  Steady events (functions
+ * that are never demoted) are recorded in both.  In a burst they come less often by as
+ * much as the burst slows the program down; the cost of an event need not be known.
  *
- * A burst has so many of them, and would have had so many more without its cost, by the
- * time before it.  The sums of both say how fast it is; how far single bursts are from
- * that, how far that may be wrong.
+ * `seen` is the number of steady events in a burst, `expected` the number that the time
+ * before it predicts.  The ratio of their sums is the speed; how far single bursts are
+ * from that ratio gives its error.
  *
  * Knows nothing of Python or time.
  */
@@ -15,18 +14,18 @@
 #define CUNEI_PROBE_BUDGET_BURST_SLOWDOWN_H
 
 struct cunei_burst_slowdown {
-    double seen, expected; /* in bursts, of which older ones count less, as below */
+    double seen, expected; /* of steady events in bursts; older bursts count less */
     double seen_squares, expected_squares, products;
 };
 
-void cunei_burst_slowdown_add(struct cunei_burst_slowdown *progress, double seen,
+void cunei_burst_slowdown_add(struct cunei_burst_slowdown *slowdown, double seen,
                               double expected);
 
 /*
- * Which part of the usual speed is left; returns its standard error, or 1 where too
- * little was seen.
+ * The part of the usual speed that is left goes to `*speed`.  Returns its standard
+ * error, or 1 if too few events were seen.
  */
-double cunei_burst_slowdown_speed(const struct cunei_burst_slowdown *progress,
+double cunei_burst_slowdown_speed(const struct cunei_burst_slowdown *slowdown,
                                   double *speed);
 
 #endif

@@ -3,58 +3,58 @@
 
 #include <math.h>
 
-/* How much of what is known of the scale a new burst leaves. */
+/* How much of the sums of the scale a new burst keeps. */
 #define SCALE_KEPT 0.98
-/* What bursts may say; what is beyond comes from a program that changed meanwhile. */
+/* Limits of the scale; values beyond come from a program that changed meanwhile. */
 #define SCALE_LEAST 0.5
 #define SCALE_MOST  2.5
-/* Before bursts have said anything, and the least that it is ever uncertain by. */
+/* The error before the first bursts, and the least error. */
 #define SCALE_ERROR_FIRST 0.5
 #define SCALE_ERROR_LEAST 0.02
 /*
- * The same for what is charged to a budget.  Where many functions are called, events
- * find caches cold, and cost two to four times what they do in a loop of one.
+ * The same for the charge.  Where many functions are called, events find cold caches
+ * and cost two to four times as much as in a loop.
  */
 #define CHARGE_FIRST 2.0
 #define CHARGE_ERROR 1.0
 #define CHARGE_MOST  6.0
-/* From so many bursts and calls on, and where the costs make a difference. */
+/* The fewest bursts and calls to compare, and the least part that costs must have. */
 #define PAIRS_LEAST 4
 #define CALLS_LEAST 1000
 #define COST_LEAST  0.03
 /*
- * A burst in which calls come this much closer or further apart is one of the same
- * program on a machine that is slow or fast just now: what it costs changes with that.
- * Beyond, the program does something else.
+ * If calls come up to SAME_PROGRAM times closer or further apart, the machine is slow
+ * or fast just now, and so are our events.  From ANOTHER_PROGRAM on the program does
+ * something else.
  */
 #define SAME_PROGRAM    2.0
 #define ANOTHER_PROGRAM 4.0
 /*
- * What counting costs, compared with recording, was measured in another place: that
- * may be wrong by this part of it, and no difference of bursts shows it.
+ * The cost of counting, compared with recording, was measured in another loop.  It may
+ * be wrong by this part, which no comparison of bursts shows.
  */
 #define BIAS_LEAST 0.3
-/* The same for an end, compared with a beginning. */
+/* The same for an end, compared with a start. */
 #define END_ERROR 0.25
-/* How far one pair of halves is off, where there are no others to tell. */
+/* The error of one pair of halves, as long as there are few. */
 #define PAIR_ERROR 0.25
-/* Halves that differ more are two programs'. */
+/* Halves that differ more did different work. */
 #define RATIO_MOST 3.0
 /*
- * Bursts follow a wake-up, on a busy machine at a bad moment: a program may be slower
- * in them by this much, which only what is recorded around them, too, can tell.
+ * Bursts follow a wake-up, on a busy machine at a bad moment.  A program may be slower
+ * in them by this part; only steady events can show it.
  */
 #define BURST_ERROR 0.05
-/* No burst is all cost. */
+/* The least part of a burst that is the program. */
 #define NET_LEAST 0.1
 
-/* How much of what neighbours differed by two more leave. */
+/* How much of the spread two new neighbours keep. */
 #define SPREAD_KEPT 0.75
 
-/* Two neighbours, and what is known besides. */
+/* Two neighbours, and the second opinion. */
 struct around {
     const struct cunei_rates *last, *now;
-    const struct cunei_second *second;
+    const struct cunei_second_rates *second;
 };
 
 #define MEAN(around, what)                                                        \
@@ -66,7 +66,7 @@ static double mean(double one, double two, double second, double part)
     return (1 - part) * (one + two) / 2 + part * second;
 }
 
-/* The variance of a rate: of what two neighbours say, and what the second does. */
+/* The variance of a rate, by two neighbours and the second opinion. */
 static double variance(double squared, double least, double wrong, double part)
 {
     return (1 - part) * (1 - part) * fmax(squared, least) + part * part * wrong * wrong;
@@ -78,9 +78,8 @@ static double half_square(double one, double two)
 }
 
 /*
- * How far the rates of one burst are off, by its neighbour.  Where there is no burst
- * behind a gap, by what neighbours were before.  Of one burst alone nobody knows, nor
- * without any.
+ * The variance of one burst's rates, by its neighbour.  If no burst follows a gap, by
+ * the neighbours before.  With one burst alone, its own square.
  */
 static struct cunei_rates spread_of(struct cunei_estimate *estimate,
                                     const struct cunei_rates *rates)
@@ -108,7 +107,8 @@ static struct cunei_rates spread_of(struct cunei_estimate *estimate,
 
 void cunei_estimate_gap(struct cunei_estimate *estimate, double gap_ns,
                         const struct cunei_rates *rates, double burst_ns,
-                        double counted, double bias, const struct cunei_second *second)
+                        double counted, double bias,
+                        const struct cunei_second_rates *second)
 {
     bool has_last = estimate->last_ns > 0;
     const struct cunei_rates *now = rates ? rates : &estimate->last;
@@ -121,7 +121,7 @@ void cunei_estimate_gap(struct cunei_estimate *estimate, double gap_ns,
         return;
     struct cunei_rates spread = spread_of(estimate, rates);
     struct around around = {last, now, second};
-    /* One call more or less is never seen. */
+    /* A burst cannot show less than one call. */
     double least = window_ns > 0 ? 1 / (window_ns * window_ns) : 0;
     double calls = gap_ns * MEAN(&around, calls);
     double resumes = gap_ns * MEAN(&around, resumes);
@@ -225,8 +225,8 @@ void cunei_estimate_take(struct cunei_estimate *estimate, uint32_t function,
         .self_bias = millionths(estimate->self_bias, estimate->self),
         .flags = estimate->uncounted > 0 ? 0 : CUNEI_SAMPLE_COUNTED,
     };
-    /* What was rounded is kept: of what is called seldom, each sample has a part of a
-     * call. */
+    /* Keep what was rounded: a function that is rarely called has a part of a call in
+     * each sample. */
     double calls_error = (double)sample->calls_error;
     struct cunei_estimate empty = {
         .calls = estimate->calls - (double)sample->calls,
@@ -268,7 +268,7 @@ static double per_call(const struct cunei_scale_side *side)
     return side->time_ns / side->calls;
 }
 
-/* The variance of a side's time per call, as the mean of so many bursts. */
+/* The variance of a side's mean time per call. */
 static double variance_of(const struct cunei_scale_side *side)
 {
     double mean = side->sum / side->count;
@@ -278,30 +278,30 @@ static double variance_of(const struct cunei_scale_side *side)
 }
 
 /* A value with its standard error. */
-struct guess {
+struct value {
     double value, error;
 };
 
 /*
- * What both say together.  Where they are further apart than their errors, these were
- * too small.
+ * The weighted mean of two values.  If they are further apart than their errors, the
+ * errors were too small.
  */
-static struct guess combine(struct guess one, struct guess two)
+static struct value combine(struct value one, struct value two)
 {
     double first = 1 / (one.error * one.error), second = 1 / (two.error * two.error);
     double apart = fabs(one.value - two.value) / hypot(one.error, two.error);
 
-    return (struct guess){
+    return (struct value){
         .value = (one.value * first + two.value * second) / (first + second),
         .error = fmax(1, apart) / sqrt(first + second),
     };
 }
 
 /*
- * calls / (time - s * cost) is the same on both sides, if these are the sums of many:
- * a machine that is now slow and now fast is so in both kinds of bursts.
+ * calls / (time - scale * cost) is the same for both kinds of bursts, if many are added
+ * up: a machine that is sometimes slow is slow in both.
  */
-static struct guess compare_sides(const struct cunei_scale *scale, struct guess known)
+static struct value compare_sides(const struct cunei_scale *scale, struct value known)
 {
     const struct cunei_scale_side *full = &scale->sides[0];
     const struct cunei_scale_side *counted = &scale->sides[1];
@@ -313,42 +313,42 @@ static struct guess compare_sides(const struct cunei_scale *scale, struct guess 
     double time = per_call(full) - per_call(counted);
     if (cost < COST_LEAST * per_call(full))
         return known;
-    struct guess found = {.value = time / cost,
+    struct value found = {.value = time / cost,
                           .error =
                               sqrt(variance_of(full) + variance_of(counted)) / cost};
     found.error = fmax(SCALE_ERROR_LEAST, found.error);
     return combine(known, found);
 }
 
-/* What recording costs by how much slower the program is in bursts that record. */
-static struct guess compare_speeds(const struct cunei_scale *scale, struct guess known)
+/* The cost of recording, by how much slower the program is in bursts that record. */
+static struct value compare_speeds(const struct cunei_scale *scale, struct value known)
 {
     const struct cunei_scale_side *full = &scale->sides[0];
-    double speed, error = cunei_burst_slowdown_speed(&full->progress, &speed);
+    double speed, error = cunei_burst_slowdown_speed(&full->slowdown, &speed);
     double part = full->time_ns > 0 ? full->cost_ns / full->time_ns : 0;
 
     if (error >= 1 || part < COST_LEAST)
         return known;
     return combine(known,
-                   (struct guess){.value = (1 - speed) / part, .error = error / part});
+                   (struct value){.value = (1 - speed) / part, .error = error / part});
 }
 
 static void solve(struct cunei_scale *scale)
 {
-    struct guess guess = {.value = 1, .error = SCALE_ERROR_FIRST};
-    struct guess charge = {.value = CHARGE_FIRST, .error = CHARGE_ERROR};
+    struct value scaled = {.value = 1, .error = SCALE_ERROR_FIRST};
+    struct value charge = {.value = CHARGE_FIRST, .error = CHARGE_ERROR};
 
     charge = compare_speeds(scale, compare_sides(scale, charge));
     scale->charge = fmin(CHARGE_MOST, fmax(SCALE_LEAST, charge.value));
-    guess = compare_speeds(scale, compare_sides(scale, guess));
-    scale->value = fmin(SCALE_MOST, fmax(SCALE_LEAST, guess.value));
-    scale->error = fmax(SCALE_ERROR_LEAST, guess.error);
+    scaled = compare_speeds(scale, compare_sides(scale, scaled));
+    scale->value = fmin(SCALE_MOST, fmax(SCALE_LEAST, scaled.value));
+    scale->error = fmax(SCALE_ERROR_LEAST, scaled.error);
 }
 
-void cunei_scale_progress(struct cunei_scale *scale, bool is_counted, double seen,
+void cunei_scale_slowdown(struct cunei_scale *scale, bool is_counted, double seen,
                           double expected)
 {
-    cunei_burst_slowdown_add(&scale->sides[is_counted].progress, seen, expected);
+    cunei_burst_slowdown_add(&scale->sides[is_counted].slowdown, seen, expected);
 }
 
 void cunei_scale_add(struct cunei_scale *scale, bool is_counted, double calls,
@@ -366,29 +366,29 @@ void cunei_scale_add(struct cunei_scale *scale, bool is_counted, double calls,
         .count = SCALE_KEPT * side->count + 1,
         .sum = SCALE_KEPT * side->sum + time_ns / calls,
         .squares = SCALE_KEPT * side->squares + time_ns / calls * (time_ns / calls),
-        .progress = side->progress,
+        .slowdown = side->slowdown,
     };
     solve(scale);
 }
 
 /*
- * How fast a burst that counts is, by its halves.  If a call takes `ratio` times as
- * long where its end is counted, and that costs `end_part` of what its beginning does,
- * this is known, too.
+ * The speed of a counting burst, by its halves.  If a call takes `ratio` times as long
+ * when its end is counted as well, and an end costs `end_part` of a start, the cost of
+ * the start follows.
  */
-static struct guess compare_halves(const struct cunei_scale *scale, double off)
+static struct value compare_halves(const struct cunei_scale *scale, double off)
 {
     double count = scale->pairs, ratio = scale->pairs_sum / fmax(1, count);
 
     if (count < 1 || ratio <= 0.5)
-        return (struct guess){.error = 1};
+        return (struct value){.error = 1};
     double squares = fmax(0, scale->pairs_squares - count * ratio * ratio);
     double spread = (squares + PAIR_ERROR * PAIR_ERROR) / count;
     double more = fmax(0, ratio - 1) / scale->end_part;
     double error = hypot(sqrt(spread / count) / scale->end_part, END_ERROR * more);
     double both = (1 + 1 / ratio) / 2;
 
-    return (struct guess){.value = (1 - more * off) * both,
+    return (struct value){.value = (1 - more * off) * both,
                           .error = fmax(1e-3, error * both)};
 }
 
@@ -405,16 +405,16 @@ double cunei_scale_net(const struct cunei_scale *scale, bool is_counted,
         if (density > 1 / SAME_PROGRAM && density < SAME_PROGRAM)
             net = usual;
     }
-    struct guess speed = {.value = fmax(net, NET_LEAST),
+    struct value speed = {.value = fmax(net, NET_LEAST),
                           .error = fmax(1e-3, fmax(scale->error, BIAS_LEAST) * part)};
     if (is_counted && burst->calls > 0) {
-        struct guess halves = compare_halves(scale, burst->off / burst->calls);
+        struct value halves = compare_halves(scale, burst->off / burst->calls);
         if (halves.error < 1)
             speed = combine(speed, halves);
     }
     speed.error = hypot(speed.error, BURST_ERROR);
-    struct guess seen = {0};
-    seen.error = cunei_burst_slowdown_speed(&side->progress, &seen.value);
+    struct value seen = {0};
+    seen.error = cunei_burst_slowdown_speed(&side->slowdown, &seen.value);
     if (seen.error < 1)
         speed = combine(speed, seen);
     net = fmin(1, fmax(speed.value, NET_LEAST));

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-/* A demoted function comes back if so much of the room is enough. */
-#define COMES_BACK 0.8
-/* What costs less than this part of all that is allowed is not worth a switch. */
+/* A demoted function is recorded again if this part of the room suffices. */
+#define ROOM_TO_RETURN 0.8
+/* A function that costs less than this part of the allowance is not worth a switch. */
 #define WORTHLESS 0.005
-/* One that is demoted already is rather chosen than another. */
+/* The weight of a function that is demoted already. */
 #define STAYS 1.25
 
 static double weight(const struct cunei_candidate *item)
@@ -40,7 +40,7 @@ size_t cunei_governor_decide(struct cunei_candidate *items, size_t count,
         struct cunei_candidate *item = &items[i];
         double room = limits->allowed;
         if (item->level != CUNEI_LEVEL_FULL)
-            room *= COMES_BACK;
+            room *= ROOM_TO_RETURN;
         double counted = load - item->load * (1 - limits->counted);
         if (load <= room || item->load <= WORTHLESS * limits->allowed)
             item->wanted = CUNEI_LEVEL_FULL;

@@ -404,7 +404,7 @@ static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inlin
 static int probe_exec(PyObject *module)
 {
     const struct cunei_process_hooks leaving = {.exits = cunei_control_leaving,
-                                                .executes = cunei_budget_tell};
+                                                .executes = cunei_budget_write_all};
     struct cunei_probe *state = state_of(module);
     Py_ssize_t extra_index;
     bool extra_inline;

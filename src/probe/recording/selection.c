@@ -127,10 +127,10 @@ void cunei_selection_renew(struct cunei_probe *state)
         .has_lines = cunei_line_event_wants,
         .is_tagged = cunei_tag_is_wanted,
         .identified = cunei_tag_identified,
-        .took = cunei_budget_took,
+        .took = cunei_budget_charge,
         .selected = cunei_selection_is_on(state) ? when_selected : NULL,
         .level = state->session.budget ? cunei_budget_level : NULL,
-        .levelled = cunei_budget_levelled,
+        .levelled = cunei_budget_apply_level,
         .watched = when_watched,
         .lined = state->source->methods->line ? when_lined : NULL,
 #if PY_VERSION_HEX >= 0x030c0000

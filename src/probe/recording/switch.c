@@ -110,7 +110,7 @@ static void turn_on(struct cunei_probe *state)
 {
     cunei_world_stop(keep_renewing, NULL);
     cunei_c_call_reset();
-    cunei_budget_go_on();
+    cunei_budget_restart();
     if (go_on(state->source, cunei_selection_is_on(state)) < 0) {
         PyErr_Clear();
         tell_unheard(state);

@@ -14,7 +14,7 @@
 #define BURST_NS 2e6
 
 /* Nothing is known besides. */
-static const struct cunei_second none;
+static const struct cunei_second_rates none;
 
 static void assert_near(double got, double wanted, double tolerance)
 {
@@ -296,7 +296,7 @@ static void what_is_always_recorded_tells_what_events_cost(void **state)
 
     cunei_scale_init(&scale, 1);
     for (int i = 0; i < 20; i++) {
-        cunei_scale_progress(&scale, false, 20, 30);
+        cunei_scale_slowdown(&scale, false, 20, 30);
         cunei_scale_add(&scale, false, 10000, 10000 * 120, 10000 * 20);
     }
 
@@ -308,7 +308,7 @@ static void a_gap_may_be_known_from_somewhere_else(void **state)
 {
     struct cunei_estimate estimate = {.last = rates(0.01), .last_ns = BURST_NS};
     const struct cunei_rates next = rates(0.01);
-    const struct cunei_second second = {.rates = rates(0.02), .part = 0.75};
+    const struct cunei_second_rates second = {.rates = rates(0.02), .part = 0.75};
     (void)state;
 
     cunei_estimate_gap(&estimate, GAP_NS, &next, BURST_NS, -1, 0.1, &second);

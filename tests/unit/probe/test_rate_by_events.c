@@ -12,112 +12,112 @@
 
 #define NET_NS 1e6
 
-/* Bursts of a machine that is now fast, now slow: moves and calls go in step. */
+/* Bursts of a machine that is now fast, now slow: steady and calls go in step. */
 static struct cunei_rate_by_events in_step(void)
 {
-    struct cunei_rate_by_events pace = {0};
+    struct cunei_rate_by_events rate = {0};
     double last = -1;
 
     for (int i = 0; i < 20; i++) {
-        double moves = 10 + 10 * (i % 2);
-        const struct cunei_rate_by_events_burst burst = {.moves = moves,
-                                                         .calls = 100 * moves,
-                                                         .resumes = 50 * moves,
+        double steady = 10 + 10 * (i % 2);
+        const struct cunei_rate_by_events_burst burst = {.steady = steady,
+                                                         .calls = 100 * steady,
+                                                         .resumes = 50 * steady,
                                                          .net_ns = NET_NS,
                                                          .predicted = last};
-        cunei_rate_by_events_add(&pace, &burst);
-        last = 150 * moves / NET_NS;
+        cunei_rate_by_events_add(&rate, &burst);
+        last = 150 * steady / NET_NS;
     }
-    return pace;
+    return rate;
 }
 
 static void what_goes_in_step_with_others_is_told_by_them(void **state)
 {
-    struct cunei_rate_by_events pace = in_step();
+    struct cunei_rate_by_events rate = in_step();
     (void)state;
 
-    struct cunei_rated_by_events paced =
-        cunei_rate_by_events_predict(&pace, 300, 20 * NET_NS);
+    struct cunei_rate_prediction predicted =
+        cunei_rate_by_events_predict(&rate, 300, 20 * NET_NS);
 
-    assert_true(paced.part > 0.99);
-    assert_true(fabs(paced.calls - 30000) < 1e-6);
-    assert_true(fabs(paced.resumes - 15000) < 1e-6);
-    assert_true(paced.error == 0);
-    assert_true(paced.bias > 0.01 && paced.bias < 0.03);
+    assert_true(predicted.part > 0.99);
+    assert_true(fabs(predicted.calls - 30000) < 1e-6);
+    assert_true(fabs(predicted.resumes - 15000) < 1e-6);
+    assert_true(predicted.error == 0);
+    assert_true(predicted.bias > 0.01 && predicted.bias < 0.03);
 }
 
 /* A function that is called all the time, whatever the others do. */
 static void what_does_not_is_told_by_time(void **state)
 {
-    struct cunei_rate_by_events pace = {0};
+    struct cunei_rate_by_events rate = {0};
     (void)state;
 
     for (int i = 0; i < 20; i++) {
-        const struct cunei_rate_by_events_burst burst = {.moves = i % 2 ? 100 : 10,
+        const struct cunei_rate_by_events_burst burst = {.steady = i % 2 ? 100 : 10,
                                                          .calls = 5000 + i % 3,
                                                          .net_ns = NET_NS,
                                                          .predicted = 5000 / NET_NS};
-        cunei_rate_by_events_add(&pace, &burst);
+        cunei_rate_by_events_add(&rate, &burst);
     }
 
-    assert_true(cunei_rate_by_events_predict(&pace, 1000, 20 * NET_NS).part < 0.01);
+    assert_true(cunei_rate_by_events_predict(&rate, 1000, 20 * NET_NS).part < 0.01);
 }
 
 /* A burst has one move more or less than belongs to its calls. */
 static void where_a_burst_begins_is_no_fault_of_moves(void **state)
 {
-    struct cunei_rate_by_events pace = {0};
+    struct cunei_rate_by_events rate = {0};
     (void)state;
 
     for (int i = 0; i < 40; i++) {
-        const struct cunei_rate_by_events_burst burst = {.moves = 10 + 2 * (i % 2),
+        const struct cunei_rate_by_events_burst burst = {.steady = 10 + 2 * (i % 2),
                                                          .calls = 11000,
                                                          .net_ns = NET_NS,
                                                          .predicted = 0.011,
                                                          .bias = 0.1};
-        cunei_rate_by_events_add(&pace, &burst);
+        cunei_rate_by_events_add(&rate, &burst);
     }
 
-    struct cunei_rated_by_events paced =
-        cunei_rate_by_events_predict(&pace, 330, 30 * NET_NS);
-    assert_true(paced.part > 0.9);
-    assert_true(fabs(paced.calls - 330000) < 5000);
-    assert_true(paced.error + paced.bias < 0.05);
+    struct cunei_rate_prediction predicted =
+        cunei_rate_by_events_predict(&rate, 330, 30 * NET_NS);
+    assert_true(predicted.part > 0.9);
+    assert_true(fabs(predicted.calls - 330000) < 5000);
+    assert_true(predicted.error + predicted.bias < 0.05);
 }
 
-/* Calls of every second burst come half as often with the moves: one ratio is for all
+/* Calls of every second burst come half as often with the steady: one ratio is for all
  * gaps, and its own error does not even out from gap to gap. */
 static void a_ratio_is_no_surer_than_its_bursts(void **state)
 {
-    struct cunei_rate_by_events pace = {0};
+    struct cunei_rate_by_events rate = {0};
     (void)state;
 
     for (int i = 0; i < 100; i++) {
-        const struct cunei_rate_by_events_burst burst = {.moves = 1000,
+        const struct cunei_rate_by_events_burst burst = {.steady = 1000,
                                                          .calls = i % 2 ? 2000 : 1000,
                                                          .net_ns = NET_NS,
                                                          .predicted = 0.1};
-        cunei_rate_by_events_add(&pace, &burst);
+        cunei_rate_by_events_add(&rate, &burst);
     }
 
     /* A third off, and twenty of them count. */
-    struct cunei_rated_by_events paced =
-        cunei_rate_by_events_predict(&pace, 20000, 20 * NET_NS);
-    assert_true(paced.error > 0.3 && paced.error < 0.4);
-    assert_true(fabs(paced.bias - paced.error / sqrt(20)) < 0.005);
+    struct cunei_rate_prediction predicted =
+        cunei_rate_by_events_predict(&rate, 20000, 20 * NET_NS);
+    assert_true(predicted.error > 0.3 && predicted.error < 0.4);
+    assert_true(fabs(predicted.bias - predicted.error / sqrt(20)) < 0.005);
 }
 
 static void few_moves_tell_nothing(void **state)
 {
-    struct cunei_rate_by_events pace = {0};
+    struct cunei_rate_by_events rate = {0};
     const struct cunei_rate_by_events_burst burst = {
-        .moves = 0.5, .calls = 50, .net_ns = NET_NS};
+        .steady = 0.5, .calls = 50, .net_ns = NET_NS};
     (void)state;
 
     for (int i = 0; i < 20; i++)
-        cunei_rate_by_events_add(&pace, &burst);
+        cunei_rate_by_events_add(&rate, &burst);
 
-    assert_true(cunei_rate_by_events_predict(&pace, 1000, 20 * NET_NS).part == 0);
+    assert_true(cunei_rate_by_events_predict(&rate, 1000, 20 * NET_NS).part == 0);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "probe/budget/budget.h"
+#include "probe/budget/budget_hot.h"
 #include "probe/code/code.h"
 #include "probe/code/mute.h"
 #include "probe/core/code_extra.h"
@@ -208,7 +209,7 @@ static __attribute__((noinline)) PyObject *run_heard(PyObject *self,
     {                                                                               \
         (void)names;                                                                \
         if (CUNEI_COMPAT_HAS_GIL)                                                   \
-            cunei_budget_raised++;                                                  \
+            cunei_budget_hot.raised++;                                              \
         if (is_foreign(self, args, count))                                          \
             Py_RETURN_NONE;                                                         \
         return run_heard(self, args, count, name##_body);                           \
