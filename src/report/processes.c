@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/process_tree.h"
-#include "report/recording_cost.h"
+#include "report/cpu_rank.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -126,23 +126,23 @@ static bool *choose(const struct cunei_report *report)
     size_t count = analysis->process_count;
     uint64_t limit = report->options->limit > 0 ? report->options->limit : SIZE_MAX;
     bool *is_shown = calloc(count + 1, sizeof(*is_shown));
-    struct cunei_recording_cost *costs = calloc(count + 1, sizeof(*costs));
-    if (!is_shown || !costs) {
+    struct cunei_cpu_rank *ranks = calloc(count + 1, sizeof(*ranks));
+    if (!is_shown || !ranks) {
         free(is_shown);
-        free(costs);
+        free(ranks);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        costs[i] = (struct cunei_recording_cost){
+        ranks[i] = (struct cunei_cpu_rank){
             analysis->processes[i].cpu_ns,
             cunei_process_tree_wall_ns(&analysis->processes[i]), i};
-    cunei_recording_cost_sort(costs, count);
+    cunei_cpu_rank_sort(ranks, count);
     for (size_t i = 0; i < count && i < limit; i++) {
-        for (size_t at = costs[i].index; at < count && !is_shown[at];
+        for (size_t at = ranks[i].index; at < count && !is_shown[at];
              at = analysis->processes[at].parent)
             is_shown[at] = true;
     }
-    free(costs);
+    free(ranks);
     return is_shown;
 }
 

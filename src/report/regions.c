@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/region_work.h"
+#include "report/region_functions.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
 #include "text/table.h"
 
-/* Of the functions in a region so many are told. */
-#define WORK_MAX 8u
+/* The functions of a region that JSON lists. */
+#define FUNCTIONS_MAX 8u
 
 static const struct cunei_column columns[] = {
     {.head = "total"},
@@ -341,16 +341,17 @@ static void put_parameter(const struct cunei_user_facts *facts, struct cunei_jso
     cunei_json_close(json, '}');
 }
 
-/* The costliest functions in a region; the time in none of them has no names. */
-static void put_work(const struct cunei_report *report, struct cunei_json *json,
-                     const struct cunei_region_work *work, const char *region)
+/* The costliest functions in a region; time in no function has no names. */
+static void put_functions(const struct cunei_report *report, struct cunei_json *json,
+                          const struct cunei_region_functions *functions,
+                          const char *region)
 {
     uint32_t count = 0;
-    const struct cunei_region_work_item *items =
-        cunei_region_work_find(work, region, &count);
+    const struct cunei_region_function *items =
+        cunei_region_functions_find(functions, region, &count);
 
     cunei_json_open(json, "functions", '[');
-    for (uint32_t i = 0; i < count && i < WORK_MAX; i++) {
+    for (uint32_t i = 0; i < count && i < FUNCTIONS_MAX; i++) {
         const struct cunei_function *names =
             items[i].slot ? &report->analysis->functions.items[items[i].slot - 1]
                           : NULL;
@@ -367,8 +368,8 @@ static void put_work(const struct cunei_report *report, struct cunei_json *json,
 }
 
 static void put_region(const struct cunei_report *report, struct cunei_json *json,
-                       const struct order *order, const struct cunei_region_work *work,
-                       uint32_t index)
+                       const struct order *order,
+                       const struct cunei_region_functions *functions, uint32_t index)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
     const struct cunei_region_facts *region = &facts->regions[index];
@@ -389,33 +390,33 @@ static void put_region(const struct cunei_report *report, struct cunei_json *jso
     }
     cunei_json_close(json, ']');
     if (report->analysis->tree)
-        put_work(report, json, work, facts->region_names.items[index]);
+        put_functions(report, json, functions, facts->region_names.items[index]);
     cunei_json_close(json, '}');
 }
 
 static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
-    struct cunei_region_work work;
+    struct cunei_region_functions functions;
     struct order order;
 
     int rc = order_init(&order, facts);
     if (rc < 0)
         return rc;
-    rc = cunei_region_work_init(&work, report);
+    rc = cunei_region_functions_init(&functions, report);
     if (rc < 0) {
         order_fini(&order);
         return rc;
     }
     cunei_json_open(json, "regions", '[');
     for (uint32_t i = 0; i < order.region_count; i++)
-        put_region(report, json, &order, &work, order.regions[i].index);
+        put_region(report, json, &order, &functions, order.regions[i].index);
     cunei_json_close(json, ']');
     cunei_json_open(json, "parameters", '[');
     for (uint32_t i = 0; i < order.parameter_count; i++)
         put_parameter(facts, json, order.parameters[i], true);
     cunei_json_close(json, ']');
-    cunei_region_work_fini(&work);
+    cunei_region_functions_fini(&functions);
     order_fini(&order);
     return 0;
 }

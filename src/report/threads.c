@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "report/recording_cost.h"
+#include "report/cpu_rank.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -65,43 +65,42 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 }
 
 /* As many as asked for, those with the most CPU time, in their own order. */
-static size_t choose(const struct cunei_report *report,
-                     struct cunei_recording_cost *costs)
+static size_t choose(const struct cunei_report *report, struct cunei_cpu_rank *ranks)
 {
     const struct cunei_analysis *analysis = report->analysis;
     size_t count = analysis->thread_count;
     uint64_t limit = report->options->limit;
 
     for (size_t i = 0; i < count; i++)
-        costs[i] = (struct cunei_recording_cost){
+        ranks[i] = (struct cunei_cpu_rank){
             analysis->threads[i].cpu_ns,
             analysis->threads[i].end_ns - analysis->threads[i].begin_ns, i};
     if (limit == 0 || limit >= count)
         return count;
-    cunei_recording_cost_sort(costs, count);
-    cunei_recording_cost_restore(costs, (size_t)limit);
+    cunei_cpu_rank_sort(ranks, count);
+    cunei_cpu_rank_restore(ranks, (size_t)limit);
     return (size_t)limit;
 }
 
 static int print(const struct cunei_report *report, struct cunei_report_rows *rows)
 {
     size_t count = report->analysis->thread_count;
-    struct cunei_recording_cost *costs = calloc(count + 1, sizeof(*costs));
+    struct cunei_cpu_rank *ranks = calloc(count + 1, sizeof(*ranks));
     struct cunei_table table;
     int rc = 0;
-    if (!costs)
+    if (!ranks)
         return -ENOMEM;
 
-    size_t shown = choose(report, costs);
+    size_t shown = choose(report, ranks);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
-        add_row(report, &table, &report->analysis->threads[costs[i].index]);
+        add_row(report, &table, &report->analysis->threads[ranks[i].index]);
     if (shown > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     else
         cunei_report_print_absence(report);
     cunei_table_fini(&table);
-    free(costs);
+    free(ranks);
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
 }
