@@ -1,14 +1,13 @@
-"""What a budget keeps to, and how far its estimates are off.
+"""How well a budget is kept, and how far its estimates are off.
 
-A few percent cannot be told from runs one after the other on a machine that others use.
-So a program runs three times at the same time, all on one core: plain, plain again, and
-under a budget.  What slows the core down then slows all of them, and each has its share
-of it: the scheduler gives them turns of milliseconds.  What counts is the CPU time that
-each took for the same work, up to its end in the kernel's books.  What the two plain
-ones differ by is what this cannot tell.
+On a shared machine, runs one after the other do not show a few percent.  So a program
+runs three times at once on one core: plain, plain again, and under a budget.  Whatever
+slows the core slows all three, because the scheduler gives them turns of milliseconds.
+The figure is the CPU time that the kernel counts for the same work.  The difference of
+the two plain runs is the noise.
 
-The true numbers of calls come from a recording without a budget, for the programs do
-the same each time.
+The true numbers of calls come from a recording without a budget: the programs do the
+same each time.
 """
 
 import json
@@ -18,16 +17,17 @@ import shutil
 import statistics
 import subprocess
 
-import budgeted
+import budget_programs
+from budget_programs import WARMED
 from builds import Failed, run
 
 BUDGET = 5  # percent
-SCRIPT = pathlib.Path(budgeted.__file__)
-# A function's calls are compared where there are more.
+SCRIPT = pathlib.Path(budget_programs.__file__)
+# Only functions with more calls are compared.
 CALLS_LEAST = 10_000
-# The bar of each program, over its whole run or behind its warm-up.
-BAR = 1.06
-BARS = {budgeted.WARMED: 1.08}
+# The limit of each program, over its whole run or after its warm-up.
+LIMIT = 1.06
+LIMITS = {WARMED: 1.08}
 
 
 class Run:
@@ -45,49 +45,49 @@ class Run:
         )
 
     def end(self):
-        """What it said of itself, with the CPU seconds up to its end."""
+        """The figures that it prints, and the CPU seconds up to its end."""
         text = self.process.stdout.read()
         self.process.stdout.close()
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         if status:
             raise Failed(f"{text}\n{self.process.args} ended with {status}\n")
-        told = json.loads(text.splitlines()[-1])
-        told["whole"] = usage.ru_utime + usage.ru_stime
-        return told
+        printed = json.loads(text.splitlines()[-1])
+        printed["whole"] = usage.ru_utime + usage.ru_stime
+        return printed
 
 
-def spans(told):
+def spans(printed):
     """The CPU seconds of a run that are compared with those of others."""
     return {
-        "whole": told["whole"],
-        "start-up": told["ready"],
-        "work": told["end"] - told["warm"],
+        "whole": printed["whole"],
+        "start-up": printed["ready"],
+        "work": printed["end"] - printed["warm"],
     }
 
 
 def run_three(python, name, trace, turn):
-    """Seconds of the plain runs, of the one under a budget, and what that one said."""
+    """Seconds of both plain runs and of the one under a budget; what that printed."""
     words = [python.path, SCRIPT, name]
     shutil.rmtree(trace, ignore_errors=True)
-    # As the launcher has it: what that does itself is not the program's.
+    # Set as the launcher does, whose own CPU time does not belong to the program.
     recorded = {"CUNEI_RECORD": f"v=1 dir={trace} budget={BUDGET * 10_000}"}
     kinds = [{}, {}, recorded]
     core = max(os.sched_getaffinity(0))
-    # Who comes first is ahead of the others all the time: each does in its turn.
+    # The first one stays ahead of the others, so each is first in its turn.
     order = [(turn + i) % len(kinds) for i in range(len(kinds))]
     runs = {kind: Run(core, words, **kinds[kind]) for kind in order}
-    told = {kind: runs[kind].end() for kind in order}
-    return spans(told[0]), spans(told[1]), spans(told[2]), told[2]
+    printed = {kind: runs[kind].end() for kind in order}
+    return spans(printed[0]), spans(printed[1]), spans(printed[2]), printed[2]
 
 
 def functions(python, trace):
-    told = json.loads(run(python.cunei, "report", "--json", trace))
-    return {(item["module"], item["qualname"]): item for item in told["functions"]}
+    printed = json.loads(run(python.cunei, "report", "--json", trace))
+    return {(item["module"], item["qualname"]): item for item in printed["functions"]}
 
 
 def errors(truth, found):
-    """How far the calls of demoted functions are off, with how wide they say it is."""
+    """The error of the calls of each demoted function, and its reported width."""
     for name, item in found.items():
         calls = truth.get(name, 0)
         if item.get("estimated") and calls > CALLS_LEAST:
@@ -95,7 +95,7 @@ def errors(truth, found):
 
 
 def true_calls(python, folder, name):
-    if name == budgeted.WARMED:
+    if name == WARMED:
         return {}
     trace = folder / "full"
     run(python.cunei, "record", "-q", "--force", "-o", trace, python.path, SCRIPT, name)
@@ -115,12 +115,12 @@ def measure_program(python, folder, name):
     control = {span: [] for span in ratios}
     off = []
     for turn in range(max(3, python.rounds // 5)):
-        one, two, recorded, told = run_three(python, name, trace, turn)
+        one, two, recorded, printed = run_three(python, name, trace, turn)
         for span in ratios:
             ratios[span].append(2 * recorded[span] / (one[span] + two[span]))
             control[span].append(one[span] / two[span])
-        if "calls" in told:
-            truth[("__main__", "empty")] = told["calls"]
+        if "calls" in printed:
+            truth[("__main__", "empty")] = printed["calls"]
         off += errors(truth, functions(python, trace))
     shutil.rmtree(trace, ignore_errors=True)
     off.sort()
@@ -136,7 +136,7 @@ def measure_program(python, folder, name):
 
 def measure(python, folder, *rows):
     run(python.path, "-m", "pip", "install", "-q", "sqlglot", "jinja2")
-    names = rows or budgeted.PROGRAMS
+    names = rows or budget_programs.PROGRAMS
     return {name: measure_program(python, folder, name) for name in names}
 
 
@@ -150,17 +150,17 @@ def times(values):
 
 
 def show(figures):
-    """A line each, with the bar beside it."""
+    """A line for each program, with its limit."""
     print(
-        f"  {'':<28} {'CPU time, of plain':<22}{'bar':<7}"
-        f"{'plain, of plain':<22}{'without start-up':<22}"
-        "estimates off, at most, within width"
+        f"  {'':<28} {'CPU time / plain':<22}{'limit':<7}"
+        f"{'plain / plain':<22}{'without start-up':<22}"
+        "median error, largest, within width"
     )
     for name, row in figures.items():
-        span, rest = ("work", "–") if name == budgeted.WARMED else ("whole", "work")
+        span, rest = ("work", "–") if name == WARMED else ("whole", "work")
         print(
             f"  {name:<28} {times(row['ratio'][span]):<22}"
-            f"{BARS.get(name, BAR):<7}{times(row['control'][span]):<22}"
+            f"{LIMITS.get(name, LIMIT):<7}{times(row['control'][span]):<22}"
             f"{times(row['ratio'][rest]) if rest != '–' else rest:<22}"
             f"{percent(row['median_error'])}, {percent(row['worst_error'])},"
             f" {percent(row['within_width'])}"

@@ -1,7 +1,7 @@
-"""The clock that programs are timed by: the wall's, or with --cpu the processor's.
+"""The clock of all measurements: wall-clock time, or with --cpu CPU time.
 
-On a busy machine the least CPU time of many turns tells what the clock would on a quiet
-one, but for what waits: for a disk, or for other threads.
+On a busy machine the least CPU time of many turns is close to the wall-clock time on an
+idle one, except where a program waits for a disk or for other threads.
 """
 
 import os
@@ -14,7 +14,7 @@ def is_cpu():
 
 
 def clock_ns():
-    """With --cpu, of this process and of its children that have ended."""
+    """With --cpu: of this process and its ended children."""
     if not is_cpu():
         return time.perf_counter_ns()
     children = resource.getrusage(resource.RUSAGE_CHILDREN)

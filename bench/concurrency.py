@@ -1,4 +1,4 @@
-"""More of what is timed: coroutines, tasks, threads and processes."""
+"""More workloads: coroutines, tasks, threads and processes."""
 
 import asyncio
 import os
@@ -68,7 +68,7 @@ def run_ping_pong(count):
 
 
 def run_threads(count, n):
-    """fib in so many threads at once; the number of calls in all of them."""
+    """fib in that many threads at once; returns the number of calls in all of them."""
     calls = []
     threads = [
         threading.Thread(target=lambda: calls.append(run_fib(n))) for _ in range(count)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reads a whole trace with the reader and does nothing with it: prints the number of
- * 8-byte words it checked and the nanoseconds that took.
+ * Reads and checks a whole trace: prints the number of 8-byte words and the
+ * nanoseconds that it took.
  */
 #include <stdio.h>
 #include <stdlib.h>

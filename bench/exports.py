@@ -1,6 +1,7 @@
-"""How fast a trace becomes what others read, and how large: beside babeltrace2, which
-reads the same trace, otf2-print, which reads one of the results, and VizTracer, which
-saves as JSON what the same programs did.
+"""Speed and size of each export.
+
+For comparison: babeltrace2 reads the same trace, otf2-print reads one of the results,
+and VizTracer saves the same programs as JSON.
 """
 
 import json
@@ -8,7 +9,7 @@ import pathlib
 import shutil
 
 from builds import run
-from outside import timed
+from processes import timed
 
 ROUNDS = 3
 

@@ -1,8 +1,8 @@
-"""What is left out costs, and what `cunei filter` promises: see filtered.py.
+"""Cost of excluded code, and estimates of `cunei filter`: see filter_programs.py.
 
-For the former they take turns in one process; what counts is CPU time, and of each kind
-the least.  For what `cunei filter` promises, kinds run at the same time on one core:
-what slows the machine down for a while slows all of them alike.
+For the cost, variants take turns in one process, and the least CPU time of each counts.
+For the estimates, variants run at the same time on one core, so that whatever slows the
+machine slows all of them alike.
 """
 
 import json
@@ -12,13 +12,13 @@ import shutil
 import subprocess
 
 from builds import Failed, run
-from filtered import PROGRAMS
+from filter_programs import PROGRAMS
 
-SCRIPT = pathlib.Path(__file__).with_name("filtered.py")
+SCRIPT = pathlib.Path(__file__).with_name("filter_programs.py")
 TURNS = 8
 
 NOTHING = ("--exclude", "re:.")
-BARS = {"calls": 1.02, "generators": 1.02, "exceptions": 1.12}
+LIMITS = {"calls": 1.02, "generators": 1.02, "exceptions": 1.12}
 
 MAX_OVERHEAD = "5%"
 
@@ -37,7 +37,7 @@ def at_once(python, folder, name, kinds):
     for kind, options in kinds.items():
         command = [python.path, SCRIPT, str(TURNS), name]
         if options is not None:
-            command = [*record, folder / f"promise-{kind}", *options, *command]
+            command = [*record, folder / f"estimate-{kind}", *options, *command]
         began[kind] = subprocess.Popen(
             ["taskset", "-c", core, *command], stdout=subprocess.PIPE, text=True
         )
@@ -49,40 +49,40 @@ def at_once(python, folder, name, kinds):
 
 
 def overhead(took, kind):
-    """To start a recording takes the same whatever it records, and is not promised."""
+    """Without the start of a recording, which the estimate does not contain."""
     return (took[kind] - took["nothing"]) / took["plain"]
 
 
-def promise_of(python, folder, name):
-    """What recording costs and what `cunei filter` says of it, then with the filter."""
+def compare_estimate(python, folder, name):
+    """Cost and estimate of recording everything, then with the proposed filter."""
     plain = {"plain": None, "nothing": NOTHING}
     everything = at_once(python, folder, name, {**plain, "all": ()})
     ask = [python.cunei, "filter", "--max-overhead", MAX_OVERHEAD]
-    ask.append(folder / "promise-all")
-    told = json.loads(run(*ask, "--json"))
+    ask.append(folder / "estimate-all")
+    estimate = json.loads(run(*ask, "--json"))
     file = folder / "proposed.filter"
     file.write_text(run(*ask))
     filtered = at_once(python, folder, name, {**plain, "filtered": ("--filter", file)})
     keys = ("", "_least", "_most")
     return {
-        "functions": len(told["functions"]),
+        "functions": len(estimate["functions"]),
         "all": overhead(everything, "all"),
-        "told_all": [told[f"overhead{key}"] for key in keys],
+        "estimated_all": [estimate[f"overhead{key}"] for key in keys],
         "filtered": overhead(filtered, "filtered"),
-        "told_filtered": [told[f"overhead_left{key}"] for key in keys],
+        "estimated_filtered": [estimate[f"overhead_left{key}"] for key in keys],
     }
 
 
-def measure_promise(python, folder):
+def measure_estimates(python, folder):
     """Some rounds of each program, each with a recording and a filter of its own."""
     run(python.path, "-m", "pip", "install", "-q", "sqlglot", "jinja2")
     rounds = max(2, python.rounds // 8)
     figures = {
-        name: [promise_of(python, folder, name) for _ in range(rounds)]
+        name: [compare_estimate(python, folder, name) for _ in range(rounds)]
         for name in PROGRAMS
     }
     for kind in ("nothing", "all", "filtered"):
-        shutil.rmtree(folder / f"promise-{kind}")
+        shutil.rmtree(folder / f"estimate-{kind}")
     return figures
 
 
@@ -95,43 +95,43 @@ def measure(python, folder):
     figures = {
         "switches": measure_switches(python, folder),
         "excluded": measure_excluded(python, folder),
-        "promise": measure_promise(python, folder),
+        "estimates": measure_estimates(python, folder),
     }
     shutil.rmtree(folder / "switched")
     return figures
 
 
 def show(figures):
-    """CPU time, of what it is without recording; then what a filter promised."""
-    print(f"\n  {'code that is left out, CPU time':<38}{'found':>10}{'bar':>10}")
+    """CPU time as a ratio to no recording; then the estimates of a filter."""
+    print(f"\n  {'code that is left out, CPU time':<38}{'measured':>10}{'limit':>10}")
     for kind, rows in figures["excluded"].items():
         for row, ratio in rows.items():
-            bar = "" if kind.startswith(("no-op", "and ")) else BARS[row]
-            print(f"  {row + ', ' + kind:<38}{f'× {ratio:.3f}':>10}{bar:>10}")
+            limit = "" if kind.startswith(("no-op", "and ")) else LIMITS[row]
+            print(f"  {row + ', ' + kind:<38}{f'× {ratio:.3f}':>10}{limit:>10}")
     for row, took_ns in figures["switches"].items():
         print(f"  {row:<38}{f'{took_ns / 1000:.2f} µs':>10}")
-    show_promise(figures["promise"])
+    show_estimates(figures["estimates"])
 
 
-def cells(found, told):
-    usual, least, most = told
+def cells(found, estimate):
+    usual, least, most = estimate
     mark = "" if least <= found <= most else " !"
     span = f"≈ {usual:.1%} ({least:.1%} to {most:.1%})"
     return f"{found:>10.1%}  {span:<28}{mark}"
 
 
-def show_promise(programs):
-    """A line for each round; a ! where what was found is not between the bounds."""
+def show_estimates(programs):
+    """A line for each round; ! marks a value outside the bounds."""
     print(f"\n  cunei filter --max-overhead {MAX_OVERHEAD}")
     for row, title in (("all", "everything recorded"), ("filtered", "with the filter")):
-        print(f"  {title:<38}{'found':>10}  told")
+        print(f"  {title:<38}{'measured':>10}  estimated")
         for name, rounds in programs.items():
-            for promise in rounds:
-                print(f"  {name:<38}{cells(promise[row], promise[f'told_{row}'])}")
-    all_of_them = [promise for rounds in programs.values() for promise in rounds]
+            for figures in rounds:
+                print(f"  {name:<38}{cells(figures[row], figures[f'estimated_{row}'])}")
+    all_of_them = [figures for rounds in programs.values() for figures in rounds]
     within = sum(
-        promise[f"told_{row}"][1] <= promise[row] <= promise[f"told_{row}"][2]
-        for promise in all_of_them
+        figures[f"estimated_{row}"][1] <= figures[row] <= figures[f"estimated_{row}"][2]
+        for figures in all_of_them
         for row in ("all", "filtered")
     )
-    print(f"  {within} of {2 * len(all_of_them)} are between the bounds that were told")
+    print(f"  {within} of {2 * len(all_of_them)} are between the bounds")

@@ -1,6 +1,6 @@
 """The least that a recorder can cost: see floor.c, and hooks.c for Pythons before 3.12.
 
-Imported by children whose start-up is timed, so that it imports next to nothing.
+Children import it while their start-up is timed, so it imports almost nothing.
 """
 
 import sys
@@ -58,7 +58,7 @@ class Evaluator(Hook):
     def __init__(self, *more):
         super().__init__("evaluator")
         if more:
-            raise RuntimeError(f"a frame evaluator hears nothing of {', '.join(more)}")
+            raise RuntimeError(f"a frame evaluator has no {', '.join(more)}")
 
 
 # What cunei uses by default here.

@@ -1,4 +1,4 @@
-"""Every instrumenter that a Python has, beside what its hook costs at least."""
+"""Every instrumenter that a Python has, beside the least cost of its hook."""
 
 import functools
 import sys
@@ -13,7 +13,7 @@ ROWS = ("fib", "method calls")
 
 
 def recording(name):
-    """What is recorded by default needs no option."""
+    """The default needs no option."""
     options = {} if name == DEFAULT else {"instrumenter": name}
     return functools.partial(Recording, **options)
 

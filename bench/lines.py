@@ -1,4 +1,4 @@
-"""Lines of chosen functions: what one costs, beside tools that count them, too."""
+"""Lines of chosen functions: their cost, beside other tools that count lines."""
 
 import functools
 import os
@@ -10,7 +10,7 @@ from workloads import WORKLOADS, run_fib
 
 
 def run_lines(count):
-    """Lines that do next to nothing; how many of them were run."""
+    """Lines that do almost nothing; returns how many ran."""
     a = b = 0
     i = 0
     while i < count:
@@ -25,12 +25,12 @@ def run_lines(count):
 
 
 def run_beside(n):
-    """Calls of functions out of one whose lines are recorded."""
+    """Calls from a function whose lines are recorded."""
     return run_fib(n)
 
 
 class LineFloor(floor.Monitoring):
-    """The floor, which hears of the lines of one function, too."""
+    """The floor, which also gets the LINE events of one function."""
 
     def __init__(self):
         import cunei_floor
@@ -69,7 +69,7 @@ class LineProfiler(Plain):
 
 
 class Coverage(Plain):
-    """coverage.py, which asks whether a line was run, not how often."""
+    """coverage.py, which records whether a line ran, not how often."""
 
     def __init__(self, core):
         import coverage
@@ -87,7 +87,7 @@ class Coverage(Plain):
 
 
 def lowest():
-    """Before 3.12 a trace function in C hears of all lines."""
+    """Before 3.12 a trace function in C gets all lines."""
     return LineFloor() if hasattr(sys, "monitoring") else floor.Hook("trace")
 
 
@@ -100,7 +100,7 @@ KINDS = {
     "coverage, sysmon": functools.partial(Coverage, "sysmon"),
 }
 
-# Calls of functions whose lines nobody asked for.
+# Calls of functions whose lines are not recorded.
 ELSEWHERE = {
     "plain": Plain,
     "recorded": Recording,

@@ -4,7 +4,7 @@
 
 SCRATCH is a folder on a disk; ROW is one of the part's rows, if it has any.  Variants
 take turns within one process, many rounds, and the least time of each counts: whatever
-else the machine does then touches all of them alike.
+else the machine does affects all of them alike.
 """
 
 import functools
@@ -15,10 +15,10 @@ import sys
 
 import instrumenters
 import lines
-import said
+import user_events
 from clock import clock_ns, is_cpu
+from event_rows import ROWS
 from floor import Floor
-from rows import ROWS
 from variants import (
     SCRATCH,
     Discarding,
@@ -34,7 +34,7 @@ from workloads import WORKLOADS
 ROUNDS = int(os.environ["CUNEI_BENCH_ROUNDS"])
 FUNCTIONS = 20_000
 
-# Turns of a variant before its time is taken, and while it is.
+# Turns of a variant before its time is measured, and while it is.
 WARM_UPS = 6
 TURNS = 4
 
@@ -60,7 +60,7 @@ def timed(variant, function, *arguments):
 def best_turn(variant, function, size):
     """Nanoseconds per call in the best of a few turns of a variant that has warmed up.
 
-    What starting costs (the first touch of buffers, the first sight of functions) is
+    What starting costs (the first touch of buffers, first calls of functions) is
     measured elsewhere.
     """
     best = float("inf")
@@ -110,14 +110,14 @@ def kinds_for(row):
         "floor": functools.partial(lowest, *row.events),
         "recorded": functools.partial(Recording, **row.options),
     }
-    # Without a GIL, cProfile tangles the calls of threads up and never ends.
+    # Without a GIL, cProfile mixes up the calls of threads and never ends.
     if has_gil() or not row.threads:
         kinds["cProfile"] = Profile
     return kinds
 
 
 def measure_events():
-    """The same for what else is recorded, with the floor and the options of each."""
+    """The same for other events, with the floor and the options of each."""
     table, missing = {}, {}
     rounds = max(2, ROUNDS * 2 // 5)
     for name in asked(ROWS):
@@ -150,8 +150,8 @@ def distinct_functions():
     return [namespace[f"f{i}"] for i in range(FUNCTIONS)]
 
 
-def measure_first_sight():
-    """Nanoseconds that the first call of a function costs more than plain."""
+def measure_first_call():
+    """Nanoseconds that the first call of a function costs more when recorded."""
     variants, _ = available({"plain": Plain, "floor": Floor, "recorded": Recording})
     best = dict.fromkeys(variants, float("inf"))
     for _ in range(max(3, ROUNDS // 5)):
@@ -175,7 +175,7 @@ def resident_bytes():
 
 
 def measure_churn():
-    """How definitions and memory grow when the same code is made again and again."""
+    """How definitions and memory grow if the same code is created repeatedly."""
     variant = Recording()
     timed(variant, churn, 100)
     few = variant.definitions
@@ -237,7 +237,7 @@ def write_mixed(records):
 
 
 def save_viztracer():
-    """Nanoseconds that VizTracer takes to write what it has in memory as JSON."""
+    """Nanoseconds that VizTracer takes to write its memory as JSON."""
     variants, _ = available({"VizTracer": VizTracer})
     if not variants:
         return None
@@ -257,9 +257,9 @@ PARTS = {
     "events": measure_events,
     "instrumenters": lambda: instrumenters.measure(best_turns, ROUNDS),
     "lines": lambda: lines.measure(best_turns, max(2, ROUNDS * 2 // 5)),
-    "said": lambda: said.measure(best_turns, max(2, ROUNDS * 2 // 5)),
+    "user-events": lambda: user_events.measure(best_turns, max(2, ROUNDS * 2 // 5)),
     "size": measure_size,
-    "first sight": measure_first_sight,
+    "first call": measure_first_call,
     "churn": measure_churn,
     "alone": lambda: measure_alone(Plain()),
     "loaded": measure_loaded,

@@ -1,13 +1,12 @@
-"""What recording and reading cost, beside cProfile, VizTracer and babeltrace2.
+"""The cost of recording and reading, beside cProfile, VizTracer and babeltrace2.
 
     make bench                            every Python found
     make bench ARGS="--python 3.13 --rounds 100 --json figures.json"
     make bench ARGS="--python 3.13t --only thread --only spawn"
-    make bench ARGS="--cpu"               by CPU time: for a look on a busy machine
+    make bench ARGS="--cpu"               CPU time, for a busy machine
 
-Figures are ratios to what is measured in the same run; each bar of the project stands
-next to what was found.  A bar that does not hold fails nothing: look, and measure on a
-quiet machine.
+Figures are ratios to others of the same run.  The limits of the project stand beside
+them.  A missed limit is not a failure: measure again on an idle machine.
 """
 
 import argparse
@@ -26,12 +25,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools")
 import budget
 import exports
 import filters
-import matrix
-import outside
+import instrumenter_table
+import processes
 import tables
 from builds import BUILD, ROOT, Failed, run
 from environments import install, pythons
-from rows import ROWS
+from event_rows import ROWS
 from workloads import WORKLOADS
 
 # Turns of each variant in the first Python, and in the others.
@@ -58,7 +57,7 @@ def build_helpers(python, version):
     if has_monitoring(version):
         run("gcc", *SHARED, include, bench / "floor.c", "-o", folder / "cunei_floor.so")
     run("gcc", *SHARED, bench / "discard.c", "-o", folder / "discard.so")
-    layers = (ROOT / "src" / name for name in ("base", "wire", "trace"))
+    layers = (ROOT / "src" / name for name in ("base", "python", "wire", "trace"))
     sources = [file for layer in layers for file in layer.glob("*.c")]
     decode = [bench / "decode.c", *sources, "-o", folder / "decode", "-pthread"]
     run("gcc", *FLAGS, "-DNDEBUG", *decode)
@@ -98,14 +97,14 @@ PARTS = {
     "events": inside("events"),
     "instrumenters": inside("instrumenters"),
     "lines": inside("lines"),
-    "said": inside("said"),
-    "first sight": inside("first sight"),
+    "user-events": inside("user-events"),
+    "first call": inside("first call"),
     "churn": inside("churn"),
     "size": inside("size"),
-    "alone": outside.measure_alone,
-    "startup": lambda python: outside.measure_startup(python, FOLDER),
-    "spawn": lambda python: outside.measure_spawn(python, FOLDER),
-    "reader": lambda python: outside.measure_reader(python, FOLDER),
+    "alone": processes.measure_alone,
+    "startup": lambda python: processes.measure_startup(python, FOLDER),
+    "spawn": lambda python: processes.measure_spawn(python, FOLDER),
+    "reader": lambda python: processes.measure_reader(python, FOLDER),
     "budget": lambda python: budget.measure(python, FOLDER),
     "filters": lambda python: filters.measure(python, FOLDER),
     "exports": lambda python: exports.measure(python, FOLDER),
@@ -143,16 +142,16 @@ def arguments():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--python", default="", help="only versions that begin so")
+    parser.add_argument("--python", default="", help="only versions with this prefix")
     parser.add_argument("--rounds", type=int, help="turns of each variant")
     parser.add_argument("--only", action="append", default=[], help="parts or rows")
-    parser.add_argument("--cpu", action="store_true", help="CPU time, not the clock's")
+    parser.add_argument("--cpu", action="store_true", help="CPU time, not wall clock")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures there")
     return parser.parse_args()
 
 
 def is_wanted(version, wanted):
-    """3.13t is 3.13.5t; 3.13 is not: without a GIL it is another Python."""
+    """3.13t is 3.13.5t; 3.13 is not: a free-threaded build is another Python."""
     if not wanted:
         return True
     same_kind = version.endswith("t") == wanted.endswith("t")
@@ -160,7 +159,7 @@ def is_wanted(version, wanted):
 
 
 def lock_alone():
-    """A lock for as long as the file is open: two runs would disturb each other."""
+    """Two runs would disturb each other; the lock lasts while the file is open."""
     BUILD.mkdir(exist_ok=True)
     lock = (BUILD / "bench.lock").open("w")
     try:
@@ -177,7 +176,7 @@ def main():
     if not chosen:
         sys.exit(f"cunei: no Python {options.python} here")
     if not parts:
-        sys.exit(f"cunei: nothing that is measured is called {options.only}")
+        sys.exit(f"cunei: no part or row is called {options.only}")
     lock = lock_alone()
     if options.cpu:
         os.environ["CUNEI_BENCH_CPU"] = "1"
@@ -187,11 +186,11 @@ def main():
     for version, path in chosen:
         rounds = options.rounds or (FEWER_ROUNDS if found else ROUNDS)
         figures = measure(Python(version, path, rounds), parts)
-        # Reading is the same whatever Python wrote the trace.
+        # The Python that wrote a trace makes no difference to reading.
         parts = [part for part in parts if part[0] not in ("reader", "exports")]
         tables.show(figures)
         found.append(figures)
-    matrix.show(found)
+    instrumenter_table.show(found)
     shutil.rmtree(FOLDER)
     lock.close()
     if options.json:

@@ -2,7 +2,7 @@
 
     cunei record … python spawn.py ROUNDS
 
-Whether a child is recorded is a matter of its environment.  Kinds of children take
+The environment of a child decides whether it is recorded.  Kinds of children take
 turns, and the least nanoseconds of each count.
 """
 
@@ -26,7 +26,7 @@ KINDS = {
 
 
 def environment(recorded):
-    """This program's, with what the floor needs; the launcher's word may be missing."""
+    """Of this program, with what the floor needs, with or without CUNEI_RECORD."""
     path = os.pathsep.join((BENCH, os.environ["CUNEI_BENCH_HELPERS"]))
     found = {**os.environ, "PYTHONPATH": path}
     if not recorded:

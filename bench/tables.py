@@ -1,8 +1,8 @@
-"""The figures of a run as tables, each bar of the project beside what was found."""
+"""The figures of a run as tables, with the limits of the project."""
 
 import budget
 import filters
-import matrix
+import instrumenter_table
 
 ORDER = ("floor", "not written", "recorded", "VizTracer", "cProfile")
 TITLES = {
@@ -22,10 +22,10 @@ def show(figures):
         show_events(figures)
     if "lines" in figures:
         show_lines(figures["lines"])
-    if "said" in figures:
-        show_said(figures["said"])
-    print(f"\n  {'':<46}{'bar':>14}{'found':>16}")
-    for part, rows in BARS.items():
+    if "user-events" in figures:
+        show_user_events(figures["user-events"])
+    print(f"\n  {'':<46}{'limit':>14}{'measured':>16}")
+    for part, rows in LIMITS.items():
         if part in figures:
             for title, limit, value, holds in rows(figures[part]):
                 verdict = "holds" if holds else "MISSED"
@@ -73,7 +73,7 @@ def show_missing(missing):
 
 
 def event_rows(figures):
-    """(title, nanoseconds by variant) of everything that is recorded besides calls."""
+    """(title, nanoseconds by variant) of all events besides calls."""
     events = figures.get("events", {"ns": {}})
     for name, row in events["ns"].items():
         yield f"{name}: {events['units'][name]}", row
@@ -94,9 +94,9 @@ def show_events(figures):
         show_missing(figures["events"]["missing"])
 
 
-def show_said(said):
-    print(f"\n  {'what a program says itself':<44}{'not recorded':>14}{'recorded':>11}")
-    for name, row in said.items():
+def show_user_events(rows):
+    print(f"\n  {'regions, counters, marks':<44}{'not recorded':>14}{'recorded':>11}")
+    for name, row in rows.items():
         print(f"  {name:<44}{duration(row['off']):>14}{duration(row['recorded']):>11}")
 
 
@@ -115,7 +115,7 @@ def show_lines(lines):
 
 
 def show_scaling(events):
-    """Without a GIL: how many times the calls of one thread more threads make."""
+    """Without a GIL: the calls of several threads, as a multiple of one thread."""
     one = events["ns"].get("1 thread")
     for name in ("2 threads", "8 threads"):
         row = events["ns"].get(name)
@@ -135,7 +135,7 @@ def cell(row, variant):
 
 
 def times(row, variant, other):
-    """How many times what the other adds; nothing where that drowns in the noise."""
+    """As a multiple of what the other adds; empty if that is within the noise."""
     if variant not in row or other not in row or added(row, other) < row["plain"] / 50:
         return "–"
     return f"×{added(row, variant) / added(row, other):.2f}"
@@ -145,28 +145,28 @@ def added(row, variant):
     return row[variant] - row["plain"]
 
 
-def calls_bars(calls):
+def calls_limits(calls):
     for workload, row in calls["ns"].items():
         if "recorded" in row:
-            yield from call_bars(workload, row, tuple(calls["python"]))
+            yield from call_limits(workload, row, tuple(calls["python"]))
 
 
-def call_bars(workload, row, python):
+def call_limits(workload, row, python):
     recorded = added(row, "recorded")
-    # Before 3.12 the bar is another: see matrix.py.
+    # Before 3.12 there is another limit: see instrumenter_table.py.
     if python >= (3, 12):
         ratio = recorded / added(row, "floor")
         yield at_most(f"{workload}: recorded / floor", 1.35, ratio, "×{:.2f}")
     if "not written" in row:
         writing = recorded - added(row, "not written")
         yield at_most(f"{workload}: writing a call", 4, writing, "{:.1f} ns")
-    for rival, bar in (("cProfile", 2.8), ("VizTracer", 1.6)):
+    for rival, limit in (("cProfile", 2.8), ("VizTracer", 1.6)):
         if rival in row:
             ratio = added(row, rival) / recorded
-            yield at_least(f"{workload}: {rival} / recorded", bar, ratio, "×{:.2f}")
+            yield at_least(f"{workload}: {rival} / recorded", limit, ratio, "×{:.2f}")
 
 
-def events_bars(events):
+def events_limits(events):
     table = events["ns"]
     row = table.get("builtin calls, --c-calls", {})
     if "recorded" in row and "cProfile" in row:
@@ -174,7 +174,7 @@ def events_bars(events):
         yield at_least("builtin calls: cProfile / recorded", 2.5, ratio, "×{:.2f}")
 
 
-def lines_bars(lines):
+def lines_limits(lines):
     row, elsewhere = lines["ns"], lines["elsewhere"]
     ratio = added(row, "recorded") / added(row, "floor")
     yield at_most("a line: recorded / floor", 1.3, ratio, "×{:.2f}")
@@ -186,61 +186,61 @@ def lines_bars(lines):
         yield at_most(f"fib: {where} / no lines", 1.02, ratio, "×{:.3f}")
 
 
-def at_most(what, bar, value, form):
-    return what, "≤ " + form.format(bar), form.format(value), value <= bar
+def at_most(what, limit, value, form):
+    return what, "≤ " + form.format(limit), form.format(value), value <= limit
 
 
-def at_least(what, bar, value, form):
-    return what, "≥ " + form.format(bar), form.format(value), value >= bar
+def at_least(what, limit, value, form):
+    return what, "≥ " + form.format(limit), form.format(value), value >= limit
 
 
 def per_us(figure):
     return figure["records_per_s"] / 1e6
 
 
-def first_sight_bars(first):
+def first_call_limits(first):
     best = first["ns_per_function"]
     added_us = (best["recorded"] - best["plain"]) / 1000
-    yield at_most("first sight of a function", 6, added_us, "{:.1f} µs")
+    yield at_most("first call of a function", 6, added_us, "{:.1f} µs")
 
 
-def churn_bars(churn):
+def churn_limits(churn):
     grown = churn["definition_bytes_grown"]
     yield at_most(
-        "definitions grown by 20 000 like functions", 0, grown, "{:.0f} bytes"
+        "definitions grown by 20 000 equal functions", 0, grown, "{:.0f} bytes"
     )
 
 
-def size_bars(size):
+def size_limits(size):
     found = size["bytes_per_call"]
     yield at_most("disk space of a call", 16.3, found, "{:.2f} bytes")
 
 
-def alone_bars(alone):
+def alone_limits(alone):
     excluded = alone["excluded"] / alone["alone"]
     yield at_most("excluded code", 1.02, excluded, "×{:.3f}")
     loaded = alone["loaded"] / alone["alone"]
     yield at_most("probe loaded, recording off", 1.005, loaded, "×{:.3f}")
 
 
-def startup_bars(startup):
+def startup_limits(startup):
     record_ms = (startup["record"] - startup["plain"]) * 1000
     yield at_most("cunei record -c pass, over python", 80, record_ms, "{:.1f} ms")
     import_ms = (startup["import"] - startup["plain"]) * 1000
     yield at_most("import cunei", 1, import_ms, "{:.2f} ms")
 
 
-def spawn_bars(spawn):
+def spawn_limits(spawn):
     child_ms = added(spawn, "recorded") / 1e6
     yield at_most("a child that does nothing", 15, child_ms, "{:.1f} ms")
 
 
-def reader_bars(reader):
+def reader_limits(reader):
     yield at_least("decoding, one core", 200, per_us(reader["decode"]), "{:.0f} M/s")
     yield at_least("report, one core", 60, per_us(reader["report"]), "{:.0f} M/s")
 
 
-def exports_bars(exports):
+def exports_limits(exports):
     rate = exports["perfetto"]["events_per_s"] / 1e6
     yield at_least("export to perfetto", 15, rate, "{:.1f} M/s")
     size = exports["perfetto"]["bytes_per_event"]
@@ -250,32 +250,32 @@ def exports_bars(exports):
         yield at_least(f"export to {name}", 50, rate, "{:.0f} M/s")
 
 
-def said_bars(said):
-    """Of each word alone; a block is one."""
+def user_event_limits(rows):
+    """Of each call alone; a block counts as one."""
     words = {
         name: row["off"] / (2 if " and " in name else 1)
-        for name, row in said.items()
-        if "to compare with" not in name
+        for name, row in rows.items()
+        if "for comparison" not in name
     }
     worst = max(words, key=words.get)
     found = duration(words[worst])
     yield f"not recorded: {worst}", "< 100 ns", found, words[worst] < 100
 
 
-BARS = {
-    "calls": calls_bars,
-    "events": events_bars,
-    "instrumenters": matrix.bars,
-    "lines": lines_bars,
-    "said": said_bars,
-    "first sight": first_sight_bars,
-    "churn": churn_bars,
-    "size": size_bars,
-    "alone": alone_bars,
-    "startup": startup_bars,
-    "spawn": spawn_bars,
-    "reader": reader_bars,
-    "exports": exports_bars,
+LIMITS = {
+    "calls": calls_limits,
+    "events": events_limits,
+    "instrumenters": instrumenter_table.limits,
+    "lines": lines_limits,
+    "user-events": user_event_limits,
+    "first call": first_call_limits,
+    "churn": churn_limits,
+    "size": size_limits,
+    "alone": alone_limits,
+    "startup": startup_limits,
+    "spawn": spawn_limits,
+    "reader": reader_limits,
+    "exports": exports_limits,
 }
 
 

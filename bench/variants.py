@@ -1,4 +1,4 @@
-"""What a program is timed under: each variant switches something on and off again."""
+"""The variants of a measurement: each switches something on and off."""
 
 import cProfile
 import ctypes
@@ -24,7 +24,7 @@ class Plain:
 
 
 class FloorCollector(floor.Floor):
-    """The floor, which also hears of garbage collections."""
+    """The floor, with a callback in gc.callbacks."""
 
     def __init__(self, *more):
         import cunei_floor
@@ -61,7 +61,7 @@ class Recording(Plain):
         self.definitions = sum(
             file.stat().st_size for file in self.folder.glob("*/metadata")
         )
-        # Not removed: ext4 looks at each file that is gone when it makes the next one.
+        # Not removed: ext4 looks at each deleted file when it creates the next one.
         for file in self.folder.glob("*/s*"):
             os.truncate(file, 0)
 
@@ -94,7 +94,7 @@ class Profile(Plain):
 
 
 class VizTracer(Plain):
-    """VizTracer with C functions ignored; it only fills memory."""
+    """VizTracer without C functions; it only fills memory."""
 
     def __init__(self):
         import viztracer

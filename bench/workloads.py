@@ -1,4 +1,4 @@
-"""What is timed: small programs that do little but what is to be timed.
+"""The workloads: small programs that do little but what is measured.
 
 Each takes a size and returns how many times it did that: entered functions, resumed
 generators or coroutines, raised exceptions, called builtins, collected garbage.
@@ -88,7 +88,7 @@ def run_builtins(count):
 
 
 def run_collections(count):
-    """With as many young objects each as make Python collect by itself."""
+    """Each with as many young objects as trigger a collection."""
     for _ in range(count):
         young = [[] for _ in range(700)]
         gc.collect(0)

@@ -1,12 +1,12 @@
-"""What a program says itself: what each word costs, recorded and not."""
+"""Regions, counters, marks and the like: the cost of each, recorded and not."""
 
 import threading
 
 from variants import Plain, Recording
 
 
-def words():
-    """Programs that say one thing over and over; each returns how often."""
+def calls():
+    """Programs that repeat one call; each returns how often."""
     import cunei
 
     items, tokens = cunei.counter("items"), cunei.tokens("decode")
@@ -99,8 +99,8 @@ def words():
 
     return {
         "nothing": nothing,
-        "a call of an empty function, to compare with": call,
-        "with lock: pass, to compare with": with_lock,
+        "a call of an empty function, for comparison": call,
+        "with lock: pass, for comparison": with_lock,
         "with region(name): pass": with_region,
         "region_begin(name) and region_end()": begin_and_end,
         "a call of a function with both and no more": call_begin_and_end,
@@ -116,7 +116,7 @@ def words():
 
 
 def switches():
-    """The same of what switches a recording, which is too slow to do it as often."""
+    """The same for switches of a recording, which are slower."""
     import cunei
 
     def disable(count):
@@ -138,11 +138,11 @@ def switches():
 
 
 def measure(best_turns, rounds):
-    """Nanoseconds of each, less those of a loop that says nothing."""
+    """Nanoseconds of each, less those of an empty loop."""
     kinds = {"off": Plain, "recorded": Recording}
     table = {
         name: best_turns(kinds, function, 2_000, rounds)[0]
-        for name, function in words().items()
+        for name, function in calls().items()
     }
     for name, function in switches().items():
         row = best_turns({"off": Plain}, function, 2_000, rounds)[0]

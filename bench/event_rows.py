@@ -1,4 +1,4 @@
-"""What else is recorded besides calls: a row of the table each."""
+"""Events other than calls: a row of the table each."""
 
 import functools
 import typing
@@ -12,8 +12,8 @@ class Row(typing.NamedTuple):
     function: typing.Callable
     size: int
     unit: str
-    events: tuple = ()  # that the floor hears of besides those of functions
-    collector: bool = False  # whether it hears of garbage collections
+    events: tuple = ()  # of the floor, besides those of functions
+    collector: bool = False  # whether the floor has a callback in gc.callbacks
     options: dict = {}  # of the recording
     threads: bool = False  # whether it has more than one
 

@@ -1,9 +1,9 @@
 """Programs that are recorded under a budget: bench/budget.py runs them by name.
 
-    python budgeted.py NAME
+    python budget_programs.py NAME
 
-The last line says, as JSON, the CPU seconds of the process up to the points between
-which time is compared, and the true number of calls where it is not the same each time.
+The last line is JSON: the CPU seconds of the process at the points between which the
+time is compared, and the true number of calls if it differs from run to run.
 """
 
 import json
@@ -13,7 +13,7 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "examples"))
 
-# So long, by CPU time, a program runs before what is measured of it begins.
+# CPU seconds that a program runs before its measurement begins.
 WARM_UP = 2
 
 SQL = """
@@ -43,7 +43,7 @@ def call_empty(rounds):
 
 
 def call_in_stretches(rounds):
-    """The same, now and then, between stretches of something else."""
+    """The same, at times, between stretches of something else."""
     for i in range(rounds):
         if i % 3 == 0:
             call_empty(1 + i % 2)
@@ -92,7 +92,7 @@ def run_templates(rounds):
     prepare_templates()(rounds)
 
 
-# What makes a program ready, and returns it; its rounds, of some seconds.
+# A function that prepares a program and returns it; its rounds, some seconds.
 PROGRAMS = {
     "loop over an empty function": (lambda: call_empty, 600),
     "parser (sqlglot)": (prepare_parser, 2500),
@@ -115,10 +115,10 @@ def main(name):
             warm_ups += 1
     warm = time.process_time()
     function(rounds)
-    told = {"begin": begin, "ready": ready, "warm": warm, "end": time.process_time()}
+    figures = {"begin": begin, "ready": ready, "warm": warm, "end": time.process_time()}
     if name == WARMED:
-        told["calls"] = (warm_ups + rounds) * CALLS
-    print(json.dumps(told))
+        figures["calls"] = (warm_ups + rounds) * CALLS
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Programs whose functions are left out: prints CPU nanoseconds, or ratios, as JSON.
+"""Programs for filters.py: prints CPU nanoseconds, or ratios, as JSON.
 
-    python filtered.py ROUNDS excluded FOLDER   what that costs: ratios by kind and row
-    python filtered.py ROUNDS copies            a program for `cunei filter`: PROGRAMS
-    python filtered.py ROUNDS switches FOLDER   what is chosen while it runs
+    python filter_programs.py ROUNDS excluded FOLDER   cost of excluded code
+    python filter_programs.py ROUNDS copies            one of PROGRAMS
+    python filter_programs.py ROUNDS switches FOLDER   cost of switches
 
 filters.py starts each in a process of its own.
 """
@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 
-import budgeted
+import budget_programs
 
 
 def fib(n):
@@ -48,7 +48,7 @@ def catch(size):
 
 
 def average(values):
-    """Tiny functions of the standard library, and some that are not."""
+    """Tiny functions of the standard library, and some larger ones."""
     total = fractions.Fraction(0)
     for value in values:
         total += value
@@ -63,7 +63,7 @@ def print_copies(size):
 
 
 def read_json(size):
-    """The reader of JSON that is written in Python."""
+    """The JSON reader that is written in Python."""
     decoder = json.JSONDecoder()
     decoder.parse_string = json.decoder.py_scanstring
     decoder.scan_once = json.scanner.py_make_scanner(decoder)
@@ -77,13 +77,13 @@ def write_tree(size):
         ast.unparse(tree)
 
 
-# For `cunei filter`: of realistic density of calls, each round a fraction of a second.
+# For `cunei filter`: a realistic density of calls, a fraction of a second per round.
 PROGRAMS = {
     "copies": (print_copies, 240),
     "JSON": (read_json, 8000),
     "syntax trees": (write_tree, 4),
-    "parser (sqlglot)": (budgeted.run_parser, 60),
-    "templates (jinja2)": (budgeted.run_templates, 60),
+    "parser (sqlglot)": (budget_programs.run_parser, 60),
+    "templates (jinja2)": (budget_programs.run_templates, 60),
 }
 
 ROWS = {
@@ -94,7 +94,7 @@ ROWS = {
 
 
 def best(rounds, function, size):
-    """It is the one that is recorded where only one is."""
+    """If only one function is recorded, it is this one."""
     least = float("inf")
     for _ in range(rounds):
         begin = time.process_time_ns()
@@ -104,7 +104,7 @@ def best(rounds, function, size):
 
 
 def guarded(rounds, function, size):
-    """The same with a handler: where it is recorded, more must be heard of."""
+    """The same with a handler, for which more events must be set."""
     try:
         return best(rounds, function, size)
     except KeyError:
@@ -116,7 +116,7 @@ def fail_once():
 
 
 class Recorded:
-    """All but these functions is left out."""
+    """Only these functions are recorded."""
 
     def __init__(self, folder, *names, fails=False):
         self.folder = folder
@@ -132,7 +132,7 @@ class Recorded:
 
 
 class Idle:
-    """What CPython itself takes for these events: nobody does anything about them."""
+    """What CPython itself takes for these events: the callbacks do nothing."""
 
     TOOL = 3
 
@@ -162,7 +162,7 @@ class Plain:
         return guarded(BATCH, function, size)
 
 
-# So few that some of their turns are not disturbed on a machine that does more.
+# Few enough that some turns run undisturbed on a busy machine.
 BATCH = 6
 SMALL = {"calls": 15, "generators": 8000, "exceptions": 800}
 
@@ -173,7 +173,7 @@ def kinds_of(folder):
         "nothing recorded": Recorded(folder, "nothing"),
         "one function recorded": Recorded(folder, "best"),
         "one with a handler": Recorded(folder, "best", "guarded"),
-        "one that has failed": Recorded(
+        "one that has raised": Recorded(
             folder, "best", "guarded", "fail_once", fails=True
         ),
     }
@@ -220,7 +220,7 @@ def decide(size):
 
 
 def measure_switches(rounds, folder):
-    """Nanoseconds of one turn each; the functions above have been called."""
+    """Nanoseconds of one switch; the functions above have been called."""
     idle = best(rounds, switch, 1000) / 1000
     with cunei.record(folder):
         for function, size in ROWS.values():
@@ -244,5 +244,5 @@ elif __name__ == "__main__":
     program, size = PROGRAMS[sys.argv[2]]
     for _ in range(int(sys.argv[1])):
         program(size)
-    # Of the whole process: that is what a filter promises something of.
+    # Of the whole process, as the estimate of a filter is.
     print(time.process_time_ns())

@@ -1,4 +1,4 @@
-"""What only shows from outside a process: start-up, reading, code left alone."""
+"""Costs that show only from outside a process: start-up, children, reading."""
 
 import json
 import os
@@ -17,7 +17,7 @@ DEVNULL = subprocess.DEVNULL
 def measure_alone(python):
     """Code that is not recorded, each kind in processes of its own, taking turns.
 
-    Many of them: where a process finds its memory makes a difference of two percent.
+    Many of them: the place of its memory changes a process by two percent.
     """
     best = {}
     for _ in range(python.rounds * 8 // 5):
@@ -50,7 +50,7 @@ def timed(command):
 
 
 def peak_memory(command):
-    """The most memory that a command holds, in bytes, as the kernel saw it last."""
+    """The peak memory of a command in bytes, as the kernel reports it."""
     peak = 0
     process = start(command)
     while process.poll() is None:
@@ -91,13 +91,13 @@ def measure_spawn(python, scratch):
 
 
 def best_rate(records, command, rounds=5):
-    """Records per second at best, and the memory that took."""
+    """Records per second at best, and the memory that it took."""
     best = min(timed(command) for _ in range(rounds))
     return {"records_per_s": records / best, "memory_bytes": peak_memory(command)}
 
 
 def measure_reader(python, scratch):
-    """How fast traces are read, and babeltrace2 beside it."""
+    """How fast traces are read, beside babeltrace2."""
     traces = {}
     for name in ("big trace", "small trace"):
         folder = scratch / name.replace(" ", "-")

@@ -1,4 +1,4 @@
-"""Every instrumenter on every Python: how many times what a program takes plainly."""
+"""Every instrumenter on every Python, as a multiple of the plain run time."""
 
 ORDER = (
     "monitoring floor",
@@ -13,11 +13,11 @@ ORDER = (
 
 
 def show(found):
-    """One table a workload, a row a Python, from those that were measured."""
+    """One table per workload, one row per measured Python."""
     found = [figures for figures in found if "instrumenters" in figures]
     rows = found[0]["instrumenters"]["ns"] if found else ()
     for workload in rows:
-        print(f"\n{workload}: × the time without, recorded to disk or at the least")
+        print(f"\n{workload}: × the plain time; floor: the least of a hook")
         heads = "".join(f"{name:>20}" for name in ORDER)
         print(f"  {'':<10}{'plain':>9}{heads}")
         for figures in sorted(found, key=lambda figures: age(figures["python"])):
@@ -27,7 +27,7 @@ def show(found):
 
 
 def age(version):
-    """3.9 is older than 3.10; without a GIL it is the last of all."""
+    """Sorts 3.9 before 3.10, and free-threaded builds last."""
     numbers = [int(part) for part in version.rstrip("t").split(".")]
     return version.endswith("t"), numbers
 
@@ -36,8 +36,8 @@ def cell(row, name):
     return f"×{row[name] / row['plain']:.2f}" if name in row else "–"
 
 
-def bars(instrumenters):
-    """What is recorded by default on 3.9 to 3.11 is cheaper than a counter of calls."""
+def limits(instrumenters):
+    """On 3.9 to 3.11 the default hook should cost less than a counter of calls."""
     if not (3, 9) <= tuple(instrumenters["python"]) < (3, 12):
         return
     for workload, row in instrumenters["ns"].items():
