@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/function_labels.h"
 #include "export/put_number.h"
@@ -204,7 +205,7 @@ static int put_begin(struct cunei_encoding *encoding,
     struct cunei_buffer *out = &encoding->out;
     size_t size = 0;
     const char *label =
-        cunei_function_labels_find(encoding->labels, call->function, &size);
+        cunei_function_labels_find(encoding->shared, call->function, &size);
     char *at = cunei_buffer_room(out, HEAD + size);
 
     if (!at)
@@ -240,11 +241,12 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     }
     /* Under a key that no begin has: viewers merge both ends' key by key. */
     for (size_t i = 0; i < call->late_count; i++) {
-        struct cunei_user_event_text name = cunei_user_event_name(call->late[i]);
+        struct cunei_user_event_text name =
+            cunei_user_event_name(call->late_parameters[i]);
         cunei_buffer_append_text(out, i == 0 ? ",\"parameters\":{" : ",");
         cunei_text_json(out, name.data, name.size);
         cunei_buffer_append_text(out, ":");
-        cunei_user_event_format(call->late[i], true, out);
+        cunei_user_event_format(call->late_parameters[i], true, out);
     }
     if (call->late_count > 0)
         cunei_buffer_append_text(out, "}");
@@ -282,18 +284,6 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     return rc;
 }
 
-static void put_exception(struct cunei_encoding *encoding,
-                          const struct cunei_exception *event, uint64_t time)
-{
-    struct cunei_buffer *out = &encoding->out;
-
-    open_event(encoding, 'i', time);
-    cunei_buffer_append_text(out, ",\"s\":\"t\",\"cat\":\"exception\"");
-    put_key(out, "name");
-    cunei_text_json(out, event->type, strnlen(event->type, event->length));
-    cunei_buffer_format(out, ",\"args\":{\"line\":%" PRIu32 "}},\n", event->line);
-}
-
 /* An event with a duration, which nests by its time wherever it is told. */
 static int put_pause(struct cunei_encoding *encoding,
                      const struct cunei_gc_pause *pause)
@@ -316,8 +306,8 @@ static int put_pause(struct cunei_encoding *encoding,
 }
 
 /* A track of its own; there is no place in it for what is no number. */
-static void put_counter(struct cunei_encoding *encoding,
-                        const struct cunei_counter *counter, uint64_t time)
+static int put_counter(struct cunei_encoding *encoding,
+                       const struct cunei_counter *counter, uint64_t time)
 {
     bool is_double = counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE;
     const struct cunei_function *names =
@@ -325,98 +315,30 @@ static void put_counter(struct cunei_encoding *encoding,
     struct cunei_buffer *out = &encoding->out;
 
     if (!names || !isfinite(cunei_user_event_number(counter->total, is_double)))
-        return;
+        return 0;
     open_event(encoding, 'C', time);
     put_key(out, "name");
     cunei_text_json(out, names->qualname, strlen(names->qualname));
     cunei_buffer_append_text(out, ",\"cat\":\"counter\",\"args\":{\"value\":");
     cunei_user_event_format_number(counter->total, is_double, true, out);
     cunei_buffer_append_text(out, "}},\n");
+    return 0;
 }
 
-static void open_instant(struct cunei_encoding *encoding, const char *category,
-                         const char *name, size_t size, uint64_t time)
+static int put_instant(struct cunei_encoding *encoding,
+                       const struct cunei_instant *instant, uint64_t time)
 {
     struct cunei_buffer *out = &encoding->out;
 
     open_event(encoding, 'i', time);
-    cunei_buffer_format(out, ",\"s\":\"t\",\"cat\":\"%s\"", category);
+    cunei_buffer_format(out, ",\"s\":\"t\",\"cat\":\"%s\"", instant->category);
     put_key(out, "name");
-    cunei_text_json(out, name, size);
-}
-
-/* A mark; metadata; a parameter that is not told with what it is of. */
-static void put_value(struct cunei_encoding *encoding,
-                      const struct cunei_user_value *value, const char *category,
-                      uint64_t time)
-{
-    struct cunei_user_event_text name = cunei_user_event_name(value);
-    struct cunei_buffer *out = &encoding->out;
-
-    open_instant(encoding, category, name.data, name.size, time);
-    if (value->kind != CUNEI_VALUE_NONE) {
-        cunei_buffer_append_text(out, ",\"args\":{\"value\":");
-        cunei_user_event_format(value, true, out);
-        cunei_buffer_append_text(out, "}");
-    }
+    cunei_text_json(out, instant->name, instant->name_size);
+    if (instant->detail_count > 0)
+        put_key(out, "args");
+    cunei_instant_put_json(instant, out);
     cunei_buffer_append_text(out, "},\n");
-}
-
-/* The name of what calls of a function are. */
-static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
-                   uint64_t time)
-{
-    struct cunei_user_event_text name = cunei_user_event_name(tag);
-    const struct cunei_function *function =
-        cunei_trace_function(encoding->process, tag->target);
-    const char *of = function ? function->qualname : "?";
-
-    open_instant(encoding, "region", name.data, name.size, time);
-    cunei_buffer_append_text(&encoding->out, ",\"args\":{\"function\":");
-    cunei_text_json(&encoding->out, of, strlen(of));
-    cunei_buffer_append_text(&encoding->out, "}},\n");
     return 0;
-}
-
-static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
-                      uint64_t time)
-{
-    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
-    const struct cunei_function *names =
-        cunei_trace_function(encoding->process, token->name);
-    const char *name = names ? names->qualname : "?";
-
-    open_instant(encoding, "token", name, strlen(name), time);
-    cunei_buffer_format(
-        &encoding->out, ",\"args\":{\"stream\":%" PRIu64 ",\"%s\":%" PRIu32 "}},\n",
-        token->serial, phases[cunei_record_phase(token->record)], token->count);
-}
-
-static void put_said(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
-{
-    const struct cunei_user_value *value = (const void *)event;
-
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_COUNTER:
-        put_counter(encoding, (const void *)event, time);
-        break;
-    case CUNEI_CLASS_MARK:
-        put_value(encoding, value, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark",
-                  time);
-        break;
-    case CUNEI_CLASS_PARAMETER:
-        put_value(encoding, value, "parameter", time);
-        break;
-    case CUNEI_CLASS_METADATA:
-        put_value(encoding, value, "metadata", time);
-        break;
-    case CUNEI_CLASS_TOKEN:
-        put_token(encoding, (const void *)event, time);
-        break;
-    default:
-        break;
-    }
 }
 
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
@@ -424,33 +346,18 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
 {
     const struct cunei_thread_name *name = (const void *)event;
 
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_EXCEPTION:
-        if (cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER)
-            put_exception(encoding, (const void *)event, time);
-        break;
-    case CUNEI_CLASS_THREAD_NAME:
-        return put_name(encoding, "thread_name", name->name,
-                        strnlen(name->name, name->length));
-    default:
-        put_said(encoding, event, time);
-        break;
-    }
-    return 0;
+    (void)time;
+    if (cunei_record_class(event[0]) != CUNEI_CLASS_THREAD_NAME)
+        return 0;
+    return put_name(encoding, "thread_name", name->name,
+                    strnlen(name->name, name->length));
 }
 
-static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *loss)
 {
-    struct cunei_buffer *out = &encoding->out;
+    const struct cunei_instant instant = cunei_instant_of_loss(loss);
 
-    open_event(encoding, 'i', gap->end);
-    cunei_buffer_append_text(out, ",\"s\":\"t\",\"name\":\"events were lost\","
-                                  "\"cat\":\"lost\",\"args\":{\"count\":");
-    if (gap->count > 0)
-        cunei_buffer_format(out, "%" PRIu64 "}},\n", gap->count);
-    else
-        cunei_buffer_append_text(out, "\"not known\"}},\n");
-    return 0;
+    return put_instant(encoding, &instant, loss->end);
 }
 
 static void release(struct cunei_encoding *encoding)
@@ -466,11 +373,12 @@ static const struct cunei_encoder encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
+    .counter = put_counter,
+    .instant = put_instant,
     .event = put_event,
-    .tag = put_tag,
     .pause = put_pause,
     .lost = put_lost,
-    .has_late = true,
+    .has_late_parameters = true,
     .prepare = prepare,
     .dispose = cunei_function_labels_free,
     .release = release,

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/function_labels.h"
 #include "export/name.h"
@@ -160,9 +161,9 @@ static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
     uint64_t duration_ns = end_ns - row.start_ns;
     size_t size = 0, parent_size = 0;
     const char *name =
-        cunei_function_labels_find(encoding->labels, row.function, &size);
+        cunei_function_labels_find(encoding->shared, row.function, &size);
     const char *parent_name =
-        parent ? cunei_function_labels_find(encoding->labels, parent->function,
+        parent ? cunei_function_labels_find(encoding->shared, parent->function,
                                             &parent_size)
                : "";
     char *at = cunei_buffer_room(&encoding->out, ROW_ROOM + size + parent_size);
@@ -293,126 +294,53 @@ static int pass_gap(struct cunei_encoding *encoding, const struct cunei_loss *ga
     return 0;
 }
 
-/* A row of what the program said itself: it takes no time, and stands in a stretch. */
-static void put_said(struct cunei_encoding *encoding, const char *kind,
-                     const char *name, size_t size, const struct cunei_buffer *json)
+/* A row of an instant: it takes no time, and belongs to the innermost stretch. */
+static void put_instant_row(struct cunei_encoding *encoding,
+                            const struct cunei_instant *instant)
 {
     struct state *state = encoding->state;
     struct row *parent = state->count > 0 ? &state->rows[state->count - 1] : NULL;
-    struct cunei_buffer *out = &encoding->out;
+    struct cunei_buffer *out = &encoding->out, json = {0};
     size_t parent_size = 0;
     const char *parent_name =
-        parent ? cunei_function_labels_find(encoding->labels, parent->function,
+        parent ? cunei_function_labels_find(encoding->shared, parent->function,
                                             &parent_size)
                : "";
 
+    cunei_instant_put_json(instant, &json);
     cunei_buffer_format(out, "%" PRIu32 ",%" PRIu32 ",", state->pid, state->tid);
-    put_field(out, name, size);
+    put_field(out, instant->name, instant->name_size);
     cunei_buffer_format(out, ",%" PRIu64 ",0,0,%" PRIu32 ",", state->last_ns,
                         state->count);
     cunei_buffer_append(out, parent_name, parent_size);
-    cunei_buffer_format(out, ",%s,,", kind);
-    put_field(out, json->data ? json->data : "", json->size);
+    cunei_buffer_format(out, ",%s,,", instant->category);
+    put_field(out, json.data ? json.data : "", json.size);
     cunei_buffer_append_text(out, "\n");
-    out->failed |= json->failed;
-}
-
-static void put_value(struct cunei_encoding *encoding, const char *kind,
-                      const struct cunei_user_value *value)
-{
-    struct cunei_user_event_text name = cunei_user_event_name(value);
-    struct cunei_buffer json = {0};
-
-    if (value->kind != CUNEI_VALUE_NONE) {
-        cunei_buffer_append_text(&json, "{\"value\":");
-        cunei_user_event_format(value, true, &json);
-        cunei_buffer_append_text(&json, "}");
-    }
-    put_said(encoding, kind, name.data, name.size, &json);
+    out->failed |= json.failed;
     cunei_buffer_fini(&json);
 }
 
-static const char *name_of(const struct cunei_encoding *encoding, uint32_t id)
+/* An exception is the outcome of the stretches that it ends. */
+static int put_instant(struct cunei_encoding *encoding,
+                       const struct cunei_instant *instant, uint64_t time)
 {
-    const struct cunei_function *names = cunei_trace_function(encoding->process, id);
-    return names ? names->qualname : "?";
-}
-
-static void put_counter(struct cunei_encoding *encoding,
-                        const struct cunei_counter *counter)
-{
-    const char *name = name_of(encoding, counter->counter);
-    struct cunei_buffer json = {0};
-
-    cunei_buffer_append_text(&json, "{\"value\":");
-    cunei_user_event_format_number(
-        counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &json);
-    if (cunei_record_phase(counter->record) == CUNEI_PHASE_RESUME) {
-        cunei_buffer_append_text(&json, ",\"added\":");
-        cunei_user_event_format_number(
-            counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &json);
-    }
-    cunei_buffer_append_text(&json, "}");
-    put_said(encoding, "counter", name, strlen(name), &json);
-    cunei_buffer_fini(&json);
-}
-
-/* The name of what calls of a function are. */
-static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
-                   uint64_t time)
-{
-    struct cunei_user_event_text name = cunei_user_event_name(tag);
-    struct cunei_buffer json = {0};
-    size_t size = 0;
-    const char *of = cunei_function_labels_find(encoding->labels, tag->target, &size);
+    struct cunei_instant row = *instant;
 
     (void)ns_of(encoding, time);
-    cunei_buffer_append_text(&json, "{\"function\":");
-    cunei_text_json(&json, of, size);
-    cunei_buffer_append_text(&json, "}");
-    put_said(encoding, "region", name.data, name.size, &json);
-    cunei_buffer_fini(&json);
+    if (instant->class == CUNEI_CLASS_EXCEPTION)
+        return 0;
+    if (instant->class == CUNEI_CLASS_TAG) /* functions have their module here */
+        row.details[0].text = cunei_function_labels_find(
+            encoding->shared, instant->value->target, &row.details[0].size);
+    put_instant_row(encoding, &row);
     return 0;
 }
 
-static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token)
+static int pass_event(struct cunei_encoding *encoding, const uint64_t *event,
+                      uint64_t time)
 {
-    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
-    const char *name = name_of(encoding, token->name);
-    struct cunei_buffer json = {0};
-
-    cunei_buffer_format(&json, "{\"stream\":%" PRIu64 ",\"%s\":%" PRIu32 "}",
-                        token->serial, phases[cunei_record_phase(token->record)],
-                        token->count);
-    put_said(encoding, "token", name, strlen(name), &json);
-    cunei_buffer_fini(&json);
-}
-
-static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
-{
-    const struct cunei_user_value *value = (const void *)event;
-
+    (void)event;
     (void)ns_of(encoding, time);
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_COUNTER:
-        put_counter(encoding, (const void *)event);
-        break;
-    case CUNEI_CLASS_MARK:
-        put_value(encoding, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark", value);
-        break;
-    case CUNEI_CLASS_PARAMETER:
-        put_value(encoding, "parameter", value);
-        break;
-    case CUNEI_CLASS_METADATA:
-        put_value(encoding, "metadata", value);
-        break;
-    case CUNEI_CLASS_TOKEN:
-        put_token(encoding, (const void *)event);
-        break;
-    default:
-        break;
-    }
     return 0;
 }
 
@@ -460,8 +388,8 @@ static const struct cunei_encoder encoder = {
     .adopt = adopt,
     .begin = begin_row,
     .end = end_row,
-    .event = put_event,
-    .tag = put_tag,
+    .instant = put_instant,
+    .event = pass_event,
     .lost = pass_gap,
     .prepare = prepare,
     .dispose = cunei_function_labels_free,

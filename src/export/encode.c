@@ -3,483 +3,379 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cores.h"
+#include "base/units.h"
+#include "base/work_pool.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/selection.h"
-#include "trace/stream_split.h"
+#include "export/stream_encoding.h"
+#include "trace/pieces.h"
 
-#define PIECE_BYTES ((uint64_t)1 << 20)
+#define PIECE_BYTES (1 * CUNEI_MIB)
 #define WORKERS_MAX 64u
-/* Pieces that may be ready before their turn comes, for each worker. */
-#define AHEAD 3u
-/* Bytes of pieces that wait for their turn: beyond that, nobody works ahead.  A piece
- * has some ten times those of the file, unless names in it are very long. */
-#define READY_MAX ((size_t)128 << 20)
+/* Pieces that may be ready before their turn comes, for each worker, and their bytes:
+ * some ten times those in the trace, unless names are very long. */
+#define AHEAD     3u
+#define READY_MAX ((size_t)(128 * CUNEI_MIB))
 /* A buffer that became larger is not kept for the next piece. */
-#define KEPT_MAX ((size_t)16 << 20)
+#define KEPT_MAX (16 * CUNEI_MIB)
 
-/* A range of a stream's file. */
-struct piece {
-    size_t process; /* index in the trace */
-    const struct cunei_trace_stream *stream;
-    uint64_t begin, end;
-};
-
-/* A process under way. */
-struct told_process {
-    size_t piece_count; /* that are not yet written */
-    void *labels;
+/* What the pieces of a process share. */
+struct process {
+    size_t left; /* pieces that are not written yet */
+    void *shared;
     bool is_prepared;
 };
 
-/* A piece under way. */
+/* A piece that is encoded, or waits to be written. */
 struct slot {
     struct cunei_encoding encoding;
-    struct cunei_encoding_job told;
-    bool is_done; /* under the lock */
-    int rc;
+    struct cunei_stream_encoding stream;
 };
 
-struct telling {
+struct job {
     struct cunei_export *export;
     const struct cunei_encoder *encoder;
-    struct piece *pieces; /* owned, as the next two */
-    size_t piece_count;
-    struct told_process *processes;
-    struct slot *slots;
-    size_t slot_count;
+    struct cunei_trace_pieces pieces;
     uint64_t total_bytes, done_bytes;
+    struct process *processes; /* owned; `lock` is for their preparation */
     pthread_mutex_t lock;
-    pthread_cond_t ready;  /* a piece is done */
-    pthread_cond_t wanted; /* a slot is free */
-    size_t next;           /* piece to be told … */
-    size_t written;        /* … and how many were written */
-    size_t ready_bytes;    /* of those that are done, and not written */
-    bool is_over;
-    const struct cunei_trace_stream *last_stream; /* of what was written last, … */
+    struct slot *slots; /* owned: by piece modulo their number */
+    size_t slot_count;
+
+    /* Of the calling thread, which writes. */
+    struct cunei_piece_join join;
+    struct cunei_encoding joined;                 /* its encoding … */
+    uint64_t join_count;                          /* … and how many there were */
+    const struct cunei_trace_stream *last_stream; /* what was written last … */
     uint64_t last_sequence;                       /* … and its last packet */
-    uint64_t seam_number; /* encodings behind those of the pieces */
 };
 
-static int add_pieces(struct telling *telling, size_t process,
-                      const struct cunei_trace_stream *stream)
+static int cut_streams(struct job *job)
 {
-    const struct cunei_trace_process *owner =
-        &telling->export->trace->processes[process];
-    uint64_t *offsets = NULL;
-    size_t count = 0;
-
-    int rc = cunei_trace_split(owner, stream, PIECE_BYTES, &offsets, &count);
-    if (rc < 0 || count == 0) {
-        /* The reader will meet the same trouble, and say what it is. */
-        free(offsets);
-        offsets = calloc(1, sizeof(*offsets));
-        count = 1;
-    }
-    struct piece *pieces =
-        realloc(telling->pieces, (telling->piece_count + count) * sizeof(*pieces));
-    if (pieces)
-        telling->pieces = pieces;
-    if (!pieces || !offsets) {
-        free(offsets);
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < count; i++)
-        pieces[telling->piece_count++] = (struct piece){
-            .process = process,
-            .stream = stream,
-            .begin = offsets[i],
-            .end = i + 1 < count ? offsets[i + 1] : UINT64_MAX,
-        };
-    telling->processes[process].piece_count += count;
-    telling->total_bytes += stream->size;
-    free(offsets);
-    return 0;
-}
-
-static int cut_streams(struct telling *telling)
-{
-    const struct cunei_trace *trace = telling->export->trace;
+    const struct cunei_trace *trace = job->export->trace;
     int rc = 0;
 
     for (size_t i = 0; i < trace->process_count; i++) {
         const struct cunei_trace_process *process = &trace->processes[i];
-        if (!telling->export->selections[i].is_wanted)
+        size_t before = job->pieces.count;
+        if (!job->export->selections[i].is_wanted)
             continue;
         for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
-            if (process->streams[j].stream_class == CUNEI_STREAM_EVENTS)
-                rc = add_pieces(telling, i, &process->streams[j]);
+            const struct cunei_trace_stream *stream = &process->streams[j];
+            if (stream->stream_class != CUNEI_STREAM_EVENTS)
+                continue;
+            rc = cunei_trace_pieces_add(&job->pieces, process, i, stream, PIECE_BYTES);
+            job->total_bytes += stream->size;
         }
+        job->processes[i].left = job->pieces.count - before;
     }
     return rc;
 }
 
-/* Under the lock: what the pieces of a process share. */
-static int prepare(struct telling *telling, size_t index)
+static int prepare(struct job *job, size_t index)
 {
-    struct told_process *process = &telling->processes[index];
-    const struct cunei_encoder *encoder = telling->encoder;
+    struct process *process = &job->processes[index];
+    const struct cunei_encoder *encoder = job->encoder;
 
-    if (process->is_prepared || !encoder->prepare)
+    if (!encoder->prepare)
         return 0;
-    process->labels =
-        encoder->prepare(telling->export, &telling->export->trace->processes[index]);
-    process->is_prepared = process->labels != NULL;
-    return process->is_prepared ? 0 : -ENOMEM;
+    (void)pthread_mutex_lock(&job->lock);
+    if (!process->is_prepared)
+        process->shared =
+            encoder->prepare(job->export, &job->export->trace->processes[index]);
+    process->is_prepared = process->shared != NULL;
+    int rc = process->is_prepared ? 0 : -ENOMEM;
+    (void)pthread_mutex_unlock(&job->lock);
+    return rc;
 }
 
-static void dispose(struct telling *telling, size_t index)
+static void dispose(struct job *job, size_t index)
 {
-    struct told_process *process = &telling->processes[index];
+    struct process *process = &job->processes[index];
 
-    if (process->is_prepared && telling->encoder->dispose)
-        telling->encoder->dispose(process->labels);
+    if (process->is_prepared && job->encoder->dispose)
+        job->encoder->dispose(process->shared);
     process->is_prepared = false;
 }
 
-/* Everything but the number and the memory of its bytes. */
-static int begin_encoding(struct telling *telling, struct cunei_encoding *encoding,
+/* Everything but the number; memory of an earlier use is used again. */
+static int begin_encoding(struct job *job, struct cunei_encoding *encoding,
                           size_t process)
 {
+    const struct cunei_encoder *encoder = job->encoder;
+    struct cunei_call_arguments arguments = encoding->arguments;
     struct cunei_buffer out = encoding->out;
-    struct cunei_call_arguments pending = encoding->pending;
     void *state = encoding->state;
 
-    if (state && telling->encoder->release)
-        telling->encoder->release(encoding);
+    if (state && encoder->release)
+        encoder->release(encoding);
     cunei_late_parameters_fini(&encoding->late);
-    if (!state && telling->encoder->state_size > 0)
-        state = malloc(telling->encoder->state_size);
-    if (!state && telling->encoder->state_size > 0)
+    if (!state && encoder->state_size > 0)
+        state = malloc(encoder->state_size);
+    if (!state && encoder->state_size > 0)
         return -ENOMEM;
     if (state)
-        memset(state, 0, telling->encoder->state_size);
+        memset(state, 0, encoder->state_size);
     if (out.capacity > KEPT_MAX)
         cunei_buffer_fini(&out);
     cunei_buffer_clear(&out);
     *encoding = (struct cunei_encoding){
-        .export = telling->export,
-        .encoder = telling->encoder,
-        .process = &telling->export->trace->processes[process],
-        .wall = &telling->export->selections[process].wall,
-        .kinds = cunei_trace_kinds(&telling->export->trace->processes[process]),
-        .labels = telling->processes[process].labels,
+        .export = job->export,
+        .encoder = encoder,
+        .process = &job->export->trace->processes[process],
+        .wall = &job->export->selections[process].wall,
+        .kinds = cunei_trace_kinds(&job->export->trace->processes[process]),
+        .shared = job->processes[process].shared,
         .state = state,
         .out = out,
-        .pending = {.values = pending.values, .capacity = pending.capacity},
+        .arguments = {.items = arguments.items, .capacity = arguments.capacity},
     };
     return 0;
 }
 
-static void release(const struct telling *telling, struct cunei_encoding *encoding)
+static void release(struct cunei_encoding *encoding)
 {
-    if (encoding->state && telling->encoder->release)
-        telling->encoder->release(encoding);
+    if (encoding->state && encoding->encoder->release)
+        encoding->encoder->release(encoding);
     free(encoding->state);
     cunei_late_parameters_fini(&encoding->late);
-    free(encoding->pending.values);
+    cunei_call_arguments_fini(&encoding->arguments);
     cunei_buffer_fini(&encoding->out);
     encoding->state = NULL;
-    encoding->pending.values = NULL;
 }
 
-static int tell_piece(struct telling *telling, struct slot *slot, size_t index)
+static struct slot *slot_of(struct job *job, size_t piece)
 {
-    const struct piece *piece = &telling->pieces[index];
-    const struct cunei_encoder *encoder = telling->encoder;
+    return &job->slots[piece % job->slot_count];
+}
+
+static int begin_piece(struct job *job, struct slot *slot, size_t index)
+{
+    size_t process = job->pieces.items[index].process;
+    struct cunei_cut cut = slot->stream.cut;
+
+    int rc = prepare(job, process);
+    if (rc == 0)
+        rc = begin_encoding(job, &slot->encoding, process);
+    slot->encoding.number = index;
+    slot->stream = (struct cunei_stream_encoding){
+        .spans = {.methods = &cunei_encoding_methods,
+                  .context = &slot->encoding,
+                  .kinds = slot->encoding.kinds},
+        .cut = cut,
+    };
+    return rc;
+}
+
+static int encode_piece(void *context, unsigned worker, size_t index, size_t *bytes)
+{
+    struct job *job = context;
+    const struct cunei_trace_piece *piece = &job->pieces.items[index];
+    struct slot *slot = slot_of(job, index);
     struct cunei_trace_reader reader;
 
-    int rc = begin_encoding(telling, &slot->encoding, piece->process);
+    (void)worker;
+    int rc = begin_piece(job, slot, index);
+    if (rc == 0)
+        rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
+                                     piece->begin, piece->end);
     if (rc < 0)
         return rc;
-    slot->encoding.number = index;
-    slot->told.story =
-        (struct cunei_spans){.methods = &cunei_call_arguments_methods,
-                             .context = &slot->encoding,
-                             .kinds = cunei_trace_kinds(slot->encoding.process)};
-    slot->told.bytes = slot->told.missing_packets = 0;
-    slot->told.has_packets = slot->told.is_damaged = false;
-    rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
-                                 piece->begin, piece->end);
-    if (rc < 0)
-        return rc;
-    rc = cunei_encode_packets(&telling->export->selections[piece->process], &slot->told,
-                              &slot->encoding, &reader, NULL);
+    rc = cunei_stream_encoding_read(&slot->stream,
+                                    &job->export->selections[piece->process],
+                                    &slot->encoding, &reader);
     cunei_trace_reader_close(&reader);
     if (rc == 0)
-        rc = cunei_spans_end(&slot->told.story);
-    if (rc == 0)
-        rc = cunei_late_parameters_flush(&slot->encoding);
-    if (rc == 0 && encoder->finish)
-        rc = encoder->finish(&slot->encoding);
+        rc = cunei_encoding_flush_late(&slot->encoding);
+    if (rc == 0 && job->encoder->finish)
+        rc = job->encoder->finish(&slot->encoding);
+    *bytes = slot->encoding.out.size;
     return rc == 0 && slot->encoding.out.failed ? -ENOMEM : rc;
 }
 
-/* Under the lock: whether there is a place for the next piece.  One whose turn it is
- * always has one. */
-static bool has_room(const struct telling *telling)
-{
-    return telling->next == telling->written ||
-           (telling->next < telling->written + telling->slot_count &&
-            telling->ready_bytes < READY_MAX);
-}
-
-/* Under the lock: take the next piece, if there is one and a place for it. */
-static bool take(struct telling *telling, size_t *index)
-{
-    while (!telling->is_over && telling->next < telling->piece_count &&
-           !has_room(telling))
-        (void)pthread_cond_wait(&telling->wanted, &telling->lock);
-    if (telling->is_over || telling->next >= telling->piece_count)
-        return false;
-    *index = telling->next++;
-    return true;
-}
-
-static void *run_worker(void *argument)
-{
-    struct telling *telling = argument;
-    size_t index;
-
-    (void)pthread_mutex_lock(&telling->lock);
-    while (take(telling, &index)) {
-        struct slot *slot = &telling->slots[index % telling->slot_count];
-        int rc = prepare(telling, telling->pieces[index].process);
-        (void)pthread_mutex_unlock(&telling->lock);
-        if (rc == 0)
-            rc = tell_piece(telling, slot, index);
-        (void)pthread_mutex_lock(&telling->lock);
-        slot->rc = rc;
-        slot->is_done = true;
-        telling->ready_bytes += slot->encoding.out.size;
-        (void)pthread_cond_signal(&telling->ready);
-    }
-    (void)pthread_mutex_unlock(&telling->lock);
-    return NULL;
-}
-
-static int write_bytes(struct telling *telling, struct cunei_encoding *encoding)
+static int write_bytes(struct job *job, struct cunei_encoding *encoding)
 {
     const struct cunei_buffer *bytes = &encoding->out;
 
     if (bytes->failed)
         return -ENOMEM;
-    if (telling->encoder->write)
-        return telling->encoder->write(encoding);
+    if (job->encoder->write)
+        return job->encoder->write(encoding);
     if (bytes->size > 0 &&
-        fwrite(bytes->data, 1, bytes->size, telling->export->out) != bytes->size)
+        fwrite(bytes->data, 1, bytes->size, job->export->out) != bytes->size)
         return errno ? -errno : -EIO;
-    telling->export->bytes += bytes->size;
+    job->export->bytes += bytes->size;
     return 0;
 }
 
-/* The bytes of a seam; it goes on with the next piece. */
-static int write_seam(struct telling *telling, struct cunei_encoding *encoding)
+static int begin_join(struct job *job, size_t process)
 {
-    int rc = cunei_call_arguments_flush(encoding);
+    int rc = begin_encoding(job, &job->joined, process);
 
-    if (rc == 0 && telling->encoder->finish)
-        rc = telling->encoder->finish(encoding);
-    if (rc == 0)
-        rc = write_bytes(telling, encoding);
-    cunei_encode_count(telling->export, encoding);
-    cunei_buffer_clear(&encoding->out);
-    encoding->number = telling->piece_count + ++telling->seam_number;
+    job->joined.number = job->pieces.count + ++job->join_count;
+    job->join = (struct cunei_piece_join){.methods = &cunei_encoding_methods,
+                                          .context = &job->joined,
+                                          .kinds = job->joined.kinds};
     return rc;
+}
+
+/* The bytes of a join; the next one of the stream uses the same encoding. */
+static int write_join(struct job *job)
+{
+    struct cunei_encoding *encoding = &job->joined;
+    int rc = cunei_encoding_flush(encoding);
+
+    if (rc == 0 && job->encoder->finish)
+        rc = job->encoder->finish(encoding);
+    if (rc == 0)
+        rc = write_bytes(job, encoding);
+    cunei_stream_encoding_count(job->export, encoding);
+    cunei_buffer_clear(&encoding->out);
+    encoding->number = job->pieces.count + ++job->join_count;
+    return rc;
+}
+
+static int end_stream(struct job *job)
+{
+    int rc = cunei_piece_join_end(&job->join);
+
+    if (rc == 0)
+        rc = cunei_encoding_flush(&job->joined);
+    if (rc == 0 && job->encoder->close)
+        rc = job->encoder->close(&job->joined);
+    if (rc == 0)
+        rc = write_join(job);
+    cunei_piece_join_fini(&job->join);
+    return rc;
+}
+
+static int write_slot(struct job *job, struct slot *slot)
+{
+    struct cunei_encoding *join = &job->joined;
+    int rc = cunei_piece_join_pass(&job->join, &slot->stream.spans);
+
+    if (rc == 0)
+        rc = cunei_encoding_flush(join);
+    if (rc == 0)
+        rc = cunei_encoding_join(join, &slot->encoding);
+    if (rc == 0 && job->encoder->join)
+        rc = job->encoder->join(join, &slot->encoding);
+    if (rc == 0)
+        rc = write_join(job);
+    return rc == 0 ? write_bytes(job, &slot->encoding) : rc;
 }
 
 /* The packets that are missing in a piece, and between it and the one before. */
-static void count_missing(struct telling *telling,
-                          const struct cunei_trace_stream *stream,
-                          const struct cunei_encoding_job *told)
+static void count_missing(struct job *job, const struct cunei_trace_stream *stream,
+                          const struct cunei_stream_encoding *encoded)
 {
-    struct cunei_export *export = telling->export;
+    struct cunei_export *export = job->export;
 
-    if (!told->has_packets)
+    if (!encoded->has_packets)
         return;
-    export->told_missing += told->missing_packets;
-    if (telling->last_stream == stream && told->first_sequence > telling->last_sequence)
-        export->told_missing += told->first_sequence - telling->last_sequence - 1;
-    telling->last_stream = stream;
-    telling->last_sequence = told->last_sequence;
+    export->counted_missing += encoded->missing_packets;
+    if (job->last_stream == stream && encoded->first_sequence > job->last_sequence)
+        export->counted_missing += encoded->first_sequence - job->last_sequence - 1;
+    job->last_stream = stream;
+    job->last_sequence = encoded->last_sequence;
 }
 
-static void take_stock(struct telling *telling, const struct piece *piece,
-                       struct slot *slot)
+static void count_piece(struct job *job, const struct cunei_trace_piece *piece,
+                        struct slot *slot)
 {
-    struct cunei_export *export = telling->export;
+    struct cunei_export *export = job->export;
 
-    cunei_encode_count(export, &slot->encoding);
-    count_missing(telling, piece->stream, &slot->told);
-    if (slot->told.is_damaged && export->damage_count++ == 0)
-        export->damage = slot->told.error;
-    telling->done_bytes += slot->told.bytes;
+    cunei_stream_encoding_count(export, &slot->encoding);
+    count_missing(job, piece->stream, &slot->stream);
+    if (slot->stream.is_damaged && export->damage_count++ == 0)
+        export->damage = slot->stream.error;
+    job->done_bytes += slot->stream.bytes;
     if (export->options->progress)
-        export->options->progress(export->options->progress_context,
-                                  telling->done_bytes, telling->total_bytes);
+        export->options->progress(export->options->progress_context, job->done_bytes,
+                                  job->total_bytes);
 }
 
-static int end_stream(struct telling *telling, struct cunei_piece_join *seam,
-                      struct cunei_encoding *encoding)
+static int write_piece(void *context, size_t index)
 {
-    int rc = cunei_piece_join_end(seam);
+    struct job *job = context;
+    const struct cunei_trace_piece *piece = &job->pieces.items[index];
+    struct slot *slot = slot_of(job, index);
+    bool is_first = index == 0 || piece[-1].stream != piece->stream;
+    bool is_last = index + 1 == job->pieces.count || piece[1].stream != piece->stream;
 
+    int rc = is_first ? begin_join(job, piece->process) : 0;
     if (rc == 0)
-        rc = cunei_call_arguments_flush(encoding);
-    if (rc == 0 && telling->encoder->close)
-        rc = telling->encoder->close(encoding);
-    if (rc == 0)
-        rc = write_seam(telling, encoding);
-    cunei_piece_join_fini(seam);
+        rc = write_slot(job, slot);
+    if (rc == 0 && is_last)
+        rc = end_stream(job);
+    count_piece(job, piece, slot);
+    cunei_spans_fini(&slot->stream.spans);
+    if (--job->processes[piece->process].left == 0)
+        dispose(job, piece->process);
     return rc;
 }
 
-static int write_piece(struct telling *telling, struct slot *slot,
-                       struct cunei_piece_join *seam, struct cunei_encoding *encoding)
+static unsigned worker_count(const struct job *job)
 {
-    int rc = cunei_piece_join_pass(seam, &slot->told.story);
-
-    if (rc == 0)
-        rc = cunei_call_arguments_flush(encoding);
-    if (rc == 0)
-        rc = cunei_gc_pause_join(encoding, &slot->encoding);
-    if (rc == 0 && telling->encoder->join)
-        rc = telling->encoder->join(encoding, &slot->encoding);
-    if (slot->encoding.last > 0)
-        encoding->last = slot->encoding.last;
-    if (rc == 0)
-        rc = write_seam(telling, encoding);
-    if (rc == 0)
-        rc = write_bytes(telling, &slot->encoding);
-    return rc;
-}
-
-/* The pieces, as their turn comes; `wait` sees to it that one is told. */
-static int write_pieces(struct telling *telling,
-                        int (*wait)(struct telling *telling, size_t index))
-{
-    struct cunei_encoding encoding = {0};
-    struct cunei_piece_join seam = {0};
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < telling->piece_count; i++) {
-        const struct piece *piece = &telling->pieces[i];
-        struct slot *slot = &telling->slots[i % telling->slot_count];
-        bool is_first = i == 0 || piece[-1].stream != piece->stream;
-        bool is_last =
-            i + 1 == telling->piece_count || piece[1].stream != piece->stream;
-        rc = wait(telling, i);
-        if (rc == 0 && is_first) {
-            rc = begin_encoding(telling, &encoding, piece->process);
-            encoding.number = telling->piece_count + ++telling->seam_number;
-            seam =
-                (struct cunei_piece_join){.methods = &cunei_call_arguments_methods,
-                                          .context = &encoding,
-                                          .kinds = cunei_trace_kinds(encoding.process)};
-        }
-        if (rc == 0)
-            rc = write_piece(telling, slot, &seam, &encoding);
-        if (rc == 0 && is_last)
-            rc = end_stream(telling, &seam, &encoding);
-        take_stock(telling, piece, slot);
-        cunei_spans_fini(&slot->told.story);
-        (void)pthread_mutex_lock(&telling->lock);
-        if (slot->is_done)
-            telling->ready_bytes -= slot->encoding.out.size;
-        slot->is_done = false;
-        telling->written++;
-        if (--telling->processes[piece->process].piece_count == 0)
-            dispose(telling, piece->process);
-        (void)pthread_cond_broadcast(&telling->wanted);
-        (void)pthread_mutex_unlock(&telling->lock);
-    }
-    cunei_piece_join_fini(&seam);
-    release(telling, &encoding);
-    return rc;
-}
-
-static int wait_for(struct telling *telling, size_t index)
-{
-    struct slot *slot = &telling->slots[index % telling->slot_count];
-
-    (void)pthread_mutex_lock(&telling->lock);
-    while (!slot->is_done)
-        (void)pthread_cond_wait(&telling->ready, &telling->lock);
-    (void)pthread_mutex_unlock(&telling->lock);
-    return slot->rc;
-}
-
-/* Where there is one core, or no thread to be had. */
-static int tell_here(struct telling *telling, size_t index)
-{
-    int rc = prepare(telling, telling->pieces[index].process);
-
-    return rc == 0 ? tell_piece(telling, &telling->slots[index % telling->slot_count],
-                                index)
-                   : rc;
-}
-
-static unsigned worker_count(const struct telling *telling)
-{
-    unsigned count = telling->export->options->worker_count;
+    unsigned count = job->export->options->worker_count;
 
     if (count == 0)
         count = cunei_cores();
     if (count > WORKERS_MAX)
         count = WORKERS_MAX;
-    return telling->piece_count < 2 ? 1 : count;
+    return job->pieces.count < 2 ? 1 : count;
 }
 
-static int run(struct telling *telling, unsigned count)
+static int run(struct job *job)
 {
-    pthread_t threads[WORKERS_MAX];
-    unsigned started = 0;
+    unsigned workers = worker_count(job);
 
-    while (count > 1 && started < count &&
-           pthread_create(&threads[started], NULL, run_worker, telling) == 0)
-        started++;
-    int rc = write_pieces(telling, started > 0 ? wait_for : tell_here);
-    (void)pthread_mutex_lock(&telling->lock);
-    telling->is_over = true;
-    (void)pthread_cond_broadcast(&telling->wanted);
-    (void)pthread_mutex_unlock(&telling->lock);
-    for (unsigned i = 0; i < started; i++)
-        (void)pthread_join(threads[i], NULL);
-    return rc;
+    job->slot_count = (size_t)workers * AHEAD;
+    job->slots = calloc(job->slot_count, sizeof(*job->slots));
+    if (!job->slots)
+        return -ENOMEM;
+    const struct cunei_work_pool pool = {
+        .piece_count = job->pieces.count,
+        .worker_count = workers,
+        .context = job,
+        .work = encode_piece,
+        .deliver = write_piece,
+        .ahead_max = job->slot_count,
+        .bytes_max = READY_MAX,
+    };
+    return cunei_work_pool_run(&pool);
 }
 
 int cunei_encode(struct cunei_export *export, const struct cunei_encoder *encoder)
 {
-    struct telling telling = {
+    struct job job = {
         .export = export,
         .encoder = encoder,
+        .processes = calloc(export->trace->process_count + 1, sizeof(*job.processes)),
         .lock = PTHREAD_MUTEX_INITIALIZER,
-        .ready = PTHREAD_COND_INITIALIZER,
-        .wanted = PTHREAD_COND_INITIALIZER,
+        .joined = {.encoder = encoder},
     };
-    int rc = -ENOMEM;
 
-    telling.processes =
-        calloc(export->trace->process_count + 1, sizeof(*telling.processes));
-    if (telling.processes)
-        rc = cut_streams(&telling);
-    unsigned count = worker_count(&telling);
-    telling.slot_count = (size_t)count * AHEAD;
-    telling.slots = calloc(telling.slot_count, sizeof(*telling.slots));
+    int rc = job.processes ? cut_streams(&job) : -ENOMEM;
     if (rc == 0)
-        rc = telling.slots ? run(&telling, count) : -ENOMEM;
-    for (size_t i = 0; telling.slots && i < telling.slot_count; i++) {
-        release(&telling, &telling.slots[i].encoding);
-        cunei_spans_fini(&telling.slots[i].told.story);
-        cunei_cut_fini(&telling.slots[i].told.cut);
+        rc = run(&job);
+    cunei_piece_join_fini(&job.join);
+    release(&job.joined);
+    for (size_t i = 0; job.slots && i < job.slot_count; i++) {
+        job.slots[i].encoding.encoder = encoder;
+        release(&job.slots[i].encoding);
+        cunei_stream_encoding_fini(&job.slots[i].stream);
     }
-    for (size_t i = 0; telling.processes && i < export->trace->process_count; i++)
-        dispose(&telling, i);
-    free(telling.slots);
-    free(telling.processes);
-    free(telling.pieces);
+    for (size_t i = 0; job.processes && i < export->trace->process_count; i++)
+        dispose(&job, i);
+    free(job.slots);
+    free(job.processes);
+    cunei_trace_pieces_fini(&job.pieces);
     return rc;
 }

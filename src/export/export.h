@@ -57,7 +57,7 @@ struct cunei_export {
     struct cunei_selection *selections; /* owned: by process */
     struct cunei_task_names *names;     /* owned */
     uint64_t done_bytes, total_bytes;   /* of a pass over the trace */
-    uint64_t told_lost, told_missing;   /* what streams tell of the losses */
+    uint64_t counted_lost, counted_missing; /* what encoders counted */
 };
 
 /* The time since the trace began; damaged traces have times before that. */

@@ -141,12 +141,12 @@ static void count_lost(struct cunei_export *export)
         if (export->selections[i].is_wanted)
             described += export->trace->processes[i].description.lost;
     }
-    if (described < export->told_lost)
-        described = export->told_lost;
+    if (described < export->counted_lost)
+        described = export->counted_lost;
     if (export->lost < described)
         export->lost = described;
-    if (export->missing_packets < export->told_missing)
-        export->missing_packets = export->told_missing;
+    if (export->missing_packets < export->counted_missing)
+        export->missing_packets = export->counted_missing;
 }
 
 int cunei_export_write(struct cunei_export *export,

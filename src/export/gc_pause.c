@@ -1,72 +1,72 @@
 // SPDX-License-Identifier: MIT
-/*
- * Pauses of the garbage collector, which are two events that may be in different
- * pieces, or of which one is missing.  In between, what is called must have ended, or
- * the pause would not nest in what is around it.
- */
-#include "export/encode.h"
+#include "export/gc_pause.h"
 
-void cunei_gc_pause_break(struct cunei_gc_pause_span *pausing)
+#include "wire/event.h"
+
+void cunei_gc_tracker_interrupt(struct cunei_gc_tracker *tracker)
 {
-    pausing->is_open = false;
-    pausing->is_apart = true;
+    tracker->is_open = false;
+    tracker->is_apart = true;
 }
 
-static struct cunei_gc_pause_level add(struct cunei_gc_pause_level a,
-                                       struct cunei_gc_pause_level b)
+static struct cunei_gc_depth add(struct cunei_gc_depth a, struct cunei_gc_depth b)
 {
-    int64_t lowest = a.depth + b.lowest;
+    int64_t lowest = a.now + b.lowest;
 
-    return (struct cunei_gc_pause_level){
-        .depth = a.depth + b.depth,
+    return (struct cunei_gc_depth){
+        .now = a.now + b.now,
         .lowest = lowest < a.lowest ? lowest : a.lowest,
     };
 }
 
-static bool is_even(struct cunei_gc_pause_level level)
+static bool is_even(struct cunei_gc_depth depth)
 {
-    return level.depth == 0 && level.lowest == 0;
+    return depth.now == 0 && depth.lowest == 0;
 }
 
-int cunei_gc_pause_take(struct cunei_encoding *encoding, const struct cunei_gc *event,
-                        uint64_t time)
+bool cunei_gc_tracker_event(struct cunei_gc_tracker *tracker,
+                            const struct cunei_gc *event, uint64_t time,
+                            struct cunei_gc_pause *pause)
 {
-    struct cunei_gc_pause_span *pausing = &encoding->pausing;
     bool is_begin = cunei_record_phase(event->record) == CUNEI_PHASE_ENTER;
-    struct cunei_gc_pause pause = {.begin = pausing->begin,
-                                   .end = time,
-                                   .collected = event->collected,
-                                   .generation = event->generation,
-                                   .uncollectable = event->uncollectable};
-    bool is_whole = !is_begin && pausing->is_open && is_even(pausing->level);
+    bool is_whole = !is_begin && tracker->is_open && is_even(tracker->depth);
+    const struct cunei_gc_pause ended = {.begin = tracker->begin,
+                                         .end = time,
+                                         .collected = event->collected,
+                                         .generation = event->generation,
+                                         .uncollectable = event->uncollectable};
 
-    if (!is_begin && !pausing->is_open && !pausing->is_apart) {
-        pausing->has_end = true;
-        pausing->ended = pause;
-        pausing->end_level = pausing->level;
+    if (!is_begin && !tracker->is_open && !tracker->is_apart) {
+        tracker->has_end = true;
+        tracker->ended = ended;
+        tracker->end_depth = tracker->depth;
     }
-    pausing->is_open = is_begin;
-    pausing->is_apart = true;
-    pausing->begin = time;
-    pausing->level = (struct cunei_gc_pause_level){0};
-    return is_whole ? encoding->encoder->pause(encoding, &pause) : 0;
+    tracker->is_open = is_begin;
+    tracker->is_apart = true;
+    tracker->begin = time;
+    tracker->depth = (struct cunei_gc_depth){0};
+    if (is_whole)
+        *pause = ended;
+    return is_whole;
 }
 
-int cunei_gc_pause_join(struct cunei_encoding *seam, const struct cunei_encoding *piece)
+bool cunei_gc_tracker_join(struct cunei_gc_tracker *before,
+                           const struct cunei_gc_tracker *piece,
+                           struct cunei_gc_pause *pause)
 {
-    const struct cunei_gc_pause_span *next = &piece->pausing;
-    struct cunei_gc_pause_span *before = &seam->pausing;
-    struct cunei_gc_pause pause = next->ended;
-    bool is_whole = before->is_open && next->has_end &&
-                    is_even(add(before->level, next->end_level));
+    bool is_whole = before->is_open && piece->has_end &&
+                    is_even(add(before->depth, piece->end_depth));
 
-    pause.begin = before->begin;
-    if (next->is_apart) {
-        before->is_open = next->is_open;
-        before->begin = next->begin;
-        before->level = next->level;
-    } else {
-        before->level = add(before->level, next->level);
+    if (is_whole) {
+        *pause = piece->ended;
+        pause->begin = before->begin;
     }
-    return is_whole ? seam->encoder->pause(seam, &pause) : 0;
+    if (piece->is_apart) {
+        before->is_open = piece->is_open;
+        before->begin = piece->begin;
+        before->depth = piece->depth;
+    } else {
+        before->depth = add(before->depth, piece->depth);
+    }
+    return is_whole;
 }

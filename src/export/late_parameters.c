@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-/*
- * Parameters that were told after other things had happened in what they are of: they
- * wait for its end, and are told with that.
- */
+#include "export/late_parameters.h"
+
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/encode.h"
 #include "wire/user_event.h"
 
 static bool is_same(const struct cunei_user_value *a, const struct cunei_user_value *b)
@@ -19,66 +17,62 @@ static bool is_same(const struct cunei_user_value *a, const struct cunei_user_va
            memcmp(one.data, other.data, one.size) == 0;
 }
 
-/* One of them waits no longer: it is told as an event, at its time. */
-static int tell_apart(struct cunei_encoding *encoding, size_t index)
+static struct cunei_late_parameter remove_item(struct cunei_late_parameters *late,
+                                               size_t index)
 {
-    struct cunei_late_parameters *late = &encoding->late;
-    struct cunei_late_parameters_item item = late->items[index];
+    struct cunei_late_parameter item = late->items[index];
 
     late->count--;
     memmove(&late->items[index], &late->items[index + 1],
             (late->count - index) * sizeof(item));
-    int rc =
-        encoding->encoder->event
-            ? encoding->encoder->event(encoding, (const void *)item.value, item.time)
-            : 0;
-    free(item.value);
-    return rc;
+    return item;
 }
 
-/* A name has one value at an end, the last; those before it are told apart. */
-static int make_room(struct cunei_encoding *encoding,
-                     const struct cunei_user_value *value)
+struct cunei_late_parameter cunei_late_parameters_pop(
+    struct cunei_late_parameters *late)
 {
-    struct cunei_late_parameters *late = &encoding->late;
+    return remove_item(late, 0);
+}
 
+/* A name has one value at the end of a call, the last. */
+static struct cunei_late_parameter make_room(struct cunei_late_parameters *late,
+                                             const struct cunei_user_value *value)
+{
     for (size_t i = 0; i < late->count; i++) {
         if (late->items[i].inside == 0 && is_same(late->items[i].value, value))
-            return tell_apart(encoding, i);
+            return remove_item(late, i);
     }
-    return late->count == CUNEI_LATE_MAX ? tell_apart(encoding, 0) : 0;
+    return late->count == CUNEI_LATE_MAX ? remove_item(late, 0)
+                                         : (struct cunei_late_parameter){0};
 }
 
-int cunei_late_parameters_take(struct cunei_encoding *encoding,
-                               const struct cunei_user_value *value, uint64_t time)
+int cunei_late_parameters_add(struct cunei_late_parameters *late,
+                              const struct cunei_user_value *value, uint64_t time,
+                              struct cunei_late_parameter *out)
 {
-    struct cunei_late_parameters *late = &encoding->late;
     size_t size = sizeof(*value) + value->length;
-
-    int rc = make_room(encoding, value);
-    if (rc != 0)
-        return rc;
     struct cunei_user_value *copy = malloc(size);
+
     if (!copy)
         return -ENOMEM;
     memcpy(copy, value, size);
-    late->items[late->count++] = (struct cunei_late_parameters_item){copy, time, 0};
+    *out = make_room(late, value);
+    late->items[late->count++] = (struct cunei_late_parameter){copy, time, 0};
     return 0;
 }
 
-void cunei_late_parameters_open(struct cunei_late_parameters *late, uint32_t function)
+void cunei_late_parameters_begin(struct cunei_late_parameters *late, uint32_t function)
 {
     for (size_t i = 0; i < late->count; i++)
         late->items[i].inside += late->items[i].value->target == function;
 }
 
-size_t cunei_late_parameters_close(struct cunei_late_parameters *late,
-                                   uint32_t function)
+size_t cunei_late_parameters_end(struct cunei_late_parameters *late, uint32_t function)
 {
     size_t kept = 0, ended = 0;
 
     for (size_t i = 0; i < late->count; i++) {
-        struct cunei_late_parameters_item item = late->items[i];
+        struct cunei_late_parameter item = late->items[i];
         if (item.value->target == function && item.inside == 0) {
             late->ended[ended++] = item.value;
             continue;
@@ -90,19 +84,10 @@ size_t cunei_late_parameters_close(struct cunei_late_parameters *late,
     return ended;
 }
 
-void cunei_late_parameters_free(struct cunei_late_parameters *late, size_t ended)
+void cunei_late_parameters_free_ended(struct cunei_late_parameters *late, size_t count)
 {
-    for (size_t i = 0; i < ended; i++)
+    for (size_t i = 0; i < count; i++)
         free(late->ended[i]);
-}
-
-int cunei_late_parameters_flush(struct cunei_encoding *encoding)
-{
-    int rc = 0;
-
-    while (rc == 0 && encoding->late.count > 0)
-        rc = tell_apart(encoding, 0);
-    return rc;
 }
 
 void cunei_late_parameters_fini(struct cunei_late_parameters *late)

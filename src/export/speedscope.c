@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "export/drain.h"
 #include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/name.h"
 #include "export/put_number.h"
@@ -73,7 +74,7 @@ static void put_event(struct cunei_encoding *encoding, char type, uint32_t funct
     struct state *state = encoding->state;
     uint32_t index = function - CUNEI_FUNCTION_FIRST;
     uint32_t count = encoding->process->function_count;
-    const uint64_t *frame = encoding->labels;
+    const uint64_t *frame = encoding->shared;
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
     if (!at)

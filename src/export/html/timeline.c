@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/html/counters.h"
 #include "export/html/html.h"

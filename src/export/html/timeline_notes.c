@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "wire/user_event.h"
 
@@ -334,18 +334,16 @@ static int put_counter(struct cunei_encoding *encoding,
     return 0;
 }
 
-static int put_tag(struct cunei_encoding *encoding,
-                   const struct cunei_user_value *value, uint64_t time)
+static void put_tag(struct cunei_encoding *encoding,
+                    const struct cunei_user_value *value)
 {
     struct cunei_user_event_text name = cunei_user_event_name(value);
-    (void)time;
 
     put(encoding,
         (struct cunei_note){.kind = CUNEI_NOTE_TAG,
                             .text_size = (uint32_t)cut(name.data, name.size),
                             .number = value->target},
         name.data);
-    return 0;
 }
 
 /* One that was told when other things had happened in what it is of. */
@@ -367,33 +365,30 @@ static int take_parameter(struct state *state, const struct cunei_user_value *va
     return rc;
 }
 
-static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
+static int put_instant(struct cunei_encoding *encoding,
+                       const struct cunei_instant *instant, uint64_t time)
 {
-    const struct cunei_exception *raised = (const void *)event;
     const struct state *state = encoding->state;
 
-    switch (cunei_record_class(event[0])) {
+    switch (instant->class) {
     case CUNEI_CLASS_MARK:
-        return put_mark(encoding, (const void *)event, time);
-    case CUNEI_CLASS_COUNTER:
-        return put_counter(encoding, (const void *)event, time);
-    case CUNEI_CLASS_PARAMETER:
-        return take_parameter(encoding->state, (const void *)event);
-    default:
-        break;
-    }
-    if (cunei_record_class(event[0]) != CUNEI_CLASS_EXCEPTION ||
-        cunei_record_phase(event[0]) != CUNEI_PHASE_ENTER)
+        return put_mark(encoding, instant->value, time);
+    case CUNEI_CLASS_TAG:
+        put_tag(encoding, instant->value);
         return 0;
-    put(encoding,
-        (struct cunei_note){.kind = CUNEI_NOTE_RAISE,
-                            .text_size =
-                                (uint32_t)strnlen(raised->type, raised->length),
-                            .time_ns = since_origin(encoding, time),
-                            .depth = state->count},
-        raised->type);
-    return 0;
+    case CUNEI_CLASS_PARAMETER:
+        return take_parameter(encoding->state, instant->value);
+    case CUNEI_CLASS_EXCEPTION:
+        put(encoding,
+            (struct cunei_note){.kind = CUNEI_NOTE_RAISE,
+                                .text_size = (uint32_t)instant->name_size,
+                                .time_ns = since_origin(encoding, time),
+                                .depth = state->count},
+            instant->name);
+        return 0;
+    default:
+        return 0;
+    }
 }
 
 static int put_pause(struct cunei_encoding *encoding,
@@ -443,10 +438,10 @@ const struct cunei_encoder cunei_notes_encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
-    .event = put_event,
+    .counter = put_counter,
+    .instant = put_instant,
     .pause = put_pause,
     .lost = put_lost,
-    .tag = put_tag,
     .join = join,
     .release = release,
     .state_size = sizeof(struct state),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the timeline of a page is made of, noted down while streams are read with all
- * cores (tell.h): an encoding's bytes are notes, each with its text behind it.
+ * cores (export/encode.h): an encoding's bytes are notes, each with its text behind it.
  *
  *     struct cunei_encoder encoder = cunei_notes_encoder;
  *     encoder.context = &thinning;

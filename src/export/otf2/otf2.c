@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/otf2/archive.h"
 #include "export/selection.h"
+#include "export/stream_encoding.h"
 #include "export/task_names.h"
 #include "export/writers.h"
 #include "wire/user_event.h"
@@ -97,7 +98,7 @@ static void put_pause(struct writing *writing, bool is_begin)
 static int put_thread(struct cunei_encoding *encoding,
                       const struct cunei_packet *packet, uint64_t time, bool is_begin)
 {
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
 
     (void)is_begin;
     end_pause(writing);
@@ -116,7 +117,7 @@ static int put_begin(struct cunei_encoding *encoding,
         [CUNEI_BEGIN_SWITCH] = "switch",
         [CUNEI_BEGIN_FOUND] = "missing",
     };
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
 
     (void)cunei_otf2_stamp(archive, call->time);
@@ -139,7 +140,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
         [CUNEI_END_SWITCH] = "switch", [CUNEI_END_UNSEEN] = "missing",
         [CUNEI_END_OPEN] = "open",
     };
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
 
     (void)cunei_otf2_stamp(archive, call->time);
@@ -157,7 +158,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
 
 static int put_orphan(struct cunei_encoding *encoding, uint32_t function, uint64_t time)
 {
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
     const struct cunei_function *names =
         cunei_trace_function(encoding->process, function);
@@ -189,7 +190,7 @@ static void put_number(struct cunei_otf2 *archive, const char *prefix, const cha
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
 
     if (!is_begin)
@@ -202,7 +203,7 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
 /* With its first step, and whenever it gets another one. */
 static int put_task_name(struct cunei_encoding *encoding, const struct cunei_task *task)
 {
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     const char *name = task->name;
     size_t size = strnlen(task->name, task->length);
 
@@ -218,108 +219,81 @@ static int put_task_name(struct cunei_encoding *encoding, const struct cunei_tas
     return 0;
 }
 
-/* A mark, metadata, or a parameter that came late: a value of any kind is a text. */
-static void put_value(struct cunei_otf2 *archive, const char *prefix,
-                      const struct cunei_user_value *value)
+/* A value of any kind is a text. */
+static void put_detail(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
+                       const struct cunei_detail *detail)
 {
-    struct cunei_user_event_text name = cunei_user_event_name(value);
     struct cunei_buffer text = {0};
 
-    cunei_user_event_format(value, false, &text);
-    put_text(archive,
-             cunei_otf2_parameter(archive, prefix, name.data, name.size,
-                                  OTF2_PARAMETER_TYPE_STRING),
-             text.data ? text.data : "", text.size);
+    if (detail->kind == CUNEI_DETAIL_TEXT) {
+        put_text(archive, ref, detail->text, detail->size);
+        return;
+    }
+    cunei_user_event_format_number(detail->bits, detail->kind == CUNEI_DETAIL_DOUBLE,
+                                   false, &text);
+    put_text(archive, ref, text.data ? text.data : "", text.size);
     cunei_buffer_fini(&text);
 }
 
-static void put_counter(struct cunei_otf2 *archive, const char *name,
-                        const struct cunei_counter *counter)
+static int put_instant(struct cunei_encoding *encoding,
+                       const struct cunei_instant *instant, uint64_t time)
 {
+    static const struct cunei_detail none = {.kind = CUNEI_DETAIL_TEXT, .text = ""};
+    struct writing *writing = encoding->shared;
+    struct cunei_otf2 *archive = &writing->archive;
+    char prefix[32];
+
+    (void)cunei_otf2_stamp(archive, time);
+    (void)snprintf(
+        prefix, sizeof(prefix),
+        "%s:", instant->class == CUNEI_CLASS_PARAMETER ? "argname" : instant->category);
+    if (instant->class == CUNEI_CLASS_EXCEPTION)
+        put_text(archive, text_parameter(archive, "exception"), instant->name,
+                 instant->name_size);
+    else if (instant->class != CUNEI_CLASS_TOKEN)
+        put_detail(archive,
+                   cunei_otf2_parameter(archive, prefix, instant->name,
+                                        instant->name_size, OTF2_PARAMETER_TYPE_STRING),
+                   instant->detail_count > 0 ? &instant->details[0] : &none);
+    else if (strcmp(instant->details[1].name, "end") != 0)
+        put_number(archive, prefix, instant->name, instant->details[1].bits);
+    return cunei_otf2_result(archive);
+}
+
+static int put_counter(struct cunei_encoding *encoding,
+                       const struct cunei_counter *counter, uint64_t time)
+{
+    struct writing *writing = encoding->shared;
+    struct cunei_otf2 *archive = &writing->archive;
+    const struct cunei_function *names =
+        cunei_trace_function(encoding->process, counter->counter);
     double total = cunei_user_event_number(counter->total,
                                            counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE);
 
+    (void)cunei_otf2_stamp(archive, time);
     if (!isfinite(total))
-        return;
+        return 0;
     cunei_otf2_note(archive,
                     archive->otf2->EvtWriter_Metric(
                         archive->writer, NULL, archive->last,
-                        cunei_otf2_metric(archive, name), 1,
+                        cunei_otf2_metric(archive, names ? names->qualname : "?"), 1,
                         (const OTF2_Type[]){OTF2_TYPE_DOUBLE},
                         (const OTF2_MetricValue[]){{.floating_point = total}}));
     cunei_otf2_count(archive);
-}
-
-static const char *name_of(const struct cunei_encoding *encoding, uint32_t id)
-{
-    const struct cunei_function *names = cunei_trace_function(encoding->process, id);
-    return names ? names->qualname : "?";
-}
-
-/* The name of what calls of a function are. */
-static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
-                   uint64_t time)
-{
-    struct writing *writing = encoding->labels;
-    struct cunei_user_event_text name = cunei_user_event_name(tag);
-    const char *of = name_of(encoding, tag->target);
-
-    (void)cunei_otf2_stamp(&writing->archive, time);
-    put_text(&writing->archive,
-             cunei_otf2_parameter(&writing->archive, "region:", name.data, name.size,
-                                  OTF2_PARAMETER_TYPE_STRING),
-             of, strlen(of));
-    return 0;
-}
-
-/* What the program said itself. */
-static void put_said(struct cunei_encoding *encoding, struct cunei_otf2 *archive,
-                     const uint64_t *event)
-{
-    const struct cunei_user_value *value = (const void *)event;
-    const struct cunei_counter *counter = (const void *)event;
-    const struct cunei_token *token = (const void *)event;
-
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_COUNTER:
-        put_counter(archive, name_of(encoding, counter->counter), counter);
-        break;
-    case CUNEI_CLASS_MARK:
-        put_value(archive,
-                  value->kind == CUNEI_VALUE_ERROR ? "error:" : "mark:", value);
-        break;
-    case CUNEI_CLASS_PARAMETER:
-        put_value(archive, "argname:", value);
-        break;
-    case CUNEI_CLASS_METADATA:
-        put_value(archive, "metadata:", value);
-        break;
-    case CUNEI_CLASS_TOKEN:
-        if (cunei_record_phase(event[0]) != CUNEI_PHASE_LEAVE)
-            put_number(archive, "token:", name_of(encoding, token->name), token->count);
-        break;
-    default:
-        break;
-    }
+    return cunei_otf2_result(archive);
 }
 
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
                      uint64_t time)
 {
-    const struct cunei_exception *exception = (const void *)event;
     const struct cunei_thread_name *name = (const void *)event;
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
     bool is_begin = cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER;
     int rc = 0;
 
     (void)cunei_otf2_stamp(archive, time);
     switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_EXCEPTION:
-        if (is_begin)
-            put_text(archive, text_parameter(archive, "exception"), exception->type,
-                     strnlen(exception->type, exception->length));
-        break;
     case CUNEI_CLASS_GC:
         put_pause(writing, is_begin);
         break;
@@ -331,7 +305,6 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
                                  strnlen(name->name, name->length));
         break;
     default:
-        put_said(encoding, archive, event);
         break;
     }
     return rc < 0 ? rc : cunei_otf2_result(archive);
@@ -347,7 +320,7 @@ static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mod
 /* Nothing was measured from the last event that is known up to here. */
 static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
 {
-    struct writing *writing = encoding->labels;
+    struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
 
     put_measurement(archive, OTF2_MEASUREMENT_OFF);
@@ -361,8 +334,9 @@ static const struct cunei_encoder encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
+    .counter = put_counter,
+    .instant = put_instant,
     .event = put_event,
-    .tag = put_tag,
     .orphan = put_orphan,
     .lost = put_lost,
 };
@@ -376,20 +350,21 @@ static int write_process(struct writing *writing, size_t index)
         .encoder = &encoder,
         .process = process,
         .kinds = cunei_trace_kinds(process),
-        .labels = writing,
+        .shared = writing,
     };
     int rc = 0;
 
     cunei_otf2_process(&writing->archive, index);
     for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
-            rc = cunei_encode_stream(export, index, &process->streams[i], &encoding);
+            rc = cunei_stream_encoding_whole(export, index, &process->streams[i],
+                                             &encoding);
     }
     if (rc == 0)
         end_pause(writing);
     cunei_otf2_location_end(&writing->archive);
-    cunei_encode_release(&encoding);
-    cunei_encode_count(export, &encoding);
+    cunei_call_arguments_fini(&encoding.arguments);
+    cunei_stream_encoding_count(export, &encoding);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export/encode.h"
+#include "export/encoding.h"
 #include "export/export.h"
 #include "export/perfetto/fields.h"
 #include "export/perfetto/sequence.h"
@@ -155,8 +156,9 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     if (call->result)
         cunei_pf_text(out, "return", 6, call->result->text, call->result->size);
     for (size_t i = 0; i < call->late_count; i++) {
-        struct cunei_user_event_text name = cunei_user_event_name(call->late[i]);
-        cunei_pf_value(out, name.data, name.size, call->late[i]);
+        struct cunei_user_event_text name =
+            cunei_user_event_name(call->late_parameters[i]);
+        cunei_pf_value(out, name.data, name.size, call->late_parameters[i]);
     }
     cunei_pf_close(encoding, event);
     return 0;
@@ -207,18 +209,6 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     return 0;
 }
 
-static void put_exception(struct cunei_encoding *encoding,
-                          const struct cunei_exception *exception, uint64_t time)
-{
-    struct cunei_pf_event event =
-        open_named(encoding, time, TYPE_INSTANT, exception->type,
-                   strnlen(exception->type, exception->length), "exception");
-
-    if (exception->line > 0)
-        cunei_pf_number(&encoding->out, "line", exception->line);
-    cunei_pf_close(encoding, event);
-}
-
 /* It is told when it is over: both of its ends are known then. */
 static int put_pause(struct cunei_encoding *encoding,
                      const struct cunei_gc_pause *pause)
@@ -234,8 +224,8 @@ static int put_pause(struct cunei_encoding *encoding,
     return 0;
 }
 
-static void put_counter(struct cunei_encoding *encoding,
-                        const struct cunei_counter *counter, uint64_t time)
+static int put_counter(struct cunei_encoding *encoding,
+                       const struct cunei_counter *counter, uint64_t time)
 {
     bool is_double = counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE;
     double number = cunei_user_event_number(counter->total, is_double);
@@ -244,7 +234,7 @@ static void put_counter(struct cunei_encoding *encoding,
 
     /* A track has no place for what is no number. */
     if (isnan(number) || index >= encoding->process->function_count)
-        return;
+        return 0;
     if (cunei_pf_is_new(encoding, index))
         cunei_pf_tell_counter(encoding, counter->counter);
     struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_COUNTER);
@@ -255,79 +245,23 @@ static void put_counter(struct cunei_encoding *encoding,
     else
         cunei_proto_number(&encoding->out, EVENT_COUNTER, counter->total);
     cunei_pf_close(encoding, event);
-}
-
-/* A mark; metadata; a parameter that is not told with what it is of. */
-static void put_value(struct cunei_encoding *encoding,
-                      const struct cunei_user_value *value, const char *category,
-                      uint64_t time)
-{
-    struct cunei_user_event_text name = cunei_user_event_name(value);
-    struct cunei_pf_event event =
-        open_named(encoding, time, TYPE_INSTANT, name.data, name.size, category);
-
-    if (value->kind != CUNEI_VALUE_NONE)
-        cunei_pf_value(&encoding->out, "value", 5, value);
-    cunei_pf_close(encoding, event);
-}
-
-/* The name of what calls of a function are. */
-static int put_tag(struct cunei_encoding *encoding, const struct cunei_user_value *tag,
-                   uint64_t time)
-{
-    struct cunei_user_event_text name = cunei_user_event_name(tag);
-    const struct cunei_function *function =
-        cunei_trace_function(encoding->process, tag->target);
-    const char *of = function ? function->qualname : "?";
-    struct cunei_pf_event event =
-        open_named(encoding, time, TYPE_INSTANT, name.data, name.size, "region");
-
-    cunei_pf_text(&encoding->out, "function", 8, of, strlen(of));
-    cunei_pf_close(encoding, event);
     return 0;
 }
 
-static void put_token(struct cunei_encoding *encoding, const struct cunei_token *token,
-                      uint64_t time)
+static int put_instant(struct cunei_encoding *encoding,
+                       const struct cunei_instant *instant, uint64_t time)
 {
-    static const char *const phases[] = {"begin", "end", "tokens", "tokens"};
-    const struct cunei_function *names =
-        cunei_trace_function(encoding->process, token->name);
-    const char *name = names ? names->qualname : "?";
     struct cunei_pf_event event =
-        open_named(encoding, time, TYPE_INSTANT, name, strlen(name), "token");
+        open_named(encoding, time, TYPE_INSTANT, instant->name, instant->name_size,
+                   instant->category);
 
-    cunei_pf_number(&encoding->out, "stream", token->serial);
-    cunei_pf_number(&encoding->out, phases[cunei_record_phase(token->record)],
-                    token->count);
-    cunei_pf_close(encoding, event);
-}
-
-static void put_said(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
-{
-    const struct cunei_user_value *value = (const void *)event;
-
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_COUNTER:
-        put_counter(encoding, (const void *)event, time);
-        break;
-    case CUNEI_CLASS_MARK:
-        put_value(encoding, value, value->kind == CUNEI_VALUE_ERROR ? "error" : "mark",
-                  time);
-        break;
-    case CUNEI_CLASS_PARAMETER:
-        put_value(encoding, value, "parameter", time);
-        break;
-    case CUNEI_CLASS_METADATA:
-        put_value(encoding, value, "metadata", time);
-        break;
-    case CUNEI_CLASS_TOKEN:
-        put_token(encoding, (const void *)event, time);
-        break;
-    default:
-        break;
+    for (unsigned i = 0; i < instant->detail_count; i++) {
+        /* An exception that C code raised has no line. */
+        if (instant->class != CUNEI_CLASS_EXCEPTION || instant->details[i].bits > 0)
+            cunei_pf_detail(&encoding->out, &instant->details[i]);
     }
+    cunei_pf_close(encoding, event);
+    return 0;
 }
 
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
@@ -335,35 +269,24 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
 {
     const struct cunei_thread_name *name = (const void *)event;
 
+    (void)time;
     switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_EXCEPTION:
-        if (cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER)
-            put_exception(encoding, (const void *)event, time);
-        break;
     case CUNEI_CLASS_TASK:
         return cunei_pf_tell_task(encoding, (const void *)event);
     case CUNEI_CLASS_THREAD_NAME:
         cunei_pf_tell_thread(encoding, name->name, strnlen(name->name, name->length));
         break;
     default:
-        put_said(encoding, event, time);
         break;
     }
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *loss)
 {
-    struct cunei_pf_event event =
-        open_named(encoding, gap->end, TYPE_INSTANT, "events were lost", 16, "lost");
+    const struct cunei_instant instant = cunei_instant_of_loss(loss);
 
-    if (gap->count > 0)
-        cunei_pf_number(&encoding->out, "count", gap->count);
-    else
-        cunei_pf_text(&encoding->out, "count", strlen("count"), "not known",
-                      strlen("not known"));
-    cunei_pf_close(encoding, event);
-    return 0;
+    return put_instant(encoding, &instant, loss->end);
 }
 
 /* A seam goes on under another number: what it begins with is another sequence. */
@@ -392,11 +315,12 @@ static const struct cunei_encoder encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
+    .counter = put_counter,
+    .instant = put_instant,
     .event = put_event,
-    .tag = put_tag,
     .pause = put_pause,
     .lost = put_lost,
-    .has_late = true,
+    .has_late_parameters = true,
     .finish = finish,
     .release = release,
     .state_size = sizeof(struct cunei_pf_state),

@@ -191,6 +191,23 @@ void cunei_pf_value(struct cunei_buffer *out, const char *name, size_t size,
     cunei_proto_close(out, annotation);
 }
 
+void cunei_pf_detail(struct cunei_buffer *out, const struct cunei_detail *detail)
+{
+    size_t annotation = cunei_proto_open(out, EVENT_ANNOTATION);
+
+    cunei_proto_text(out, ANNOTATION_NAME, detail->name, strlen(detail->name));
+    if (detail->kind == CUNEI_DETAIL_UNSIGNED)
+        cunei_proto_number(out, ANNOTATION_NUMBER, detail->bits);
+    else if (detail->kind == CUNEI_DETAIL_INT)
+        cunei_proto_number(out, ANNOTATION_WHOLE, detail->bits);
+    else if (detail->kind == CUNEI_DETAIL_DOUBLE)
+        cunei_proto_double(out, ANNOTATION_DOUBLE,
+                           cunei_user_event_number(detail->bits, true));
+    else
+        cunei_pf_name(out, ANNOTATION_TEXT, detail->text, detail->size);
+    cunei_proto_close(out, annotation);
+}
+
 char *cunei_pf_put_note(char *at, enum cunei_pf_note note)
 {
     if (note == CUNEI_PF_PLAIN)

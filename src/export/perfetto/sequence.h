@@ -7,7 +7,8 @@
  *     cunei_pf_number(&encoding->out, "line", 12);
  *     cunei_pf_close(encoding, event);
  *
- * Each encoding (tell.h) is a sequence of its own, so that none depends on another.
+ * Each encoding (export/encoding.h) is a sequence of its own, so that none depends on
+ * another.
  */
 #ifndef CUNEI_EXPORT_PERFETTO_SEQUENCE_H
 #define CUNEI_EXPORT_PERFETTO_SEQUENCE_H
@@ -16,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/encode.h"
+#include "export/encoding.h"
 #include "export/task_names.h"
 
 /* The state of an encoding. */
@@ -86,7 +87,7 @@ static inline uint64_t cunei_pf_sequence(const struct cunei_encoding *encoding)
 /* A packet of the sequence; it ends with cunei_proto_close. */
 size_t cunei_pf_packet(struct cunei_encoding *encoding);
 
-/* An event of one of the types that pffields.h has. */
+/* An event of one of the types that perfetto/fields.h has. */
 struct cunei_pf_event cunei_pf_open(struct cunei_encoding *encoding, uint64_t time,
                                     unsigned type);
 struct cunei_pf_event cunei_pf_open_at(struct cunei_encoding *encoding,
@@ -99,6 +100,7 @@ void cunei_pf_text(struct cunei_buffer *out, const char *name, size_t name_size,
 void cunei_pf_number(struct cunei_buffer *out, const char *name, uint64_t number);
 void cunei_pf_value(struct cunei_buffer *out, const char *name, size_t size,
                     const struct cunei_user_value *value);
+void cunei_pf_detail(struct cunei_buffer *out, const struct cunei_detail *detail);
 
 /* The note, if it is one, in at most CUNEI_PF_NOTE_MAX bytes; returns their end. */
 #define CUNEI_PF_NOTE_MAX 8u

@@ -6,63 +6,62 @@
 
 #include <cmocka.h>
 
-#include "export/encode.h"
+#include "export/gc_pause.h"
+#include "wire/event.h"
 
-static struct cunei_gc_pause told[4];
-static size_t told_count;
+static struct cunei_gc_pause pauses[4];
+static size_t pause_count;
 
-static int take(struct cunei_encoding *encoding, const struct cunei_gc_pause *pause)
+static void take(bool is_whole, const struct cunei_gc_pause *pause)
 {
-    (void)encoding;
-    assert_in_range(told_count, 0, 3);
-    told[told_count++] = *pause;
-    return 0;
+    assert_in_range(pause_count, 0, 3);
+    if (is_whole)
+        pauses[pause_count++] = *pause;
 }
 
-static const struct cunei_encoder encoder = {.pause = take};
-
 /*
- * What happens in a piece, a letter each: ( and ) the ends of a pause, + and - those of
+ * The events of a stream, a letter each: ( and ) the ends of a pause, + and - those of
  * a call, ? events that were lost, | the next piece.  Each takes a tick.
  */
-static void tell(const char *story)
+static void read_events(const char *events)
 {
-    struct cunei_encoding seam = {.encoder = &encoder}, piece = {.encoder = &encoder};
+    struct cunei_gc_tracker before = {0}, piece = {0};
+    struct cunei_gc_pause pause;
     uint64_t time = 1;
 
-    told_count = 0;
-    for (; *story; story++, time++) {
+    pause_count = 0;
+    for (; *events; events++, time++) {
         struct cunei_gc event = {
             .record = cunei_record(
                 time, CUNEI_CLASS_GC,
-                (uint32_t)(*story == '(' ? CUNEI_PHASE_ENTER : CUNEI_PHASE_LEAVE)),
+                (uint32_t)(*events == '(' ? CUNEI_PHASE_ENTER : CUNEI_PHASE_LEAVE)),
             .collected = time,
         };
-        switch (*story) {
+        switch (*events) {
         case '(':
         case ')':
-            assert_int_equal(cunei_gc_pause_take(&piece, &event, time), 0);
+            take(cunei_gc_tracker_event(&piece, &event, time, &pause), &pause);
             break;
         case '+':
         case '-':
-            cunei_gc_pause_pass(&piece.pausing, *story == '+' ? 1 : -1);
+            cunei_gc_tracker_nest(&piece, *events == '+' ? 1 : -1);
             break;
         case '?':
-            cunei_gc_pause_break(&piece.pausing);
+            cunei_gc_tracker_interrupt(&piece);
             break;
         default:
-            assert_int_equal(cunei_gc_pause_join(&seam, &piece), 0);
-            piece = (struct cunei_encoding){.encoder = &encoder};
+            take(cunei_gc_tracker_join(&before, &piece, &pause), &pause);
+            piece = (struct cunei_gc_tracker){0};
         }
     }
-    assert_int_equal(cunei_gc_pause_join(&seam, &piece), 0);
+    take(cunei_gc_tracker_join(&before, &piece, &pause), &pause);
 }
 
 static void a_pause_has_both_of_its_ends(void **state)
 {
     static const struct {
-        const char *story;
-        uint64_t begin, end; /* 0: none is told */
+        const char *events;
+        uint64_t begin, end; /* 0: there is none */
     } rows[] = {
         {"()", 1, 2},
         {"+(+-)-", 2, 5},
@@ -91,35 +90,35 @@ static void a_pause_has_both_of_its_ends(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        tell(rows[i].story);
-        print_message("%s\n", rows[i].story);
-        assert_int_equal(told_count, rows[i].begin ? 1 : 0);
-        if (told_count == 0)
+        read_events(rows[i].events);
+        print_message("%s\n", rows[i].events);
+        assert_int_equal(pause_count, rows[i].begin ? 1 : 0);
+        if (pause_count == 0)
             continue;
-        assert_int_equal(told[0].begin, rows[i].begin);
-        assert_int_equal(told[0].end, rows[i].end);
-        assert_int_equal(told[0].collected, rows[i].end);
+        assert_int_equal(pauses[0].begin, rows[i].begin);
+        assert_int_equal(pauses[0].end, rows[i].end);
+        assert_int_equal(pauses[0].collected, rows[i].end);
     }
 }
 
-static void several_pauses_are_told_apart(void **state)
+static void several_pauses_stay_apart(void **state)
 {
     (void)state;
-    tell("()(|)()");
+    read_events("()(|)()");
 
-    /* A piece tells its own before it is joined. */
-    assert_int_equal(told_count, 3);
-    assert_int_equal(told[0].end, 2);
-    assert_int_equal(told[1].end, 7);
-    assert_int_equal(told[2].begin, 3);
-    assert_int_equal(told[2].end, 5);
+    /* A piece has its own before it is joined. */
+    assert_int_equal(pause_count, 3);
+    assert_int_equal(pauses[0].end, 2);
+    assert_int_equal(pauses[1].end, 7);
+    assert_int_equal(pauses[2].begin, 3);
+    assert_int_equal(pauses[2].end, 5);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pause_has_both_of_its_ends),
-        cmocka_unit_test(several_pauses_are_told_apart),
+        cmocka_unit_test(several_pauses_stay_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
