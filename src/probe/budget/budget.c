@@ -46,7 +46,7 @@ enum cunei_level cunei_budget_level(uint32_t id)
 
 void cunei_budget_apply_level(PyCodeObject *code, enum cunei_level level)
 {
-    budget.source->methods->level(budget.source, code, level);
+    budget.source->methods->set_level(budget.source, code, level, budget.counts_ends);
 }
 
 void cunei_budget_closing(struct cunei_stream *stream)
@@ -225,7 +225,7 @@ static void restore(PyCodeObject *code, uint32_t id, struct cunei_code_state *st
     if (state->level == CUNEI_LEVEL_FULL)
         return;
     cunei_code_set_level(code, CUNEI_LEVEL_FULL);
-    budget.source->methods->level(budget.source, code, CUNEI_LEVEL_FULL);
+    budget.source->methods->set_level(budget.source, code, CUNEI_LEVEL_FULL, false);
 }
 
 void cunei_budget_restart(void)

@@ -119,11 +119,11 @@ static void set_level(PyCodeObject *code, uint32_t id, struct cunei_code_state *
     enum cunei_level level = cunei_budget_level_of(own, id);
 
     if (state->level == level &&
-        (level != CUNEI_LEVEL_COUNTED || own->has_twice == own->source->twice))
+        (level != CUNEI_LEVEL_COUNTED || own->has_twice == own->counts_ends))
         return;
     own->switched++;
     cunei_code_set_level(code, level);
-    own->source->methods->level(own->source, code, level);
+    own->source->methods->set_level(own->source, code, level, own->counts_ends);
 }
 
 void cunei_budget_switch(struct cunei_budget *own)
@@ -132,7 +132,7 @@ void cunei_budget_switch(struct cunei_budget *own)
 
     own->switched = 0;
     cunei_code_judge_all(set_level, own);
-    own->has_twice = own->source->twice;
+    own->has_twice = own->counts_ends;
     cunei_recorder_renew();
     double renewal_ns = CUNEI_BUDGET_RENEWAL_NS * own->switched;
     own->switch_ns =
@@ -142,9 +142,9 @@ void cunei_budget_switch(struct cunei_budget *own)
 
 void cunei_budget_turn(struct cunei_budget *own)
 {
-    own->source->twice = !own->source->twice;
+    own->counts_ends = !own->counts_ends;
     cunei_code_judge_all(set_level, own);
-    own->has_twice = own->source->twice;
+    own->has_twice = own->counts_ends;
 }
 
 double cunei_budget_steady_since(const struct cunei_budget *budget)

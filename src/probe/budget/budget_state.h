@@ -55,8 +55,9 @@ struct cunei_budget_function {
 struct cunei_budget {
     struct cunei_source *source; /* borrowed; NULL: no budget */
     double share, event_ns, count_ns, ticks_per_ns;
-    double end_part; /* cost of a counted end / cost of a counted start */
-    bool has_twice;  /* ends are counted now, not only starts */
+    double end_part;  /* cost of a counted end / cost of a counted start */
+    bool counts_ends; /* from the next switch on: ends are counted, not only starts */
+    bool has_twice;   /* they are counted now */
     struct cunei_budget_function *functions; /* owned, by id */
     uint32_t capacity, demoted;
     struct cunei_observer normal, burst;

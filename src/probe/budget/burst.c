@@ -94,7 +94,7 @@ void cunei_burst_begin(struct cunei_budget *budget, double now_ns, bool top_is_o
     budget->looks++;
     budget->observer = &budget->burst;
     /* At random, so that a trend within bursts affects both kinds of halves alike. */
-    budget->source->twice =
+    budget->counts_ends =
         budget->state == CUNEI_BUDGET_COUNTS && budget->random >> 16 & 1;
     cunei_budget_switch(budget);
     budget->burst_begin = cunei_clock_read();
@@ -276,7 +276,7 @@ void cunei_burst_end(struct cunei_budget *budget, double now_ns, bool top_is_ope
     if (is_counted)
         cunei_burst_limit_times(budget, span.net_ns);
     cunei_burst_close_functions(budget, is_counted, &span);
-    budget->source->twice = false;
+    budget->counts_ends = false;
     if (is_counted)
         budget->gap_steady = 0;
     budget->state = CUNEI_BUDGET_RESTS;

@@ -14,7 +14,7 @@
 static double entries_twice(const struct cunei_budget *budget,
                             const struct cunei_budget_function *function)
 {
-    return budget->source->twice
+    return budget->counts_ends
                ? function->settled - (budget->half_ns > 0 ? function->half_entries : 0)
                : (budget->half_ns > 0 ? function->half_entries : 0);
 }
@@ -34,7 +34,7 @@ void cunei_burst_compare_halves(struct cunei_budget *budget)
         return;
     double ratio =
         (budget->settled_ns - budget->half_ns) / second / (budget->half_ns / first);
-    cunei_scale_pair(&budget->scale, budget->source->twice ? ratio : 1 / ratio);
+    cunei_scale_pair(&budget->scale, budget->counts_ends ? ratio : 1 / ratio);
 }
 
 double cunei_burst_settled_ns(struct cunei_budget *budget, double time_ns)

@@ -61,7 +61,7 @@ static double time_traced(struct cunei_source *source, PyObject *loop,
     double ns = 0;
 
     scratch_begin(scratch);
-    if (source->methods->record(source, false) == 0)
+    if (source->methods->record(source) == 0)
         ns = time_loop(loop);
     scratch_end(scratch);
     struct cunei_compat_error error = cunei_compat_put_aside();
@@ -74,12 +74,10 @@ static double time_traced(struct cunei_source *source, PyObject *loop,
 static double time_counted(struct cunei_source *source, PyObject *loop,
                            PyCodeObject *leaf, bool twice)
 {
-    source->twice = twice;
-    source->methods->level(source, leaf, CUNEI_LEVEL_COUNTED);
+    source->methods->set_level(source, leaf, CUNEI_LEVEL_COUNTED, twice);
     (void)time_loop(loop); /* the first call behind a switch is another one's */
     double ns = time_loop(loop);
-    source->methods->level(source, leaf, CUNEI_LEVEL_OFF);
-    source->twice = false;
+    source->methods->set_level(source, leaf, CUNEI_LEVEL_OFF, false);
     return ns;
 }
 
@@ -143,7 +141,7 @@ static double middle(double *values, int count)
 static void measure(struct cunei_source *source, PyObject *loop, PyObject *leaf,
                     struct cunei_event_cost *cost)
 {
-    bool counts = source->switches && source->methods->level;
+    bool counts = source->config.has_budget && source->methods->set_level;
     int rounds = counts ? ROUNDS_MAX : ROUNDS;
     double event_ns[ROUNDS_MAX], count_ns[ROUNDS_MAX], end_part[ROUNDS_MAX];
     struct scratch scratch;
@@ -210,11 +208,13 @@ void cunei_event_cost_measure(struct cunei_source *source,
      * program's, and the events of other threads would come before there is a recording
      * for them.
      */
-    if (source->is_silent || cunei_world_has_other_threads() ||
+    if (source->kind->only_tagged || cunei_world_has_other_threads() ||
         source->methods->count_others(source) != 0 || is_traced()) {
         PyErr_Clear();
         return;
     }
+    struct cunei_source_config config = source->config;
+    config.is_selective = false;
     PyObject *globals = PyDict_New();
     PyObject *code = Py_CompileString(text, "<cunei>", Py_file_input);
     PyObject *done = globals && code ? PyEval_EvalCode(code, globals, globals) : NULL;
@@ -222,7 +222,7 @@ void cunei_event_cost_measure(struct cunei_source *source,
     PyObject *leaf = done ? PyDict_GetItemString(globals, "leaf") : NULL; /* borrowed */
     if (!done)
         PyErr_Clear();
-    else if (source->methods->prepare(source, false) == 0)
+    else if (source->methods->prepare(source, &config) == 0)
         measure_undisturbed(source, loop, leaf, cost);
     Py_XDECREF(done);
     Py_XDECREF(code);

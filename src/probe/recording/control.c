@@ -125,18 +125,18 @@ static void begin_words(struct cunei_probe *state)
     cunei_selection_renew(state);
     cunei_argument_choose(&state->session);
     cunei_line_event_choose(&state->session);
-    cunei_region_reset(!state->source->is_silent);
+    cunei_region_reset(!state->source->kind->only_tagged);
     cunei_tag_begin();
-    cunei_tag_choose(!state->source->is_silent);
+    cunei_tag_choose(!state->source->kind->only_tagged);
 }
 
 static int start_events(struct cunei_probe *state)
 {
-    bool selective = cunei_selection_is_on(state);
+    const struct cunei_source *source = state->source;
 
-    if (state->source->methods->record(state->source, selective) < 0)
+    if (source->methods->record(state->source) < 0)
         return -1;
-    if (selective || state->source->lines)
+    if (source->config.is_selective || source->config.lines)
         cunei_selection_find_open();
     cunei_gc_begin(&state->collect);
     cunei_greenlet_attach(); /* its first event may be a switch */
@@ -177,8 +177,8 @@ static int refusal_of(const struct cunei_probe *state)
 /* In a process that the launcher armed. */
 static void begin_main(struct cunei_probe *state)
 {
-    int rc =
-        state->source->methods->prepare(state->source, cunei_selection_is_on(state));
+    const struct cunei_source_config config = cunei_selection_config(state);
+    int rc = state->source->methods->prepare(state->source, &config);
     begin_words(state);
     rc = rc < 0 ? -refusal_of(state) : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
@@ -197,7 +197,8 @@ bool cunei_control_main_begins(void)
         return false;
     if (cunei_probe_active())
         begin_main(cunei_probe_active());
-    bool is_wanted = cunei_probe_active() && !cunei_probe_active()->source->is_silent &&
+    bool is_wanted = cunei_probe_active() &&
+                     !cunei_probe_active()->source->kind->only_tagged &&
                      cunei_recorder_is_on();
     cunei_world_leave_control();
     return is_wanted;
@@ -303,19 +304,13 @@ static int prepare(struct cunei_probe *state)
     if (!source)
         return -1;
     state->source = source;
-    source->ends = false; /* the one before may have */
     cunei_probe_set_active(state);
-    cunei_process_hear_calls(source->methods->watch != NULL);
-    source->c_calls = state->session.c_calls;
-    source->lines = state->session.lines.count > 0;
-    source->switches = state->session.budget > 0;
-    source->chooses = state->session.patterns.count > 0;
-    if (source->methods->take(source, cunei_selection_is_on(state)) < 0)
+    cunei_process_hear_calls(source->methods->watch_calls != NULL);
+    const struct cunei_source_config config = cunei_selection_config(state);
+    if (source->methods->take(source, &config) < 0)
         return -1;
     cunei_event_cost_measure(source, &state->cost);
-    return PyErr_Occurred()
-               ? -1
-               : source->methods->prepare(source, cunei_selection_is_on(state));
+    return PyErr_Occurred() ? -1 : source->methods->prepare(source, &config);
 }
 
 static bool take_control(void)

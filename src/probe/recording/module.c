@@ -16,37 +16,22 @@
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
 #include "probe/core/world.h"
-#include "probe/events/c_call.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/process.h"
 #include "probe/recording/control.h"
 #include "probe/recording/probe_state.h"
 #include "probe/recording/switch.h"
 #include "probe/recording/switch_type.h"
-#include "probe/sources/evaluator/evaluator.h"
-#include "probe/sources/hooks/hook_event.h"
-#include "probe/sources/hooks/profile_hook.h"
 #include "probe/sources/hooks/thread_start.h"
-#include "probe/sources/hooks/trace_hook.h"
-#include "probe/sources/none.h"
+#include "probe/sources/source_table.h"
 #include "probe/user/tag.h"
 #include "probe/user/user_types.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
 
-#if PY_VERSION_HEX >= 0x030c0000
-#include "probe/sources/monitoring/monitoring.h"
-#else
-#include "probe/sources/evaluator/line_hook.h"
-#endif
-
 struct module {
     struct cunei_probe probe; /* first: see cunei_probe_of */
     PyTypeObject *beginning_type;
-#if PY_VERSION_HEX >= 0x030c0000
-    struct cunei_monitoring monitor;
-    PyTypeObject *callback_type;
-#endif
 };
 
 static struct module *whole_of(PyObject *module)
@@ -220,6 +205,7 @@ static bool has_taken(const struct cunei_probe *probe)
  */
 static PyObject *probe_check(PyObject *module, PyObject *unused)
 {
+    const struct cunei_source_config config = {0};
     char text[CUNEI_INSTRUMENTERS * 24] = "";
     size_t size = 0;
     (void)unused;
@@ -231,7 +217,7 @@ static PyObject *probe_check(PyObject *module, PyObject *unused)
         struct cunei_source *source = state_of(module)->sources[i];
         if (!source)
             continue;
-        if (source->methods->take(source, false) == 0) {
+        if (source->methods->take(source, &config) == 0) {
             source->methods->release(source);
             continue;
         }
@@ -253,8 +239,10 @@ static PyObject *probe_stop(PyObject *module, PyObject *unused)
 
 static PyObject *probe_ended(PyObject *module, PyObject *unused)
 {
-    if (state_of(module)->source)
-        state_of(module)->source->ends = true;
+    struct cunei_source *source = state_of(module)->source;
+
+    if (source && source->methods->process_exits)
+        source->methods->process_exits(source);
     return probe_stop(module, unused);
 }
 
@@ -323,91 +311,12 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#if PY_VERSION_HEX >= 0x030c0000
-/* -1 with an exception set. */
-static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
-{
-    struct module *whole = whole_of(module);
-    const struct cunei_callback_shared shared = {
-        .extra_index = extra_index,
-        .extra_inline = extra_inline,
-        .main_begins = cunei_control_main_begins,
-    };
-    PyObject *monitoring = cunei_compat_sys("monitoring");
-    int rc = -1;
-
-    whole->probe.sources[CUNEI_INSTRUMENTER_MONITORING] = &whole->monitor.source;
-    whole->callback_type = cunei_callback_type(module);
-    if (!monitoring)
-        PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
-    else if (whole->callback_type)
-        rc = cunei_monitoring_init(&whole->monitor, monitoring, whole->callback_type,
-                                   &shared);
-    Py_XDECREF(monitoring);
-    return rc;
-}
-
-static int visit_source(struct module *whole, visitproc visit, void *arg)
-{
-    Py_VISIT(whole->callback_type);
-    return cunei_monitoring_traverse(&whole->monitor, visit, arg);
-}
-
-static void close_source(struct module *whole)
-{
-    Py_CLEAR(whole->callback_type);
-    cunei_monitoring_clear(&whole->monitor);
-}
-#else
-static int open_source(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
-{
-    cunei_c_call_init(extra_index, extra_inline, NULL, NULL);
-    cunei_line_hook_init(extra_index, extra_inline);
-    state_of(module)->sources[CUNEI_INSTRUMENTER_FRAME] =
-        cunei_evaluator_open(extra_index, extra_inline, cunei_control_main_begins);
-    return 0;
-}
-
-static int visit_source(struct module *whole, visitproc visit, void *arg)
-{
-    (void)whole;
-    (void)visit;
-    (void)arg;
-    return 0;
-}
-
-static void close_source(struct module *whole)
-{
-    (void)whole;
-}
-#endif
-
-/* Those that every Python has; -1 with an exception set. */
-static int open_hooks(PyObject *module, Py_ssize_t extra_index, bool extra_inline)
-{
-    struct module *whole = whole_of(module);
-    struct cunei_probe *probe = &whole->probe;
-
-    whole->beginning_type = cunei_thread_start_type(module);
-    if (!whole->beginning_type)
-        return -1;
-    cunei_hook_event_init(extra_index, extra_inline);
-    probe->sources[CUNEI_INSTRUMENTER_PROFILE] =
-        cunei_profile_hook_open(cunei_control_main_begins);
-    probe->sources[CUNEI_INSTRUMENTER_TRACE] =
-        cunei_trace_hook_open(cunei_control_main_begins);
-    probe->source = probe->sources[cunei_instrumenter_default(PY_MINOR_VERSION)];
-    probe->sources[CUNEI_INSTRUMENTER_NONE] = cunei_source_none_open(probe->source);
-    return 0;
-}
-
 static int probe_exec(PyObject *module)
 {
     const struct cunei_process_hooks leaving = {.exits = cunei_control_leaving,
                                                 .executes = cunei_budget_write_all};
     struct cunei_probe *state = state_of(module);
-    Py_ssize_t extra_index;
-    bool extra_inline;
+    struct cunei_source_setup setup = {.main_begins = cunei_control_main_begins};
 
     cunei_world_init();
     cunei_tag_init(cunei_switch_tagged);
@@ -422,16 +331,19 @@ static int probe_exec(PyObject *module)
         return 0;
     }
     cunei_names_init();
-    if (cunei_registry_init(&extra_index, &extra_inline) < 0 ||
+    if (cunei_registry_init(&setup.extra_index, &setup.extra_inline) < 0 ||
         cunei_qualname_init() < 0 || cunei_process_init(&leaving) < 0 ||
         cunei_gc_init(&state->collect) < 0)
         return -1;
     state->tracer_type = cunei_greenlet_type(module);
     if (!state->tracer_type)
         return -1;
-    if (open_source(module, extra_index, extra_inline) < 0)
+    whole_of(module)->beginning_type = cunei_thread_start_type(module);
+    if (!whole_of(module)->beginning_type ||
+        cunei_source_table_open(module, &setup, state->sources) < 0)
         return -1;
-    return open_hooks(module, extra_index, extra_inline);
+    state->source = state->sources[cunei_instrumenter_default(PY_MINOR_VERSION)];
+    return 0;
 }
 
 /* Before 3.9 these are called for a module that has no state yet. */
@@ -448,7 +360,7 @@ static int probe_traverse(PyObject *module, visitproc visit, void *arg)
     int rc = cunei_user_types_traverse(&whole->probe.user, visit, arg);
     if (rc == 0)
         rc = cunei_gc_traverse(&whole->probe.collect, visit, arg);
-    return rc ? rc : visit_source(whole, visit, arg);
+    return rc ? rc : cunei_source_table_traverse(whole->probe.sources, visit, arg);
 }
 
 static int probe_clear(PyObject *module)
@@ -463,15 +375,17 @@ static int probe_clear(PyObject *module)
     Py_CLEAR(whole->beginning_type);
     cunei_user_types_clear(&whole->probe.user);
     cunei_gc_clear(&whole->probe.collect);
-    close_source(whole);
+    cunei_source_table_clear(whole->probe.sources);
     return 0;
 }
 
 static void probe_free(void *module)
 {
-    if (whole_of(module))
-        cunei_probe_forget(state_of(module));
+    if (!whole_of(module))
+        return;
+    cunei_probe_forget(state_of(module));
     (void)probe_clear(module);
+    cunei_source_table_free(state_of(module)->sources);
 }
 
 static PyModuleDef_Slot slots[] = {

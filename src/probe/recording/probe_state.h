@@ -12,16 +12,15 @@
 #include <stdbool.h>
 
 #include "probe/budget/event_cost.h"
-#include "probe/core/source.h"
 #include "probe/events/garbage_collection.h"
+#include "probe/sources/source_table.h"
 #include "probe/user/user_state.h"
 #include "wire/record_env.h"
 
 struct cunei_probe {
     struct cunei_user_state user; /* first: see cunei_user_state_of */
     struct cunei_source *source;  /* of the recording, one of those that follow */
-    /* Borrowed: from whoever made the module; NULL: this Python has none of it. */
-    struct cunei_source *sources[CUNEI_INSTRUMENTERS];
+    cunei_source_table sources;
     struct cunei_gc_callback collect;
     PyTypeObject *tracer_type, *switched_type;
     PyObject *unswitched[2]; /* what disable and enable return where they do nothing */

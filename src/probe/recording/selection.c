@@ -32,8 +32,8 @@ static void when_reached(PyCodeObject *code)
 {
     struct cunei_probe *state = cunei_probe_active();
 
-    if (state && state->source->methods->follow)
-        state->source->methods->follow(state->source, code);
+    if (state && state->source->methods->follow_exceptions)
+        state->source->methods->follow_exceptions(state->source, code);
 }
 
 /* What was raised elsewhere may end there, if only by way of code that is left out. */
@@ -48,8 +48,8 @@ static void when_watched(PyCodeObject *code)
 {
     struct cunei_probe *state = cunei_probe_active();
 
-    if (state && state->source->methods->watch)
-        state->source->methods->watch(state->source, code);
+    if (state && state->source->methods->watch_calls)
+        state->source->methods->watch_calls(state->source, code);
 }
 
 static void when_lined(PyCodeObject *code)
@@ -57,19 +57,19 @@ static void when_lined(PyCodeObject *code)
     struct cunei_probe *state = cunei_probe_active();
 
     if (state)
-        state->source->methods->line(state->source, code);
+        state->source->methods->add_lines(state->source, code);
 }
 
 static void forget_lined(PyCodeObject *code)
 {
     struct cunei_source *source = cunei_probe_active()->source;
-    source->methods->unline(source, code);
+    source->methods->remove_lines(source, code);
 }
 
 static void forget_watched(PyCodeObject *code)
 {
     struct cunei_source *source = cunei_probe_active()->source;
-    source->methods->unwatch(source, code);
+    source->methods->unwatch_calls(source, code);
 }
 
 static void forget_code(PyCodeObject *code)
@@ -81,7 +81,7 @@ static void forget_code(PyCodeObject *code)
 static void unmute(PyCodeObject *code)
 {
     struct cunei_source *source = cunei_probe_active()->source;
-    source->methods->unmute(source, code);
+    source->methods->enable(source, code);
 }
 
 /* Not where that, and switching off what is not, stops the world each time. */
@@ -91,18 +91,29 @@ bool cunei_selection_is_on(const struct cunei_probe *state)
            (state->session.patterns.count > 0 || state->session.budget > 0);
 }
 
+struct cunei_source_config cunei_selection_config(const struct cunei_probe *state)
+{
+    return (struct cunei_source_config){
+        .is_selective = cunei_selection_is_on(state),
+        .has_patterns = state->session.patterns.count > 0,
+        .has_budget = state->session.budget > 0,
+        .c_calls = state->session.c_calls,
+        .lines = state->session.lines.count > 0,
+    };
+}
+
 void cunei_selection_leave(struct cunei_probe *state)
 {
     const struct cunei_source_methods *does = state->source->methods;
 
     does->pause(state->source);
-    if (does->unwatch)
+    if (does->unwatch_calls)
         cunei_code_visit_watched(forget_watched);
-    if (does->unline && state->source->lines)
+    if (does->remove_lines && state->source->config.lines)
         cunei_code_visit_lined(forget_lined);
     if (cunei_selection_is_on(state))
         cunei_code_visit(forget_code);
-    if (cunei_code_has_muted() && !does->unmute_all(state->source))
+    if (cunei_code_has_muted() && !does->enable_all(state->source))
         cunei_code_visit_muted(unmute);
 }
 
@@ -132,7 +143,7 @@ void cunei_selection_renew(struct cunei_probe *state)
         .level = state->session.budget ? cunei_budget_level : NULL,
         .levelled = cunei_budget_apply_level,
         .watched = when_watched,
-        .lined = state->source->methods->line ? when_lined : NULL,
+        .lined = state->source->methods->add_lines ? when_lined : NULL,
 #if PY_VERSION_HEX >= 0x030c0000
         .left_out =
             CUNEI_INFER_IS_LOCAL && cunei_selection_is_on(state) ? when_left_out : NULL,

@@ -8,10 +8,15 @@
 
 #include <stdbool.h>
 
+#include "probe/core/source.h"
+
 struct cunei_probe;
 
 /* Whether events are set for each code object that is selected. */
 bool cunei_selection_is_on(const struct cunei_probe *state);
+
+/* What the recording asks its source for, with the patterns that it has now. */
+struct cunei_source_config cunei_selection_config(const struct cunei_probe *state);
 
 /* Decide anew of every function whether it is recorded. */
 void cunei_selection_renew(struct cunei_probe *state);

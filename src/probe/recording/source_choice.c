@@ -76,13 +76,13 @@ int cunei_source_choice_tell_losses(struct cunei_source *source)
 {
     const struct cunei_source_methods *methods = source->methods;
 
-    if (!methods->tell_losses)
+    if (!methods->record_losses)
         return 0;
     if (cunei_recorder_is_on()) {
-        methods->tell_losses(source);
+        methods->record_losses(source);
         return 0;
     }
-    int rc = methods->prepare(source, false);
+    int rc = methods->prepare(source, &source->config);
     PyErr_Clear();
     return rc < 0 ? source->refusal : 0;
 }

@@ -62,20 +62,20 @@ static void turn_off(struct cunei_probe *state)
     const struct cunei_source_methods *does = state->source->methods;
 
     cunei_budget_end();
-    if (does->hush)
-        does->hush(state->source);
+    if (does->pause_all)
+        does->pause_all(state->source);
     else
         does->pause(state->source);
     cunei_c_call_reset();
     cunei_world_stop(renew, NULL);
 }
 
-static int go_on(struct cunei_source *source, bool selective)
+static int resume(struct cunei_source *source, const struct cunei_source_config *config)
 {
-    if (source->methods->prepare(source, selective) < 0 ||
-        source->methods->record(source, selective) < 0)
+    if (source->methods->prepare(source, config) < 0 ||
+        source->methods->record(source) < 0)
         return -1;
-    if (selective || source->lines)
+    if (config->is_selective || config->lines)
         cunei_selection_find_open();
     return 0;
 }
@@ -108,10 +108,12 @@ static void tell_unheard(struct cunei_probe *state)
  */
 static void turn_on(struct cunei_probe *state)
 {
+    const struct cunei_source_config config = cunei_selection_config(state);
+
     cunei_world_stop(keep_renewing, NULL);
     cunei_c_call_reset();
     cunei_budget_restart();
-    if (go_on(state->source, cunei_selection_is_on(state)) < 0) {
+    if (resume(state->source, &config) < 0) {
         PyErr_Clear();
         tell_unheard(state);
     }
@@ -216,7 +218,6 @@ static void select_anew(struct cunei_probe *state, struct change *change)
     turn_off(state);
     cunei_selection_leave(state);
     cunei_world_stop(add_patterns, change);
-    state->source->chooses = state->session.patterns.count > 0;
     cunei_selection_renew(state);
     if (state->pauses == 0)
         turn_on(state);
@@ -252,7 +253,7 @@ void cunei_switch_tagged(PyCodeObject *code)
     bool is_left_out =
         cunei_code_is_seen(code) && !cunei_code_id(cunei_code_word(code));
     struct cunei_probe *active = cunei_probe_active();
-    if (!is_left_out && !(active && active->source->methods->tag))
+    if (!is_left_out && !(active && active->source->methods->add_tagged))
         return;
     struct cunei_probe *state = begin();
     if (!state)
@@ -260,8 +261,8 @@ void cunei_switch_tagged(PyCodeObject *code)
     struct change change = {&state->session.patterns, &none};
     if (is_left_out)
         select_anew(state, &change);
-    if (state->source->methods->tag)
-        state->source->methods->tag(state->source, code);
+    if (state->source->methods->add_tagged)
+        state->source->methods->add_tagged(state->source, code);
     cunei_world_leave_control();
 }
 

@@ -16,9 +16,9 @@ static struct {
     int refusal;   /* why it could not be: of python/refusal_reason.h; or 0 */
 } own;
 
-static int take(struct cunei_source *source, bool selective)
+static int take(struct cunei_source *source, const struct cunei_source_config *config)
 {
-    (void)selective;
+    source->config = *config;
     source->is_taken = true;
     return 0;
 }
@@ -28,25 +28,35 @@ static void let_waiter_go(void)
     if (own.waiter->is_taken)
         own.waiter->methods->pause(own.waiter);
     own.waiter->methods->release(own.waiter);
-    own.waiter->is_narrow = false;
     own.has_tags = false;
 }
 
 static int await_main(struct cunei_source *source)
 {
-    own.waiter->c_calls = own.waiter->lines = own.waiter->ends = false;
-    int rc = own.waiter->methods->take(own.waiter, false);
+    const struct cunei_source_config nothing = {0};
+    int rc = own.waiter->methods->take(own.waiter, &nothing);
+
     if (rc == 0)
         rc = own.waiter->methods->await_main(own.waiter);
     source->refusal = own.waiter->refusal;
     return rc;
 }
 
-static int prepare(struct cunei_source *source, bool selective)
+static struct cunei_source_config config_for_tagged(void)
 {
-    (void)source;
-    (void)selective;
-    return own.has_tags ? own.waiter->methods->prepare(own.waiter, true) : 0;
+    return (struct cunei_source_config){
+        .is_selective = true,
+        .only_tagged = own.waiter->methods->select != NULL,
+    };
+}
+
+static int prepare(struct cunei_source *source,
+                   const struct cunei_source_config *config)
+{
+    const struct cunei_source_config tagged = config_for_tagged();
+
+    source->config = *config;
+    return own.has_tags ? own.waiter->methods->prepare(own.waiter, &tagged) : 0;
 }
 
 static void select_tagged(PyCodeObject *code)
@@ -65,15 +75,14 @@ static void forget_tagged(PyCodeObject *code)
  * heard of, which is told at the end: the recording has all the rest. */
 static int begin_tags(void)
 {
+    const struct cunei_source_config tagged = config_for_tagged();
     struct cunei_source *waiter = own.waiter;
 
     own.refusal = 0;
-    waiter->c_calls = waiter->lines = waiter->switches = waiter->ends = false;
-    waiter->is_narrow = waiter->methods->select != NULL;
     own.has_tags = true;
-    if (waiter->methods->take(waiter, true) == 0 &&
-        waiter->methods->prepare(waiter, true) == 0 &&
-        waiter->methods->record(waiter, true) == 0)
+    if (waiter->methods->take(waiter, &tagged) == 0 &&
+        waiter->methods->prepare(waiter, &tagged) == 0 &&
+        waiter->methods->record(waiter) == 0)
         return 0;
     PyErr_Clear();
     own.refusal = waiter->refusal ? waiter->refusal : CUNEI_REFUSAL_FORBIDDEN;
@@ -89,15 +98,14 @@ static void hear_tags(void)
     (void)cunei_tag_visit(select_tagged);
 }
 
-static int record(struct cunei_source *source, bool selective)
+static int record(struct cunei_source *source)
 {
     (void)source;
-    (void)selective;
     own.is_recording = true;
     if (!own.has_tags)
         let_waiter_go();
     cunei_exit_hooks_watch();
-    int rc = own.has_tags ? own.waiter->methods->record(own.waiter, true) : 0;
+    int rc = own.has_tags ? own.waiter->methods->record(own.waiter) : 0;
     if (rc == 0 && cunei_tag_visit(NULL))
         hear_tags();
     return rc;
@@ -122,11 +130,11 @@ static void pause_events(struct cunei_source *source)
     cunei_exit_hooks_unwatch();
 }
 
-static void hush(struct cunei_source *source)
+static void pause_all(struct cunei_source *source)
 {
     pause_events(source);
-    if (own.has_tags && own.waiter->methods->hush)
-        own.waiter->methods->hush(own.waiter);
+    if (own.has_tags && own.waiter->methods->pause_all)
+        own.waiter->methods->pause_all(own.waiter);
 }
 
 static void release(struct cunei_source *source)
@@ -134,13 +142,19 @@ static void release(struct cunei_source *source)
     pause_events(source);
     if (own.has_tags)
         (void)cunei_tag_visit(forget_tagged);
-    own.waiter->ends = source->ends;
     let_waiter_go();
     own.refusal = 0;
     source->is_taken = false;
 }
 
-static void tell_losses(struct cunei_source *source)
+static void process_exits(struct cunei_source *source)
+{
+    (void)source;
+    if (own.waiter->methods->process_exits)
+        own.waiter->methods->process_exits(own.waiter);
+}
+
+static void record_losses(struct cunei_source *source)
 {
     (void)source;
     cunei_recorder_set_unheard_reason(own.refusal);
@@ -158,17 +172,25 @@ static const struct cunei_source_methods methods = {
     .prepare = prepare,
     .record = record,
     .pause = pause_events,
-    .hush = hush,
-    .tag = add_tagged,
+    .pause_all = pause_all,
+    .add_tagged = add_tagged,
     .release = release,
     .count_others = count_others,
-    .tell_losses = tell_losses,
+    .process_exits = process_exits,
+    .record_losses = record_losses,
 };
 
-struct cunei_source *cunei_source_none_open(struct cunei_source *waiter)
+static struct cunei_source *open_source(PyObject *module,
+                                        const struct cunei_source_setup *setup)
 {
-    own.source.methods = &methods;
-    own.source.is_silent = true;
-    own.waiter = waiter;
+    (void)module;
+    own.waiter = setup->default_source;
     return &own.source;
 }
+
+const struct cunei_source_kind cunei_source_none = {
+    .instrumenter = CUNEI_INSTRUMENTER_NONE,
+    .only_tagged = true,
+    .methods = &methods,
+    .open = open_source,
+};

@@ -13,7 +13,6 @@
 
 #include "probe/core/source.h"
 
-/* `waiter` is borrowed: it lives as long as the process. */
-struct cunei_source *cunei_source_none_open(struct cunei_source *waiter);
+extern const struct cunei_source_kind cunei_source_none;
 
 #endif

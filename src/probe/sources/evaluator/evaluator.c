@@ -69,8 +69,8 @@ enum wanted {
 
 static enum wanted wanted_now(void)
 {
-    return (own.place.source.c_calls ? C_CALLS : 0) |
-           (own.place.source.lines ? LINES : 0);
+    return (own.place.source.config.c_calls ? C_CALLS : 0) |
+           (own.place.source.config.lines ? LINES : 0);
 }
 
 /* Let the frame run, and see to it that its lines are told, or that they are not. */
@@ -239,7 +239,7 @@ static PyObject *record_calls(PyThreadState *thread, cunei_compat_311_frame *fra
 static PyObject *record_lines(PyThreadState *thread, cunei_compat_311_frame *frame,
                               int throws)
 {
-    if (own.place.source.c_calls)
+    if (own.place.source.config.c_calls)
         return record_in(thread, frame, throws, C_CALLS | LINES);
     return record_in(thread, frame, throws, LINES);
 }
@@ -258,7 +258,7 @@ static PyObject *record_calls(PyFrameObject *frame, int throws)
 static PyObject *record_lines(PyFrameObject *frame, int throws)
 {
     return record_in(PyThreadState_Get(), frame, throws,
-                     own.place.source.c_calls ? C_CALLS | LINES : LINES);
+                     own.place.source.config.c_calls ? C_CALLS | LINES : LINES);
 }
 #endif
 
@@ -271,30 +271,30 @@ static int await_main(struct cunei_source *source)
     return 0;
 }
 
-static int prepare(struct cunei_source *source, bool selective)
+static int prepare(struct cunei_source *source,
+                   const struct cunei_source_config *config)
 {
-    if (cunei_evaluator_slot_prepare(source, selective) < 0)
+    if (cunei_evaluator_slot_prepare(source, config) < 0)
         return -1;
     return cunei_getitem_show();
 }
 
 static cunei_compat_311_evaluator evaluator_for(const struct cunei_source *source)
 {
-    if (source->lines)
+    if (source->config.lines)
         return record_lines;
-    return source->c_calls ? record_calls : record_frame;
+    return source->config.c_calls ? record_calls : record_frame;
 }
 
-static int record(struct cunei_source *source, bool selective)
+static int record(struct cunei_source *source)
 {
-    (void)selective;
     if (cunei_evaluator_slot_install(&own.place, evaluator_for(source)) < 0)
         return -1;
     own.recording = ++own.recordings;
-    if (source->lines)
+    if (source->config.lines)
         cunei_line_hook_begin();
     cunei_exit_hooks_watch();
-    if (source->c_calls)
+    if (source->config.c_calls)
         cunei_c_call_hook_begin();
     cunei_open_frames_begin();
     return 0;
@@ -330,20 +330,28 @@ static const struct cunei_source_methods methods = {
     .pause = pause_events,
     .release = cunei_evaluator_slot_release,
     .count_others = cunei_evaluator_slot_count_others,
-    .tell_losses = cunei_evaluator_slot_tell_losses,
-    .line = find_lines,
+    .record_losses = cunei_evaluator_slot_record_losses,
+    .add_lines = find_lines,
 };
 
-struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
-                                          bool (*main_begins)(void))
+static struct cunei_source *open_source(PyObject *module,
+                                        const struct cunei_source_setup *setup)
 {
-    own.place.source.methods = &methods;
+    (void)module;
+    cunei_c_call_init(setup->extra_index, setup->extra_inline, NULL, NULL);
+    cunei_line_hook_init(setup->extra_index, setup->extra_inline);
     own.place.ours[0] = record_frame;
     own.place.ours[1] = record_calls;
     own.place.ours[2] = record_lines;
-    own.extra_index = extra_index;
-    own.extra_inline = extra_inline;
-    own.main_begins = main_begins;
+    own.extra_index = setup->extra_index;
+    own.extra_inline = setup->extra_inline;
+    own.main_begins = setup->main_begins;
     own.has_counter = cunei_clock_has_counter(NULL);
     return &own.place.source;
 }
+
+const struct cunei_source_kind cunei_source_frame = {
+    .instrumenter = CUNEI_INSTRUMENTER_FRAME,
+    .methods = &methods,
+    .open = open_source,
+};

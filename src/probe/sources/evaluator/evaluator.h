@@ -10,17 +10,8 @@
 #ifndef CUNEI_PROBE_SOURCES_EVALUATOR_EVALUATOR_H
 #define CUNEI_PROBE_SOURCES_EVALUATOR_EVALUATOR_H
 
-#include <Python.h>
-
-#include <stdbool.h>
-
 #include "probe/core/source.h"
 
-/*
- * Where the words of code objects are (see code.h), and what is to be called in the
- * first frame of __main__.
- */
-struct cunei_source *cunei_evaluator_open(Py_ssize_t extra_index, bool extra_inline,
-                                          bool (*main_begins)(void));
+extern const struct cunei_source_kind cunei_source_frame;
 
 #endif

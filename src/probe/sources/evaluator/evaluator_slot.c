@@ -92,17 +92,19 @@ void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place)
     place->installed = NULL;
 }
 
-int cunei_evaluator_slot_prepare(struct cunei_source *source, bool selective)
+int cunei_evaluator_slot_prepare(struct cunei_source *source,
+                                 const struct cunei_source_config *config)
 {
     const struct known *other = find_known(cunei_compat_311_get_evaluator());
 
-    (void)selective;
+    source->config = *config;
     return refuse(source, other ? other->refusal : 0);
 }
 
-int cunei_evaluator_slot_take(struct cunei_source *source, bool selective)
+int cunei_evaluator_slot_take(struct cunei_source *source,
+                              const struct cunei_source_config *config)
 {
-    if (cunei_evaluator_slot_prepare(source, selective) < 0)
+    if (cunei_evaluator_slot_prepare(source, config) < 0)
         return -1;
     source->is_taken = true;
     return 0;
@@ -126,7 +128,7 @@ int cunei_evaluator_slot_count_others(struct cunei_source *source)
  * One that hands on to nobody has been there since, or has left with the interpreter's
  * own in its place: no thread has been heard of from then on.
  */
-void cunei_evaluator_slot_tell_losses(struct cunei_source *source)
+void cunei_evaluator_slot_record_losses(struct cunei_source *source)
 {
     cunei_compat_311_evaluator now = cunei_compat_311_get_evaluator();
     const struct known *other = find_known(now);

@@ -33,10 +33,12 @@ int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
 void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place);
 
 /* Methods of the source, see probe/core/source.h. */
-int cunei_evaluator_slot_take(struct cunei_source *source, bool selective);
-int cunei_evaluator_slot_prepare(struct cunei_source *source, bool selective);
+int cunei_evaluator_slot_take(struct cunei_source *source,
+                              const struct cunei_source_config *config);
+int cunei_evaluator_slot_prepare(struct cunei_source *source,
+                                 const struct cunei_source_config *config);
 void cunei_evaluator_slot_release(struct cunei_source *source);
 int cunei_evaluator_slot_count_others(struct cunei_source *source);
-void cunei_evaluator_slot_tell_losses(struct cunei_source *source);
+void cunei_evaluator_slot_record_losses(struct cunei_source *source);
 
 #endif

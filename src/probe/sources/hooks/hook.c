@@ -17,6 +17,7 @@
 static struct cunei_hook *_Atomic present;
 
 static unsigned recordings; /* so far */
+static bool (*main_begins)(void);
 
 static Py_tracefunc of_thread(const struct cunei_hook *hook,
                               const PyThreadState *thread)
@@ -202,7 +203,7 @@ static void remove_all(struct cunei_hook *hook)
     present = NULL;
     cunei_thread_start_unwatch();
     /* At the end of a process nobody shall hear of it: it stays, and does nothing. */
-    if (hook->source.ends)
+    if (hook->is_exiting)
         return;
     if (ask(hook) < 0)
         PyErr_Clear();
@@ -212,7 +213,7 @@ static void remove_all(struct cunei_hook *hook)
 
 static void drop_own(struct cunei_hook *hook)
 {
-    if (hook->source.ends || present ||
+    if (hook->is_exiting || present ||
         of_thread(hook, PyThreadState_Get()) != hook->function)
         return;
     if (ask(hook) < 0)
@@ -225,7 +226,7 @@ bool cunei_hook_is_heard(struct cunei_hook *hook, PyCodeObject *code)
 {
     if (hook->awaits && cunei_function_event_is_main(code)) {
         hook->awaits = false;
-        (void)hook->main_begins();
+        (void)main_begins();
     } else if (!hook->awaits)
         drop_own(hook);
     return hook->is_recording;
@@ -236,9 +237,10 @@ static struct cunei_hook *hook_of(struct cunei_source *source)
     return (struct cunei_hook *)source;
 }
 
-static int take(struct cunei_source *source, bool selective)
+static int take(struct cunei_source *source, const struct cunei_source_config *config)
 {
-    (void)selective;
+    source->config = *config;
+    hook_of(source)->is_exiting = false;
     if (check(hook_of(source)) < 0)
         return -1;
     source->is_taken = true;
@@ -253,17 +255,17 @@ static int await_main(struct cunei_source *source)
     return put_all(hook);
 }
 
-static int prepare(struct cunei_source *source, bool selective)
+static int prepare(struct cunei_source *source,
+                   const struct cunei_source_config *config)
 {
-    (void)selective;
+    source->config = *config;
     return check(hook_of(source));
 }
 
-static int record(struct cunei_source *source, bool selective)
+static int record(struct cunei_source *source)
 {
     struct cunei_hook *hook = hook_of(source);
 
-    (void)selective;
     hook->awaits = false;
     if (put_all(hook) < 0)
         return -1;
@@ -294,7 +296,12 @@ static int count_other_tools(struct cunei_source *source)
     return count_others(hook_of(source));
 }
 
-static void tell_losses(struct cunei_source *source)
+static void process_exits(struct cunei_source *source)
+{
+    hook_of(source)->is_exiting = true;
+}
+
+static void record_losses(struct cunei_source *source)
 {
     unsigned taken = count(hook_of(source)).taken;
 
@@ -309,7 +316,7 @@ static void add_lines(struct cunei_source *source, PyCodeObject *code)
     (void)code;
 }
 
-static const struct cunei_source_methods methods = {
+const struct cunei_source_methods cunei_hook_methods = {
     .take = take,
     .await_main = await_main,
     .prepare = prepare,
@@ -317,13 +324,12 @@ static const struct cunei_source_methods methods = {
     .pause = pause_events,
     .release = release,
     .count_others = count_other_tools,
-    .tell_losses = tell_losses,
-    .line = add_lines,
+    .process_exits = process_exits,
+    .record_losses = record_losses,
+    .add_lines = add_lines,
 };
 
-struct cunei_source *cunei_hook_open(struct cunei_hook *hook, bool (*main_begins)(void))
+void cunei_hook_init(const struct cunei_source_setup *setup)
 {
-    hook->source.methods = &methods;
-    hook->main_begins = main_begins;
-    return &hook->source;
+    main_begins = setup->main_begins;
 }

@@ -32,14 +32,28 @@ struct cunei_hook {
     struct cunei_source source;
     enum cunei_hook_kind kind;
     Py_tracefunc function;
-    bool (*main_begins)(void);
     bool awaits;        /* that __main__ begins */
+    bool is_exiting;    /* the process is: audit hooks must not be notified */
     bool is_recording;  /* and not just on its way out */
     unsigned recording; /* its number */
 };
 
-struct cunei_source *cunei_hook_open(struct cunei_hook *hook,
-                                     bool (*main_begins)(void));
+extern const struct cunei_source_methods cunei_hook_methods;
+
+/* Prepare what both hooks use, as the module is loaded. */
+void cunei_hook_init(const struct cunei_source_setup *setup);
+
+/*
+ * The hook of sys.setprofile: functions, and calls of C functions where they are
+ * recorded.  It shows that an exception has ended a function, and not which.
+ */
+extern const struct cunei_source_kind cunei_source_profile;
+
+/*
+ * The hook of sys.settrace: functions, exceptions, and lines of the functions whose
+ * lines are recorded.  The interpreter looks for the lines of all functions meanwhile.
+ */
+extern const struct cunei_source_kind cunei_source_trace;
 
 /*
  * What it is told of a frame of this code, and nothing is recorded: whether there is a

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/sources/hooks/profile_hook.h"
-
 #include "probe/events/c_call.h"
 #include "probe/sources/hooks/hook.h"
 #include "probe/sources/hooks/hook_event.h"
@@ -34,12 +32,22 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
         return 0;
     else if (what == PyTrace_RETURN)
         cunei_hook_event_leave(&own, frame, argument);
-    else if (own.source.c_calls)
+    else if (own.source.config.c_calls)
         tell_call(frame, what, argument);
     return 0;
 }
 
-struct cunei_source *cunei_profile_hook_open(bool (*main_begins)(void))
+static struct cunei_source *open_source(PyObject *module,
+                                        const struct cunei_source_setup *setup)
 {
-    return cunei_hook_open(&own, main_begins);
+    (void)module;
+    cunei_hook_init(setup);
+    cunei_hook_event_init(setup->extra_index, setup->extra_inline);
+    return &own.source;
 }
+
+const struct cunei_source_kind cunei_source_profile = {
+    .instrumenter = CUNEI_INSTRUMENTER_PROFILE,
+    .methods = &cunei_hook_methods,
+    .open = open_source,
+};

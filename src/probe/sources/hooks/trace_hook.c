@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/sources/hooks/trace_hook.h"
-
 #include "probe/sources/hooks/hook.h"
 #include "probe/sources/hooks/hook_event.h"
 
@@ -21,14 +19,24 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
         return 0;
     else if (what == PyTrace_RETURN)
         cunei_hook_event_leave(&own, frame, argument);
-    else if (what == PyTrace_LINE && own.source.lines)
+    else if (what == PyTrace_LINE && own.source.config.lines)
         cunei_hook_event_line(&own, frame);
     else if (what == PyTrace_EXCEPTION)
         cunei_hook_event_raise(&own, frame, argument);
     return 0;
 }
 
-struct cunei_source *cunei_trace_hook_open(bool (*main_begins)(void))
+static struct cunei_source *open_source(PyObject *module,
+                                        const struct cunei_source_setup *setup)
 {
-    return cunei_hook_open(&own, main_begins);
+    (void)module;
+    cunei_hook_init(setup);
+    cunei_hook_event_init(setup->extra_index, setup->extra_inline);
+    return &own.source;
 }
+
+const struct cunei_source_kind cunei_source_trace = {
+    .instrumenter = CUNEI_INSTRUMENTER_TRACE,
+    .methods = &cunei_hook_methods,
+    .open = open_source,
+};

@@ -6,62 +6,37 @@
 #include "probe/core/compat.h"
 #include "probe/events/c_call.h"
 #include "probe/events/line_event.h"
+#include "probe/sources/monitoring/code_events.h"
 #include "probe/sources/monitoring/exception_infer.h"
+#include "probe/sources/monitoring/monitoring_state.h"
 #include "probe/sources/monitoring/tool_id.h"
 #include "python/refusal_reason.h"
 
-/* What sys.monitoring calls the events, and who answers them on the tool id. */
+/* Which callback an event has on the tool id. */
 static const struct row {
-    const char *name;
     enum cunei_callback_kind kind;
-    enum cunei_callback_kind kind_for_all; /* where one id does discovery, too */
+    enum cunei_callback_kind kind_for_all; /* where one id discovers as well */
 } rows[CUNEI_MONITOR_EVENTS] = {
-    [CUNEI_MONITOR_START] = {"PY_START", CUNEI_CALLBACK_ENTER,
-                             CUNEI_CALLBACK_SELECT_ENTER},
-    [CUNEI_MONITOR_RESUME] = {"PY_RESUME", CUNEI_CALLBACK_RESUME,
-                              CUNEI_CALLBACK_SELECT_RESUME},
-    [CUNEI_MONITOR_RETURN] = {"PY_RETURN", CUNEI_CALLBACK_LEAVE, CUNEI_CALLBACK_LEAVE},
-    [CUNEI_MONITOR_YIELD] = {"PY_YIELD", CUNEI_CALLBACK_YIELD, CUNEI_CALLBACK_YIELD},
-    [CUNEI_MONITOR_THROW] = {"PY_THROW", CUNEI_CALLBACK_THROW, CUNEI_CALLBACK_THROW},
-    [CUNEI_MONITOR_UNWIND] = {"PY_UNWIND", CUNEI_CALLBACK_UNWIND,
-                              CUNEI_CALLBACK_UNWIND},
-    [CUNEI_MONITOR_RAISE] = {"RAISE", CUNEI_CALLBACK_RAISE, CUNEI_CALLBACK_RAISE},
-    [CUNEI_MONITOR_RERAISE] = {"RERAISE", CUNEI_CALLBACK_RERAISE,
-                               CUNEI_CALLBACK_RERAISE},
-    [CUNEI_MONITOR_HANDLED] = {"EXCEPTION_HANDLED", CUNEI_CALLBACK_HANDLED,
-                               CUNEI_CALLBACK_HANDLED},
-    [CUNEI_MONITOR_CALL] = {"CALL", CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
-    [CUNEI_MONITOR_C_RETURN] = {"C_RETURN", CUNEI_CALLBACK_C_RETURN,
-                                CUNEI_CALLBACK_C_RETURN},
-    [CUNEI_MONITOR_LINE] = {"LINE", CUNEI_CALLBACK_LINE, CUNEI_CALLBACK_LINE},
-    [CUNEI_MONITOR_INSTRUCTION] = {"INSTRUCTION", CUNEI_CALLBACK_INSTRUCTION,
+    [CUNEI_MONITOR_START] = {CUNEI_CALLBACK_ENTER, CUNEI_CALLBACK_SELECT_ENTER},
+    [CUNEI_MONITOR_RESUME] = {CUNEI_CALLBACK_RESUME, CUNEI_CALLBACK_SELECT_RESUME},
+    [CUNEI_MONITOR_RETURN] = {CUNEI_CALLBACK_LEAVE, CUNEI_CALLBACK_LEAVE},
+    [CUNEI_MONITOR_YIELD] = {CUNEI_CALLBACK_YIELD, CUNEI_CALLBACK_YIELD},
+    [CUNEI_MONITOR_THROW] = {CUNEI_CALLBACK_THROW, CUNEI_CALLBACK_THROW},
+    [CUNEI_MONITOR_UNWIND] = {CUNEI_CALLBACK_UNWIND, CUNEI_CALLBACK_UNWIND},
+    [CUNEI_MONITOR_RAISE] = {CUNEI_CALLBACK_RAISE, CUNEI_CALLBACK_RAISE},
+    [CUNEI_MONITOR_RERAISE] = {CUNEI_CALLBACK_RERAISE, CUNEI_CALLBACK_RERAISE},
+    [CUNEI_MONITOR_HANDLED] = {CUNEI_CALLBACK_HANDLED, CUNEI_CALLBACK_HANDLED},
+    [CUNEI_MONITOR_CALL] = {CUNEI_CALLBACK_CALL, CUNEI_CALLBACK_CALL},
+    [CUNEI_MONITOR_C_RETURN] = {CUNEI_CALLBACK_C_RETURN, CUNEI_CALLBACK_C_RETURN},
+    [CUNEI_MONITOR_LINE] = {CUNEI_CALLBACK_LINE, CUNEI_CALLBACK_LINE},
+    [CUNEI_MONITOR_INSTRUCTION] = {CUNEI_CALLBACK_INSTRUCTION,
                                    CUNEI_CALLBACK_INSTRUCTION},
-    [CUNEI_MONITOR_C_RAISE] = {"C_RAISE", CUNEI_CALLBACK_C_RAISE,
-                               CUNEI_CALLBACK_C_RAISE},
+    [CUNEI_MONITOR_C_RAISE] = {CUNEI_CALLBACK_C_RAISE, CUNEI_CALLBACK_C_RAISE},
 };
-
-static struct cunei_monitoring *monitor_of(struct cunei_source *source)
-{
-    return (struct cunei_monitoring *)source;
-}
-
-static int find_events(struct cunei_monitoring *monitor)
-{
-    PyObject *events = PyObject_GetAttrString(monitor->module, "events");
-    if (!events)
-        return -1;
-    for (int i = 0; i < CUNEI_MONITOR_EVENTS; i++) {
-        PyObject *number = PyObject_GetAttrString(events, rows[i].name);
-        monitor->events[i] = number ? PyLong_AsLong(number) : -1;
-        Py_XDECREF(number);
-    }
-    Py_DECREF(events);
-    return PyErr_Occurred() ? -1 : 0;
-}
 
 static int count_others(struct cunei_source *source)
 {
-    struct cunei_monitoring *monitor = monitor_of(source);
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
     int others = 0;
 
     for (int id = 0; id < CUNEI_TOOL_COUNT; id++) {
@@ -73,10 +48,12 @@ static int count_others(struct cunei_source *source)
     return others;
 }
 
-static int take(struct cunei_source *source, bool selective)
+static int take(struct cunei_source *source, const struct cunei_source_config *config)
 {
-    struct cunei_monitoring *monitor = monitor_of(source);
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
+    source->config = *config;
     source->refusal = 0;
+    monitor->is_exiting = false;
     monitor->tool = cunei_tool_id_take(monitor->module);
     if (monitor->tool == -1) {
         source->refusal = CUNEI_REFUSAL_MONITORING;
@@ -87,10 +64,10 @@ static int take(struct cunei_source *source, bool selective)
         return -1;
     }
     source->is_taken = true;
-    if (!selective || source->is_narrow)
+    if (!config->is_selective || config->only_tagged)
         return 0;
     monitor->discovery = cunei_tool_id_take(monitor->module);
-    if (monitor->discovery == -1 && source->switches) {
+    if (monitor->discovery == -1 && config->has_budget) {
         source->refusal = CUNEI_REFUSAL_BUDGET;
         PyErr_SetString(PyExc_RuntimeError, cunei_refusal_reason_text(source->refusal));
         return -1;
@@ -111,7 +88,7 @@ static int set_callback(struct cunei_monitoring *monitor, int tool,
 
 static int await_main(struct cunei_source *source)
 {
-    struct cunei_monitoring *monitor = monitor_of(source);
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
     if (set_callback(monitor, monitor->tool, CUNEI_MONITOR_START,
                      CUNEI_CALLBACK_AWAIT_MAIN) < 0)
         return -1;
@@ -122,7 +99,7 @@ static int await_main(struct cunei_source *source)
 static enum cunei_callback_kind kind_of(const struct cunei_monitoring *monitor,
                                         int event, bool one_for_all)
 {
-    if (event == CUNEI_MONITOR_CALL && monitor->source.c_calls)
+    if (event == CUNEI_MONITOR_CALL && monitor->source.config.c_calls)
         return CUNEI_CALLBACK_C_CALL;
     if (event == CUNEI_MONITOR_UNWIND && monitor->selects)
         return CUNEI_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_UNWIND
@@ -133,10 +110,13 @@ static enum cunei_callback_kind kind_of(const struct cunei_monitoring *monitor,
     return one_for_all ? rows[event].kind_for_all : rows[event].kind;
 }
 
-static int prepare(struct cunei_source *source, bool selective)
+static int prepare(struct cunei_source *source,
+                   const struct cunei_source_config *config)
 {
-    struct cunei_monitoring *monitor = monitor_of(source);
-    bool discovers = selective && !source->is_narrow;
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
+    bool discovers = config->is_selective && !config->only_tagged;
+
+    source->config = *config;
     /* A recording may become one of some functions while it runs. */
     if (discovers && monitor->discovery < 0)
         monitor->discovery = cunei_tool_id_take(monitor->module);
@@ -145,15 +125,16 @@ static int prepare(struct cunei_source *source, bool selective)
         return -1;
     }
     bool one_for_all = discovers && monitor->discovery < 0;
-    monitor->selects = selective || (!CUNEI_COMPAT_HAS_GIL && source->chooses);
-    int last = monitor->source.c_calls ? CUNEI_MONITOR_C_RAISE : CUNEI_MONITOR_CALL;
+    monitor->selects =
+        config->is_selective || (!CUNEI_COMPAT_HAS_GIL && config->has_patterns);
+    int last = config->c_calls ? CUNEI_MONITOR_C_RAISE : CUNEI_MONITOR_CALL;
 
     for (int i = 0; i <= last; i++) {
         if (set_callback(monitor, monitor->tool, (enum cunei_monitoring_event)i,
                          kind_of(monitor, i, one_for_all)) < 0)
             return -1;
     }
-    if (source->lines &&
+    if (config->lines &&
         (set_callback(monitor, monitor->tool, CUNEI_MONITOR_LINE, CUNEI_CALLBACK_LINE) <
              0 ||
          set_callback(monitor, monitor->tool, CUNEI_MONITOR_INSTRUCTION,
@@ -168,80 +149,27 @@ static int prepare(struct cunei_source *source, bool selective)
                         CUNEI_CALLBACK_DISCOVER_RESUME);
 }
 
-static long add_events(const struct cunei_monitoring *monitor, int first, int last)
+static int record(struct cunei_source *source)
 {
-    long events = 0;
-
-    for (int i = first; i <= last; i++)
-        events |= monitor->events[i];
-    return events;
-}
-
-/* Those of C functions, if they are recorded. */
-static long c_events(const struct cunei_monitoring *monitor)
-{
-    return monitor->source.c_calls
-               ? add_events(monitor, CUNEI_MONITOR_CALL, CUNEI_MONITOR_C_RAISE)
-               : 0;
-}
-
-/* Whether the tool id finds code, too, besides recording it. */
-static bool discovers_itself(const struct cunei_monitoring *monitor)
-{
-    return monitor->discovery < 0 && !monitor->source.is_narrow;
-}
-
-/*
- * The global events of the tool id where something is selected.  PY_THROW may be how a
- * suspended generator is discovered.  Those of exceptions are global before 3.15 and
- * cost in all code, whenever an exception flies: they stay off until they are needed,
- * and those that probe/sources/monitoring/exception_infer.h can do without always are.
- */
-static long global_events(const struct cunei_monitoring *monitor)
-{
-    long events = monitor->events[CUNEI_MONITOR_THROW];
-
-    if (monitor->unwinds)
-        events |= monitor->events[CUNEI_MONITOR_UNWIND];
-    if (monitor->handles)
-        events |= monitor->events[CUNEI_MONITOR_HANDLED];
-    if (discovers_itself(monitor))
-        events |= add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME);
-    return events;
-}
-
-/* The same where all code has them. */
-static long all_events(const struct cunei_monitoring *monitor)
-{
-    long inferred =
-        monitor->selects && !CUNEI_INFER_IS_LOCAL
-            ? add_events(monitor, CUNEI_MONITOR_RAISE, CUNEI_MONITOR_RERAISE)
-            : 0;
-
-    return add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_ALWAYS_LAST) &
-           ~inferred;
-}
-
-static int record(struct cunei_source *source, bool selective)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    if (!selective)
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
+    if (!source->config.is_selective)
         return cunei_tool_id_set_events(monitor->module, monitor->tool,
-                                        all_events(monitor) | c_events(monitor));
+                                        cunei_monitoring_all_events(monitor) |
+                                            cunei_monitoring_c_events(monitor));
     /* __main__ was awaited on this id: from now on its events are others. */
     if (cunei_tool_id_set_events(monitor->module, monitor->tool,
-                                 global_events(monitor)) < 0)
+                                 cunei_monitoring_global_events(monitor)) < 0)
         return -1;
     if (monitor->discovery < 0)
         return 0;
     return cunei_tool_id_set_events(
         monitor->module, monitor->discovery,
-        add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
+        cunei_monitoring_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
 }
 
 static void pause_events(struct cunei_source *source)
 {
-    struct cunei_monitoring *monitor = monitor_of(source);
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
     if (cunei_tool_id_set_events(monitor->module, monitor->tool, 0) < 0)
         PyErr_Clear();
     if (monitor->discovery >= 0 &&
@@ -258,145 +186,15 @@ static void forget_callbacks(struct cunei_monitoring *monitor, int tool)
     }
 }
 
-static void hush(struct cunei_source *source)
+static void pause_all(struct cunei_source *source)
 {
     pause_events(source);
-    forget_callbacks(monitor_of(source), monitor_of(source)->tool);
+    forget_callbacks(cunei_monitoring_of(source), cunei_monitoring_of(source)->tool);
 }
 
-static long local_exceptions(const struct cunei_monitoring *monitor)
+static bool enable_all(struct cunei_source *source)
 {
-    return CUNEI_INFER_IS_LOCAL
-               ? add_events(monitor, CUNEI_MONITOR_UNWIND, CUNEI_MONITOR_HANDLED)
-               : 0;
-}
-
-/* Where they are global: an exception may end a frame, or may be taken by one, too. */
-static void hear_exceptions(struct cunei_monitoring *monitor, bool handles)
-{
-    if (CUNEI_INFER_IS_LOCAL || (monitor->unwinds && (monitor->handles || !handles)))
-        return;
-    monitor->unwinds = true;
-    monitor->handles |= handles;
-    if (cunei_tool_id_set_events(monitor->module, monitor->tool,
-                                 global_events(monitor)) < 0)
-        PyErr_Clear();
-}
-
-/* With its entries, though all code may have those: in a pause nobody knows yet. */
-static void select_code(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    long local = add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_LOCAL_LAST) |
-                 local_exceptions(monitor) | c_events(monitor);
-
-    cunei_tool_id_set_local_events(monitor->module, monitor->tool, code, local);
-    hear_exceptions(monitor, PyBytes_GET_SIZE(code->co_exceptiontable) > 0);
-}
-
-/* One of them comes to code that may be left out: hear of what that does with it. */
-static void follow(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    long known, wanted = local_exceptions(monitor);
-
-    hear_exceptions(monitor, true);
-    if (!wanted)
-        return;
-    known = cunei_tool_id_local_events(monitor->module, monitor->tool, code);
-    if ((known & wanted) != wanted)
-        cunei_tool_id_set_local_events(monitor->module, monitor->tool, code,
-                                       known | wanted);
-}
-
-static void set_level(struct cunei_source *source, PyCodeObject *code,
-                      enum cunei_level level)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    static const int last[CUNEI_LEVELS] = {
-        [CUNEI_LEVEL_FULL] = CUNEI_MONITOR_LOCAL_LAST,
-        [CUNEI_LEVEL_COUNTED] = CUNEI_MONITOR_RESUME,
-        [CUNEI_LEVEL_OFF] = -1,
-    };
-    bool is_twice = source->twice && level == CUNEI_LEVEL_COUNTED;
-
-    cunei_tool_id_set_local_events(
-        monitor->module, monitor->tool, code,
-        local_exceptions(monitor) |
-            add_events(monitor, CUNEI_MONITOR_START,
-                       is_twice ? CUNEI_MONITOR_LOCAL_LAST : last[level]));
-}
-
-static void watch(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    cunei_tool_id_set_local_events(
-        monitor->module, monitor->tool, code,
-        cunei_tool_id_local_events(monitor->module, monitor->tool, code) |
-            monitor->events[CUNEI_MONITOR_CALL]);
-}
-
-static void unwatch(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    cunei_tool_id_set_local_events(
-        monitor->module, monitor->tool, code,
-        cunei_tool_id_local_events(monitor->module, monitor->tool, code) &
-            ~monitor->events[CUNEI_MONITOR_CALL]);
-}
-
-/*
- * The line that a function begins in is told only where PY_START is on, too, which it
- * is for all that is recorded (gh-155992).
- */
-static void add_lines(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    int event =
-        cunei_line_event_prepare(code) ? CUNEI_MONITOR_INSTRUCTION : CUNEI_MONITOR_LINE;
-    cunei_tool_id_set_local_events(
-        monitor->module, monitor->tool, code,
-        cunei_tool_id_local_events(monitor->module, monitor->tool, code) |
-            monitor->events[event]);
-}
-
-static void remove_lines(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    cunei_tool_id_set_local_events(
-        monitor->module, monitor->tool, code,
-        cunei_tool_id_local_events(monitor->module, monitor->tool, code) &
-            ~add_events(monitor, CUNEI_MONITOR_LINE, CUNEI_MONITOR_INSTRUCTION));
-}
-
-static void forget(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    int discovery = monitor->discovery < 0 ? monitor->tool : monitor->discovery;
-
-    /* Events that are set and taken away again are on at the places where a callback
-     * had switched them off: nothing else brings them back for one tool alone. */
-    cunei_tool_id_set_local_events(
-        monitor->module, discovery, code,
-        add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_RESUME));
-    cunei_tool_id_set_local_events(monitor->module, discovery, code, 0);
-    if (discovery != monitor->tool)
-        cunei_tool_id_set_local_events(monitor->module, monitor->tool, code, 0);
-}
-
-static void unmute(struct cunei_source *source, PyCodeObject *code)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
-    cunei_tool_id_set_local_events(
-        monitor->module, monitor->tool, code,
-        add_events(monitor, CUNEI_MONITOR_START, CUNEI_MONITOR_LOCAL_LAST) |
-            monitor->events[CUNEI_MONITOR_CALL]);
-    cunei_tool_id_set_local_events(monitor->module, monitor->tool, code, 0);
-}
-
-static bool unmute_all(struct cunei_source *source)
-{
-    struct cunei_monitoring *monitor = monitor_of(source);
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
     int others = count_others(source);
 
     if (others == 0 && cunei_tool_id_restart_events(monitor->module) == 0)
@@ -415,7 +213,7 @@ static void release_id(struct cunei_monitoring *monitor, int *tool)
      * Before 3.14 a freed id keeps its callbacks.  They may be kept at the end, when
      * nobody will have the id any more.
      */
-    if (!monitor->source.ends)
+    if (!monitor->is_exiting)
         forget_callbacks(monitor, *tool);
     if (cunei_tool_id_free(monitor->module, *tool) < 0)
         PyErr_Clear();
@@ -424,11 +222,16 @@ static void release_id(struct cunei_monitoring *monitor, int *tool)
 
 static void release(struct cunei_source *source)
 {
-    struct cunei_monitoring *monitor = monitor_of(source);
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
     release_id(monitor, &monitor->discovery);
     release_id(monitor, &monitor->tool);
     monitor->unwinds = monitor->handles = false;
     source->is_taken = false;
+}
+
+static void process_exits(struct cunei_source *source)
+{
+    cunei_monitoring_of(source)->is_exiting = true;
 }
 
 static const struct cunei_source_methods methods = {
@@ -437,50 +240,71 @@ static const struct cunei_source_methods methods = {
     .prepare = prepare,
     .record = record,
     .pause = pause_events,
-    .hush = hush,
+    .pause_all = pause_all,
+    .process_exits = process_exits,
     .release = release,
     .count_others = count_others,
-    .select = select_code,
-    .follow = follow,
-    .level = set_level,
-    .watch = watch,
-    .unwatch = unwatch,
-    .line = add_lines,
-    .unline = remove_lines,
-    .forget = forget,
-    .unmute = unmute,
-    .unmute_all = unmute_all,
+    .select = cunei_code_events_select,
+    .follow_exceptions = cunei_code_events_follow_exceptions,
+    .set_level = cunei_code_events_set_level,
+    .watch_calls = cunei_code_events_watch_calls,
+    .unwatch_calls = cunei_code_events_unwatch_calls,
+    .add_lines = cunei_code_events_add_lines,
+    .remove_lines = cunei_code_events_remove_lines,
+    .forget = cunei_code_events_forget,
+    .enable = cunei_code_events_enable,
+    .enable_all = enable_all,
 };
 
-int cunei_monitoring_init(struct cunei_monitoring *monitor, PyObject *module,
-                          PyTypeObject *type,
-                          const struct cunei_callback_shared *shared)
+/* -1 with an exception set. */
+static int make_callbacks(struct cunei_monitoring *monitor,
+                          const struct cunei_source_setup *setup)
 {
-    monitor->source.methods = &methods;
-    monitor->module = Py_NewRef(module);
-    monitor->tool = monitor->discovery = -1;
-    monitor->disable = PyObject_GetAttrString(module, "DISABLE");
-    monitor->missing = PyObject_GetAttrString(module, "MISSING");
-    if (!monitor->disable || !monitor->missing || find_events(monitor) < 0)
-        return -1;
-    cunei_line_event_init(shared->extra_index, shared->extra_inline, monitor->disable);
-    cunei_c_call_init(shared->extra_index, shared->extra_inline, monitor->missing,
-                      monitor->disable);
+    const struct cunei_callback_shared shared = {
+        .extra_index = setup->extra_index,
+        .extra_inline = setup->extra_inline,
+        .disable = monitor->disable,
+        .main_begins = setup->main_begins,
+    };
 
-    struct cunei_callback_shared complete = *shared;
-    complete.disable = monitor->disable;
     for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++) {
-        monitor->callbacks[i] =
-            cunei_callback_new(type, (enum cunei_callback_kind)i, &complete);
+        monitor->callbacks[i] = cunei_callback_new(
+            monitor->callback_type, (enum cunei_callback_kind)i, &shared);
         if (!monitor->callbacks[i])
             return -1;
     }
     return 0;
 }
 
-int cunei_monitoring_traverse(struct cunei_monitoring *monitor, visitproc visit,
-                              void *arg)
+/* The same. */
+static int init(struct cunei_monitoring *monitor, PyObject *module,
+                const struct cunei_source_setup *setup)
 {
+    monitor->tool = monitor->discovery = -1;
+    monitor->callback_type = cunei_callback_type(module);
+    if (!monitor->callback_type)
+        return -1;
+    monitor->module = cunei_compat_sys("monitoring");
+    if (!monitor->module) {
+        PyErr_SetString(PyExc_ImportError, "sys.monitoring is missing");
+        return -1;
+    }
+    monitor->disable = PyObject_GetAttrString(monitor->module, "DISABLE");
+    monitor->missing = PyObject_GetAttrString(monitor->module, "MISSING");
+    if (!monitor->disable || !monitor->missing ||
+        cunei_monitoring_find_events(monitor) < 0)
+        return -1;
+    cunei_line_event_init(setup->extra_index, setup->extra_inline, monitor->disable);
+    cunei_c_call_init(setup->extra_index, setup->extra_inline, monitor->missing,
+                      monitor->disable);
+    return make_callbacks(monitor, setup);
+}
+
+static int traverse(struct cunei_source *source, visitproc visit, void *arg)
+{
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
+
+    Py_VISIT(monitor->callback_type);
     Py_VISIT(monitor->module);
     Py_VISIT(monitor->disable);
     Py_VISIT(monitor->missing);
@@ -489,11 +313,44 @@ int cunei_monitoring_traverse(struct cunei_monitoring *monitor, visitproc visit,
     return 0;
 }
 
-void cunei_monitoring_clear(struct cunei_monitoring *monitor)
+static void clear(struct cunei_source *source)
 {
+    struct cunei_monitoring *monitor = cunei_monitoring_of(source);
+
+    Py_CLEAR(monitor->callback_type);
     Py_CLEAR(monitor->module);
     Py_CLEAR(monitor->disable);
     Py_CLEAR(monitor->missing);
     for (int i = 0; i < CUNEI_CALLBACK_KINDS; i++)
         Py_CLEAR(monitor->callbacks[i]);
 }
+
+static void free_source(struct cunei_source *source)
+{
+    clear(source);
+    PyMem_Free(cunei_monitoring_of(source));
+}
+
+static struct cunei_source *open_source(PyObject *module,
+                                        const struct cunei_source_setup *setup)
+{
+    struct cunei_monitoring *monitor = PyMem_Calloc(1, sizeof(*monitor));
+
+    if (!monitor) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (init(monitor, module, setup) == 0)
+        return &monitor->source;
+    free_source(&monitor->source);
+    return NULL;
+}
+
+const struct cunei_source_kind cunei_source_monitoring = {
+    .instrumenter = CUNEI_INSTRUMENTER_MONITORING,
+    .methods = &methods,
+    .open = open_source,
+    .traverse = traverse,
+    .clear = clear,
+    .free = free_source,
+};
