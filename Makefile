@@ -1,5 +1,5 @@
-# Everything starts here, from a fresh clone: make, git and a CPython >= 3.8 will do.
-# The scripts in tools/ do the work; what they make stays in .venv and build.
+# Everything starts here.  A fresh clone needs make, git and a CPython >= 3.8.
+# The scripts in tools/ do the work, in .venv and build.
 
 SCRIPT = examples/tour.py
 ARGS =
@@ -13,18 +13,18 @@ setup := tools/setup.sh tools/python.sh tools/build.txt $(if $(PYTHON),force)
 
 help:
 	@echo 'make run                          trace examples/ and show where the time went'
-	@echo 'make run SCRIPT=x.py ARGS="..."   the same for a program of yours'
-	@echo 'make test                         every check and test, with each Python found'
-	@echo 'make pythons                      bring the Pythons to test with that are not here'
-	@echo 'make lint                         the checks that run nothing'
-	@echo 'make bench                        what recording and reading cost'
+	@echo 'make run SCRIPT=x.py ARGS="..."   the same for your program'
+	@echo 'make test                         every check and test, on each Python found'
+	@echo 'make pythons                      install missing Pythons to test with'
+	@echo 'make lint                         format, style, types, layers, links'
+	@echo 'make bench                        cost of recording and reading'
 	@echo 'make soak                         crash and fuzz tests for an hour'
 	@echo 'make cpython                      CPython'\''s own tests, plain and recorded: hours'
-	@echo 'make packages                     the tests of attrs and sqlglot, likewise'
+	@echo 'make packages                     tests of attrs and sqlglot, plain and recorded'
 	@echo 'make fresh                        make run and make test in bare Debians (root)'
-	@echo 'make clean                        remove what was built, keep the sources'
+	@echo 'make clean                        remove all builds'
 	@echo
-	@echo 'PYTHON=/path/to/python3 chooses another Python than the newest one here.'
+	@echo 'PYTHON=/path/to/python3 chooses the Python (default: the newest).'
 
 run: .venv/installed
 	@.venv/bin/cunei run $(SCRIPT) $(ARGS)
@@ -63,7 +63,7 @@ clean:
 .venv/test: $(setup) tools/test.txt
 	@tools/setup.sh test
 
-# A real install.  The build folder is kept, so that the next one compiles only changes.
+# A real install.  The build folder stays, so that the next one compiles only changes.
 .venv/installed: .venv/build $(sources)
 	@echo 'building cunei'
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" python -m pip install --quiet --no-deps \

@@ -22,7 +22,7 @@ BUILDS = {
 
 
 class Failed(Exception):
-    """A command that went wrong; the text is what it printed."""
+    """A command failed; the text is its output."""
 
 
 def path_with(folder):
@@ -58,7 +58,7 @@ def run(*command, timeout=1200, **variables):
 
 
 def configure(name):
-    """Make the build folder of that name, anew if its settings changed."""
+    """Make the build folder of that name, again if its settings changed."""
     compiler, options = BUILDS[name]
     folder = BUILD / name
     stamp = folder / "settings"

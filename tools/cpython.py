@@ -2,14 +2,14 @@
 
     make cpython                                      every Python that has the tests
     make cpython ARGS="--python 3.13 --jobs 2"        one of them, two modules at a time
-    make cpython ARGS="--python 3.13 --only test_gc"  some modules, run anew
-    make cpython ARGS="--fresh"                       nothing remembered
-    make cpython ARGS="--as-installed"                cunei as it was the last time
+    make cpython ARGS="--python 3.13 --only test_gc"  some modules, run again
+    make cpython ARGS="--fresh"                       forget earlier results
+    make cpython ARGS="--as-installed"                without a new build of cunei
 
 tests/cpython/modules.txt lists the modules; tests/cpython/exemptions.txt the tests that
-may change, each with its reason.  What was found is kept in build/cpython: an
-interrupted run goes on where it was, and a new build of cunei records again but does
-not run the plain side again.  A difference counts unless the plain side, run again,
+may change, each with its reason.  Results are kept in build/cpython: an
+interrupted run continues where it was, and a new build of cunei repeats only the
+recorded runs.  A difference counts unless the plain side, run again,
 shows the same outcome: then the test is flaky, and named as such.
 """
 
@@ -34,12 +34,12 @@ MODULES = LISTS / "modules.txt"
 SAMPLE = LISTS / "sample.txt"
 EXEMPTIONS = LISTS / "exemptions.txt"
 RESULTS = BUILD / "cpython"
-# Those whose tests were all looked at, and which the sample runs on if they are here.
+# All tests of these were checked; the sample runs on the first that is installed.
 SAMPLED = ["3.13", "3.12", "3.11"]
 TIMEOUT_S = 900
-# How often the plain side runs again, to tell flaky tests apart.
+# How often the plain side runs again, to recognise flaky tests.
 AGAIN = 3
-# Of a run that differs, the end of what it printed is kept.
+# Bytes of output that are kept of a run that differs.
 KEPT_OUTPUT = 20_000
 
 
@@ -68,10 +68,10 @@ class Result:
             for name, (plain, recorded) in tests.items():
                 yield f"    {title}: {name}: plain {plain}, recorded {recorded}"
         if self.exempt:
-            yield f"    exempt: {len(self.exempt)} tests, as tests/cpython tells"
+            yield f"    exempt: {len(self.exempt)} tests, see tests/cpython"
 
     def explain(self):
-        """Everything that is known of a difference."""
+        """All details of a difference."""
         return "\n".join([self.module, *self.details(), self.recorded.output])
 
 
@@ -79,7 +79,7 @@ HEAD = f"{'module':<34} tests fail     plain  recorded        procs       events
 
 
 class Comparison:
-    """Compares modules under one Python, and remembers what was found."""
+    """Compares modules under one Python, and keeps the results."""
 
     def __init__(self, python, version, timeout_s=TIMEOUT_S, remember=True):
         self.python = python
@@ -252,7 +252,7 @@ def summarize(version, results):
     print(f"  {exempt} tests may change and do, see docs/explanation/validation.md")
     show_tests("are flaky", {row.module: row.flaky for row in ran})
     show_tests(
-        "end otherwise when recorded", {row.module: row.differing for row in ran}
+        "end differently when recorded", {row.module: row.differing for row in ran}
     )
 
 
@@ -341,7 +341,7 @@ def compare_sample(version, python, jobs):
 
 def at_least_one(text):
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"wants a number from 1 on, not '{text}'")
+        raise argparse.ArgumentTypeError(f"must be a number from 1, not '{text}'")
     return int(text)
 
 
@@ -392,5 +392,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        print("\nstopped; the next run goes on from here", flush=True)
+        print("\nstopped; the next run continues here", flush=True)
         sys.exit(130)

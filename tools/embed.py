@@ -1,8 +1,8 @@
-"""Makes one page of its parts, as a C header: what stands before its data, and behind.
+"""Makes one page of its parts, as a C header: the text before its data, and after.
 
 embed.py page.html style.css script.js… page.h
 
-The page runs no script and takes no style but these: its policy names their hashes.
+The policy of the page allows only this script and this style, by their hashes.
 """
 
 import base64
@@ -43,9 +43,9 @@ def main(page, style, *rest):
         .replace("/*style*/", css)
         .replace("/*script*/", script)
     )
-    before, behind = text.split("/*data*/")
+    before, after = text.split("/*data*/")
     pathlib.Path(header).write_text(
-        array("page_begin", before) + array("page_end", behind), encoding="utf-8"
+        array("page_begin", before) + array("page_end", after), encoding="utf-8"
     )
 
 

@@ -5,14 +5,14 @@ import shutil
 
 from builds import BUILD, ROOT, Failed, path_with, run
 
-# Those that cunei is meant for: of each series the GIL's build, and one without a GIL.
+# The series that cunei supports, and a free-threaded build.
 SERIES = ["3.15", "3.14", "3.13", "3.12", "3.11", "3.10", "3.9", "3.8", "3.13t"]
 
 
 def pythons():
     """(version, path) of every Python that cunei can be installed for.
 
-    The default one is the first, then the newest first, those without a GIL last.
+    The default first, then by version, newest first, free-threaded builds last.
     """
     lines = run("tools/python.sh").splitlines()
     rows = (line.split(maxsplit=2) for line in lines)
@@ -30,7 +30,7 @@ def series(version):
 
 
 def one_of_each():
-    """Of those the newest of each series: what differs is between the series."""
+    """The newest of each series."""
     found = {}
     for version, path in pythons():
         found.setdefault(series(version), (version, path))
@@ -38,7 +38,7 @@ def one_of_each():
 
 
 def absent(versions):
-    """The series that are not among these; none where the user named the Python."""
+    """The series that are missing; none if the user chose the Python."""
     if os.environ.get("PYTHON"):
         return []
     there = {series(version) for version in versions}
@@ -48,9 +48,9 @@ def absent(versions):
 def install(purpose, version, path, *more):
     """Install cunei for that Python as a user would: for real, from the sources.
 
-    The environment also has what tools/PURPOSE.txt names, and as much as there is of
-    what tools/PURPOSE-optional.txt does, and tools/PURPOSE-MORE.txt.  Returns its
-    Python.
+    The environment also has the packages of tools/PURPOSE.txt, and those of
+    tools/PURPOSE-optional.txt and tools/PURPOSE-MORE.txt that have a wheel.  Returns
+    its Python.
     """
     folder = BUILD / f"{purpose}-{version}"
     python = folder / "bin" / "python"
@@ -63,7 +63,7 @@ def install(purpose, version, path, *more):
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(folder, ignore_errors=True)
         run(path, "-m", "venv", folder)
-        # What is imported is compiled then: most of it never is.
+        # Python compiles what it imports, which is little of it.
         pip = [python, "-m", "pip", "install", "--quiet", "--upgrade", "--no-compile"]
         run(*pip, "pip", "-r", names)
         install_wheels(pip, optional)
@@ -81,7 +81,7 @@ def optional_names(purpose, kind):
 
 
 def install_wheels(pip, names):
-    """Install those together, or where that fails each that can be."""
+    """Install them together, or if that fails one by one."""
     if not names:
         return
     try:

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The README's two commands in a bare Debian 13, which has CPython 3.13, and in a bare
-# Debian 12, which has 3.11: no missing install step can hide behind what this machine
-# happens to have.  Needs root and mmdebstrap.
+# Debian 12, which has 3.11: packages of this machine cannot hide a missing install
+# step.  Needs root and mmdebstrap.
 #
 #     tools/fresh.sh [COMMAND …]     default: make run, then make test
 #     SUITES=bookworm tools/fresh.sh  in Debian 12 alone
 #
-# A new system holds make, git and python3 and nothing else of use.  It gets this
-# machine's package mirror, resolver, certificates and pip settings, and a clone of what
-# is committed here.  Mounts live in a namespace of their own, which ends with us.
+# A new system has only make, git and python3.  It gets this
+# machine's package mirror, resolver, certificates and pip settings, and a clone of the
+# committed files.  Mounts are in a namespace that ends with this script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ fail() {
     exit 1
 }
 
-# What of the environment reaches pip, git and TLS libraries.
+# Variables for pip, git and TLS libraries.
 settings() {
     env | grep -E '^(PIP_|SSL_CERT_|(https?|no|HTTPS?|NO)_(proxy|PROXY)=)' || true
     env | grep -E '^(REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_CAINFO)=' || true
@@ -48,17 +48,17 @@ enter() {
         sh -euc 'cd /home/cunei; exec "$@"' sh "$@"
 }
 
-[ "$(id -u)" = 0 ] || fail "make fresh builds a system to change root into: run it as root"
+[ "$(id -u)" = 0 ] || fail "make fresh needs root, to chroot into a new system"
 command -v mmdebstrap >/dev/null || apt-get install -y --no-install-recommends mmdebstrap ||
     fail "please install (Debian names): mmdebstrap"
 mirror=$(tools/mirror.sh)
-[ -n "$mirror" ] || fail "no Debian mirror among this machine's apt sources"
+[ -n "$mirror" ] || fail "this machine's apt sources name no Debian mirror"
 
 tree=$(mktemp -d "${TMPDIR:-/tmp}/cunei-fresh.XXXXXX")
 trap 'rm -rf --one-file-system "$tree"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# ca-certificates only so that no later package brings it and rewrites the bundle.
+# ca-certificates now, because a later package would install it and rewrite the bundle.
 make_system() {
     local suite=$1 file
     rm -rf --one-file-system "$tree"
@@ -73,7 +73,7 @@ make_system() {
     git clone --quiet --no-local . "$tree/home/cunei"
 }
 
-git diff --quiet HEAD || echo "what is not committed is not tested" >&2
+git diff --quiet HEAD || echo "uncommitted changes are not tested" >&2
 for suite in $suites; do
     make_system "$suite"
     echo "Debian $suite, $(enter python3 --version)"

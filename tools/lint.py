@@ -1,7 +1,7 @@
-"""The checks that run nothing: format, lint, layers, headers.
+"""Checks of the sources: format, style, types, layers, headers.
 
-Each is a row in CHECKS and counts as one test.  clang-tidy, which is slow, remembers
-the files it found clean by the content of all they include.
+Each is a row in CHECKS and counts as one test.  clang-tidy is slow, so clean files are
+remembered by the content of all that they include.
 """
 
 import concurrent.futures
@@ -19,7 +19,7 @@ from builds import ROOT, Failed, run
 from steps import Steps
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
-# For every clone: what is remembered goes by all that clang-tidy sees of a file.
+# Shared by all clones: the key is all that clang-tidy sees of a file.
 REMEMBERED = CACHE / "cunei" / "tidy"
 
 
@@ -68,7 +68,7 @@ def check_tidy():
 
 
 def fingerprint(entry, settings):
-    """Changes with all that clang-tidy sees of a file: macros and comments too."""
+    """A hash of all that clang-tidy sees of a file, with macros and comments."""
     words = shlex.split(entry["command"])
     words = words[: words.index("-MD")]
     text = subprocess.run(
@@ -121,7 +121,7 @@ def check_python_format():
 
 
 def check_types():
-    """The package as it is, and a program that uses it."""
+    """The package, and a program that uses it."""
     run("mypy", "--strict", "python/cunei", "tests/types")
 
 

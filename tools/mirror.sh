@@ -1,9 +1,9 @@
 #!/bin/sh
-# Prints where this machine has Debian's own packages from, as a line of apt's sources
-# wants it: "[signed-by=KEYRING] URI", or nothing where there is no such place.
+# Prints the Debian mirror of this machine as a line of apt sources needs it:
+# "[signed-by=KEYRING] URI", or nothing if there is none.
 set -u
 
-# This works before the first apt-get update too, and fetches nothing.
+# This also works before the first apt-get update, and fetches nothing.
 uri=$(apt-get update --print-uris | sed -n "s#^'\(.*/debian/\)dists/.*#\1#p" | head -n 1)
 [ -n "$uri" ] || exit 0
 for keyring in /usr/share/keyrings/debian-archive-keyring.pgp \

@@ -4,10 +4,10 @@
     make packages ARGS="--python 3.12"   on another
 
 The packages come from the registry as source distributions, which hold their tests, in
-the versions below; they lie in build/packages.  Each suite runs once unmeasured, then
+the versions below, into build/packages.  Each suite runs once unmeasured, then
 plain and recorded; outcomes are compared test by test, as `make cpython` does, and the
-times as a ratio.  So is the CPU time of all processes, ours included, which tells the
-same on a machine that has other things to do.
+times as a ratio.  So is the CPU time of all processes, ours included, which is more
+reliable on a busy machine.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class Package:
     options: list = dataclasses.field(default_factory=list)
 
 
-# Those that want duckdb, pandas or setuptools.
+# Those that need duckdb, pandas or setuptools.
 WITHOUT = [
     f"--ignore=tests/test_{name}.py" for name in ("executor", "optimizer", "sqlglotc")
 ]
@@ -58,7 +58,7 @@ def fetch(python, package):
     SOURCES.mkdir(parents=True, exist_ok=True)
     pip = [python, "-m", "pip", "download", "--quiet", "--no-deps"]
     wanted = f"{package.name}=={package.version}"
-    # The wheel is what is tested; of the sources only the tests are wanted.
+    # The wheel is tested; the sources have the tests.
     run(*pip, "--no-binary", ":all:", "--dest", SOURCES, wanted)
     # Pythons of before 2023 have no filters.
     careful = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
@@ -141,8 +141,8 @@ def show(package, plain, recorded, found):
     )
     ratio = recorded.seconds / plain.seconds
     cpu = f"CPU {plain.cpu_s:.1f} s and {recorded.cpu_s:.1f} s"
-    said = regrtest.SUMMARY.findall(recorded.output)
-    events = f", {said[-1][0]} events, {said[-1][1]} lost" if said else ""
+    summary = regrtest.SUMMARY.findall(recorded.output)
+    events = f", {summary[-1][0]} events, {summary[-1][1]} lost" if summary else ""
     print(
         f"{package.name} {package.version}: {cases} tests, {failing} fail, "
         f"{plain.seconds:.1f} s plain, {recorded.seconds:.1f} s recorded, "

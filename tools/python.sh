@@ -1,14 +1,13 @@
 #!/bin/sh
-# Lists the CPythons here that can carry cunei, one line each:
+# Lists the CPythons of this machine that cunei supports, one line each:
 #
 #     VERSION STATE PATH
 #
-# STATE is "ready", or "bare" where headers or ensurepip are missing, as they are in a
-# distribution's plain python3.  Looks in PATH, in pyenv, whatever pyenv has selected, and
+# STATE is "ready", or "bare" if headers or ensurepip are missing, as in a
+# distribution's plain python3.  Looks in PATH, in all versions of pyenv, and
 # where tools/pythons.sh puts them; a virtual environment counts as the Python it was made
 # from.  Newest first, then release candidates (3.16.0rc1), then free-threaded builds
-# (3.13.5t); alphas and betas are left out.  $PYTHON, where set, is the only one, whatever
-# it is.
+# (3.13.5t); alphas and betas are left out.  If $PYTHON is set, it is the only one.
 set -u
 
 ask='
@@ -35,7 +34,7 @@ candidates() {
         command -v "$PYTHON"
         return
     fi
-    # The shims of pyenv are slow, and what they stand for comes below.
+    # The shims of pyenv are slow; their Pythons are listed below.
     printf '%s\n' "$PATH" | tr ':' '\n' | grep -v '/shims/*$' | while read -r folder; do
         ls -d "$folder"/python3 "$folder"/python3.[0-9] "$folder"/python3.[0-9][0-9] \
             "$folder"/python3.[0-9][0-9]t

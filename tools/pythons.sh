@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings the CPythons that cunei is tested with and this machine lacks: one line for each,
-# and exit status 0, whether it could or not.
+# Installs the CPythons for tests that this machine lacks: prints one line for each.  The
+# exit status is 0 even if some could not be installed.
 #
 #     tools/pythons.sh [NAME …]     default: 3.15 3.14 3.13t
 #
@@ -17,14 +17,14 @@ binaries=forky
 sources=trixie
 proof='import ctypes, ensurepip, sqlite3, ssl, venv'
 
-# Everything else that is printed goes to a log.
+# All other output goes to a log.
 say() {
     printf '%-6s %s\n' "$name" "$*" >&3
 }
 
 # Ends the part for one Python, which runs in a subshell of its own.
 give_up() {
-    say "not here: $*"
+    say "not installed: $*"
     exit 0
 }
 
@@ -43,20 +43,20 @@ apt() {
         -o Acquire::Check-Valid-Until=false -o APT::Update::Error-Mode=any "$@"
 }
 
-# Reads what a suite holds, packages (deb) or sources (deb-src).
+# Reads the index of a suite: packages (deb) or sources (deb-src).
 look_into() {
     local kind=$1 suite=$2 mirror
-    has apt-get || give_up "it comes from Debian, and there is no apt-get here"
+    has apt-get || give_up "it needs apt-get of Debian"
     mirror=$(tools/mirror.sh)
-    [ -n "$mirror" ] || give_up "no Debian mirror among this machine's apt sources"
+    [ -n "$mirror" ] || give_up "this machine's apt sources name no Debian mirror"
     mkdir -p "$work/apt/lists/partial" "$work/apt/archives/partial"
     touch "$work/apt/status"
     echo "$kind $mirror $suite main" >"$work/apt/sources"
     apt update || give_up "the mirror does not answer for $suite, see $log"
 }
 
-# Keeps of what Debian installs in /usr what the interpreter, extensions, virtual
-# environments and valgrind need.
+# Keeps the files that the interpreter, extensions, virtual environments and valgrind
+# need.
 keep() {
     local from=$1 to=$2 triple=$3
     mkdir -p "$to/bin" "$to/include" "$to/lib" "$to/share"
@@ -71,8 +71,8 @@ keep() {
     ln -s "python$name" "$to/bin/python3"
 }
 
-# Makes what was built for /usr run in $folder.  A DT_RPATH, unlike a DT_RUNPATH, also
-# holds for what extension modules need.  patchelf lays segments over each other when it
+# Makes a build for /usr run in $folder.  A DT_RPATH, unlike a DT_RUNPATH, also
+# holds for libraries of extension modules.  patchelf lays segments over each other when it
 # does both steps in one.
 relocate() {
     local tree=$1 triple=$2
@@ -93,11 +93,11 @@ relocate() {
 
 fetch() {
     local package triple
-    has dpkg-deb || give_up "no dpkg-deb here"
+    has dpkg-deb || give_up "it needs dpkg-deb"
     look_into deb $binaries
     apt install --download-only "python$name-venv" "python$name-dev" \
         "libpython$name-testsuite" libc6-dbg patchelf ||
-        give_up "Debian $binaries on the mirror has none for this machine, see $log"
+        give_up "Debian $binaries on the mirror has no packages for this machine, see $log"
     for package in "$work"/apt/archives/*.deb; do
         dpkg-deb -x "$package" "$work"
     done
@@ -107,7 +107,7 @@ fetch() {
     mv "$work/tree" "$folder"
 }
 
-# What compiling CPython lacks for the modules that pip, ctypes and coverage import.
+# Packages that are missing to compile CPython with the modules of pip, ctypes and coverage.
 missing() {
     local header package
     has gcc || echo gcc libc6-dev
@@ -138,8 +138,8 @@ compile() {
     look_into deb-src $sources
     cd "$work"
     apt source --download-only --tar-only "python${name%t}" ||
-        give_up "Debian $sources on the mirror has no sources of it, see $log"
-    say "compiling, which takes minutes"
+        give_up "Debian $sources on the mirror has no sources, see $log"
+    say "compiling takes some minutes"
     mkdir sources
     tar -xf ./*.orig.tar.xz -C sources --strip-components=1
     cd sources
@@ -150,7 +150,7 @@ compile() {
     mv "$work/root$folder" "$folder"
 }
 
-bring() {
+install_python() {
     work=$(mktemp -d "$cache/.new.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM
@@ -162,7 +162,7 @@ bring() {
     rm "$log"
 }
 
-# The path of such a Python from elsewhere.
+# The path of such a Python outside the cache.
 elsewhere() {
     echo "$listed" | awk -v series="${name%t}." -v threaded="${name##*[0-9]}" '
         index($1, series) == 1 && $1 ~ (threaded ? "t$" : "[0-9]$") && $2 == "ready" {
@@ -177,13 +177,13 @@ trap 'exit 1' HUP INT TERM
 
 if ! mkdir -p "$cache" || ! [ -w "$cache" ]; then
     for name; do
-        say "not here: $cache cannot be written to"
+        say "not installed: $cache cannot be written to"
     done
     exit 0
 fi 2>/dev/null
 exec 9>"$cache/.lock"
 flock -n 9 || { echo "waiting for another make pythons" && flock 9; }
-# What an interrupted run left: nobody else is at work.
+# Leftovers of an interrupted run: the lock excludes others.
 rm -rf "$cache"/.new.*
 
 for name; do
@@ -203,8 +203,8 @@ for name; do
     set +e
     (
         set -e
-        bring >"$log" 2>&1
+        install_python >"$log" 2>&1
     )
-    [ $? = 0 ] || say "not here: it could not be made, see $log"
+    [ $? = 0 ] || say "not installed: the build failed, see $log"
     set -e
 done

@@ -27,10 +27,10 @@ RESOURCES = "subprocess,decimal"
 GRACE_S = 60
 
 SUMMARY = re.compile(r"^cunei: ([\d ]+) events?, [\d ]+ calls?, ([\d ]+) lost", re.M)
-# What regrtest says when its deadline is over, before it leaves with status 1.
+# What regrtest prints at its deadline, before it exits with status 1.
 DEADLINE = re.compile(r"^Timeout \(\d+:\d\d:\d\d\)!$", re.M)
-# Exit statuses of regrtest after which its report tells everything.
-TOLD = {0, 2, 4, 5}
+# Exit statuses of regrtest with a complete report.
+REPORTED = {0, 2, 4, 5}
 ENV_CHANGED = 3
 
 running = set()
@@ -72,7 +72,7 @@ class Exemption:
     pattern: str
     left_out: bool
     reason: str
-    # The series of CPython that it holds for; all of them if there is none.
+    # The series of CPython that it holds for; empty: all.
     series: tuple = ()
 
     def holds(self, series):
@@ -131,7 +131,7 @@ def describe_end(status, outcomes):
         return TIMED_OUT
     if status == ENV_CHANGED:
         return "environment changed"
-    if status in TOLD:
+    if status in REPORTED:
         bad = any(outcome in ("failed", "error") for outcome in outcomes.values())
         return "ended" if bad or status != 2 else "failed outside of tests"
     if status < 0:
@@ -171,7 +171,7 @@ def execute(command, folder, log, timeout_s):
 
 
 def kill(process):
-    """End the leader of a session, which nobody has waited for yet, and its group."""
+    """End the leader of a session, which was not waited for yet, and its group."""
     os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -215,9 +215,9 @@ def collect(status, seconds, report, log, trace):
         status = None
     outcomes[PROCESS] = describe_end(status, outcomes)
     result = Run(outcomes, seconds, output)
-    said = SUMMARY.findall(result.output)
-    if said:
-        result.events, result.lost = (int(text.replace(" ", "")) for text in said[-1])
+    found = SUMMARY.findall(result.output)
+    if found:
+        result.events, result.lost = (int(text.replace(" ", "")) for text in found[-1])
     if trace and trace.is_dir():
         result.processes = sum(entry.is_dir() for entry in trace.iterdir())
     if trace and not result.processes:

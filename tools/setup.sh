@@ -1,12 +1,12 @@
 #!/bin/sh
-# Prepares what a make target needs; does nothing twice.
+# Installs what a make target needs; does nothing if it is there.
 #
 #     tools/setup.sh build    a C compiler, a Python with headers, .venv to build in
 #     tools/setup.sh test     and clang, ccache, cmocka, babeltrace2, otf2, valgrind, …
 #
-# System packages come through apt-get when we are root; otherwise one line says what
-# to install.  pip keeps whatever settings the machine has.  Tests that need a browser
-# are left out where none can be had.
+# As root it installs system packages with apt-get; otherwise it prints which to
+# install.  pip uses the settings of the machine.  Without a browser, tests that need one
+# are skipped.
 set -eu
 cd "$(dirname "$0")/.."
 level=$1
@@ -54,7 +54,7 @@ has_browser() {
     [ "$level" != test ] || has chromium || has chromium-browser
 }
 
-# What makes the distribution's own Python ready; tests want every one of them.
+# Packages that make the distribution's Python ready; tests need all of its Pythons.
 missing_python() {
     tools/python.sh | if [ "$level" = test ]; then cat; else head -n 1; fi |
         while read -r version state path; do
@@ -77,7 +77,7 @@ install_packages() {
 }
 
 if [ "$(id -u)" = 0 ] && has apt-get; then
-    # Twice: which libclang-rt fits is known once clang is there.
+    # Twice: the version of clang decides which libclang-rt is needed.
     for _ in 1 2; do
         packages=$(echo $(missing_tools) $(missing_python))
         [ -n "$packages" ] || break
@@ -90,7 +90,7 @@ if [ "$(id -u)" = 0 ] && has apt-get; then
         install_packages chromium || :
     fi
 fi
-has_browser || echo "no chromium: the tests of web pages are left out" >&2
+has_browser || echo "no chromium: tests of web pages are skipped" >&2
 
 python=$(ready_python)
 packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))
@@ -98,12 +98,12 @@ packages=$(echo $(missing_tools) $([ -n "$python" ] || missing_python))
 [ -n "$python" ] || fail "no CPython 3.8 or newer with headers in PATH or pyenv:" \
     "install one, name it with make PYTHON=/path/to/python3, or try make pythons"
 
-# An environment whose Python has gone, or is no longer the one chosen, is made anew.
+# Recreate the environment if its Python is gone or another one is chosen.
 if [ "$(.venv/bin/python -c 'import os, sys; print(os.path.realpath(sys.executable))' \
     2>/dev/null)" != "$python" ]; then
     rm -rf .venv build/run
     "$python" -m venv .venv || fail "$python could not make a virtual environment"
 fi
 .venv/bin/python -m pip install --quiet --upgrade pip -r "tools/$level.txt" ||
-    fail "pip could not install what tools/$level.txt names"
+    fail "pip could not install tools/$level.txt"
 touch ".venv/$level"

@@ -1,12 +1,12 @@
-"""The tests that take long: many crashes, many hostile traces, threads at once.
+"""Long tests: many crashes, many hostile traces, many threads.
 
     make soak                      1000 crashes, 10⁶ executions of each fuzz target, or
-                                   as many as half an hour has room for
+                                   as many as fit into half an hour
     make soak ARGS="--rounds 100 --runs 10000"
 
-Crash tests read the number of rounds from CUNEI_ROUNDS.  What the fuzzer finds worth
-keeping goes to build/soak; what breaks is left there as crash-* and belongs, once it is
-mended, in the corpus.
+Crash tests read the number of rounds from CUNEI_ROUNDS.  New inputs of the
+fuzzer go to build/soak.  An input that crashes stays there as crash-*; once the bug is
+fixed, it belongs in the corpus.
 """
 
 import argparse

@@ -20,7 +20,7 @@ import lint
 from builds import BUILD, Failed, run
 from steps import Count, Steps, count_junit
 
-# Of the end-to-end tests, at the same time; some of them look at times.
+# Of end-to-end tests; some of them measure times.
 MOST_WORKERS = 4
 MARKERS = {"all tests": "not soak", "core tests": "core and not soak"}
 
@@ -65,7 +65,7 @@ def with_more(pythons):
 
 
 def install_all(steps, pythons):
-    """Those that cunei could be installed for: several at once, for they often wait."""
+    """Install cunei for each, several at once; returns those that succeeded."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         began = [
             (version, pool.submit(environments.install, "e2e", version, path, *more))
@@ -86,7 +86,7 @@ def end_to_end(version, markers):
     report = BUILD / f"e2e-{version}.xml"
     python = BUILD / f"e2e-{version}" / "bin" / "python"
     command = [python, "-m", "pytest", "-q", "tests", f"--junitxml={report}"]
-    # A file's tests stay together: some share what took long to make.
+    # The tests of a file stay together: some share a slow fixture.
     parallel = ["-n", str(min(os.cpu_count(), MOST_WORKERS)), "--dist", "loadfile"]
     return counted(report, *command, *parallel, "-m", markers, timeout=1800)
 
@@ -120,18 +120,18 @@ def test_pythons(steps):
 
 
 def show_coverage(titles):
-    """Say which Pythons were tested and how, and which are not here."""
+    """Print which Pythons were tested and how, and which are missing."""
     print()
     for title in dict.fromkeys(titles.values()):
         versions = [version for version in titles if titles[version] == title]
         print(f"Pythons, {title:<13}{' '.join(versions)}")
     absent = environments.absent(titles)
     if absent:
-        print(f"Pythons, not here     {' '.join(absent)} (make pythons brings most)")
+        print(f"Pythons, missing      {' '.join(absent)} (make pythons installs most)")
 
 
 def main():
-    # What runs is stopped with us, as it is by Ctrl-C.
+    # SIGTERM stops the running step, as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     steps = Steps()
     for name, check in lint.CHECKS.items():

@@ -143,9 +143,9 @@ def test_no_pattern_covers_how_a_process_ended_but_its_name():
     ("words", "said"),
     [
         (["--python", "3.7"], "there is no Python 3.7 here; there are 3."),
-        (["--jobs", "0"], "--jobs: wants a number from 1 on, not '0'"),
-        (["--jobs", "many"], "--jobs: wants a number from 1 on, not 'many'"),
-        (["--timeout", "-1"], "--timeout: wants a number from 1 on, not '-1'"),
+        (["--jobs", "0"], "--jobs: must be a number from 1, not '0'"),
+        (["--jobs", "many"], "--jobs: must be a number from 1, not 'many'"),
+        (["--timeout", "-1"], "--timeout: must be a number from 1, not '-1'"),
     ],
 )
 def test_a_comparison_that_makes_no_sense_is_refused(words, said):
