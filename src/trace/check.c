@@ -7,7 +7,7 @@
 
 #include "trace/process.h"
 
-/* Times beyond this would overflow in sums; the clock needs centuries to get there. */
+/* Later times would overflow in sums; the clock takes centuries to reach them. */
 #define TIME_MAX (UINT64_C(1) << 62)
 
 const char *cunei_trace_check_head(const struct cunei_packet *head,
@@ -17,13 +17,13 @@ const char *cunei_trace_check_head(const struct cunei_packet *head,
     uint64_t whole = head->packet_bits;
 
     if (atomic_load_explicit(&head->magic, memory_order_relaxed) != CUNEI_PACKET_MAGIC)
-        return "no packet begins there";
+        return "no packet begins here";
     if (memcmp(head->uuid, uuid, 16) != 0)
         return "the packet belongs to another process";
     if (head->stream != number)
         return "the packet belongs to another stream";
     if (head->stream_class > CUNEI_STREAM_DEFINITIONS)
-        return "the packet is of an unknown kind";
+        return "the packet has an unknown stream class";
     if (content % 64 != 0 || whole % 64 != 0 || content > whole ||
         content < sizeof(*head) * 8 || whole > CUNEI_PACKET_SIZE * UINT64_C(8))
         return "the packet's size is impossible";
@@ -36,9 +36,9 @@ const char *cunei_trace_check_order(const struct cunei_packet *head,
                                     uint64_t last_sequence, uint64_t last_end)
 {
     if (head->sequence <= last_sequence)
-        return "the packet's number goes back";
+        return "the packet's sequence number goes back";
     if (head->timestamp_begin < last_end)
-        return "the packet begins before the one in front of it ends";
+        return "the packet begins before the previous one ends";
     return NULL;
 }
 
@@ -93,6 +93,12 @@ static const char *check_number(const struct cunei_trace_process *process,
     }
 }
 
+/* The length of the array at `at`, which is the field before it. */
+static uint32_t array_length(const char *at)
+{
+    return ((const uint32_t *)(const void *)at)[-1];
+}
+
 static const char *check_payload(const struct cunei_trace_process *process,
                                  const struct cunei_event_class *class,
                                  const uint64_t *words)
@@ -100,66 +106,75 @@ static const char *check_payload(const struct cunei_trace_process *process,
     enum cunei_phase phase = cunei_record_phase(words[0]);
     const char *at = (const char *)(words + 1);
     const char *wrong = NULL;
-    uint64_t number = 0; /* the one before an array is its length */
 
     for (const struct cunei_field *field = class->fields; !wrong && field->name;
-         field++) {
-        if (field->kind == CUNEI_FIELD_FUNCTIONS) {
-            if (!are_defined(process, (const void *)at, number))
-                wrong = "a stack holds a function that is not defined";
-        } else if (field->kind != CUNEI_FIELD_TEXT) {
-            number = cunei_field_number(field, at);
-            wrong = check_number(process, field->kind, phase, number);
-            at += field->size;
-        }
+         at += field->size, field++) {
+        if (field->kind == CUNEI_FIELD_FUNCTIONS)
+            wrong = are_defined(process, (const void *)at, array_length(at))
+                        ? NULL
+                        : "a stack holds a function that is not defined";
+        else if (field->kind >= CUNEI_FIELD_FUNCTION)
+            wrong = check_number(process, field->kind, phase,
+                                 cunei_field_number(field, at));
     }
     if (!wrong && class->is_valid && !class->is_valid(words))
         wrong = "a name and its value do not fit in their text";
     return wrong;
 }
 
-/* A line that is told by how far it is from the last one in full. */
+/* What the check of an event depends on. */
+struct context {
+    const struct cunei_trace_process *process;
+    uint32_t stream_class;
+    struct cunei_line line; /* the packet's last `line` event */
+};
+
+/* A line given by its distance from the last `line` event. */
 static const char *check_near(uint64_t record, const struct cunei_line *last)
 {
     if (last->function == 0)
-        return "a line has none before it that it is near to";
+        return "a near line has no line before it";
     uint32_t line = cunei_line_near(record, last).line;
-    return line > 0 && line <= INT32_MAX ? NULL : "a line's number is impossible";
+    return line > 0 && line <= INT32_MAX ? NULL : "a line number is impossible";
 }
 
-/* NULL, or what is wrong with an event that is no plain record of a known function. */
-static const char *check_event(const struct cunei_trace_process *process,
-                               uint32_t stream_class, const uint64_t *words,
-                               size_t room, const struct cunei_line *last_line,
-                               bool is_first)
+/*
+ * NULL, or what is wrong with the event at `words`, which is not a plain record of a
+ * known function and takes `size` words; 0: its size is unknown, or exceeds the packet.
+ */
+static const char *check_event(struct context *context, const uint64_t *words,
+                               size_t size, bool is_first)
 {
+    const struct cunei_trace_process *process = context->process;
     uint32_t number = cunei_record_class(words[0]);
 
     /* Reading a stack may take as long as reading a million events. */
     if (number == CUNEI_CLASS_STACK && !is_first)
         return "a stack is not its first event";
     if (number >= CUNEI_FUNCTION_FIRST)
-        return stream_class == CUNEI_STREAM_EVENTS && number < process->class_end &&
-                       is_defined(process, number)
+        return context->stream_class == CUNEI_STREAM_EVENTS &&
+                       number < process->class_end && is_defined(process, number)
                    ? NULL
                    : "a function is not defined";
     const struct cunei_event_class *class = cunei_event_class(number);
     if (!class)
         return "an event has an unknown class";
-    if (class->stream != stream_class)
+    if (class->stream != context->stream_class)
         return "an event has a class that does not belong in its stream";
-    if (cunei_event_words(words, room) == 0)
+    if (size == 0)
         return "an event does not fit in its packet";
     if (cunei_class_is_near(number))
-        return check_near(words[0], last_line);
+        return check_near(words[0], &context->line);
+    if (number == CUNEI_CLASS_LINE)
+        context->line = *(const struct cunei_line *)(const void *)words;
     return check_payload(process, class, words);
 }
 
 /*
- * The run of plain records of known functions from `words` on, which is nearly all of
- * a packet: a time that goes back, or far ahead, ends it like any other event that
- * wants a closer look.  Times are relative to the packet's begin and grow, so that only
- * the last needs to be compared with the span of a packet.
+ * The number of plain records of known functions from `words` on, which are nearly all
+ * of a packet.  A time that goes back or far ahead ends them, as does any event that
+ * needs a closer look.  Times are relative to the packet's begin and grow, so that only
+ * the last must be compared with the longest span of a packet.
  */
 static size_t run_length(const uint64_t *words, size_t room, uint64_t begin,
                          uint32_t dense, uint64_t *last)
@@ -178,7 +193,7 @@ static size_t run_length(const uint64_t *words, size_t room, uint64_t begin,
     return i;
 }
 
-/* How many functions, from the first on, may be plain records in this stream. */
+/* How many functions, from the first on, may be plain records in this packet. */
 static uint32_t plain_functions(const struct cunei_trace_process *process,
                                 const struct cunei_packet *head)
 {
@@ -193,14 +208,14 @@ struct cunei_trace_events cunei_trace_check_events(
     const struct cunei_trace_process *process, const struct cunei_packet *head,
     const uint64_t *words, size_t word_count)
 {
+    struct context context = {.process = process, .stream_class = head->stream_class};
     uint64_t begin = head->timestamp_begin, last = 0;
     uint32_t dense = plain_functions(process, head);
     struct cunei_trace_events events = {.last_time = begin};
-    struct cunei_line line = {0}; /* the last one in full */
 
     if (word_count > 0 && head->stream_class == CUNEI_STREAM_EVENTS &&
         cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
-        events.wrong = "its first event is no stack";
+        events.wrong = "its first event is not a stack";
     while (!events.wrong && events.word_count < word_count) {
         const uint64_t *at = words + events.word_count;
         size_t room = word_count - events.word_count;
@@ -208,14 +223,11 @@ struct cunei_trace_events cunei_trace_check_events(
         size_t size = count;
         if (count == 0) {
             last = (at[0] - begin) & CUNEI_TIME_MASK;
+            count = 1;
+            size = cunei_event_words(at, room);
             events.wrong = begin + last < events.last_time
                                ? "a time goes back"
-                               : check_event(process, head->stream_class, at, room,
-                                             &line, at == words);
-            count = 1;
-            size = events.wrong ? 0 : cunei_event_words(at, room);
-            if (size && cunei_record_class(at[0]) == CUNEI_CLASS_LINE)
-                line = *(const struct cunei_line *)(const void *)at;
+                               : check_event(&context, at, size, at == words);
         }
         if (!events.wrong && last >= CUNEI_SPAN_MAX)
             events.wrong = "a time goes back, or too far ahead";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "wire/event.h"
 
-#include <string.h>
-
 #include "wire/packet.h"
 
 static bool argument_is_valid(const uint64_t *words)
@@ -51,18 +49,6 @@ const struct cunei_event_class *cunei_event_class(uint32_t number)
     if (cunei_class_is_near(number))
         return &near_line;
     return number < CUNEI_CLASS_COUNT && classes[number].name ? &classes[number] : NULL;
-}
-
-uint64_t cunei_field_number(const struct cunei_field *field, const char *at)
-{
-    uint64_t wide = 0;
-    uint32_t narrow = 0;
-
-    if (field->size == sizeof(wide))
-        memcpy(&wide, at, sizeof(wide));
-    else
-        memcpy(&narrow, at, sizeof(narrow));
-    return field->size == sizeof(wide) ? wide : narrow;
 }
 
 uint64_t cunei_event_function(const uint64_t *words)

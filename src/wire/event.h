@@ -83,7 +83,12 @@ static inline bool cunei_field_is_array(const struct cunei_field *field)
 }
 
 /* The number in a field that is not an array, which begins at `at`. */
-uint64_t cunei_field_number(const struct cunei_field *field, const char *at);
+static inline uint64_t cunei_field_number(const struct cunei_field *field,
+                                          const void *at)
+{
+    return field->size == sizeof(uint64_t) ? *(const uint64_t *)at
+                                           : *(const uint32_t *)at;
+}
 
 /* The first field of the event at `words` that refers to a function, or 0. */
 uint64_t cunei_event_function(const uint64_t *words);

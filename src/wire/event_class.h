@@ -20,12 +20,13 @@
 
 enum cunei_field_kind {
     CUNEI_FIELD_NUMBER,
-    CUNEI_FIELD_SIGNED,           /* 64 bits, an int64_t in CTF */
+    CUNEI_FIELD_SIGNED, /* 64 bits, an int64_t in CTF */
+    CUNEI_FIELD_TEXT,   /* an array of bytes, padded with NUL */
+    /* From here on not every value is valid. */
     CUNEI_FIELD_FUNCTION,         /* the id of a definition */
     CUNEI_FIELD_FUNCTION_OR_NONE, /* the same, or 0 */
     CUNEI_FIELD_FUNCTION_OR_SPAN, /* the same in phase leave, a number in others */
     CUNEI_FIELD_FUNCTIONS,        /* an array of ids; the first may be 0 */
-    CUNEI_FIELD_TEXT,             /* an array of bytes, padded with NUL */
     CUNEI_FIELD_LEVEL,            /* enum cunei_level */
     CUNEI_FIELD_VALUE_KIND,       /* enum cunei_value_kind */
     CUNEI_FIELD_COUNTER_KIND,     /* CUNEI_COUNTER_VALUE_DOUBLE, …TOTAL_DOUBLE */

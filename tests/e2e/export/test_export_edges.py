@@ -134,7 +134,7 @@ def test_packets_out_of_order_are_damage_wherever_pieces_part(cunei):
     done = cunei("export", "trace", "--to", "perfetto")
 
     assert done.returncode == 1
-    assert "the packet's number goes back" in done.stderr
+    assert "the packet's sequence number goes back" in done.stderr
 
 
 def test_any_serial_of_a_thread_can_be_chosen(cunei):
