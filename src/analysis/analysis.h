@@ -41,7 +41,7 @@ struct cunei_analysis_options {
     bool tree;
     bool edges;
     bool lines;
-    bool said; /* what the program said itself */
+    bool user_events; /* what the program said itself */
     /* Takes out of a packet what is not wanted, into `cut`; NULL: everything is. */
     int (*select)(void *context, const struct cunei_trace_process *process,
                   struct cunei_cut *cut, struct cunei_trace_packet *packet);
@@ -58,7 +58,8 @@ struct cunei_analysis_function {
     uint64_t calls, resumes, recursive, raised, nested;
     uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
-    struct cunei_budget_estimate guess; /* of these, what was estimated; times in ns */
+    struct cunei_budget_estimate
+        estimate;      /* of these, what was estimated; times in ns */
     bool is_decorated; /* as a region: it is recorded whatever filters say */
 };
 
@@ -122,12 +123,13 @@ struct cunei_analysis {
     uint64_t orphans, unclosed, appeared, unknown, switches;
     uint64_t line_events;
     uint64_t bursts, estimated_calls; /* under a budget */
-    uint64_t said[CUNEI_CLASS_COUNT]; /* what the program said itself, by class … */
-    uint64_t regions;                 /* … and regions that began */
-    uint64_t misused;                 /* marks that say what it did wrong */
-    uint64_t pauses, paused_ns;       /* so often, so long it switched recording off */
-    bool ends_paused;                 /* a process did, and not on again */
-    uint64_t start_ns;                /* of the first process */
+    uint64_t
+        user_events[CUNEI_CLASS_COUNT]; /* what the program said itself, by class … */
+    uint64_t regions;                   /* … and regions that began */
+    uint64_t misused;                   /* marks that say what it did wrong */
+    uint64_t pauses, paused_ns; /* so often, so long it switched recording off */
+    bool ends_paused;           /* a process did, and not on again */
+    uint64_t start_ns;          /* of the first process */
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns;               /* 0: that of a process is unknown */
     struct cunei_overhead overhead; /* of those that know it */

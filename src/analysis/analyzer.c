@@ -151,7 +151,7 @@ static void add_up(struct cunei_analysis *analysis,
     analysis->line_events += profile->lines;
     analysis->bursts += profile->guesses.bursts;
     for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
-        analysis->said[i] += profile->said[i];
+        analysis->user_events[i] += profile->said[i];
     analysis->misused += profile->misused;
     analysis->pauses += profile->pauses.begins;
     analysis->paused_ns +=
@@ -181,9 +181,9 @@ static int merge_profile(struct cunei_analysis *analysis,
         rc = add_threads(analysis, reader, process, index);
     if (rc == 0 && reader->options->lines && profile->lines > 0)
         rc = cunei_merge_process_lines(analysis, process->process, profile, map);
-    if (rc == 0 && reader->options->said &&
-        cunei_merge_process_has_said(process->process, profile))
-        rc = cunei_merge_process_said(analysis, index, profile, reader->options);
+    if (rc == 0 && reader->options->user_events &&
+        cunei_merge_process_has_user_events(process->process, profile))
+        rc = cunei_merge_process_user_facts(analysis, index, profile, reader->options);
     if (rc < 0)
         return rc;
     cunei_exceptions_add(&analysis->exceptions, &profile->exceptions, map);

@@ -70,7 +70,7 @@ static uint64_t take_functions(struct cunei_filter_proposal *proposal,
         uint64_t calls = facts->calls + facts->resumes;
         /* What people put into the trace by themselves is no function. */
         bool is_own = strncmp(analysis->functions.items[i].file, "<cunei ", 7) == 0;
-        uint64_t unwritten = 2 * (facts->guess.calls + facts->guess.resumes);
+        uint64_t unwritten = 2 * (facts->estimate.calls + facts->estimate.resumes);
         if (calls == 0 || is_own)
             continue;
         proposal->events += 2 * calls;

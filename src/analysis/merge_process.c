@@ -71,26 +71,26 @@ uint32_t *cunei_merge_process_map(struct cunei_analysis *analysis,
 }
 
 /* What was estimated counts as if it had been recorded; its caller gives it back. */
-static void merge_guess(struct cunei_analysis *analysis,
-                        const struct cunei_profile *profile, uint32_t slot,
-                        struct cunei_analysis_function *to)
+static void merge_estimate(struct cunei_analysis *analysis,
+                           const struct cunei_profile *profile, uint32_t slot,
+                           struct cunei_analysis_function *to)
 {
     const struct cunei_budget_estimate *from =
         profile->guesses.items ? &profile->guesses.items[slot] : NULL;
-    struct cunei_budget_estimate guess = {0};
+    struct cunei_budget_estimate estimate = {0};
 
     if (!from)
         return;
-    cunei_budget_estimate_add(&guess, from, 1e9 / (double)profile->frequency);
-    cunei_budget_estimate_add(&to->guess, from, 1e9 / (double)profile->frequency);
-    to->calls += guess.calls;
-    to->resumes += guess.resumes;
-    to->total_ns += guess.total;
-    to->self_ns += guess.self;
-    to->self_ns -= guess.hidden < to->self_ns ? guess.hidden : to->self_ns;
-    analysis->calls += guess.calls;
-    analysis->resumes += guess.resumes;
-    analysis->estimated_calls += guess.calls;
+    cunei_budget_estimate_add(&estimate, from, 1e9 / (double)profile->frequency);
+    cunei_budget_estimate_add(&to->estimate, from, 1e9 / (double)profile->frequency);
+    to->calls += estimate.calls;
+    to->resumes += estimate.resumes;
+    to->total_ns += estimate.total;
+    to->self_ns += estimate.self;
+    to->self_ns -= estimate.hidden < to->self_ns ? estimate.hidden : to->self_ns;
+    analysis->calls += estimate.calls;
+    analysis->resumes += estimate.resumes;
+    analysis->estimated_calls += estimate.calls;
 }
 
 static void merge_tags(struct cunei_analysis *analysis,
@@ -128,7 +128,7 @@ int cunei_merge_process_functions(struct cunei_analysis *analysis,
             analysis->raised += from->raised;
         } else
             analysis->regions += from->calls;
-        merge_guess(analysis, profile, slot, to);
+        merge_estimate(analysis, profile, slot, to);
         int rc = cunei_histogram_merge(&to->histogram, &from->histogram);
         if (rc < 0)
             return rc;
@@ -284,20 +284,20 @@ int cunei_merge_process_lines(struct cunei_analysis *analysis,
     return rc;
 }
 
-bool cunei_merge_process_has_said(const struct cunei_trace_process *process,
-                                  const struct cunei_profile *profile)
+bool cunei_merge_process_has_user_events(const struct cunei_trace_process *process,
+                                         const struct cunei_profile *profile)
 {
-    bool has_said = process->kinds;
+    bool has_any = process->kinds;
 
-    for (uint32_t i = 0; !has_said && i < CUNEI_CLASS_COUNT; i++)
-        has_said = profile->said[i] > 0;
-    return has_said;
+    for (uint32_t i = 0; !has_any && i < CUNEI_CLASS_COUNT; i++)
+        has_any = profile->said[i] > 0;
+    return has_any;
 }
 
-static int read_said(struct cunei_user_reader *reader,
-                     const struct cunei_trace_process *process,
-                     const struct cunei_trace_stream *stream,
-                     const struct cunei_analysis_options *options)
+static int read_user_events(struct cunei_user_reader *reader,
+                            const struct cunei_trace_process *process,
+                            const struct cunei_trace_stream *stream,
+                            const struct cunei_analysis_options *options)
 {
     struct cunei_trace_reader packets;
     struct cunei_trace_packet packet;
@@ -319,9 +319,9 @@ static int read_said(struct cunei_user_reader *reader,
     return rc < 0 ? rc : end_rc;
 }
 
-int cunei_merge_process_said(struct cunei_analysis *analysis, size_t index,
-                             const struct cunei_profile *profile,
-                             const struct cunei_analysis_options *options)
+int cunei_merge_process_user_facts(struct cunei_analysis *analysis, size_t index,
+                                   const struct cunei_profile *profile,
+                                   const struct cunei_analysis_options *options)
 {
     const struct cunei_trace_process *process = analysis->processes[index].process;
     struct cunei_user_reader_options reading = {
@@ -338,7 +338,7 @@ int cunei_merge_process_said(struct cunei_analysis *analysis, size_t index,
     int rc = cunei_user_reader_init(&reader, &reading);
     for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
-            rc = read_said(&reader, process, &process->streams[i], options);
+            rc = read_user_events(&reader, process, &process->streams[i], options);
     }
     cunei_user_reader_fini(&reader);
     return rc;

@@ -34,10 +34,10 @@ int cunei_merge_process_lines(struct cunei_analysis *analysis,
                               const struct cunei_profile *profile, const uint32_t *map);
 
 /* What it said itself, in the same way; whether there is anything. */
-bool cunei_merge_process_has_said(const struct cunei_trace_process *process,
-                                  const struct cunei_profile *profile);
-int cunei_merge_process_said(struct cunei_analysis *analysis, size_t index,
-                             const struct cunei_profile *profile,
-                             const struct cunei_analysis_options *options);
+bool cunei_merge_process_has_user_events(const struct cunei_trace_process *process,
+                                         const struct cunei_profile *profile);
+int cunei_merge_process_user_facts(struct cunei_analysis *analysis, size_t index,
+                                   const struct cunei_profile *profile,
+                                   const struct cunei_analysis_options *options);
 
 #endif

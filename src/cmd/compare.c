@@ -20,7 +20,7 @@
 #include "cmd/common/viewer.h"
 #include "cmd/compare_args.h"
 #include "export/formats.h"
-#include "export/html/difference.h"
+#include "export/html/comparison_page.h"
 #include "model/call_tree.h"
 
 #define HTML "html"

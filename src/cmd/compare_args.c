@@ -120,7 +120,7 @@ static int add_trace(struct cunei_compare_sides *sides,
     struct cunei_progress_bar progress = {.what = "reading"};
     const struct cunei_analysis_options wanted = {.progress = cunei_progress_bar_show,
                                                   .progress_context = &progress,
-                                                  .said = true,
+                                                  .user_events = true,
                                                   .tree = comparison->has_trees};
     struct cunei_analysis analysis;
     struct cunei_trace trace;

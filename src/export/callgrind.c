@@ -11,11 +11,11 @@
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
-#include "export/drain.h"
-#include "export/exact_time.h"
+#include "export/escaped_name.h"
 #include "export/export.h"
-#include "export/name.h"
+#include "export/rounding.h"
 #include "export/selection.h"
+#include "export/write_buffer.h"
 #include "export/writers.h"
 #include "model/call_edges.h"
 #include "text/names.h"
@@ -67,7 +67,7 @@ static int put_file(struct writer *writer, const char *key,
     cunei_buffer_format(&writer->text, "%s=(%d)", key, index + 1);
     if ((uint32_t)index == writer->file_count) {
         cunei_buffer_append_text(&writer->text, " ");
-        cunei_name_put(&writer->text, file.file, '\0');
+        cunei_escaped_name_put(&writer->text, file.file, '\0');
         writer->file_count++;
     }
     cunei_buffer_append_text(&writer->text, "\n");
@@ -79,8 +79,8 @@ static void put_name(struct writer *writer, const char *key, uint32_t index)
     cunei_buffer_format(&writer->text, "%s=(%" PRIu32 ")", key, index + 1);
     if (!writer->named[index]) {
         cunei_buffer_append_text(&writer->text, " ");
-        cunei_name_put_function(&writer->text,
-                                &writer->analysis->functions.items[index], '\0');
+        cunei_escaped_name_put_function(
+            &writer->text, &writer->analysis->functions.items[index], '\0');
         writer->named[index] = 1;
     }
     cunei_buffer_append_text(&writer->text, "\n");
@@ -122,7 +122,7 @@ static int put_function(struct writer *writer, uint32_t index)
             rc = put_call(writer, edge);
     }
     cunei_buffer_append_text(&writer->text, "\n");
-    return rc == 0 ? cunei_drain_full(&writer->text, writer->out) : rc;
+    return rc == 0 ? cunei_write_buffer_if_full(&writer->text, writer->out) : rc;
 }
 
 static void put_head(struct writer *writer)
@@ -138,7 +138,7 @@ static void put_head(struct writer *writer)
     cunei_buffer_append_text(
         &writer->text,
         "# callgrind format\nversion: 1\ncreator: cunei " CUNEI_VERSION "\ncmd: ");
-    cunei_name_put(&writer->text, command.data ? command.data : "", '\0');
+    cunei_escaped_name_put(&writer->text, command.data ? command.data : "", '\0');
     cunei_buffer_format(&writer->text,
                         "\npositions: line\nevents: ns\nsummary: %" PRIu64 "\n\n",
                         self_ns);
@@ -169,7 +169,7 @@ int cunei_export_callgrind(struct cunei_export *export)
         export, &(struct cunei_analysis_options){.edges = true}, &analysis);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_time_edges(&analysis);
+    rc = cunei_rounding_correct_edges(&analysis);
     give_to_regions(&analysis);
     if (rc == 0)
         rc = sort_edges(&writer);
@@ -178,7 +178,7 @@ int cunei_export_callgrind(struct cunei_export *export)
     for (uint32_t i = 0; rc == 0 && i < analysis.functions.count; i++)
         rc = put_function(&writer, i);
     if (rc == 0)
-        rc = cunei_drain(&writer.text, writer.out);
+        rc = cunei_write_buffer(&writer.text, writer.out);
     cunei_functions_fini(&writer.files);
     free(writer.named);
     free(writer.begins);

@@ -16,10 +16,10 @@
 #include "base/text.h"
 #include "export/encode.h"
 #include "export/encoding.h"
+#include "export/escaped_name.h"
 #include "export/export.h"
+#include "export/fast_put.h"
 #include "export/function_labels.h"
-#include "export/name.h"
-#include "export/put_number.h"
 #include "export/writers.h"
 #include "wire/user_event.h"
 
@@ -77,7 +77,7 @@ static void render(struct cunei_buffer *out, const struct cunei_function *functi
 {
     struct cunei_buffer name = {0};
 
-    cunei_name_put_function(&name, function, '\0');
+    cunei_escaped_name_put_function(&name, function, '\0');
     put_field(out, name.data ? name.data : "", name.size);
     out->failed |= name.failed;
     cunei_buffer_fini(&name);

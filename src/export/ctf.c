@@ -35,7 +35,7 @@ struct writer {
     struct cunei_buffer rewritten; /* the words of a packet */
     bool has_thread;               /* the stream, and this is the last one in it */
     uint32_t thread;
-    struct cunei_task_names_told told;
+    struct cunei_task_names_seen told;
 };
 
 static FILE *create(const struct writer *writer, const char *name)
@@ -128,8 +128,8 @@ static int put_task(struct writer *writer, const struct cunei_task *task, size_t
     int rc = 0;
 
     if (task->length == 0 && room >= CUNEI_TASK_NAME_MAX / sizeof(uint64_t) + 1)
-        rc = cunei_task_names_take(writer->export, writer->process, task->task,
-                                   &writer->told, &name);
+        rc = cunei_task_names_find_once(writer->export, writer->process, task->task,
+                                        &writer->told, &name);
     size_t size = name ? strlen(name) : 0;
     if (!name) {
         cunei_buffer_append(out, task, sizeof(*task) + task->length);

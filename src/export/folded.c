@@ -7,11 +7,11 @@
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
-#include "export/drain.h"
-#include "export/exact_time.h"
+#include "export/escaped_name.h"
 #include "export/export.h"
-#include "export/name.h"
+#include "export/rounding.h"
 #include "export/selection.h"
+#include "export/write_buffer.h"
 #include "export/writers.h"
 #include "model/call_tree.h"
 
@@ -35,7 +35,7 @@ static int put_names(struct writer *writer)
     cunei_buffer_append_text(&writer->names, "?;");
     for (uint32_t i = 0; i < functions->count; i++) {
         writer->offsets[i + 1] = writer->names.size;
-        cunei_name_put_function(&writer->names, &functions->items[i], ';');
+        cunei_escaped_name_put_function(&writer->names, &functions->items[i], ';');
         cunei_buffer_append_text(&writer->names, ";");
     }
     writer->offsets[functions->count + 1] = writer->names.size;
@@ -72,17 +72,17 @@ int cunei_export_folded(struct cunei_export *export)
         export, &(struct cunei_analysis_options){.tree = true}, &analysis);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_time_tree(&analysis);
+    rc = cunei_rounding_correct_tree(&analysis);
     if (rc == 0)
         rc = put_names(&writer);
     for (uint32_t i = 1; rc == 0 && i < analysis.tree->count; i++) {
         if (analysis.tree->nodes[i].self == 0)
             continue;
         put_stack(&writer, i);
-        rc = cunei_drain_full(&writer.lines, export->out);
+        rc = cunei_write_buffer_if_full(&writer.lines, export->out);
     }
     if (rc == 0)
-        rc = cunei_drain(&writer.lines, export->out);
+        rc = cunei_write_buffer(&writer.lines, export->out);
     free(writer.path);
     free(writer.offsets);
     cunei_buffer_fini(&writer.names);

@@ -11,12 +11,12 @@
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
-#include "export/drain.h"
-#include "export/exact_time.h"
+#include "export/escaped_name.h"
 #include "export/export.h"
-#include "export/name.h"
 #include "export/protobuf.h"
+#include "export/rounding.h"
 #include "export/selection.h"
+#include "export/write_buffer.h"
 #include "export/writers.h"
 #include "model/call_tree.h"
 #include "text/names.h"
@@ -82,7 +82,7 @@ struct writer {
     struct cunei_buffer proto;
     z_stream zip;
     bool has_zip;
-    char packed[CUNEI_DRAIN_BYTES];
+    char packed[CUNEI_WRITE_BUFFER_BYTES];
 };
 
 /* What is there goes into the file; `flush` as deflate's. */
@@ -108,7 +108,7 @@ static int zip(struct writer *writer, int flush)
 
 static int zip_full(struct writer *writer)
 {
-    return writer->proto.failed || writer->proto.size >= CUNEI_DRAIN_BYTES
+    return writer->proto.failed || writer->proto.size >= CUNEI_WRITE_BUFFER_BYTES
                ? zip(writer, Z_NO_FLUSH)
                : 0;
 }
@@ -208,10 +208,10 @@ static int put_strings(struct writer *writer)
     for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
         const struct cunei_function *function = &analysis->functions.items[i];
         cunei_buffer_clear(&text);
-        cunei_name_put_function(&text, function, '\0');
+        cunei_escaped_name_put_function(&text, function, '\0');
         put_string(&writer->proto, &text);
         cunei_buffer_clear(&text);
-        cunei_name_put(&text, function->file, '\0');
+        cunei_escaped_name_put(&text, function->file, '\0');
         put_string(&writer->proto, &text);
         rc = text.failed ? -ENOMEM : zip_full(writer);
     }
@@ -279,7 +279,7 @@ int cunei_export_pprof(struct cunei_export *export)
     }
     writer->out = export->out;
     writer->analysis = &analysis;
-    rc = cunei_exact_time_tree(&analysis);
+    rc = cunei_rounding_correct_tree(&analysis);
     if (rc == 0)
         rc = begin_zip(writer);
     if (rc == 0) {

@@ -13,11 +13,11 @@
 
 #include "analysis/analysis.h"
 #include "base/buffer.h"
-#include "export/drain.h"
-#include "export/exact_time.h"
 #include "export/export.h"
 #include "export/marshal.h"
+#include "export/rounding.h"
 #include "export/selection.h"
+#include "export/write_buffer.h"
 #include "export/writers.h"
 #include "model/call_edges.h"
 #include "model/cprofile_label.h"
@@ -150,7 +150,7 @@ static int put_entry(struct writer *writer, uint32_t index)
     for (uint32_t i = entry->first_edge; i > 0; i = writer->next[i])
         put_caller(writer, &writer->edges->items[i]);
     cunei_marshal_dict_end(&writer->marshal);
-    return cunei_drain_full(&writer->marshal, writer->out);
+    return cunei_write_buffer_if_full(&writer->marshal, writer->out);
 }
 
 static void fini(struct writer *writer)
@@ -176,7 +176,7 @@ int cunei_export_pstats(struct cunei_export *export)
         export, &(struct cunei_analysis_options){.edges = true}, &analysis);
     if (rc < 0)
         return rc;
-    rc = cunei_exact_time_edges(&analysis);
+    rc = cunei_rounding_correct_edges(&analysis);
     if (rc == 0)
         rc = gather(&writer);
     if (rc == 0)
@@ -185,7 +185,7 @@ int cunei_export_pstats(struct cunei_export *export)
         rc = put_entry(&writer, i);
     if (rc == 0) {
         cunei_marshal_dict_end(&writer.marshal);
-        rc = cunei_drain(&writer.marshal, writer.out);
+        rc = cunei_write_buffer(&writer.marshal, writer.out);
     }
     fini(&writer);
     cunei_analysis_fini(&analysis);

@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "export/drain.h"
 #include "export/encode.h"
 #include "export/encoding.h"
+#include "export/escaped_name.h"
 #include "export/export.h"
-#include "export/name.h"
-#include "export/put_number.h"
+#include "export/fast_put.h"
 #include "export/selection.h"
+#include "export/write_buffer.h"
 #include "export/writers.h"
 #include "text/names.h"
 
@@ -191,7 +191,7 @@ static int put_frames(struct cunei_export *export)
                 function = &unknown;
             cunei_buffer_format(&text, "%s\n{\"name\":", comma);
             size_t begin = text.size;
-            cunei_buffer_format(&text, "%s:%s", cunei_name_module(function),
+            cunei_buffer_format(&text, "%s:%s", cunei_escaped_name_module(function),
                                 function->qualname);
             struct cunei_buffer name = {0};
             cunei_buffer_append(&name, text.data + begin, text.size - begin);
@@ -202,12 +202,12 @@ static int put_frames(struct cunei_export *export)
             cunei_buffer_append_text(&text, ",\"file\":");
             cunei_text_json(&text, function->file, strlen(function->file));
             cunei_buffer_format(&text, ",\"line\":%" PRIu32 "}", function->line);
-            rc = cunei_drain_full(&text, export->out);
+            rc = cunei_write_buffer_if_full(&text, export->out);
             comma = ",";
         }
     }
     if (rc == 0)
-        rc = cunei_drain(&text, export->out);
+        rc = cunei_write_buffer(&text, export->out);
     cunei_buffer_fini(&text);
     return rc;
 }

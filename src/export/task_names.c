@@ -137,9 +137,10 @@ int cunei_task_names_find(const struct cunei_export *export,
     return rc;
 }
 
-int cunei_task_names_take(const struct cunei_export *export,
-                          const struct cunei_trace_process *process, uint64_t number,
-                          struct cunei_task_names_told *told, const char **name)
+int cunei_task_names_find_once(const struct cunei_export *export,
+                               const struct cunei_trace_process *process,
+                               uint64_t number, struct cunei_task_names_seen *told,
+                               const char **name)
 {
     const struct cunei_analysis *analysis = &export->names->analysis;
     const struct cunei_analysis_task *task;

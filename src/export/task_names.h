@@ -25,15 +25,16 @@ int cunei_task_names_find(const struct cunei_export *export,
                           const char **name);
 
 /* Which tasks were told: of who tells each only once. */
-struct cunei_task_names_told {
+struct cunei_task_names_seen {
     uint8_t *items; /* owned: give it back with free() */
 };
 
 /* The same of a task whose name was told before what is exported, the first time only:
  * the others are told by the trace itself. */
-int cunei_task_names_take(const struct cunei_export *export,
-                          const struct cunei_trace_process *process, uint64_t number,
-                          struct cunei_task_names_told *told, const char **name);
+int cunei_task_names_find_once(const struct cunei_export *export,
+                               const struct cunei_trace_process *process,
+                               uint64_t number, struct cunei_task_names_seen *told,
+                               const char **name);
 
 /* Name the tasks of a analysis of what is exported. */
 int cunei_task_names_fill(const struct cunei_export *export,

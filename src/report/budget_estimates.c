@@ -31,23 +31,24 @@ static void put_function(const struct cunei_report *report, uint32_t index,
     const struct cunei_analysis_function *facts = &report->analysis->facts[index];
 
     cunei_report_name(report, index, words);
-    if (facts->guess.samples == 0) {
+    if (facts->estimate.samples == 0) {
         cunei_buffer_append_text(words, " recorded in part only");
         return;
     }
     cunei_buffer_append_text(words, " calls");
-    if (facts->guess.is_counted)
+    if (facts->estimate.is_counted)
         cunei_buffer_append_text(words, " counted");
     else
-        put_width(words, cunei_budget_estimate_calls_width(&facts->guess),
+        put_width(words, cunei_budget_estimate_calls_width(&facts->estimate),
                   facts->calls);
-    if (facts->guess.resumes > 0) {
+    if (facts->estimate.resumes > 0) {
         cunei_buffer_append_text(words, ", resumes");
-        put_width(words, cunei_budget_estimate_resumes_width(&facts->guess),
+        put_width(words, cunei_budget_estimate_resumes_width(&facts->estimate),
                   facts->resumes);
     }
     cunei_buffer_append_text(words, ", self");
-    put_width(words, cunei_budget_estimate_self_width(&facts->guess), facts->self_ns);
+    put_width(words, cunei_budget_estimate_self_width(&facts->estimate),
+              facts->self_ns);
 }
 
 /* The next one in order of calls, after one with so many; UINT32_MAX: none. */
@@ -56,13 +57,13 @@ static uint32_t find_next(const struct cunei_analysis *analysis, uint32_t after)
     uint32_t found = UINT32_MAX;
 
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
-        uint64_t calls = analysis->facts[i].guess.calls;
+        uint64_t calls = analysis->facts[i].estimate.calls;
         uint64_t limit =
-            after == UINT32_MAX ? UINT64_MAX : analysis->facts[after].guess.calls;
+            after == UINT32_MAX ? UINT64_MAX : analysis->facts[after].estimate.calls;
         bool is_after = calls < limit || (calls == limit && i > after);
         if (cunei_function_is_estimated(&analysis->facts[i]) && is_after &&
             i != after &&
-            (found == UINT32_MAX || calls > analysis->facts[found].guess.calls))
+            (found == UINT32_MAX || calls > analysis->facts[found].estimate.calls))
             found = i;
     }
     return found;

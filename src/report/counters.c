@@ -235,7 +235,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
 
 static bool has_rows(const struct cunei_analysis *analysis)
 {
-    return analysis->said[CUNEI_CLASS_COUNTER] > 0;
+    return analysis->user_events[CUNEI_CLASS_COUNTER] > 0;
 }
 
 const struct cunei_report_section cunei_report_section_counters = {

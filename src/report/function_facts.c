@@ -23,10 +23,10 @@ uint64_t cunei_function_quantile_ns(const struct cunei_analysis_function *facts,
 /* A function can be demoted and have no sample: the program was killed before one. */
 bool cunei_function_is_estimated(const struct cunei_analysis_function *facts)
 {
-    return facts->guess.samples > 0 || facts->guess.demotions > 0;
+    return facts->estimate.samples > 0 || facts->estimate.demotions > 0;
 }
 
 bool cunei_function_is_self_estimated(const struct cunei_analysis_function *facts)
 {
-    return cunei_function_is_estimated(facts) || facts->guess.hidden > 0;
+    return cunei_function_is_estimated(facts) || facts->estimate.hidden > 0;
 }

@@ -48,7 +48,7 @@ static void put_total_share(const struct row *row, struct cunei_buffer *cell)
 
 static void put_calls(const struct row *row, struct cunei_buffer *cell)
 {
-    mark(cell, row->is_estimated && !row->facts->guess.is_counted);
+    mark(cell, row->is_estimated && !row->facts->estimate.is_counted);
     cunei_format_count(cell, row->facts->calls);
 }
 
@@ -188,19 +188,19 @@ static void put_estimate(struct cunei_json *json,
     if (!cunei_function_is_estimated(facts))
         return;
     cunei_json_flag(json, "estimated", true);
-    cunei_json_number(json, "recorded_calls", facts->calls - facts->guess.calls);
-    cunei_json_flag(json, "counted", facts->guess.is_counted);
+    cunei_json_number(json, "recorded_calls", facts->calls - facts->estimate.calls);
+    cunei_json_flag(json, "counted", facts->estimate.is_counted);
     cunei_json_number(
         json, "calls_width",
-        (uint64_t)(cunei_budget_estimate_calls_width(&facts->guess) + 0.5));
+        (uint64_t)(cunei_budget_estimate_calls_width(&facts->estimate) + 0.5));
     if (facts->resumes > 0)
         cunei_json_number(
             json, "resumes_width",
-            (uint64_t)(cunei_budget_estimate_resumes_width(&facts->guess) + 0.5));
+            (uint64_t)(cunei_budget_estimate_resumes_width(&facts->estimate) + 0.5));
     cunei_json_number(
         json, "self_width_ns",
-        (uint64_t)(cunei_budget_estimate_self_width(&facts->guess) + 0.5));
-    cunei_json_number(json, "demotions", facts->guess.demotions);
+        (uint64_t)(cunei_budget_estimate_self_width(&facts->estimate) + 0.5));
+    cunei_json_number(json, "demotions", facts->estimate.demotions);
 }
 
 static void put_json(const struct cunei_report *report, struct cunei_json *json,

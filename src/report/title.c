@@ -148,7 +148,7 @@ static bool has_estimates(const struct cunei_analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
         const struct cunei_analysis_function *facts = &analysis->facts[i];
-        if (cunei_function_is_estimated(facts) && !facts->guess.is_counted)
+        if (cunei_function_is_estimated(facts) && !facts->estimate.is_counted)
             return true;
     }
     return false;

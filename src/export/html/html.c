@@ -176,7 +176,7 @@ int cunei_export_html(struct cunei_export *export)
     struct cunei_html html = {.export = export, .page = {.out = export->out}};
 
     int rc = cunei_selection_analyze(
-        export, &(struct cunei_analysis_options){.tree = true, .said = true},
+        export, &(struct cunei_analysis_options){.tree = true, .user_events = true},
         &html.analysis);
     if (rc < 0)
         return rc;

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "export/drain.h"
 #include "export/pagebytes.h"
+#include "export/write_buffer.h"
 #include "model/call_tree.h"
 #include "model/functions.h"
 
 int cunei_page_flow(struct cunei_page *page)
 {
-    return cunei_drain_full(&page->text, page->out);
+    return cunei_write_buffer_if_full(&page->text, page->out);
 }
 
 void cunei_page_begin(struct cunei_page *page)
@@ -23,7 +23,7 @@ void cunei_page_begin(struct cunei_page *page)
 int cunei_page_end(struct cunei_page *page)
 {
     cunei_buffer_append(&page->text, page_end, sizeof(page_end));
-    return cunei_drain(&page->text, page->out);
+    return cunei_write_buffer(&page->text, page->out);
 }
 
 void cunei_page_fini(struct cunei_page *page)

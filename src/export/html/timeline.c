@@ -9,7 +9,7 @@
 #include "export/encode.h"
 #include "export/encoding.h"
 #include "export/export.h"
-#include "export/html/counters.h"
+#include "export/html/counter_tracks.h"
 #include "export/html/html.h"
 #include "export/html/timeline_notes.h"
 #include "model/text_set.h"
@@ -51,7 +51,7 @@ struct timeline {
     char **types; /* owned, as each: exceptions' names */
     uint32_t type_count;
     struct cunei_text_set texts;
-    struct cunei_tracks tracks;
+    struct cunei_counter_tracks tracks;
     struct cunei_buffer tags; /* [function,name],… */
     uint32_t slice_count;     /* of the thread */
     struct cunei_sieve marks[LIST_COUNT];
@@ -200,7 +200,8 @@ static int put_counter(struct timeline *timeline, const struct cunei_note *note)
     double number;
 
     memcpy(&number, &note->value, sizeof(number));
-    return cunei_tracks_add(&timeline->tracks, note->number, note->time_ns, number);
+    return cunei_counter_tracks_add(&timeline->tracks, note->number, note->time_ns,
+                                    number);
 }
 
 static void put_tag(struct timeline *timeline, const struct cunei_note *note)
@@ -278,8 +279,9 @@ static int take_note(struct timeline *timeline, const struct cunei_note *note)
 static int begin_process(struct timeline *timeline,
                          const struct cunei_trace_process *process)
 {
-    int rc =
-        timeline->process ? cunei_tracks_end(&timeline->tracks, timeline->process) : 0;
+    int rc = timeline->process
+                 ? cunei_counter_tracks_end(&timeline->tracks, timeline->process)
+                 : 0;
 
     if (rc < 0)
         return rc;
@@ -320,8 +322,9 @@ static void put_types(struct timeline *timeline)
 static int put_said(struct timeline *timeline)
 {
     struct cunei_buffer *out = &timeline->html->page.text;
-    int rc =
-        timeline->process ? cunei_tracks_end(&timeline->tracks, timeline->process) : 0;
+    int rc = timeline->process
+                 ? cunei_counter_tracks_end(&timeline->tracks, timeline->process)
+                 : 0;
 
     cunei_buffer_append_text(out, ",\n\"texts\":[");
     for (uint32_t i = 0; i < timeline->texts.count; i++) {
@@ -382,7 +385,7 @@ int cunei_html_put_threads(struct cunei_html *html)
     for (unsigned i = 0; i < LIST_COUNT; i++)
         cunei_buffer_fini(&timeline.lists[i]);
     cunei_text_set_fini(&timeline.texts);
-    cunei_tracks_fini(&timeline.tracks);
+    cunei_counter_tracks_fini(&timeline.tracks);
     cunei_buffer_fini(&timeline.tags);
     free(timeline.types);
     free(timeline.indices);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "export/escaped_name.h"
 #include "export/export.h"
-#include "export/name.h"
 #include "export/selection.h"
 #include "text/names.h"
 
@@ -96,7 +96,7 @@ OTF2_StringRef cunei_otf2_string(struct cunei_otf2 *archive, const char *text,
     if (!is_new)
         return ref;
     cunei_buffer_clear(&archive->text);
-    cunei_name_put_utf8(&archive->text, text, size);
+    cunei_escaped_name_put_utf8(&archive->text, text, size);
     cunei_buffer_append_text(&archive->text, "");
     if (archive->text.failed)
         cunei_otf2_note(archive, OTF2_ERROR_MEM_ALLOC_FAILED);
@@ -218,7 +218,7 @@ static void define_regions(struct cunei_otf2 *archive,
         if (!is_region(selection, function, i))
             continue;
         archive->regions[i] = archive->region_count;
-        define_region(archive, is_known ? cunei_name_module(function) : "?",
+        define_region(archive, is_known ? cunei_escaped_name_module(function) : "?",
                       is_known ? function->qualname : "?",
                       is_known ? function->file : "", function->line);
     }

@@ -29,7 +29,7 @@ struct writing {
     uint64_t gc_depth;  /* of the pause that is open … */
     bool is_collecting; /* … if one is */
     bool has_collected; /* it is over, but what was called in it has not ended */
-    struct cunei_task_names_told told;
+    struct cunei_task_names_seen told;
 };
 
 static void put_text(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
@@ -208,8 +208,8 @@ static int put_task_name(struct cunei_encoding *encoding, const struct cunei_tas
     size_t size = strnlen(task->name, task->length);
 
     if (task->length == 0) {
-        int rc = cunei_task_names_take(encoding->export, encoding->process, task->task,
-                                       &writing->told, &name);
+        int rc = cunei_task_names_find_once(encoding->export, encoding->process,
+                                            task->task, &writing->told, &name);
         if (rc < 0 || !name)
             return rc;
         size = strlen(name);

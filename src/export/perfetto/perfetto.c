@@ -31,17 +31,17 @@ static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64
     at = cunei_proto_put_tag(at, TRACE_PACKET, CUNEI_PROTO_BYTES);
     char *packet = ++at; /* short: the length is one byte */
     at = cunei_proto_put_number(at, PACKET_TIMESTAMP, passed);
-    at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_pf_sequence(encoding));
+    at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_perfetto_sequence(encoding));
     at = cunei_proto_put_tag(at, PACKET_TRACK_EVENT, CUNEI_PROTO_BYTES);
     char *event = ++at;
     at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_BEGIN);
     at = cunei_proto_put_number(at, EVENT_NAME_ID, id);
     at = cunei_proto_put_number(at, EVENT_CATEGORY, id);
     if (how == CUNEI_BEGIN_RESUME)
-        at = cunei_proto_put_number(at, EVENT_CATEGORY, CUNEI_PF_RESUMED);
+        at = cunei_proto_put_number(at, EVENT_CATEGORY, CUNEI_PERFETTO_RESUMED);
     at = cunei_proto_put_number(at, EVENT_LOCATION, id);
-    at = cunei_pf_put_note(at,
-                           how == CUNEI_BEGIN_FOUND ? CUNEI_PF_FOUND : CUNEI_PF_PLAIN);
+    at = cunei_perfetto_put_note(at, how == CUNEI_BEGIN_FOUND ? CUNEI_PERFETTO_FOUND
+                                                              : CUNEI_PERFETTO_PLAIN);
     event[-1] = (char)(at - event);
     at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
     packet[-1] = (char)(at - packet);
@@ -49,7 +49,7 @@ static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64
 }
 
 static void end_plain(struct cunei_encoding *encoding, uint64_t passed,
-                      enum cunei_pf_note note)
+                      enum cunei_perfetto_note note)
 {
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
@@ -58,11 +58,11 @@ static void end_plain(struct cunei_encoding *encoding, uint64_t passed,
     at = cunei_proto_put_tag(at, TRACE_PACKET, CUNEI_PROTO_BYTES);
     char *packet = ++at;
     at = cunei_proto_put_number(at, PACKET_TIMESTAMP, passed);
-    at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_pf_sequence(encoding));
+    at = cunei_proto_put_number(at, PACKET_SEQUENCE, cunei_perfetto_sequence(encoding));
     at = cunei_proto_put_tag(at, PACKET_TRACK_EVENT, CUNEI_PROTO_BYTES);
     char *event = ++at;
     at = cunei_proto_put_number(at, EVENT_TYPE, TYPE_END);
-    at = cunei_pf_put_note(at, note);
+    at = cunei_perfetto_put_note(at, note);
     event[-1] = (char)(at - event);
     at = cunei_proto_put_number(at, PACKET_FLAGS, STATE_NEEDED);
     packet[-1] = (char)(at - packet);
@@ -72,7 +72,7 @@ static void end_plain(struct cunei_encoding *encoding, uint64_t passed,
 /* Remember that a call began, and whether it was resumed. */
 static void push(struct cunei_encoding *encoding, bool is_resumed)
 {
-    struct cunei_pf_state *state = encoding->state;
+    struct cunei_perfetto_state *state = encoding->state;
 
     if (state->depth == state->capacity) {
         uint32_t capacity = state->capacity ? 2 * state->capacity : 64;
@@ -90,21 +90,25 @@ static void push(struct cunei_encoding *encoding, bool is_resumed)
  * What was resumed yields again, and what was called returns: most do, and only the
  * others are marked.  Of what another piece began nobody knows here which it is.
  */
-static enum cunei_pf_note pop(struct cunei_encoding *encoding,
-                              enum cunei_span_event_end how)
+static enum cunei_perfetto_note pop(struct cunei_encoding *encoding,
+                                    enum cunei_span_event_end how)
 {
-    static const enum cunei_pf_note notes[] = {
-        [CUNEI_END_RETURN] = CUNEI_PF_RETURNED, [CUNEI_END_YIELD] = CUNEI_PF_YIELDED,
-        [CUNEI_END_RAISE] = CUNEI_PF_RAISED,    [CUNEI_END_SWITCH] = CUNEI_PF_SWITCHED,
-        [CUNEI_END_UNSEEN] = CUNEI_PF_UNSEEN,   [CUNEI_END_OPEN] = CUNEI_PF_OPEN,
+    static const enum cunei_perfetto_note notes[] = {
+        [CUNEI_END_RETURN] = CUNEI_PERFETTO_RETURNED,
+        [CUNEI_END_YIELD] = CUNEI_PERFETTO_YIELDED,
+        [CUNEI_END_RAISE] = CUNEI_PERFETTO_RAISED,
+        [CUNEI_END_SWITCH] = CUNEI_PERFETTO_SWITCHED,
+        [CUNEI_END_UNSEEN] = CUNEI_PERFETTO_UNSEEN,
+        [CUNEI_END_OPEN] = CUNEI_PERFETTO_OPEN,
     };
-    struct cunei_pf_state *state = encoding->state;
+    struct cunei_perfetto_state *state = encoding->state;
 
     if (state->depth == 0)
         return notes[how];
     bool is_resumed = state->resumed[--state->depth];
-    return how == (is_resumed ? CUNEI_END_YIELD : CUNEI_END_RETURN) ? CUNEI_PF_PLAIN
-                                                                    : notes[how];
+    return how == (is_resumed ? CUNEI_END_YIELD : CUNEI_END_RETURN)
+               ? CUNEI_PERFETTO_PLAIN
+               : notes[how];
 }
 
 static int put_begin(struct cunei_encoding *encoding,
@@ -115,28 +119,29 @@ static int put_begin(struct cunei_encoding *encoding,
     uint32_t count = encoding->process->function_count;
 
     index = index < count ? index : count;
-    uint64_t id = (uint64_t)index + CUNEI_PF_FIRST;
-    struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
-    bool has_names = cunei_pf_is_new(encoding, index);
+    uint64_t id = (uint64_t)index + CUNEI_PERFETTO_FIRST;
+    struct cunei_perfetto_time when = cunei_perfetto_pass(encoding, call->time);
+    bool has_names = cunei_perfetto_is_new(encoding, index);
     push(encoding, call->how == CUNEI_BEGIN_RESUME);
     if (!has_names && call->argument_count == 0 && !when.is_wall) {
         begin_plain(encoding, when.ns, id, call->how);
         return 0;
     }
-    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_BEGIN);
+    struct cunei_perfetto_event event =
+        cunei_perfetto_open_at(encoding, when, TYPE_BEGIN);
     cunei_proto_number(out, EVENT_NAME_ID, id);
     cunei_proto_number(out, EVENT_CATEGORY, id);
     if (call->how == CUNEI_BEGIN_RESUME)
-        cunei_proto_number(out, EVENT_CATEGORY, CUNEI_PF_RESUMED);
+        cunei_proto_number(out, EVENT_CATEGORY, CUNEI_PERFETTO_RESUMED);
     cunei_proto_number(out, EVENT_LOCATION, id);
     if (call->how == CUNEI_BEGIN_FOUND)
-        cunei_pf_note(out, CUNEI_PF_FOUND);
+        cunei_perfetto_note(out, CUNEI_PERFETTO_FOUND);
     for (size_t i = 0; i < call->argument_count; i++)
-        cunei_pf_text(out, call->arguments[i].name, call->arguments[i].name_size,
-                      call->arguments[i].text, call->arguments[i].size);
+        cunei_perfetto_text(out, call->arguments[i].name, call->arguments[i].name_size,
+                            call->arguments[i].text, call->arguments[i].size);
     cunei_proto_close(out, event.event);
     if (has_names)
-        cunei_pf_intern(encoding, call->function, id);
+        cunei_perfetto_intern(encoding, call->function, id);
     cunei_proto_close(out, event.packet);
     return 0;
 }
@@ -144,31 +149,32 @@ static int put_begin(struct cunei_encoding *encoding,
 static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end *call)
 {
     struct cunei_buffer *out = &encoding->out;
-    struct cunei_pf_time when = cunei_pf_pass(encoding, call->time);
-    enum cunei_pf_note note = pop(encoding, call->how);
+    struct cunei_perfetto_time when = cunei_perfetto_pass(encoding, call->time);
+    enum cunei_perfetto_note note = pop(encoding, call->how);
 
     if (!call->result && call->late_count == 0 && !when.is_wall) {
         end_plain(encoding, when.ns, note);
         return 0;
     }
-    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_END);
-    cunei_pf_note(out, note);
+    struct cunei_perfetto_event event =
+        cunei_perfetto_open_at(encoding, when, TYPE_END);
+    cunei_perfetto_note(out, note);
     if (call->result)
-        cunei_pf_text(out, "return", 6, call->result->text, call->result->size);
+        cunei_perfetto_text(out, "return", 6, call->result->text, call->result->size);
     for (size_t i = 0; i < call->late_count; i++) {
         struct cunei_user_event_text name =
             cunei_user_event_name(call->late_parameters[i]);
-        cunei_pf_value(out, name.data, name.size, call->late_parameters[i]);
+        cunei_perfetto_value(out, name.data, name.size, call->late_parameters[i]);
     }
-    cunei_pf_close(encoding, event);
+    cunei_perfetto_close(encoding, event);
     return 0;
 }
 
 static int put_thread(struct cunei_encoding *encoding,
                       const struct cunei_packet *packet, uint64_t time, bool is_begin)
 {
-    struct cunei_pf_state *state = encoding->state;
-    uint64_t track = cunei_pf_thread_track(encoding, packet->thread);
+    struct cunei_perfetto_state *state = encoding->state;
+    uint64_t track = cunei_perfetto_thread_track(encoding, packet->thread);
 
     (void)time;
     if (state->track != track)
@@ -179,20 +185,22 @@ static int put_thread(struct cunei_encoding *encoding,
     state->tid = packet->vtid;
     if (!is_begin)
         return 0;
-    cunei_pf_tell_process(encoding);
-    cunei_pf_tell_thread(encoding, packet->thread_name,
-                         strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
+    cunei_perfetto_define_process(encoding);
+    cunei_perfetto_define_thread(
+        encoding, packet->thread_name,
+        strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
     return 0;
 }
 
 /* An event with a name and a category of its own. */
-static struct cunei_pf_event open_named(struct cunei_encoding *encoding, uint64_t time,
-                                        unsigned type, const char *name, size_t size,
-                                        const char *category)
+static struct cunei_perfetto_event open_named(struct cunei_encoding *encoding,
+                                              uint64_t time, unsigned type,
+                                              const char *name, size_t size,
+                                              const char *category)
 {
-    struct cunei_pf_event event = cunei_pf_open(encoding, time, type);
+    struct cunei_perfetto_event event = cunei_perfetto_open(encoding, time, type);
 
-    cunei_pf_name(&encoding->out, EVENT_NAME, name, size);
+    cunei_perfetto_name(&encoding->out, EVENT_NAME, name, size);
     cunei_proto_text(&encoding->out, EVENT_CATEGORY_NAME, category, strlen(category));
     return event;
 }
@@ -200,12 +208,12 @@ static struct cunei_pf_event open_named(struct cunei_encoding *encoding, uint64_
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
-    struct cunei_pf_event event =
+    struct cunei_perfetto_event event =
         open_named(encoding, time, is_begin ? TYPE_BEGIN : TYPE_END, "step", 4, "task");
 
     cunei_proto_number(&encoding->out, EVENT_TRACK,
-                       cunei_pf_task_track(encoding, task));
-    cunei_pf_close(encoding, event);
+                       cunei_perfetto_task_track(encoding, task));
+    cunei_perfetto_close(encoding, event);
     return 0;
 }
 
@@ -213,14 +221,14 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
 static int put_pause(struct cunei_encoding *encoding,
                      const struct cunei_gc_pause *pause)
 {
-    struct cunei_pf_event event =
+    struct cunei_perfetto_event event =
         open_named(encoding, pause->begin, TYPE_BEGIN, "gc", 2, "gc");
 
-    cunei_pf_number(&encoding->out, "generation", pause->generation);
-    cunei_pf_number(&encoding->out, "collected", pause->collected);
-    cunei_pf_number(&encoding->out, "uncollectable", pause->uncollectable);
-    cunei_pf_close(encoding, event);
-    cunei_pf_close(encoding, cunei_pf_open(encoding, pause->end, TYPE_END));
+    cunei_perfetto_number(&encoding->out, "generation", pause->generation);
+    cunei_perfetto_number(&encoding->out, "collected", pause->collected);
+    cunei_perfetto_number(&encoding->out, "uncollectable", pause->uncollectable);
+    cunei_perfetto_close(encoding, event);
+    cunei_perfetto_close(encoding, cunei_perfetto_open(encoding, pause->end, TYPE_END));
     return 0;
 }
 
@@ -230,37 +238,38 @@ static int put_counter(struct cunei_encoding *encoding,
     bool is_double = counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE;
     double number = cunei_user_event_number(counter->total, is_double);
     uint32_t index = counter->counter - CUNEI_FUNCTION_FIRST;
-    struct cunei_pf_time when = cunei_pf_pass(encoding, time);
+    struct cunei_perfetto_time when = cunei_perfetto_pass(encoding, time);
 
     /* A track has no place for what is no number. */
     if (isnan(number) || index >= encoding->process->function_count)
         return 0;
-    if (cunei_pf_is_new(encoding, index))
-        cunei_pf_tell_counter(encoding, counter->counter);
-    struct cunei_pf_event event = cunei_pf_open_at(encoding, when, TYPE_COUNTER);
+    if (cunei_perfetto_is_new(encoding, index))
+        cunei_perfetto_define_counter(encoding, counter->counter);
+    struct cunei_perfetto_event event =
+        cunei_perfetto_open_at(encoding, when, TYPE_COUNTER);
     cunei_proto_number(&encoding->out, EVENT_TRACK,
-                       cunei_pf_counter_track(encoding, counter->counter));
+                       cunei_perfetto_counter_track(encoding, counter->counter));
     if (is_double)
         cunei_proto_double(&encoding->out, EVENT_COUNTER_DOUBLE, number);
     else
         cunei_proto_number(&encoding->out, EVENT_COUNTER, counter->total);
-    cunei_pf_close(encoding, event);
+    cunei_perfetto_close(encoding, event);
     return 0;
 }
 
 static int put_instant(struct cunei_encoding *encoding,
                        const struct cunei_instant *instant, uint64_t time)
 {
-    struct cunei_pf_event event =
+    struct cunei_perfetto_event event =
         open_named(encoding, time, TYPE_INSTANT, instant->name, instant->name_size,
                    instant->category);
 
     for (unsigned i = 0; i < instant->detail_count; i++) {
         /* An exception that C code raised has no line. */
         if (instant->class != CUNEI_CLASS_EXCEPTION || instant->details[i].bits > 0)
-            cunei_pf_detail(&encoding->out, &instant->details[i]);
+            cunei_perfetto_detail(&encoding->out, &instant->details[i]);
     }
-    cunei_pf_close(encoding, event);
+    cunei_perfetto_close(encoding, event);
     return 0;
 }
 
@@ -272,9 +281,10 @@ static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
     (void)time;
     switch (cunei_record_class(event[0])) {
     case CUNEI_CLASS_TASK:
-        return cunei_pf_tell_task(encoding, (const void *)event);
+        return cunei_perfetto_define_task(encoding, (const void *)event);
     case CUNEI_CLASS_THREAD_NAME:
-        cunei_pf_tell_thread(encoding, name->name, strnlen(name->name, name->length));
+        cunei_perfetto_define_thread(encoding, name->name,
+                                     strnlen(name->name, name->length));
         break;
     default:
         break;
@@ -292,7 +302,7 @@ static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *lo
 /* A seam goes on under another number: what it begins with is another sequence. */
 static int finish(struct cunei_encoding *encoding)
 {
-    struct cunei_pf_state *state = encoding->state;
+    struct cunei_perfetto_state *state = encoding->state;
 
     state->has_begun = false;
     state->last_ns = 0;
@@ -302,12 +312,12 @@ static int finish(struct cunei_encoding *encoding)
 
 static void release(struct cunei_encoding *encoding)
 {
-    struct cunei_pf_state *state = encoding->state;
+    struct cunei_perfetto_state *state = encoding->state;
 
     free(state->interned);
     free(state->resumed);
     free(state->told.items);
-    *state = (struct cunei_pf_state){0};
+    *state = (struct cunei_perfetto_state){0};
 }
 
 static const struct cunei_encoder encoder = {
@@ -323,7 +333,7 @@ static const struct cunei_encoder encoder = {
     .has_late_parameters = true,
     .finish = finish,
     .release = release,
-    .state_size = sizeof(struct cunei_pf_state),
+    .state_size = sizeof(struct cunei_perfetto_state),
 };
 
 int cunei_export_perfetto(struct cunei_export *export)

@@ -3,9 +3,9 @@
  * A packet sequence of Perfetto's: a clock that counts from event to event, names that
  * are told once, and the packets of both.
  *
- *     struct cunei_pf_event event = cunei_pf_open(encoding, time, TYPE_BEGIN);
- *     cunei_pf_number(&encoding->out, "line", 12);
- *     cunei_pf_close(encoding, event);
+ *     struct cunei_perfetto_event event = cunei_perfetto_open(encoding, time,
+ * TYPE_BEGIN); cunei_perfetto_number(&encoding->out, "line", 12);
+ *     cunei_perfetto_close(encoding, event);
  *
  * Each encoding (export/encoding.h) is a sequence of its own, so that none depends on
  * another.
@@ -21,101 +21,106 @@
 #include "export/task_names.h"
 
 /* The state of an encoding. */
-struct cunei_pf_state {
+struct cunei_perfetto_state {
     uint64_t track;    /* of the thread, which events are on by default */
     uint64_t last_ns;  /* of the sequence's clock */
     uint8_t *interned; /* owned: which functions are */
     uint8_t *resumed;  /* owned: which open calls are, of those that began in it */
-    struct cunei_task_names_told told;
+    struct cunei_task_names_seen told;
     uint32_t depth, capacity;
     uint32_t pid, tid;
     bool has_begun; /* the sequence */
 };
 
 /* An event that is being written, and its packet. */
-struct cunei_pf_event {
+struct cunei_perfetto_event {
     size_t packet, event;
 };
 
 /* Numbers of categories, names and places: a category of what is resumed, besides the
  * module's, and then those of functions. */
 enum {
-    CUNEI_PF_RESUMED = 1,
-    CUNEI_PF_FIRST,
+    CUNEI_PERFETTO_RESUMED = 1,
+    CUNEI_PERFETTO_FIRST,
 };
 
 /* What there may be to say of the begin or the end of a call, in few bytes. */
-enum cunei_pf_note {
-    CUNEI_PF_PLAIN,
-    CUNEI_PF_FOUND,
-    CUNEI_PF_RETURNED,
-    CUNEI_PF_YIELDED,
-    CUNEI_PF_RAISED,
-    CUNEI_PF_SWITCHED,
-    CUNEI_PF_UNSEEN,
-    CUNEI_PF_OPEN,
+enum cunei_perfetto_note {
+    CUNEI_PERFETTO_PLAIN,
+    CUNEI_PERFETTO_FOUND,
+    CUNEI_PERFETTO_RETURNED,
+    CUNEI_PERFETTO_YIELDED,
+    CUNEI_PERFETTO_RAISED,
+    CUNEI_PERFETTO_SWITCHED,
+    CUNEI_PERFETTO_UNSEEN,
+    CUNEI_PERFETTO_OPEN,
 };
 
 /* When an event is: so long after the last one, or by the wall clock. */
-struct cunei_pf_time {
+struct cunei_perfetto_time {
     uint64_t ns;
     bool is_wall;
 };
 
 /* Private: where it is not just the next event. */
-struct cunei_pf_time cunei_pf_begin(struct cunei_encoding *encoding, uint64_t ns);
+struct cunei_perfetto_time cunei_perfetto_begin(struct cunei_encoding *encoding,
+                                                uint64_t ns);
 
 /* Begins the sequence, where that has not happened yet. */
-static inline struct cunei_pf_time cunei_pf_pass(struct cunei_encoding *encoding,
-                                                 uint64_t time)
+static inline struct cunei_perfetto_time cunei_perfetto_pass(
+    struct cunei_encoding *encoding, uint64_t time)
 {
-    struct cunei_pf_state *state = encoding->state;
+    struct cunei_perfetto_state *state = encoding->state;
     uint64_t ns = cunei_wall_clock_ns(encoding->wall, time);
 
     if (__builtin_expect(!state->has_begun || ns < state->last_ns, 0))
-        return cunei_pf_begin(encoding, ns);
+        return cunei_perfetto_begin(encoding, ns);
     uint64_t passed = ns - state->last_ns;
     state->last_ns = ns;
-    return (struct cunei_pf_time){passed, false};
+    return (struct cunei_perfetto_time){passed, false};
 }
 
-static inline uint64_t cunei_pf_sequence(const struct cunei_encoding *encoding)
+static inline uint64_t cunei_perfetto_sequence(const struct cunei_encoding *encoding)
 {
     return encoding->number + 1;
 }
 
 /* A packet of the sequence; it ends with cunei_proto_close. */
-size_t cunei_pf_packet(struct cunei_encoding *encoding);
+size_t cunei_perfetto_packet(struct cunei_encoding *encoding);
 
 /* An event of one of the types that perfetto/fields.h has. */
-struct cunei_pf_event cunei_pf_open(struct cunei_encoding *encoding, uint64_t time,
-                                    unsigned type);
-struct cunei_pf_event cunei_pf_open_at(struct cunei_encoding *encoding,
-                                       struct cunei_pf_time when, unsigned type);
-void cunei_pf_close(struct cunei_encoding *encoding, struct cunei_pf_event event);
+struct cunei_perfetto_event cunei_perfetto_open(struct cunei_encoding *encoding,
+                                                uint64_t time, unsigned type);
+struct cunei_perfetto_event cunei_perfetto_open_at(struct cunei_encoding *encoding,
+                                                   struct cunei_perfetto_time when,
+                                                   unsigned type);
+void cunei_perfetto_close(struct cunei_encoding *encoding,
+                          struct cunei_perfetto_event event);
 
 /* What more there is to say of an event. */
-void cunei_pf_text(struct cunei_buffer *out, const char *name, size_t name_size,
-                   const char *text, size_t size);
-void cunei_pf_number(struct cunei_buffer *out, const char *name, uint64_t number);
-void cunei_pf_value(struct cunei_buffer *out, const char *name, size_t size,
-                    const struct cunei_user_value *value);
-void cunei_pf_detail(struct cunei_buffer *out, const struct cunei_detail *detail);
+void cunei_perfetto_text(struct cunei_buffer *out, const char *name, size_t name_size,
+                         const char *text, size_t size);
+void cunei_perfetto_number(struct cunei_buffer *out, const char *name, uint64_t number);
+void cunei_perfetto_value(struct cunei_buffer *out, const char *name, size_t size,
+                          const struct cunei_user_value *value);
+void cunei_perfetto_detail(struct cunei_buffer *out, const struct cunei_detail *detail);
 
-/* The note, if it is one, in at most CUNEI_PF_NOTE_MAX bytes; returns their end. */
-#define CUNEI_PF_NOTE_MAX 8u
-char *cunei_pf_put_note(char *at, enum cunei_pf_note note);
-void cunei_pf_note(struct cunei_buffer *out, enum cunei_pf_note note);
+/* The note, if it is one, in at most CUNEI_PERFETTO_NOTE_MAX bytes; returns their end.
+ */
+#define CUNEI_PERFETTO_NOTE_MAX 8u
+char *cunei_perfetto_put_note(char *at, enum cunei_perfetto_note note);
+void cunei_perfetto_note(struct cunei_buffer *out, enum cunei_perfetto_note note);
 
 /* A text that is UTF-8 in any case, as this format wants it. */
-void cunei_pf_name(struct cunei_buffer *out, uint32_t field, const char *name,
-                   size_t size);
+void cunei_perfetto_name(struct cunei_buffer *out, uint32_t field, const char *name,
+                         size_t size);
 
 /* Whether the names of the process's function `index` are new to the sequence; they
  * are not any more then. */
-bool cunei_pf_is_new(struct cunei_encoding *encoding, uint32_t index);
+bool cunei_perfetto_is_new(struct cunei_encoding *encoding, uint32_t index);
 
 /* Those names under the number `id`, in the packet of an event that needs them. */
-void cunei_pf_intern(struct cunei_encoding *encoding, uint32_t function, uint64_t id);
+void cunei_perfetto_intern(struct cunei_encoding *encoding, uint32_t function,
+                           uint64_t id);
 
 #endif

@@ -30,99 +30,104 @@ static uint64_t track_of(const struct cunei_encoding *encoding, enum kind kind,
            (number & ((UINT64_C(1) << KIND_SHIFT) - 1));
 }
 
-uint64_t cunei_pf_thread_track(const struct cunei_encoding *encoding, uint32_t thread)
+uint64_t cunei_perfetto_thread_track(const struct cunei_encoding *encoding,
+                                     uint32_t thread)
 {
     return track_of(encoding, OF_THREAD, thread);
 }
 
-uint64_t cunei_pf_counter_track(const struct cunei_encoding *encoding, uint32_t counter)
+uint64_t cunei_perfetto_counter_track(const struct cunei_encoding *encoding,
+                                      uint32_t counter)
 {
     return track_of(encoding, OF_COUNTER, counter);
 }
 
-uint64_t cunei_pf_task_track(const struct cunei_encoding *encoding, uint64_t task)
+uint64_t cunei_perfetto_task_track(const struct cunei_encoding *encoding, uint64_t task)
 {
     return track_of(encoding, OF_TASK, task);
 }
 
-void cunei_pf_tell_process(struct cunei_encoding *encoding)
+void cunei_perfetto_define_process(struct cunei_encoding *encoding)
 {
     const struct cunei_process *told = &encoding->process->description;
-    const struct cunei_pf_state *state = encoding->state;
+    const struct cunei_perfetto_state *state = encoding->state;
     struct cunei_buffer *out = &encoding->out;
     struct cunei_buffer name = {0};
 
     cunei_format_process(&name, told);
-    size_t packet = cunei_pf_packet(encoding);
+    size_t packet = cunei_perfetto_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
     cunei_proto_number(out, TRACK_UUID, track_of(encoding, OF_PROCESS, 0));
     size_t process = cunei_proto_open(out, TRACK_PROCESS);
     cunei_proto_number(out, PROCESS_PID, state->pid);
     for (size_t i = 0; i < told->argument_count; i++)
-        cunei_pf_name(out, PROCESS_CMDLINE, told->arguments[i],
-                      strlen(told->arguments[i]));
-    cunei_pf_name(out, PROCESS_NAME, name.data, name.size);
+        cunei_perfetto_name(out, PROCESS_CMDLINE, told->arguments[i],
+                            strlen(told->arguments[i]));
+    cunei_perfetto_name(out, PROCESS_NAME, name.data, name.size);
     cunei_proto_close(out, process);
     cunei_proto_close(out, track);
     cunei_proto_close(out, packet);
     cunei_buffer_fini(&name);
 }
 
-void cunei_pf_tell_thread(struct cunei_encoding *encoding, const char *name,
-                          size_t size)
+void cunei_perfetto_define_thread(struct cunei_encoding *encoding, const char *name,
+                                  size_t size)
 {
-    const struct cunei_pf_state *state = encoding->state;
+    const struct cunei_perfetto_state *state = encoding->state;
     struct cunei_buffer *out = &encoding->out;
 
-    size_t packet = cunei_pf_packet(encoding);
+    size_t packet = cunei_perfetto_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
     cunei_proto_number(out, TRACK_UUID, state->track);
     cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
     size_t thread = cunei_proto_open(out, TRACK_THREAD);
     cunei_proto_number(out, THREAD_PID, state->pid);
     cunei_proto_number(out, THREAD_TID, state->tid);
-    cunei_pf_name(out, THREAD_NAME, name, size);
+    cunei_perfetto_name(out, THREAD_NAME, name, size);
     cunei_proto_close(out, thread);
     cunei_proto_close(out, track);
     cunei_proto_close(out, packet);
 }
 
-int cunei_pf_tell_task(struct cunei_encoding *encoding, const struct cunei_task *task)
+int cunei_perfetto_define_task(struct cunei_encoding *encoding,
+                               const struct cunei_task *task)
 {
-    struct cunei_pf_state *state = encoding->state;
+    struct cunei_perfetto_state *state = encoding->state;
     struct cunei_buffer *out = &encoding->out;
     const char *name = task->name;
     size_t size = strnlen(task->name, task->length);
 
     if (task->length == 0) {
-        int rc = cunei_task_names_take(encoding->export, encoding->process, task->task,
-                                       &state->told, &name);
+        int rc = cunei_task_names_find_once(encoding->export, encoding->process,
+                                            task->task, &state->told, &name);
         if (rc < 0 || !name)
             return rc;
         size = strlen(name);
     }
-    size_t packet = cunei_pf_packet(encoding);
+    size_t packet = cunei_perfetto_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
-    cunei_proto_number(out, TRACK_UUID, cunei_pf_task_track(encoding, task->task));
+    cunei_proto_number(out, TRACK_UUID,
+                       cunei_perfetto_task_track(encoding, task->task));
     cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
-    cunei_pf_name(out, TRACK_NAME, name, size);
+    cunei_perfetto_name(out, TRACK_NAME, name, size);
     cunei_proto_close(out, track);
     cunei_proto_close(out, packet);
     return 0;
 }
 
-void cunei_pf_tell_counter(struct cunei_encoding *encoding, uint32_t counter)
+void cunei_perfetto_define_counter(struct cunei_encoding *encoding, uint32_t counter)
 {
     const struct cunei_function *names =
         cunei_trace_function(encoding->process, counter);
     const char *name = names ? names->qualname : "?";
     struct cunei_buffer *out = &encoding->out;
 
-    size_t packet = cunei_pf_packet(encoding);
+    size_t packet = cunei_perfetto_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
-    cunei_proto_number(out, TRACK_UUID, cunei_pf_counter_track(encoding, counter));
+    cunei_proto_number(out, TRACK_UUID,
+                       cunei_perfetto_counter_track(encoding, counter));
     cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
-    cunei_pf_name(out, TRACK_NAME, name, strlen(name));
+    cunei_perfetto_name(out, TRACK_NAME, name, strlen(name));
     cunei_proto_close(out, cunei_proto_open(out, TRACK_COUNTER));
     cunei_proto_close(out, track);
     cunei_proto_close(out, packet);

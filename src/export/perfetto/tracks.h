@@ -10,19 +10,22 @@ struct cunei_encoding;
 struct cunei_task;
 
 /* A number that no other track has; `thread` is its serial in the process. */
-uint64_t cunei_pf_thread_track(const struct cunei_encoding *encoding, uint32_t thread);
-uint64_t cunei_pf_counter_track(const struct cunei_encoding *encoding,
-                                uint32_t counter);
-uint64_t cunei_pf_task_track(const struct cunei_encoding *encoding, uint64_t task);
+uint64_t cunei_perfetto_thread_track(const struct cunei_encoding *encoding,
+                                     uint32_t thread);
+uint64_t cunei_perfetto_counter_track(const struct cunei_encoding *encoding,
+                                      uint32_t counter);
+uint64_t cunei_perfetto_task_track(const struct cunei_encoding *encoding,
+                                   uint64_t task);
 
 /*
  * Describe the process, its thread that is told now, one of its counters or tasks: the
  * last -ENOMEM.
  */
-void cunei_pf_tell_process(struct cunei_encoding *encoding);
-void cunei_pf_tell_thread(struct cunei_encoding *encoding, const char *name,
-                          size_t size);
-void cunei_pf_tell_counter(struct cunei_encoding *encoding, uint32_t counter);
-int cunei_pf_tell_task(struct cunei_encoding *encoding, const struct cunei_task *task);
+void cunei_perfetto_define_process(struct cunei_encoding *encoding);
+void cunei_perfetto_define_thread(struct cunei_encoding *encoding, const char *name,
+                                  size_t size);
+void cunei_perfetto_define_counter(struct cunei_encoding *encoding, uint32_t counter);
+int cunei_perfetto_define_task(struct cunei_encoding *encoding,
+                               const struct cunei_task *task);
 
 #endif

@@ -52,7 +52,7 @@ static struct cunei_filter_proposal propose_of(double max_overhead, double floor
         facts[i].self_ns = rows[i].self_ns;
     }
     facts[2].calls += unwritten_tiny;
-    facts[2].guess.calls = unwritten_tiny;
+    facts[2].estimate.calls = unwritten_tiny;
     assert_int_equal(cunei_filter_proposal_make(&proposal, &analysis), 0);
     return proposal;
 }

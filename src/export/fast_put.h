@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Numbers and texts into a buffer that has room for them, without printf. */
-#ifndef CUNEI_EXPORT_PUT_NUMBER_H
-#define CUNEI_EXPORT_PUT_NUMBER_H
+#ifndef CUNEI_EXPORT_FAST_PUT_H
+#define CUNEI_EXPORT_FAST_PUT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A comparison as a page for any browser: flame graph of the difference, and table. */
-#ifndef CUNEI_EXPORT_HTML_DIFFERENCE_H
-#define CUNEI_EXPORT_HTML_DIFFERENCE_H
+#ifndef CUNEI_EXPORT_HTML_COMPARISON_PAGE_H
+#define CUNEI_EXPORT_HTML_COMPARISON_PAGE_H
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "export/name.h"
+#include "export/escaped_name.h"
 #include "wire/metadata.h"
 
 static void names_stay_one_line_of_utf8(void **state)
@@ -30,7 +30,7 @@ static void names_stay_one_line_of_utf8(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cunei_buffer out = {0};
         cunei_buffer_append_text(&out, "");
-        cunei_name_put(&out, rows[i].text, ';');
+        cunei_escaped_name_put(&out, rows[i].text, ';');
         assert_string_equal(out.data, rows[i].wanted);
         cunei_buffer_fini(&out);
     }
@@ -42,7 +42,7 @@ static void a_function_is_told_with_its_module(void **state)
     struct cunei_buffer out = {0};
 
     (void)state;
-    cunei_name_put_function(&out, &function, '\0');
+    cunei_escaped_name_put_function(&out, &function, '\0');
     assert_string_equal(out.data, "a.b:C.d;");
     cunei_buffer_fini(&out);
 }

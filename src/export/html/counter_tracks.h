@@ -3,15 +3,15 @@
  * How the counters of a page went: of each what it stood at when, thinned out so that
  * its extremes stay.
  *
- *     struct cunei_tracks tracks = {.duration_ns = …};
+ *     struct cunei_counter_tracks tracks = {.duration_ns = …};
  *     for each process:
- *         cunei_tracks_add(&tracks, counter, time_ns, number);   in any order
- *         cunei_tracks_end(&tracks, process);
+ *         cunei_counter_tracks_add(&tracks, counter, time_ns, number);   in any order
+ *         cunei_counter_tracks_end(&tracks, process);
  *     … tracks.text …
- *     cunei_tracks_fini(&tracks);
+ *     cunei_counter_tracks_fini(&tracks);
  */
-#ifndef CUNEI_EXPORT_HTML_COUNTERS_H
-#define CUNEI_EXPORT_HTML_COUNTERS_H
+#ifndef CUNEI_EXPORT_HTML_COUNTER_TRACKS_H
+#define CUNEI_EXPORT_HTML_COUNTER_TRACKS_H
 
 #include <stdint.h>
 
@@ -22,7 +22,7 @@
 struct cunei_trace_process;
 struct cunei_track;
 
-struct cunei_tracks {
+struct cunei_counter_tracks {
     uint64_t duration_ns;
     struct cunei_buffer text; /* {"pid":…,"name":…,"points":[time,number,…]},… */
     uint64_t left_out;        /* events of counters that have no track */
@@ -34,12 +34,12 @@ struct cunei_tracks {
 };
 
 /* -ENOMEM, as of the next. */
-int cunei_tracks_add(struct cunei_tracks *tracks, uint32_t counter, uint64_t time_ns,
-                     double number);
+int cunei_counter_tracks_add(struct cunei_counter_tracks *tracks, uint32_t counter,
+                             uint64_t time_ns, double number);
 
 /* All of a process has come. */
-int cunei_tracks_end(struct cunei_tracks *tracks,
-                     const struct cunei_trace_process *process);
-void cunei_tracks_fini(struct cunei_tracks *tracks);
+int cunei_counter_tracks_end(struct cunei_counter_tracks *tracks,
+                             const struct cunei_trace_process *process);
+void cunei_counter_tracks_fini(struct cunei_counter_tracks *tracks);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "export/exact_time.h"
+#include "export/rounding.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -44,7 +44,7 @@ static void find_owners(const struct cunei_analysis *analysis, uint32_t *owners)
     }
 }
 
-int cunei_exact_time_tree(struct cunei_analysis *analysis)
+int cunei_rounding_correct_tree(struct cunei_analysis *analysis)
 {
     struct cunei_tree *tree = analysis->tree;
     uint32_t count = analysis->functions.count;
@@ -71,7 +71,7 @@ int cunei_exact_time_tree(struct cunei_analysis *analysis)
     return 0;
 }
 
-int cunei_exact_time_edges(struct cunei_analysis *analysis)
+int cunei_rounding_correct_edges(struct cunei_analysis *analysis)
 {
     struct cunei_edges *edges = analysis->edges;
     uint32_t count = analysis->functions.count;

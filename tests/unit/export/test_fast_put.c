@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "export/put_number.h"
+#include "export/fast_put.h"
 
 static void expect_number(uint64_t number)
 {

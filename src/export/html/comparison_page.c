@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "export/html/difference.h"
+#include "export/html/comparison_page.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "export/name.h"
+#include "export/escaped_name.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "wire/metadata.h"
 #include "wire/user_event.h"
 
-void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden)
+void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, char forbidden)
 {
     size_t size = strlen(text), begin = 0;
 
@@ -26,21 +26,22 @@ void cunei_name_put(struct cunei_buffer *out, const char *text, char forbidden)
     cunei_buffer_append(out, text + begin, size - begin);
 }
 
-const char *cunei_name_module(const struct cunei_function *function)
+const char *cunei_escaped_name_module(const struct cunei_function *function)
 {
     return cunei_definition_of(function) == CUNEI_DEFINITION_REGION ? "region"
                                                                     : function->module;
 }
 
-void cunei_name_put_function(struct cunei_buffer *out,
-                             const struct cunei_function *function, char forbidden)
+void cunei_escaped_name_put_function(struct cunei_buffer *out,
+                                     const struct cunei_function *function,
+                                     char forbidden)
 {
-    cunei_name_put(out, cunei_name_module(function), forbidden);
+    cunei_escaped_name_put(out, cunei_escaped_name_module(function), forbidden);
     cunei_buffer_append_text(out, ":");
-    cunei_name_put(out, function->qualname, forbidden);
+    cunei_escaped_name_put(out, function->qualname, forbidden);
 }
 
-bool cunei_name_is_utf8(const char *text, size_t size)
+bool cunei_escaped_name_is_utf8(const char *text, size_t size)
 {
     size_t length = 1;
 
@@ -49,7 +50,8 @@ bool cunei_name_is_utf8(const char *text, size_t size)
     return length > 0;
 }
 
-void cunei_name_put_utf8(struct cunei_buffer *out, const char *text, size_t size)
+void cunei_escaped_name_put_utf8(struct cunei_buffer *out, const char *text,
+                                 size_t size)
 {
     for (size_t i = 0; i < size;) {
         size_t length = cunei_text_character(text + i, size - i);

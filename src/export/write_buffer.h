@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* What a buffer holds goes to the file, so that it need not hold all of it. */
-#ifndef CUNEI_EXPORT_DRAIN_H
-#define CUNEI_EXPORT_DRAIN_H
+#ifndef CUNEI_EXPORT_WRITE_BUFFER_H
+#define CUNEI_EXPORT_WRITE_BUFFER_H
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/buffer.h"
 
-#define CUNEI_DRAIN_BYTES ((size_t)1 << 16)
+#define CUNEI_WRITE_BUFFER_BYTES ((size_t)1 << 16)
 
 /* Write what is there, and empty the buffer; -ENOMEM: something is missing in it. */
-static inline int cunei_drain(struct cunei_buffer *buffer, FILE *out)
+static inline int cunei_write_buffer(struct cunei_buffer *buffer, FILE *out)
 {
     if (buffer->failed)
         return -ENOMEM;
@@ -22,10 +22,10 @@ static inline int cunei_drain(struct cunei_buffer *buffer, FILE *out)
 }
 
 /* The same, once it is worth it. */
-static inline int cunei_drain_full(struct cunei_buffer *buffer, FILE *out)
+static inline int cunei_write_buffer_if_full(struct cunei_buffer *buffer, FILE *out)
 {
-    return buffer->failed || buffer->size >= CUNEI_DRAIN_BYTES
-               ? cunei_drain(buffer, out)
+    return buffer->failed || buffer->size >= CUNEI_WRITE_BUFFER_BYTES
+               ? cunei_write_buffer(buffer, out)
                : 0;
 }
 

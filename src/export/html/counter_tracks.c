@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "export/html/counters.h"
+#include "export/html/counter_tracks.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static void thin(struct cunei_track *track, uint64_t duration_ns)
     track->count = kept;
 }
 
-static struct cunei_track *find(struct cunei_tracks *tracks, uint32_t counter)
+static struct cunei_track *find(struct cunei_counter_tracks *tracks, uint32_t counter)
 {
     for (uint32_t i = 0; i < tracks->count; i++) {
         if (tracks->items[i].counter == counter)
@@ -83,8 +83,8 @@ static struct cunei_track *find(struct cunei_tracks *tracks, uint32_t counter)
     return &tracks->items[tracks->count++];
 }
 
-int cunei_tracks_add(struct cunei_tracks *tracks, uint32_t counter, uint64_t time_ns,
-                     double number)
+int cunei_counter_tracks_add(struct cunei_counter_tracks *tracks, uint32_t counter,
+                             uint64_t time_ns, double number)
 {
     if (!tracks->items)
         tracks->items = calloc(CUNEI_TRACKS_MAX, sizeof(*tracks->items));
@@ -126,8 +126,8 @@ static void put_track(struct cunei_buffer *out, const struct cunei_track *track,
     cunei_buffer_append_text(out, "]}");
 }
 
-int cunei_tracks_end(struct cunei_tracks *tracks,
-                     const struct cunei_trace_process *process)
+int cunei_counter_tracks_end(struct cunei_counter_tracks *tracks,
+                             const struct cunei_trace_process *process)
 {
     for (uint32_t i = 0; i < tracks->count; i++) {
         struct cunei_track *track = &tracks->items[i];
@@ -143,11 +143,11 @@ int cunei_tracks_end(struct cunei_tracks *tracks,
     return tracks->text.failed ? -ENOMEM : 0;
 }
 
-void cunei_tracks_fini(struct cunei_tracks *tracks)
+void cunei_counter_tracks_fini(struct cunei_counter_tracks *tracks)
 {
     for (uint32_t i = 0; i < tracks->count; i++)
         free(tracks->items[i].points);
     free(tracks->items);
     cunei_buffer_fini(&tracks->text);
-    *tracks = (struct cunei_tracks){0};
+    *tracks = (struct cunei_counter_tracks){0};
 }

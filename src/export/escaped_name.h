@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/* Names of functions for formats that are lines of text, or want UTF-8. */
+#ifndef CUNEI_EXPORT_ESCAPED_NAME_H
+#define CUNEI_EXPORT_ESCAPED_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cunei_buffer;
+struct cunei_function;
+
+/*
+ * Append `text` in one line and as UTF-8: control characters, the byte `forbidden` and
+ * bytes that belong to no character are written as \xXX.
+ */
+void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, char forbidden);
+
+/* The module of a function; a region has a word for it. */
+const char *cunei_escaped_name_module(const struct cunei_function *function);
+
+/* Append module:qualname in the same way. */
+void cunei_escaped_name_put_function(struct cunei_buffer *out,
+                                     const struct cunei_function *function,
+                                     char forbidden);
+
+/* Whether a text is UTF-8; and append one with bytes that are not written as \xXX. */
+bool cunei_escaped_name_is_utf8(const char *text, size_t size);
+void cunei_escaped_name_put_utf8(struct cunei_buffer *out, const char *text,
+                                 size_t size);
+
+#endif
