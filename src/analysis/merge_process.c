@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "base/vector.h"
 #include "model/packet_cut.h"
 #include "model/profile_stack.h"
 #include "model/user_reader.h"
@@ -221,15 +222,12 @@ int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
 {
     const struct cunei_metadata *metadata =
         &analysis->processes[process].process->metadata;
-    struct cunei_analysis_thread *threads =
-        realloc(analysis->threads, (analysis->thread_count + 1) * sizeof(*threads));
-    if (!threads)
+    if (!CUNEI_VECTOR_RESERVE_ONE(analysis->threads, analysis->thread_count))
         return -ENOMEM;
-    analysis->threads = threads;
     /* It may have lived on after its last event. */
     uint64_t end =
         thread->ended && thread->cpu_end > thread->end ? thread->cpu_end : thread->end;
-    struct cunei_analysis_thread *to = &threads[analysis->thread_count++];
+    struct cunei_analysis_thread *to = &analysis->threads[analysis->thread_count++];
     *to = (struct cunei_analysis_thread){
         .process = process,
         .serial = thread->serial,

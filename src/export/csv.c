@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/vector.h"
 #include "export/encode.h"
 #include "export/encoding.h"
 #include "export/escaped_name.h"
@@ -101,14 +102,8 @@ static uint64_t ns_of(struct cunei_encoding *encoding, uint64_t time)
 
 static int push(struct state *state, struct row row)
 {
-    if (state->count == state->capacity) {
-        uint32_t capacity = state->capacity ? 2 * state->capacity : 64;
-        struct row *grown = realloc(state->rows, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        state->rows = grown;
-        state->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(state->rows, state->capacity, state->count + 1))
+        return -ENOMEM;
     state->rows[state->count++] = row;
     return 0;
 }
@@ -243,15 +238,9 @@ static int begin_row(struct cunei_encoding *encoding,
 /* Keep what is known of a stretch that began elsewhere. */
 static int add_remainder(struct state *state, struct remainder remainder)
 {
-    if (state->remainder_count == state->remainder_capacity) {
-        uint32_t capacity =
-            state->remainder_capacity ? 2 * state->remainder_capacity : 16;
-        struct remainder *grown = realloc(state->remainders, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        state->remainders = grown;
-        state->remainder_capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(state->remainders, state->remainder_capacity,
+                              state->remainder_count + 1))
+        return -ENOMEM;
     state->remainders[state->remainder_count++] = remainder;
     return 0;
 }

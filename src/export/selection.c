@@ -8,6 +8,7 @@
 
 #include "analysis/analyzer.h"
 #include "base/glob.h"
+#include "base/vector.h"
 #include "export/export.h"
 #include "model/call_tree.h"
 #include "trace/trace_begin.h"
@@ -71,16 +72,8 @@ static int compare_serials(const void *a, const void *b)
 
 static int select_thread(struct cunei_selection *selection, uint32_t serial)
 {
-    size_t count = selection->thread_count;
-
-    /* Room doubles when it is full, which it is at powers of two. */
-    if ((count & (count - 1)) == 0) {
-        size_t capacity = count > 0 ? 2 * count : 1;
-        uint32_t *grown = realloc(selection->threads, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        selection->threads = grown;
-    }
+    if (!CUNEI_VECTOR_RESERVE_ONE(selection->threads, selection->thread_count))
+        return -ENOMEM;
     selection->threads[selection->thread_count++] = serial;
     return 0;
 }

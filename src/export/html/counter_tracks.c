@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "export/html/page.h"
 #include "trace/trace.h"
 
@@ -97,14 +98,8 @@ int cunei_counter_tracks_add(struct cunei_counter_tracks *tracks, uint32_t count
     }
     if (track->count == POINTS_MAX)
         thin(track, tracks->duration_ns);
-    if (track->count == track->capacity) {
-        uint32_t capacity = track->capacity ? 2 * track->capacity : 64;
-        struct point *grown = realloc(track->points, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        track->points = grown;
-        track->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(track->points, track->capacity, track->count + 1))
+        return -ENOMEM;
     track->points[track->count++] = (struct point){time_ns, number, track->came++};
     return 0;
 }

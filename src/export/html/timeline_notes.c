@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "export/encoding.h"
 #include "export/export.h"
 #include "wire/user_event.h"
@@ -99,14 +100,8 @@ static int put_thread(struct cunei_encoding *encoding,
 
 static int push(struct state *state, struct open_call call)
 {
-    if (state->count == state->capacity) {
-        uint32_t capacity = state->capacity ? 2 * state->capacity : 256;
-        struct open_call *grown = realloc(state->calls, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        state->calls = grown;
-        state->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(state->calls, state->capacity, state->count + 1))
+        return -ENOMEM;
     state->calls[state->count++] = call;
     return 0;
 }
@@ -213,14 +208,8 @@ static void pop(struct cunei_encoding *encoding, uint64_t time)
 /* The innermost ends, which another piece has begun. */
 static int leave_end(struct state *state, uint64_t time)
 {
-    if (state->end_count == state->end_capacity) {
-        uint32_t capacity = state->end_capacity ? 2 * state->end_capacity : 16;
-        struct open_end *grown = realloc(state->ends, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        state->ends = grown;
-        state->end_capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(state->ends, state->end_capacity, state->end_count + 1))
+        return -ENOMEM;
     state->adopted--;
     state->ends[state->end_count++] =
         (struct open_end){time, state->calls[--state->count].told};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "base/vector.h"
 #include "export/escaped_name.h"
 #include "export/export.h"
 #include "export/selection.h"
@@ -276,13 +277,9 @@ void cunei_otf2_location_end(struct cunei_otf2 *archive)
 int cunei_otf2_location(struct cunei_otf2 *archive, const struct cunei_packet *packet)
 {
     cunei_otf2_location_end(archive);
-    struct cunei_otf2_location *grown =
-        realloc(archive->locations,
-                (archive->location_count + 1) * sizeof(*archive->locations));
-    if (!grown)
+    if (!CUNEI_VECTOR_RESERVE_ONE(archive->locations, archive->location_count))
         return -ENOMEM;
-    archive->locations = grown;
-    struct cunei_otf2_location *location = &grown[archive->location_count];
+    struct cunei_otf2_location *location = &archive->locations[archive->location_count];
     *location = (struct cunei_otf2_location){
         .id = archive->location_count,
         .group = archive->group,

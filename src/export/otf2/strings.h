@@ -10,17 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define CUNEI_OTF2_NAMES_MAX (1u << 16)
 
 /* Private. */
 struct cunei_otf2_name {
-    char *text; /* owned; NULL: the place is free */
+    char *text; /* owned */
     size_t size;
     uint32_t ref;
 };
 
 struct cunei_otf2_names {
-    struct cunei_otf2_name *items; /* owned: a hash table */
+    struct cunei_map map;
+    struct cunei_otf2_name *items; /* owned */
     uint32_t item_count;
     uint32_t count; /* numbers given */
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "export/encode.h"
 #include "export/encoding.h"
 #include "export/export.h"
@@ -74,16 +75,10 @@ static void push(struct cunei_encoding *encoding, bool is_resumed)
 {
     struct cunei_perfetto_state *state = encoding->state;
 
-    if (state->depth == state->capacity) {
-        uint32_t capacity = state->capacity ? 2 * state->capacity : 64;
-        uint8_t *grown = realloc(state->resumed, capacity);
-        encoding->out.failed |= !grown;
-        if (!grown)
-            return;
-        state->resumed = grown;
-        state->capacity = capacity;
-    }
-    state->resumed[state->depth++] = is_resumed;
+    if (CUNEI_VECTOR_RESERVE(state->resumed, state->capacity, state->depth + 1))
+        state->resumed[state->depth++] = is_resumed;
+    else
+        encoding->out.failed = true;
 }
 
 /*
