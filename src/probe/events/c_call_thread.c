@@ -3,9 +3,10 @@
 
 #include "probe/events/c_call_thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "probe/core/thread.h"
 
 #define TABLE_FIRST 256u
 #define TABLE_MAX   65536u /* types come and go: then all is forgotten */
@@ -18,10 +19,6 @@ static struct cunei_c_call_thread nothing = {
     .top = no_opens, .last = no_opens, .opens = no_opens, .table = no_table};
 
 _Thread_local struct cunei_c_call_thread *cunei_c_call_thread_own = &nothing;
-
-static pthread_key_t key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool has_key;
 
 static void forget_known(struct cunei_c_call_thread *thread)
 {
@@ -49,22 +46,16 @@ static void thread_ends(void *thread)
     free_thread(thread);
 }
 
-static void make_key(void)
-{
-    has_key = pthread_key_create(&key, thread_ends) == 0;
-}
-
 static struct cunei_c_call_thread *new_thread(void)
 {
     struct cunei_c_call_thread *thread = calloc(1, sizeof(*thread));
 
-    (void)pthread_once(&once, make_key);
     if (thread) {
         thread->table = calloc(TABLE_FIRST, sizeof(*thread->table));
         thread->opens = calloc(OPEN_FIRST, sizeof(*thread->opens));
     }
-    if (!thread || !thread->table || !thread->opens || !has_key ||
-        pthread_setspecific(key, thread) != 0) {
+    if (!thread || !thread->table || !thread->opens ||
+        !cunei_thread_add_part(thread, thread_ends)) {
         free_thread(thread);
         return NULL;
     }

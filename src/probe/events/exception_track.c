@@ -3,21 +3,17 @@
 
 #include "probe/events/exception_track.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/core/lock.h"
+#include "probe/core/thread.h"
 
 #define WAYS CUNEI_FLIGHT_WAYS
 
 _Thread_local struct cunei_exception_tracks *cunei_exception_tracks_mine;
 struct cunei_exception_track_table cunei_exception_track_table;
-
-static pthread_key_t key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool has_key;
 
 /* What is known of those in one set; it has a lock so that threads seldom meet. */
 static struct set {
@@ -53,17 +49,11 @@ static void thread_ends(void *flights)
     free(flights);
 }
 
-static void make_key(void)
-{
-    has_key = pthread_key_create(&key, thread_ends) == 0;
-}
-
 static struct cunei_exception_tracks *new_flights(void)
 {
     struct cunei_exception_tracks *flights = calloc(1, sizeof(*flights));
 
-    (void)pthread_once(&once, make_key);
-    if (!has_key || pthread_setspecific(key, flights) != 0) {
+    if (flights && !cunei_thread_add_part(flights, thread_ends)) {
         free(flights);
         flights = NULL;
     }

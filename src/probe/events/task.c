@@ -3,7 +3,6 @@
 
 #include "probe/events/task.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "probe/core/frame.h"
 #include "probe/core/names.h"
 #include "probe/core/object_number.h"
+#include "probe/core/thread.h"
 #include "probe/core/write.h"
 #include "probe/events/asyncio.h"
 #include "rt/clock.h"
@@ -46,11 +46,8 @@ struct thread {
 static struct cunei_numbers numbers;
 static _Atomic unsigned recording;
 
-/* The calling thread's, or NULL; the key frees it at the thread's end. */
+/* The calling thread's, or NULL: a part of it (probe/core/thread.h). */
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct thread *own;
-static pthread_key_t thread_end;
-static bool has_thread_end;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 bool cunei_task_is_coroutine(const PyCodeObject *code)
 {
@@ -65,16 +62,11 @@ static void thread_ends(void *thread)
     free(thread);
 }
 
-static void make_key(void)
-{
-    has_thread_end = pthread_key_create(&thread_end, thread_ends) == 0;
-}
-
 static struct thread *make_own(void)
 {
-    (void)pthread_once(&once, make_key);
-    struct thread *thread = has_thread_end ? calloc(1, sizeof(*thread)) : NULL;
-    if (thread && pthread_setspecific(thread_end, thread) != 0) {
+    struct thread *thread = calloc(1, sizeof(*thread));
+
+    if (thread && !cunei_thread_add_part(thread, thread_ends)) {
         free(thread);
         return NULL;
     }

@@ -3,13 +3,13 @@
 
 #include "probe/user/region_list.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/core/lock.h"
+#include "probe/core/thread.h"
 #include "probe/user/user_name.h"
 
 #define OPEN_FIRST   16u
@@ -18,12 +18,9 @@
 
 static _Atomic unsigned recording;
 
-/* The calling thread's, or NULL; the key frees it at the thread's end. */
+/* The calling thread's, or NULL: a part of it (probe/core/thread.h). */
 static __attribute__((
     tls_model("initial-exec"))) _Thread_local struct cunei_region_list *own;
-static pthread_key_t thread_end;
-static bool has_thread_end;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Regions of frames that are suspended, by the frame. */
 static struct cunei_region_list_node *buckets[BUCKET_COUNT];
@@ -46,16 +43,11 @@ static void thread_ends(void *thread)
     free(list);
 }
 
-static void make_key(void)
-{
-    has_thread_end = pthread_key_create(&thread_end, thread_ends) == 0;
-}
-
 static struct cunei_region_list *make_own(void)
 {
-    (void)pthread_once(&once, make_key);
-    struct cunei_region_list *list = has_thread_end ? calloc(1, sizeof(*list)) : NULL;
-    if (list && pthread_setspecific(thread_end, list) != 0) {
+    struct cunei_region_list *list = calloc(1, sizeof(*list));
+
+    if (list && !cunei_thread_add_part(list, thread_ends)) {
         free(list);
         return NULL;
     }
