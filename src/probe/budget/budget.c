@@ -15,6 +15,7 @@
 #include "probe/budget/burst_schedule.h"
 #include "probe/budget/demotion.h"
 #include "probe/code/code_resolve.h"
+#include "probe/core/cold_event.h"
 #include "probe/core/compat.h"
 #include "rt/clock.h"
 #include "rt/recorder.h"
@@ -121,8 +122,7 @@ static void act_once(bool is_event, bool top_is_open)
     if (!budget.source || budget.is_acting || !cunei_recorder_is_on())
         return;
     budget.is_acting = true;
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_cold_event_begin();
     double begin_ns = cunei_budget_run_ns();
     act(begin_ns, is_event, top_is_open);
     uint64_t written_ns = cunei_recorder_write_ns();
@@ -133,8 +133,7 @@ static void act_once(bool is_event, bool top_is_open)
                                     (double)(timer_ns - budget.timer_ns));
     budget.timer_ns = timer_ns;
     budget.written_ns = written_ns;
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
     cunei_budget_hot.is_due = false;
     budget.is_acting = false;
 }
@@ -195,11 +194,9 @@ void cunei_budget_write_all(void)
     if (!budget.source || budget.is_acting || !cunei_recorder_is_on())
         return;
     budget.is_acting = true;
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_cold_event_begin();
     cunei_budget_write_samples_up_to(&budget, read_all());
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
     budget.is_acting = false;
 }
 

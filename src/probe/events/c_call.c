@@ -184,17 +184,13 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
 {
     PyCodeObject *code = (PyCodeObject *)args[0];
     struct cunei_c_function function = {.callable = args[2]};
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-
-    cunei_process_event(code);
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_process_begin_event(code);
     uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
     if (word && !(word & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
         enter_cold(&function);
     if (word & CUNEI_CODE_WATCHED && args[3])
         cunei_process_call(code, args[2], args[3]);
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
     Py_RETURN_NONE;
 }
 
@@ -220,10 +216,7 @@ static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
 {
     struct cunei_c_function function = {.callable = args[2]};
     struct cunei_c_call_thread *thread = cunei_c_call_thread_own;
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-
-    cunei_process_event((PyCodeObject *)args[0]);
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_process_begin_event((PyCodeObject *)args[0]);
     if (is_current(thread) && find_function(args[2], args[3], &function) &&
         !is_off(cunei_c_call_thread_find(thread, function.method, function.owner))) {
         struct cunei_c_call_thread_open *open = cunei_c_call_thread_find_open(
@@ -231,8 +224,7 @@ static __attribute__((noinline, cold)) PyObject *end_cold(PyObject *const *args,
         if (open)
             leave(thread, open, raises);
     }
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
     Py_RETURN_NONE;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "probe/core/cold_event.h"
 #include "probe/core/compat.h"
 #include "probe/events/process.h"
 #include "rt/recorder.h"
@@ -38,11 +39,9 @@ static void tell(PyObject *function, PyObject *argument)
 {
     if (PyInterpreterState_Get() != PyInterpreterState_Main())
         return;
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_cold_event_begin();
     cunei_process_leaves(PyCFunction_GET_FUNCTION(function), argument);
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/core/cold_event.h"
 #include "probe/core/compat.h"
 #include "probe/core/lock.h"
 #include "probe/core/object_number.h"
@@ -141,12 +142,10 @@ static PyObject *on_switch(PyObject *self, PyObject *const *args, size_t count,
 
     if (tracer_type && PyVectorcall_NARGS(count) == 2 && PyTuple_CheckExact(args[1]) &&
         PyTuple_GET_SIZE(args[1]) == 2) {
-        struct cunei_compat_error pending = cunei_compat_put_aside();
-        uint32_t before = cunei_recorder_begin_event();
+        struct cunei_cold_event event = cunei_cold_event_begin();
         write_switch(tracer, PyTuple_GET_ITEM(args[1], 0),
                      PyTuple_GET_ITEM(args[1], 1));
-        cunei_recorder_end_event(before);
-        cunei_compat_put_back(&pending);
+        cunei_cold_event_end(&event);
     }
     if (!tracer->previous)
         Py_RETURN_NONE;

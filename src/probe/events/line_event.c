@@ -83,15 +83,11 @@ static void write_line(PyCodeObject *code, uint32_t id, enum cunei_phase phase,
 static __attribute__((noinline, cold)) void tell_line(PyCodeObject *code, int line,
                                                       enum cunei_phase phase)
 {
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-
-    cunei_process_event(code);
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_process_begin_event(code);
     uint64_t word = cunei_function_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         write_line(code, cunei_code_id(word), phase, line);
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
 }
 
 /* A line of the code object with this word that is not near the last one. */

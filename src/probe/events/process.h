@@ -18,6 +18,8 @@
 
 #include <stdbool.h>
 
+#include "probe/core/cold_event.h"
+
 /* What is called when the process is about to end without exit handlers. */
 struct cunei_process_hooks {
     void (*exits)(int status); /* by os._exit */
@@ -60,8 +62,18 @@ void cunei_process_begin_later(void (*begin)(void));
  */
 bool cunei_process_defers(void (*begin)(void));
 
-/* Call it with every event that takes a cold path, before it is written. */
+/* Call it with every event that takes the cold path, before it is written. */
 void cunei_process_event(PyCodeObject *code);
+
+/* Begin a cold event (probe/core/cold_event.h) with it. */
+static inline struct cunei_cold_event cunei_process_begin_event(PyCodeObject *code)
+{
+    struct cunei_cold_event event = {.pending = cunei_compat_put_aside()};
+
+    cunei_process_event(code);
+    event.recording = cunei_recorder_begin_event();
+    return event;
+}
 
 /*
  * What multiprocessing calls the child of a fork, from inside it: owned, or NULL where

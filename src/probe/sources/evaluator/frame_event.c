@@ -21,10 +21,8 @@ void cunei_frame_event_tell(PyThreadState *thread, cunei_compat_311_frame *frame
 {
     PyCodeObject *code = frame->f_code;
     /* There is one where it is thrown into a generator. */
-    struct cunei_compat_error error = cunei_compat_put_aside();
+    struct cunei_cold_event event = cunei_process_begin_event(code);
     bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
-    cunei_process_event(code); /* another recording may begin with this event */
-    uint32_t before = cunei_recorder_begin_event();
     int offset = cunei_compat_311_offset(frame); /* as yet: opening may move it */
     /* Who goes on is the frame below, or this one. */
     if (begins)
@@ -42,9 +40,8 @@ void cunei_frame_event_tell(PyThreadState *thread, cunei_compat_311_frame *frame
         cunei_line_event_resume(code, word, offset);
     if (begins)
         cunei_compat_311_close(&opening);
-    cunei_recorder_end_event(before);
     cunei_compat_311_pop(thread, &pushed);
-    cunei_compat_put_back(&error);
+    cunei_cold_event_end(&event);
 }
 
 void cunei_frame_event_tell_unwind(PyThreadState *thread, cunei_compat_311_frame *frame)

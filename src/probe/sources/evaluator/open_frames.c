@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "probe/code/code.h"
+#include "probe/core/cold_event.h"
 #include "probe/core/hot.h"
 #include "probe/core/write.h"
 #include "probe/events/c_call.h"
@@ -65,8 +66,7 @@ static void tell(PyFrameObject *frame, cunei_compat_311_frame *below, PyObject *
     PyCodeObject *code = own->f_code;
     bool yields =
         code->co_flags & CUNEI_GENERATES && cunei_compat_311_is_suspended(own);
-    struct cunei_compat_error error = cunei_compat_put_aside();
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_cold_event_begin();
     uint64_t word = cunei_function_event_word(code);
 
     if (result)
@@ -81,8 +81,7 @@ static void tell(PyFrameObject *frame, cunei_compat_311_frame *below, PyObject *
             cunei_function_event_unwind(code, word, NULL, NULL, NULL);
     }
     cunei_exception_legacy_wait();
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&error);
+    cunei_cold_event_end(&event);
 }
 
 void cunei_open_frames_left(PyFrameObject *frame, PyObject *result)
@@ -131,8 +130,7 @@ bool cunei_open_frames_has_told(const cunei_compat_311_frame *frame)
  */
 static void tell_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
 {
-    struct cunei_compat_error error = cunei_compat_put_aside();
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_cold_event_begin();
     uint64_t word = cunei_code_word(code);
 
     cunei_exception_legacy_landed();
@@ -140,8 +138,7 @@ static void tell_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
     cunei_c_call_close(frame);
     if (is_wanted && word && !(word & CUNEI_CODE_OFF))
         cunei_function_event_write(code, word, CUNEI_PHASE_LEAVE, NULL);
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&error);
+    cunei_cold_event_end(&event);
 }
 
 /* How many of them the thread still has: they are the outermost of its frames. */

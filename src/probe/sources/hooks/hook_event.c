@@ -42,27 +42,20 @@ static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
                                                       enum cunei_phase phase,
                                                       PyObject *result)
 {
-    struct cunei_compat_error error = cunei_compat_put_aside();
-
-    cunei_process_event(code); /* another recording may begin with this event */
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_process_begin_event(code);
     cunei_exception_trace_hook_landed();
     uint64_t word = cunei_function_event_word(code);
     if (word && !(word & CUNEI_CODE_OFF))
         cunei_function_event_write(code, word, phase, result);
     if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
         cunei_line_event_resume(code, word, PyFrame_GetLasti(frame));
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&error);
+    cunei_cold_event_end(&event);
 }
 
 static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook *hook,
                                                         PyCodeObject *code)
 {
-    struct cunei_compat_error error = cunei_compat_put_aside();
-
-    cunei_process_event(code);
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_process_begin_event(code);
     uint64_t word = cunei_function_event_word(code);
     if (hook->kind == CUNEI_HOOK_TRACE)
         cunei_exception_trace_hook_unwound(code);
@@ -74,8 +67,7 @@ static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook 
             NULL, NULL);
     if (hook->kind == CUNEI_HOOK_TRACE)
         cunei_exception_trace_hook_left();
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&error);
+    cunei_cold_event_end(&event);
 }
 
 static inline uint64_t word_of(PyCodeObject *code)

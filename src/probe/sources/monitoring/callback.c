@@ -131,13 +131,10 @@ static __attribute__((noinline)) PyObject *run_cold(PyObject *self,
     /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
         Py_RETURN_NONE;
-    struct cunei_compat_error pending = cunei_compat_put_aside();
-    cunei_process_event((PyCodeObject *)args[0]);
-    uint32_t before = cunei_recorder_begin_event();
+    struct cunei_cold_event event = cunei_process_begin_event((PyCodeObject *)args[0]);
     PyObject *result = body((struct callback *)self, (PyCodeObject *)args[0], args,
                             PyVectorcall_NARGS(count));
-    cunei_recorder_end_event(before);
-    cunei_compat_put_back(&pending);
+    cunei_cold_event_end(&event);
     return result;
 }
 
