@@ -5,91 +5,78 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "probe/core/compat.h"
 
-#define FIRST_SIZE 64u
-
-/* So often numbers are asked for, per object, before it is checked who is gone. */
+/* So often numbers are asked for, per object, before dead ones are looked for. */
 #define ASKED_PER_OBJECT 4u
+#define ASKED_FIRST      64u
 
 struct cunei_number {
-    PyObject *object; /* borrowed, and only compared: it may be gone; NULL: free */
+    PyObject *object; /* borrowed, and only compared: it may be gone */
     PyObject *ref;    /* owned: a weak reference to it */
-    PyObject *name;   /* owned: the last one heard of, an exact str, or NULL */
+    PyObject *name;   /* owned: the last one that was recorded, an exact str, or NULL */
     uint64_t number;
 };
 
-static struct cunei_number *place_of(struct cunei_number *items, size_t size,
-                                     PyObject *object)
+static uint64_t hash_of(const PyObject *object)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    size_t place = (size_t)(hash >> 32) & (size - 1);
-
-    while (items[place].object && items[place].object != object)
-        place = (place + 1) & (size - 1);
-    return &items[place];
+    return cunei_hash_number((uintptr_t)object);
 }
 
-static void release(struct cunei_number *item)
+/* The item of this object, or of one that had its address before; NULL: none. */
+static struct cunei_number *find(const struct cunei_numbers *numbers,
+                                 const PyObject *object)
+{
+    struct cunei_map_search search = {.hash = hash_of(object)};
+
+    for (uint32_t i; cunei_map_next(&numbers->by_object, &search, &i);) {
+        if (numbers->items[i].object == object)
+            return &numbers->items[i];
+    }
+    return NULL;
+}
+
+static void release(const struct cunei_number *item)
 {
     Py_XDECREF(item->ref);
     Py_XDECREF(item->name);
-    *item = (struct cunei_number){0};
 }
 
-static size_t count_alive(const struct cunei_numbers *numbers)
+/* Forget objects that are gone: what is left of them keeps memory in pieces. */
+static void remove_dead(struct cunei_numbers *numbers)
 {
-    size_t alive = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < numbers->size; i++) {
-        const struct cunei_number *item = &numbers->items[i];
-        alive += item->object && cunei_compat_is_alive(item->ref);
-    }
-    return alive;
-}
-
-/* Put those that are alive, so many, where there is room; lock held. */
-static int rebuild(struct cunei_numbers *numbers, size_t alive)
-{
-    size_t size = FIRST_SIZE;
-
-    while (size < 4 * alive)
-        size *= 2;
-    struct cunei_number *items = calloc(size, sizeof(*items));
-    if (!items)
-        return -1;
-    numbers->used = 0;
-    for (size_t i = 0; i < numbers->size; i++) {
-        struct cunei_number *item = &numbers->items[i];
-        /* Elsewhere one may have died since it was counted, never come to life. */
-        if (item->object && cunei_compat_is_alive(item->ref)) {
-            *place_of(items, size, item->object) = *item;
-            numbers->used++;
+    for (size_t i = 0; i < numbers->count; i++) {
+        const struct cunei_number item = numbers->items[i];
+        cunei_map_remove(&numbers->by_object, hash_of(item.object), (uint32_t)i);
+        if (cunei_compat_is_alive(item.ref)) {
+            /* There is room: it was just removed. */
+            (void)cunei_map_add(&numbers->by_object, hash_of(item.object),
+                                (uint32_t)kept);
+            numbers->items[kept++] = item;
         } else
-            release(item);
+            release(&item);
     }
-    free(numbers->items);
-    numbers->items = items;
-    numbers->size = size;
-    return 0;
-}
-
-/*
- * Make sure that there is room for one more, and let those go that are gone: not at
- * once, but soon, because what is left of them keeps memory in pieces.  Lock held.
- */
-static int make_room(struct cunei_numbers *numbers)
-{
-    bool is_full = numbers->used >= numbers->size / 2;
-
-    if (!is_full && ++numbers->asked < ASKED_PER_OBJECT * (numbers->used + FIRST_SIZE))
-        return 0;
-    size_t alive = count_alive(numbers);
+    numbers->count = kept;
     numbers->asked = 0;
-    return is_full || alive < numbers->used / 2 ? rebuild(numbers, alive) : 0;
 }
 
-/* A number for an object that has none, where it belongs; lock held. */
+/* Room for one more; where there is none, for twice as many as live.  Lock held. */
+static bool make_room(struct cunei_numbers *numbers)
+{
+    bool is_full = numbers->count == numbers->capacity;
+
+    if (!is_full &&
+        ++numbers->asked < ASKED_PER_OBJECT * (numbers->count + ASKED_FIRST))
+        return true;
+    remove_dead(numbers);
+    return CUNEI_VECTOR_RESERVE(numbers->items, numbers->capacity,
+                                2 * numbers->count + 1);
+}
+
+/* A number for an object that has none; `item`: of one that had its address. */
 static uint64_t add(struct cunei_numbers *numbers, struct cunei_number *item,
                     PyObject *object)
 {
@@ -97,8 +84,14 @@ static uint64_t add(struct cunei_numbers *numbers, struct cunei_number *item,
 
     if (!ref)
         return 0;
-    numbers->used += !item->object;
-    release(item);
+    if (item)
+        release(item);
+    else if (cunei_map_add(&numbers->by_object, hash_of(object),
+                           (uint32_t)numbers->count) < 0) {
+        Py_DECREF(ref);
+        return 0;
+    } else
+        item = &numbers->items[numbers->count++];
     *item =
         (struct cunei_number){.object = object, .ref = ref, .number = ++numbers->last};
     return numbers->last;
@@ -107,7 +100,7 @@ static uint64_t add(struct cunei_numbers *numbers, struct cunei_number *item,
 /* Whether it is the object's, and not that of one which had its address before. */
 static bool is_its(const struct cunei_number *item)
 {
-    return item->object && cunei_compat_is_alive(item->ref);
+    return item && cunei_compat_is_alive(item->ref);
 }
 
 uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
@@ -116,8 +109,8 @@ uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
     uint64_t number = 0;
 
     cunei_mutex_lock(&numbers->lock);
-    if (make_room(numbers) == 0) {
-        struct cunei_number *item = place_of(numbers->items, numbers->size, object);
+    if (make_room(numbers)) {
+        struct cunei_number *item = find(numbers, object);
         *is_new = !is_its(item);
         number = *is_new ? add(numbers, item, object) : item->number;
     }
@@ -140,8 +133,8 @@ bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
     bool is_other = false;
 
     cunei_mutex_lock(&numbers->lock);
-    if (exact && numbers->size > 0) {
-        struct cunei_number *item = place_of(numbers->items, numbers->size, object);
+    if (exact) {
+        struct cunei_number *item = find(numbers, object);
         is_other = is_its(item) && !is_same(exact, item->name);
         if (is_other)
             Py_XSETREF(item->name, Py_NewRef(exact));
@@ -156,10 +149,11 @@ bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
 void cunei_numbers_clear(struct cunei_numbers *numbers)
 {
     cunei_mutex_lock(&numbers->lock);
-    for (size_t i = 0; i < numbers->size; i++)
+    for (size_t i = 0; i < numbers->count; i++)
         release(&numbers->items[i]);
     free(numbers->items);
+    cunei_map_fini(&numbers->by_object);
     numbers->items = NULL;
-    numbers->size = numbers->used = numbers->asked = 0;
+    numbers->count = numbers->capacity = numbers->asked = 0;
     cunei_mutex_unlock(&numbers->lock);
 }

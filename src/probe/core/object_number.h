@@ -4,7 +4,7 @@
  * its own in this process, the same for as long as it lives.
  *
  * An object is known by its address and by a weak reference, so that nothing is kept
- * alive and an address that is used again is told apart.  Any thread may ask.
+ * alive and an address that is used again gets another number.  Any thread may ask.
  */
 #ifndef CUNEI_PROBE_CORE_OBJECT_NUMBER_H
 #define CUNEI_PROBE_CORE_OBJECT_NUMBER_H
@@ -15,20 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "probe/core/lock.h"
 
 struct cunei_numbers {
-    struct cunei_number *items; /* owned, private: a hash by address */
-    size_t size;                /* a power of two, or 0 */
-    size_t used;
-    size_t asked; /* for numbers, since it was looked who is gone */
+    struct cunei_number *items; /* owned, private */
+    size_t count, capacity;
+    struct cunei_map by_object; /* by its address */
+    size_t asked;               /* for numbers, since dead ones were removed */
     uint64_t last;
     cunei_mutex lock;
 };
 
 /*
- * The object's number, from 1; 0: there is none to be had.  `*is_new` is set where it
- * had none before.  No exception is left.
+ * The object's number, from 1; 0: no memory, or no weak reference.  `*is_new` is set
+ * where it had none before.  No exception is left.
  */
 uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
                             bool *is_new);

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/user/region_list.h"
+#include "probe/user/region_form.h"
 #include "wire/event.h"
 
 struct cunei_user_name;

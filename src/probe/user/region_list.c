@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "probe/core/lock.h"
 #include "probe/core/thread.h"
 #include "probe/user/user_name.h"
 
-#define OPEN_FIRST   16u
 #define OPEN_MAX     65536u
 #define BUCKET_COUNT 1024u
 
@@ -77,17 +77,8 @@ const struct cunei_region_list *cunei_region_list_peek(void)
 
 bool cunei_region_list_reserve(struct cunei_region_list *list)
 {
-    size_t capacity = list->capacity ? 2 * list->capacity : OPEN_FIRST;
-
-    if (list->count < list->capacity)
-        return true;
-    struct cunei_region_list_open *opens =
-        capacity <= OPEN_MAX ? realloc(list->opens, capacity * sizeof(*opens)) : NULL;
-    if (!opens)
-        return false;
-    list->opens = opens;
-    list->capacity = capacity;
-    return true;
+    return list->count < OPEN_MAX &&
+           CUNEI_VECTOR_RESERVE(list->opens, list->capacity, list->count + 1);
 }
 
 static void take_out(struct cunei_region_list *list, size_t at)

@@ -11,14 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct cunei_user_name;
+#include "probe/user/region_form.h"
 
-/* How a region was begun; it is ended in the same way. */
-enum cunei_region_form {
-    CUNEI_REGION_WITH,
-    CUNEI_REGION_CALLS, /* region_begin and region_end */
-    CUNEI_REGION_TOOL,  /* by a tool that runs the program: pytest, a notebook */
-};
+struct cunei_user_name;
 
 struct cunei_region_list_open {
     struct cunei_user_name *said; /* owned */

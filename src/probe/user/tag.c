@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+#include "base/vector.h"
 #include "probe/code/code.h"
 #include "probe/core/compat.h"
 #include "probe/core/lock.h"
@@ -15,17 +17,17 @@
 #include "rt/recorder.h"
 #include "wire/event.h"
 
-#define TABLE_FIRST 64u
-
 struct tag {
-    PyCodeObject *code;           /* compared only; NULL: the place is free */
+    PyCodeObject *code;           /* compared only */
     PyObject *ref;                /* owned: a weak one to it */
     struct cunei_user_name *said; /* owned */
 };
 
-/* By the address of the code, half empty; the lock guards it. */
+/* In the order in which they were added, and by the address of the code; the lock
+ * guards both. */
 static struct tag *tags; /* owned */
 static size_t tag_count, tag_capacity;
+static struct cunei_map by_code;
 static cunei_mutex lock;
 
 /* What has an id and was not told yet; the latch guards it. */
@@ -46,55 +48,68 @@ void cunei_tag_init(void (*added)(PyCodeObject *code))
     when_added = added;
 }
 
-/* Where the code stands, or belongs. */
-static struct tag *find(struct tag *table, size_t capacity, const PyCodeObject *code)
+static uint64_t hash_of(const PyCodeObject *code)
 {
-    size_t at = (uintptr_t)code / sizeof(PyCodeObject);
-
-    while (table[at & (capacity - 1)].code && table[at & (capacity - 1)].code != code)
-        at++;
-    return &table[at & (capacity - 1)];
+    return cunei_hash_number((uintptr_t)code);
 }
 
-static void forget(struct tag *tag)
+/* The tag of this code, or of one that had its address before; NULL: none. */
+static struct tag *find(const PyCodeObject *code)
 {
-    Py_XDECREF(tag->ref);
-    cunei_user_name_free(tag->said);
-    *tag = (struct tag){0};
-}
+    struct cunei_map_search search = {.hash = hash_of(code)};
 
-/* A larger table, without those whose code is gone. */
-static bool grow(void)
-{
-    size_t capacity = tag_capacity ? 2 * tag_capacity : TABLE_FIRST;
-    struct tag *table = calloc(capacity, sizeof(*table));
-
-    if (!table)
-        return false;
-    for (size_t i = 0; i < tag_capacity; i++) {
-        if (tags[i].code && cunei_compat_is_alive(tags[i].ref))
-            *find(table, capacity, tags[i].code) = tags[i];
-        else if (tags[i].code) {
-            forget(&tags[i]);
-            tag_count--;
-        }
+    for (uint32_t i; cunei_map_next(&by_code, &search, &i);) {
+        if (tags[i].code == code)
+            return &tags[i];
     }
-    free(tags);
-    tags = table;
-    tag_capacity = capacity;
-    return true;
+    return NULL;
+}
+
+static void release(struct tag *tag)
+{
+    Py_DECREF(tag->ref);
+    cunei_user_name_free(tag->said);
+}
+
+/* Forget those whose code is gone. */
+static void remove_dead(void)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < tag_count; i++) {
+        cunei_map_remove(&by_code, hash_of(tags[i].code), (uint32_t)i);
+        /* There is room: it was just removed. */
+        if (cunei_compat_is_alive(tags[i].ref)) {
+            (void)cunei_map_add(&by_code, hash_of(tags[i].code), (uint32_t)kept);
+            tags[kept++] = tags[i];
+        } else
+            release(&tags[i]);
+    }
+    tag_count = kept;
+}
+
+/* Room for one more; where there is none, for twice as many as live. */
+static bool reserve(void)
+{
+    if (tag_count < tag_capacity)
+        return true;
+    remove_dead();
+    return CUNEI_VECTOR_RESERVE(tags, tag_capacity, 2 * tag_count + 1);
 }
 
 /* Lock held; takes the reference. */
 static bool put(PyCodeObject *code, PyObject *ref, struct cunei_user_name *said)
 {
-    if (2 * (tag_count + 1) > tag_capacity && !grow())
-        return false;
-    struct tag *tag = find(tags, tag_capacity, code);
-    if (tag->code)
-        forget(tag); /* renamed, or of another code that had this address */
-    else
-        tag_count++;
+    struct tag *tag = find(code);
+
+    if (tag)
+        release(tag); /* renamed, or of another code that had this address */
+    else {
+        if (!reserve() ||
+            cunei_map_add(&by_code, hash_of(code), (uint32_t)tag_count) < 0)
+            return false;
+        tag = &tags[tag_count++];
+    }
     *tag = (struct tag){code, ref, cunei_user_name_keep(said)};
     return true;
 }
@@ -138,11 +153,8 @@ static PyCodeObject *next_code(size_t *place)
     PyCodeObject *code = NULL;
 
     cunei_mutex_lock(&lock);
-    while (!code && *place < tag_capacity) {
-        const struct tag *tag = &tags[(*place)++];
-        if (tag->code)
-            code = (PyCodeObject *)cunei_compat_referent(tag->ref);
-    }
+    while (!code && *place < tag_count)
+        code = (PyCodeObject *)cunei_compat_referent(tags[(*place)++].ref);
     cunei_mutex_unlock(&lock);
     return code;
 }
@@ -170,11 +182,9 @@ static struct cunei_user_name *said_of(PyCodeObject *code)
     struct cunei_user_name *said = NULL;
 
     cunei_mutex_lock(&lock);
-    if (tag_capacity) {
-        const struct tag *tag = find(tags, tag_capacity, code);
-        if (tag->code && cunei_compat_is_alive(tag->ref))
-            said = cunei_user_name_keep(tag->said);
-    }
+    const struct tag *tag = find(code);
+    if (tag && cunei_compat_is_alive(tag->ref))
+        said = cunei_user_name_keep(tag->said);
     cunei_mutex_unlock(&lock);
     return said;
 }
