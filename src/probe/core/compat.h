@@ -28,36 +28,34 @@
  * The exception that is set in this thread, put aside while we call the API: it is the
  * program's.  It is not looked at: to make an object of it might run code.
  */
+struct cunei_compat_error {
 #if PY_VERSION_HEX >= 0x030c0000
-struct cunei_compat_error {
     PyObject *exception;
-};
-
-static inline struct cunei_compat_error cunei_compat_put_aside(void)
-{
-    return (struct cunei_compat_error){PyErr_GetRaisedException()};
-}
-static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
-{
-    PyErr_SetRaisedException(error->exception);
-}
 #else
-struct cunei_compat_error {
     PyObject *type, *value, *traceback;
+#endif
 };
 
 static inline struct cunei_compat_error cunei_compat_put_aside(void)
 {
     struct cunei_compat_error error;
 
+#if PY_VERSION_HEX >= 0x030c0000
+    error.exception = PyErr_GetRaisedException();
+#else
     PyErr_Fetch(&error.type, &error.value, &error.traceback);
+#endif
     return error;
 }
+
 static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
 {
+#if PY_VERSION_HEX >= 0x030c0000
+    PyErr_SetRaisedException(error->exception);
+#else
     PyErr_Restore(error->type, error->value, error->traceback);
-}
 #endif
+}
 
 /* An int that is a line or an offset; -1: it is none. */
 static inline int cunei_compat_small(PyObject *number)

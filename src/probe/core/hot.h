@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * What those share that are called for every event: in any thread, without an
- * allocation, a lock or a call of Python.
+ * What callbacks share that run for every event: in any thread, without an allocation,
+ * a lock or a call of Python.
+ *
+ * For the same reason these variables are read by more than one file; there are no
+ * others that a header declares:
+ *
+ *     cunei_stream_own            rt/stream.h: the thread's stream
+ *     cunei_c_call_thread_own     events/c_call_thread.h: its C functions and C calls
+ *     cunei_exception_tracks_mine,
+ *     cunei_exception_track_table events/exception_track.h: exceptions in flight
+ *     cunei_mute_left             code/mute.h: events until a place may be disabled
+ *     cunei_missed_resume_own     sources/hooks/missed_resume.h
+ *     cunei_budget_hot            budget/budget_hot.h: when a budget decides
  */
 #ifndef CUNEI_PROBE_CORE_HOT_H
 #define CUNEI_PROBE_CORE_HOT_H
