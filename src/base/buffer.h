@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bytes that grow: text is put together here before it is written in one piece.
+ * A buffer that grows: text is assembled here before it is written at once.
  *
  *     struct cunei_buffer text = {0};
  *     cunei_buffer_format(&text, "event %u", id);
@@ -9,7 +9,7 @@
  *     …
  *     cunei_buffer_fini(&text);
  *
- * A failed allocation is remembered, what follows it is ignored, so that a caller
+ * A failed allocation is remembered, and later appends are ignored, so that a caller
  * checks once, at the end.  `data` is NUL-terminated after any append.
  */
 #ifndef CUNEI_BASE_BUFFER_H
@@ -31,8 +31,8 @@ void cunei_buffer_format(struct cunei_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Room for `size` bytes behind what is there; NULL: there is none.  Who writes into it
- * says so by cunei_buffer_grow, with a pointer behind what was written.
+ * Room for `size` more bytes; NULL: there is no memory.  After writing into it, call
+ * cunei_buffer_grow with the end of the written bytes.
  */
 char *cunei_buffer_room(struct cunei_buffer *buffer, size_t size);
 void cunei_buffer_grow(struct cunei_buffer *buffer, const char *end);

@@ -3,8 +3,8 @@
 #define CUNEI_BASE_CORES_H
 
 /*
- * How many cores the calling thread may run on, 1 at least.  Inside of `taskset`, a
- * batch system's job or a container's set of CPUs they are fewer than the machine has.
+ * The number of cores that the calling thread may run on, at least 1.  Under `taskset`,
+ * in a batch job or a container these are fewer than the machine has.
  */
 unsigned cunei_cores(void);
 

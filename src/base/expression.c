@@ -48,7 +48,7 @@ static uint32_t hexadecimal(const char *text, int digits)
 
 /*
  * The character that an escape stands for, which begins at the backslash and is passed
- * over; 0 bytes: it is none, see `problem`.
+ * over; 0 bytes: it is not an escape, see `problem`.
  */
 static size_t take_character(struct scanner *scanner, char out[4])
 {
@@ -81,9 +81,9 @@ static size_t take_character(struct scanner *scanner, char out[4])
     if (*at == '\0' || isalnum((unsigned char)*at)) {
         (void)fail(scanner, scanner->place,
                    *at == '0' ? "\\0 is a NUL, which no name has"
-                   : *at      ? "this escape is not supported; a reference to a group "
-                                "cannot be had"
-                              : "there is nothing behind the backslash");
+                   : *at      ? "this escape is not supported; references to groups "
+                                "are not either"
+                              : "nothing follows the backslash");
         return 0;
     }
     scanner->place += 2;
@@ -91,7 +91,7 @@ static size_t take_character(struct scanner *scanner, char out[4])
     return 1;
 }
 
-/* What is plain to POSIX stays so, what is special to it gets a backslash. */
+/* Characters that are special in POSIX get a backslash. */
 static void put_literal(struct scanner *scanner, const char *bytes, size_t size)
 {
     if (size == 1 && strchr("\\^$.[]|()*+?{}", bytes[0]))
@@ -99,7 +99,7 @@ static void put_literal(struct scanner *scanner, const char *bytes, size_t size)
     put(scanner, bytes, size);
 }
 
-/* \d and its kin; letters are those of ASCII, which \w of the C library's are not. */
+/* \d, \w and \s; letters are ASCII only, unlike \w of the C library. */
 static const struct {
     char letter, other; /* that means what it does not */
     const char *members;
@@ -130,7 +130,7 @@ static int take_escape(struct scanner *scanner)
     size_t class = find_class(letter);
     char bytes[4];
 
-    if (letter == 'b' || letter == 'B') { /* the C library has them, too */
+    if (letter == 'b' || letter == 'B') { /* the C library has them as well */
         put(scanner, scanner->text + scanner->place, 2);
         scanner->place += 2;
         scanner->has_atom = false;
@@ -155,7 +155,7 @@ static int take_escape(struct scanner *scanner)
 struct set {
     struct cunei_buffer members;
     bool has_close, has_open, has_caret, has_dash;
-    bool others[CLASS_COUNT]; /* \D and its kin, which are sets of their own in POSIX */
+    bool others[CLASS_COUNT]; /* \D, \W, \S: sets of their own in POSIX */
     unsigned other_count;
 };
 
@@ -173,7 +173,7 @@ static void add_member(struct set *set, const char *bytes, size_t size)
         cunei_buffer_append(&set->members, bytes, size);
 }
 
-/* \d, \D and their kin, or [:name:]; whether it was one. */
+/* \d, \D, \w, \W, \s, \S or [:name:]; whether it was one. */
 static bool take_class(struct scanner *scanner, struct set *set)
 {
     const char *at = scanner->text + scanner->place;
@@ -220,7 +220,7 @@ static size_t take_member(struct scanner *scanner, char bytes[4])
     return 1;
 }
 
-/* A byte of a longer character is none, and what is special to POSIX. */
+/* Whether it is one byte, and not special in POSIX brackets. */
 static bool is_end_of_range(char byte)
 {
     return byte > 0 && !strchr("[]^-\\", byte);
@@ -247,14 +247,14 @@ static int take_range(struct scanner *scanner, struct set *set)
     if (size != 1 || last_size != 1 || !is_end_of_range(first[0]) ||
         !is_end_of_range(last[0]) || first[0] > last[0])
         return fail(scanner, begin,
-                    "a range wants two plain characters, the smaller one first");
+                    "a range needs two plain characters, the smaller one first");
     cunei_buffer_append(&set->members, first, 1);
     cunei_buffer_append(&set->members, "-", 1);
     cunei_buffer_append(&set->members, last, 1);
     return 0;
 }
 
-/* What is in brackets besides \D and its kin. */
+/* The content of brackets without \D, \W and \S. */
 static void put_members(struct scanner *scanner, const struct set *set, bool is_negated)
 {
     /* A caret that would come first would negate. */
@@ -279,7 +279,7 @@ static bool has_members(const struct set *set)
            set->has_dash;
 }
 
-/* [x\D] is ([x]|[^0-9]), [^\D] is [0-9]; -EINVAL: that cannot be said in POSIX. */
+/* [x\D] is ([x]|[^0-9]), [^\D] is [0-9]; -EINVAL: POSIX cannot express it. */
 static int put_set(struct scanner *scanner, const struct set *set, bool is_negated)
 {
     const char *separator = "(";
@@ -325,7 +325,7 @@ static int take_set(struct scanner *scanner)
     if (rc == 0 && is_empty)
         put(scanner, ".", 1); /* [^] is any character, and so it is to POSIX */
     else if (rc == 0 && put_set(scanner, &set, is_negated) < 0)
-        rc = fail(scanner, begin, "in [^…] \\D, \\W or \\S can only be all there is");
+        rc = fail(scanner, begin, "in [^…], \\D, \\W or \\S must be the only item");
     if (rc == 0) {
         scanner->place++;
         scanner->has_atom = true;
@@ -341,7 +341,7 @@ static int open_group(struct scanner *scanner)
 
     if (at[1] == '?' && at[2] != ':')
         return fail(scanner, scanner->place,
-                    "of the groups that begin with (? only (?:…) is supported");
+                    "of groups that begin with (?, only (?:…) is supported");
     put(scanner, "(", 1);
     scanner->place += at[1] == '?' ? 3 : 1;
     scanner->depth++;
@@ -360,7 +360,7 @@ static int close_group(struct scanner *scanner)
     return 0;
 }
 
-/* The length of {n}, {n,} or {n,m} with at most three digits each; 0: it is none. */
+/* The length of {n}, {n,} or {n,m} with at most three digits each; 0: it is not one. */
 static size_t measure_braces(const char *text)
 {
     size_t first = strspn(text + 1, "0123456789");
@@ -386,8 +386,8 @@ static int take_repetition(struct scanner *scanner)
         return fail(scanner, scanner->place, "there is nothing to repeat before it");
     if (size == 0)
         return fail(scanner, scanner->place,
-                    "braces want {n}, {n,} or {n,m}, each below 1000; write \\{ for "
-                    "one of the text");
+                    "braces need {n}, {n,} or {n,m}, each below 1000; write \\{ for "
+                    "a literal one");
     put(scanner, at, size);
     scanner->place += size;
     if (scanner->text[scanner->place] == '?') /* lazy: it finds the same */

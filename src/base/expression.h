@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Regular expressions of ECMAScript, as filter files of PerfStubs have them, in the
- * words of POSIX, which is what the C library can search for.
+ * Translates regular expressions of ECMAScript, which filter files of PerfStubs use, to
+ * POSIX, which the C library understands.
  *
- * Both agree on most.  Translated are \d, \t, \xHH and their kin, escapes inside of
- * brackets, (?:…) and the lazy *? +? ?? {…}?, which find the same.  What only
- * ECMAScript has (lookahead, references to groups) is refused, and so is what is
- * seldom meant (repetitions of repetitions, classes of collation).
+ * Most of the two is the same.  We translate escapes such as \d, \t and \xHH, escapes
+ * in brackets, (?:…), and the lazy *? +? ?? {…}?, which find the same names.  Features
+ * that only ECMAScript has (lookahead, references to groups) are refused, and so are
+ * likely mistakes (repeated repetitions, collation classes).
  */
 #ifndef CUNEI_BASE_EXPRESSION_H
 #define CUNEI_BASE_EXPRESSION_H
@@ -16,8 +16,9 @@
 struct cunei_buffer;
 
 /*
- * Append the translation.  -EINVAL: `*place` is the byte at which it went wrong,
- * `*problem` what is wrong with it, a static text.
+ * Append the translation.  -EINVAL: `*problem`, a static text, says what is wrong at
+ * byte
+ * `*place`.
  */
 int cunei_expression_translate(const char *text, struct cunei_buffer *out,
                                size_t *place, const char **problem);

@@ -12,7 +12,7 @@ enum {
     PART_SIZE = 4096 /* bytes that are read at a time, on the stack of a program */
 };
 
-/* Longer files are no source that anybody reads: they are known by size and time. */
+/* Longer files are not source code: their size and time are their stamp. */
 #define SIZE_MAX_BYTES ((off_t)4 << 20)
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* Which file it is, and which of its states, as far as that can be known unread. */
+/* Identifies the file and its version without reading it. */
 static uint64_t state_of(const struct stat *status)
 {
     uint64_t hash = mix((uint64_t)status->st_dev, (uint64_t)status->st_ino);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whether a file still says what it said: its text as one number.  A file that was only
- * touched, or written again with the same text, keeps it.
+ * The content of a file as one number, to find out whether it has changed.  A file that
+ * was touched, or written again with the same text, keeps its stamp.
  *
  *     struct cunei_file_stamps stamps = {0};
  *     uint64_t stamp = cunei_file_stamp_read(&stamps, "/home/me/app.py");
@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-/* It was several, one after the other: no file has this one. */
+/* Several stamps, one after the other; no file has this one. */
 #define CUNEI_STAMP_MIXED UINT64_MAX
 
-/* Files that were read lately; who keeps it reads each of them once. */
+/* A cache of files that were read: each is read once. */
 struct cunei_file_stamps {
     struct {
         uint64_t state; /* of device, number, size and time of the last change */
@@ -22,7 +22,7 @@ struct cunei_file_stamps {
     } places[64];
 };
 
-/* Of a regular file; 0: there is none, or it cannot be read. */
+/* The stamp of a regular file; 0: it does not exist, or cannot be read. */
 uint64_t cunei_file_stamp_read(struct cunei_file_stamps *stamps, const char *path);
 
 #endif

@@ -23,7 +23,7 @@ static int add(struct cunei_syntax *syntax, struct cunei_patterns *patterns,
     int rc = cunei_patterns_add(patterns, include, text, reason, sizeof(reason));
 
     return rc == -EINVAL
-               ? cunei_syntax_fail(syntax, place, "this is no pattern: %s", reason)
+               ? cunei_syntax_fail(syntax, place, "invalid pattern: %s", reason)
                : rc;
 }
 
@@ -41,8 +41,8 @@ static int take_pattern(struct cunei_syntax *syntax, struct cunei_patterns *patt
     while (end > begin && (is_blank(text[end - 1]) || text[end - 1] == '\r'))
         end--;
     if (end == begin || text[begin] == '#')
-        return cunei_syntax_expected(syntax, include ? "a pattern behind the '+'"
-                                                     : "a pattern behind the '-'");
+        return cunei_syntax_expected(syntax, include ? "a pattern after the '+'"
+                                                     : "a pattern after the '-'");
     const char *nul = memchr(text + begin, '\0', end - begin);
     if (nul)
         return cunei_syntax_fail(syntax, (size_t)(nul - text),
@@ -121,13 +121,13 @@ static int take_expression(struct cunei_syntax *syntax, struct cunei_patterns *p
     cunei_buffer_append_text(&posix, list->prefix);
     if (rc == 0 && text.size == 0)
         rc = cunei_syntax_fail(syntax, begin,
-                               "an empty expression is found in every name; write "
-                               "\".\" if that is meant");
+                               "an empty expression matches every name; write \".\" "
+                               "to match all");
     if (rc == 0)
         rc = cunei_expression_translate(text.data, &posix, &place, &problem);
     if (rc == -EINVAL && problem)
         rc = cunei_syntax_fail(syntax, begin,
-                               "this is no regular expression: at its byte %zu, %s",
+                               "invalid regular expression: at its byte %zu, %s",
                                place + 1, problem);
     if (rc == 0 && list->include)
         cunei_buffer_format(&list->all, "%s(%s)", list->all.size ? "|" : list->prefix,
@@ -162,7 +162,7 @@ static int take_array(struct cunei_syntax *syntax, struct cunei_patterns *patter
         if (rc == 0)
             rc = cunei_json_reader_next(syntax, ']');
     }
-    /* None matches where there is none. */
+    /* An empty array matches nothing. */
     if (rc == 0 && list.include)
         rc = list.all.failed ? -ENOMEM
                              : add(syntax, patterns, begin, false,
@@ -186,7 +186,7 @@ static int take_member(struct cunei_syntax *syntax, struct cunei_patterns *patte
         return rc;
     cunei_json_reader_space(syntax);
     if (cunei_syntax_peek(syntax) != ':')
-        return cunei_syntax_expected(syntax, "':' behind the key");
+        return cunei_syntax_expected(syntax, "':' after the key");
     syntax->place++;
     cunei_json_reader_space(syntax);
     return found < sizeof(keys) / sizeof(keys[0]) ? take_array(syntax, patterns, found)

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * Filter files: which functions are recorded, for --filter.  Two formats, told apart by
- * their first character.
+ * Filter files for --filter: which functions are recorded.  Their first character
+ * distinguishes two formats.
  *
- * Lines, as if --include and --exclude stood in their order on the command line:
+ * Lines, with the meaning of --include (+) and --exclude (-) in this order:
  *
  *     # what costs most
  *     - app.vector:Vector.__getitem__
  *     + app.vector              # the last one that matches decides
  *
- * And '{': the JSON of PerfStubs, an object with any of these arrays of regular
- * expressions of ECMAScript, each searched for; other keys are passed over:
+ * With '{': a PerfStubs JSON file, an object with any of these arrays of ECMAScript
+ * regular expressions; other keys are ignored:
  *
- *     exclude_timers, exclude_files    left out is whose name, or file, one matches
- *     include_timers, include_files    left out is whose name, or file, none matches
+ *     exclude_timers, exclude_files    leave out names, or files, that one of them
+ * matches include_timers, include_files    leave out names, or files, that none of them
+ * matches
  *
- * A timer's name is the function's own, without the class or function it stands in.
+ * The name of a timer is __name__ of the function, not its qualified name.
  */
 #ifndef CUNEI_BASE_FILTER_FILE_H
 #define CUNEI_BASE_FILTER_FILE_H
@@ -25,11 +26,12 @@
 
 #define CUNEI_FILTER_MAX (1u << 20) /* bytes of a file */
 
-/* Add what `text` says.  -EINVAL: `error` says where and why; some may be added. */
+/* Add the patterns of `text`.  -EINVAL: `error` says where and why; some may have been
+ * added. */
 int cunei_filter_file_parse(struct cunei_patterns *patterns, const char *text,
                             size_t size, struct cunei_syntax_error *error);
 
-/* The same of a file; other errors than -EINVAL are those of reading it. */
+/* The same for a file; other errors come from reading it. */
 int cunei_filter_file_read(struct cunei_patterns *patterns, const char *path,
                            struct cunei_syntax_error *error);
 

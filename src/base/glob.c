@@ -34,7 +34,7 @@ static uint32_t take(const char **at, const char *end)
     return length ? point : BEYOND_UNICODE + first;
 }
 
-/* The same where a backslash takes what is behind it as it stands. */
+/* The same, where a backslash makes the next character literal. */
 static uint32_t take_plain(const char **at, const char *end)
 {
     if (**at == '\\' && *at + 1 < end)
@@ -42,8 +42,8 @@ static uint32_t take_plain(const char **at, const char *end)
     return take(at, end);
 }
 
-/* How long the class is that `at` begins with, and whether it has the character; 0: it
- * is none. */
+/* The length of the class at `at`, and whether it contains the character; 0: it is not
+ * a class. */
 static size_t take_class(const char *at, uint32_t character, bool *has)
 {
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
@@ -78,22 +78,22 @@ static const char *take_set(const char *at, const char *end, uint32_t character,
         if (size > 0)
             continue;
         if (begins_class(at))
-            *problem = "behind a '[' in brackets only classes such as [:alpha:] can "
-                       "stand; write \\[ for one that is meant";
+            *problem = "in brackets, only classes such as [:alpha:] may follow a '['; "
+                       "write \\[ for a literal one";
         uint32_t low = take_plain(&at, end), high = low;
         if (end - at >= 2 && at[0] == '-' && at[1] != ']') {
             at++;
             high = take_plain(&at, end);
         }
         if (low > high)
-            *problem = "a range in brackets wants the smaller one first";
+            *problem = "a range in brackets needs the smaller character first";
         is_found |= low <= character && character <= high;
     }
     *has = is_found != is_negated;
     return at < end ? at + 1 : NULL;
 }
 
-/* What is behind the part of the glob that means one character, if it is this one. */
+/* The rest of the glob after its first item, if that matches the character; or NULL. */
 static const char *match_one(const char *glob, const char *end, uint32_t character)
 {
     const char *problem = NULL;
@@ -150,11 +150,11 @@ const char *cunei_glob_check(const char *glob)
 
     while (glob && glob < end && !problem) {
         if (*glob == '\\' && glob + 1 == end)
-            problem = "there is nothing behind the backslash";
+            problem = "nothing follows the backslash";
         if (*glob == '[')
             glob = take_set(glob + 1, end, 0, &has, &problem);
         else
             (void)take_plain(&glob, end);
     }
-    return glob ? problem : "a '[' has no ']'; write \\[ for one that is meant";
+    return glob ? problem : "a '[' has no ']'; write \\[ for a literal one";
 }

@@ -2,16 +2,16 @@
 /*
  * Names with wildcards, in UTF-8.
  *
- *     *        any characters, also none; '/' and a leading '.' are as all others
+ *     *        any characters, or none; '/' and a leading '.' are not special
  *     ?        one character
- *     [a-zé]   one of these; [!…] and [^…] one of no other; [:alpha:] and its kin in
- *              them are those of ASCII
- *     \        the next one is meant as it stands
+ *     [a-zé]   one of these; [!…] and [^…] any other; [:alpha:] and the other
+ *              classes are ASCII only
+ *     \        the next character is literal
  *
- * fnmatch(3) does the same by the locale, which is the program's inside of it: here a
- * character is one in every locale, and a byte that is no UTF-8 is one, too.  It takes
- * as many steps at most as the lengths of both, multiplied, and where a '[' is open, as
- * many times that as the glob is long.
+ * fnmatch(3) depends on the locale, which inside the recorded program is the program's.
+ * Here a UTF-8 character is one character in every locale, and so is a byte that is not
+ * UTF-8.  Matching takes at most the product of both lengths in steps, and with an open
+ * '[' that times the length of the glob.
  */
 #ifndef CUNEI_BASE_GLOB_H
 #define CUNEI_BASE_GLOB_H
@@ -20,13 +20,13 @@
 #include <stddef.h>
 
 /*
- * Whether all of `text` is meant, or of its first `size` bytes.  What cunei_glob_check
- * refuses stands for itself: an open '[' for a '['.
+ * Whether the glob matches all of `text`, or of its first `size` bytes.  Parts that
+ * cunei_glob_check refuses are literal, such as an open '['.
  */
 bool cunei_glob_matches(const char *glob, const char *text);
 bool cunei_glob_matches_part(const char *glob, const char *text, size_t size);
 
-/* What can hardly be meant so, a static text; NULL: nothing. */
+/* A likely mistake in the glob, as a static text; NULL: none. */
 const char *cunei_glob_check(const char *glob);
 
 #endif

@@ -29,7 +29,7 @@ static int take_digits(struct cunei_syntax *syntax, uint32_t *unit)
     for (int i = 0; i < 4; i++) {
         int next = cunei_syntax_peek(syntax);
         if (next < 0 || !isxdigit(next))
-            return cunei_syntax_expected(syntax, "four hexadecimal digits behind \\u");
+            return cunei_syntax_expected(syntax, "four hexadecimal digits after \\u");
         int digit = tolower(next);
         *unit =
             *unit * 16 + (uint32_t)(isdigit(digit) ? digit - '0' : digit - 'a' + 10);
@@ -64,7 +64,7 @@ static int take_unicode(struct cunei_syntax *syntax, struct cunei_buffer *out)
             point = 0x10000 + ((point - 0xd800) << 10) + (second - 0xdc00);
     }
     if (point == 0)
-        return cunei_syntax_fail(syntax, begin, "a text here cannot hold a NUL");
+        return cunei_syntax_fail(syntax, begin, "a string must not contain a NUL here");
     if (point >= 0xd800 && point < 0xe000)
         return cunei_syntax_fail(syntax, begin, "this is half of a surrogate pair");
     put_point(out, point);
@@ -83,8 +83,8 @@ static int take_escape(struct cunei_syntax *syntax, struct cunei_buffer *out)
     }
     if (!found) {
         syntax->place++;
-        return cunei_syntax_expected(syntax, "one of \" \\ / b f n r t u behind the "
-                                             "backslash (JSON wants \\\\ for one)");
+        return cunei_syntax_expected(syntax, "one of \" \\ / b f n r t u after the "
+                                             "backslash (write \\\\ for a backslash)");
     }
     cunei_buffer_append(out, &meant[found - letters], 1);
     syntax->place += 2;
@@ -101,7 +101,7 @@ int cunei_json_reader_string(struct cunei_syntax *syntax, struct cunei_buffer *o
         int next = cunei_syntax_peek(syntax);
         if (next == '"')
             break;
-        if (next < ' ') /* the end, too */
+        if (next < ' ') /* also the end */
             return cunei_syntax_expected(syntax, "'\"' at the end of the string");
         size_t size = cunei_text_character(at, syntax->size - syntax->place);
         if (size == 0)
@@ -133,8 +133,8 @@ int cunei_json_reader_next(struct cunei_syntax *syntax, char close)
     syntax->place++;
     cunei_json_reader_space(syntax);
     if (cunei_syntax_peek(syntax) == close)
-        return cunei_syntax_expected(
-            syntax, "another element behind the ',', which JSON wants");
+        return cunei_syntax_expected(syntax,
+                                     "another element after the ',' (JSON needs one)");
     return 1;
 }
 
@@ -167,7 +167,7 @@ static int skip_number(struct cunei_syntax *syntax)
     if (cunei_syntax_peek(syntax) == '.') {
         syntax->place++;
         if (!take_number_part(syntax))
-            return cunei_syntax_expected(syntax, "a digit behind the '.'");
+            return cunei_syntax_expected(syntax, "a digit after the '.'");
     }
     if (cunei_syntax_peek(syntax) == 'e' || cunei_syntax_peek(syntax) == 'E') {
         syntax->place++;
@@ -205,7 +205,7 @@ static int skip_key(struct cunei_syntax *syntax)
         return rc;
     cunei_json_reader_space(syntax);
     if (cunei_syntax_peek(syntax) != ':')
-        return cunei_syntax_expected(syntax, "':' behind the key");
+        return cunei_syntax_expected(syntax, "':' after the key");
     syntax->place++;
     cunei_json_reader_space(syntax);
     return 0;
@@ -217,8 +217,7 @@ static int skip_many(struct cunei_syntax *syntax, char close, int depth)
 
     if (depth >= DEPTH_MAX)
         return cunei_syntax_fail(syntax, syntax->place,
-                                 "values stand in each other deeper than %d",
-                                 DEPTH_MAX);
+                                 "values are nested deeper than %d", DEPTH_MAX);
     syntax->place++;
     cunei_json_reader_space(syntax);
     if (cunei_syntax_peek(syntax) == close) {

@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/glob.h"
+#include "base/vector.h"
 
 enum kind {
     KIND_REGEX, /* these have an expression … */
@@ -24,17 +25,17 @@ enum kind {
 struct cunei_pattern {
     enum kind kind;
     bool include;
-    bool negated;   /* it means what it does not match */
+    bool negated;   /* it selects functions that it does not match */
     char *text;     /* owned: as it was given */
     char *first;    /* owned: the glob for the module or the file */
     char *qualname; /* owned: the second glob of KIND_NAME */
     regex_t regex;  /* up to KIND_REGEX_FILE */
-    locale_t utf8;  /* owned: the regex's; 0: there is none, it is the program's */
-    char *file;     /* owned: that it stands in; NULL: it was typed */
+    locale_t utf8;  /* owned: of the regex; 0: it uses the program's */
+    char *file;     /* owned: where it was written; NULL: it was typed */
     size_t line;    /* of the file; 0: not known */
 };
 
-/* No module can be called so, but for the first: it has always been there. */
+/* No module can have such a name, except `re`, which came first. */
 static const struct {
     const char *text;
     enum kind kind;
@@ -51,7 +52,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* What kind it is, and how many of its bytes say so. */
+/* The kind of a pattern, and the length of its prefix. */
 static enum kind kind_of(const char *text, size_t *prefix)
 {
     *prefix = 0;
@@ -88,7 +89,7 @@ static char *or_star(char *glob)
     return glob;
 }
 
-/* -EINVAL where there is a reason, which is told. */
+/* -EINVAL if there is a reason, which goes to `error`. */
 static int refuse(const char *reason, char *error, size_t error_size)
 {
     if (reason && error)
@@ -96,18 +97,18 @@ static int refuse(const char *reason, char *error, size_t error_size)
     return reason ? -EINVAL : 0;
 }
 
-/* What could never mean anything; 0, or -EINVAL with the reason. */
+/* Refuse patterns that cannot have a meaning; 0, or -EINVAL with the reason. */
 static int check(enum kind kind, const char *text, const char *first, char *error,
                  size_t error_size)
 {
     const char *reason = NULL;
 
     if (text[0] == '!' && !text[1])
-        reason = "there is none behind the '!'";
+        reason = "nothing follows the '!'";
     else if (kind <= KIND_REGEX_FILE && !first[0])
-        reason = "there is no expression behind the ':'; 're:.' matches all";
+        reason = "no expression follows the ':'; 're:.' matches all";
     else if (kind == KIND_PROJECT && first[0] && first[0] != '/')
-        reason = "a project is a folder from the root on, as in-project:/home/ann/shop";
+        reason = "a project is an absolute path, for example in-project:/home/ann/shop";
     return refuse(reason, error, error_size);
 }
 
@@ -132,7 +133,7 @@ static int compile(struct cunei_pattern *pattern, const char *text,
     return -ENOMEM;
 }
 
-/* Fill `pattern` in; it is to be released on failure, too. */
+/* Fill in `pattern`; the caller releases it, also after a failure. */
 static int pattern_init(struct cunei_pattern *pattern, const char *text, char *error,
                         size_t error_size)
 {
@@ -171,11 +172,9 @@ static int pattern_init(struct cunei_pattern *pattern, const char *text, char *e
 int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char *text,
                        char *error, size_t error_size)
 {
-    struct cunei_pattern *items =
-        realloc(patterns->items, (patterns->count + 1) * sizeof(*items));
-    if (!items)
+    if (!CUNEI_VECTOR_RESERVE_ONE(patterns->items, patterns->count))
         return -ENOMEM;
-    patterns->items = items;
+    struct cunei_pattern *items = patterns->items;
 
     struct cunei_pattern pattern = {.include = include};
     int rc = pattern_init(&pattern, text, error, error_size);
@@ -259,9 +258,8 @@ static bool is_own(const char *folder, const char *file)
 }
 
 /*
- * Without a file there is what `python -c` runs, and what is typed.  A file may be
- * named by way of a link, or up and down again; it is not asked where those of a Python
- * are, which are most.
+ * Code of `python -c` and typed code have no file.  A file name may contain links or
+ * `..`. We do not resolve the names of files that belong to a Python, which are most.
  */
 static bool project_matches(const char *folder, const char *module, const char *file)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which functions are meant: the patterns of --include and --exclude.  Globs are those
- * of base/glob.h.
+ * The patterns of --include and --exclude, which select functions.  Globs are those of
+ * base/glob.h.
  *
  * A pattern is one of
  *
- *     re:EXPRESSION        a POSIX extended regular expression, searched for in
- *                          "module:qualname" and in the file's name
- *     re-name:EXPRESSION   the same in the function's own name, behind the last dot
- *     re-file:EXPRESSION   in the file's name
+ *     re:EXPRESSION        a POSIX extended regular expression, searched in
+ *                          "module:qualname" and in the file name
+ *     re-name:EXPRESSION   the same in __name__, after the last dot
+ *     re-file:EXPRESSION   in the file name
  *     in-project:FOLDER    files below the folder, an absolute path without links,
  *                          unless they belong to a Python there or were installed into
  *                          one; a file's own links are followed
  *     MODULE:QUALNAME      a glob for each; an empty side matches anything
  *     with '/' or .py      a glob for the file; without a leading '/' for its end;
- *                          a leading ./ is left out
- *     anything else        a glob for the module, its submodules included
- *     !PATTERN             what the pattern does not match
+ *                          a leading ./ is ignored
+ *     anything else        a glob for the module and its submodules
+ *     !PATTERN             functions that the pattern does not match
  *
- * The last pattern that matches decides.  What none matches is included, unless the
- * first pattern is an include.
+ * The last pattern that matches decides.  A function that no pattern matches is
+ * included, unless the first pattern is an include.
  */
 #ifndef CUNEI_BASE_PATTERN_H
 #define CUNEI_BASE_PATTERN_H
@@ -37,13 +37,13 @@ struct cunei_patterns {
 };
 
 /*
- * Add a pattern.  -EINVAL: a regular expression that does not compile, or what can mean
- * nothing; the reason is then in `error`, which may be NULL.
+ * Add a pattern.  -EINVAL: the regular expression does not compile, or the pattern has
+ * no meaning; the reason goes to `error`, which may be NULL.
  */
 int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char *text,
                        char *error, size_t error_size);
 
-/* Remove those of this text, from index `first` on. */
+/* Remove the patterns with this text, from index `first` on. */
 void cunei_patterns_remove(struct cunei_patterns *patterns, size_t first,
                            const char *text);
 void cunei_patterns_fini(struct cunei_patterns *patterns);
@@ -51,19 +51,19 @@ void cunei_patterns_fini(struct cunei_patterns *patterns);
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
                             const char *qualname, const char *file);
 
-/* One pattern's words, as they were given. */
+/* The text of a pattern, as it was given. */
 const char *cunei_patterns_text(const struct cunei_patterns *patterns, size_t index,
                                 bool *include);
 
 /*
- * Where they were written down, for what is said of them: the line of the last one, and
- * the file of those from `first` on.
+ * Where patterns come from, for messages: the line of the last one, and the file of
+ * those from `first` on.
  */
 void cunei_patterns_set_line(struct cunei_patterns *patterns, size_t line);
 int cunei_patterns_set_file(struct cunei_patterns *patterns, size_t first,
                             const char *file);
 
-/* The file that a pattern stands in, and its line, or 0; NULL: it was typed. */
+/* The file of a pattern, and its line or 0; NULL: it was typed. */
 const char *cunei_patterns_file(const struct cunei_patterns *patterns, size_t index,
                                 size_t *line);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is wrong in a text that somebody wrote, and where: the readers of filter files,
- * JSON and TOML say it this way.
+ * An error in a text that a person wrote, with its position: the readers of filter
+ * files, JSON and TOML report it.
  */
 #ifndef CUNEI_BASE_SYNTAX_ERROR_H
 #define CUNEI_BASE_SYNTAX_ERROR_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct cunei_syntax_error {
-    size_t line, column; /* from 1; columns count characters.  0: of the whole file */
+    size_t line, column; /* from 1, in characters; 0: of the whole file */
     char text[400];      /* what is wrong, without a full stop */
 };
 
@@ -25,7 +25,7 @@ struct cunei_syntax {
 int cunei_syntax_peek(const struct cunei_syntax *syntax);
 int cunei_syntax_ahead(const struct cunei_syntax *syntax, size_t ahead);
 
-/* Say what is wrong at `place`; -EINVAL. */
+/* Report an error at `place`; returns -EINVAL. */
 int cunei_syntax_fail(struct cunei_syntax *syntax, size_t place, const char *format,
                       ...) __attribute__((format(printf, 3, 4)));
 

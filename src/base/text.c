@@ -60,8 +60,8 @@ static bool is_turn(unsigned char second, unsigned char third)
                : second == 0x81 && third >= 0xa6 && third <= 0xa9;
 }
 
-/* The bytes of the control character that `text` begins with; 0: it is none.  Those of
- * more than one byte move terminals, too. */
+/* The bytes of the control character that `text` begins with; 0: it is not one.
+ * Terminals obey those of more than one byte as well. */
 static size_t control_size(const char *text, size_t size)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Text that must survive a line, a name or a JSON string, and come back unchanged. */
+/* Quoting of text for lines, names and JSON strings, and the way back; UTF-8. */
 #ifndef CUNEI_BASE_TEXT_H
 #define CUNEI_BASE_TEXT_H
 
@@ -25,16 +25,16 @@ void cunei_text_escape(struct cunei_buffer *out, const char *text, size_t size);
 size_t cunei_text_unescape(char *text, size_t size);
 
 /* Whether it holds a control character: C0, DEL, U+0080–U+009F, or one that turns the
- * direction of what follows (U+202E and its kin), in UTF-8. */
+ * direction of the text after it (such as U+202E), in UTF-8. */
 bool cunei_text_has_controls(const char *text, size_t size);
 
 /*
- * Append `text` as a JSON string, quotes included.  Bytes that are no UTF-8 become
+ * Append `text` as a JSON string, quotes included.  Bytes that are not UTF-8 become
  * \udcXX, which is what Python's surrogateescape makes of them.
  */
 void cunei_text_json(struct cunei_buffer *out, const char *text, size_t size);
 
-/* The bytes of the UTF-8 character that `text` begins with; 0: it is none. */
+/* The bytes of the UTF-8 character that `text` begins with; 0: it is not UTF-8. */
 size_t cunei_text_character(const char *text, size_t size);
 
 /* A character of Unicode as UTF-8; its length. */

@@ -82,10 +82,9 @@ static int count_below(const struct reader *reader)
     return count;
 }
 
-/* Tell of what the path in hand names: the table itself, or the key of it that it
- * begins with. */
-static int hand_out(struct reader *reader, enum cunei_toml_kind kind, const char *text,
-                    size_t place)
+/* Visit the value at the current path: the table itself, or a key of it. */
+static int visit_path(struct reader *reader, enum cunei_toml_kind kind,
+                      const char *text, size_t place)
 {
     const char *below = reader->path.data + reader->wanted.size;
     size_t size = reader->path.size - reader->wanted.size;
@@ -105,21 +104,21 @@ static int hand_out(struct reader *reader, enum cunei_toml_kind kind, const char
     return rc;
 }
 
-static int tell(struct reader *reader, enum cunei_toml_kind kind, const char *text,
-                size_t place)
+static int visit_value(struct reader *reader, enum cunei_toml_kind kind,
+                       const char *text, size_t place)
 {
     int below = count_below(reader);
 
     return (below == 0 && reader->arrays == 0) || (below == 1 && reader->arrays <= 1)
-               ? hand_out(reader, kind, text, place)
+               ? visit_path(reader, kind, text, place)
                : 0;
 }
 
 /* A header, or a key with dots, that leads below the table's own keys. */
-static int tell_deeper(struct reader *reader)
+static int visit_deeper(struct reader *reader)
 {
     return count_below(reader) > 1
-               ? hand_out(reader, CUNEI_TOML_TABLE, NULL, reader->key_place)
+               ? visit_path(reader, CUNEI_TOML_TABLE, NULL, reader->key_place)
                : 0;
 }
 
@@ -138,15 +137,16 @@ static int take_point(struct reader *reader, int digits, struct cunei_buffer *ou
     for (int i = 0; i < digits; i++) {
         int next = peek(reader);
         if (next < 0 || !isxdigit(next))
-            return expected(reader, "hexadecimal digits: four behind \\u, eight "
-                                    "behind \\U, two behind \\x");
+            return expected(reader, "hexadecimal digits: four after \\u, eight "
+                                    "after \\U, two after \\x");
         int digit = tolower(next);
         point =
             point * 16 + (uint32_t)(isdigit(digit) ? digit - '0' : digit - 'a' + 10);
         reader->syntax.place++;
     }
     if (point == 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-        return cunei_syntax_fail(&reader->syntax, begin, "a text cannot hold this");
+        return cunei_syntax_fail(&reader->syntax, begin,
+                                 "a string must not contain this character");
     put_point(out, point);
     return 0;
 }
@@ -184,8 +184,8 @@ static int take_escape(struct reader *reader, bool several, struct cunei_buffer 
     }
     if (several && pass_folded(reader))
         return 0;
-    return expected(reader, "one of b t n f r e u U x \" \\ behind the backslash "
-                            "('…' takes it as it is)");
+    return expected(reader, "one of b t n f r e u U x \" \\ after the backslash "
+                            "(in '…' a backslash is literal)");
 }
 
 /* Whether three of them stand here. */
@@ -210,9 +210,9 @@ static int take_text(struct reader *reader, struct cunei_buffer *out)
     while (several ? !are_three(reader, quote) : peek(reader) != quote) {
         int next = peek(reader);
         if (next < 0 || next == '\0' || (!several && next == '\n'))
-            return expected(reader, several        ? "three quotes at the text's end"
-                                    : quote == '"' ? "'\"' at the text's end"
-                                                   : "\"'\" at the text's end");
+            return expected(reader, several ? "three quotes at the end of the string"
+                                    : quote == '"' ? "'\"' at the end of the string"
+                                                   : "\"'\" at the end of the string");
         if (next == '\\' && quote == '"') {
             int rc = take_escape(reader, several, out);
             if (rc < 0)
@@ -246,7 +246,7 @@ static int take_part(struct reader *reader)
 
     if (next == '"' || next == '\'') {
         if (are_three(reader, next))
-            return expected(reader, "a key, which stands in one pair of quotes");
+            return expected(reader, "a key in one pair of quotes");
         int rc = take_text(reader, &reader->path);
         if (rc < 0)
             return rc;
@@ -289,9 +289,9 @@ static int take_pair(struct reader *reader, int depth)
 
     int rc = take_path(reader);
     if (rc == 0 && peek(reader) != '=')
-        rc = expected(reader, "'=' behind the key");
+        rc = expected(reader, "'=' after the key");
     if (rc == 0 && depth == 0)
-        rc = tell_deeper(reader);
+        rc = visit_deeper(reader);
     if (rc < 0)
         return rc;
     reader->syntax.place++;
@@ -307,8 +307,7 @@ static int take_many(struct reader *reader, char close, int depth)
 {
     if (depth >= DEPTH_MAX)
         return cunei_syntax_fail(&reader->syntax, reader->syntax.place,
-                                 "values stand in each other deeper than %d",
-                                 DEPTH_MAX);
+                                 "values are nested deeper than %d", DEPTH_MAX);
     reader->syntax.place++;
     pass_lines(reader);
     while (peek(reader) != close) {
@@ -329,7 +328,7 @@ static int take_many(struct reader *reader, char close, int depth)
 
 static int take_array(struct reader *reader, int depth)
 {
-    int rc = tell(reader, CUNEI_TOML_ARRAY, NULL, reader->syntax.place);
+    int rc = visit_value(reader, CUNEI_TOML_ARRAY, NULL, reader->syntax.place);
 
     reader->arrays++;
     if (rc == 0)
@@ -341,7 +340,7 @@ static int take_array(struct reader *reader, int depth)
 static int take_table(struct reader *reader, int depth)
 {
     int arrays = reader->arrays;
-    int rc = tell(reader, CUNEI_TOML_TABLE, NULL, reader->syntax.place);
+    int rc = visit_value(reader, CUNEI_TOML_TABLE, NULL, reader->syntax.place);
 
     reader->arrays = 0;
     if (rc == 0)
@@ -382,15 +381,16 @@ static int take_word(struct reader *reader)
                                               memcmp(text + sign, "nan", 3) == 0)));
     if (!is_flag && !is_number) {
         syntax->place = begin;
-        return expected(reader, "a value: a text in quotes, a number, true, false, an "
-                                "array or a table");
+        return expected(reader,
+                        "a value: a string in quotes, a number, true, false, an "
+                        "array or a table");
     }
     cunei_buffer_clear(&reader->scratch);
     cunei_buffer_append(&reader->scratch, text, size);
     if (reader->scratch.failed)
         return -ENOMEM;
-    return tell(reader, is_flag ? CUNEI_TOML_FLAG : CUNEI_TOML_WORD,
-                reader->scratch.data, begin);
+    return visit_value(reader, is_flag ? CUNEI_TOML_FLAG : CUNEI_TOML_WORD,
+                       reader->scratch.data, begin);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): to DEPTH_MAX
@@ -407,9 +407,10 @@ static int take_value(struct reader *reader, int depth)
         return take_word(reader);
     cunei_buffer_clear(&reader->scratch);
     int rc = take_text(reader, &reader->scratch);
-    return rc < 0 ? rc
-                  : tell(reader, CUNEI_TOML_TEXT,
-                         reader->scratch.data ? reader->scratch.data : "", begin);
+    return rc < 0
+               ? rc
+               : visit_value(reader, CUNEI_TOML_TEXT,
+                             reader->scratch.data ? reader->scratch.data : "", begin);
 }
 
 /* [a.b] or [[a.b]]. */
@@ -430,9 +431,9 @@ static int take_header(struct reader *reader)
     cunei_buffer_clear(&reader->table);
     cunei_buffer_append(&reader->table, reader->path.data, reader->path.size);
     if (count_below(reader) > 0)
-        return hand_out(reader, CUNEI_TOML_TABLE, NULL, reader->key_place);
-    return tell(reader, is_double ? CUNEI_TOML_ARRAY : CUNEI_TOML_TABLE, NULL,
-                reader->key_place);
+        return visit_path(reader, CUNEI_TOML_TABLE, NULL, reader->key_place);
+    return visit_value(reader, is_double ? CUNEI_TOML_ARRAY : CUNEI_TOML_TABLE, NULL,
+                       reader->key_place);
 }
 
 static int take_line(struct reader *reader)

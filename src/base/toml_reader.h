@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * TOML, as far as a command needs it: the values of one table, and the syntax of all
- * the rest, so that what stands in a text or an array is never taken for a table.
+ * A reader for TOML: the values of one table, and the syntax of everything else, so
+ * that text in a string or an array is never taken for a table.
  *
  *     rc = cunei_toml_parse(text, size, "tool.cunei", visit, context, &error);
  *
- * Distributions have no TOML library for C that is kept up, and one for C++ would be
- * the largest thing in the build.
+ * No distribution has a maintained TOML library for C, and one for C++ would be the
+ * largest part of the build.
  */
 #ifndef CUNEI_BASE_TOML_READER_H
 #define CUNEI_BASE_TOML_READER_H
@@ -20,12 +20,12 @@ enum cunei_toml_kind {
     CUNEI_TOML_FLAG,  /* "true" or "false" */
     CUNEI_TOML_WORD,  /* a number, a date: as it is written */
     CUNEI_TOML_ARRAY, /* it begins; its elements follow, `in_array` */
-    CUNEI_TOML_TABLE, /* of which nothing is told, but for its being there */
+    CUNEI_TOML_TABLE, /* a table; its content is not reported */
 };
 
 struct cunei_toml_value {
-    /* Within the table; borrowed, as `text` is: for the visit.  NULL: the table itself
-     * begins, or what stands in its place. */
+    /* Within the table; borrowed during the visit, as `text` is.  NULL: the table
+     * itself begins, or another value in its place. */
     const char *key;
     size_t key_place;
     enum cunei_toml_kind kind;

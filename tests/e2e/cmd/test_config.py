@@ -138,8 +138,9 @@ BAD = [
      "key 'record'; its keys are options of 'cunei record'"),
     ("[tool.cunei]\nc-calls = true", "8:2", "[tool.cunei] begins for the second time"),
     ("include.more = 'x'", "8:1", LIST),
-    ("include = 'x", "8:13", "expected \"'\" at the text's end, but the line ends"),
-    ("args = x", "8:8", "expected a value: a text in quotes, a number, true, false, "
+    ("include = 'x", "8:13", "expected \"'\" at the end of the string, but the line "
+     "ends"),
+    ("args = x", "8:8", "expected a value: a string in quotes, a number, true, false, "
      "an array or a table, not 'x'"),
 ]  # fmt: skip
 

@@ -125,11 +125,10 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
             "+ app\nhelper\n",
             "f:2:1: expected '+ PATTERN', '- PATTERN' or a comment with '#', not 'h'",
         ),
-        ("- re:(\n", "f:1:3: this is no pattern: Unmatched ( or \\("),
+        ("- re:(\n", "f:1:3: invalid pattern: Unmatched ( or \\("),
         (
             "+ app\n- app:f[\n",
-            "f:2:3: this is no pattern: a '[' has no ']'; write \\[ for one that is "
-            "meant",
+            "f:2:3: invalid pattern: a '[' has no ']'; write \\[ for a literal one",
         ),
         (
             '{"exclude_timers": ["a"\n "b"]}',
@@ -137,13 +136,12 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
         (
             '{"include_files": [""]}',
-            'f:1:20: an empty expression is found in every name; write "." if that '
-            "is meant",
+            'f:1:20: an empty expression matches every name; write "." to match all',
         ),
         (
             '{"exclude_timers": ["a(?=b)"]}',
-            "f:1:21: this is no regular expression: at its byte 2, of the groups that "
-            "begin with (? only (?:…) is supported",
+            "f:1:21: invalid regular expression: at its byte 2, of groups that "
+            "begin with (?, only (?:…) is supported",
         ),
     ],
 )

@@ -116,22 +116,22 @@ static const struct {
     {"+ app\nmodule\n", 2, 1,
      "expected '+ PATTERN', '- PATTERN' or a comment with '#', not 'm'"},
     {"[\"a\"]", 1, 1, "expected '{' where JSON begins, or '+ PATTERN', not '['"},
-    {"+ !\n", 1, 3, "this is no pattern: there is none behind the '!'"},
-    {"  + ", 1, 5, "expected a pattern behind the '+', but the file ends"},
-    {"- \n+ a\n", 1, 3, "expected a pattern behind the '-', but the line ends"},
-    {"- # nothing\n", 1, 3, "expected a pattern behind the '-', not '#'"},
+    {"+ !\n", 1, 3, "invalid pattern: nothing follows the '!'"},
+    {"  + ", 1, 5, "expected a pattern after the '+', but the file ends"},
+    {"- \n+ a\n", 1, 3, "expected a pattern after the '-', but the line ends"},
+    {"- # nothing\n", 1, 3, "expected a pattern after the '-', not '#'"},
     {"# \xc3\xa4\n\xc3\xa4", 2, 1,
      "expected '+ PATTERN', '- PATTERN' or a comment with '#', not '\xc3\xa4'"},
-    {"- re:(", 1, 3, "this is no pattern: Unmatched ( or \\("},
+    {"- re:(", 1, 3, "invalid pattern: Unmatched ( or \\("},
     {"\x01", 1, 1,
      "expected '+ PATTERN', '- PATTERN' or a comment with '#', not byte 0x01"},
     {"{", 1, 2, "expected a string in double quotes, but the file ends"},
-    {"{\"a\" 1}", 1, 6, "expected ':' behind the key, not '1'"},
+    {"{\"a\" 1}", 1, 6, "expected ':' after the key, not '1'"},
     {"{\"a\": 1,}", 1, 9,
-     "expected another element behind the ',', which JSON wants, not '}'"},
+     "expected another element after the ',' (JSON needs one), not '}'"},
     {"{\"a\": x}", 1, 7,
      "expected a value: a string, number, array, object, true, false or null, not 'x'"},
-    {"{\"a\": 1.}", 1, 9, "expected a digit behind the '.', not '}'"},
+    {"{\"a\": 1.}", 1, 9, "expected a digit after the '.', not '}'"},
     {"{\"a\": 1} x", 1, 10, "expected the end of the file, not 'x'"},
     {"{\"exclude_files\": \"x\"}", 1, 19,
      "expected '[' and an array of strings, not '\"'"},
@@ -139,20 +139,20 @@ static const struct {
      "expected a string in double quotes, not '3'"},
     {"{\"exclude_files\": [\"x\" \"y\"]}", 1, 24, "expected ',' or ']', not '\"'"},
     {"{\"exclude_files\": [\"a\\d\"]}", 1, 23,
-     "expected one of \" \\ / b f n r t u behind the backslash (JSON wants \\\\ for "
-     "one), not 'd'"},
+     "expected one of \" \\ / b f n r t u after the backslash (write \\\\ for a "
+     "backslash), not 'd'"},
     {"{\"exclude_files\": [\"a\n\"]}", 1, 22,
      "expected '\"' at the end of the string, but the line ends"},
     {"{\"exclude_files\": [\"a(\"]}", 1, 20,
-     "this is no regular expression: at its byte 3, a '(' has no ')'"},
+     "invalid regular expression: at its byte 3, a '(' has no ')'"},
     {"{\"include_timers\": [\"(?!a)\"]}", 1, 21,
-     "this is no regular expression: at its byte 1, of the groups that begin with (? "
+     "invalid regular expression: at its byte 1, of groups that begin with (?, "
      "only (?:\xe2\x80\xa6) is supported"},
     {"{\"a\": \"\\ud800\"}", 1, 8, "this is half of a surrogate pair"},
-    {"{\"a\": \"\\u0000\"}", 1, 8, "a text here cannot hold a NUL"},
+    {"{\"a\": \"\\u0000\"}", 1, 8, "a string must not contain a NUL here"},
 };
 
-static void what_is_malformed_is_told_with_its_place(void **state)
+static void errors_are_reported_with_their_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -179,7 +179,7 @@ static void values_in_each_other_have_an_end(void **state)
     memset(text + 5, '[', 300);
 
     assert_int_equal(parse(&patterns, text, &error), -EINVAL);
-    assert_string_equal(error.text, "values stand in each other deeper than 100");
+    assert_string_equal(error.text, "values are nested deeper than 100");
     cunei_patterns_fini(&patterns);
 }
 
@@ -212,7 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_patterns_in_their_order),
         cmocka_unit_test(the_json_of_perfstubs_means_what_it_does_there),
-        cmocka_unit_test(what_is_malformed_is_told_with_its_place),
+        cmocka_unit_test(errors_are_reported_with_their_place),
         cmocka_unit_test(values_in_each_other_have_an_end),
         cmocka_unit_test(a_nul_is_no_part_of_a_pattern),
         cmocka_unit_test(a_file_that_is_not_there_is_an_error_of_its_own),

@@ -122,7 +122,7 @@ static void many_stars_take_no_more_than_the_lengths_multiplied(void **state)
     assert_true(cunei_glob_matches(glob, text));
 }
 
-static void what_can_hardly_be_meant_is_told(void **state)
+static void likely_mistakes_are_reported(void **state)
 {
     static const struct {
         const char *glob, *problem;
@@ -133,8 +133,8 @@ static void what_can_hardly_be_meant_is_told(void **state)
         {"[!]", "has no ']'"},
         {"[a\\]", "has no ']'"},
         {"[ab]c[", "has no ']'"},
-        {"a\\", "nothing behind the backslash"},
-        {"[z-a]", "the smaller one first"},
+        {"a\\", "nothing follows the backslash"},
+        {"[z-a]", "the smaller character first"},
         {"[[=a=]]", "classes"},
         {"[[.a.]]", "classes"},
         {"[[:no:]]", "classes"},
@@ -161,7 +161,7 @@ int main(void)
         cmocka_unit_test(a_glob_matches_what_it_says_in_every_locale),
         cmocka_unit_test(a_part_of_a_text_is_matched_by_itself),
         cmocka_unit_test(many_stars_take_no_more_than_the_lengths_multiplied),
-        cmocka_unit_test(what_can_hardly_be_meant_is_told),
+        cmocka_unit_test(likely_mistakes_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

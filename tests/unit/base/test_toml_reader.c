@@ -91,15 +91,17 @@ static const struct {
     size_t line, column;
     const char *told;
 } bad[] = {
-    {"a", 1, 2, "expected '=' behind the key, but the file ends"},
+    {"a", 1, 2, "expected '=' after the key, but the file ends"},
     {"a = \n", 1, 5,
-     "expected a value: a text in quotes, a number, true, false, an array or a table, "
+     "expected a value: a string in quotes, a number, true, false, an array or a table, "
      "but the line ends"},
     {"a = yes\n", 1, 5,
-     "expected a value: a text in quotes, a number, true, false, an array or a table, "
+     "expected a value: a string in quotes, a number, true, false, an array or a table, "
      "not 'y'"},
-    {"a = 'x\nb = 1\n", 1, 7, "expected \"'\" at the text's end, but the line ends"},
-    {"a = \"\"\"x", 1, 9, "expected three quotes at the text's end, but the file ends"},
+    {"a = 'x\nb = 1\n", 1, 7,
+     "expected \"'\" at the end of the string, but the line ends"},
+    {"a = \"\"\"x", 1, 9,
+     "expected three quotes at the end of the string, but the file ends"},
     {"\n[a\n", 2, 3, "expected ']', but the line ends"},
     {"[[a]\n", 1, 4, "expected ']]', not ']'"},
     {"[a] b\n", 1, 5, "expected the end of the line, not 'b'"},
@@ -108,13 +110,13 @@ static const struct {
     {"a = {b = 1", 1, 11, "expected ',' or '}', but the file ends"},
     {"= 1\n", 1, 1, "expected a key, not '='"},
     {"a = \"\\q\"\n", 1, 7,
-     "expected one of b t n f r e u U x \" \\ behind the backslash ('\xe2\x80\xa6' takes "
-     "it as it is), not 'q'"},
-    {"a = \"\\ud800\"\n", 1, 6, "a text cannot hold this"},
+     "expected one of b t n f r e u U x \" \\ after the backslash (in '\xe2\x80\xa6' a "
+     "backslash is literal), not 'q'"},
+    {"a = \"\\ud800\"\n", 1, 6, "a string must not contain this character"},
     {"a = '\xc3\xa4\xff'\n", 1, 7, "expected UTF-8, not byte 0xff"},
 };
 
-static void what_is_malformed_is_told_with_its_place(void **state)
+static void errors_are_reported_with_their_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -144,7 +146,7 @@ static void values_in_each_other_have_an_end(void **state)
     assert_int_equal(
         cunei_toml_parse(text, strlen(text), "tool.cunei", note, &seen, &error),
         -EINVAL);
-    assert_string_equal(error.text, "values stand in each other deeper than 100");
+    assert_string_equal(error.text, "values are nested deeper than 100");
     cunei_buffer_fini(&seen);
 }
 
@@ -152,7 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_the_table_are_told_and_nothing_else),
-        cmocka_unit_test(what_is_malformed_is_told_with_its_place),
+        cmocka_unit_test(errors_are_reported_with_their_place),
         cmocka_unit_test(values_in_each_other_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ with cunei.record("trace"):
     fails(TypeError, "not a text", cunei.instrument, "x")
     for choose in (cunei.include, cunei.exclude):
         fails(TypeError, "wants a pattern, a function, a class or a module", choose)
-        fails(ValueError, "no expression behind the ':'", choose, "re-name:")
+        fails(ValueError, "no expression follows the ':'", choose, "re-name:")
     work()
 fails(ValueError, "is no pattern", cunei.exclude, "re:(")
 with cunei.record("trace"):
