@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+#include "stack/resync.h"
+
 static bool wants(const struct cunei_cut *cut, uint32_t function)
 {
     const struct cunei_cut_options *options = cut->options;
@@ -17,20 +20,12 @@ static bool wants(const struct cunei_cut *cut, uint32_t function)
 
 static uint64_t *reserve(struct cunei_cut *cut, size_t count)
 {
-    size_t needed = cut->word_count + count;
-
-    if (needed > cut->capacity) {
-        size_t capacity = needed > 2 * cut->capacity ? needed : 2 * cut->capacity;
-        uint64_t *grown = realloc(cut->words, capacity * sizeof(*grown));
-        if (!grown) {
-            cut->failed = true;
-            return NULL;
-        }
-        cut->words = grown;
-        cut->capacity = capacity;
+    if (!CUNEI_VECTOR_RESERVE(cut->words, cut->capacity, cut->word_count + count)) {
+        cut->failed = true;
+        return NULL;
     }
     uint64_t *place = cut->words + cut->word_count;
-    cut->word_count = needed;
+    cut->word_count += count;
     return place;
 }
 
@@ -43,65 +38,31 @@ static uint64_t *put(struct cunei_cut *cut, const uint64_t *event, size_t count)
     return place;
 }
 
-/* What is no function is counted as one. */
+/* Where frames of a function are counted; all invalid ids at one place. */
 static uint32_t index_of(uint32_t function)
 {
     return function < CUNEI_FUNCTION_END ? function : 0;
 }
 
-static bool reserve_count(struct cunei_cut_stack *stack, uint32_t index)
+static int push(struct cunei_cut *cut, uint32_t function)
 {
-    uint32_t capacity = stack->count_capacity ? stack->count_capacity : 4096;
+    struct cunei_cut_stack *open = &cut->stack;
 
-    while (capacity <= index)
-        capacity *= 2;
-    if (capacity == stack->count_capacity)
-        return true;
-    uint32_t *counts = realloc(stack->counts, capacity * sizeof(*counts));
-    if (!counts)
-        return false;
-    memset(counts + stack->count_capacity, 0,
-           (capacity - stack->count_capacity) * sizeof(*counts));
-    stack->counts = counts;
-    stack->count_capacity = capacity;
-    return true;
-}
-
-static void push(struct cunei_cut *cut, uint32_t function)
-{
-    struct cunei_cut_stack *stack = &cut->stack;
-    uint32_t index = index_of(function);
-
-    if (!reserve_count(stack, index)) {
+    if (!CUNEI_VECTOR_RESERVE(open->functions, open->capacity, open->count + 1) ||
+        !cunei_open_counts_add(&open->counts, index_of(function))) {
         cut->failed = true;
-        return;
+        return -ENOMEM;
     }
-    if (stack->count == stack->capacity) {
-        uint32_t capacity = stack->capacity ? 2 * stack->capacity : 256;
-        uint32_t *grown = realloc(stack->functions, capacity * sizeof(*grown));
-        if (!grown) {
-            cut->failed = true;
-            return;
-        }
-        stack->functions = grown;
-        stack->capacity = capacity;
-    }
-    stack->functions[stack->count++] = function;
-    stack->counts[index]++;
+    open->functions[open->count++] = function;
+    return 0;
 }
 
-/* Only so many stay open. */
-static void empty(struct cunei_cut_stack *stack, uint32_t count)
+static int pop(struct cunei_cut *cut)
 {
-    while (stack->count > count)
-        stack->counts[index_of(stack->functions[--stack->count])]--;
-}
+    struct cunei_cut_stack *open = &cut->stack;
 
-static bool is_open(const struct cunei_cut_stack *stack, uint32_t function)
-{
-    uint32_t index = index_of(function);
-
-    return index < stack->count_capacity && stack->counts[index] > 0;
+    cunei_open_counts_remove(&open->counts, index_of(open->functions[--open->count]));
+    return 0;
 }
 
 static bool is_region(const struct cunei_cut *cut, uint32_t function)
@@ -109,39 +70,79 @@ static bool is_region(const struct cunei_cut *cut, uint32_t function)
     return cunei_id_kinds_is_region(&cut->options->kinds, function);
 }
 
-/* Remove the one at a place, and the functions above it if it is one. */
-static void remove_at(struct cunei_cut *cut, uint32_t place)
+static uint32_t depth_of(const void *stack)
 {
-    struct cunei_cut_stack *stack = &cut->stack;
-    bool takes_functions = !is_region(cut, stack->functions[place]);
-    uint32_t kept = place;
-
-    stack->counts[index_of(stack->functions[place])]--;
-    for (uint32_t i = place + 1; i < stack->count; i++) {
-        uint32_t function = stack->functions[i];
-        if (takes_functions && !is_region(cut, function))
-            stack->counts[index_of(function)]--;
-        else
-            stack->functions[kept++] = function;
-    }
-    stack->count = kept;
+    const struct cunei_cut *cut = stack;
+    return cut->stack.count;
 }
 
-/*
- * A leave of what is not on top ends the functions above it unless it is a region's,
- * one of what is not open is nothing, as those who read the stream see it.
- */
-static void pop(struct cunei_cut *cut, uint32_t function)
+static uint32_t function_at(const void *stack, uint32_t depth)
 {
-    struct cunei_cut_stack *stack = &cut->stack;
-    uint32_t count = is_open(stack, function) ? stack->count : 0;
+    const struct cunei_cut *cut = stack;
+    return cut->stack.functions[depth - 1];
+}
 
-    while (count > 0 && stack->functions[count - 1] != function)
-        count--;
-    if (count > 0)
-        remove_at(cut, count - 1);
-    else if (stack->count == 0 && stack->omitted > 0 && !is_region(cut, function))
-        stack->omitted--;
+static bool is_region_at(const void *stack, uint32_t depth)
+{
+    return is_region(stack, function_at(stack, depth));
+}
+
+static bool is_open(const void *stack, uint32_t function)
+{
+    const struct cunei_cut *cut = stack;
+    return cunei_open_counts_has(&cut->stack.counts, index_of(function));
+}
+
+static int leave_top(void *stack, const struct cunei_resync_leave *leave)
+{
+    (void)leave;
+    return pop(stack);
+}
+
+static int miss(void *stack, bool is_sync)
+{
+    (void)is_sync;
+    return pop(stack);
+}
+
+static int put_aside(void *stack, void *frame, bool is_sync)
+{
+    (void)is_sync;
+    *(uint32_t *)frame = function_at(stack, depth_of(stack));
+    return pop(stack);
+}
+
+static int put_back(void *stack, const void *frame, bool is_sync)
+{
+    (void)is_sync;
+    return push(stack, *(const uint32_t *)frame);
+}
+
+/* Each packet begins with a stack of its own, which replaces what was open. */
+static const struct cunei_resync_methods methods = {
+    .frame_size = sizeof(uint32_t),
+    .depth = depth_of,
+    .function = function_at,
+    .is_region = is_region_at,
+    .is_open = is_open,
+    .leave = leave_top,
+    .miss = miss,
+    .put_aside = put_aside,
+    .put_back = put_back,
+};
+
+/* A leave of what is not open may be that of a frame that the stack omitted. */
+static void leave(struct cunei_cut *cut, uint32_t function)
+{
+    struct cunei_cut_stack *open = &cut->stack;
+    const struct cunei_resync_leave event = {.function = function};
+    uint32_t depth =
+        cunei_resync_left_depth(&methods, cut, &event, is_region(cut, function));
+
+    if (depth > 0)
+        cut->failed |= cunei_resync_leave_at(&methods, cut, &event, depth) < 0;
+    else if (open->count == 0 && open->omitted > 0 && !is_region(cut, function))
+        open->omitted--;
 }
 
 /* Whether the innermost function that is open is wanted, or not known. */
@@ -155,15 +156,22 @@ static bool wants_top(const struct cunei_cut *cut)
     return count == 0 || wants(cut, stack->functions[count - 1]);
 }
 
-/* What a `stack` or a `switch` says is open. */
+static void clear(struct cunei_cut *cut)
+{
+    while (cut->stack.count > 0)
+        (void)pop(cut);
+    cut->stack.omitted = 0;
+}
+
+/* What a `stack` or a `switch` lists is open. */
 static void load(struct cunei_cut *cut, const uint32_t *functions, uint32_t count,
                  uint32_t omitted)
 {
-    empty(&cut->stack, 0);
+    clear(cut);
     cut->stack.omitted = omitted;
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 || functions[i] != 0)
-            push(cut, functions[i]);
+            (void)push(cut, functions[i]);
     }
 }
 
@@ -306,9 +314,9 @@ static void follow(struct cunei_cut *cut, const uint64_t *event)
     else if (function == 0)
         return;
     else if (cunei_record_phase(event[0]) & 1)
-        pop(cut, function);
+        leave(cut, function);
     else
-        push(cut, function);
+        (void)push(cut, function);
 }
 
 static void begin_packet(struct cunei_cut *cut, const struct cunei_packet *packet)
@@ -317,8 +325,7 @@ static void begin_packet(struct cunei_cut *cut, const struct cunei_packet *packe
     cut->word_count = 0;
     cut->line = cut->full = (struct cunei_line){0};
     cut->has_begun = false;
-    empty(&cut->stack, 0);
-    cut->stack.omitted = 0;
+    clear(cut);
 }
 
 static void end_packet(struct cunei_cut *cut)
@@ -387,6 +394,6 @@ void cunei_cut_fini(struct cunei_cut *cut)
 {
     free(cut->words);
     free(cut->stack.functions);
-    free(cut->stack.counts);
+    free(cut->stack.counts.items);
     *cut = (struct cunei_cut){0};
 }

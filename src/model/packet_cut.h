@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stack/open_counts.h"
 #include "wire/event.h"
 #include "wire/id_kind.h"
 #include "wire/packet.h"
@@ -35,8 +36,7 @@ struct cunei_cut_stack {
     uint32_t *functions; /* owned */
     uint32_t count, capacity;
     uint32_t omitted;
-    uint32_t *counts;        /* owned: how many are of each function … */
-    uint32_t count_capacity; /* … up to here */
+    struct cunei_open_counts counts;
 };
 
 struct cunei_cut {

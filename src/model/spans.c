@@ -101,12 +101,11 @@ static int close_all(struct cunei_spans *story, const struct cunei_walk_step *st
     return rc;
 }
 
-/* What the packet finds open belongs to stretches that the seam begins. */
+/* What the packet finds open belongs to spans that the join begins. */
 static int adopt(struct cunei_spans *story, struct cunei_walk_frame *frame)
 {
     frame->mark = frame->function >= CUNEI_FUNCTION_FIRST;
-    int rc = cunei_spans_edge_add(
-        &story->first, frame->function | (frame->mark ? CUNEI_STORY_TOLD : 0));
+    int rc = cunei_spans_edge_add(&story->first, frame->mark ? frame->function : 0);
     if (rc < 0 || !frame->mark)
         return rc;
     story->depth++;
@@ -294,8 +293,7 @@ int cunei_spans_end(struct cunei_spans *story)
     story->last.time = walk->last;
     for (uint32_t i = 0; rc == 0 && i < walk->depth; i++)
         rc = cunei_spans_edge_add(&story->last,
-                                  walk->frames[i].function |
-                                      (walk->frames[i].mark ? CUNEI_STORY_TOLD : 0));
+                                  walk->frames[i].mark ? walk->frames[i].function : 0);
     return rc;
 }
 

@@ -14,17 +14,10 @@
  * a greenlet ran of a call before another one did.  Where a region ends below calls, or
  * a call below regions, what is above is cut in two.  Whoever fails ends the telling.
  *
- * Pieces of a stream are told independently of each other, in any order and on any
- * thread.  What lies between two of them is told by a seam, in their order:
- *
- *     struct cunei_piece_join seam = {.methods = &methods, .context = …};
- *     cunei_piece_join_pass(&seam, &first);     before what `first` told
- *     cunei_piece_join_pass(&seam, &second);    behind that, before what `second` told
- *     cunei_piece_join_end(&seam);
- *     cunei_piece_join_fini(&seam);
- *
- * So even a stream's first piece leaves it to the seam to begin the thread, and its
- * last to end what is still open, unless a story is told as a whole.
+ * Pieces of a stream can be read independently of each other, in any order and on any
+ * thread.  What happens between two of them is added by model/piece_join.h: even a
+ * stream's first piece leaves it to the join to begin the thread, and its last piece to
+ * end what is still open, unless a stream is read as a whole.
  */
 #ifndef CUNEI_MODEL_SPANS_H
 #define CUNEI_MODEL_SPANS_H
@@ -93,12 +86,9 @@ struct cunei_spans_steps {
 struct cunei_spans_edge {
     struct cunei_packet packet;
     uint64_t time;
-    uint32_t *functions; /* owned: of the frames that are open, marked where told */
+    uint32_t *functions; /* owned: of the open frames; 0: the frame has no stretch */
     uint32_t count, capacity;
 };
-
-/* Private: with the function of a frame that has a stretch. */
-#define CUNEI_STORY_TOLD (1u << 31)
 
 int cunei_spans_edge_add(struct cunei_spans_edge *edge, uint32_t function);
 
@@ -106,7 +96,7 @@ struct cunei_spans {
     const struct cunei_spans_methods *methods;
     void *context;
     struct cunei_id_kinds kinds;
-    bool is_whole; /* there are no other pieces, and no seams */
+    bool is_whole; /* there are no other pieces, and no join */
 
     /* Private. */
     struct cunei_walk walk;
@@ -131,22 +121,5 @@ int cunei_spans_packet(struct cunei_spans *story, const struct cunei_packet *pac
 /* The piece ends, and its last thread's story goes on in another one, or does not. */
 int cunei_spans_end(struct cunei_spans *story);
 void cunei_spans_fini(struct cunei_spans *story);
-
-struct cunei_piece_join {
-    const struct cunei_spans_methods *methods;
-    void *context;
-    struct cunei_id_kinds kinds;
-
-    /* Private: what the piece before it left. */
-    struct cunei_spans_edge last;
-    struct cunei_spans_steps steps;
-    uint32_t depth;
-    bool has_thread;
-};
-
-int cunei_piece_join_pass(struct cunei_piece_join *seam,
-                          const struct cunei_spans *piece);
-int cunei_piece_join_end(struct cunei_piece_join *seam);
-void cunei_piece_join_fini(struct cunei_piece_join *seam);
 
 #endif

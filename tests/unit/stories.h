@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "chance.h"
 #include "model/packet_cut.h"
+#include "model/piece_join.h"
 #include "model/spans.h"
 
 static struct tape tape;
