@@ -336,6 +336,26 @@ static void make_said(struct fixture *fixture)
     cunei_buffer_fini(&pieces);
 }
 
+/* An event of each class, as its fields are described. */
+static void make_classes(struct fixture *fixture)
+{
+    struct cunei_buffer pieces = {0};
+
+    fixture_packet_begin(fixture, 0, 0, 1000);
+    for (uint32_t i = CUNEI_CLASS_STACK + 1; i < CUNEI_CLASS_COUNT; i++) {
+        const struct cunei_event_class *class = cunei_event_class(i);
+        if (class && class->stream == CUNEI_STREAM_EVENTS)
+            fixture_put_class(fixture, 1000 + i, i, NULL);
+    }
+    put_packet(&pieces, 1, fixture, true);
+    save("packet", "classes", &packets);
+    save("model", "classes", &packets);
+    save("export", "classes", &packets);
+    save("trace", "classes", &pieces);
+    cunei_buffer_fini(&packets);
+    cunei_buffer_fini(&pieces);
+}
+
 static void put_definitions(struct cunei_buffer *out, struct fixture *fixture)
 {
     fixture_packet_begin(fixture, 1, 0, 1000);
@@ -432,6 +452,7 @@ int main(int argc, char **argv)
     fixture_init(&fixture);
     make_traces(&fixture);
     make_said(&fixture);
+    make_classes(&fixture);
     make_texts(&fixture);
     fixture_fini(&fixture);
     return 0;

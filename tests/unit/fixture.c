@@ -216,6 +216,38 @@ void fixture_put_unwind(struct fixture *fixture, uint64_t time, uint64_t run)
     fixture_put_words(fixture, time, words, 2);
 }
 
+/* A valid value for a field, as `text`s of 8 bytes, `a=` and NULs. */
+static uint64_t example(const struct cunei_field *field)
+{
+    if (field->kind >= CUNEI_FIELD_FUNCTION && field->kind <= CUNEI_FIELD_FUNCTIONS)
+        return CUNEI_FUNCTION_FIRST;
+    if (strcmp(field->name, "name_length") == 0)
+        return 1;
+    if (field->name[0] && cunei_field_is_array(field + 1))
+        return 8 / field[1].size;
+    return field->kind == CUNEI_FIELD_VALUE_KIND ? CUNEI_VALUE_TEXT : 1;
+}
+
+void fixture_put_class(struct fixture *fixture, uint64_t time, uint32_t number,
+                       const struct cunei_field *wrong)
+{
+    const struct cunei_event_class *class = cunei_event_class(number);
+    uint64_t words[32] = {cunei_record(time, number, CUNEI_PHASE_LEAVE)};
+    char *at = (char *)(words + 1);
+
+    for (const struct cunei_field *field = class->fields; field->name;
+         at += field->size, field++) {
+        uint64_t value = field == wrong ? CUNEI_FUNCTION_END - 1 : example(field);
+        if (field->kind == CUNEI_FIELD_TEXT)
+            memcpy(at, "a=", 2);
+        else
+            memcpy(at, &value, field->size);
+        if (field->kind == CUNEI_FIELD_FUNCTIONS)
+            memcpy(at + field->size, &value, field->size);
+    }
+    fixture_put_words(fixture, time, words, class->words + (class->per_word ? 1u : 0u));
+}
+
 void fixture_put_define(struct fixture *fixture, uint64_t time, uint32_t id,
                         const char *qualname)
 {

@@ -68,6 +68,11 @@ void fixture_put(struct fixture *fixture, uint64_t time, uint32_t class,
 void fixture_put_call(struct fixture *fixture, uint64_t time, uint32_t called,
                       enum cunei_phase phase);
 void fixture_put_unwind(struct fixture *fixture, uint64_t time, uint64_t run);
+
+/* An event of a built-in class, of phase leave, with a valid value in each field but
+ * `wrong`, if that is not NULL. */
+void fixture_put_class(struct fixture *fixture, uint64_t time, uint32_t number,
+                       const struct cunei_field *wrong);
 void fixture_put_define(struct fixture *fixture, uint64_t time, uint32_t id,
                         const char *qualname);
 

@@ -411,12 +411,46 @@ static void a_file_cut_short_says_so(void **state)
     }
 }
 
+/* A packet with nothing but a stack and an event of a class. */
+static int read_class(uint32_t number, const struct cunei_field *wrong)
+{
+    uint64_t events = 0;
+
+    fixture_write_file(fixture_path(&fixture, "s0"), "", 0);
+    fixture_packet_begin(&fixture, 0, 0, 1000);
+    if (number == CUNEI_CLASS_STACK)
+        fixture.packet->content_bits = 8 * sizeof(struct cunei_packet);
+    fixture_put_class(&fixture, 1001, number, wrong);
+    fixture_append(&fixture);
+    open_trace();
+    int rc = read_stream(0, &events, 0, UINT64_MAX);
+    cunei_trace_close(&trace);
+    return rc;
+}
+
+static void every_field_of_every_class_is_checked(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++) {
+        const struct cunei_event_class *class = cunei_event_class(i);
+        if (!class || class->stream != CUNEI_STREAM_EVENTS)
+            continue;
+        if (read_class(i, NULL) != 0)
+            fail_msg("a valid %s is refused: %s", class->name, error.text);
+        for (const struct cunei_field *field = class->fields; field->name; field++) {
+            if (field->kind >= CUNEI_FIELD_FUNCTION && read_class(i, field) == 0)
+                fail_msg("an invalid %s of %s passes", field->name, class->name);
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_kind_of_event_passes_the_check),
+        TEST(every_field_of_every_class_is_checked),
         TEST(times_may_span_the_wrap_of_their_bits),
         TEST(a_wrong_packet_is_passed_and_what_is_around_it_is_whole),
         TEST(a_packet_of_another_stream_is_refused),
