@@ -82,7 +82,7 @@ static double time_counted(struct cunei_source *source, PyObject *loop,
 }
 
 /* Words without a definition behind them: no trace will ever hold their records. */
-static int set_words(PyObject *loop, PyObject *leaf, uint64_t word)
+static int set_tags(PyObject *loop, PyObject *leaf, uint64_t tag)
 {
     PyObject *functions[] = {loop, leaf};
 
@@ -90,7 +90,7 @@ static int set_words(PyObject *loop, PyObject *leaf, uint64_t word)
         PyObject *code = functions[i] && PyFunction_Check(functions[i])
                              ? PyFunction_GetCode(functions[i])
                              : NULL;
-        if (!code || cunei_code_set_word((PyCodeObject *)code, word) < 0)
+        if (!code || cunei_code_set_tag((PyCodeObject *)code, tag) < 0)
             return -1;
     }
     return 0;
@@ -107,13 +107,13 @@ static bool measure_round(struct cunei_source *source, PyObject *loop, PyObject 
 {
     *round = (struct round){.plain_ns = time_loop(loop)};
     if (counts) {
-        if (set_words(loop, leaf, CUNEI_CODE_DEMOTED | CUNEI_CODE_COUNTED) < 0)
+        if (set_tags(loop, leaf, CUNEI_CODE_DEMOTED | CUNEI_CODE_COUNTED) < 0)
             return false;
         PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(leaf);
         round->counted_ns = time_counted(source, loop, code, false);
         round->twice_ns = time_counted(source, loop, code, true);
     }
-    if (set_words(loop, leaf, (uint64_t)CUNEI_FUNCTION_FIRST << CUNEI_CLASS_SHIFT) < 0)
+    if (set_tags(loop, leaf, (uint64_t)CUNEI_FUNCTION_FIRST << CUNEI_CLASS_SHIFT) < 0)
         return false;
     round->traced_ns = time_traced(source, loop, scratch);
     return round->plain_ns > 0 && round->traced_ns > 0 &&
@@ -208,7 +208,7 @@ void cunei_event_cost_measure(struct cunei_source *source,
      * program's, and the events of other threads would come before there is a recording
      * for them.
      */
-    if (source->kind->only_tagged || cunei_world_has_other_threads() ||
+    if (source->kind->only_decorated || cunei_world_has_other_threads() ||
         source->methods->count_others(source) != 0 || is_traced()) {
         PyErr_Clear();
         return;

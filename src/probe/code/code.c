@@ -11,9 +11,9 @@
 
 static atomic_bool has_muted; /* in this recording */
 
-static struct cunei_entry *entry_of(uint64_t word)
+static struct cunei_entry *entry_of(uint64_t tag)
 {
-    return cunei_registry_at(cunei_registry_place(word));
+    return cunei_registry_at(cunei_registry_place(tag));
 }
 
 /* Code objects, owned. */
@@ -90,19 +90,19 @@ void cunei_code_visit_muted(cunei_code_visitor *visit)
     visit_collected((struct collection){.which = MUTED}, visit);
 }
 
-void cunei_code_mute(uint64_t word)
+void cunei_code_mute(uint64_t tag)
 {
-    entry_of(word)->muted = true;
+    entry_of(tag)->muted = true;
     atomic_store(&has_muted, true);
 }
 
 bool cunei_code_follow(PyCodeObject *code)
 {
-    uint64_t word = cunei_code_word(code);
+    uint64_t tag = cunei_code_tag(code);
 
-    if (!(word & CUNEI_CODE_OFF) || entry_of(word)->followed)
+    if (!(tag & CUNEI_CODE_OFF) || entry_of(tag)->followed)
         return false;
-    entry_of(word)->followed = true;
+    entry_of(tag)->followed = true;
     return true;
 }
 
@@ -118,62 +118,62 @@ void cunei_code_clear(void)
 }
 
 /* Tags that are only for measurements have no place. */
-struct cunei_code_state *cunei_code_state(uint64_t word)
+struct cunei_code_state *cunei_code_state(uint64_t tag)
 {
     static struct cunei_code_state none;
-    return cunei_registry_place(word) ? &entry_of(word)->state : &none;
+    return cunei_registry_place(tag) ? &entry_of(tag)->state : &none;
 }
 
-uint64_t cunei_code_word(PyCodeObject *code)
+uint64_t cunei_code_tag(PyCodeObject *code)
 {
-    uint64_t word = cunei_registry_word(code);
-    return word & CUNEI_CODE_STALE ? 0 : word;
+    uint64_t tag = cunei_registry_tag(code);
+    return tag & CUNEI_CODE_STALE ? 0 : tag;
 }
 
 bool cunei_code_is_seen(PyCodeObject *code)
 {
-    return cunei_registry_word(code) != 0;
+    return cunei_registry_tag(code) != 0;
 }
 
-const struct cunei_line_table *cunei_code_table(uint64_t word)
+const struct cunei_line_table *cunei_code_table(uint64_t tag)
 {
-    return cunei_registry_place(word) ? entry_of(word)->table : NULL;
+    return cunei_registry_place(tag) ? entry_of(tag)->table : NULL;
 }
 
 void cunei_code_set_table(PyCodeObject *code, struct cunei_line_table *table)
 {
-    struct cunei_entry *entry = entry_of(cunei_registry_word(code));
+    struct cunei_entry *entry = entry_of(cunei_registry_tag(code));
 
     free(entry->table);
     entry->table = table;
 }
 
-uint32_t cunei_code_id(uint64_t word)
+uint32_t cunei_code_id(uint64_t tag)
 {
-    if (word & CUNEI_CODE_COLD)
-        return entry_of(word)->id;
-    return cunei_record_class(word);
+    if (tag & CUNEI_CODE_COLD)
+        return entry_of(tag)->id;
+    return cunei_record_class(tag);
 }
 
-uint32_t cunei_code_cold(uint64_t word, uint32_t *flags)
+uint32_t cunei_code_cold(uint64_t tag, uint32_t *flags)
 {
-    const struct cunei_entry *entry = entry_of(word);
+    const struct cunei_entry *entry = entry_of(tag);
 
     *flags = entry->flags;
     return entry->id;
 }
 
-uint32_t cunei_code_flags(uint64_t word)
+uint32_t cunei_code_flags(uint64_t tag)
 {
-    return word & CUNEI_CODE_COLD ? entry_of(word)->flags : 0;
+    return tag & CUNEI_CODE_COLD ? entry_of(tag)->flags : 0;
 }
 
-bool cunei_code_is_tagged(uint64_t word)
+bool cunei_code_is_decorated(uint64_t tag)
 {
-    return cunei_registry_place(word) && entry_of(word)->tagged;
+    return cunei_registry_place(tag) && entry_of(tag)->decorated;
 }
 
-int cunei_code_set_word(PyCodeObject *code, uint64_t word)
+int cunei_code_set_tag(PyCodeObject *code, uint64_t tag)
 {
-    return cunei_registry_set_word(code, word);
+    return cunei_registry_set_tag(code, tag);
 }

@@ -16,35 +16,36 @@
 struct cunei_line_table;
 
 /* The tag of a code object; 0: it has none with an id of this process. */
-uint64_t cunei_code_word(PyCodeObject *code);
+uint64_t cunei_code_tag(PyCodeObject *code);
 
 /* Whether it was seen in this recording, here or in a parent process. */
 bool cunei_code_is_seen(PyCodeObject *code);
 
 /* The function's id; 0: it is not recorded. */
-uint32_t cunei_code_id(uint64_t word);
+uint32_t cunei_code_id(uint64_t tag);
 
 /* Its flags, of enum cunei_code_flag; 0 for a tag without CUNEI_CODE_COLD. */
-uint32_t cunei_code_flags(uint64_t word);
+uint32_t cunei_code_flags(uint64_t tag);
 
 /* Both at once, for a tag with CUNEI_CODE_COLD. */
-uint32_t cunei_code_cold(uint64_t word, uint32_t *flags);
+uint32_t cunei_code_cold(uint64_t tag, uint32_t *flags);
 
-/* Whether the program calls a function with this tag a region (probe/user/tag.h). */
-bool cunei_code_is_tagged(uint64_t word);
+/* Whether the program calls a function with this tag a region (probe/user/decorated.h).
+ */
+bool cunei_code_is_decorated(uint64_t tag);
 
 /* Level and counts of the code object with this tag. */
-struct cunei_code_state *cunei_code_state(uint64_t word);
+struct cunei_code_state *cunei_code_state(uint64_t tag);
 
 /*
  * Where lines begin in the code with this tag; NULL: it has no table.  The second gives
  * it one, owned, which must not change any more (see probe/code/line_table.h).
  */
-const struct cunei_line_table *cunei_code_table(uint64_t word);
+const struct cunei_line_table *cunei_code_table(uint64_t tag);
 void cunei_code_set_table(PyCodeObject *code, struct cunei_line_table *table);
 
 /* Events of the code object with this tag are switched off somewhere. */
-void cunei_code_mute(uint64_t word);
+void cunei_code_mute(uint64_t tag);
 
 /* Whether there are such code objects. */
 bool cunei_code_has_muted(void);
@@ -63,7 +64,7 @@ void cunei_code_visit_lined(cunei_code_visitor *visit);
 void cunei_code_visit_muted(cunei_code_visitor *visit);
 
 /* Give a code object any tag, for measurements; 0: none.  -1 with an exception set. */
-int cunei_code_set_word(PyCodeObject *code, uint64_t word);
+int cunei_code_set_tag(PyCodeObject *code, uint64_t tag);
 
 /* Remove all tags; with the world stopped. */
 void cunei_code_clear(void);

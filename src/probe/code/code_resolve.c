@@ -76,7 +76,7 @@ void cunei_code_renew(void)
 }
 
 /* What carries its id in each record, as its level allows. */
-static uint64_t levelled_word(const struct cunei_entry *entry, uint32_t place)
+static uint64_t level_tag(const struct cunei_entry *entry, uint32_t place)
 {
     switch (entry->state.level) {
     case CUNEI_LEVEL_COUNTED:
@@ -92,7 +92,7 @@ static uint64_t levelled_word(const struct cunei_entry *entry, uint32_t place)
 static bool has_levels(const struct cunei_entry *entry)
 {
     return entry->code && entry->id && !entry->flags && !entry->watched &&
-           !entry->lined && !entry->tagged && Py_REFCNT(entry->code) > 0;
+           !entry->lined && !entry->decorated && Py_REFCNT(entry->code) > 0;
 }
 
 void cunei_code_judge_all(cunei_code_judge *judge, void *context)
@@ -110,11 +110,11 @@ void cunei_code_judge_all(cunei_code_judge *judge, void *context)
 
 void cunei_code_set_level(PyCodeObject *code, enum cunei_level level)
 {
-    uint32_t place = cunei_registry_place(cunei_registry_word(code));
+    uint32_t place = cunei_registry_place(cunei_registry_tag(code));
     struct cunei_entry *entry = cunei_registry_at(place);
 
     entry->state.level = level;
-    cunei_registry_exchange(entry, levelled_word(entry, place));
+    cunei_registry_exchange(entry, level_tag(entry, place));
 }
 
 /* The probe does not trace itself: who records a part of a program did not call us. */
@@ -180,15 +180,15 @@ static uint64_t identify(struct cunei_entry *entry, const struct names *names)
         bits |= CUNEI_CODE_LINED;
     }
     entry->id = cunei_code_define(&function, &is_off);
-    entry->tagged = hooks.is_tagged && hooks.is_tagged(code);
-    if (entry->tagged && is_off) {
+    entry->decorated = hooks.is_decorated && hooks.is_decorated(code);
+    if (entry->decorated && is_off) {
         entry->id = cunei_recorder_define(&function);
         is_off = false;
     }
     if (entry->id == 0 && !is_off)
         return 0;
-    if (entry->tagged)
-        hooks.identified(code, entry->id);
+    if (entry->decorated)
+        hooks.set_id(code, entry->id);
     entry->flags = flags_of(entry, &function);
     if (is_off && !(entry->flags & (CUNEI_CODE_GREENLET | CUNEI_CODE_NAMES)))
         return CUNEI_CODE_OFF | bits;
@@ -211,19 +211,19 @@ static void call_hooks(const struct cunei_entry *entry, bool selected)
  * word is a stale one: a thread that calls the function meanwhile waits for the lock,
  * where it would otherwise run past them.
  */
-static uint64_t make_word(PyCodeObject *code, const struct names *names)
+static uint64_t make_tag(PyCodeObject *code, const struct names *names)
 {
     struct cunei_entry entry = {.code = code,
                                 .watched = hooks.is_watched && hooks.is_watched(code)};
-    uint64_t word = identify(&entry, names);
-    uint32_t place = word ? cunei_registry_add(&entry) : 0;
-    bool selected = !(word & CUNEI_CODE_OFF);
+    uint64_t tag = identify(&entry, names);
+    uint32_t place = tag ? cunei_registry_add(&entry) : 0;
+    bool selected = !(tag & CUNEI_CODE_OFF);
     bool waits = (hooks.selected && selected) || entry.watched || entry.lined;
 
     if (place == 0)
         return 0;
-    word |= place;
-    if (cunei_registry_set_word(code, waits ? CUNEI_CODE_STALE | place : word) < 0) {
+    tag |= place;
+    if (cunei_registry_set_tag(code, waits ? CUNEI_CODE_STALE | place : tag) < 0) {
         PyErr_Clear();
         cunei_registry_remove(place);
         return 0;
@@ -233,52 +233,52 @@ static uint64_t make_word(PyCodeObject *code, const struct names *names)
         call_hooks(added, selected);
         if (hooks.level && has_levels(added) && hooks.level(added->id)) {
             added->state.level = hooks.level(added->id);
-            word = levelled_word(added, place);
+            tag = level_tag(added, place);
             hooks.levelled(code, added->state.level);
         }
-        cunei_registry_exchange(added, word);
+        cunei_registry_exchange(added, tag);
     }
     if (hooks.left_out && !selected)
         hooks.left_out(code);
-    return word;
+    return tag;
 }
 
 /* The same for one that had its entry before a fork. */
-static uint64_t renew_word(const struct names *names, uint32_t place)
+static uint64_t renew_tag(const struct names *names, uint32_t place)
 {
-    uint64_t word = identify(cunei_registry_at(place), names);
+    uint64_t tag = identify(cunei_registry_at(place), names);
 
-    if (word == 0)
+    if (tag == 0)
         return 0;
-    cunei_registry_exchange(cunei_registry_at(place), word | place);
-    return word | place;
+    cunei_registry_exchange(cunei_registry_at(place), tag | place);
+    return tag | place;
 }
 
 /* Its events take the cold path from now on; lock held. */
-static void make_cold(struct cunei_entry *entry, uint64_t word, uint32_t flag)
+static void make_cold(struct cunei_entry *entry, uint64_t tag, uint32_t flag)
 {
     const uint64_t kept = CUNEI_CODE_WATCHED | CUNEI_CODE_LINED;
 
     __atomic_fetch_or(&entry->flags, flag, __ATOMIC_RELAXED);
-    if (!(word & CUNEI_CODE_COLD))
-        cunei_registry_exchange(entry, (word & kept) | CUNEI_CODE_COLD |
-                                           cunei_registry_place(word));
+    if (!(tag & CUNEI_CODE_COLD))
+        cunei_registry_exchange(entry, (tag & kept) | CUNEI_CODE_COLD |
+                                           cunei_registry_place(tag));
 }
 
-bool cunei_code_hear_regions(PyCodeObject *code, PyObject *globals)
+bool cunei_code_enable_regions(PyCodeObject *code, PyObject *globals)
 {
     /* What is demoted comes and goes, and its regions stay where they are. */
     const uint64_t unheard = CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_DEMOTED;
-    uint64_t word = cunei_code_resolve(code, globals);
+    uint64_t tag = cunei_code_resolve(code, globals);
 
-    if (cunei_code_id(word) == 0)
+    if (cunei_code_id(tag) == 0)
         return false;
-    if (cunei_code_flags(word) & CUNEI_CODE_REGIONS)
+    if (cunei_code_flags(tag) & CUNEI_CODE_REGIONS)
         return true;
     cunei_mutex_lock(&lock);
-    word = cunei_registry_word(code);
-    if (word && !(word & unheard))
-        make_cold(cunei_registry_at(cunei_registry_place(word)), word,
+    tag = cunei_registry_tag(code);
+    if (tag && !(tag & unheard))
+        make_cold(cunei_registry_at(cunei_registry_place(tag)), tag,
                   CUNEI_CODE_REGIONS);
     cunei_mutex_unlock(&lock);
     return true;
@@ -286,9 +286,9 @@ bool cunei_code_hear_regions(PyCodeObject *code, PyObject *globals)
 
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
 {
-    uint64_t word = cunei_code_word(code);
-    if (word)
-        return word;
+    uint64_t tag = cunei_code_tag(code);
+    if (tag)
+        return tag;
 
     /* Before the lock: a strange dict may compare its keys with code of its own. */
     struct names names = {
@@ -299,17 +299,17 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     };
     uint64_t begin = cunei_clock_read();
     cunei_mutex_lock(&lock);
-    uint64_t before = cunei_registry_word(code);
+    uint64_t before = cunei_registry_tag(code);
     if (before == 0)
-        word = make_word(code, &names);
+        tag = make_tag(code, &names);
     else if (before & CUNEI_CODE_STALE)
-        word = renew_word(&names, cunei_registry_place(before));
+        tag = renew_tag(&names, cunei_registry_place(before));
     else
-        word = before; /* another thread was faster */
+        tag = before; /* another thread was faster */
     cunei_mutex_unlock(&lock);
     if (hooks.took)
         hooks.took(cunei_clock_read() - begin);
     Py_XDECREF(names.module);
     Py_XDECREF(names.qualname);
-    return word;
+    return tag;
 }

@@ -23,8 +23,9 @@ struct cunei_code_hooks {
     uint32_t (*flags)(PyCodeObject *code, const struct cunei_function *function);
     bool (*is_watched)(PyCodeObject *code); /* its calls are, recorded or not */
     bool (*has_lines)(const struct cunei_function *function);
-    bool (*is_tagged)(PyCodeObject *code); /* recorded, whatever is selected; then … */
-    void (*identified)(PyCodeObject *code, uint32_t id); /* … it has got this id */
+    bool (*is_decorated)(
+        PyCodeObject *code); /* recorded, whatever is selected; then … */
+    void (*set_id)(PyCodeObject *code, uint32_t id); /* … it has got this id */
 
     enum cunei_level (*level)(uint32_t id); /* under a budget; then … */
     void (*levelled)(PyCodeObject *code, enum cunei_level level);
@@ -60,7 +61,7 @@ uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off);
  * Frames of this code may be suspended, or end, with regions open, from now on.  False:
  * it is not recorded, so that its frames have no events.
  */
-bool cunei_code_hear_regions(PyCodeObject *code, PyObject *globals);
+bool cunei_code_enable_regions(PyCodeObject *code, PyObject *globals);
 
 typedef void cunei_code_judge(PyCodeObject *code, uint32_t id,
                               struct cunei_code_state *state, void *context);

@@ -33,9 +33,9 @@
 #define CUNEI_CODE_DEMOTED (UINT64_C(1) << 39)
 
 /* Whether nothing of this code is recorded now: it is not selected, or is demoted. */
-static inline bool cunei_code_is_silent(uint64_t word)
+static inline bool cunei_code_is_silent(uint64_t tag)
 {
-    return word & (CUNEI_CODE_OFF | CUNEI_CODE_DEMOTED) && !(word & CUNEI_CODE_STALE);
+    return tag & (CUNEI_CODE_OFF | CUNEI_CODE_DEMOTED) && !(tag & CUNEI_CODE_STALE);
 }
 
 /* Why a function's events take the cold path. */
@@ -46,7 +46,7 @@ enum cunei_code_flag {
     CUNEI_CODE_RESULT = 8,    /* its return value is recorded */
     CUNEI_CODE_GREENLET = 16, /* when it returns greenlet is imported; may have no id */
     CUNEI_CODE_LINES = 32,    /* its line is recorded where it resumes (line_event.h) */
-    CUNEI_CODE_NAMES = 64,    /* see cunei_process_names; it may have no id */
+    CUNEI_CODE_NAMES = 64,    /* see cunei_process_sets_names; it may have no id */
     CUNEI_CODE_REGIONS = 128, /* its frames may begin regions (probe/user/region.h) */
 };
 

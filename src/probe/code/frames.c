@@ -14,28 +14,28 @@ PyFrameObject *cunei_frames_back(PyFrameObject *frame)
     return back;
 }
 
-uint64_t cunei_frames_word(PyFrameObject *frame, bool is_top)
+uint64_t cunei_frames_tag(PyFrameObject *frame, bool is_top)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
-    bool rests =
-        is_top ? cunei_frame_top_rests(frame, code)
-               : cunei_frame_begins(frame, code) || cunei_frame_rests(frame, code);
-    uint64_t word = rests ? 0 : cunei_code_word(code);
+    bool rests = is_top ? cunei_frame_top_is_suspended(frame, code)
+                        : cunei_frame_is_at_start(frame, code) ||
+                              cunei_frame_is_suspended(frame, code);
+    uint64_t tag = rests ? 0 : cunei_code_tag(code);
 
-    if (word == 0 && !rests) {
+    if (tag == 0 && !rests) {
         PyObject *globals = PyFrame_GetGlobals(frame);
-        word = cunei_code_resolve(code, globals);
+        tag = cunei_code_resolve(code, globals);
         Py_XDECREF(globals);
     }
     Py_DECREF(code);
-    return word;
+    return tag;
 }
 
 bool cunei_frames_top_is_open(void)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
-    bool is_open = !frame || !cunei_frame_begins(frame, code);
+    bool is_open = !frame || !cunei_frame_is_at_start(frame, code);
 
     Py_XDECREF(code);
     Py_XDECREF(frame);
@@ -81,14 +81,14 @@ static bool hear(PyFrameObject *frame, bool generating)
                          ? code->co_flags & (CO_GENERATOR | CO_ASYNC_GENERATOR) &&
                                is_around_block(frame)
                          : code->co_flags & CUNEI_GENERATES;
-    bool is_recorded = !is_passed && cunei_code_hear_regions(code, globals);
+    bool is_recorded = !is_passed && cunei_code_enable_regions(code, globals);
 
     Py_XDECREF(globals);
     Py_DECREF(code);
     return is_recorded;
 }
 
-const void *cunei_frames_hear(bool callers, bool generating)
+const void *cunei_frames_find_recorded(bool callers, bool generating)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     unsigned steps = 0;
@@ -105,7 +105,7 @@ const void *cunei_frames_hear(bool callers, bool generating)
     return found;
 }
 
-size_t cunei_frames_near(const void *frames[CUNEI_FRAMES_NEAR])
+size_t cunei_frames_list_near(const void *frames[CUNEI_FRAMES_NEAR])
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     size_t count = 0;

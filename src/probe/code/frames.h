@@ -17,7 +17,7 @@ PyFrameObject *cunei_frames_back(PyFrameObject *frame);
  * The tag of the frame's code, made at first sight; 0 where there is none, or where the
  * frame is not running: it is suspended, or a signal handler runs before its start.
  */
-uint64_t cunei_frames_word(PyFrameObject *frame, bool is_top);
+uint64_t cunei_frames_tag(PyFrameObject *frame, bool is_top);
 
 /* Whether the start of the frame on top has been told, as far as can be seen. */
 bool cunei_frames_top_is_open(void);
@@ -40,10 +40,10 @@ bool cunei_frames_is_around_block(void);
  * around a block are passed over, and without `generating` all that can be suspended.
  * NULL: there is none.
  */
-const void *cunei_frames_hear(bool callers, bool generating);
+const void *cunei_frames_find_recorded(bool callers, bool generating);
 
 /* Those frames, from the innermost on, and how many there are. */
-size_t cunei_frames_near(const void *frames[CUNEI_FRAMES_NEAR]);
+size_t cunei_frames_list_near(const void *frames[CUNEI_FRAMES_NEAR]);
 
 /* Do `visit` for the code and the globals of each frame of each thread. */
 void cunei_frames_visit_all(void (*visit)(void *context, PyCodeObject *code,

@@ -46,7 +46,7 @@ static void measure(uint64_t now_ns)
     since_ns = 0;
 }
 
-PyObject *cunei_mute_look(uint64_t word, PyObject *disable)
+PyObject *cunei_mute_look(uint64_t tag, PyObject *disable)
 {
     uint64_t now_ns = cunei_clock_ns(CLOCK_MONOTONIC);
 
@@ -60,6 +60,6 @@ PyObject *cunei_mute_look(uint64_t word, PyObject *disable)
                           memory_order_relaxed);
     since_ns = now_ns;
     cunei_mute_left = 1;
-    cunei_code_mute(word);
+    cunei_code_mute(tag);
     return Py_NewRef(disable);
 }

@@ -20,14 +20,14 @@ extern _Thread_local uint32_t cunei_mute_left
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 /* Look at this one, of a code object with this word: what its callback returns. */
-PyObject *cunei_mute_look(uint64_t word, PyObject *disable);
+PyObject *cunei_mute_look(uint64_t tag, PyObject *disable);
 
 /* What the callback of an event that is not recorded returns, a new reference. */
-static inline PyObject *cunei_mute_event(uint64_t word, PyObject *disable)
+static inline PyObject *cunei_mute_event(uint64_t tag, PyObject *disable)
 {
     if (--cunei_mute_left > 0)
         Py_RETURN_NONE;
-    return cunei_mute_look(word, disable);
+    return cunei_mute_look(tag, disable);
 }
 
 #endif

@@ -55,7 +55,7 @@ void cunei_registry_remove(uint32_t place)
 }
 
 /* CPython calls it when the code object is freed, or its tag is removed. */
-static void forget_word(void *extra)
+static void forget_tag(void *extra)
 {
     cunei_registry_remove(cunei_registry_place((uintptr_t)extra));
 }
@@ -87,17 +87,17 @@ uint32_t cunei_registry_add(const struct cunei_entry *entry)
     return place;
 }
 
-int cunei_registry_set_word(PyCodeObject *code, uint64_t word)
+int cunei_registry_set_tag(PyCodeObject *code, uint64_t tag)
 {
-    return cunei_code_extra_set(code, extra_index, word, extra_inline);
+    return cunei_code_extra_set(code, extra_index, tag, extra_inline);
 }
 
 int cunei_registry_init(Py_ssize_t *index, bool *is_inline)
 {
-    const uint64_t probe_word = UINT64_C(0x1234567) << 40;
+    const uint64_t test_tag = UINT64_C(0x1234567) << 40;
 
     if (extra_index < 0)
-        extra_index = PyUnstable_Eval_RequestCodeExtraIndex(forget_word);
+        extra_index = PyUnstable_Eval_RequestCodeExtraIndex(forget_tag);
     if (extra_index < 0) {
         PyErr_SetString(PyExc_RuntimeError, "no place left on code objects");
         return -1;
@@ -105,11 +105,11 @@ int cunei_registry_init(Py_ssize_t *index, bool *is_inline)
     PyCodeObject *code = PyCode_NewEmpty("cunei", "probe", 1);
     if (!code)
         return -1;
-    if (cunei_registry_set_word(code, probe_word) < 0) {
+    if (cunei_registry_set_tag(code, test_tag) < 0) {
         Py_DECREF(code);
         return -1;
     }
-    extra_inline = cunei_code_extra_is_readable(code, extra_index, probe_word);
+    extra_inline = cunei_code_extra_is_readable(code, extra_index, test_tag);
     *is_inline = extra_inline;
     *index = extra_index;
     Py_DECREF(code);
@@ -124,14 +124,14 @@ void cunei_registry_share(void)
 #endif
 }
 
-void cunei_registry_exchange(struct cunei_entry *entry, uint64_t word)
+void cunei_registry_exchange(struct cunei_entry *entry, uint64_t tag)
 {
     entry->stays = true; /* forget_word is called for the old tag */
-    (void)cunei_registry_set_word(entry->code, word);
+    (void)cunei_registry_set_tag(entry->code, tag);
     entry->stays = false;
 }
 
-uint64_t cunei_registry_word(PyCodeObject *code)
+uint64_t cunei_registry_tag(PyCodeObject *code)
 {
     return cunei_code_extra_call(code, extra_index);
 }
@@ -142,6 +142,6 @@ void cunei_registry_clear(void)
         PyCodeObject *code = cunei_registry_at(place)->code;
         /* It cannot fail, for there is a word already. */
         if (code)
-            (void)cunei_registry_set_word(code, 0);
+            (void)cunei_registry_set_tag(code, 0);
     }
 }

@@ -25,11 +25,11 @@ struct cunei_entry {
     uint32_t id;    /* or the next free place */
     uint32_t flags; /* of enum cunei_code_flag */
     bool watched;
-    bool lined;    /* its lines are recorded */
-    bool stays;    /* its tag is being replaced: the entry remains */
-    bool muted;    /* events of it are switched off somewhere */
-    bool followed; /* see cunei_code_follow */
-    bool tagged;   /* the program calls it a region */
+    bool lined;     /* its lines are recorded */
+    bool stays;     /* its tag is being replaced: the entry remains */
+    bool muted;     /* events of it are switched off somewhere */
+    bool followed;  /* see cunei_code_follow */
+    bool decorated; /* the program calls it a region */
     struct cunei_code_state state;
     struct cunei_line_table *table; /* owned; NULL: it needs none */
 };
@@ -50,9 +50,9 @@ void cunei_registry_share(void);
 void cunei_registry_watch_lined(void (*removed)(void));
 
 /* Places are 1 … count, in the lower half of a tag. */
-static inline uint32_t cunei_registry_place(uint64_t word)
+static inline uint32_t cunei_registry_place(uint64_t tag)
 {
-    return (uint32_t)word;
+    return (uint32_t)tag;
 }
 
 uint32_t cunei_registry_count(void);
@@ -65,13 +65,13 @@ uint32_t cunei_registry_add(const struct cunei_entry *entry);
 void cunei_registry_remove(uint32_t place);
 
 /* The tag of a code object, stale or not; 0: it has none. */
-uint64_t cunei_registry_word(PyCodeObject *code);
+uint64_t cunei_registry_tag(PyCodeObject *code);
 
 /* Set the tag of a code object, 0: none.  -1 with an exception set. */
-int cunei_registry_set_word(PyCodeObject *code, uint64_t word);
+int cunei_registry_set_tag(PyCodeObject *code, uint64_t tag);
 
 /* Replace the tag of a code object that has an entry, and so a tag: cannot fail. */
-void cunei_registry_exchange(struct cunei_entry *entry, uint64_t word);
+void cunei_registry_exchange(struct cunei_entry *entry, uint64_t tag);
 
 /* Remove all tags, and so all entries; with the world stopped. */
 void cunei_registry_clear(void);

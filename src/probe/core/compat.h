@@ -238,7 +238,7 @@ static inline bool cunei_compat_hold_collections(void)
 #endif
 }
 
-static inline void cunei_compat_let_collections(bool were_enabled)
+static inline void cunei_compat_release_collections(bool were_enabled)
 {
 #if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
     if (were_enabled)

@@ -87,7 +87,8 @@ static inline bool cunei_frame_is_readable(void)
  * garbage collection or the handler of a signal, is done there before the start is
  * told.
  */
-static inline bool cunei_frame_begins(PyFrameObject *frame, const PyCodeObject *code)
+static inline bool cunei_frame_is_at_start(PyFrameObject *frame,
+                                           const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030d0000
     /* Instructions have two bytes. */
@@ -144,7 +145,7 @@ static inline bool cunei_frame_yields(PyCodeObject *code, int offset)
  * running then.  An exception that is thrown into it goes to the generator it delegates
  * to first, and meanwhile its frame stands below that one's all the same.
  */
-static inline bool cunei_frame_rests(PyFrameObject *frame, PyCodeObject *code)
+static inline bool cunei_frame_is_suspended(PyFrameObject *frame, PyCodeObject *code)
 {
     if (!(code->co_flags & CUNEI_GENERATES))
         return false;
@@ -163,14 +164,15 @@ static inline bool cunei_frame_rests(PyFrameObject *frame, PyCodeObject *code)
 }
 
 /* The same for one on top: before 3.12 an event may come when it is not its turn. */
-static inline bool cunei_frame_top_rests(PyFrameObject *frame, PyCodeObject *code)
+static inline bool cunei_frame_top_is_suspended(PyFrameObject *frame,
+                                                PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030c0000
     (void)frame;
     (void)code;
     return false;
 #else
-    return cunei_frame_rests(frame, code) &&
+    return cunei_frame_is_suspended(frame, code) &&
            !cunei_compat_311_is_ending(cunei_compat_311_frame_of(frame));
 #endif
 }

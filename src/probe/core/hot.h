@@ -35,17 +35,16 @@
  * that has room.  `has_counter` is cunei_clock_has_counter: in another library, and
  * asked each time, it took 10 ns of a call.
  */
-static inline bool cunei_hot_put(uint64_t word, enum cunei_phase phase,
-                                 bool has_counter)
+static inline bool cunei_hot_put(uint64_t tag, enum cunei_phase phase, bool has_counter)
 {
     uint64_t now = CUNEI_LIKELY(has_counter) ? cunei_clock_counter()
                                              : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
 
-    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
+    if (!CUNEI_LIKELY(tag > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
         return false;
     /* The word's upper bits and the time's lower ones, without two masks. */
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    uint64_t record = ((now ^ tag) & CUNEI_TIME_MASK) ^ tag;
     cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
     return true;
 }

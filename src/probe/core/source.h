@@ -27,12 +27,12 @@ struct cunei_source;
 
 /* What a recording asks its source for. */
 struct cunei_source_config {
-    bool is_selective; /* events are switched on for single functions, by `select` */
-    bool has_patterns; /* some functions may be left out */
-    bool has_budget;   /* a budget switches the events of functions, by `set_level` */
-    bool only_tagged;  /* `select` names all functions: there are none to discover */
-    bool c_calls;      /* record calls of C functions */
-    bool lines;        /* record the lines of some functions */
+    bool is_selective;   /* events are switched on for single functions, by `select` */
+    bool has_patterns;   /* some functions may be left out */
+    bool has_budget;     /* a budget switches the events of functions, by `set_level` */
+    bool only_decorated; /* `select` names all functions: there are none to discover */
+    bool c_calls;        /* record calls of C functions */
+    bool lines;          /* record the lines of some functions */
 };
 
 /* Those from `pause_all` on may be NULL: then there is nothing to do. */
@@ -76,7 +76,7 @@ struct cunei_source_methods {
      * The program has decorated a function whose calls are recorded even if no others
      * are; errors are ignored.  NULL: it is found like any other.
      */
-    void (*add_tagged)(struct cunei_source *source, PyCodeObject *code);
+    void (*add_decorated)(struct cunei_source *source, PyCodeObject *code);
 
     /*
      * Have fewer of the events of a code object, or all of them again.  Where calls are
@@ -120,7 +120,8 @@ struct cunei_source_setup {
 /* The descriptor of a source. */
 struct cunei_source_kind {
     enum cunei_instrumenter instrumenter; /* has its name, and what it gives */
-    bool only_tagged; /* it records no function but those the program has decorated */
+    bool
+        only_decorated; /* it records no function but those the program has decorated */
     const struct cunei_source_methods *methods;
 
     /* NULL with an exception set. */

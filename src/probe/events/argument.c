@@ -43,7 +43,7 @@ uint32_t cunei_argument_flags(const struct cunei_function *function)
 }
 
 /* One event; `name` may be NULL. */
-static void write_value(PyCodeObject *code, uint64_t word, enum cunei_phase phase,
+static void write_value(PyCodeObject *code, uint64_t tag, enum cunei_phase phase,
                         uint32_t index, PyObject *name, PyObject *value)
 {
     /* It stays where it is, but the recording may end while the value is looked at. */
@@ -59,15 +59,15 @@ static void write_value(PyCodeObject *code, uint64_t word, enum cunei_phase phas
     if (name)
         text[length++] = '=';
     length += cunei_value_text_format(value, session->full_repr, text + length, max);
-    if (cunei_code_word(code) == word) {
+    if (cunei_code_tag(code) == tag) {
         uint64_t words[] = {cunei_record(0, CUNEI_CLASS_ARGUMENT, phase),
-                            cunei_code_id(word) | (uint64_t)index << 32, name_length};
+                            cunei_code_id(tag) | (uint64_t)index << 32, name_length};
         cunei_write_text(words, 3, text, length, true);
     }
     free(text);
 }
 
-void cunei_argument_write(PyCodeObject *code, uint64_t word)
+void cunei_argument_write(PyCodeObject *code, uint64_t tag)
 {
     int count = code->co_argcount + code->co_kwonlyargcount +
                 !!(code->co_flags & CO_VARARGS) + !!(code->co_flags & CO_VARKEYWORDS);
@@ -77,8 +77,8 @@ void cunei_argument_write(PyCodeObject *code, uint64_t word)
     for (int i = 0; frame && names && i < count && i < PyTuple_GET_SIZE(names); i++) {
         PyObject *name = PyTuple_GET_ITEM(names, i);
         PyObject *value = PyFrame_GetVar(frame, name);
-        if (value && cunei_code_word(code) == word)
-            write_value(code, word, CUNEI_PHASE_ENTER, (uint32_t)i, name, value);
+        if (value && cunei_code_tag(code) == tag)
+            write_value(code, tag, CUNEI_PHASE_ENTER, (uint32_t)i, name, value);
         PyErr_Clear();
         Py_XDECREF(value);
     }
@@ -87,7 +87,7 @@ void cunei_argument_write(PyCodeObject *code, uint64_t word)
     Py_XDECREF(frame);
 }
 
-void cunei_argument_write_result(PyCodeObject *code, uint64_t word, PyObject *value)
+void cunei_argument_write_result(PyCodeObject *code, uint64_t tag, PyObject *value)
 {
-    write_value(code, word, CUNEI_PHASE_LEAVE, 0, NULL, value);
+    write_value(code, tag, CUNEI_PHASE_LEAVE, 0, NULL, value);
 }

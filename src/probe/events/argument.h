@@ -27,7 +27,7 @@ uint32_t cunei_argument_flags(const struct cunei_function *function);
  * its code object, and is another one afterwards if the program's code was run and has
  * ended the recording.
  */
-void cunei_argument_write(PyCodeObject *code, uint64_t word);
-void cunei_argument_write_result(PyCodeObject *code, uint64_t word, PyObject *value);
+void cunei_argument_write(PyCodeObject *code, uint64_t tag);
+void cunei_argument_write_result(PyCodeObject *code, uint64_t tag, PyObject *value);
 
 #endif

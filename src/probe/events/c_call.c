@@ -31,7 +31,7 @@ static bool extra_inline;
 static bool reads_frames; /* what a frame object says of its frame can be believed */
 static const PyObject *missing;
 static PyObject *disable;
-static vectorcallfunc told_call, told_return;
+static vectorcallfunc hook_call, hook_return;
 
 void cunei_c_call_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
                        PyObject *switch_off)
@@ -40,8 +40,8 @@ void cunei_c_call_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
     extra_index = index;
     extra_inline = is_inline;
     missing = no_argument;
-    told_call = cunei_c_call_on_call();
-    told_return = cunei_c_call_on_return();
+    hook_call = cunei_c_call_on_call();
+    hook_return = cunei_c_call_on_return();
 }
 
 void cunei_c_call_reset(void)
@@ -94,20 +94,20 @@ static inline bool is_common(const PyTypeObject *type)
     return type == &PyFunction_Type || type == &PyType_Type || type == &PyMethod_Type;
 }
 
-static inline bool is_valid(uint64_t word, const PyTypeObject *owner)
+static inline bool is_valid(uint64_t tag, const PyTypeObject *owner)
 {
-    return word & CUNEI_CTHREAD_EVER ||
-           (uint32_t)word == cunei_compat_type_version(owner);
+    return tag & CUNEI_C_CALL_FOREVER ||
+           (uint32_t)tag == cunei_compat_type_version(owner);
 }
 
 /* The bits that a word has besides its version; 0: there is no id. */
-static uint64_t word_of(uint32_t id, bool off, enum cunei_c_function_life life)
+static uint64_t tag_of(uint32_t id, bool off, enum cunei_c_function_life life)
 {
-    uint64_t ever = life == CUNEI_CFUNCTION_EVER ? CUNEI_CTHREAD_EVER : 0;
+    uint64_t ever = life == CUNEI_C_FUNCTION_FOREVER ? CUNEI_C_CALL_FOREVER : 0;
 
     if (id == 0 && !off)
         return 0;
-    if (id >= CUNEI_FUNCTION_CLASS_END || life == CUNEI_CFUNCTION_TEXT)
+    if (id >= CUNEI_FUNCTION_CLASS_END || life == CUNEI_C_FUNCTION_BY_TEXT)
         return CUNEI_CODE_COLD | ever;
     if (off)
         return CUNEI_CODE_OFF | ever;
@@ -126,19 +126,19 @@ static struct cunei_c_call_thread_known resolve(struct cunei_c_call_thread *thre
     enum cunei_c_function_life life;
     bool off = false;
 
-    if (known.word && is_valid(known.word, function->owner) &&
+    if (known.tag && is_valid(known.tag, function->owner) &&
         (!known.text || cunei_c_function_has_text(function, known.text)))
         return known;
     known = (struct cunei_c_call_thread_known){.method = function->method,
                                                .owner = function->owner};
     known.id = cunei_c_function_define(function, &off, &life);
-    known.word = word_of(known.id, off, life);
-    if (known.word == 0 || life == CUNEI_CFUNCTION_ONCE)
+    known.tag = tag_of(known.id, off, life);
+    if (known.tag == 0 || life == CUNEI_C_FUNCTION_ONCE)
         return known;
-    known.word |= cunei_compat_type_version(function->owner);
-    if (life == CUNEI_CFUNCTION_TEXT)
+    known.tag |= cunei_compat_type_version(function->owner);
+    if (life == CUNEI_C_FUNCTION_BY_TEXT)
         known.text = cunei_c_function_text(function);
-    if (known.text || life != CUNEI_CFUNCTION_TEXT)
+    if (known.text || life != CUNEI_C_FUNCTION_BY_TEXT)
         cunei_c_call_thread_add(thread, &known);
     return known;
 }
@@ -154,7 +154,7 @@ static void write_event(uint32_t id, enum cunei_phase phase)
 
 static bool is_off(const struct cunei_c_call_thread_known *known)
 {
-    return known->word && !known->id;
+    return known->tag && !known->id;
 }
 
 static void enter_cold(const struct cunei_c_function *function)
@@ -169,14 +169,14 @@ static void enter_cold(const struct cunei_c_function *function)
         return;
     struct cunei_c_call_thread_open open = {
         .frame = cunei_frame_running(PyThreadState_Get()),
-        .word = known.id < CUNEI_FUNCTION_CLASS_END
-                    ? (uint64_t)known.id << CUNEI_CLASS_SHIFT
-                    : known.id,
+        .tag = known.id < CUNEI_FUNCTION_CLASS_END
+                   ? (uint64_t)known.id << CUNEI_CLASS_SHIFT
+                   : known.id,
     };
     /* The stack that this may begin a packet with is the one before the call. */
-    if (known.word)
+    if (known.tag)
         write_event(known.id, CUNEI_PHASE_ENTER);
-    if (!known.word || !cunei_c_call_thread_push(thread, &open))
+    if (!known.tag || !cunei_c_call_thread_push(thread, &open))
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
 }
 
@@ -185,10 +185,10 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
     PyCodeObject *code = (PyCodeObject *)args[0];
     struct cunei_c_function function = {.callable = args[2]};
     struct cunei_cold_event event = cunei_process_begin_event(code);
-    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
-    if (word && !(word & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
+    uint64_t tag = cunei_code_resolve(code, cunei_frames_globals());
+    if (tag && !(tag & CUNEI_CODE_OFF) && find_function(args[2], args[3], &function))
         enter_cold(&function);
-    if (word & CUNEI_CODE_WATCHED && args[3])
+    if (tag & CUNEI_CODE_WATCHED && args[3])
         cunei_process_call(code, args[2], args[3]);
     cunei_cold_event_end(&event);
     Py_RETURN_NONE;
@@ -196,8 +196,8 @@ static __attribute__((noinline, cold)) PyObject *call_cold(PyObject *const *args
 
 static uint32_t id_of(const struct cunei_c_call_thread_open *open)
 {
-    return open->word > CUNEI_TIME_MASK ? cunei_record_class(open->word)
-                                        : (uint32_t)open->word;
+    return open->tag > CUNEI_TIME_MASK ? cunei_record_class(open->tag)
+                                       : (uint32_t)open->tag;
 }
 
 /* What stands above it belongs to another greenlet of this thread. */
@@ -308,21 +308,21 @@ static inline __attribute__((always_inline)) PyObject *enter_hot(
 {
     const void *frame = cunei_frame_running(PyThreadState_GetUnchecked());
     struct cunei_c_call_thread *thread = cunei_c_call_thread_own;
-    uint64_t word =
-        cunei_c_call_thread_find(thread, function->method, function->owner)->word;
+    uint64_t tag =
+        cunei_c_call_thread_find(thread, function->method, function->owner)->tag;
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
     struct cunei_c_call_thread_open *top = thread->top + 1;
 
-    if (!CUNEI_LIKELY(is_current(thread) && is_valid(word, function->owner)))
+    if (!CUNEI_LIKELY(is_current(thread) && is_valid(tag, function->owner)))
         return call_cold(args);
-    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK && top <= thread->last &&
+    if (!CUNEI_LIKELY(tag > CUNEI_TIME_MASK && top <= thread->last &&
                       cunei_stream_has_room(stream, now, 1)))
-        return word & CUNEI_CODE_OFF ? Py_NewRef(Py_None) : call_cold(args);
+        return tag & CUNEI_CODE_OFF ? Py_NewRef(Py_None) : call_cold(args);
     top->frame = frame;
-    top->word = word;
+    top->tag = tag;
     thread->top = top;
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    uint64_t record = ((now ^ tag) & CUNEI_TIME_MASK) ^ tag;
     cunei_stream_put(stream, now,
                      record | (uint64_t)CUNEI_PHASE_ENTER << CUNEI_PHASE_SHIFT);
     Py_RETURN_NONE;
@@ -351,11 +351,11 @@ static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const 
                       Py_IS_TYPE(args[0], &PyCode_Type)))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t code_word = is_inline ? cunei_code_extra_inline(code, extra_index)
-                                   : cunei_code_extra_call(code, extra_index);
-    if (!CUNEI_LIKELY(code_word && !(code_word & SPECIAL)))
-        return !CUNEI_COMPAT_HAS_GIL && (code_word & SPECIAL) == CUNEI_CODE_OFF
-                   ? cunei_mute_event(code_word, disable)
+    uint64_t code_tag = is_inline ? cunei_code_extra_inline(code, extra_index)
+                                  : cunei_code_extra_call(code, extra_index);
+    if (!CUNEI_LIKELY(code_tag && !(code_tag & SPECIAL)))
+        return !CUNEI_COMPAT_HAS_GIL && (code_tag & SPECIAL) == CUNEI_CODE_OFF
+                   ? cunei_mute_event(code_tag, disable)
                    : call_cold(args);
     PyTypeObject *type = Py_TYPE(args[2]);
     if (is_common(type))
@@ -385,13 +385,13 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
     struct cunei_c_call_thread_open *top = thread->top;
     uint64_t now = counter ? cunei_clock_counter() : cunei_clock_ns(CLOCK_MONOTONIC);
     struct cunei_stream *stream = cunei_stream_own;
-    uint64_t word = top->word;
+    uint64_t tag = top->tag;
 
     if (!CUNEI_LIKELY(top->frame == frame && is_current(thread) &&
-                      word > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
+                      tag > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
         return end_cold(args, false);
     thread->top = top - 1;
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    uint64_t record = ((now ^ tag) & CUNEI_TIME_MASK) ^ tag;
     cunei_stream_put(stream, now,
                      record | (uint64_t)CUNEI_PHASE_LEAVE << CUNEI_PHASE_SHIFT);
     Py_RETURN_NONE;
@@ -452,16 +452,16 @@ void cunei_c_call_enter(PyCodeObject *code, PyObject *callable)
     if (cunei_c_call_is_inside(frame))
         cunei_c_call_close(frame);
     /* Code that has a word for other reasons than to be recorded. */
-    uint64_t word = extra_inline ? cunei_code_extra_inline(code, extra_index)
-                                 : cunei_code_extra_call(code, extra_index);
-    if (word & CUNEI_CODE_COLD && cunei_code_id(word) == 0)
+    uint64_t tag = extra_inline ? cunei_code_extra_inline(code, extra_index)
+                                : cunei_code_extra_call(code, extra_index);
+    if (tag & CUNEI_CODE_COLD && cunei_code_id(tag) == 0)
         return;
-    Py_DECREF(told_call(NULL, args, 4, NULL));
+    Py_DECREF(hook_call(NULL, args, 4, NULL));
 }
 
 void cunei_c_call_leave(PyCodeObject *code, PyObject *callable, bool raises)
 {
     PyObject *args[] = {(PyObject *)code, Py_None, callable, Py_None};
 
-    Py_DECREF((raises ? on_raise : told_return)(NULL, args, 4, NULL));
+    Py_DECREF((raises ? on_raise : hook_return)(NULL, args, 4, NULL));
 }

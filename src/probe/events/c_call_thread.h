@@ -20,17 +20,17 @@
 struct cunei_c_call_thread_known {
     const PyMethodDef *method; /* NULL: the place is free */
     const PyTypeObject *owner;
-    uint64_t word;
+    uint64_t tag;
     uint32_t id;
     char *text; /* owned: what it must say of itself; NULL: anything */
 };
 
-#define CUNEI_CTHREAD_EVER (UINT64_C(1) << 34) /* the version makes no difference */
+#define CUNEI_C_CALL_FOREVER (UINT64_C(1) << 34) /* the version makes no difference */
 
 /* A frame and the C function it is in. */
 struct cunei_c_call_thread_open {
     const void *frame;
-    uint64_t word; /* the id where a record has it, or in its lower half */
+    uint64_t tag; /* the id where a record has it, or in its lower half */
 };
 
 struct cunei_c_call_thread {

@@ -127,11 +127,11 @@ static enum cunei_c_function_life life_of(const struct cunei_c_function *functio
     /* Extension modules are never unloaded. */
     bool is_static = dladdr(function->method, &unused) != 0;
     if (is_static && (stays(function->owner) || (named && stays(named))))
-        return CUNEI_CFUNCTION_EVER;
+        return CUNEI_C_FUNCTION_FOREVER;
     /* A type without a version may go, and another one have its address. */
     if (!stays(function->owner) && cunei_compat_type_version(function->owner) == 0)
-        return CUNEI_CFUNCTION_ONCE;
-    return is_static ? CUNEI_CFUNCTION_VERSION : CUNEI_CFUNCTION_TEXT;
+        return CUNEI_C_FUNCTION_ONCE;
+    return is_static ? CUNEI_C_FUNCTION_BY_VERSION : CUNEI_C_FUNCTION_BY_TEXT;
 }
 
 uint32_t cunei_c_function_define(const struct cunei_c_function *function, bool *is_off,

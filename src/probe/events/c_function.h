@@ -26,10 +26,10 @@ struct cunei_c_function {
  * run time may be freed, and others take their place; so may types.
  */
 enum cunei_c_function_life {
-    CUNEI_CFUNCTION_ONCE,
-    CUNEI_CFUNCTION_TEXT,    /* as VERSION, and as long as it has the same text */
-    CUNEI_CFUNCTION_VERSION, /* as long as the owner has the same version */
-    CUNEI_CFUNCTION_EVER,
+    CUNEI_C_FUNCTION_ONCE,
+    CUNEI_C_FUNCTION_BY_TEXT,    /* as VERSION, and as long as it has the same text */
+    CUNEI_C_FUNCTION_BY_VERSION, /* as long as the owner has the same version */
+    CUNEI_C_FUNCTION_FOREVER,
 };
 
 /*

@@ -42,11 +42,11 @@ static uint32_t current_depth(void)
 }
 
 /* The word of the code on top. */
-static uint64_t word_of(PyCodeObject *code)
+static uint64_t tag_of(PyCodeObject *code)
 {
-    uint64_t word = cunei_code_word(code);
+    uint64_t tag = cunei_code_tag(code);
 
-    return word ? word : cunei_code_resolve(code, cunei_frames_globals());
+    return tag ? tag : cunei_code_resolve(code, cunei_frames_globals());
 }
 
 static int offset_of(PyObject *offset)
@@ -57,14 +57,15 @@ static int offset_of(PyObject *offset)
 }
 
 /* module.qualname, without the module for builtins. */
-static size_t copy_type(PyTypeObject *type, char text[CUNEI_FLIGHT_TYPE_MAX + 1])
+static size_t copy_type(PyTypeObject *type,
+                        char text[CUNEI_EXCEPTION_TRACK_TYPE_MAX + 1])
 {
-    const size_t size = CUNEI_FLIGHT_TYPE_MAX + 1;
+    const size_t size = CUNEI_EXCEPTION_TRACK_TYPE_MAX + 1;
     size_t used = 0;
 
     if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
         /* Types of C are called module.name, but for the builtins. */
-        used = strnlen(type->tp_name, CUNEI_FLIGHT_TYPE_MAX);
+        used = strnlen(type->tp_name, CUNEI_EXCEPTION_TRACK_TYPE_MAX);
         memcpy(text, type->tp_name, used);
         return used;
     }
@@ -85,31 +86,33 @@ static size_t copy_type(PyTypeObject *type, char text[CUNEI_FLIGHT_TYPE_MAX + 1]
     return used;
 }
 
-void cunei_exception_name(struct cunei_flying *flying, PyTypeObject *type)
+void cunei_exception_name(struct cunei_propagating *propagating, PyTypeObject *type)
 {
-    flying->type_size = copy_type(type, flying->type);
+    propagating->type_size = copy_type(type, propagating->type);
 }
 
-void cunei_exception_write(enum cunei_phase phase, const struct cunei_flying *flying)
+void cunei_exception_write(enum cunei_phase phase,
+                           const struct cunei_propagating *propagating)
 {
-    const struct cunei_exception_track *flight = &flying->flight;
+    const struct cunei_exception_track *track = &propagating->track;
     uint64_t words[] = {
         cunei_record(0, CUNEI_CLASS_EXCEPTION, phase),
-        flight->function | (uint64_t)flight->line << 32,
-        flight->handler | (uint64_t)flight->handler_line << 32,
-        flight->unwound,
+        track->function | (uint64_t)track->line << 32,
+        track->handler | (uint64_t)track->handler_line << 32,
+        track->unwound,
     };
 
-    cunei_write_text(words, 4, flying->type, flying->type_size, true);
+    cunei_write_text(words, 4, propagating->type, propagating->type_size, true);
 }
 
-void cunei_exception_land(struct cunei_exception_tracks *flights,
-                          struct cunei_flying *flying, uint32_t handler, uint32_t line)
+void cunei_exception_caught(struct cunei_exception_tracks *tracks,
+                            struct cunei_propagating *propagating, uint32_t handler,
+                            uint32_t line)
 {
-    flying->flight.handler = handler;
-    flying->flight.handler_line = line;
-    cunei_exception_write(CUNEI_PHASE_LEAVE, flying);
-    cunei_exception_tracks_land(flights, flying);
+    propagating->track.handler = handler;
+    propagating->track.handler_line = line;
+    cunei_exception_write(CUNEI_PHASE_LEAVE, propagating);
+    cunei_exception_tracks_caught(tracks, propagating);
 }
 
 static bool is_group(PyObject *exception)
@@ -136,97 +139,101 @@ bool cunei_exception_ends_thread(PyCodeObject *code, PyObject *globals, uint32_t
     return yes;
 }
 
-static void land_in(struct cunei_exception_tracks *flights, struct cunei_flying *flying,
-                    PyCodeObject *code, PyObject *offset, PyObject *exception)
+static void catch_in(struct cunei_exception_tracks *tracks,
+                     struct cunei_propagating *propagating, PyCodeObject *code,
+                     PyObject *offset, PyObject *exception)
 {
-    struct cunei_exception_track *flight = &flying->flight;
+    struct cunei_exception_track *track = &propagating->track;
 
-    flight->depth = current_depth();
-    if (cunei_exception_ends_thread(code, cunei_frames_globals(), flight->depth)) {
-        cunei_exception_land(flights, flying, 0, CUNEI_EXCEPTION_UNHANDLED);
+    track->depth = current_depth();
+    if (cunei_exception_ends_thread(code, cunei_frames_globals(), track->depth)) {
+        cunei_exception_caught(tracks, propagating, 0, CUNEI_EXCEPTION_UNHANDLED);
         return;
     }
-    uint32_t handler = cunei_code_id(word_of(code));
+    uint32_t handler = cunei_code_id(tag_of(code));
     uint32_t line =
-        handler ? cunei_line_cache_after(&flights->lines, code, offset_of(offset)) : 0;
+        handler ? cunei_line_cache_after(&tracks->lines, code, offset_of(offset)) : 0;
 
     if (is_group(exception)) {
         PyTracebackObject *traceback = traceback_of(exception);
-        flight->traceback = traceback;
+        track->traceback = traceback;
         Py_XDECREF(traceback);
     }
-    cunei_exception_land(flights, flying, handler, line);
+    cunei_exception_caught(tracks, propagating, handler, line);
 }
 
 /* Nobody has taken it, unless another thread has. */
-static void drop(struct cunei_exception_tracks *flights, struct cunei_flying *flying)
+static void drop(struct cunei_exception_tracks *tracks,
+                 struct cunei_propagating *propagating)
 {
-    if (flying->flight.is_shared &&
-        !cunei_exception_track_take(flying->flight.exception, flights))
-        cunei_exception_tracks_remove(flights, flying);
+    if (propagating->track.is_shared &&
+        !cunei_exception_track_remove(propagating->track.exception, tracks))
+        cunei_exception_tracks_remove(tracks, propagating);
     else
-        cunei_exception_land(flights, flying, 0, 0);
+        cunei_exception_caught(tracks, propagating, 0, 0);
 }
 
-static void drop_over(struct cunei_exception_tracks *flights, uint32_t depth)
+static void drop_finished(struct cunei_exception_tracks *tracks, uint32_t depth)
 {
-    struct cunei_flying *over;
+    struct cunei_propagating *over;
 
-    while ((over = cunei_exception_tracks_find_over(flights, depth)))
-        drop(flights, over);
+    while ((over = cunei_exception_tracks_find_finished(tracks, depth)))
+        drop(tracks, over);
 }
 
 /* Let it fly, in the frame on top. */
-static struct cunei_flying *launch(struct cunei_exception_tracks *flights,
-                                   struct cunei_exception_track *flight,
-                                   PyCodeObject *code, PyObject *exception)
+static struct cunei_propagating *begin_track(struct cunei_exception_tracks *tracks,
+                                             struct cunei_exception_track *track,
+                                             PyCodeObject *code, PyObject *exception)
 {
-    flight->exception = exception;
-    flight->seen_by = code;
-    flight->traceback = NULL;
-    flight->depth = current_depth();
-    flight->is_landed = flight->is_shared = false;
-    flight->is_bare = !has_traceback(exception);
-    drop_over(flights, flight->depth);
-    struct cunei_flying *flying = cunei_exception_tracks_add(flights, flight);
-    cunei_exception_name(flying, Py_TYPE(exception));
-    return flying;
+    track->exception = exception;
+    track->seen_by = code;
+    track->traceback = NULL;
+    track->depth = current_depth();
+    track->is_caught = track->is_shared = false;
+    track->is_bare = !has_traceback(exception);
+    drop_finished(tracks, track->depth);
+    struct cunei_propagating *propagating = cunei_exception_tracks_add(tracks, track);
+    cunei_exception_name(propagating, Py_TYPE(exception));
+    return propagating;
 }
 
-static void begin(struct cunei_exception_tracks *flights, PyCodeObject *code,
+static void begin(struct cunei_exception_tracks *tracks, PyCodeObject *code,
                   PyObject *offset, PyObject *exception)
 {
-    uint64_t word = word_of(code);
-    struct cunei_exception_track flight = {
+    uint64_t tag = tag_of(code);
+    struct cunei_exception_track track = {
         .type = Py_TYPE(exception),
         .raised_by = code,
-        .function = cunei_code_id(word),
+        .function = cunei_code_id(tag),
     };
 
     /* What was known at its address was another: the next one there costs less. */
-    if (cunei_code_is_silent(word)) {
-        (void)cunei_exception_track_take(exception, NULL);
+    if (cunei_code_is_silent(tag)) {
+        (void)cunei_exception_track_remove(exception, NULL);
         return;
     }
     /* So a generator is closed, or let go: nothing went wrong. */
     if (Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
-    flight.line = cunei_line_cache_before(&flights->lines, code, offset_of(offset));
-    cunei_exception_write(CUNEI_PHASE_ENTER, launch(flights, &flight, code, exception));
+    track.line = cunei_line_cache_before(&tracks->lines, code, offset_of(offset));
+    cunei_exception_write(CUNEI_PHASE_ENTER,
+                          begin_track(tracks, &track, code, exception));
 }
 
 /* It goes on from where it was. */
-static struct cunei_flying *go_on(struct cunei_exception_tracks *flights,
-                                  const struct cunei_exception_track *known,
-                                  PyCodeObject *code, PyObject *exception)
+static struct cunei_propagating *go_on(struct cunei_exception_tracks *tracks,
+                                       const struct cunei_exception_track *known,
+                                       PyCodeObject *code, PyObject *exception)
 {
-    struct cunei_exception_track flight = *known;
+    struct cunei_exception_track track = *known;
 
-    (void)cunei_exception_track_take(known->exception, NULL);
-    struct cunei_flying *flying = launch(flights, &flight, code, exception);
-    if (known->is_landed)
-        cunei_exception_write(CUNEI_PHASE_RESUME, flying);
-    return flying;
+    (void)cunei_exception_track_remove(known->exception, NULL);
+    struct cunei_propagating *propagating =
+        begin_track(tracks, &track, code, exception);
+    if (known->is_caught)
+        cunei_exception_write(CUNEI_PHASE_RESUME, propagating);
+    return propagating;
 }
 
 static bool is_of(const PyTracebackObject *traceback, const void *code)
@@ -242,13 +249,13 @@ static bool is_of(const PyTracebackObject *traceback, const void *code)
  * flew, and not another at its address: its traceback has grown from where it was, or
  * was taken back to some frame before that.
  */
-static bool has_flown(const PyTracebackObject *traceback,
-                      const struct cunei_exception_track *flight)
+static bool is_same_track(const PyTracebackObject *traceback,
+                          const struct cunei_exception_track *track)
 {
-    if (is_of(traceback, flight->seen_by))
+    if (is_of(traceback, track->seen_by))
         return true;
     for (int i = 0; traceback && i < TRACEBACK_MAX; i++) {
-        if (is_of(traceback, flight->raised_by))
+        if (is_of(traceback, track->raised_by))
             return true;
         traceback = traceback->tb_next;
     }
@@ -283,46 +290,47 @@ static bool is_returned(PyCodeObject *code, PyObject *offset, PyObject *exceptio
 }
 
 /* With the traceback that it has. */
-static void raise_with(struct cunei_exception_tracks *flights, PyCodeObject *code,
+static void raise_with(struct cunei_exception_tracks *tracks, PyCodeObject *code,
                        PyObject *offset, PyObject *exception,
                        const PyTracebackObject *traceback)
 {
-    bool has_landed = is_consumed(exception); /* first: it may run other code */
-    struct cunei_flying *flying = cunei_exception_tracks_find(flights, exception);
+    bool was_caught = is_consumed(exception); /* first: it may run other code */
+    struct cunei_propagating *propagating =
+        cunei_exception_tracks_find(tracks, exception);
     struct cunei_exception_track known;
 
-    if (has_landed) {
-        if (flying)
-            land_in(flights, flying, code, offset, exception);
+    if (was_caught) {
+        if (propagating)
+            catch_in(tracks, propagating, code, offset, exception);
         return;
     }
     bool is_older = traceback && traceback->tb_next;
-    if (flying && (is_older || flying->flight.is_bare)) {
-        flying->flight.seen_by = code;
-        flying->flight.depth = current_depth();
-        flying->flight.is_bare = !traceback;
+    if (propagating && (is_older || propagating->track.is_bare)) {
+        propagating->track.seen_by = code;
+        propagating->track.depth = current_depth();
+        propagating->track.is_bare = !traceback;
         return;
     }
-    if (flying)
-        drop(flights, flying); /* it died: this is another, or it is raised anew */
+    if (propagating)
+        drop(tracks, propagating); /* it died: this is another, or it is raised anew */
     else if (is_older && cunei_exception_track_look_up(exception, &known) &&
              known.type == Py_TYPE(exception) &&
-             has_flown(traceback->tb_next, &known)) {
-        (void)go_on(flights, &known, code, exception);
+             is_same_track(traceback->tb_next, &known)) {
+        (void)go_on(tracks, &known, code, exception);
         return;
     }
     if (!is_returned(code, offset, exception))
-        begin(flights, code, offset, exception);
+        begin(tracks, code, offset, exception);
 }
 
 void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    if (!flights)
+    if (!tracks)
         return;
     PyTracebackObject *traceback = traceback_of(exception);
-    raise_with(flights, code, offset, exception, traceback);
+    raise_with(tracks, code, offset, exception, traceback);
     Py_XDECREF(traceback);
 }
 
@@ -331,14 +339,14 @@ void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exce
  * again, maybe at the address of one that flew before, and has the traceback of the
  * whole, which lived until then.
  */
-static bool find_whole(const struct cunei_exception_tracks *flights, PyCodeObject *code,
+static bool find_whole(const struct cunei_exception_tracks *tracks, PyCodeObject *code,
                        PyObject *exception, struct cunei_exception_track *whole)
 {
     if (!is_group(exception))
         return false;
     PyTracebackObject *traceback = traceback_of(exception);
     const struct cunei_exception_track *group =
-        traceback ? cunei_exception_tracks_find_group(flights, traceback) : NULL;
+        traceback ? cunei_exception_tracks_find_group(tracks, traceback) : NULL;
     Py_XDECREF(traceback);
     if (!group || group->exception == exception || group->type != Py_TYPE(exception) ||
         group->seen_by != code || group->depth != current_depth())
@@ -350,32 +358,33 @@ static bool find_whole(const struct cunei_exception_tracks *flights, PyCodeObjec
 void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
                                   PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
     struct cunei_exception_track known;
 
-    if (!flights)
+    if (!tracks)
         return;
-    struct cunei_flying *flying = cunei_exception_tracks_find(flights, exception);
-    bool is_rest = find_whole(flights, code, exception, &known);
-    if (flying && !is_rest)
+    struct cunei_propagating *propagating =
+        cunei_exception_tracks_find(tracks, exception);
+    bool is_rest = find_whole(tracks, code, exception, &known);
+    if (propagating && !is_rest)
         return;
-    if (flying)
-        drop(flights, flying); /* it died, and this is at its address */
+    if (propagating)
+        drop(tracks, propagating); /* it died, and this is at its address */
     if (is_rest || (cunei_exception_track_look_up(exception, &known) &&
                     known.type == Py_TYPE(exception)))
-        (void)go_on(flights, &known, code, exception);
+        (void)go_on(tracks, &known, code, exception);
     else
-        begin(flights, code, offset, exception); /* in place of what was taken */
+        begin(tracks, code, offset, exception); /* in place of what was taken */
 }
 
 void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
-    struct cunei_flying *flying =
-        flights ? cunei_exception_tracks_find(flights, exception) : NULL;
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
+    struct cunei_propagating *propagating =
+        tracks ? cunei_exception_tracks_find(tracks, exception) : NULL;
 
-    if (flying)
-        land_in(flights, flying, code, offset, exception);
+    if (propagating)
+        catch_in(tracks, propagating, code, offset, exception);
 }
 
 bool cunei_exception_ends_program(PyCodeObject *code)
@@ -394,74 +403,74 @@ bool cunei_exception_ends_program(PyCodeObject *code)
 
 void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
-    struct cunei_flying *flying =
-        flights ? cunei_exception_tracks_find(flights, exception) : NULL;
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
+    struct cunei_propagating *propagating =
+        tracks ? cunei_exception_tracks_find(tracks, exception) : NULL;
     (void)offset;
 
-    if (!flying)
+    if (!propagating)
         return;
-    struct cunei_exception_track *flight = &flying->flight;
-    bool is_recorded = cunei_code_id(word_of(code)) != 0;
+    struct cunei_exception_track *track = &propagating->track;
+    bool is_recorded = cunei_code_id(tag_of(code)) != 0;
     if (is_recorded) {
-        flight->unwound++;
-        flight->depth = current_depth();
-        flight->is_bare = !has_traceback(exception);
+        track->unwound++;
+        track->depth = current_depth();
+        track->is_bare = !has_traceback(exception);
     }
     /* Below the outermost frame there is nobody left to take it. */
     if (current_depth() <= 1)
-        cunei_exception_land(
-            flights, flying, 0,
+        cunei_exception_caught(
+            tracks, propagating, 0,
             cunei_exception_ends_program(code) ? CUNEI_EXCEPTION_UNHANDLED : 0);
     else if (is_recorded)
-        cunei_exception_tracks_share(flights, flight);
+        cunei_exception_tracks_share(tracks, track);
 }
 
 void cunei_exception_consumed(PyCodeObject *code, int offset, PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
-    struct cunei_flying *flying =
-        flights ? cunei_exception_tracks_find(flights, exception) : NULL;
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
+    struct cunei_propagating *propagating =
+        tracks ? cunei_exception_tracks_find(tracks, exception) : NULL;
 
-    if (!flying)
+    if (!propagating)
         return;
-    uint32_t handler = cunei_code_id(cunei_code_word(code));
-    flying->flight.depth = current_depth() - 1;
-    cunei_exception_land(flights, flying, handler,
-                         handler ? cunei_line_cache_after(&flights->lines, code, offset)
-                                 : 0);
+    uint32_t handler = cunei_code_id(cunei_code_tag(code));
+    propagating->track.depth = current_depth() - 1;
+    cunei_exception_caught(
+        tracks, propagating, handler,
+        handler ? cunei_line_cache_after(&tracks->lines, code, offset) : 0);
 }
 
 void cunei_exception_ended(PyCodeObject *code)
 {
-    const struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    const struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
     const struct cunei_exception_track *last =
-        flights && flights->count ? &flights->items[flights->count - 1].flight : NULL;
+        tracks && tracks->count ? &tracks->items[tracks->count - 1].track : NULL;
 
     /* It has not been taken, so it is alive. */
     if (last && last->seen_by == code && last->depth == current_depth())
         cunei_exception_unwound(code, NULL, (PyObject *)(uintptr_t)last->exception);
 }
 
-void cunei_exception_let_go(PyCodeObject *code, PyObject *exception)
+void cunei_exception_reraised(PyCodeObject *code, PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
     struct cunei_exception_track known;
 
-    if (!flights || cunei_exception_tracks_find(flights, exception) ||
-        !cunei_exception_track_look_up(exception, &known) || !known.is_landed ||
+    if (!tracks || cunei_exception_tracks_find(tracks, exception) ||
+        !cunei_exception_track_look_up(exception, &known) || !known.is_caught ||
         known.type != Py_TYPE(exception))
         return;
-    go_on(flights, &known, code, exception)->flight.unwound +=
-        cunei_code_id(word_of(code)) != 0;
+    go_on(tracks, &known, code, exception)->track.unwound +=
+        cunei_code_id(tag_of(code)) != 0;
 }
 
 void cunei_exception_end(void)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    if (flights)
-        drop_over(flights, 0);
+    if (tracks)
+        drop_finished(tracks, 0);
 }
 
 void cunei_exception_reset(void)

@@ -22,7 +22,7 @@
 #include "wire/event.h"
 
 struct cunei_exception_tracks;
-struct cunei_flying;
+struct cunei_propagating;
 
 /* Before a recording. */
 void cunei_exception_reset(void);
@@ -47,7 +47,7 @@ void cunei_exception_ended(PyCodeObject *code);
  * One comes to the frame on top, and ends that of this code, which may have been told
  * to have taken it: then it has let it go on.  Before the former is told.
  */
-void cunei_exception_let_go(PyCodeObject *code, PyObject *exception);
+void cunei_exception_reraised(PyCodeObject *code, PyObject *exception);
 
 /* The recording ends: nobody has taken what still flies in this thread. */
 void cunei_exception_end(void);
@@ -57,10 +57,12 @@ void cunei_exception_end(void);
  * type's name, write its event, and have it taken by `handler` (0: by nobody in
  * particular).
  */
-void cunei_exception_name(struct cunei_flying *flying, PyTypeObject *type);
-void cunei_exception_write(enum cunei_phase phase, const struct cunei_flying *flying);
-void cunei_exception_land(struct cunei_exception_tracks *flights,
-                          struct cunei_flying *flying, uint32_t handler, uint32_t line);
+void cunei_exception_name(struct cunei_propagating *propagating, PyTypeObject *type);
+void cunei_exception_write(enum cunei_phase phase,
+                           const struct cunei_propagating *propagating);
+void cunei_exception_caught(struct cunei_exception_tracks *tracks,
+                            struct cunei_propagating *propagating, uint32_t handler,
+                            uint32_t line);
 
 /*
  * Whether nobody has taken one that such a frame is told of, as the innermost that is

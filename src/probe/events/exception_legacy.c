@@ -41,7 +41,7 @@ static bool is_of(const PyTracebackObject *traceback, const void *code)
 }
 
 /* Whether the function that it was raised in is below the frame on top. */
-static bool has_flown(const PyTracebackObject *traceback, const void *raised_by)
+static bool is_same_track(const PyTracebackObject *traceback, const void *raised_by)
 {
     traceback = traceback->tb_next;
     for (int i = 0; traceback && i < TRACEBACK_MAX; i++) {
@@ -59,82 +59,83 @@ static const void *object_of(const struct cunei_compat_error *error)
                                                                    : NULL;
 }
 
-static bool is_same(const struct cunei_exception_track *flight,
+static bool is_same(const struct cunei_exception_track *track,
                     const struct cunei_compat_error *error)
 {
     const void *object = object_of(error);
 
-    return flight->type == error->type &&
-           (!flight->object || !object || flight->object == object);
+    return track->type == error->type &&
+           (!track->object || !object || track->object == object);
 }
 
 /* The one that has just ended the frame above. */
-static struct cunei_flying *find_flying(struct cunei_exception_tracks *flights,
-                                        const struct cunei_compat_error *error)
+static struct cunei_propagating *find_flying(struct cunei_exception_tracks *tracks,
+                                             const struct cunei_compat_error *error)
 {
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
-    struct cunei_flying *last =
-        flights->count ? &flights->items[flights->count - 1] : NULL;
+    struct cunei_propagating *last =
+        tracks->count ? &tracks->items[tracks->count - 1] : NULL;
 
-    if (!last || !is_same(&last->flight, error))
+    if (!last || !is_same(&last->track, error))
         return NULL;
     for (int i = 0; traceback && i < ENTRIES_MAX; i++) {
-        if (traceback == last->flight.head)
+        if (traceback == last->track.head)
             return last;
         traceback = traceback->tb_next;
     }
     return NULL;
 }
 
-static struct cunei_flying *launch(struct cunei_exception_tracks *flights,
-                                   const struct cunei_exception_track *flight,
-                                   const struct cunei_compat_error *error,
-                                   enum cunei_phase phase)
+static struct cunei_propagating *begin_track(struct cunei_exception_tracks *tracks,
+                                             const struct cunei_exception_track *track,
+                                             const struct cunei_compat_error *error,
+                                             enum cunei_phase phase)
 {
-    struct cunei_flying *flying = cunei_exception_tracks_add(flights, flight);
+    struct cunei_propagating *propagating = cunei_exception_tracks_add(tracks, track);
 
-    flying->flight.exception = innermost((const PyTracebackObject *)error->traceback);
-    flying->flight.object = object_of(error);
-    flying->flight.is_landed = flying->flight.is_shared = false;
-    cunei_exception_name(flying, (PyTypeObject *)error->type);
-    cunei_exception_write(phase, flying);
-    return flying;
+    propagating->track.exception =
+        innermost((const PyTracebackObject *)error->traceback);
+    propagating->track.object = object_of(error);
+    propagating->track.is_caught = propagating->track.is_shared = false;
+    cunei_exception_name(propagating, (PyTypeObject *)error->type);
+    cunei_exception_write(phase, propagating);
+    return propagating;
 }
 
 /* One that flew before, was kept or thought to be over, and goes on. */
-static struct cunei_flying *go_on(struct cunei_exception_tracks *flights,
-                                  const struct cunei_compat_error *error)
+static struct cunei_propagating *go_on(struct cunei_exception_tracks *tracks,
+                                       const struct cunei_compat_error *error)
 {
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
     const void *key = innermost(traceback);
     struct cunei_exception_track known;
 
     if (key == traceback || !cunei_exception_track_look_up(key, &known) ||
-        !is_same(&known, error) || !has_flown(traceback, known.raised_by))
+        !is_same(&known, error) || !is_same_track(traceback, known.raised_by))
         return NULL;
-    (void)cunei_exception_track_take(key, NULL);
-    return launch(flights, &known, error, CUNEI_PHASE_RESUME);
+    (void)cunei_exception_track_remove(key, NULL);
+    return begin_track(tracks, &known, error, CUNEI_PHASE_RESUME);
 }
 
-static uint32_t line_of(struct cunei_exception_tracks *flights, PyCodeObject *code,
+static uint32_t line_of(struct cunei_exception_tracks *tracks, PyCodeObject *code,
                         const PyTracebackObject *traceback)
 {
-    return cunei_line_cache_before(&flights->lines, code, traceback->tb_lasti);
+    return cunei_line_cache_before(&tracks->lines, code, traceback->tb_lasti);
 }
 
-static struct cunei_flying *begin(struct cunei_exception_tracks *flights,
-                                  PyCodeObject *code, uint32_t function,
-                                  const struct cunei_compat_error *error)
+static struct cunei_propagating *begin(struct cunei_exception_tracks *tracks,
+                                       PyCodeObject *code, uint32_t function,
+                                       const struct cunei_compat_error *error)
 {
-    struct cunei_exception_track flight = {
+    struct cunei_exception_track track = {
         .type = error->type,
         .raised_by = code,
         .function = function,
         .is_stop = is_a(error->type, PyExc_StopIteration),
-        .line = line_of(flights, code, (const PyTracebackObject *)error->traceback),
+        .line = line_of(tracks, code, (const PyTracebackObject *)error->traceback),
     };
 
-    return launch(flights, &flight, error, CUNEI_PHASE_ENTER);
+    return begin_track(tracks, &track, error, CUNEI_PHASE_ENTER);
 }
 
 /* Whether the frame's instruction is one that a StopIteration ends. */
@@ -175,11 +176,11 @@ static uint32_t count_frames(const cunei_compat_311_frame *frame)
 }
 
 /* Who takes it, if it goes no further.  A task keeps what ends its coroutine. */
-static void find_taker(struct cunei_exception_tracks *flights,
-                       struct cunei_exception_track *flight,
+static void find_taker(struct cunei_exception_tracks *tracks,
+                       struct cunei_exception_track *track,
                        cunei_compat_311_frame *below)
 {
-    const PyCodeObject *ended = flight->seen_by;
+    const PyCodeObject *ended = track->seen_by;
     int handler = cunei_compat_311_handler(below);
 
     if (ended && ended->co_flags & CO_COROUTINE &&
@@ -187,124 +188,126 @@ static void find_taker(struct cunei_exception_tracks *flights,
         return;
     if (cunei_exception_ends_thread(below->f_code, below->f_globals,
                                     count_frames(below))) {
-        flight->handler_line = CUNEI_EXCEPTION_UNHANDLED;
+        track->handler_line = CUNEI_EXCEPTION_UNHANDLED;
         return;
     }
-    if (flight->is_stop && iterates(below))
+    if (track->is_stop && iterates(below))
         handler = cunei_compat_311_offset(below);
     if (handler < 0)
         return;
-    flight->handler = cunei_code_id(cunei_code_word(below->f_code));
-    if (flight->handler)
-        flight->handler_line =
-            cunei_line_cache_after(&flights->lines, below->f_code, handler);
+    track->handler = cunei_code_id(cunei_code_tag(below->f_code));
+    if (track->handler)
+        track->handler_line =
+            cunei_line_cache_after(&tracks->lines, below->f_code, handler);
 }
 
-static void land(struct cunei_exception_tracks *flights, struct cunei_flying *flying)
+static void land(struct cunei_exception_tracks *tracks,
+                 struct cunei_propagating *propagating)
 {
-    cunei_exception_land(flights, flying, flying->flight.handler,
-                         flying->flight.handler_line);
+    cunei_exception_caught(tracks, propagating, propagating->track.handler,
+                           propagating->track.handler_line);
 }
 
 /* It has ended a frame: who is next to take it. */
-static void fall(struct cunei_exception_tracks *flights, struct cunei_flying *flying,
-                 PyCodeObject *ended, cunei_compat_311_frame *below, bool is_recorded)
+static void fall(struct cunei_exception_tracks *tracks,
+                 struct cunei_propagating *propagating, PyCodeObject *ended,
+                 cunei_compat_311_frame *below, bool is_recorded)
 {
-    struct cunei_exception_track *flight = &flying->flight;
+    struct cunei_exception_track *track = &propagating->track;
 
-    flight->seen_by = ended;
-    flight->unwound += is_recorded;
-    flight->handler = flight->handler_line = 0;
+    track->seen_by = ended;
+    track->unwound += is_recorded;
+    track->handler = track->handler_line = 0;
     if (below) {
-        find_taker(flights, flight, below);
+        find_taker(tracks, track, below);
         return;
     }
     /* Nobody is left to take it. */
     if (cunei_exception_ends_program(ended))
-        flight->handler_line = CUNEI_EXCEPTION_UNHANDLED;
-    land(flights, flying);
+        track->handler_line = CUNEI_EXCEPTION_UNHANDLED;
+    land(tracks, propagating);
 }
 
 void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
-                                    cunei_compat_311_frame *below, uint64_t word,
+                                    cunei_compat_311_frame *below, uint64_t tag,
                                     const struct cunei_compat_error *error)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
-    uint32_t function = cunei_code_id(word);
+    uint32_t function = cunei_code_id(tag);
 
     /* By the former a generator is closed, or let go: nothing went wrong. */
-    if (!flights || !error->type || error->type == PyExc_GeneratorExit ||
+    if (!tracks || !error->type || error->type == PyExc_GeneratorExit ||
         !PyExceptionClass_Check(error->type))
         return;
     /* One that a frame ends by before it has begun is its caller's. */
     if (!traceback || cunei_frame_of(traceback->tb_frame) != frame)
         return;
-    struct cunei_flying *flying = find_flying(flights, error);
-    if (!flying) {
-        cunei_exception_legacy_landed();
-        flying = go_on(flights, error);
+    struct cunei_propagating *propagating = find_flying(tracks, error);
+    if (!propagating) {
+        cunei_exception_legacy_caught();
+        propagating = go_on(tracks, error);
     }
     /* One whose function has no id, for want of space, is told, and counted as lost. */
-    if (!flying && !(word & CUNEI_CODE_OFF))
-        flying = begin(flights, frame->f_code, function, error);
-    if (!flying)
+    if (!propagating && !(tag & CUNEI_CODE_OFF))
+        propagating = begin(tracks, frame->f_code, function, error);
+    if (!propagating)
         return;
     if (is_replaced(frame->f_code, error->type)) {
-        flying->flight.handler = function;
-        flying->flight.handler_line = line_of(flights, frame->f_code, traceback);
-        land(flights, flying);
+        propagating->track.handler = function;
+        propagating->track.handler_line = line_of(tracks, frame->f_code, traceback);
+        land(tracks, propagating);
         return;
     }
-    flying->flight.head = traceback;
-    fall(flights, flying, frame->f_code, below, function != 0);
+    propagating->track.head = traceback;
+    fall(tracks, propagating, frame->f_code, below, function != 0);
 }
 
 /* What is thrown into a generator to close it, and what flies already, is known. */
-void cunei_exception_legacy_taken(cunei_compat_311_frame *frame, uint64_t word,
-                                  const struct cunei_compat_error *error, int handler)
+void cunei_exception_legacy_handled(cunei_compat_311_frame *frame, uint64_t tag,
+                                    const struct cunei_compat_error *error, int handler)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
 
-    cunei_exception_legacy_landed();
-    if (!flights || traceback->tb_next || word & CUNEI_CODE_OFF ||
+    cunei_exception_legacy_caught();
+    if (!tracks || traceback->tb_next || tag & CUNEI_CODE_OFF ||
         error->type == PyExc_GeneratorExit || !PyExceptionClass_Check(error->type))
         return;
-    struct cunei_flying *flying =
-        begin(flights, frame->f_code, cunei_code_id(word), error);
-    flying->flight.handler = cunei_code_id(word);
-    flying->flight.handler_line =
-        cunei_line_cache_after(&flights->lines, frame->f_code, handler);
-    land(flights, flying);
+    struct cunei_propagating *propagating =
+        begin(tracks, frame->f_code, cunei_code_id(tag), error);
+    propagating->track.handler = cunei_code_id(tag);
+    propagating->track.handler_line =
+        cunei_line_cache_after(&tracks->lines, frame->f_code, handler);
+    land(tracks, propagating);
 }
 
-void cunei_exception_legacy_let_go(PyCodeObject *code, cunei_compat_311_frame *frame,
-                                   const struct cunei_compat_error *error)
+void cunei_exception_legacy_reraised(PyCodeObject *code, cunei_compat_311_frame *frame,
+                                     const struct cunei_compat_error *error)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    if (!flights || find_flying(flights, error))
+    if (!tracks || find_flying(tracks, error))
         return;
-    cunei_exception_legacy_landed();
-    struct cunei_flying *flying = go_on(flights, error);
-    if (!flying)
+    cunei_exception_legacy_caught();
+    struct cunei_propagating *propagating = go_on(tracks, error);
+    if (!propagating)
         return;
-    struct cunei_exception_track *flight = &flying->flight;
-    flight->head = ((const PyTracebackObject *)error->traceback)->tb_next;
-    flight->unwound += code && cunei_code_id(cunei_code_word(code)) != 0;
-    flight->handler = flight->handler_line = 0;
-    find_taker(flights, flight, frame);
+    struct cunei_exception_track *track = &propagating->track;
+    track->head = ((const PyTracebackObject *)error->traceback)->tb_next;
+    track->unwound += code && cunei_code_id(cunei_code_tag(code)) != 0;
+    track->handler = track->handler_line = 0;
+    find_taker(tracks, track, frame);
 }
 
-void cunei_exception_legacy_fell(PyCodeObject *code, cunei_compat_311_frame *below,
-                                 uint64_t word)
+void cunei_exception_legacy_unwound_unknown(PyCodeObject *code,
+                                            cunei_compat_311_frame *below, uint64_t tag)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    if (flights && flights->count)
-        fall(flights, &flights->items[flights->count - 1], code, below,
-             cunei_code_id(word) != 0);
+    if (tracks && tracks->count)
+        fall(tracks, &tracks->items[tracks->count - 1], code, below,
+             cunei_code_id(tag) != 0);
 }
 
 void cunei_exception_legacy_wait(void)
@@ -315,10 +318,10 @@ void cunei_exception_legacy_wait(void)
         atomic_store(&stream->deadline, stream->last);
 }
 
-void cunei_exception_legacy_landed(void)
+void cunei_exception_legacy_caught(void)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    while (flights && flights->count)
-        land(flights, &flights->items[flights->count - 1]);
+    while (tracks && tracks->count)
+        land(tracks, &tracks->items[tracks->count - 1]);
 }

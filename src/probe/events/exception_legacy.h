@@ -26,29 +26,31 @@
  * yet.  `below` is the frame that called it, or NULL; `word` that of its code.
  */
 void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
-                                    cunei_compat_311_frame *below, uint64_t word,
+                                    cunei_compat_311_frame *below, uint64_t tag,
                                     const struct cunei_compat_error *error);
 
 /* The same for one that the frame takes itself, at `handler` in bytes. */
-void cunei_exception_legacy_taken(cunei_compat_311_frame *frame, uint64_t word,
-                                  const struct cunei_compat_error *error, int handler);
+void cunei_exception_legacy_handled(cunei_compat_311_frame *frame, uint64_t tag,
+                                    const struct cunei_compat_error *error,
+                                    int handler);
 
 /*
  * One comes to the frame on top, that somebody may have been told to have taken: then
  * it goes on.  If it has ended a frame meanwhile, `code` is that one's; else NULL.
  */
-void cunei_exception_legacy_let_go(PyCodeObject *code, cunei_compat_311_frame *frame,
-                                   const struct cunei_compat_error *error);
+void cunei_exception_legacy_reraised(PyCodeObject *code, cunei_compat_311_frame *frame,
+                                     const struct cunei_compat_error *error);
 
 /* The same for one of which it is not known by what: by what flies, if anything. */
-void cunei_exception_legacy_fell(PyCodeObject *code, cunei_compat_311_frame *below,
-                                 uint64_t word);
+void cunei_exception_legacy_unwound_unknown(PyCodeObject *code,
+                                            cunei_compat_311_frame *below,
+                                            uint64_t tag);
 
 /* After that leave: this thread's next event is to come by
- * cunei_exception_legacy_landed. */
+ * cunei_exception_legacy_caught. */
 void cunei_exception_legacy_wait(void);
 
 /* The thread goes on: what was in flight has been taken. */
-void cunei_exception_legacy_landed(void);
+void cunei_exception_legacy_caught(void);
 
 #endif

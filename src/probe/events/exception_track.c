@@ -10,7 +10,7 @@
 #include "probe/core/lock.h"
 #include "probe/core/thread.h"
 
-#define WAYS CUNEI_FLIGHT_WAYS
+#define WAYS CUNEI_EXCEPTION_WAYS
 
 _Thread_local struct cunei_exception_tracks *cunei_exception_tracks_mine;
 struct cunei_exception_track_table cunei_exception_track_table;
@@ -20,7 +20,7 @@ static struct set {
     cunei_mutex lock;
     unsigned next; /* the way to use where none is free */
     struct cunei_exception_track ways[WAYS];
-} sets[1u << CUNEI_FLIGHT_SET_BITS];
+} sets[1u << CUNEI_EXCEPTION_SET_BITS];
 static atomic_uint recordings;
 
 /* Lock held; NULL frees the way. */
@@ -43,116 +43,118 @@ void cunei_exception_tracks_reset(void)
     atomic_fetch_add(&recordings, 1);
 }
 
-static void thread_ends(void *flights)
+static void thread_ends(void *tracks)
 {
     cunei_exception_tracks_mine = NULL;
-    free(flights);
+    free(tracks);
 }
 
-static struct cunei_exception_tracks *new_flights(void)
+static struct cunei_exception_tracks *new_tracks(void)
 {
-    struct cunei_exception_tracks *flights = calloc(1, sizeof(*flights));
+    struct cunei_exception_tracks *tracks = calloc(1, sizeof(*tracks));
 
-    if (flights && !cunei_thread_add_part(flights, thread_ends)) {
-        free(flights);
-        flights = NULL;
+    if (tracks && !cunei_thread_add_part(tracks, thread_ends)) {
+        free(tracks);
+        tracks = NULL;
     }
-    cunei_exception_tracks_mine = flights;
-    return flights;
+    cunei_exception_tracks_mine = tracks;
+    return tracks;
 }
 
 struct cunei_exception_tracks *cunei_exception_tracks_own(void)
 {
-    struct cunei_exception_tracks *flights =
-        cunei_exception_tracks_mine ? cunei_exception_tracks_mine : new_flights();
+    struct cunei_exception_tracks *tracks =
+        cunei_exception_tracks_mine ? cunei_exception_tracks_mine : new_tracks();
     unsigned recording = atomic_load_explicit(&recordings, memory_order_relaxed);
 
-    if (flights && flights->recording != recording) {
-        flights->recording = recording;
-        flights->count = 0;
-        flights->group_count = 0;
+    if (tracks && tracks->recording != recording) {
+        tracks->recording = recording;
+        tracks->count = 0;
+        tracks->group_count = 0;
     }
-    return flights;
+    return tracks;
 }
 
-struct cunei_flying *cunei_exception_tracks_find(struct cunei_exception_tracks *flights,
-                                                 const void *exception)
+struct cunei_propagating *cunei_exception_tracks_find(
+    struct cunei_exception_tracks *tracks, const void *exception)
 {
-    for (size_t i = flights->count; i > 0; i--) {
-        if (flights->items[i - 1].flight.exception == exception)
-            return &flights->items[i - 1];
+    for (size_t i = tracks->count; i > 0; i--) {
+        if (tracks->items[i - 1].track.exception == exception)
+            return &tracks->items[i - 1];
     }
     return NULL;
 }
 
-struct cunei_flying *cunei_exception_tracks_find_over(
-    struct cunei_exception_tracks *flights, uint32_t depth)
+struct cunei_propagating *cunei_exception_tracks_find_finished(
+    struct cunei_exception_tracks *tracks, uint32_t depth)
 {
-    for (size_t i = 0; i < flights->count; i++) {
-        if (flights->items[i].flight.depth >= depth)
-            return &flights->items[i];
+    for (size_t i = 0; i < tracks->count; i++) {
+        if (tracks->items[i].track.depth >= depth)
+            return &tracks->items[i];
     }
-    return flights->count == CUNEI_FLIGHTS_MAX ? &flights->items[0] : NULL;
+    return tracks->count == CUNEI_EXCEPTION_TRACKS_MAX ? &tracks->items[0] : NULL;
 }
 
-struct cunei_flying *cunei_exception_tracks_add(
-    struct cunei_exception_tracks *flights, const struct cunei_exception_track *flight)
+struct cunei_propagating *cunei_exception_tracks_add(
+    struct cunei_exception_tracks *tracks, const struct cunei_exception_track *track)
 {
-    struct cunei_flying *flying = &flights->items[flights->count++];
+    struct cunei_propagating *propagating = &tracks->items[tracks->count++];
 
-    flying->flight = *flight;
+    propagating->track = *track;
     atomic_store_explicit(&cunei_exception_track_table.is_used, true,
                           memory_order_relaxed);
-    return flying;
+    return propagating;
 }
 
-void cunei_exception_tracks_remove(struct cunei_exception_tracks *flights,
-                                   struct cunei_flying *flying)
+void cunei_exception_tracks_remove(struct cunei_exception_tracks *tracks,
+                                   struct cunei_propagating *propagating)
 {
-    size_t index = (size_t)(flying - flights->items);
+    size_t index = (size_t)(propagating - tracks->items);
 
-    flights->count--;
-    memmove(flying, flying + 1, (flights->count - index) * sizeof(*flying));
+    tracks->count--;
+    memmove(propagating, propagating + 1,
+            (tracks->count - index) * sizeof(*propagating));
 }
 
-void cunei_exception_tracks_land(struct cunei_exception_tracks *flights,
-                                 struct cunei_flying *flying)
+void cunei_exception_tracks_caught(struct cunei_exception_tracks *tracks,
+                                   struct cunei_propagating *propagating)
 {
-    flying->flight.is_landed = true;
-    cunei_exception_tracks_share(flights, &flying->flight);
-    if (flying->flight.traceback)
-        flights->groups[flights->group_count++ % CUNEI_FLIGHT_GROUPS] = flying->flight;
-    cunei_exception_tracks_remove(flights, flying);
+    propagating->track.is_caught = true;
+    cunei_exception_tracks_share(tracks, &propagating->track);
+    if (propagating->track.traceback)
+        tracks->groups[tracks->group_count++ % CUNEI_EXCEPTION_GROUPS] =
+            propagating->track;
+    cunei_exception_tracks_remove(tracks, propagating);
 }
 
 const struct cunei_exception_track *cunei_exception_tracks_find_group(
-    const struct cunei_exception_tracks *flights, const void *traceback)
+    const struct cunei_exception_tracks *tracks, const void *traceback)
 {
-    for (unsigned i = 1; i <= CUNEI_FLIGHT_GROUPS && i <= flights->group_count; i++) {
+    for (unsigned i = 1; i <= CUNEI_EXCEPTION_GROUPS && i <= tracks->group_count; i++) {
         const struct cunei_exception_track *group =
-            &flights->groups[(flights->group_count - i) % CUNEI_FLIGHT_GROUPS];
+            &tracks->groups[(tracks->group_count - i) % CUNEI_EXCEPTION_GROUPS];
         if (group->traceback == traceback)
             return group;
     }
     return NULL;
 }
 
-void cunei_exception_tracks_share(struct cunei_exception_tracks *flights,
-                                  struct cunei_exception_track *flight)
+void cunei_exception_tracks_share(struct cunei_exception_tracks *tracks,
+                                  struct cunei_exception_track *track)
 {
-    size_t at = cunei_exception_track_set(flight->exception);
+    size_t at = cunei_exception_track_set(track->exception);
     struct set *set = &sets[at];
 
-    flight->is_shared = true;
-    flight->owner = flights;
+    track->is_shared = true;
+    track->owner = tracks;
     cunei_mutex_lock(&set->lock);
-    size_t way = cunei_exception_track_way_of(at, flight->exception);
+    size_t way = cunei_exception_track_way_of(at, track->exception);
     if (way == WAYS)
         way = cunei_exception_track_way_of(at, NULL);
     if (way == WAYS)
         way = set->next++ % WAYS;
-    set->ways[way] = *flight;
-    set_way(at, way, flight->exception);
+    set->ways[way] = *track;
+    set_way(at, way, track->exception);
     cunei_mutex_unlock(&set->lock);
 }
 
@@ -170,7 +172,7 @@ bool cunei_exception_track_is_known(const void *exception, bool is_group)
 }
 
 bool cunei_exception_track_look_up(const void *exception,
-                                   struct cunei_exception_track *flight)
+                                   struct cunei_exception_track *track)
 {
     size_t at = cunei_exception_track_set(exception);
     struct set *set = &sets[at];
@@ -178,12 +180,12 @@ bool cunei_exception_track_look_up(const void *exception,
     cunei_mutex_lock(&set->lock);
     size_t way = cunei_exception_track_way_of(at, exception);
     if (way < WAYS)
-        *flight = set->ways[way];
+        *track = set->ways[way];
     cunei_mutex_unlock(&set->lock);
     return way < WAYS;
 }
 
-bool cunei_exception_track_take(const void *exception, const void *owner)
+bool cunei_exception_track_remove(const void *exception, const void *owner)
 {
     size_t at = cunei_exception_track_set(exception);
     struct set *set = &sets[at];

@@ -18,7 +18,7 @@
 
 #include "probe/code/line.h"
 
-#define CUNEI_FLIGHT_TYPE_MAX 200u
+#define CUNEI_EXCEPTION_TRACK_TYPE_MAX 200u
 
 struct cunei_exception_track {
     const void *exception;
@@ -39,23 +39,23 @@ struct cunei_exception_track {
     uint32_t handler_line;
     uint32_t unwound; /* frames that it has ended */
     uint32_t depth;   /* of the frame in which it was seen last */
-    bool is_landed;
+    bool is_caught;
     bool is_shared; /* it is in the table */
     bool is_bare;   /* it has no traceback */
 };
 
 /* One that flies; its type's name, because it may be dead when that is told. */
-struct cunei_flying {
-    struct cunei_exception_track flight;
+struct cunei_propagating {
+    struct cunei_exception_track track;
     size_t type_size;
-    char type[CUNEI_FLIGHT_TYPE_MAX + 1];
+    char type[CUNEI_EXCEPTION_TRACK_TYPE_MAX + 1];
 };
 
 /* Exceptions that fly in one thread at once: a destructor may raise while one does. */
-#define CUNEI_FLIGHTS_MAX 8
+#define CUNEI_EXCEPTION_TRACKS_MAX 8
 
 /* Groups that landed: what `except*` leaves of one has its traceback. */
-#define CUNEI_FLIGHT_GROUPS 8u
+#define CUNEI_EXCEPTION_GROUPS 8u
 
 /* Those of a thread.  Private but for `lines`. */
 struct cunei_exception_tracks {
@@ -64,8 +64,9 @@ struct cunei_exception_tracks {
     unsigned group_count; /* of all that landed */
     struct cunei_line_cache lines;
     struct cunei_exception_track
-        groups[CUNEI_FLIGHT_GROUPS];              /* the last ones of them */
-    struct cunei_flying items[CUNEI_FLIGHTS_MAX]; /* in the order of their begin */
+        groups[CUNEI_EXCEPTION_GROUPS]; /* the last ones of them */
+    struct cunei_propagating
+        items[CUNEI_EXCEPTION_TRACKS_MAX]; /* in the order of their begin */
 };
 
 /* Made at the first exception; in the static part of the thread's storage. */
@@ -78,26 +79,27 @@ extern __attribute__((
  * Whose flights are in the table, in sets by their addresses.  They are apart from what
  * is known of them: each exception is looked for.
  */
-#define CUNEI_FLIGHT_SET_BITS 8
-#define CUNEI_FLIGHT_WAYS     4u
+#define CUNEI_EXCEPTION_SET_BITS 8
+#define CUNEI_EXCEPTION_WAYS     4u
 
 extern __attribute__((visibility("hidden"))) struct cunei_exception_track_table {
     atomic_bool is_used; /* one has flown in this recording, in any thread */
-    const void *_Atomic exceptions[1u << CUNEI_FLIGHT_SET_BITS][CUNEI_FLIGHT_WAYS];
+    const void
+        *_Atomic exceptions[1u << CUNEI_EXCEPTION_SET_BITS][CUNEI_EXCEPTION_WAYS];
 } cunei_exception_track_table;
 
 static inline size_t cunei_exception_track_set(const void *exception)
 {
     uint64_t hash = (uint64_t)(uintptr_t)exception * UINT64_C(0x9e3779b97f4a7c15);
-    return hash >> (64 - CUNEI_FLIGHT_SET_BITS);
+    return hash >> (64 - CUNEI_EXCEPTION_SET_BITS);
 }
 
-/* Which of the set's ways `wanted` has; CUNEI_FLIGHT_WAYS: none. */
+/* Which of the set's ways `wanted` has; CUNEI_EXCEPTION_WAYS: none. */
 static inline size_t cunei_exception_track_way_of(size_t set, const void *wanted)
 {
     size_t way = 0;
 
-    while (way < CUNEI_FLIGHT_WAYS &&
+    while (way < CUNEI_EXCEPTION_WAYS &&
            atomic_load_explicit(&cunei_exception_track_table.exceptions[set][way],
                                 memory_order_relaxed) != wanted)
         way++;
@@ -111,35 +113,35 @@ void cunei_exception_tracks_reset(void);
 struct cunei_exception_tracks *cunei_exception_tracks_own(void);
 
 /* The flight of an exception, lent until another begins or ends; NULL: none. */
-struct cunei_flying *cunei_exception_tracks_find(struct cunei_exception_tracks *flights,
-                                                 const void *exception);
+struct cunei_propagating *cunei_exception_tracks_find(
+    struct cunei_exception_tracks *tracks, const void *exception);
 
 /*
  * One that must be over when another begins at `depth`, lent as above: it had come that
  * far already, or there is no room for both.  NULL: none.
  */
-struct cunei_flying *cunei_exception_tracks_find_over(
-    struct cunei_exception_tracks *flights, uint32_t depth);
+struct cunei_propagating *cunei_exception_tracks_find_finished(
+    struct cunei_exception_tracks *tracks, uint32_t depth);
 
 /* Add one, lent as above; there is room. */
-struct cunei_flying *cunei_exception_tracks_add(
-    struct cunei_exception_tracks *flights, const struct cunei_exception_track *flight);
+struct cunei_propagating *cunei_exception_tracks_add(
+    struct cunei_exception_tracks *tracks, const struct cunei_exception_track *track);
 
 /* Put one into the table, for other threads to find. */
-void cunei_exception_tracks_share(struct cunei_exception_tracks *flights,
-                                  struct cunei_exception_track *flight);
+void cunei_exception_tracks_share(struct cunei_exception_tracks *tracks,
+                                  struct cunei_exception_track *track);
 
 /* It has landed: from the list into the table. */
-void cunei_exception_tracks_land(struct cunei_exception_tracks *flights,
-                                 struct cunei_flying *flying);
+void cunei_exception_tracks_caught(struct cunei_exception_tracks *tracks,
+                                   struct cunei_propagating *propagating);
 
 /* The last one that landed with this traceback, lent until another does; or NULL. */
 const struct cunei_exception_track *cunei_exception_tracks_find_group(
-    const struct cunei_exception_tracks *flights, const void *traceback);
+    const struct cunei_exception_tracks *tracks, const void *traceback);
 
 /* Forget it: it is in the hands of another thread. */
-void cunei_exception_tracks_remove(struct cunei_exception_tracks *flights,
-                                   struct cunei_flying *flying);
+void cunei_exception_tracks_remove(struct cunei_exception_tracks *tracks,
+                                   struct cunei_propagating *propagating);
 
 /*
  * Whether it flies in this thread, or has landed somewhere, or one at its address.
@@ -161,14 +163,14 @@ static inline bool cunei_exception_track_may_be_known(const void *exception)
         (cunei_exception_tracks_mine->count | cunei_exception_tracks_mine->group_count))
         return true;
     return cunei_exception_track_way_of(cunei_exception_track_set(exception),
-                                        exception) < CUNEI_FLIGHT_WAYS;
+                                        exception) < CUNEI_EXCEPTION_WAYS;
 }
 
 /* What the table has for an exception; false: nothing. */
 bool cunei_exception_track_look_up(const void *exception,
-                                   struct cunei_exception_track *flight);
+                                   struct cunei_exception_track *track);
 
 /* Take it out of the table; false: it is not there, or not the owner's (NULL: any). */
-bool cunei_exception_track_take(const void *exception, const void *owner);
+bool cunei_exception_track_remove(const void *exception, const void *owner);
 
 #endif

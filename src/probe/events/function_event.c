@@ -15,8 +15,8 @@
 #include "probe/events/open_stack.h"
 #include "probe/events/process.h"
 #include "probe/events/task.h"
+#include "probe/user/decorated.h"
 #include "probe/user/region.h"
-#include "probe/user/tag.h"
 #include "rt/recorder.h"
 
 uint32_t cunei_function_event_flags(PyCodeObject *code,
@@ -28,40 +28,40 @@ uint32_t cunei_function_event_flags(PyCodeObject *code,
         flags |= CUNEI_CODE_COROUTINE;
     if (cunei_greenlet_is_module(function->module, function->qualname))
         flags |= CUNEI_CODE_GREENLET;
-    if (cunei_process_names(code))
+    if (cunei_process_sets_names(code))
         flags |= CUNEI_CODE_NAMES;
     return flags;
 }
 
-uint64_t cunei_function_event_word(PyCodeObject *code)
+uint64_t cunei_function_event_tag(PyCodeObject *code)
 {
     /* Its frame is the one that runs, so that one's globals name the module. */
-    uint64_t word = cunei_code_resolve(code, cunei_frames_globals());
+    uint64_t tag = cunei_code_resolve(code, cunei_frames_globals());
 
-    if (word == 0)
+    if (tag == 0)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
-    return word;
+    return tag;
 }
 
 /* The frame on top is open now: what follows on its begin, or on its going on. */
-static void told_begin(uint32_t flags, enum cunei_phase phase)
+static void frame_opened(uint32_t flags, enum cunei_phase phase)
 {
     cunei_frame_opened();
     if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_RESUME)
         cunei_region_frame_resumes();
     else if (flags & CUNEI_CODE_REGIONS)
         cunei_region_frame_begins();
-    cunei_tag_tell();
+    cunei_decorated_write();
 }
 
-void cunei_function_event_write(PyCodeObject *code, uint64_t word,
+void cunei_function_event_write(PyCodeObject *code, uint64_t tag,
                                 enum cunei_phase phase, PyObject *value)
 {
-    uint32_t id = cunei_code_id(word), flags = cunei_code_flags(word);
+    uint32_t id = cunei_code_id(tag), flags = cunei_code_flags(tag);
 
     if (flags & CUNEI_CODE_RESULT && phase == CUNEI_PHASE_LEAVE && value) {
-        cunei_argument_write_result(code, word, value);
-        if (cunei_code_word(code) != word)
+        cunei_argument_write_result(code, tag, value);
+        if (cunei_code_tag(code) != tag)
             return;
     }
     if (flags & CUNEI_CODE_REGIONS && phase == CUNEI_PHASE_YIELD)
@@ -77,31 +77,31 @@ void cunei_function_event_write(PyCodeObject *code, uint64_t word,
     if (flags & CUNEI_CODE_NAMES)
         cunei_process_frame(code, phase == CUNEI_PHASE_ENTER);
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
-        told_begin(flags, phase);
+        frame_opened(flags, phase);
     if (flags & CUNEI_CODE_ARGUMENTS && phase == CUNEI_PHASE_ENTER)
-        cunei_argument_write(code, word);
+        cunei_argument_write(code, tag);
 }
 
-void cunei_function_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+void cunei_function_event_unwind(PyCodeObject *code, uint64_t tag, const void *type,
                                  PyObject *offset, PyObject *exception)
 {
-    uint32_t id = cunei_code_id(word);
+    uint32_t id = cunei_code_id(tag);
     bool closes = code->co_flags & CO_ASYNC_GENERATOR && type == PyExc_GeneratorExit;
     uint64_t run = 0;
 
-    if (word == 0)
+    if (tag == 0)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION); /* the second of the two */
     if (id) {
         cunei_c_call_unwind();
         run = cunei_open_stack_run(id);
-        if (cunei_code_flags(word) & CUNEI_CODE_COROUTINE)
+        if (cunei_code_flags(tag) & CUNEI_CODE_COROUTINE)
             cunei_task_unwind();
     }
     if (exception)
         cunei_exception_unwound(code, offset, exception);
     if (id)
         cunei_write_unwind(id, closes ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_ENTER, run);
-    if (cunei_code_flags(word) & CUNEI_CODE_REGIONS)
+    if (cunei_code_flags(tag) & CUNEI_CODE_REGIONS)
         cunei_region_frame_ends(code);
 }
 

@@ -20,20 +20,20 @@ uint32_t cunei_function_event_flags(PyCodeObject *code,
                                     const struct cunei_function *function);
 
 /* The code's word, made at first sight; 0: there is none, and the event is lost. */
-uint64_t cunei_function_event_word(PyCodeObject *code);
+uint64_t cunei_function_event_tag(PyCodeObject *code);
 
 /*
  * Write the event of a function with this word, and what else its flags ask for:
  * `value` is what it returns or yields, NULL where it does neither.
  */
-void cunei_function_event_write(PyCodeObject *code, uint64_t word,
+void cunei_function_event_write(PyCodeObject *code, uint64_t tag,
                                 enum cunei_phase phase, PyObject *value);
 
 /*
  * Write that a frame of the function ends by an exception of this type, and its leave.
  * The exception itself is told of, too, if there is one.
  */
-void cunei_function_event_unwind(PyCodeObject *code, uint64_t word, const void *type,
+void cunei_function_event_unwind(PyCodeObject *code, uint64_t tag, const void *type,
                                  PyObject *offset, PyObject *exception);
 
 /* Whether this is the first frame of __main__. */

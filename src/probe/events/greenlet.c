@@ -83,11 +83,11 @@ size_t cunei_greenlet_stack(bool top_is_open, uint32_t *functions, size_t max,
 {
     if (!origin)
         return cunei_open_stack(top_is_open, functions, max, omitted);
-    const void *runs = cunei_region_pretend(origin);
+    const void *runs = cunei_region_set_greenlet(origin);
     bool collects = cunei_compat_hold_collections();
     size_t count = cunei_open_stack_of(frame_of(origin), functions, max, omitted);
-    cunei_compat_let_collections(collects);
-    (void)cunei_region_pretend(runs);
+    cunei_compat_release_collections(collects);
+    (void)cunei_region_set_greenlet(runs);
     return count;
 }
 

@@ -31,7 +31,7 @@ void cunei_line_event_choose(const struct cunei_record_env *session)
 }
 
 /* A function that is written in C has neither a file nor lines. */
-bool cunei_line_event_wants(const struct cunei_function *function)
+bool cunei_line_event_is_selected(const struct cunei_function *function)
 {
     return chosen && chosen->lines.count && function->file[0] &&
            cunei_patterns_include(&chosen->lines, function->module, function->qualname,
@@ -80,28 +80,28 @@ static void write_line(PyCodeObject *code, uint32_t id, enum cunei_phase phase,
 }
 
 /* What the hot path leaves undone. */
-static __attribute__((noinline, cold)) void tell_line(PyCodeObject *code, int line,
-                                                      enum cunei_phase phase)
+static __attribute__((noinline, cold)) void record_line(PyCodeObject *code, int line,
+                                                        enum cunei_phase phase)
 {
     struct cunei_cold_event event = cunei_process_begin_event(code);
-    uint64_t word = cunei_function_event_word(code);
-    if (word && !(word & CUNEI_CODE_OFF))
-        write_line(code, cunei_code_id(word), phase, line);
+    uint64_t tag = cunei_function_event_tag(code);
+    if (tag && !(tag & CUNEI_CODE_OFF))
+        write_line(code, cunei_code_id(tag), phase, line);
     cunei_cold_event_end(&event);
 }
 
 /* A line of the code object with this word that is not near the last one. */
-static __attribute__((noinline)) void put_far(PyCodeObject *code, uint64_t word,
+static __attribute__((noinline)) void put_far(PyCodeObject *code, uint64_t tag,
                                               uint64_t now, int line,
                                               enum cunei_phase phase)
 {
     struct cunei_stream *stream = cunei_stream_own;
 
-    if (word > CUNEI_TIME_MASK && line > 0 && cunei_stream_has_room(stream, now, 2))
-        cunei_stream_put_line(stream, now, phase, cunei_record_class(word),
+    if (tag > CUNEI_TIME_MASK && line > 0 && cunei_stream_has_room(stream, now, 2))
+        cunei_stream_put_line(stream, now, phase, cunei_record_class(tag),
                               (uint32_t)line, code, read_epoch());
     else
-        tell_line(code, line, phase);
+        record_line(code, line, phase);
 }
 
 /* Whether it was near the last one, and is written. */
@@ -119,7 +119,7 @@ static inline __attribute__((always_inline)) bool put_near(const void *code,
     return true;
 }
 
-static uint64_t word_of(PyCodeObject *code)
+static uint64_t tag_of(PyCodeObject *code)
 {
     return extra_inline ? cunei_code_extra_inline(code, extra_index)
                         : cunei_code_extra_call(code, extra_index);
@@ -130,7 +130,7 @@ static __attribute__((noinline)) PyObject *far_line(PyObject *const *args, uint6
     PyCodeObject *code = (PyCodeObject *)args[0];
 
     if (Py_IS_TYPE(args[0], &PyCode_Type))
-        put_far(code, word_of(code), now, cunei_compat_small(args[1]),
+        put_far(code, tag_of(code), now, cunei_compat_small(args[1]),
                 CUNEI_PHASE_ENTER);
     Py_RETURN_NONE;
 }
@@ -191,15 +191,15 @@ static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t co
         !PyLong_CheckExact(args[1]))
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
-    uint64_t word = cunei_code_extra_call(code, extra_index);
-    const struct cunei_line_table *table = cunei_code_table(word);
+    uint64_t tag = cunei_code_extra_call(code, extra_index);
+    const struct cunei_line_table *table = cunei_code_table(tag);
     uint32_t unit = (uint32_t)cunei_compat_small(args[1]) / UNIT;
     if (!table || unit >= table->count || table->lines[unit] == 0)
         return Py_NewRef(disable);
     uint64_t now = read_clock();
     uint32_t line = table->lines[unit];
     if (!put_near(code, now, line, CUNEI_PHASE_YIELD))
-        put_far(code, word, now, (int)line, CUNEI_PHASE_YIELD);
+        put_far(code, tag, now, (int)line, CUNEI_PHASE_YIELD);
     Py_RETURN_NONE;
 }
 
@@ -219,22 +219,22 @@ static int first_offset(const PyCodeObject *code)
 #endif
 }
 
-void cunei_line_event_resume(PyCodeObject *code, uint64_t word, int offset)
+void cunei_line_event_resume(PyCodeObject *code, uint64_t tag, int offset)
 {
-    if (offset >= first_offset(code) && cunei_code_word(code) == word)
-        write_line(code, cunei_code_id(word), CUNEI_PHASE_RESUME,
+    if (offset >= first_offset(code) && cunei_code_tag(code) == tag)
+        write_line(code, cunei_code_id(tag), CUNEI_PHASE_RESUME,
                    PyCode_Addr2Line(code, offset));
 }
 
 /* In a forked child the word may be that of the parent: it is made anew. */
-void cunei_line_event_tell(PyCodeObject *code, int line)
+void cunei_line_event_record(PyCodeObject *code, int line)
 {
-    uint64_t now = read_clock(), word;
+    uint64_t now = read_clock(), tag;
 
     if (CUNEI_LIKELY(line > 0 &&
                      put_near(code, now, (uint32_t)line, CUNEI_PHASE_ENTER)))
         return;
-    word = word_of(code);
-    if (word & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
-        put_far(code, word, now, line, CUNEI_PHASE_ENTER);
+    tag = tag_of(code);
+    if (tag & (CUNEI_CODE_LINED | CUNEI_CODE_STALE))
+        put_far(code, tag, now, line, CUNEI_PHASE_ENTER);
 }

@@ -26,7 +26,7 @@ void cunei_line_event_init(Py_ssize_t index, bool is_inline, PyObject *switch_of
 
 /* Whose lines are recorded from now on; `session` is borrowed, NULL: nobody's. */
 void cunei_line_event_choose(const struct cunei_record_env *session);
-bool cunei_line_event_wants(const struct cunei_function *function);
+bool cunei_line_event_is_selected(const struct cunei_function *function);
 
 /* Whether the lines of a code object are better told by its instructions. */
 bool cunei_line_event_prepare(PyCodeObject *code);
@@ -36,12 +36,12 @@ vectorcallfunc cunei_line_event_on_line(void);
 vectorcallfunc cunei_line_event_on_instruction(void);
 
 /* The frame on top, of this code, has gone on at the instruction at `offset`. */
-void cunei_line_event_resume(PyCodeObject *code, uint64_t word, int offset);
+void cunei_line_event_resume(PyCodeObject *code, uint64_t tag, int offset);
 
 /*
  * The frame on top, of this code, begins a line: where the source is not monitor.h.
  * Nothing is said of code whose lines are not recorded.
  */
-void cunei_line_event_tell(PyCodeObject *code, int line);
+void cunei_line_event_record(PyCodeObject *code, int line);
 
 #endif

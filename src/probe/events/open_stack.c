@@ -48,7 +48,7 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
         while (count < max && (id = cunei_c_call_next(&calls, frame)))
             functions[count++] = id;
         count = put_regions(regions, cunei_frame_of(frame), functions, count, max);
-        id = cunei_code_id(cunei_frames_word(frame, steps == 0));
+        id = cunei_code_id(cunei_frames_tag(frame, steps == 0));
         if (id && count < max)
             functions[count++] = id;
     }
@@ -70,7 +70,7 @@ size_t cunei_open_stack(bool top_is_open, uint32_t *functions, size_t max,
     size_t count = walk(PyThreadState_GetFrame(thread), !top_is_open, depth, &regions,
                         functions, max, omitted);
 
-    cunei_compat_let_collections(collects);
+    cunei_compat_release_collections(collects);
     return count;
 }
 
@@ -90,12 +90,12 @@ uint64_t cunei_open_stack_run(uint32_t function)
     unsigned steps = 0;
 
     for (; frame && steps < RUN_MAX; frame = cunei_frames_back(frame), steps++) {
-        uint64_t word = cunei_frames_word(frame, steps == 0);
+        uint64_t tag = cunei_frames_tag(frame, steps == 0);
         if (cunei_c_call_next(&calls, frame))
             break;
-        if (word == 0 || word & CUNEI_CODE_OFF)
+        if (tag == 0 || tag & CUNEI_CODE_OFF)
             continue;
-        if (cunei_code_id(word) != function)
+        if (cunei_code_id(tag) != function)
             break;
         run++;
     }

@@ -20,7 +20,7 @@ static PyCFunction leave, execute[2], change_root;
 
 static struct cunei_process_hooks hooks;
 
-static bool hears_calls;
+static bool has_calls;
 
 /* What is to be called at the next event of a thread; `call` is set last. */
 static struct {
@@ -78,20 +78,20 @@ static bool is_bootstrap(PyCodeObject *code)
     return cunei_qualname_is(code, "BaseProcess._bootstrap");
 }
 
-void cunei_process_hear_calls(bool are_heard)
+void cunei_process_set_has_calls(bool are_heard)
 {
-    hears_calls = are_heard;
+    has_calls = are_heard;
 }
 
 bool cunei_process_watches(PyCodeObject *code)
 {
-    return hears_calls && (names_way_out(code) || is_bootstrap(code) ||
-                           cunei_thread_name_watches(code));
+    return has_calls && (names_way_out(code) || is_bootstrap(code) ||
+                         cunei_thread_name_watches(code));
 }
 
-bool cunei_process_names(PyCodeObject *code)
+bool cunei_process_sets_names(PyCodeObject *code)
 {
-    return !hears_calls && (is_bootstrap(code) || cunei_thread_name_watches(code));
+    return !has_calls && (is_bootstrap(code) || cunei_thread_name_watches(code));
 }
 
 /* Of a Process, which may be NULL. */
@@ -119,7 +119,7 @@ static char *name_in_frame(const char *variable)
     return name;
 }
 
-static void tell_name(char *name)
+static void record_name(char *name)
 {
     if (name)
         cunei_recorder_set_name(name);
@@ -164,7 +164,7 @@ PyObject *cunei_process_name(PyObject *module, PyObject *name)
     Py_RETURN_NONE;
 }
 
-void cunei_process_tell_end(void)
+void cunei_process_record_end(void)
 {
     count_interpreters();
     PyObject *modules = cunei_compat_sys("modules");
@@ -182,7 +182,7 @@ void cunei_process_tell_end(void)
         free(name);
         name = NULL;
     }
-    tell_name(name);
+    record_name(name);
     PyErr_Clear();
     Py_XDECREF(current);
     Py_XDECREF(module);
@@ -203,7 +203,7 @@ static bool is_status(PyObject *argument, int *status)
 }
 
 /* A path as os.execv takes it, as far as that can be told without running code. */
-static void tell_exec(PyObject *path)
+static void record_exec(PyObject *path)
 {
     PyObject *bytes = NULL;
 
@@ -225,7 +225,7 @@ static void set_later(void (*begin)(void), const void *code)
     later.call = begin;
 }
 
-void cunei_process_begin_later(void (*begin)(void))
+void cunei_process_call_later(void (*begin)(void))
 {
     set_later(begin, NULL);
 }
@@ -244,7 +244,7 @@ static const void *code_of(PyObject *function)
                                                    : NULL; /* no code: none */
 }
 
-bool cunei_process_defers(void (*begin)(void))
+bool cunei_process_defer(void (*begin)(void))
 {
     if (!runs("Popen._execute_child"))
         return false;
@@ -275,7 +275,7 @@ void cunei_process_leaves(PyCFunction function, PyObject *argument)
     if (!function)
         return;
     if (function == execute[0] || function == execute[1])
-        tell_exec(argument);
+        record_exec(argument);
     if (function == change_root)
         cunei_recorder_hold_folder();
     if (function == leave && is_status(argument, &status))
@@ -285,7 +285,7 @@ void cunei_process_leaves(PyCFunction function, PyObject *argument)
 void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument)
 {
     if (is_bootstrap(code))
-        tell_name(name_in_frame("self"));
+        record_name(name_in_frame("self"));
     if (cunei_thread_name_watches(code))
         cunei_thread_name_changes();
     if (PyCFunction_Check(callable))
@@ -295,7 +295,7 @@ void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argume
 void cunei_process_frame(PyCodeObject *code, bool begins)
 {
     if (begins && is_bootstrap(code))
-        tell_name(name_in_frame("self"));
+        record_name(name_in_frame("self"));
     if (!begins && cunei_thread_name_watches(code))
         cunei_thread_name_changes();
 }

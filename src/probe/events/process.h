@@ -31,7 +31,7 @@ int cunei_process_init(const struct cunei_process_hooks *hooks);
 
 /* Whether calls out of one code object can be heard of; else probe/events/exit_hooks.h
  * helps. */
-void cunei_process_hear_calls(bool are_heard);
+void cunei_process_set_has_calls(bool are_heard);
 
 /* Whether the code object must have CALL events. */
 bool cunei_process_watches(PyCodeObject *code);
@@ -46,21 +46,21 @@ void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argume
 void cunei_process_leaves(PyCFunction function, PyObject *argument);
 
 /* There: whether the function gives names.  Its frame begins, or ends. */
-bool cunei_process_names(PyCodeObject *code);
+bool cunei_process_sets_names(PyCodeObject *code);
 void cunei_process_frame(PyCodeObject *code, bool begins);
 
 /*
  * Have `begin` called at the calling thread's next event, in place of one that was to
  * be called before; NULL: nothing any more.
  */
-void cunei_process_begin_later(void (*begin)(void));
+void cunei_process_call_later(void (*begin)(void));
 
 /*
  * In the child of a fork: the same if it is there for nothing but another program, and
  * it will not have such an event, most likely.  Then `begin` is called when the
  * program's own function begins, the preexec_fn of subprocess.
  */
-bool cunei_process_defers(void (*begin)(void));
+bool cunei_process_defer(void (*begin)(void));
 
 /* Call it with every event that takes the cold path, before it is written. */
 void cunei_process_event(PyCodeObject *code);
@@ -85,7 +85,7 @@ char *cunei_process_forked_name(void);
  * At the end of a recording: what multiprocessing calls this process by now, where it
  * has a name of its own, and the other interpreters that are there.
  */
-void cunei_process_tell_end(void);
+void cunei_process_record_end(void);
 
 /* Of the module: the program, or who runs it, says what the process is called. */
 PyObject *cunei_process_name(PyObject *module, PyObject *name);

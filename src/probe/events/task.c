@@ -163,8 +163,8 @@ static enum cunei_phase kind_of(const struct thread *thread, uint64_t number,
 }
 
 /* Write the entry of this frame as the beginning of a step; 0: it cannot be told. */
-static uint64_t tell_step(const struct thread *thread, PyObject *task, uint32_t id,
-                          enum cunei_phase phase)
+static uint64_t record_step(const struct thread *thread, PyObject *task, uint32_t id,
+                            enum cunei_phase phase)
 {
     bool is_new = false;
     uint64_t number = cunei_numbers_find(&numbers, task, &is_new);
@@ -193,7 +193,7 @@ static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phas
     uint64_t number = 0;
     /* A coroutine that another one of the same task awaits begins nothing. */
     if (task && (!around || around->task != task))
-        number = tell_step(thread, task, id, phase);
+        number = record_step(thread, task, id, phase);
     if (number || !around)
         add_step(thread, frame, number ? task : NULL, number);
     else

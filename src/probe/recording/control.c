@@ -28,8 +28,8 @@
 #include "probe/recording/probe_state.h"
 #include "probe/recording/selection.h"
 #include "probe/recording/source_choice.h"
+#include "probe/user/decorated.h"
 #include "probe/user/region.h"
-#include "probe/user/tag.h"
 #include "probe/user/user_event.h"
 #include "python/refusal_reason.h"
 #include "rt/clock.h"
@@ -64,13 +64,13 @@ static void release(struct cunei_probe *state)
     cunei_gc_end(&state->collect);
     cunei_greenlet_detach();
     if (state->source->is_taken)
-        cunei_selection_leave(state);
+        cunei_selection_remove(state);
     state->source->methods->release(state->source);
     cunei_code_reset(NULL, &none);
     cunei_argument_choose(NULL);
     cunei_line_event_choose(NULL);
     cunei_task_reset();
-    cunei_process_begin_later(NULL);
+    cunei_process_call_later(NULL);
     cunei_record_env_fini(&state->session);
     state->pauses = 0;
     state->is_unheard = false;
@@ -120,14 +120,14 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
     return rc;
 }
 
-static void begin_words(struct cunei_probe *state)
+static void reset_code(struct cunei_probe *state)
 {
-    cunei_selection_renew(state);
+    cunei_selection_apply(state);
     cunei_argument_choose(&state->session);
     cunei_line_event_choose(&state->session);
-    cunei_region_reset(!state->source->kind->only_tagged);
-    cunei_tag_begin();
-    cunei_tag_choose(!state->source->kind->only_tagged);
+    cunei_region_reset(!state->source->kind->only_decorated);
+    cunei_decorated_begin();
+    cunei_decorated_enable(!state->source->kind->only_decorated);
 }
 
 static int start_events(struct cunei_probe *state)
@@ -137,10 +137,10 @@ static int start_events(struct cunei_probe *state)
     if (source->methods->record(state->source) < 0)
         return -1;
     if (source->config.is_selective || source->config.lines)
-        cunei_selection_find_open();
+        cunei_selection_resolve_open();
     cunei_gc_begin(&state->collect);
     cunei_greenlet_attach(); /* its first event may be a switch */
-    cunei_user_event_tell_metadata(false);
+    cunei_user_event_write_metadata(false);
     return 0;
 }
 
@@ -179,7 +179,7 @@ static void begin_main(struct cunei_probe *state)
 {
     const struct cunei_source_config config = cunei_selection_config(state);
     int rc = state->source->methods->prepare(state->source, &config);
-    begin_words(state);
+    reset_code(state);
     rc = rc < 0 ? -refusal_of(state) : start_recorder(state, false);
     if (rc == 0 && start_events(state) < 0) {
         cunei_world_stop(stop_recorder, NULL);
@@ -198,7 +198,7 @@ bool cunei_control_main_begins(void)
     if (cunei_probe_active())
         begin_main(cunei_probe_active());
     bool is_wanted = cunei_probe_active() &&
-                     !cunei_probe_active()->source->kind->only_tagged &&
+                     !cunei_probe_active()->source->kind->only_decorated &&
                      cunei_recorder_is_on();
     cunei_world_leave_control();
     return is_wanted;
@@ -217,7 +217,7 @@ static void begin_again(bool is_forked)
         if (rc < 0)
             refuse(cunei_probe_active(), -rc);
         else
-            cunei_user_event_tell_metadata(cunei_frames_top_is_open());
+            cunei_user_event_write_metadata(cunei_frames_top_is_open());
     }
     cunei_world_leave_control();
 }
@@ -233,11 +233,11 @@ static void begin_staying(void)
 }
 
 /* What the program has switched off itself nobody else has taken from us. */
-static void tell_losses(struct cunei_probe *state)
+static void report_losses(struct cunei_probe *state)
 {
     if (state->pauses > 0)
         return;
-    int reason = cunei_source_choice_tell_losses(state->source);
+    int reason = cunei_source_choice_report_losses(state->source);
     if (reason)
         cunei_refusal_leave(state->session.directory, reason);
 }
@@ -247,18 +247,18 @@ static void leave_recorder(void *status)
     (void)cunei_recorder_stop_at_exit(*(int *)status);
 }
 
-void cunei_control_leaving(int status)
+void cunei_control_exiting(int status)
 {
     if (!cunei_world_take_control())
         return;
     if (cunei_probe_active() && cunei_recorder_is_on()) {
-        tell_losses(cunei_probe_active());
+        report_losses(cunei_probe_active());
         cunei_budget_end();
-        cunei_process_tell_end();
+        cunei_process_record_end();
         cunei_exception_end();
         cunei_world_stop(leave_recorder, &status);
         /* A call with one argument too many comes back. */
-        cunei_process_begin_later(begin_staying);
+        cunei_process_call_later(begin_staying);
     }
     cunei_world_leave_control();
 }
@@ -268,12 +268,12 @@ void cunei_control_stop(struct cunei_probe *state)
     if (!cunei_world_take_control())
         return;
     if (state == cunei_probe_active()) {
-        tell_losses(state);
+        report_losses(state);
         /* Events first: after that hardly any thread is in the middle of one. */
         state->source->methods->pause(state->source);
         cunei_budget_end();
-        cunei_tag_tell();
-        cunei_process_tell_end();
+        cunei_decorated_write();
+        cunei_process_record_end();
         cunei_exception_end();
         cunei_world_stop(stop_recorder, NULL);
         release(state);
@@ -288,7 +288,7 @@ void cunei_control_forked(struct cunei_probe *state)
     if (state == cunei_probe_active() && state->session.only_pid)
         release(state); /* and must not pay for it, either */
     else if (state == cunei_probe_active() && forked &&
-             !cunei_process_defers(begin_forked)) {
+             !cunei_process_defer(begin_forked)) {
         begin_forked();
         (void)cunei_recorder_room(&now, 0, true);
     }
@@ -305,7 +305,7 @@ static int prepare(struct cunei_probe *state)
         return -1;
     state->source = source;
     cunei_probe_set_active(state);
-    cunei_process_hear_calls(source->methods->watch_calls != NULL);
+    cunei_process_set_has_calls(source->methods->watch_calls != NULL);
     const struct cunei_source_config config = cunei_selection_config(state);
     if (source->methods->take(source, &config) < 0)
         return -1;
@@ -352,7 +352,7 @@ static int start(struct cunei_probe *state)
 {
     if (prepare(state) < 0)
         return -1;
-    begin_words(state);
+    reset_code(state);
     int rc = start_recorder(state, false);
     if (rc < 0) {
         PyErr_Format(PyExc_OSError, "cannot record into '%s': %s",

@@ -35,6 +35,6 @@ void cunei_control_stop(struct cunei_probe *state);
 void cunei_control_forked(struct cunei_probe *state);
 
 /* The process is about to leave by os._exit. */
-void cunei_control_leaving(int status);
+void cunei_control_exiting(int status);
 
 #endif

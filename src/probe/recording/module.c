@@ -24,7 +24,7 @@
 #include "probe/recording/switch_type.h"
 #include "probe/sources/hooks/thread_start.h"
 #include "probe/sources/source_table.h"
-#include "probe/user/tag.h"
+#include "probe/user/decorated.h"
 #include "probe/user/user_types.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
@@ -313,13 +313,13 @@ static PyMethodDef methods[] = {
 
 static int probe_exec(PyObject *module)
 {
-    const struct cunei_process_hooks leaving = {.exits = cunei_control_leaving,
+    const struct cunei_process_hooks leaving = {.exits = cunei_control_exiting,
                                                 .executes = cunei_budget_write_all};
     struct cunei_probe *state = state_of(module);
     struct cunei_source_setup setup = {.main_begins = cunei_control_main_begins};
 
     cunei_world_init();
-    cunei_tag_init(cunei_switch_tagged);
+    cunei_decorated_init(cunei_switch_decorated);
     if (PyModule_AddStringConstant(module, "__version__", CUNEI_VERSION) < 0)
         return -1;
     if (cunei_user_types_init(module, &state->user) < 0 ||

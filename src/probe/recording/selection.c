@@ -13,7 +13,7 @@
 #include "probe/events/process.h"
 #include "probe/recording/probe_state.h"
 #include "probe/recording/source_choice.h"
-#include "probe/user/tag.h"
+#include "probe/user/decorated.h"
 #if PY_VERSION_HEX >= 0x030c0000
 #include "probe/sources/monitoring/exception_infer.h"
 #endif
@@ -102,7 +102,7 @@ struct cunei_source_config cunei_selection_config(const struct cunei_probe *stat
     };
 }
 
-void cunei_selection_leave(struct cunei_probe *state)
+void cunei_selection_remove(struct cunei_probe *state)
 {
     const struct cunei_source_methods *does = state->source->methods;
 
@@ -124,20 +124,20 @@ static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
     (void)cunei_code_resolve(code, globals);
 }
 
-void cunei_selection_find_open(void)
+void cunei_selection_resolve_open(void)
 {
     cunei_frames_visit_all(resolve_open, NULL);
 }
 
 /* Before there is a recording: late events of the one before get no words then. */
-void cunei_selection_renew(struct cunei_probe *state)
+void cunei_selection_apply(struct cunei_probe *state)
 {
     const struct cunei_code_hooks hooks = {
         .flags = cunei_function_event_flags,
         .is_watched = cunei_process_watches,
-        .has_lines = cunei_line_event_wants,
-        .is_tagged = cunei_tag_is_wanted,
-        .identified = cunei_tag_identified,
+        .has_lines = cunei_line_event_is_selected,
+        .is_decorated = cunei_decorated_is_recorded,
+        .set_id = cunei_decorated_set_id,
         .took = cunei_budget_charge,
         .selected = cunei_selection_is_on(state) ? when_selected : NULL,
         .level = state->session.budget ? cunei_budget_level : NULL,

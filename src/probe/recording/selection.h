@@ -19,12 +19,12 @@ bool cunei_selection_is_on(const struct cunei_probe *state);
 struct cunei_source_config cunei_selection_config(const struct cunei_probe *state);
 
 /* Decide anew of every function whether it is recorded. */
-void cunei_selection_renew(struct cunei_probe *state);
+void cunei_selection_apply(struct cunei_probe *state);
 
 /* Decide it now of those whose frames are open. */
-void cunei_selection_find_open(void);
+void cunei_selection_resolve_open(void);
 
 /* The events off, and no trace of them on any code object. */
-void cunei_selection_leave(struct cunei_probe *state);
+void cunei_selection_remove(struct cunei_probe *state);
 
 #endif

@@ -72,7 +72,7 @@ const struct cunei_patterns *cunei_source_choice_patterns(
     return &none;
 }
 
-int cunei_source_choice_tell_losses(struct cunei_source *source)
+int cunei_source_choice_report_losses(struct cunei_source *source)
 {
     const struct cunei_source_methods *methods = source->methods;
 

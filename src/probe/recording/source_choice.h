@@ -27,6 +27,6 @@ const struct cunei_patterns *cunei_source_choice_patterns(
  * there was none, because another tool was there when it was to begin: the reason why,
  * of python/refusal_reason.h; else 0.
  */
-int cunei_source_choice_tell_losses(struct cunei_source *source);
+int cunei_source_choice_report_losses(struct cunei_source *source);
 
 #endif

@@ -37,7 +37,7 @@ static struct cunei_probe *begin(void)
     return NULL;
 }
 
-static void tell_gap(enum cunei_phase phase)
+static void write_gap(enum cunei_phase phase)
 {
     uint64_t words[] = {cunei_record(0, CUNEI_CLASS_GAP, phase), 0};
 
@@ -76,7 +76,7 @@ static int resume(struct cunei_source *source, const struct cunei_source_config 
         source->methods->record(source) < 0)
         return -1;
     if (config->is_selective || config->lines)
-        cunei_selection_find_open();
+        cunei_selection_resolve_open();
     return 0;
 }
 
@@ -90,7 +90,7 @@ static void count_threads(void *context)
 }
 
 /* The program has taken away what calls are told by: no thread is heard of any more. */
-static void tell_unheard(struct cunei_probe *state)
+static void count_lost_threads(struct cunei_probe *state)
 {
     uint64_t count = 0;
 
@@ -115,7 +115,7 @@ static void turn_on(struct cunei_probe *state)
     cunei_budget_restart();
     if (resume(state->source, &config) < 0) {
         PyErr_Clear();
-        tell_unheard(state);
+        count_lost_threads(state);
     }
     cunei_world_stop(renew, NULL);
 }
@@ -127,7 +127,7 @@ bool cunei_switch_pause(void)
     if (!state)
         return false;
     if (state->pauses++ == 0) {
-        tell_gap(CUNEI_PHASE_ENTER);
+        write_gap(CUNEI_PHASE_ENTER);
         turn_off(state);
     }
     cunei_world_leave_control();
@@ -143,7 +143,7 @@ bool cunei_switch_resume(void)
     bool is_paused = state->pauses > 0;
     if (is_paused && --state->pauses == 0) {
         turn_on(state);
-        tell_gap(CUNEI_PHASE_LEAVE);
+        write_gap(CUNEI_PHASE_LEAVE);
     }
     cunei_world_leave_control();
     return is_paused;
@@ -172,7 +172,7 @@ static void add_patterns(void *context)
 }
 
 /* Whoever reads the recording is to know that a filter was on. */
-static void tell_patterns(const struct cunei_patterns *patterns)
+static void record_patterns(const struct cunei_patterns *patterns)
 {
     for (size_t i = 0; i < patterns->count; i++) {
         bool include;
@@ -216,9 +216,9 @@ static bool only_includes(const struct cunei_patterns *patterns)
 static void select_anew(struct cunei_probe *state, struct change *change)
 {
     turn_off(state);
-    cunei_selection_leave(state);
+    cunei_selection_remove(state);
     cunei_world_stop(add_patterns, change);
-    cunei_selection_renew(state);
+    cunei_selection_apply(state);
     if (state->pauses == 0)
         turn_on(state);
 }
@@ -239,21 +239,20 @@ static bool select_also(struct cunei_patterns *patterns, PyCodeObject *code)
     else if (is_change)
         select_anew(state, &change);
     if (is_change)
-        tell_patterns(patterns);
+        record_patterns(patterns);
     cunei_world_leave_control();
     return true;
 }
 
-void cunei_switch_tagged(PyCodeObject *code)
+void cunei_switch_decorated(PyCodeObject *code)
 {
     struct cunei_patterns none = {0};
 
     if (!cunei_recorder_is_on())
         return;
-    bool is_left_out =
-        cunei_code_is_seen(code) && !cunei_code_id(cunei_code_word(code));
+    bool is_left_out = cunei_code_is_seen(code) && !cunei_code_id(cunei_code_tag(code));
     struct cunei_probe *active = cunei_probe_active();
-    if (!is_left_out && !(active && active->source->methods->add_tagged))
+    if (!is_left_out && !(active && active->source->methods->add_decorated))
         return;
     struct cunei_probe *state = begin();
     if (!state)
@@ -261,8 +260,8 @@ void cunei_switch_tagged(PyCodeObject *code)
     struct change change = {&state->session.patterns, &none};
     if (is_left_out)
         select_anew(state, &change);
-    if (state->source->methods->add_tagged)
-        state->source->methods->add_tagged(state->source, code);
+    if (state->source->methods->add_decorated)
+        state->source->methods->add_decorated(state->source, code);
     cunei_world_leave_control();
 }
 

@@ -21,7 +21,7 @@ bool cunei_switch_pause(void);
 bool cunei_switch_resume(void);
 
 /* The code is a region from now on: one that was seen, and left out, is recorded. */
-void cunei_switch_tagged(PyCodeObject *code);
+void cunei_switch_decorated(PyCodeObject *code);
 
 /*
  * A function of the module cunei._probe.

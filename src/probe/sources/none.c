@@ -4,7 +4,7 @@
 #include "probe/sources/none.h"
 
 #include "probe/events/exit_hooks.h"
-#include "probe/user/tag.h"
+#include "probe/user/decorated.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
 
@@ -12,8 +12,8 @@ static struct {
     struct cunei_source source;
     struct cunei_source *waiter;
     bool is_recording;
-    bool has_tags; /* the waiter is taken, for decorated functions */
-    int refusal;   /* why it could not be: of python/refusal_reason.h; or 0 */
+    bool has_decorated; /* the waiter is taken, for decorated functions */
+    int refusal;        /* why it could not be: of python/refusal_reason.h; or 0 */
 } own;
 
 static int take(struct cunei_source *source, const struct cunei_source_config *config)
@@ -28,7 +28,7 @@ static void let_waiter_go(void)
     if (own.waiter->is_taken)
         own.waiter->methods->pause(own.waiter);
     own.waiter->methods->release(own.waiter);
-    own.has_tags = false;
+    own.has_decorated = false;
 }
 
 static int await_main(struct cunei_source *source)
@@ -42,30 +42,30 @@ static int await_main(struct cunei_source *source)
     return rc;
 }
 
-static struct cunei_source_config config_for_tagged(void)
+static struct cunei_source_config config_for_decorated(void)
 {
     return (struct cunei_source_config){
         .is_selective = true,
-        .only_tagged = own.waiter->methods->select != NULL,
+        .only_decorated = own.waiter->methods->select != NULL,
     };
 }
 
 static int prepare(struct cunei_source *source,
                    const struct cunei_source_config *config)
 {
-    const struct cunei_source_config tagged = config_for_tagged();
+    const struct cunei_source_config decorated = config_for_decorated();
 
     source->config = *config;
-    return own.has_tags ? own.waiter->methods->prepare(own.waiter, &tagged) : 0;
+    return own.has_decorated ? own.waiter->methods->prepare(own.waiter, &decorated) : 0;
 }
 
-static void select_tagged(PyCodeObject *code)
+static void select_decorated(PyCodeObject *code)
 {
     if (own.waiter->methods->select)
         own.waiter->methods->select(own.waiter, code);
 }
 
-static void forget_tagged(PyCodeObject *code)
+static void forget_decorated(PyCodeObject *code)
 {
     if (own.waiter->methods->forget)
         own.waiter->methods->forget(own.waiter, code);
@@ -75,13 +75,13 @@ static void forget_tagged(PyCodeObject *code)
  * heard of, which is told at the end: the recording has all the rest. */
 static int begin_tags(void)
 {
-    const struct cunei_source_config tagged = config_for_tagged();
+    const struct cunei_source_config decorated = config_for_decorated();
     struct cunei_source *waiter = own.waiter;
 
     own.refusal = 0;
-    own.has_tags = true;
-    if (waiter->methods->take(waiter, &tagged) == 0 &&
-        waiter->methods->prepare(waiter, &tagged) == 0 &&
+    own.has_decorated = true;
+    if (waiter->methods->take(waiter, &decorated) == 0 &&
+        waiter->methods->prepare(waiter, &decorated) == 0 &&
         waiter->methods->record(waiter) == 0)
         return 0;
     PyErr_Clear();
@@ -92,31 +92,31 @@ static int begin_tags(void)
 
 static void hear_tags(void)
 {
-    if (!own.has_tags && begin_tags() < 0)
+    if (!own.has_decorated && begin_tags() < 0)
         return;
-    cunei_tag_choose(true);
-    (void)cunei_tag_visit(select_tagged);
+    cunei_decorated_enable(true);
+    (void)cunei_decorated_visit(select_decorated);
 }
 
 static int record(struct cunei_source *source)
 {
     (void)source;
     own.is_recording = true;
-    if (!own.has_tags)
+    if (!own.has_decorated)
         let_waiter_go();
     cunei_exit_hooks_watch();
-    int rc = own.has_tags ? own.waiter->methods->record(own.waiter) : 0;
-    if (rc == 0 && cunei_tag_visit(NULL))
+    int rc = own.has_decorated ? own.waiter->methods->record(own.waiter) : 0;
+    if (rc == 0 && cunei_decorated_visit(NULL))
         hear_tags();
     return rc;
 }
 
-static void add_tagged(struct cunei_source *source, PyCodeObject *code)
+static void add_decorated(struct cunei_source *source, PyCodeObject *code)
 {
     (void)source;
     /* While it is paused there are none: they come with all others, when it goes on. */
-    if (own.is_recording && own.has_tags)
-        select_tagged(code);
+    if (own.is_recording && own.has_decorated)
+        select_decorated(code);
     else if (own.is_recording)
         hear_tags(); /* and of those for which there was no place before */
 }
@@ -125,7 +125,7 @@ static void pause_events(struct cunei_source *source)
 {
     (void)source;
     own.is_recording = false;
-    if (own.has_tags)
+    if (own.has_decorated)
         own.waiter->methods->pause(own.waiter);
     cunei_exit_hooks_unwatch();
 }
@@ -133,15 +133,15 @@ static void pause_events(struct cunei_source *source)
 static void pause_all(struct cunei_source *source)
 {
     pause_events(source);
-    if (own.has_tags && own.waiter->methods->pause_all)
+    if (own.has_decorated && own.waiter->methods->pause_all)
         own.waiter->methods->pause_all(own.waiter);
 }
 
 static void release(struct cunei_source *source)
 {
     pause_events(source);
-    if (own.has_tags)
-        (void)cunei_tag_visit(forget_tagged);
+    if (own.has_decorated)
+        (void)cunei_decorated_visit(forget_decorated);
     let_waiter_go();
     own.refusal = 0;
     source->is_taken = false;
@@ -173,7 +173,7 @@ static const struct cunei_source_methods methods = {
     .record = record,
     .pause = pause_events,
     .pause_all = pause_all,
-    .add_tagged = add_tagged,
+    .add_decorated = add_decorated,
     .release = release,
     .count_others = count_others,
     .process_exits = process_exits,
@@ -190,7 +190,7 @@ static struct cunei_source *open_source(PyObject *module,
 
 const struct cunei_source_kind cunei_source_none = {
     .instrumenter = CUNEI_INSTRUMENTER_NONE,
-    .only_tagged = true,
+    .only_decorated = true,
     .methods = &methods,
     .open = open_source,
 };

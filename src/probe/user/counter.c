@@ -8,9 +8,9 @@
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/write.h"
+#include "probe/user/decorated.h"
 #include "probe/user/named_object.h"
 #include "probe/user/sealed_type.h"
-#include "probe/user/tag.h"
 #include "probe/user/user_name.h"
 #include "probe/user/user_state.h"
 #include "probe/user/user_value.h"
@@ -34,12 +34,12 @@ static struct cunei_user_number add(const struct cunei_user_number *a,
                                 cunei_user_number_double(b));
 }
 
-static void write_count(struct cunei_user_name *said, enum cunei_phase phase,
+static void write_count(struct cunei_user_name *user_name, enum cunei_phase phase,
                         const struct cunei_user_number *value,
                         const struct cunei_user_number *total)
 {
     uint32_t before = cunei_recorder_begin_event();
-    uint32_t id = cunei_user_name_id(said);
+    uint32_t id = cunei_user_name_id(user_name);
     uint64_t words[] = {
         cunei_record(0, CUNEI_CLASS_COUNTER, phase),
         value->bits,
@@ -68,7 +68,7 @@ static PyObject *count_one(PyObject *self, PyObject *object, enum cunei_phase ph
     counter->total = total;
     CUNEI_COMPAT_END_LOCKED();
     if (cunei_user_is_recorded())
-        write_count(counter->named.said, phase, &value, &total);
+        write_count(counter->named.user_name, phase, &value, &total);
     Py_RETURN_NONE;
 }
 

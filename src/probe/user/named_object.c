@@ -15,15 +15,15 @@
 static PyObject *make(PyTypeObject *type, const struct cunei_named_kind *kind,
                       PyObject *text)
 {
-    struct cunei_user_name *said = cunei_user_name_new(text, kind->file);
+    struct cunei_user_name *user_name = cunei_user_name_new(text, kind->file);
     struct cunei_named *made =
-        said ? (struct cunei_named *)type->tp_alloc(type, 0) : NULL;
+        user_name ? (struct cunei_named *)type->tp_alloc(type, 0) : NULL;
 
     if (made) {
         made->block.call = kind->call;
-        made->said = said;
+        made->user_name = user_name;
     } else
-        cunei_user_name_free(said);
+        cunei_user_name_free(user_name);
     return (PyObject *)made;
 }
 
@@ -57,7 +57,7 @@ void cunei_named_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
-    cunei_user_name_free(((struct cunei_named *)self)->said);
+    cunei_user_name_free(((struct cunei_named *)self)->user_name);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -65,7 +65,7 @@ void cunei_named_dealloc(PyObject *self)
 PyObject *cunei_named_name(PyObject *self, void *unused)
 {
     (void)unused;
-    return cunei_user_name_object(((struct cunei_named *)self)->said);
+    return cunei_user_name_object(((struct cunei_named *)self)->user_name);
 }
 
 PyObject *cunei_named_repr(PyObject *self, const char *function)

@@ -12,7 +12,7 @@ struct cunei_user_name;
 /* Objects of these types begin so. */
 struct cunei_named {
     struct cunei_with_block block;
-    struct cunei_user_name *said; /* owned */
+    struct cunei_user_name *user_name; /* owned */
 };
 
 /* What all objects of one of these types have in common. */

@@ -27,9 +27,9 @@ static const void *running(void)
     return cunei_frame_running(PyThreadState_Get());
 }
 
-static void tell(struct cunei_user_name *said, enum cunei_phase phase)
+static void tell(struct cunei_user_name *user_name, enum cunei_phase phase)
 {
-    uint32_t id = cunei_user_name_id(said);
+    uint32_t id = cunei_user_name_id(user_name);
 
     if (id)
         cunei_write_phase(id, phase, true);
@@ -59,7 +59,8 @@ static bool is_beginner(const PyCodeObject *code)
 static const void *find_frame(enum cunei_region_form form)
 {
     if (form == CUNEI_REGION_TOOL)
-        return atomic_load(&has_frames) ? cunei_frames_hear(false, false) : NULL;
+        return atomic_load(&has_frames) ? cunei_frames_find_recorded(false, false)
+                                        : NULL;
     const int generators = CO_GENERATOR | CO_ASYNC_GENERATOR;
     PyCodeObject *code = cunei_frame_code(PyThreadState_Get());
     const void *frame = running();
@@ -67,15 +68,16 @@ static const void *find_frame(enum cunei_region_form form)
     bool may_outlive = code && (form == CUNEI_REGION_CALLS || is_beginner(code));
     bool is_around = flags & generators && cunei_frames_is_around_block();
     bool is_heard = !is_around && (flags & CUNEI_GENERATES || may_outlive) &&
-                    cunei_code_hear_regions(code, cunei_frames_globals());
+                    cunei_code_enable_regions(code, cunei_frames_globals());
 
     if (is_around || (may_outlive && !is_heard && atomic_load(&has_frames)))
-        frame = atomic_load(&has_frames) ? cunei_frames_hear(is_around, true) : NULL;
+        frame = atomic_load(&has_frames) ? cunei_frames_find_recorded(is_around, true)
+                                         : NULL;
     Py_XDECREF(code);
     return frame;
 }
 
-void cunei_region_begin(struct cunei_user_name *said, enum cunei_region_form form,
+void cunei_region_begin(struct cunei_user_name *user_name, enum cunei_region_form form,
                         enum cunei_phase phase)
 {
     const void *frame = find_frame(form);
@@ -85,11 +87,11 @@ void cunei_region_begin(struct cunei_user_name *said, enum cunei_region_form for
         return;
     }
     /* Before it is open: a packet that begins here does not list it. */
-    tell(said, phase);
+    tell(user_name, phase);
     /* A packet may have begun, and objects been made for it, and garbage collected. */
     if (cunei_region_list_reserve(list))
         list->opens[list->count++] = (struct cunei_region_list_open){
-            .said = cunei_user_name_keep(said),
+            .user_name = cunei_user_name_keep(user_name),
             .frame = frame,
             .greenlet = list->greenlet,
             .form = form,
@@ -97,20 +99,21 @@ void cunei_region_begin(struct cunei_user_name *said, enum cunei_region_form for
 }
 
 static bool is_named(const struct cunei_region_list_open *open,
-                     const struct cunei_user_name *said)
+                     const struct cunei_user_name *user_name)
 {
-    return !said || open->said == said || strcmp(open->said->text, said->text) == 0;
+    return !user_name || open->user_name == user_name ||
+           strcmp(open->user_name->text, user_name->text) == 0;
 }
 
 /* The innermost that fits, or what `list` has no place for. */
 static size_t find(const struct cunei_region_list *list,
-                   const struct cunei_user_name *said, enum cunei_region_form form,
+                   const struct cunei_user_name *user_name, enum cunei_region_form form,
                    const void *frame)
 {
     for (size_t i = list->count; i > 0; i--) {
         const struct cunei_region_list_open *open = &list->opens[i - 1];
         if (open->form == form && open->greenlet == list->greenlet &&
-            (!frame || open->frame == frame) && is_named(open, said))
+            (!frame || open->frame == frame) && is_named(open, user_name))
             return i - 1;
     }
     return list->count;
@@ -122,7 +125,7 @@ static size_t find_same(const struct cunei_region_list *list,
 {
     size_t at = list->count;
 
-    while (at > 0 && (list->opens[at - 1].said != open->said ||
+    while (at > 0 && (list->opens[at - 1].user_name != open->user_name ||
                       list->opens[at - 1].frame != open->frame))
         at--;
     return at > 0 ? at - 1 : list->count;
@@ -138,12 +141,12 @@ static void resume(struct cunei_region_list *list, const void *frame)
         struct cunei_region_list_node *node = nodes;
         nodes = node->next;
         if (cunei_region_list_reserve(list)) {
-            tell(node->open.said, CUNEI_PHASE_RESUME);
+            tell(node->open.user_name, CUNEI_PHASE_RESUME);
             node->open.greenlet = list->greenlet;
             list->opens[list->count++] = node->open;
         } else {
             cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
-            cunei_user_name_free(node->open.said);
+            cunei_user_name_free(node->open.user_name);
         }
         free(node);
     }
@@ -153,7 +156,8 @@ static void resume(struct cunei_region_list *list, const void *frame)
 static void resume_callers(struct cunei_region_list *list)
 {
     const void *frames[CUNEI_FRAMES_NEAR];
-    size_t count = cunei_region_list_has_suspended() ? cunei_frames_near(frames) : 0;
+    size_t count =
+        cunei_region_list_has_suspended() ? cunei_frames_list_near(frames) : 0;
 
     for (size_t i = count; i > 0; i--)
         resume(list, frames[i - 1]);
@@ -161,33 +165,34 @@ static void resume_callers(struct cunei_region_list *list)
 
 /* Which one is ended now, or what `list` has no place for. */
 static size_t find_ended(struct cunei_region_list *list,
-                         const struct cunei_user_name *said,
+                         const struct cunei_user_name *user_name,
                          enum cunei_region_form form)
 {
     const void *frame = running();
-    size_t at = form == CUNEI_REGION_WITH ? find(list, said, form, frame) : list->count;
+    size_t at =
+        form == CUNEI_REGION_WITH ? find(list, user_name, form, frame) : list->count;
 
     if (at == list->count && form == CUNEI_REGION_WITH) {
         resume(list, frame);
-        at = find(list, said, form, frame);
+        at = find(list, user_name, form, frame);
     }
     if (at == list->count)
-        at = find(list, said, form, NULL);
+        at = find(list, user_name, form, NULL);
     if (at == list->count) {
         resume_callers(list);
-        at = find(list, said, form, NULL);
+        at = find(list, user_name, form, NULL);
     }
     return at;
 }
 
-bool cunei_region_end(const struct cunei_user_name *said, enum cunei_region_form form,
-                      enum cunei_phase phase)
+bool cunei_region_end(const struct cunei_user_name *user_name,
+                      enum cunei_region_form form, enum cunei_phase phase)
 {
     struct cunei_region_list *list = cunei_region_list_get();
 
     if (!list)
         return false;
-    size_t at = find_ended(list, said, form);
+    size_t at = find_ended(list, user_name, form);
     if (at == list->count) {
         bool is_earlier = form == CUNEI_REGION_CALLS && list->unrecorded > 0;
         list->unrecorded -= is_earlier;
@@ -195,7 +200,7 @@ bool cunei_region_end(const struct cunei_user_name *said, enum cunei_region_form
     }
     /* As long as it is open: a packet that begins here lists it. */
     const struct cunei_region_list_open open = list->opens[at];
-    tell(open.said, phase);
+    tell(open.user_name, phase);
     at = find_same(list, &open);
     if (at < list->count)
         cunei_region_list_remove(list, at);
@@ -210,10 +215,10 @@ void cunei_region_begin_unrecorded(void)
         list->unrecorded++;
 }
 
-void cunei_region_end_unrecorded(const struct cunei_user_name *said)
+void cunei_region_end_unrecorded(const struct cunei_user_name *user_name)
 {
     struct cunei_region_list *list = cunei_region_list_get();
-    size_t at = list ? find(list, said, CUNEI_REGION_CALLS, NULL) : 0;
+    size_t at = list ? find(list, user_name, CUNEI_REGION_CALLS, NULL) : 0;
 
     if (list && at < list->count)
         cunei_region_list_remove(list, at); /* of the recording that has ended */
@@ -228,7 +233,7 @@ struct cunei_user_name *cunei_region_innermost(const void **frame)
     for (size_t i = list ? list->count : 0; i > 0; i--) {
         if (list->opens[i - 1].greenlet == list->greenlet) {
             *frame = list->opens[i - 1].frame;
-            return list->opens[i - 1].said;
+            return list->opens[i - 1].user_name;
         }
     }
     return NULL;
@@ -242,7 +247,7 @@ void cunei_region_frame_begins(void)
     while (nodes) {
         struct cunei_region_list_node *node = nodes;
         nodes = node->next;
-        cunei_user_name_free(node->open.said);
+        cunei_user_name_free(node->open.user_name);
         free(node);
     }
 }
@@ -256,7 +261,7 @@ void cunei_region_frame_yields(void)
         const struct cunei_region_list_open open = list->opens[i - 1];
         if (open.frame != frame)
             continue;
-        tell(open.said, CUNEI_PHASE_YIELD);
+        tell(open.user_name, CUNEI_PHASE_YIELD);
         size_t at = find_same(list, &open);
         if (at == list->count)
             return;
@@ -288,7 +293,7 @@ void cunei_region_frame_ends(const PyCodeObject *code)
             continue;
         enum cunei_region_form form = list->opens[i].form;
         if (!is_known[form])
-            callers[form] = cunei_frames_hear(true, form != CUNEI_REGION_TOOL);
+            callers[form] = cunei_frames_find_recorded(true, form != CUNEI_REGION_TOOL);
         is_known[form] = true;
         list->opens[i].frame = callers[form];
     }
@@ -340,7 +345,7 @@ void cunei_region_switch(const void *from, const void *to)
     list->greenlet = to;
 }
 
-const void *cunei_region_pretend(const void *greenlet)
+const void *cunei_region_set_greenlet(const void *greenlet)
 {
     struct cunei_region_list *list = cunei_region_list_get();
     const void *before = list ? list->greenlet : NULL;

@@ -27,7 +27,7 @@
 struct cunei_user_name;
 
 /* Begin it, or with the phase `resume` go on with one that was suspended. */
-void cunei_region_begin(struct cunei_user_name *said, enum cunei_region_form form,
+void cunei_region_begin(struct cunei_user_name *user_name, enum cunei_region_form form,
                         enum cunei_phase phase);
 
 /*
@@ -36,12 +36,12 @@ void cunei_region_begin(struct cunei_user_name *said, enum cunei_region_form for
  * One that was begun before this recording was is not known by its name.
  * Of those of `with`, one that the frame that runs has begun comes first.
  */
-bool cunei_region_end(const struct cunei_user_name *said, enum cunei_region_form form,
-                      enum cunei_phase phase);
+bool cunei_region_end(const struct cunei_user_name *user_name,
+                      enum cunei_region_form form, enum cunei_phase phase);
 
 /* The same of those by calls, where nothing is recorded. */
 void cunei_region_begin_unrecorded(void);
-void cunei_region_end_unrecorded(const struct cunei_user_name *said);
+void cunei_region_end_unrecorded(const struct cunei_user_name *user_name);
 
 /* The innermost open one, borrowed, and its frame; NULL: none. */
 struct cunei_user_name *cunei_region_innermost(const void **frame);
@@ -67,6 +67,6 @@ bool cunei_region_frame_put(uint32_t id, enum cunei_phase phase);
 
 /* Another greenlet runs on this thread from now on; or, for a look at it, might. */
 void cunei_region_switch(const void *from, const void *to);
-const void *cunei_region_pretend(const void *greenlet);
+const void *cunei_region_set_greenlet(const void *greenlet);
 
 #endif

@@ -30,7 +30,7 @@ static cunei_latch latch = CUNEI_LATCH_INIT;
 static void empty(struct cunei_region_list *list)
 {
     while (list->count > 0)
-        cunei_user_name_free(list->opens[--list->count].said);
+        cunei_user_name_free(list->opens[--list->count].user_name);
 }
 
 static void thread_ends(void *thread)
@@ -90,7 +90,7 @@ static void take_out(struct cunei_region_list *list, size_t at)
 
 void cunei_region_list_remove(struct cunei_region_list *list, size_t at)
 {
-    cunei_user_name_free(list->opens[at].said);
+    cunei_user_name_free(list->opens[at].user_name);
     take_out(list, at);
 }
 
@@ -153,7 +153,7 @@ void cunei_region_list_reset(void)
         while (buckets[i]) {
             struct cunei_region_list_node *node = buckets[i];
             buckets[i] = node->next;
-            cunei_user_name_free(node->open.said);
+            cunei_user_name_free(node->open.user_name);
             free(node);
         }
     }

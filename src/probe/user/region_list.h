@@ -16,9 +16,9 @@
 struct cunei_user_name;
 
 struct cunei_region_list_open {
-    struct cunei_user_name *said; /* owned */
-    const void *frame;            /* compared only, as the greenlet is */
-    const void *greenlet;         /* NULL: the one before the first switch */
+    struct cunei_user_name *user_name; /* owned */
+    const void *frame;                 /* compared only, as the greenlet is */
+    const void *greenlet;              /* NULL: the one before the first switch */
     enum cunei_region_form form;
 };
 

@@ -9,10 +9,10 @@
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
+#include "probe/user/decorated.h"
 #include "probe/user/named_object.h"
 #include "probe/user/region.h"
 #include "probe/user/sealed_type.h"
-#include "probe/user/tag.h"
 #include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
 #include "probe/user/user_state.h"
@@ -21,26 +21,26 @@
 /* A function may be wrapped that often. */
 #define WRAPPED_MAX 32
 
-static struct cunei_user_name *said_of(PyObject *self)
+static struct cunei_user_name *user_name_of(PyObject *self)
 {
-    return ((struct cunei_named *)self)->said;
+    return ((struct cunei_named *)self)->user_name;
 }
 
-static void begin(struct cunei_user_name *said, enum cunei_region_form form,
+static void begin(struct cunei_user_name *user_name, enum cunei_region_form form,
                   enum cunei_phase phase)
 {
     uint32_t before = cunei_recorder_begin_event();
 
-    cunei_region_begin(said, form, phase);
-    cunei_tag_tell();
+    cunei_region_begin(user_name, form, phase);
+    cunei_decorated_write();
     cunei_recorder_end_event(before);
 }
 
-static bool end(const struct cunei_user_name *said, enum cunei_region_form form,
+static bool end(const struct cunei_user_name *user_name, enum cunei_region_form form,
                 enum cunei_phase phase)
 {
     uint32_t before = cunei_recorder_begin_event();
-    bool was_open = cunei_region_end(said, form, phase);
+    bool was_open = cunei_region_end(user_name, form, phase);
 
     cunei_recorder_end_event(before);
     return was_open;
@@ -50,7 +50,7 @@ static PyObject *region_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
     if (cunei_user_is_recorded())
-        begin(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_ENTER);
+        begin(user_name_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_ENTER);
     return Py_NewRef(self);
 }
 
@@ -60,7 +60,7 @@ static PyObject *region_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
     (void)args;
     (void)count;
     if (cunei_user_is_recorded())
-        (void)end(said_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_LEAVE);
+        (void)end(user_name_of(self), CUNEI_REGION_WITH, CUNEI_PHASE_LEAVE);
     Py_RETURN_NONE;
 }
 
@@ -101,7 +101,7 @@ static PyObject *find_function(PyObject *object)
 }
 
 /* Tag the function; without a name, with its own.  -1 with an exception. */
-static int tag(PyObject *object, struct cunei_user_name *said)
+static int decorate(PyObject *object, struct cunei_user_name *user_name)
 {
     PyObject *function = find_function(object);
     PyObject *name = NULL;
@@ -109,17 +109,17 @@ static int tag(PyObject *object, struct cunei_user_name *said)
 
     if (!function)
         return -1;
-    if (said)
-        (void)cunei_user_name_keep(said);
+    if (user_name)
+        (void)cunei_user_name_keep(user_name);
     else if ((name = PyObject_GetAttrString(function, "__qualname__")))
-        said = cunei_user_name_new(name, CUNEI_REGION_FILE);
-    if (said && PyInterpreterState_Get() != PyInterpreterState_Main())
+        user_name = cunei_user_name_new(name, CUNEI_REGION_FILE);
+    if (user_name && PyInterpreterState_Get() != PyInterpreterState_Main())
         rc = 0; /* its code is never recorded */
-    else if (said) {
+    else if (user_name) {
         PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function);
-        rc = cunei_tag_add(code, said);
+        rc = cunei_decorated_add(code, user_name);
     }
-    cunei_user_name_free(said);
+    cunei_user_name_free(user_name);
     Py_XDECREF(name);
     Py_DECREF(function);
     return rc;
@@ -139,7 +139,7 @@ static PyObject *region_call(PyObject *self, PyObject *const *args, size_t flags
         PyErr_SetString(PyExc_TypeError, "a region is called with a function");
         return NULL;
     }
-    return tag(args[0], said_of(self)) < 0 ? NULL : Py_NewRef(args[0]);
+    return decorate(args[0], user_name_of(self)) < 0 ? NULL : Py_NewRef(args[0]);
 }
 
 static PyObject *region_repr(PyObject *self)
@@ -204,7 +204,7 @@ static PyObject *on_region(PyObject *module, PyObject *const *args, Py_ssize_t c
         return NULL;
     if (PyUnicode_Check(given) || PyBytes_Check(given))
         return find_region(module, given);
-    return tag(given, NULL) < 0 ? NULL : Py_NewRef(given);
+    return decorate(given, NULL) < 0 ? NULL : Py_NewRef(given);
 }
 
 static PyObject *on_begin(PyObject *module, PyObject *const *args, Py_ssize_t count,
@@ -217,17 +217,18 @@ static PyObject *on_begin(PyObject *module, PyObject *const *args, Py_ssize_t co
     if (!region)
         return NULL;
     if (cunei_user_is_recorded())
-        begin(said_of(region), CUNEI_REGION_CALLS, CUNEI_PHASE_ENTER);
+        begin(user_name_of(region), CUNEI_REGION_CALLS, CUNEI_PHASE_ENTER);
     else
         cunei_region_begin_unrecorded();
     Py_DECREF(region);
     Py_RETURN_NONE;
 }
 
-static void tell_unbegun(const struct cunei_user_name *said)
+static void write_unbegun(const struct cunei_user_name *user_name)
 {
-    cunei_user_event_tell_error(said ? said->text : "",
-                                said ? "region_end without a region_begin of this name "
+    cunei_user_event_write_error(user_name ? user_name->text : "",
+                                 user_name
+                                     ? "region_end without a region_begin of this name "
                                        "that is open in this thread"
                                      : "region_end without a region_begin that is open "
                                        "in this thread");
@@ -244,14 +245,14 @@ static PyObject *on_end(PyObject *module, PyObject *const *args, Py_ssize_t coun
         return NULL;
     if (values[0] && values[0] != Py_None && !(region = find_region(module, values[0])))
         return NULL;
-    const struct cunei_user_name *said = region ? said_of(region) : NULL;
+    const struct cunei_user_name *user_name = region ? user_name_of(region) : NULL;
     if (cunei_user_is_recorded()) {
         uint32_t before = cunei_recorder_begin_event();
-        if (!cunei_region_end(said, CUNEI_REGION_CALLS, CUNEI_PHASE_LEAVE))
-            tell_unbegun(said);
+        if (!cunei_region_end(user_name, CUNEI_REGION_CALLS, CUNEI_PHASE_LEAVE))
+            write_unbegun(user_name);
         cunei_recorder_end_event(before);
     } else
-        cunei_region_end_unrecorded(said);
+        cunei_region_end_unrecorded(user_name);
     Py_XDECREF(region);
     Py_RETURN_NONE;
 }
@@ -265,9 +266,9 @@ static PyObject *tool(PyObject *module, PyObject *name, enum cunei_phase phase)
     if (!region)
         return NULL;
     if (cunei_user_is_recorded() && is_begun)
-        begin(said_of(region), CUNEI_REGION_TOOL, phase);
+        begin(user_name_of(region), CUNEI_REGION_TOOL, phase);
     else if (cunei_user_is_recorded())
-        (void)end(said_of(region), CUNEI_REGION_TOOL, phase);
+        (void)end(user_name_of(region), CUNEI_REGION_TOOL, phase);
     Py_DECREF(region);
     Py_RETURN_NONE;
 }

@@ -39,7 +39,7 @@ uint32_t cunei_region_next(struct cunei_region_walk *walk, const void *frame)
     while (walk->left > walk->until) {
         const struct cunei_region_list_open *open = &list->opens[--walk->left];
         uint32_t id =
-            open->greenlet == list->greenlet ? cunei_user_name_id(open->said) : 0;
+            open->greenlet == list->greenlet ? cunei_user_name_id(open->user_name) : 0;
         if (id)
             return id;
     }

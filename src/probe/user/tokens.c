@@ -28,7 +28,7 @@ static void write_token(const struct tokens *tokens, enum cunei_phase phase,
                         uint32_t number)
 {
     uint32_t before = cunei_recorder_begin_event();
-    uint32_t id = cunei_user_name_id(tokens->named.said);
+    uint32_t id = cunei_user_name_id(tokens->named.user_name);
     uint64_t words[] = {
         cunei_record(0, CUNEI_CLASS_TOKEN, phase),
         tokens->stream,
@@ -107,8 +107,8 @@ static PyObject *tokens_tick(PyObject *self, PyObject *const *args, Py_ssize_t c
         write_token(tokens, CUNEI_PHASE_RESUME, (uint32_t)number);
     else {
         uint32_t before = cunei_recorder_begin_event();
-        cunei_user_event_tell_error(tokens->named.said->text,
-                                    "tick of a stream of tokens that has ended");
+        cunei_user_event_write_error(tokens->named.user_name->text,
+                                     "tick of a stream of tokens that has ended");
         cunei_recorder_end_event(before);
     }
     Py_RETURN_NONE;
@@ -178,8 +178,8 @@ static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t c
     PyObject *tokens = first ? type->tp_alloc(type, 0) : NULL;
 
     if (tokens) {
-        struct cunei_user_name *said = ((struct cunei_named *)first)->said;
-        ((struct cunei_named *)tokens)->said = cunei_user_name_keep(said);
+        struct cunei_user_name *user_name = ((struct cunei_named *)first)->user_name;
+        ((struct cunei_named *)tokens)->user_name = cunei_user_name_keep(user_name);
         begin((struct tokens *)tokens);
     }
     Py_XDECREF(first);

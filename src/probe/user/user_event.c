@@ -11,8 +11,8 @@
 #include "probe/core/arg_parse.h"
 #include "probe/core/frame.h"
 #include "probe/core/lock.h"
+#include "probe/user/decorated.h"
 #include "probe/user/region.h"
-#include "probe/user/tag.h"
 #include "probe/user/user_name.h"
 #include "probe/user/user_state.h"
 #include "probe/user/user_value.h"
@@ -24,7 +24,7 @@
 /* What was said of the whole process, the last for each name; the lock guards it. */
 #define METADATA_MAX 256u
 static struct {
-    struct cunei_user_given_value value;
+    struct cunei_named_value value;
     char *memory; /* owned; the texts */
     size_t capacity;
 } metadata[METADATA_MAX];
@@ -41,18 +41,18 @@ static uint32_t find_target(void)
     struct cunei_user_name *region = cunei_region_innermost(&region_frame);
     uint32_t innermost = 0, target = 0;
 
-    if (region && !cunei_tag_is_used())
+    if (region && !cunei_decorated_is_used())
         return cunei_user_name_id(region);
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     for (int steps = 0; frame && !target && steps < FRAMES_MAX; steps++) {
         PyCodeObject *code = PyFrame_GetCode(frame);
-        uint64_t word = cunei_code_word(code);
+        uint64_t tag = cunei_code_tag(code);
         if (region && cunei_frame_of(frame) == region_frame)
             target = cunei_user_name_id(region);
-        else if (cunei_code_is_tagged(word))
-            target = cunei_code_id(word);
+        else if (cunei_code_is_decorated(tag))
+            target = cunei_code_id(tag);
         if (innermost == 0)
-            innermost = cunei_code_id(word);
+            innermost = cunei_code_id(tag);
         PyFrameObject *back = PyFrame_GetBack(frame);
         Py_DECREF(code);
         Py_DECREF(frame);
@@ -64,14 +64,14 @@ static uint32_t find_target(void)
     return region ? cunei_user_name_id(region) : innermost;
 }
 
-static void write_value(enum cunei_class class, struct cunei_user_given_value *value)
+static void write_value(enum cunei_class class, struct cunei_named_value *value)
 {
     uint32_t before = cunei_recorder_begin_event();
 
-    cunei_tag_tell();
+    cunei_decorated_write();
     if (class == CUNEI_CLASS_PARAMETER)
         value->target = find_target();
-    cunei_user_given_value_write(class, value, true);
+    cunei_user_value_write(class, value, true);
     cunei_recorder_end_event(before);
 }
 
@@ -100,14 +100,14 @@ static int check_arguments(PyObject *name, PyObject *object, bool may_be_none)
 
 static PyObject *say(enum cunei_class class, PyObject *name, PyObject *object)
 {
-    struct cunei_user_given_value value;
-    char texts[CUNEI_USERVALUE_TEXTS];
+    struct cunei_named_value value;
+    char texts[CUNEI_USER_VALUE_TEXTS];
     bool may_be_none = class == CUNEI_CLASS_MARK;
 
     if (!cunei_user_is_recorded())
         return check_arguments(name, object, may_be_none) < 0 ? NULL
                                                               : Py_NewRef(Py_None);
-    if (cunei_user_given_value_parse(name, object, may_be_none, &value, texts) < 0)
+    if (cunei_user_value_parse(name, object, may_be_none, &value, texts) < 0)
         return NULL;
     write_value(class, &value);
     Py_RETURN_NONE;
@@ -138,7 +138,7 @@ static PyObject *on_parameter(PyObject *module, PyObject *const *args, Py_ssize_
 }
 
 /* Lock held.  The place of this name, or the first that is free. */
-static size_t find_metadata(const struct cunei_user_given_value *value)
+static size_t find_metadata(const struct cunei_named_value *value)
 {
     size_t at = 0;
 
@@ -150,7 +150,7 @@ static size_t find_metadata(const struct cunei_user_given_value *value)
 }
 
 /* Keep it for recordings that begin later. */
-static void keep_metadata(const struct cunei_user_given_value *value)
+static void keep_metadata(const struct cunei_named_value *value)
 {
     size_t size = value->name_size + value->text_size;
 
@@ -179,13 +179,13 @@ static PyObject *on_metadata(PyObject *module, PyObject *const *args, Py_ssize_t
                              PyObject *names)
 {
     static const struct cunei_args_form form = {"metadata", {"key", "value"}, 2, 2};
-    struct cunei_user_given_value value;
-    char texts[CUNEI_USERVALUE_TEXTS];
+    struct cunei_named_value value;
+    char texts[CUNEI_USER_VALUE_TEXTS];
     PyObject *values[CUNEI_ARGS_MAX];
     (void)module;
 
     if (cunei_args_parse(&form, args, count, names, values) < 0 ||
-        cunei_user_given_value_parse(values[0], values[1], false, &value, texts) < 0)
+        cunei_user_value_parse(values[0], values[1], false, &value, texts) < 0)
         return NULL;
     if (cunei_user_is_recorded())
         write_value(CUNEI_CLASS_METADATA, &value);
@@ -194,18 +194,17 @@ static PyObject *on_metadata(PyObject *module, PyObject *const *args, Py_ssize_t
     Py_RETURN_NONE;
 }
 
-void cunei_user_event_tell_metadata(bool top_is_open)
+void cunei_user_event_write_metadata(bool top_is_open)
 {
     cunei_mutex_lock(&lock);
     for (size_t i = 0; i < metadata_count; i++)
-        cunei_user_given_value_write(CUNEI_CLASS_METADATA, &metadata[i].value,
-                                     top_is_open);
+        cunei_user_value_write(CUNEI_CLASS_METADATA, &metadata[i].value, top_is_open);
     cunei_mutex_unlock(&lock);
 }
 
-void cunei_user_event_tell_error(const char *name, const char *sentence)
+void cunei_user_event_write_error(const char *name, const char *sentence)
 {
-    const struct cunei_user_given_value value = {
+    const struct cunei_named_value value = {
         .name = name,
         .name_size = strlen(name),
         .kind = CUNEI_VALUE_ERROR,
@@ -213,7 +212,7 @@ void cunei_user_event_tell_error(const char *name, const char *sentence)
         .text_size = strlen(sentence),
     };
 
-    cunei_user_given_value_write(CUNEI_CLASS_MARK, &value, true);
+    cunei_user_value_write(CUNEI_CLASS_MARK, &value, true);
 }
 
 #define FUNCTION(function) (PyCFunction)(void (*)(void)) function

@@ -16,9 +16,9 @@
 int cunei_user_event_add_functions(PyObject *module);
 
 /* A mark that says what the program has done wrong. */
-void cunei_user_event_tell_error(const char *name, const char *sentence);
+void cunei_user_event_write_error(const char *name, const char *sentence);
 
 /* Write all metadata of the process again: another recording has begun. */
-void cunei_user_event_tell_metadata(bool top_is_open);
+void cunei_user_event_write_metadata(bool top_is_open);
 
 #endif

@@ -29,34 +29,34 @@ struct cunei_user_name *cunei_user_name_new(PyObject *text, const char *file)
 {
     size_t most = (size_t)PyUnicode_GET_LENGTH(text) * 4 + 1;
     bool is_short = PyUnicode_IS_COMPACT_ASCII(text) && most <= CUNEI_NAMES_MAX;
-    struct cunei_user_name *said =
-        malloc(sizeof(*said) + (is_short ? most : CUNEI_NAMES_MAX));
+    struct cunei_user_name *user_name =
+        malloc(sizeof(*user_name) + (is_short ? most : CUNEI_NAMES_MAX));
 
-    if (!said) {
+    if (!user_name) {
         PyErr_NoMemory();
         return NULL;
     }
     size_t size =
-        cunei_names_copy(text, said->text, is_short ? most : CUNEI_NAMES_MAX) + 1;
-    atomic_init(&said->references, 1);
-    atomic_init(&said->known, 0);
-    said->file = file;
-    struct cunei_user_name *fitting = realloc(said, sizeof(*said) + size);
-    return fitting ? fitting : said;
+        cunei_names_copy(text, user_name->text, is_short ? most : CUNEI_NAMES_MAX) + 1;
+    atomic_init(&user_name->references, 1);
+    atomic_init(&user_name->known, 0);
+    user_name->file = file;
+    struct cunei_user_name *fitting = realloc(user_name, sizeof(*user_name) + size);
+    return fitting ? fitting : user_name;
 }
 
-struct cunei_user_name *cunei_user_name_keep(struct cunei_user_name *said)
+struct cunei_user_name *cunei_user_name_keep(struct cunei_user_name *user_name)
 {
-    atomic_fetch_add_explicit(&said->references, 1, memory_order_relaxed);
-    return said;
+    atomic_fetch_add_explicit(&user_name->references, 1, memory_order_relaxed);
+    return user_name;
 }
 
-void cunei_user_name_free(struct cunei_user_name *said)
+void cunei_user_name_free(struct cunei_user_name *user_name)
 {
     /* Whoever is last has seen what the others have done. */
-    if (said &&
-        atomic_fetch_sub_explicit(&said->references, 1, memory_order_acq_rel) == 1)
-        free(said);
+    if (user_name &&
+        atomic_fetch_sub_explicit(&user_name->references, 1, memory_order_acq_rel) == 1)
+        free(user_name);
 }
 
 /* Lock held.  One that has no id yet gets a higher one than any before. */
@@ -69,8 +69,8 @@ static uint32_t define(const struct cunei_function *function, uint32_t number)
         taken.last = 0;
         memset(taken.kinds, 0, sizeof(taken.kinds));
     }
-    if (taken.kinds[kind].count >= CUNEI_SAID_MAX ||
-        taken.kinds[kind].bytes >= CUNEI_SAID_MAX_BYTES)
+    if (taken.kinds[kind].count >= CUNEI_USER_NAMES_MAX ||
+        taken.kinds[kind].bytes >= CUNEI_USER_NAMES_MAX_BYTES)
         return cunei_recorder_find(function);
     uint32_t id = cunei_recorder_define(function);
     if (id > taken.last) {
@@ -81,19 +81,19 @@ static uint32_t define(const struct cunei_function *function, uint32_t number)
     return id;
 }
 
-uint32_t cunei_user_name_id(struct cunei_user_name *said)
+uint32_t cunei_user_name_id(struct cunei_user_name *user_name)
 {
-    uint64_t known = atomic_load_explicit(&said->known, memory_order_relaxed);
+    uint64_t known = atomic_load_explicit(&user_name->known, memory_order_relaxed);
     uint32_t number = cunei_recorder_number();
 
     if (known >> 32 == number)
         return (uint32_t)known;
     const struct cunei_function function = {
-        .module = "", .qualname = said->text, .file = said->file};
+        .module = "", .qualname = user_name->text, .file = user_name->file};
     (void)pthread_mutex_lock(&taken.lock);
     uint32_t id = define(&function, number);
     (void)pthread_mutex_unlock(&taken.lock);
-    atomic_store_explicit(&said->known, (uint64_t)number << 32 | id,
+    atomic_store_explicit(&user_name->known, (uint64_t)number << 32 | id,
                           memory_order_relaxed);
     return id;
 }
@@ -110,8 +110,8 @@ PyObject *cunei_user_name_text(PyObject *name, const char *what)
     return NULL;
 }
 
-PyObject *cunei_user_name_object(const struct cunei_user_name *said)
+PyObject *cunei_user_name_object(const struct cunei_user_name *user_name)
 {
-    return PyUnicode_DecodeUTF8(said->text, (Py_ssize_t)strlen(said->text),
+    return PyUnicode_DecodeUTF8(user_name->text, (Py_ssize_t)strlen(user_name->text),
                                 "surrogateescape");
 }

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 /* Of each kind in a recording, and so many bytes of their texts. */
-#define CUNEI_SAID_MAX       65536u
-#define CUNEI_SAID_MAX_BYTES (16u << 20)
+#define CUNEI_USER_NAMES_MAX       65536u
+#define CUNEI_USER_NAMES_MAX_BYTES (16u << 20)
 
 struct cunei_user_name {
     _Atomic unsigned references;
@@ -29,16 +29,16 @@ struct cunei_user_name {
 /* `file` lives as long as the process.  NULL with an exception: no memory. */
 struct cunei_user_name *cunei_user_name_new(PyObject *text, const char *file);
 
-struct cunei_user_name *cunei_user_name_keep(struct cunei_user_name *said);
-void cunei_user_name_free(struct cunei_user_name *said);
+struct cunei_user_name *cunei_user_name_keep(struct cunei_user_name *user_name);
+void cunei_user_name_free(struct cunei_user_name *user_name);
 
 /* Its id in the recording that is on; 0: it has none. */
-uint32_t cunei_user_name_id(struct cunei_user_name *said);
+uint32_t cunei_user_name_id(struct cunei_user_name *user_name);
 
 /* A text that is given as a name, new: an exact one; NULL with an exception. */
 PyObject *cunei_user_name_text(PyObject *name, const char *what);
 
 /* As an object of Python's, new. */
-PyObject *cunei_user_name_object(const struct cunei_user_name *said);
+PyObject *cunei_user_name_object(const struct cunei_user_name *user_name);
 
 #endif

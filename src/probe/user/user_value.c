@@ -67,9 +67,8 @@ int cunei_user_number_parse(PyObject *object, struct cunei_user_number *number)
     return parse_other(object, number);
 }
 
-void cunei_user_given_value_write(enum cunei_class class,
-                                  const struct cunei_user_given_value *value,
-                                  bool top_is_open)
+void cunei_user_value_write(enum cunei_class class,
+                            const struct cunei_named_value *value, bool top_is_open)
 {
     bool has_text = value->kind >= CUNEI_VALUE_TEXT;
     size_t name_size = cunei_text_cut(value->name, value->name_size, NAME_MAX_BYTES);
@@ -94,7 +93,7 @@ void cunei_user_given_value_write(enum cunei_class class,
 
 /* The value of anything but a text. */
 static int parse_value(PyObject *object, bool may_be_none,
-                       struct cunei_user_given_value *value)
+                       struct cunei_named_value *value)
 {
     struct cunei_user_number number;
 
@@ -114,13 +113,13 @@ static int parse_value(PyObject *object, bool may_be_none,
     return 0;
 }
 
-int cunei_user_given_value_parse(PyObject *name, PyObject *object, bool may_be_none,
-                                 struct cunei_user_given_value *value,
-                                 char texts[CUNEI_USERVALUE_TEXTS])
+int cunei_user_value_parse(PyObject *name, PyObject *object, bool may_be_none,
+                           struct cunei_named_value *value,
+                           char texts[CUNEI_USER_VALUE_TEXTS])
 {
     bool is_text = PyUnicode_Check(object);
 
-    *value = (struct cunei_user_given_value){.kind = CUNEI_VALUE_TEXT};
+    *value = (struct cunei_named_value){.kind = CUNEI_VALUE_TEXT};
     if (!is_text && parse_value(object, may_be_none, value) < 0)
         return -1;
     PyObject *text = cunei_user_name_text(name, "a name");

@@ -41,8 +41,8 @@ static inline struct cunei_user_number cunei_user_number_of(double number)
  */
 int cunei_user_number_parse(PyObject *object, struct cunei_user_number *number);
 
-/* A value, as in struct cunei_user_value. */
-struct cunei_user_given_value {
+/* A value, as in struct cunei_named_value. */
+struct cunei_named_value {
     const char *name;
     size_t name_size;
     enum cunei_value_kind kind;
@@ -56,19 +56,18 @@ struct cunei_user_given_value {
  * Write it as an event of a class.  Names beyond half of what there is room for are
  * cut, and so is the text then.
  */
-void cunei_user_given_value_write(enum cunei_class class,
-                                  const struct cunei_user_given_value *value,
-                                  bool top_is_open);
+void cunei_user_value_write(enum cunei_class class,
+                            const struct cunei_named_value *value, bool top_is_open);
 
 /* The name and the text of a value. */
-#define CUNEI_USERVALUE_TEXTS (2 * CUNEI_VALUE_MAX)
+#define CUNEI_USER_VALUE_TEXTS (2 * CUNEI_VALUE_MAX)
 
 /*
  * From a name and an int, float, str, or, where that may be, None.  -1 with an
  * exception: the wrong type, no memory.  What the value points to is in `texts`.
  */
-int cunei_user_given_value_parse(PyObject *name, PyObject *object, bool may_be_none,
-                                 struct cunei_user_given_value *value,
-                                 char texts[CUNEI_USERVALUE_TEXTS]);
+int cunei_user_value_parse(PyObject *name, PyObject *object, bool may_be_none,
+                           struct cunei_named_value *value,
+                           char texts[CUNEI_USER_VALUE_TEXTS]);
 
 #endif

@@ -54,7 +54,7 @@ static inline PyObject *hand_on(PyThreadState *thread, cunei_compat_311_frame *f
 #endif
 }
 
-static inline uint64_t word_of(const cunei_compat_311_frame *frame)
+static inline uint64_t tag_of(const cunei_compat_311_frame *frame)
 {
     return CUNEI_LIKELY(own.extra_inline)
                ? cunei_code_extra_inline(frame->f_code, own.extra_index)
@@ -92,7 +92,7 @@ static inline PyObject *run(PyThreadState *thread, cunei_compat_311_frame *frame
                             int throws, enum wanted wanted)
 {
     if (wanted & LINES) {
-        bool is_lined = word_of(frame) & CUNEI_CODE_LINED && own.recording;
+        bool is_lined = tag_of(frame) & CUNEI_CODE_LINED && own.recording;
         if (!CUNEI_LIKELY(!is_lined && !cunei_line_hook_is_on(thread)))
             return run_switched(thread, frame, throws, is_lined);
     }
@@ -104,12 +104,12 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     enum wanted wanted)
 {
     bool generates = frame->f_code->co_flags & CUNEI_GENERATES;
-    uint64_t word = word_of(frame);
+    uint64_t tag = tag_of(frame);
     unsigned recording = own.recording;
 
     if (generates && cunei_compat_311_only_makes(frame))
         return hand_on(thread, frame, throws, own.place.before);
-    if (word & CUNEI_CODE_OFF) {
+    if (tag & CUNEI_CODE_OFF) {
         PyObject *unseen = run(thread, frame, throws, wanted);
         if (!CUNEI_LIKELY(own.recording == recording)) {
             if (own.recording)
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
                                  : CUNEI_PHASE_ENTER;
     if (wanted & C_CALLS && own.recording)
         cunei_c_call_hook_keep(thread);
-    if (!CUNEI_LIKELY(cunei_hot_put(word, phase, own.has_counter)))
+    if (!CUNEI_LIKELY(cunei_hot_put(tag, phase, own.has_counter)))
         cunei_frame_event_tell(thread, frame, phase, NULL);
     PyObject *result = run(thread, frame, throws, wanted);
     if (!CUNEI_LIKELY(own.recording == recording)) {
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
                                                               : CUNEI_PHASE_LEAVE;
     if (wanted & C_CALLS && cunei_c_call_is_inside(frame))
         cunei_frame_event_leave_calls(thread, frame);
-    if (!CUNEI_LIKELY(cunei_hot_put(word_of(frame), phase, own.has_counter)))
+    if (!CUNEI_LIKELY(cunei_hot_put(tag_of(frame), phase, own.has_counter)))
         cunei_frame_event_tell(thread, frame, phase, result);
     return result;
 }
@@ -304,7 +304,7 @@ static void pause_events(struct cunei_source *source)
 {
     (void)source;
     if (own.recording) {
-        cunei_exception_legacy_landed(); /* who stops it goes on */
+        cunei_exception_legacy_caught(); /* who stops it goes on */
         cunei_open_frames_end();
     }
     own.recording = 0;

@@ -26,18 +26,18 @@ void cunei_frame_event_tell(PyThreadState *thread, cunei_compat_311_frame *frame
     int offset = cunei_compat_311_offset(frame); /* as yet: opening may move it */
     /* Who goes on is the frame below, or this one. */
     if (begins)
-        cunei_exception_legacy_landed();
+        cunei_exception_legacy_caught();
     struct cunei_compat_311_pushed pushed = cunei_compat_311_push(thread, frame);
     struct cunei_compat_311_opening opening = {.frame = frame};
     if (begins)
         cunei_compat_311_open(&opening);
     else
-        cunei_exception_legacy_landed();
-    uint64_t word = cunei_function_event_word(code);
-    if (word && !(word & CUNEI_CODE_OFF))
-        cunei_function_event_write(code, word, phase, result);
-    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_line_event_resume(code, word, offset);
+        cunei_exception_legacy_caught();
+    uint64_t tag = cunei_function_event_tag(code);
+    if (tag && !(tag & CUNEI_CODE_OFF))
+        cunei_function_event_write(code, tag, phase, result);
+    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(tag) & CUNEI_CODE_LINES)
+        cunei_line_event_resume(code, tag, offset);
     if (begins)
         cunei_compat_311_close(&opening);
     cunei_compat_311_pop(thread, &pushed);
@@ -53,10 +53,10 @@ void cunei_frame_event_tell_unwind(PyThreadState *thread, cunei_compat_311_frame
 
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
-    uint64_t word = cunei_function_event_word(code);
-    cunei_exception_legacy_unwound(frame, pushed.below, word, &error);
-    if (!(word & CUNEI_CODE_OFF))
-        cunei_function_event_unwind(code, word, error.type, NULL, NULL);
+    uint64_t tag = cunei_function_event_tag(code);
+    cunei_exception_legacy_unwound(frame, pushed.below, tag, &error);
+    if (!(tag & CUNEI_CODE_OFF))
+        cunei_function_event_unwind(code, tag, error.type, NULL, NULL);
     cunei_exception_legacy_wait();
     cunei_recorder_end_event(before);
     (void)cunei_compat_311_set_ending(outer);

@@ -25,7 +25,7 @@ void cunei_line_hook_init(Py_ssize_t index, bool is_inline)
     cunei_line_event_init(index, is_inline, NULL); /* nothing is switched off here */
 }
 
-static uint64_t word_of(PyCodeObject *code)
+static uint64_t tag_of(PyCodeObject *code)
 {
     return extra_inline ? cunei_code_extra_inline(code, extra_index)
                         : cunei_code_extra_call(code, extra_index);
@@ -60,8 +60,8 @@ int cunei_line_hook_alone(PyObject *object, PyFrameObject *frame, int what,
     (void)object;
     (void)argument;
     if (what == PyTrace_LINE && is_recording)
-        cunei_line_event_tell(cunei_compat_311_code(frame),
-                              cunei_compat_311_line(frame));
+        cunei_line_event_record(cunei_compat_311_code(frame),
+                                cunei_compat_311_line(frame));
     return 0;
 }
 
@@ -75,8 +75,8 @@ int cunei_line_hook_chained(PyObject *object, PyFrameObject *frame, int what,
     if (is_inside)
         return 0;
     if (what == PyTrace_LINE && is_recording)
-        cunei_line_event_tell(cunei_compat_311_code(frame),
-                              cunei_compat_311_line(frame));
+        cunei_line_event_record(cunei_compat_311_code(frame),
+                                cunei_compat_311_line(frame));
     is_inside = true;
     if (function)
         rc = function(object, frame, what, argument);
@@ -109,7 +109,7 @@ void cunei_line_hook_found(PyCodeObject *code)
 
 void cunei_line_hook_goes_on(PyThreadState *thread, cunei_compat_311_frame *frame)
 {
-    bool is_lined = is_recording && word_of(frame->f_code) & CUNEI_CODE_LINED;
+    bool is_lined = is_recording && tag_of(frame->f_code) & CUNEI_CODE_LINED;
 
     if (is_lined != cunei_line_hook_is_on(thread))
         cunei_line_hook_set(thread, is_lined, true);

@@ -67,18 +67,18 @@ static void tell(PyFrameObject *frame, cunei_compat_311_frame *below, PyObject *
     bool yields =
         code->co_flags & CUNEI_GENERATES && cunei_compat_311_is_suspended(own);
     struct cunei_cold_event event = cunei_cold_event_begin();
-    uint64_t word = cunei_function_event_word(code);
+    uint64_t tag = cunei_function_event_tag(code);
 
     if (result)
-        cunei_exception_legacy_landed();
+        cunei_exception_legacy_caught();
     else
-        cunei_exception_legacy_fell(code, below, word);
-    if (word && !(word & CUNEI_CODE_OFF)) {
+        cunei_exception_legacy_unwound_unknown(code, below, tag);
+    if (tag && !(tag & CUNEI_CODE_OFF)) {
         if (result)
             cunei_function_event_write(
-                code, word, yields ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE, result);
+                code, tag, yields ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE, result);
         else
-            cunei_function_event_unwind(code, word, NULL, NULL, NULL);
+            cunei_function_event_unwind(code, tag, NULL, NULL, NULL);
     }
     cunei_exception_legacy_wait();
     cunei_cold_event_end(&event);
@@ -131,13 +131,13 @@ bool cunei_open_frames_has_told(const cunei_compat_311_frame *frame)
 static void tell_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
 {
     struct cunei_cold_event event = cunei_cold_event_begin();
-    uint64_t word = cunei_code_word(code);
+    uint64_t tag = cunei_code_tag(code);
 
-    cunei_exception_legacy_landed();
+    cunei_exception_legacy_caught();
     bool is_wanted = cunei_write_has_old_packet();
     cunei_c_call_close(frame);
-    if (is_wanted && word && !(word & CUNEI_CODE_OFF))
-        cunei_function_event_write(code, word, CUNEI_PHASE_LEAVE, NULL);
+    if (is_wanted && tag && !(tag & CUNEI_CODE_OFF))
+        cunei_function_event_write(code, tag, CUNEI_PHASE_LEAVE, NULL);
     cunei_cold_event_end(&event);
 }
 

@@ -45,7 +45,7 @@ static PyCodeObject *find_ended(PyObject *told)
 #include "probe/events/exception.h"
 
 /* Taken at once, where the frame has a handler: that is where it goes on. */
-void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
+void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
                                        PyObject *told)
 {
     PyCodeObject *code = cunei_hook_frame_code(frame);
@@ -54,11 +54,11 @@ void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
     PyObject *offset = PyLong_FromLong(at);
     PyObject *goes_on = handler < 0 ? NULL : PyLong_FromLong(handler);
 
-    (void)word;
+    (void)tag;
     if (offset && PyExceptionInstance_Check(exception)) {
         PyCodeObject *before = find_ended(told);
         if (before)
-            cunei_exception_let_go(before, exception);
+            cunei_exception_reraised(before, exception);
         cunei_exception_raised(code, offset, exception);
         if (goes_on)
             cunei_exception_handled(code, goes_on, exception);
@@ -79,7 +79,7 @@ void cunei_exception_trace_hook_left(void)
     note_end();
 }
 
-void cunei_exception_trace_hook_landed(void)
+void cunei_exception_trace_hook_caught(void)
 {
 }
 #else
@@ -95,7 +95,7 @@ static bool is_raised_in(const cunei_compat_311_frame *frame,
            cunei_frame_of(traceback->tb_frame) == frame;
 }
 
-void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
+void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
                                        PyObject *told)
 {
     cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
@@ -106,11 +106,11 @@ void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
     if (!is_raised_in(own, &error))
         return;
     int handler = cunei_compat_311_handler(own);
-    cunei_exception_legacy_let_go(find_ended(told), own, &error);
+    cunei_exception_legacy_reraised(find_ended(told), own, &error);
     if (handler < 0)
-        cunei_exception_legacy_unwound(own, cunei_compat_311_below(own), word, &error);
+        cunei_exception_legacy_unwound(own, cunei_compat_311_below(own), tag, &error);
     else
-        cunei_exception_legacy_taken(own, word, &error, handler);
+        cunei_exception_legacy_handled(own, tag, &error, handler);
 }
 
 void cunei_exception_trace_hook_unwound(PyCodeObject *code)
@@ -124,8 +124,8 @@ void cunei_exception_trace_hook_left(void)
     cunei_exception_legacy_wait();
 }
 
-void cunei_exception_trace_hook_landed(void)
+void cunei_exception_trace_hook_caught(void)
 {
-    cunei_exception_legacy_landed();
+    cunei_exception_legacy_caught();
 }
 #endif

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* `told` is a type, an exception and a traceback; `word` that of the frame's code. */
-void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t word,
+void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
                                        PyObject *told);
 
 /* The frame ends by one: before its leave is written, and after that. */
@@ -26,6 +26,6 @@ void cunei_exception_trace_hook_unwound(PyCodeObject *code);
 void cunei_exception_trace_hook_left(void);
 
 /* The thread goes on: whatever was in flight has been taken. */
-void cunei_exception_trace_hook_landed(void);
+void cunei_exception_trace_hook_caught(void);
 
 #endif

@@ -43,12 +43,12 @@ static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
                                                       PyObject *result)
 {
     struct cunei_cold_event event = cunei_process_begin_event(code);
-    cunei_exception_trace_hook_landed();
-    uint64_t word = cunei_function_event_word(code);
-    if (word && !(word & CUNEI_CODE_OFF))
-        cunei_function_event_write(code, word, phase, result);
-    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_line_event_resume(code, word, PyFrame_GetLasti(frame));
+    cunei_exception_trace_hook_caught();
+    uint64_t tag = cunei_function_event_tag(code);
+    if (tag && !(tag & CUNEI_CODE_OFF))
+        cunei_function_event_write(code, tag, phase, result);
+    if (phase == CUNEI_PHASE_RESUME && cunei_code_flags(tag) & CUNEI_CODE_LINES)
+        cunei_line_event_resume(code, tag, PyFrame_GetLasti(frame));
     cunei_cold_event_end(&event);
 }
 
@@ -56,12 +56,12 @@ static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook 
                                                         PyCodeObject *code)
 {
     struct cunei_cold_event event = cunei_process_begin_event(code);
-    uint64_t word = cunei_function_event_word(code);
+    uint64_t tag = cunei_function_event_tag(code);
     if (hook->kind == CUNEI_HOOK_TRACE)
         cunei_exception_trace_hook_unwound(code);
-    if (!(word & CUNEI_CODE_OFF))
+    if (!(tag & CUNEI_CODE_OFF))
         cunei_function_event_unwind(
-            code, word,
+            code, tag,
             raised.frame == cunei_frame_running(PyThreadState_Get()) ? raised.type
                                                                      : NULL,
             NULL, NULL);
@@ -70,28 +70,28 @@ static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook 
     cunei_cold_event_end(&event);
 }
 
-static inline uint64_t word_of(PyCodeObject *code)
+static inline uint64_t tag_of(PyCodeObject *code)
 {
     return extra_inline ? cunei_code_extra_inline(code, extra_index)
-                        : cunei_code_word(code);
+                        : cunei_code_tag(code);
 }
 
 /* Coroutines are cold for their tasks only: most of their events go a shorter way. */
-static bool is_put(uint64_t word, enum cunei_phase phase)
+static bool is_put(uint64_t tag, enum cunei_phase phase)
 {
     uint32_t flags = 0;
 
-    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    uint32_t id = tag & CUNEI_CODE_COLD ? cunei_code_cold(tag, &flags) : 0;
     return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, phase);
 }
 
 static inline void tell(PyFrameObject *frame, PyCodeObject *code,
                         enum cunei_phase phase, PyObject *result)
 {
-    uint64_t word = word_of(code);
+    uint64_t tag = tag_of(code);
 
-    if (!CUNEI_LIKELY(cunei_hot_put(word, phase, has_counter)) &&
-        !(word & CUNEI_CODE_OFF) && !is_put(word, phase))
+    if (!CUNEI_LIKELY(cunei_hot_put(tag, phase, has_counter)) &&
+        !(tag & CUNEI_CODE_OFF) && !is_put(tag, phase))
         tell_cold(frame, code, phase, result);
 }
 
@@ -110,7 +110,7 @@ static __attribute__((noinline, cold)) void tell_untold(cunei_compat_311_frame *
         tell(object, frame->f_code, CUNEI_PHASE_RESUME, NULL);
     Py_XDECREF(object);
     thread->cframe->current_frame = top;
-    cunei_compat_let_collections(collects);
+    cunei_compat_release_collections(collects);
 }
 
 static inline void check_told(const struct cunei_hook *hook,
@@ -202,7 +202,7 @@ void cunei_hook_event_leave(struct cunei_hook *hook, PyFrameObject *frame,
 void cunei_hook_event_line(const struct cunei_hook *hook, PyFrameObject *frame)
 {
     cunei_hook_event_goes_on(hook, frame);
-    cunei_line_event_tell(cunei_hook_frame_code(frame), cunei_hook_frame_line(frame));
+    cunei_line_event_record(cunei_hook_frame_code(frame), cunei_hook_frame_line(frame));
 }
 
 void cunei_hook_event_raise(const struct cunei_hook *hook, PyFrameObject *frame,
@@ -217,6 +217,6 @@ void cunei_hook_event_raise(const struct cunei_hook *hook, PyFrameObject *frame,
     uint32_t before = cunei_recorder_begin_event();
     raised.frame = cunei_frame_running(PyThreadState_Get());
     raised.type = PyTuple_GET_ITEM(told, 0);
-    cunei_exception_trace_hook_raised(frame, cunei_function_event_word(code), told);
+    cunei_exception_trace_hook_raised(frame, cunei_function_event_tag(code), told);
     cunei_recorder_end_event(before);
 }

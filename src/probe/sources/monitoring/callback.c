@@ -44,25 +44,25 @@ typedef PyObject *callback_body(struct callback *self, PyCodeObject *code,
                                 PyObject *const *args, Py_ssize_t count);
 
 /* The event, and where lines are recorded, the one that a frame goes on in. */
-static void write_event(struct callback *self, PyCodeObject *code, uint64_t word,
+static void write_event(struct callback *self, PyCodeObject *code, uint64_t tag,
                         PyObject *const *args, Py_ssize_t count)
 {
-    cunei_function_event_write(code, word, self->phase, count > 2 ? args[2] : NULL);
+    cunei_function_event_write(code, tag, self->phase, count > 2 ? args[2] : NULL);
     if (cunei_budget_is_due())
         cunei_budget_act(self->phase == CUNEI_PHASE_ENTER ||
                          self->phase == CUNEI_PHASE_RESUME);
     if (self->phase == CUNEI_PHASE_RESUME && count > 1 && PyLong_CheckExact(args[1]) &&
-        cunei_code_flags(word) & CUNEI_CODE_LINES)
-        cunei_line_event_resume(code, word, cunei_compat_small(args[1]));
+        cunei_code_flags(tag) & CUNEI_CODE_LINES)
+        cunei_line_event_resume(code, tag, cunei_compat_small(args[1]));
 }
 
 static PyObject *record_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
-    uint64_t word = cunei_function_event_word(code);
+    uint64_t tag = cunei_function_event_tag(code);
 
-    if (word && !(word & CUNEI_CODE_OFF))
-        write_event(self, code, word, args, count);
+    if (tag && !(tag & CUNEI_CODE_OFF))
+        write_event(self, code, tag, args, count);
     Py_RETURN_NONE;
 }
 
@@ -75,13 +75,13 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code,
 {
 
     bool is_new = !cunei_code_is_seen(code);
-    uint64_t word = cunei_function_event_word(code);
+    uint64_t tag = cunei_function_event_tag(code);
 
     /* What is not known yet has to be seen again. */
-    if (word == 0)
+    if (tag == 0)
         Py_RETURN_NONE;
-    if (is_new && !(word & CUNEI_CODE_OFF))
-        write_event(self, code, word, args, count);
+    if (is_new && !(tag & CUNEI_CODE_OFF))
+        write_event(self, code, tag, args, count);
     return Py_NewRef(self->disable);
 }
 
@@ -89,12 +89,12 @@ static PyObject *discover_body(struct callback *self, PyCodeObject *code,
 static PyObject *select_body(struct callback *self, PyCodeObject *code,
                              PyObject *const *args, Py_ssize_t count)
 {
-    uint64_t word = cunei_function_event_word(code);
+    uint64_t tag = cunei_function_event_tag(code);
 
-    if (word & CUNEI_CODE_OFF)
+    if (tag & CUNEI_CODE_OFF)
         return Py_NewRef(self->disable);
-    if (word)
-        write_event(self, code, word, args, count);
+    if (tag)
+        write_event(self, code, tag, args, count);
     Py_RETURN_NONE;
 }
 
@@ -156,7 +156,7 @@ static uint64_t any_word(PyObject *self, PyObject *const *args)
     PyCodeObject *code = (PyCodeObject *)args[0];
 
     return callback->extra_inline ? cunei_code_extra_inline(code, callback->extra_index)
-                                  : cunei_code_word(code);
+                                  : cunei_code_tag(code);
 }
 
 /*
@@ -223,12 +223,12 @@ EXCEPTION_CALLBACK(infer_handled)
 
 /* Coroutines are cold for their tasks only, and what uses region_begin for regions that
  * outlive its frame: most of their events go a shorter way. */
-static bool is_put(PyObject *self, uint64_t word)
+static bool is_put(PyObject *self, uint64_t tag)
 {
     struct callback *callback = (struct callback *)self;
     uint32_t flags = 0;
 
-    uint32_t id = word & CUNEI_CODE_COLD ? cunei_code_cold(word, &flags) : 0;
+    uint32_t id = tag & CUNEI_CODE_COLD ? cunei_code_cold(tag, &flags) : 0;
     if (flags == CUNEI_CODE_REGIONS)
         return cunei_region_frame_put(id, callback->phase);
     return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, callback->phase);
@@ -240,19 +240,19 @@ static inline Py_ssize_t wanted_count(enum cunei_phase phase)
     return phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
 }
 
-static PyObject *run_cold_half(PyObject *self, PyObject *const *args, uint64_t word,
+static PyObject *run_cold_half(PyObject *self, PyObject *const *args, uint64_t tag,
                                callback_body *body)
 {
-    if (is_put(self, word))
+    if (is_put(self, tag))
         Py_RETURN_NONE;
     return run_cold(self, args, (size_t)wanted_count(((struct callback *)self)->phase),
                     body);
 }
 
 /* Under a budget. */
-static inline void count_event(uint64_t word, enum cunei_phase phase)
+static inline void count_event(uint64_t tag, enum cunei_phase phase)
 {
-    struct cunei_code_state *state = cunei_code_state(word);
+    struct cunei_code_state *state = cunei_code_state(tag);
 
     if (phase == CUNEI_PHASE_ENTER)
         state->calls++;
@@ -265,11 +265,11 @@ static inline void count_event(uint64_t word, enum cunei_phase phase)
 /* Without a GIL events of code that is not selected come here, too. */
 static PyObject *record_cold(PyObject *self, PyObject *const *args)
 {
-    uint64_t word = any_word(self, args);
+    uint64_t tag = any_word(self, args);
 
-    if (!CUNEI_COMPAT_HAS_GIL && word & CUNEI_CODE_OFF)
-        return cunei_mute_event(word, ((struct callback *)self)->disable);
-    return run_cold_half(self, args, word, record_body);
+    if (!CUNEI_COMPAT_HAS_GIL && tag & CUNEI_CODE_OFF)
+        return cunei_mute_event(tag, ((struct callback *)self)->disable);
+    return run_cold_half(self, args, tag, record_body);
 }
 
 /* PY_THROW cannot be switched off at one place before 3.15. */
@@ -297,11 +297,11 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
         Py_RETURN_NONE;
     PyCodeObject *code = (PyCodeObject *)args[0];
     Py_ssize_t index = ((struct callback *)self)->extra_index;
-    uint64_t word = is_inline ? cunei_code_extra_inline(code, index)
-                              : cunei_code_extra_call(code, index);
-    if (!CUNEI_LIKELY(word > CUNEI_TIME_MASK)) {
-        if (word & CUNEI_CODE_COUNTED) {
-            count_event(word, phase);
+    uint64_t tag = is_inline ? cunei_code_extra_inline(code, index)
+                             : cunei_code_extra_call(code, index);
+    if (!CUNEI_LIKELY(tag > CUNEI_TIME_MASK)) {
+        if (tag & CUNEI_CODE_COUNTED) {
+            count_event(tag, phase);
             Py_RETURN_NONE;
         }
         return ((struct callback *)self)->cold(self, args);
@@ -311,7 +311,7 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     if (!CUNEI_LIKELY(cunei_stream_has_room(stream, now, 1)))
         return ((struct callback *)self)->cold(self, args);
     /* The word's upper bits and the time's lower ones, without two masks. */
-    uint64_t record = ((now ^ word) & CUNEI_TIME_MASK) ^ word;
+    uint64_t record = ((now ^ tag) & CUNEI_TIME_MASK) ^ tag;
     cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
     Py_RETURN_NONE;
 }

@@ -41,7 +41,7 @@ void cunei_exception_callbacks_unwind(PyCodeObject *code, PyObject *const *args,
 {
     bool knows = is_whole(args, count);
 
-    cunei_function_event_unwind(code, cunei_function_event_word(code),
+    cunei_function_event_unwind(code, cunei_function_event_tag(code),
                                 knows ? Py_TYPE(args[2]) : NULL, knows ? args[1] : NULL,
                                 knows ? args[2] : NULL);
 }

@@ -115,7 +115,7 @@ static void reach_below(PyObject *exception)
         PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_StopIteration) &&
         iterates(below, code))
         cunei_exception_consumed(code, PyFrame_GetLasti(below), exception);
-    else if (code && CUNEI_INFER_IS_LOCAL && cunei_code_word(code) == 0)
+    else if (code && CUNEI_INFER_IS_LOCAL && cunei_code_tag(code) == 0)
         reach_unseen(below, code);
     else if (code)
         reach(code);
@@ -127,9 +127,9 @@ static void reach_below(PyObject *exception)
 
 void cunei_exception_infer_unwound(PyObject *exception)
 {
-    struct cunei_exception_tracks *flights = cunei_exception_tracks_own();
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    if (flights && cunei_exception_tracks_find(flights, exception))
+    if (tracks && cunei_exception_tracks_find(tracks, exception))
         reach_below(exception);
 }
 

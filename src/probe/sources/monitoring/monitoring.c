@@ -64,7 +64,7 @@ static int take(struct cunei_source *source, const struct cunei_source_config *c
         return -1;
     }
     source->is_taken = true;
-    if (!config->is_selective || config->only_tagged)
+    if (!config->is_selective || config->only_decorated)
         return 0;
     monitor->discovery = cunei_tool_id_take(monitor->module);
     if (monitor->discovery == -1 && config->has_budget) {
@@ -114,7 +114,7 @@ static int prepare(struct cunei_source *source,
                    const struct cunei_source_config *config)
 {
     struct cunei_monitoring *monitor = cunei_monitoring_of(source);
-    bool discovers = config->is_selective && !config->only_tagged;
+    bool discovers = config->is_selective && !config->only_decorated;
 
     source->config = *config;
     /* A recording may become one of some functions while it runs. */

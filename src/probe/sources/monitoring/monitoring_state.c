@@ -57,7 +57,7 @@ long cunei_monitoring_c_events(const struct cunei_monitoring *monitor)
 /* Whether one tool id both discovers code and records it. */
 static bool discovers_itself(const struct cunei_monitoring *monitor)
 {
-    return monitor->discovery < 0 && !monitor->source.config.only_tagged;
+    return monitor->discovery < 0 && !monitor->source.config.only_decorated;
 }
 
 /*
