@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* `cunei compare`: what changed between two recordings. */
+/* `cunei compare`: shows what changed between two recordings. */
 #include "report/compare.h"
 
 #include <errno.h>
@@ -29,10 +29,10 @@ struct values {
     struct cunei_compare_options compare;
     struct cunei_patterns patterns; /* owned */
     const char *fail_over;
-    double limit;   /* the same as a number */
+    double limit;   /* `fail_over` as a number */
     const char *to; /* as typed; NULL: no file is made */
     const char *output;
-    const char *file; /* what they come to */
+    const char *file; /* from these two */
     bool force;
     bool open;
 };
@@ -45,7 +45,7 @@ static const struct cunei_option options[] = {
      .kind = CUNEI_OPTION_CHOICE,
      .value = "KEY",
      .choices = sort_names,
-     .help = "what changed most first",
+     .help = "sort by the change in:",
      .offset = offsetof(struct values, compare.sort)},
     {.name = "limit",
      .letter = 'n',
@@ -56,35 +56,36 @@ static const struct cunei_option options[] = {
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "compare functions that match; see 'cunei help record'",
+     .help = "only functions that match; see 'cunei help record'",
      .offset = offsetof(struct values, patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "compare none that match; the last pattern decides",
+     .help = "leave matching functions out; the last pattern decides",
      .offset = offsetof(struct values, patterns)},
     {.name = "fail-over",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PCT",
-     .help = "exit with 1 where the self times of all functions that\nare compared add "
-             "up to over PCT % more in B than in A;\nwith several runs of both: and "
-             "that is hardly chance",
+     .help =
+         "exit with status 1 if the self time of all compared\nfunctions grew by more "
+         "than PCT % from A to B; with several\nruns of each: if it also is "
+         "significant",
      .offset = offsetof(struct values, fail_over)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print all as one JSON object",
+     .help = "print JSON",
      .offset = offsetof(struct values, compare.json)},
     {.name = "to",
      .kind = CUNEI_OPTION_ONCE,
      .value = "html[:FILE]",
-     .help = "write a page, too, with a flame graph of the\ndifference: red is slower, "
+     .help = "also write a page with a flame graph of the difference:\nred is slower, "
              "blue is faster",
      .offset = offsetof(struct values, to)},
     {.name = "output",
      .letter = 'o',
      .kind = CUNEI_OPTION_TEXT,
      .value = "FILE",
-     .help = "of --to (default: compare.html); - is stdout",
+     .help = "file for --to (default: compare.html); - is stdout",
      .offset = offsetof(struct values, output)},
     {.name = "force",
      .letter = 'f',
@@ -108,11 +109,11 @@ static int show(struct cunei_comparison *comparison, struct values *values)
                                                 : SIZE_MAX);
     values->compare.style = output.style;
     if (!isatty(STDOUT_FILENO) && !getenv("COLUMNS"))
-        values->compare.style.width = 0; /* for programs: nothing is shortened */
+        values->compare.style.width = 0; /* for programs: do not shorten names */
     int rc = cunei_compare_print(comparison, &values->compare, output.out);
     int close_rc = cunei_output_close(&output);
     rc = rc < 0 ? rc : close_rc == -EPIPE ? 0 : close_rc;
-    return rc < 0 ? cunei_cmd_fail(rc, "cannot show the comparison") : EXIT_SUCCESS;
+    return rc < 0 ? cunei_cmd_fail(rc, "cannot print the comparison") : EXIT_SUCCESS;
 }
 
 static int write_page(const struct cunei_comparison *comparison,
@@ -128,7 +129,7 @@ static int write_page(const struct cunei_comparison *comparison,
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot write '%s'", values->file);
     if (strcmp(values->file, "-") != 0)
-        cunei_cmd_note("'%s' shows the difference; open it in a browser", values->file);
+        cunei_cmd_note("wrote '%s': open it in a browser", values->file);
     if (comparison->trees[0]->folded + comparison->trees[1]->folded > 0)
         cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
     if (values->open)
@@ -144,19 +145,20 @@ static int judge(const struct cunei_comparison *comparison, double limit)
     if (growth <= limit)
         return EXIT_SUCCESS;
     if (isinf(growth))
-        return cunei_cmd_fail(0, "A has no time in any function that is compared, so "
-                                 "there is no percentage to give");
+        return cunei_cmd_fail(0, "the compared functions took no time in A, so there "
+                                 "is no percentage to check");
     if (cunei_comparison_has_chance(comparison) &&
         comparison->chance >= CUNEI_COMPARE_SIGNIFICANT) {
-        cunei_cmd_note("B takes %.1f %% more time than A, but its runs differ as much "
-                       "by themselves (chance %.2f); more runs tell",
-                       growth, comparison->chance);
+        cunei_cmd_note(
+            "B takes %.1f %% more time than A, but that may be chance (%.2f); "
+            "compare more runs",
+            growth, comparison->chance);
         return EXIT_SUCCESS;
     }
     cunei_compare_tell_growth(comparison, &where);
     int status = cunei_cmd_fail(0,
-                                "B takes %.1f %% more time than A, and %g %% are "
-                                "allowed; most of it in %s",
+                                "B takes %.1f %% more time than A (limit: %g %%), "
+                                "most of it in %s",
                                 growth, limit, where.data ? where.data : "none");
     cunei_buffer_fini(&where);
     return status;
@@ -170,16 +172,16 @@ static int parse_percent(struct values *values)
     if (!text)
         return CUNEI_OPTIONS_CONTINUE;
     values->limit = strtod(text, &end);
-    /* No signs, no names of numbers, nothing in hexadecimal. */
+    /* strtod also accepts signs, inf, nan and hexadecimal numbers. */
     bool is_good = strspn(text, "0123456789.") > 0 && !strpbrk(text, "xX") &&
                    (end[0] == '\0' || strcmp(end, "%") == 0) && isfinite(values->limit);
     return is_good ? CUNEI_OPTIONS_CONTINUE
-                   : cunei_cmd_usage("--fail-over takes a percentage as 5 or 2.5%%, "
-                                     "not '%s'",
+                   : cunei_cmd_usage("--fail-over needs a percentage, for example 5 or "
+                                     "2.5%%, not '%s'",
                                      text);
 }
 
-/* Understand --to and -o, and whether the file can be made. */
+/* Parse --to and -o, and check that the file can be written. */
 static int prepare_file(struct values *values)
 {
     size_t size = strlen(HTML);
@@ -191,24 +193,24 @@ static int prepare_file(struct values *values)
                    : CUNEI_OPTIONS_CONTINUE;
     if (strncmp(values->to, HTML, size) != 0 ||
         (values->to[size] != '\0' && values->to[size] != ':'))
-        return cunei_cmd_usage("a comparison can be written --to html, not to '%s'; "
-                               "--json prints it for programs",
+        return cunei_cmd_usage("a comparison can only be written --to html, not to "
+                               "'%s'; --json prints it for programs",
                                values->to);
     if (values->output && values->to[size] == ':')
-        return cunei_cmd_usage("--to %s names a file, and so does -o %s: one is enough",
+        return cunei_cmd_usage("--to %s and -o %s both name a file; give one of them",
                                values->to, values->output);
     const char *named = values->to[size] == ':' ? values->to + size + 1 : "";
     values->file = values->output ? values->output : named[0] ? named : "compare.html";
     bool is_stdout = strcmp(values->file, "-") == 0;
     if (values->open && is_stdout)
-        return cunei_cmd_usage("--open needs a file, and - is stdout");
+        return cunei_cmd_usage("--open needs a file, but - is stdout");
     if (values->compare.json && is_stdout)
-        return cunei_cmd_usage("--json goes to stdout, and so does -o -: name a file");
+        return cunei_cmd_usage("--json and -o - both write to stdout; name a file");
     int status = cunei_output_file_check(values->file, false, values->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_CONTINUE : status;
 }
 
-/* Whether the patterns leave any: a gate that compares nothing is none. */
+/* Whether the patterns leave any function: --fail-over must not pass without one. */
 static bool has_items(const struct cunei_comparison *comparison)
 {
     uint32_t i = 0;
@@ -218,7 +220,7 @@ static bool has_items(const struct cunei_comparison *comparison)
     return i < comparison->count;
 }
 
-/* What is said and written comes before what is judged. */
+/* Print and write first: --fail-over decides on the exit status only. */
 static int finish(struct cunei_comparison *comparison, struct values *values)
 {
     bool is_page_all = values->file && strcmp(values->file, "-") == 0;
@@ -226,7 +228,8 @@ static int finish(struct cunei_comparison *comparison, struct values *values)
 
     if (!has_items(comparison) && values->patterns.count > 0)
         return cunei_cmd_fail(
-            0, "neither side holds a function that " CUNEI_EXPORTING_NONE);
+            0,
+            "--include and --exclude leave no function of either side; " CUNEI_EXPORTING_PATTERNS);
     if (!is_page_all)
         status = show(comparison, values);
     if (status == EXIT_SUCCESS && values->file)
@@ -248,7 +251,7 @@ static int compare(struct cunei_compare_sides *sides, struct values *values)
             values->compare.names[i] = sides->sides[i].paths[0];
         status = finish(&comparison, values);
         if (status == EXIT_SUCCESS && sides->damage[0])
-            status = cunei_cmd_fail(0, "%s; what is whole is compared", sides->damage);
+            status = cunei_cmd_fail(0, "%s; the rest was compared", sides->damage);
     }
     cunei_comparison_fini(&comparison);
     return status;
@@ -279,18 +282,18 @@ const struct cunei_cmd cunei_cmd_compare = {
     .args = "[options] A B, or A… -- B…",
     .summary = "show what changed between two recordings",
     .help =
-        "Compares two traces, or a trace with what cProfile wrote, function by\n"
-        "function: time and calls of both and their difference, what changed most\n"
-        "first. Functions are matched by module and name, so that lines may move;\n"
-        "beside cProfile by file, line and name, and each resumption of a generator is\n"
-        "a call, as it counts. With several runs of each side averages are compared;\n"
-        "chance is how likely such a difference is between runs of the same program\n"
-        "(Welch's test), and a * stands where it is under 0.05.\n"
+        "Compares two traces, or a trace and a file of cProfile, function by function:\n"
+        "time and calls of both, and the difference, largest change first. Functions\n"
+        "are matched by module and name, so their lines may move. With a file of\n"
+        "cProfile they are matched by file, line and name, and each resumption of a\n"
+        "generator counts as a call. With several runs on each side, averages are\n"
+        "compared; chance is the probability of such a difference between runs of the\n"
+        "same program (Welch's test), and * marks those below 0.05.\n"
         "\n"
         "  cunei compare before after\n"
         "  cunei compare before1 before2 before3 -- after1 after2 after3\n"
-        "  cunei compare app.prof trace --sort calls     is it what cProfile counts?\n"
-        "  cunei compare main branch --fail-over 5       status 1 if over 5 % slower\n"
+        "  cunei compare app.prof trace --sort calls     does cProfile count the same?\n"
+        "  cunei compare main branch --fail-over 5       status 1 if more than 5 % slower\n"
         "  cunei compare main branch --include 'app' --fail-over 5\n"
         "  cunei compare before after --to html --open   where it got slower",
     .options = options,

@@ -35,10 +35,10 @@ int cunei_compare_sides_find(struct cunei_compare_sides *sides, int argc, char *
         }
     }
     if (count > 1)
-        return cunei_cmd_usage("compare has two sides, so that one -- stands between "
-                               "them: cunei compare A… -- B…");
+        return cunei_cmd_usage("compare has two sides: use -- once, between them: "
+                               "cunei compare A… -- B…");
     if (count == 0 && argc > 3)
-        return cunei_cmd_usage("compare takes two traces, or several of each side with "
+        return cunei_cmd_usage("compare needs two traces, or several on each side with "
                                "-- between them: cunei compare %s … -- %s …",
                                argv[1], argv[argc - 1]);
     sides->sides[0] =
@@ -46,7 +46,7 @@ int cunei_compare_sides_find(struct cunei_compare_sides *sides, int argc, char *
     sides->sides[1] = (struct cunei_compare_side){
         argv + (split > 0 ? split + 1 : 2), split > 0 ? argc - split - 1 : argc - 2};
     if (sides->sides[0].count < 1 || sides->sides[1].count < 1)
-        return cunei_cmd_usage("compare needs two traces, or what cProfile wrote: "
+        return cunei_cmd_usage("compare needs two traces or files of cProfile: "
                                "cunei compare A B, or several of each: A… -- B…");
     return CUNEI_OPTIONS_CONTINUE;
 }
@@ -65,7 +65,7 @@ static bool is_same(const char *one, const char *two)
            first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-/* One that counts twice makes chance look smaller than it is. */
+/* A run that counts twice makes chance too small. */
 static int check_twice(const struct cunei_compare_sides *sides)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -82,32 +82,32 @@ static int check_twice(const struct cunei_compare_sides *sides)
     for (int i = 0; i < sides->sides[0].count; i++) {
         for (int j = 0; j < sides->sides[1].count; j++) {
             if (is_same(sides->sides[0].paths[i], sides->sides[1].paths[j]))
-                cunei_cmd_note("'%s' stands on both sides", sides->sides[0].paths[i]);
+                cunei_cmd_note("'%s' is on both sides", sides->sides[0].paths[i]);
         }
     }
     return EXIT_SUCCESS;
 }
 
-static void say_manner(struct cunei_compare_sides *sides, const char *path,
-                       const struct cunei_trace *trace)
+static void warn_of_config(struct cunei_compare_sides *sides, const char *path,
+                           const struct cunei_trace *trace)
 {
-    struct cunei_compare_config manner = {0};
+    struct cunei_compare_config config = {0};
 
     if (sides->first.path) {
-        cunei_compare_config_take(&manner, path, trace);
-        cunei_compare_config_say_differences(&sides->first, &manner);
-        cunei_compare_config_fini(&manner);
+        cunei_compare_config_take(&config, path, trace);
+        cunei_compare_config_print_differences(&sides->first, &config);
+        cunei_compare_config_fini(&config);
         return;
     }
     cunei_compare_config_take(&sides->first, path, trace);
 }
 
-static void say_losses(struct cunei_compare_sides *sides, const char *path,
-                       const struct cunei_analysis *analysis)
+static void note_losses(struct cunei_compare_sides *sides, const char *path,
+                        const struct cunei_analysis *analysis)
 {
     if (analysis->lost > 0)
-        cunei_cmd_note("'%s' lost %" PRIu64 " events, so that calls are missing in it",
-                       path, analysis->lost);
+        cunei_cmd_note("'%s' lost %" PRIu64 " events, so calls are missing in it", path,
+                       analysis->lost);
     if (analysis->damage_count > 0 && !sides->damage[0])
         (void)snprintf(sides->damage, sizeof(sides->damage), "%s",
                        analysis->damages[0].text);
@@ -128,12 +128,12 @@ static int add_trace(struct cunei_compare_sides *sides,
     int status = cunei_cmd_open_trace(path, &trace);
     if (status != EXIT_SUCCESS)
         return status;
-    say_manner(sides, path, &trace);
+    warn_of_config(sides, path, &trace);
     int rc = cunei_analyze(&analysis, &trace, &wanted);
     cunei_progress_bar_clear(&progress);
     if (rc == 0) {
         rc = cunei_comparison_add(comparison, side, &analysis);
-        say_losses(sides, path, &analysis);
+        note_losses(sides, path, &analysis);
         cunei_analysis_fini(&analysis);
     }
     cunei_trace_close(&trace);
@@ -154,7 +154,7 @@ static int add_prof(struct cunei_comparison *comparison, unsigned side,
     return rc < 0 ? cunei_cmd_fail(rc, "cannot read '%s'", path) : EXIT_SUCCESS;
 }
 
-/* All of one kind. */
+/* Load the traces, or the files of cProfile. */
 static int load(struct cunei_compare_sides *sides, struct cunei_comparison *comparison,
                 bool of_files)
 {
@@ -182,16 +182,16 @@ int cunei_compare_sides_load(struct cunei_compare_sides *sides,
             sides->has_prof |= is_file(sides->sides[i].paths[j]);
     }
     if (status == EXIT_SUCCESS && sides->has_prof && comparison->has_trees)
-        return cunei_cmd_usage("a flame graph is made of two traces: what cProfile "
-                               "writes does not tell who called whom from where");
+        return cunei_cmd_usage("a flame graph needs two traces: a file of cProfile has "
+                               "no call paths");
     comparison->by_label = sides->has_prof;
-    /* Traces first: they have whole names, which those of cProfile are found by. */
+    /* Traces first: names in files of cProfile are matched with their full names. */
     if (status == EXIT_SUCCESS)
         status = load(sides, comparison, false);
     if (status == EXIT_SUCCESS)
         status = load(sides, comparison, true);
     if (status == EXIT_SUCCESS && sides->has_prof && sides->first.path)
-        cunei_compare_config_say_beside_prof(&sides->first);
+        cunei_compare_config_print_cprofile_limits(&sides->first);
     if (status == EXIT_SUCCESS)
         cunei_comparison_finish(comparison);
     return status;

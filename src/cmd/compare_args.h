@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What `cunei compare` compares: A B, or A… -- B…, read one after the other.
+ * The arguments of `cunei compare`: A B, or A… -- B…; reads them one after the other.
  *
  *     struct cunei_compare_sides sides = {0};
  *     cunei_compare_sides_mark(&sides, argc, argv);        (before options are parsed)
@@ -23,21 +23,21 @@ struct cunei_compare_side {
 struct cunei_compare_sides {
     struct cunei_compare_side sides[2];
     struct cunei_compare_config first; /* of the first trace */
-    char damage[512]; /* the first that was found in any; empty: none */
+    char damage[512];                  /* the first in any of them; empty: none */
 
     /* Private. */
     char dashes[1];
     bool has_prof;
 };
 
-/* Parsing would take -- away: it becomes a word of its own. */
+/* Replace -- by a mark, because parsing the options would remove it. */
 void cunei_compare_sides_mark(struct cunei_compare_sides *sides, int argc, char **argv);
 
 /* Returns as cunei_options_parse. */
 int cunei_compare_sides_find(struct cunei_compare_sides *sides, int argc, char **argv);
 
-/* Read them all.  What fails is said, and the exit status for it returned; so are
- * differences between them that nobody may have meant. */
+/* Read all traces and files.  Prints errors, and notes where the recordings differ in
+ * their options.  Returns the exit status. */
 int cunei_compare_sides_load(struct cunei_compare_sides *sides,
                              struct cunei_comparison *comparison);
 void cunei_compare_sides_fini(struct cunei_compare_sides *sides);

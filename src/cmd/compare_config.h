@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a trace was recorded, as far as that changes its times and what is in it: two
- * that were recorded in different manners differ for that reason alone.
+ * The options of a recording that change its times and contents: traces that were
+ * recorded with different options differ for that reason alone.
  *
- *     struct cunei_compare_config first = {0}, manner = {0};
+ *     struct cunei_compare_config first = {0}, config = {0};
  *     cunei_compare_config_take(&first, path, &trace);
  *     …
- *     cunei_compare_config_say_differences(&first, &manner);
+ *     cunei_compare_config_print_differences(&first, &config);
  *     cunei_compare_config_fini(&first);
  */
 #ifndef CUNEI_CMD_COMPARE_CONFIG_H
@@ -17,7 +17,7 @@
 struct cunei_trace;
 
 struct cunei_compare_config {
-    const char *path; /* borrowed; NULL: there is none */
+    const char *path; /* borrowed; NULL: no trace */
     bool c_calls;
     char *directory; /* owned, as all that follow; NULL: unknown */
     char *python;
@@ -25,16 +25,17 @@ struct cunei_compare_config {
     char *patterns;
 };
 
-/* As its first process was. */
-void cunei_compare_config_take(struct cunei_compare_config *manner, const char *path,
+/* Those of the first process. */
+void cunei_compare_config_take(struct cunei_compare_config *config, const char *path,
                                const struct cunei_trace *trace);
-void cunei_compare_config_fini(struct cunei_compare_config *manner);
+void cunei_compare_config_fini(struct cunei_compare_config *config);
 
-/* In notes on stderr, one for each. */
-void cunei_compare_config_say_differences(const struct cunei_compare_config *one,
-                                          const struct cunei_compare_config *two);
+/* A note on stderr for each difference. */
+void cunei_compare_config_print_differences(const struct cunei_compare_config *one,
+                                            const struct cunei_compare_config *two);
 
-/* The same for one beside what cProfile wrote. */
-void cunei_compare_config_say_beside_prof(const struct cunei_compare_config *manner);
+/* The same for what a trace lacks next to a file of cProfile. */
+void cunei_compare_config_print_cprofile_limits(
+    const struct cunei_compare_config *config);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* `cunei export`: a trace for other people's tools. */
+/* `cunei export`: converts a trace for other tools. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +30,13 @@ static const struct cunei_option options[] = {
     {.name = "to",
      .kind = CUNEI_OPTION_ONCE,
      .value = "FORMAT",
-     .help = "which format; --list shows them",
+     .help = "format to write; see --list",
      .offset = offsetof(struct values, to)},
     {.name = "output",
      .letter = 'o',
      .kind = CUNEI_OPTION_TEXT,
      .value = "FILE",
-     .help = "write it there; - is stdout (default: the directory's\nname with the "
+     .help = "file to write; - is stdout (default: the directory's\nname with the "
              "format's extension)",
      .offset = offsetof(struct values, file)},
     {.name = "force",
@@ -46,7 +46,7 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, force)},
     {.name = "open",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "open it",
+     .help = "open the result",
      .offset = offsetof(struct values, exporting.open)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_time_range_options,
@@ -55,36 +55,36 @@ static const struct cunei_option options[] = {
      .letter = 't',
      .kind = CUNEI_OPTION_LIST,
      .value = "ID|NAME",
-     .help = "one thread, or those whose names match a glob;\nrepeatable",
+     .help = "only this thread, or threads whose names match a\nglob; repeatable",
      .offset = offsetof(struct values, threads)},
     {.name = "process",
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "one process of several, by pid, folder, name or\nprogram; repeatable",
+     .help = "only this process: its pid, folder, name or program;\nrepeatable",
      .offset = offsetof(struct values, processes)},
     {.name = "include",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "functions that match; see 'cunei help record'",
+     .help = "only functions that match; see 'cunei help record'",
      .offset = offsetof(struct values, export.patterns)},
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "no functions that match; the last pattern decides",
+     .help = "leave matching functions out; the last pattern decides",
      .offset = offsetof(struct values, export.patterns)},
     {.name = "names",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "ctf: every function an event class, also those beyond\nthe first 20 000",
+     .help = "ctf: an event class for every function, even beyond\nthe first 20 000",
      .offset = offsetof(struct values, export.names)},
     {.name = "list",
      .letter = 'l',
      .kind = CUNEI_OPTION_FLAG,
-     .help = "list the formats, and how to open each",
+     .help = "list the formats and how to open each",
      .offset = offsetof(struct values, list)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print that list as one JSON object",
+     .help = "print the list as JSON",
      .offset = offsetof(struct values, json)},
     {0},
 };
@@ -96,7 +96,7 @@ static void show_row(const struct cunei_export_format *format)
     printf("%-11s %-17s %s\n%30s%s\n", format->name, format->extension, format->viewers,
            "", format->how);
     if (cunei_export_lacks(format, &why))
-        printf("%30snot here: %s\n", "", why.data);
+        printf("%30snot available: %s\n", "", why.data);
     cunei_buffer_fini(&why);
 }
 
@@ -131,7 +131,7 @@ static int show_list(bool is_json)
     return rc < 0 ? cunei_cmd_fail(rc, "cannot print the formats") : EXIT_SUCCESS;
 }
 
-/* The directory's own name, for a file in the current one. */
+/* The directory's own name, as that of a file in the current directory. */
 static char *name_of(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -142,7 +142,7 @@ static char *name_of(const char *path)
     return name;
 }
 
-/* A trace that is written anew is another one. */
+/* --to ctf must not overwrite the trace that it reads. */
 static int check_is_other(const char *path, const char *file)
 {
     char *from = realpath(path, NULL), *to = file ? realpath(file, NULL) : NULL;
@@ -178,19 +178,19 @@ static int export_trace(struct values *values, const char *path)
     return status;
 }
 
-/* What the table could not check; as cunei_options_parse. */
+/* Checks that need several options; returns as cunei_options_parse. */
 static int settle(struct values *values)
 {
     if (!values->to)
-        return cunei_cmd_usage("export needs a format: --to perfetto; 'cunei export "
-                               "--list' shows them");
+        return cunei_cmd_usage("missing format, for example --to perfetto; 'cunei "
+                               "export --list' lists them");
     if (values->file && strchr(values->to, ':'))
-        return cunei_cmd_usage("--to %s names a file, and so does -o %s: one is enough",
+        return cunei_cmd_usage("--to %s and -o %s both name a file; give one of them",
                                values->to, values->file);
     if (values->export.names && strcmp(values->to, "ctf") != 0 &&
         strncmp(values->to, "ctf:", 4) != 0)
-        return cunei_cmd_usage("--names is for --to ctf: other formats name every "
-                               "function anyway");
+        return cunei_cmd_usage("--names needs --to ctf: other formats name every "
+                               "function");
     int status = cunei_time_range_settle(&values->window);
     values->export.from_ns = values->window.from_ns;
     values->export.until_ns = values->window.until_ns;
@@ -224,12 +224,12 @@ static int run_export(int argc, char **argv)
 const struct cunei_cmd cunei_cmd_export = {
     .name = "export",
     .args = "[options] DIR --to FORMAT",
-    .summary = "write a trace for other people's tools",
+    .summary = "convert a trace for other tools",
     .help =
-        "Writes what was recorded in a format that another tool reads: a timeline for\n"
-        "Perfetto, a profile for pstats or pprof, a flame graph, a table.\n"
+        "Converts a trace to a format that another tool reads: a timeline for Perfetto,\n"
+        "a profile for pstats or pprof, a flame graph, a table.\n"
         "\n"
-        "  cunei export --list                   the formats, and how to open each\n"
+        "  cunei export --list                   the formats and how to open each\n"
         "  cunei export DIR --to perfetto        DIR.pftrace, for ui.perfetto.dev\n"
         "  cunei export DIR --to chrome --from 1.2 --until 1.3 --thread 'worker*'\n"
         "  cunei export DIR --to folded -o - | flamegraph.pl > flames.svg",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* `cunei filter`: what to leave out of the next recording, as a file for --filter. */
+/* `cunei filter`: proposes what to leave out of the next recording, for --filter. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "text/json.h"
 #include "text/names.h"
 
-/* What an event costs where the trace does not say: see docs/explanation/cost.md. */
+/* The cost of an event if the trace does not have it: see docs/explanation/cost.md. */
 #define ASSUMED_COST_NS 25.0
 
 struct values {
@@ -35,7 +35,7 @@ struct subject {
     const char *directory; /* borrowed: as it was named */
 };
 
-/* "≈ 24.8 % (15 to 39)": it is an estimate, whose bounds are told with it. */
+/* "≈ 24.8 % (15 to 39)": an estimate and its bounds. */
 static void put_overhead(struct cunei_buffer *out,
                          const struct cunei_filter_proposal_overhead *overhead)
 {
@@ -45,48 +45,48 @@ static void put_overhead(struct cunei_buffer *out,
                         digits, 100 * overhead->least, digits, 100 * overhead->most);
 }
 
-/* A glob that matches this name, and in which nothing else means anything. */
+/* A glob that matches this name, with all special characters escaped. */
 static void put_glob(struct cunei_buffer *out, const char *name)
 {
     for (const char *c = name; *c; c++) {
         if (strchr("*?[\\", *c))
             cunei_buffer_append_text(out, "\\");
-        /* What would end a line, make a file or a comment of it. */
+        /* These would end the line, or make it a file or a comment. */
         cunei_buffer_append(out,
                             (unsigned char)*c <= ' ' || strchr("/:#", *c) ? "?" : c, 1);
     }
 }
 
-/* The pattern for a function, whatever it is called. */
+/* The pattern for a function, whatever its name is. */
 static void put_pattern(struct cunei_buffer *out,
                         const struct cunei_filter_proposal_function *function)
 {
     size_t begin = out->size;
 
-    if (strcmp(function->module, "re") == 0) /* re: begins an expression */
+    if (strcmp(function->module, "re") == 0) /* re: starts a regular expression */
         cunei_buffer_append_text(out, "r[e]");
     else
         put_glob(out, function->module);
     cunei_buffer_append_text(out, ":");
     put_glob(out, function->qualname);
-    /* What ends so is a file. */
+    /* A pattern that ends with .py is a file. */
     if (out->size - begin > 3 && strcmp(out->data + out->size - 3, ".py") == 0)
         out->data[out->size - 1] = '?';
     if (out->data && out->data[begin] == '!')
         out->data[begin] = '?';
 }
 
-/* Those of the recording itself: without them the next one would have more in it. */
+/* Those of the recording itself: the next one must not have more in it. */
 static void put_patterns(struct cunei_buffer *out, const struct cunei_trace *trace)
 {
-    const struct cunei_process *told = &trace->processes[0].description;
+    const struct cunei_process *process = &trace->processes[0].description;
 
-    if (told->pattern_count == 0)
+    if (process->pattern_count == 0)
         return;
-    cunei_buffer_append_text(out, "# What the recording was made with:\n");
-    for (size_t i = 0; i < told->pattern_count; i++)
-        cunei_buffer_format(out, "%c %s\n", told->patterns[i][0],
-                            told->patterns[i] + 1);
+    cunei_buffer_append_text(out, "# The patterns of the recording:\n");
+    for (size_t i = 0; i < process->pattern_count; i++)
+        cunei_buffer_format(out, "%c %s\n", process->patterns[i][0],
+                            process->patterns[i] + 1);
 }
 
 static void put_row(struct cunei_buffer *out,
@@ -99,9 +99,9 @@ static void put_row(struct cunei_buffer *out,
     size_t width = out->size - begin;
     cunei_buffer_format(out, "%*s  # ", (int)(width < 40 ? 40 - width : 0), "");
     cunei_format_several(out, function->calls, "call");
-    /* What recording took is subtracted, and may leave nothing. */
+    /* The cost of recording is subtracted, which may leave nothing. */
     if (function->self_ns < function->calls)
-        cunei_buffer_append_text(out, ", too short to tell");
+        cunei_buffer_append_text(out, ", too short to measure");
     else {
         cunei_buffer_append_text(out, " of ");
         cunei_format_duration(out, function->self_ns / function->calls);
@@ -116,26 +116,27 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
 {
     const struct cunei_filter_proposal *proposal = subject->proposal;
 
-    cunei_buffer_append_text(out, "# Made by 'cunei filter' of a recording of ");
+    cunei_buffer_append_text(out, "# Made by 'cunei filter' from a recording of ");
     cunei_format_program(out, &subject->trace->processes[0].description);
     cunei_buffer_append_text(out, proposal->has_budget
                                       ? ".\n# Recording without a budget would cost "
                                       : ".\n# Recording cost ");
+    cunei_format_duration(out, proposal->cost_ns);
+    cunei_buffer_append_text(out, ", ");
     put_overhead(out, &proposal->all);
-    cunei_buffer_append_text(out, " of its run time, ");
+    cunei_buffer_append_text(out, " of ");
     cunei_format_duration(out, proposal->run_ns);
-    cunei_buffer_append_text(
-        out, proposal->is_cost_known
-                 ? ".\n"
-                 : ", assuming 25 ns an event: the recording does not say.\n");
+    cunei_buffer_append_text(out, proposal->is_cost_known
+                                      ? " CPU time.\n"
+                                      : " CPU time, at an assumed 25 ns per event.\n");
     bool is_reached = proposal->left.usual <= proposal->max_overhead;
     if (proposal->left_out_count == 0) {
         cunei_buffer_format(out,
                             is_reached
-                                ? "# That is no more than %.1f %%: nothing is left "
-                                  "out.\n"
-                                : "# %.1f %% cannot be reached: besides first calls, "
-                                  "which no filter saves, no function costs enough.\n",
+                                ? "# That is within %.1f %%: nothing is left out.\n"
+                                : "# %.1f %% is not possible: the cost is in first "
+                                  "calls, which no filter saves, and in functions "
+                                  "that cost little each.\n",
                             100 * proposal->max_overhead);
         return;
     }
@@ -143,16 +144,16 @@ static void put_summary(struct cunei_buffer *out, const struct subject *subject)
     cunei_format_several(out, proposal->left_out_count, "function");
     cunei_buffer_append_text(out, " it would cost ");
     put_overhead(out, &proposal->left);
-    cunei_buffer_append_text(out, ", and have ");
+    cunei_buffer_append_text(out, ", with ");
     cunei_format_count(out, proposal->events - proposal->saved_events);
     cunei_buffer_append_text(out, " of ");
     cunei_format_count(out, proposal->events);
-    cunei_buffer_append_text(out, " events of calls.\n");
+    cunei_buffer_append_text(out, " call events.\n");
     if (!is_reached)
         cunei_buffer_format(
             out,
-            "# %.1f %% cannot be reached: what is left are first calls, and functions "
-            "that cost little each.\n",
+            "# %.1f %% is not possible: the rest is first calls and functions that cost "
+            "little each.\n",
             100 * proposal->max_overhead);
 }
 
@@ -219,20 +220,20 @@ static int write_json(const struct subject *subject, FILE *file)
     return cunei_json_end(&json);
 }
 
-static void say_use(const struct cunei_filter_proposal *proposal, const char *file)
+static void print_use(const struct cunei_filter_proposal *proposal, const char *file)
 {
     struct cunei_buffer text = {0};
 
     if (proposal->left_out_count == 0) {
-        cunei_cmd_note("no function is worth leaving out; '%s' says why", file);
+        cunei_cmd_note("no function is worth leaving out; see '%s'", file);
         return;
     }
     cunei_format_several(&text, proposal->left_out_count, "function");
-    cunei_buffer_append_text(&text, " left out, from ");
+    cunei_buffer_append_text(&text, " left out: overhead from ");
     put_overhead(&text, &proposal->all);
     cunei_buffer_append_text(&text, " to ");
     put_overhead(&text, &proposal->left);
-    cunei_cmd_note("%s; use it as: cunei record --filter %s …",
+    cunei_cmd_note("%s; to use it: cunei record --filter %s …",
                    text.data ? text.data : "", file);
     cunei_buffer_fini(&text);
 }
@@ -251,7 +252,7 @@ static int write_proposal(const struct subject *subject, const struct values *va
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot write the filter");
     if (values->file && strcmp(values->file, "-") != 0 && !values->json)
-        say_use(subject->proposal, values->file);
+        print_use(subject->proposal, values->file);
     return EXIT_SUCCESS;
 }
 
@@ -272,7 +273,7 @@ static int propose(const struct cunei_trace *trace, const char *path,
     if (rc < 0)
         status = cunei_cmd_fail(rc, "cannot read '%s'", path);
     else if (proposal->count == 0)
-        status = cunei_cmd_fail(0, "'%s' holds no call that could be left out", path);
+        status = cunei_cmd_fail(0, "'%s' has no calls to leave out", path);
     else {
         const struct subject subject = {trace, proposal, path};
         status = write_proposal(&subject, values);
@@ -282,7 +283,7 @@ static int propose(const struct cunei_trace *trace, const char *path,
     return status;
 }
 
-/* "5%", "0.5": as a part of one; false where it reads otherwise. */
+/* "5%" or "5" is 0.05; false for anything else. */
 static bool parse_percentage(const char *text, double *part)
 {
     char *end = NULL;
@@ -310,8 +311,8 @@ static int run_filter(int argc, char **argv)
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     if (!parse_percentage(values.max_overhead, &proposal.max_overhead))
-        return cunei_cmd_usage("--max-overhead wants a percentage from 0.1 to 100, as "
-                               "5%%, not '%s'",
+        return cunei_cmd_usage("--max-overhead needs a percentage from 0.1 to 100, for "
+                               "example 5%%, not '%s'",
                                values.max_overhead);
     status = cunei_cmd_open_trace(argv[1], &trace);
     if (status != EXIT_SUCCESS)
@@ -325,21 +326,21 @@ static const struct cunei_option options[] = {
     {.name = "max-overhead",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PCT",
-     .help = "leave out as much as it takes to get there; else 5%",
+     .help = "the overhead to reach (default 5%)",
      .offset = offsetof(struct values, max_overhead)},
     {.name = "output",
      .letter = 'o',
      .kind = CUNEI_OPTION_TEXT,
      .value = "FILE",
-     .help = "write it there instead of to stdout",
+     .help = "file to write (default: stdout)",
      .offset = offsetof(struct values, file)},
     {.name = "force",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "overwrite a file that is there",
+     .help = "overwrite a file that exists",
      .offset = offsetof(struct values, force)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print one JSON object instead, which is no filter",
+     .help = "print JSON (cannot be used with --filter)",
      .offset = offsetof(struct values, json)},
     {0},
 };
@@ -349,10 +350,10 @@ const struct cunei_cmd cunei_cmd_filter = {
     .args = "[options] DIR",
     .summary = "propose what to leave out of the next recording",
     .help =
-        "Finds the functions that cost most to record for the least time in them, and\n"
-        "writes a filter that leaves them out: as many as it takes to record at\n"
-        "--max-overhead of the run time.  What is left out costs nothing from CPython\n"
-        "3.12 on, and its time counts as its caller's own.\n"
+        "Finds the functions that cost most to record for the time they take, and writes\n"
+        "a filter that leaves out as many as needed to record with --max-overhead. From\n"
+        "CPython 3.12 on, excluded functions cost nothing; they count as self time of\n"
+        "their callers.\n"
         "\n"
         "  cunei filter DIR\n"
         "  cunei filter --max-overhead 2% -o app.filter DIR\n"

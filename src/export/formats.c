@@ -8,10 +8,10 @@
 #include "export/task_names.h"
 #include "export/writers.h"
 
-/* Opens what it is given in what the user has for it. */
+/* Opens a file in the program that the user has chosen for its type. */
 #define DESKTOP "xdg-open"
 
-/* What a browser makes of JSON takes many times its size in memory. */
+/* Browsers need many times the size of JSON in memory. */
 #define CHROME_LARGE UINT64_C(200000000)
 
 const struct cunei_export_format cunei_export_formats[] = {
@@ -113,9 +113,9 @@ bool cunei_export_lacks(const struct cunei_export_format *format,
     const char *absent = format->absent ? format->absent() : NULL;
 
     if (format->missing)
-        cunei_buffer_format(why,
-                            "cunei was built without %s; install it and cunei again",
-                            format->missing);
+        cunei_buffer_format(
+            why, "cunei was built without %s; install that, then install cunei again",
+            format->missing);
     else if (absent)
         cunei_buffer_format(why, "%s is not installed", absent);
     return format->missing || absent;
@@ -129,7 +129,7 @@ const struct cunei_export_format *cunei_export_instead(
                : NULL;
 }
 
-/* Of what no packet could tell, the description knows. */
+/* Losses at the very end are in the description only. */
 static void count_lost(struct cunei_export *export)
 {
     const struct cunei_export_options *options = export->options;

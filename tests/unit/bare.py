@@ -19,7 +19,7 @@ def main():
         )
         wanted = (
             f"cunei: cannot export to {form}: cunei was built without {library}; "
-            "install it and cunei again\n"
+            "install that, then install cunei again\n"
         )
         got = (done.returncode, done.stdout, done.stderr)
         assert got == (1, "", wanted), got

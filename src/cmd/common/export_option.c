@@ -23,11 +23,11 @@ const struct cunei_option cunei_export_option_options[] = {
     {.name = "to",
      .kind = CUNEI_OPTION_ONCE,
      .value = "FORMAT[:FILE]",
-     .help = "export it at the end; 'cunei export --list' shows the\nformats",
+     .help = "also export the trace; 'cunei export --list' lists the\nformats",
      .offset = offsetof(struct cunei_export_option, to)},
     {.name = "open",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "open what was exported",
+     .help = "open the exported file",
      .offset = offsetof(struct cunei_export_option, open)},
     {0},
 };
@@ -46,7 +46,7 @@ static int unknown_format(const char *to)
     cunei_suggestion_format(&nearest, "", NULL, &advice);
     cunei_buffer_format(&advice, "%s formats are %s", advice.size ? " The" : "; the",
                         names.data);
-    int status = cunei_cmd_usage("no format '%s'%s", nearest.word, advice.data);
+    int status = cunei_cmd_usage("unknown format '%s'%s", nearest.word, advice.data);
     free(name);
     cunei_buffer_fini(&advice);
     cunei_buffer_fini(&names);
@@ -63,7 +63,7 @@ static const char *find_format(struct cunei_export_option *exporting)
     return colon ? colon + 1 : NULL;
 }
 
-/* app.py is exported to app.json, and not to app.py.json. */
+/* app.py is exported to app.json, not to app.py.json. */
 static int stem_size(const char *name)
 {
     size_t size = strlen(name);
@@ -72,7 +72,7 @@ static int stem_size(const char *name)
     return (int)(is_script ? size - 3 : size);
 }
 
-/* Without slashes at its end: what is written goes by another name at first. */
+/* Without slashes at its end: a suffix is added until the file is complete. */
 static size_t name_size(const char *path)
 {
     size_t size = strlen(path);
@@ -90,9 +90,10 @@ static int check_file(const struct cunei_export_option *exporting)
 
     if (is_stdout && !exporting->has_stdout)
         return cunei_cmd_usage(
-            "--to %s:- cannot be: stdout is the program's; name a file", format->name);
+            "--to %s:- is not possible: stdout is the program's; name a file",
+            format->name);
     if (is_stdout && exporting->open)
-        return cunei_cmd_usage("--open needs a file, and - is stdout");
+        return cunei_cmd_usage("--open needs a file, but - is stdout");
     int status =
         cunei_output_file_check(exporting->file, format->is_folder, exporting->force);
     return status == EXIT_SUCCESS ? CUNEI_OPTIONS_CONTINUE : status;
@@ -104,9 +105,10 @@ int cunei_export_option_prepare(struct cunei_export_option *exporting, const cha
     struct cunei_buffer file = {0};
 
     if (!exporting->to)
-        return exporting->open ? cunei_cmd_usage("--open wants something to open: --to "
-                                                 "html exports it")
-                               : CUNEI_OPTIONS_CONTINUE;
+        return exporting->open
+                   ? cunei_cmd_usage("--open needs an exported file: add --to "
+                                     "html")
+                   : CUNEI_OPTIONS_CONTINUE;
     const char *wanted = find_format(exporting);
     if (!exporting->format)
         return unknown_format(exporting->to);
@@ -143,12 +145,14 @@ static int fail(const struct cunei_export_option *exporting,
                               "lists them",
                               path, export->unmatched, path);
     if (rc == -ENODATA)
-        return cunei_cmd_fail(0, "'%s' holds no function that " CUNEI_EXPORTING_NONE,
-                              path);
+        return cunei_cmd_fail(
+            0,
+            "--include and --exclude leave no function of '%s'; " CUNEI_EXPORTING_PATTERNS,
+            path);
     if (rc == -ERANGE)
         return cunei_cmd_fail(0,
                               "nothing was recorded between --from and --until; "
-                              "'cunei info %s' tells how long it took",
+                              "'cunei info %s' shows how long the recording is",
                               path);
     if (rc == -ENOMEM)
         return cunei_cmd_fail(0, "not enough memory to export '%s'", path);
@@ -157,8 +161,7 @@ static int fail(const struct cunei_export_option *exporting,
     return cunei_cmd_fail(rc, "cannot write to '%s'", exporting->file);
 }
 
-static void say_what_was_written(const struct cunei_export_option *exporting,
-                                 uint64_t calls)
+static void print_summary(const struct cunei_export_option *exporting, uint64_t calls)
 {
     struct cunei_buffer text = {0};
     struct stat status;
@@ -169,56 +172,55 @@ static void say_what_was_written(const struct cunei_export_option *exporting,
         cunei_format_size(&text, (uint64_t)status.st_size);
     }
     cunei_buffer_append_text(&text, "; ");
-    cunei_viewer_tell(exporting->format, exporting->file, &text);
-    cunei_cmd_note("'%s' holds %s", exporting->file, text.data);
+    cunei_viewer_format_how(exporting->format, exporting->file, &text);
+    cunei_cmd_note("wrote '%s': %s", exporting->file, text.data);
     cunei_buffer_fini(&text);
 }
 
-/* To stdout, too. */
-static void say_what_is_large(const struct cunei_export_format *format, uint64_t bytes)
+static void warn_if_large(const struct cunei_export_format *format, uint64_t bytes)
 {
     const struct cunei_export_format *instead = cunei_export_instead(format, bytes);
 
     if (instead)
-        cunei_cmd_note("that is larger than its viewers handle well: --to %s is much "
-                       "smaller, or narrow it with --from and --until",
-                       instead->name);
+        cunei_cmd_note(
+            "viewers are slow with a file this large: --to %s is much smaller, "
+            "or choose a part with --from and --until",
+            instead->name);
 }
 
-/* Of what a budget has demoted, bursts were recorded. */
-static void say_what_was_demoted(const struct cunei_trace *trace)
+static void warn_of_budget(const struct cunei_trace *trace)
 {
     uint64_t budget = 0;
 
     for (size_t i = 0; i < trace->process_count; i++) {
-        const struct cunei_process *told = &trace->processes[i].description;
-        budget = told->budget > budget ? told->budget : budget;
+        const struct cunei_process *process = &trace->processes[i].description;
+        budget = process->budget > budget ? process->budget : budget;
     }
     if (budget > 0)
         cunei_cmd_note(
-            "recorded under a budget of %g %%: functions that it demoted are "
-            "estimates in sums, and missing from timelines and call paths "
-            "between bursts; 'cunei report' tells which",
+            "recorded with a budget of %g %%: very frequent functions were sampled, so "
+            "their sums are estimates, and timelines and call paths lack most of their "
+            "calls; 'cunei report' marks them",
             (double)budget / 1e4);
 }
 
-static void say_what_is_missing(const struct cunei_export *export)
+static void warn_of_losses(const struct cunei_export *export)
 {
     struct cunei_buffer text = {0};
 
     if (export->lost > 0)
         cunei_format_several(&text, export->lost, "event");
-    /* Where the trace is damaged, that is why. */
+    /* Damage is reported already, and explains missing packets. */
     if (export->missing_packets > 0 && export->damage_count == 0) {
         cunei_buffer_append_text(&text, text.size ? " and " : "");
         cunei_format_several(&text, export->missing_packets, "packet");
     }
     if (text.size)
-        cunei_cmd_note("the recording lost %s: times and calls are less than they were",
+        cunei_cmd_note("the recording lost %s, so times and calls are too low",
                        text.data);
     if (export->is_folded)
         cunei_cmd_note(CUNEI_EXPORTING_FOLDED);
-    say_what_was_demoted(export->trace);
+    warn_of_budget(export->trace);
     cunei_buffer_fini(&text);
 }
 
@@ -240,12 +242,12 @@ static int export_to(const struct cunei_export_option *exporting,
     if (rc < 0)
         return fail(exporting, export, path, rc);
     if (export->damage_count > 0)
-        status = cunei_cmd_fail(0, "%s; what could be read is in '%s'",
+        status = cunei_cmd_fail(0, "%s; '%s' has what could be read",
                                 export->damage.text, exporting->file);
     else if (strcmp(exporting->file, "-") != 0)
-        say_what_was_written(exporting, export->calls);
-    say_what_is_large(format, export->bytes);
-    say_what_is_missing(export);
+        print_summary(exporting, export->calls);
+    warn_if_large(format, export->bytes);
+    warn_of_losses(export);
     if (exporting->open)
         cunei_viewer_open(format, exporting->file);
     return status;

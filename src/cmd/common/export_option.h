@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * --to FORMAT[:FILE] and --open: a recording that is exported when it is done.
+ * --to FORMAT[:FILE] and --open: export a recording at its end.
  *
  *     struct cunei_export_option exporting = {0};   of cunei_export_option_options
  *     status = cunei_export_option_prepare(&exporting, program, force);
@@ -18,21 +18,20 @@
 struct cunei_export_format;
 struct cunei_export_options;
 
-/* Of a tree that did not keep all paths: what is wrong with a picture of it. */
-#define CUNEI_EXPORTING_FOLDED                                                        \
-    "there were more different paths of calls than are kept: the time of the others " \
-    "counts to their last common caller"
+/* A warning for call trees that were too large to keep. */
+#define CUNEI_EXPORTING_FOLDED                                                      \
+    "there are too many different call paths to keep; the time of some is counted " \
+    "for their nearest kept caller"
 
-/* Of functions: no pattern leaves one. */
-#define CUNEI_EXPORTING_NONE                                                         \
-    "--include and --exclude leave; a pattern is a module, module:qualname, a file " \
-    "or re:…"
+/* What a pattern can be, for errors. */
+#define CUNEI_EXPORTING_PATTERNS \
+    "a pattern is a module, module:qualname, a file or re:…"
 
 struct cunei_export_option {
     const char *to;  /* as typed; NULL: nothing is exported */
-    bool open;       /* in what opens such files here */
-    bool force;      /* over a file that exists */
-    bool has_stdout; /* which is no program's: - is it */
+    bool open;       /* it in a viewer */
+    bool force;      /* overwrite a file */
+    bool has_stdout; /* - is stdout, which no program uses */
 
     /* Private. */
     const struct cunei_export_format *format;
@@ -42,14 +41,14 @@ struct cunei_export_option {
 extern const struct cunei_option cunei_export_option_options[];
 
 /*
- * Understand what was typed, and whether the file can be made, which is called as
- * `name` where no other name was given.  Returns as cunei_options_parse.
+ * Parse --to and check that the file can be written; its name comes from `name` unless
+ * --to has one.  Returns as cunei_options_parse.
  */
 int cunei_export_option_prepare(struct cunei_export_option *exporting, const char *name,
                                 bool force);
 
-/* Export the trace; `options` may be NULL.  What was written, or why not, is said;
- * returns the exit status. */
+/* Export the trace and print what was written, or an error; `options` may be NULL.
+ * Returns the exit status. */
 int cunei_export_option_write(const struct cunei_export_option *exporting,
                               const char *path,
                               const struct cunei_export_options *options);

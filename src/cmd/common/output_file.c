@@ -18,7 +18,7 @@
 /* As in linux/fs.h, which not every libc has. */
 #define EXCHANGE (1u << 1)
 
-/* Whether one of a folder's entries is what an export may have left there. */
+/* Whether an export may have written this entry of a folder. */
 static bool is_ours(const char *folder, const char *name)
 {
     struct cunei_buffer path = {0};
@@ -35,8 +35,8 @@ static bool is_ours(const char *folder, const char *name)
 }
 
 /*
- * Nothing but an export is ever deleted, whatever is forced.  A recording looks like
- * one of CTF, and is the only one of its kind: an export is marked.
+ * --force deletes nothing but an export.  A recording looks like an export to CTF, and
+ * there is no other copy of it: so exports are marked.
  */
 static bool holds_only_ours(const char *path)
 {
@@ -59,7 +59,7 @@ static bool holds_only_ours(const char *path)
     return is_empty || (is_fine && is_marked);
 }
 
-/* What is written next to it gets its name in the end. */
+/* Whether a file can be created in the folder of `path`. */
 static int check_place(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -67,7 +67,8 @@ static int check_place(const char *path)
     int rc = 0;
 
     cunei_buffer_append(&folder, path, slash ? (size_t)(slash - path) + 1 : 0);
-    cunei_buffer_append_text(&folder, "."); /* so that a file is none */
+    cunei_buffer_append_text(&folder,
+                             "."); /* so that a file is not taken for a folder */
     if (folder.failed)
         rc = -ENOMEM;
     else if (access(folder.data, W_OK | X_OK) != 0)
@@ -76,7 +77,7 @@ static int check_place(const char *path)
     return rc < 0 ? cunei_cmd_fail(rc, "cannot write to '%s'", path) : EXIT_SUCCESS;
 }
 
-/* Whether there may be something of that name: what is in the way is said. */
+/* Whether `path` can be written; prints why not. */
 static int check(const char *path, bool is_folder, bool force, struct stat *status)
 {
     if (stat(path, status) != 0) {
@@ -91,7 +92,8 @@ static int check(const char *path, bool is_folder, bool force, struct stat *stat
         return cunei_cmd_fail(0, "'%s' exists; --force overwrites it", path);
     if (is_folder && !holds_only_ours(path))
         return cunei_cmd_fail(
-            0, "'%s' holds something else than an export, and is left as it is", path);
+            0, "'%s' has other files than those of an export; it is not overwritten",
+            path);
     return S_ISDIR(status->st_mode) || S_ISREG(status->st_mode) ? check_place(path)
                                                                 : EXIT_SUCCESS;
 }
@@ -103,8 +105,8 @@ int cunei_output_file_check(const char *path, bool is_folder, bool force)
     if (strcmp(path, "-") != 0)
         return check(path, is_folder, force, &status);
     return is_folder
-               ? cunei_cmd_usage("this format writes a folder, which cannot go to "
-                                 "stdout; name one with -o")
+               ? cunei_cmd_usage("this format is a folder, which cannot go to stdout; "
+                                 "name one with -o")
                : EXIT_SUCCESS;
 }
 
@@ -122,7 +124,7 @@ static bool mark(const char *folder)
     return fd >= 0;
 }
 
-/* For the user alone, as a recording is: it may hold arguments. */
+/* Readable by the user only, as a recording is: it may hold arguments. */
 static bool open_part(struct cunei_output_file *target)
 {
     if (target->is_folder)
@@ -132,7 +134,7 @@ static bool open_part(struct cunei_output_file *target)
     return target->out != NULL;
 }
 
-/* A signal in between would leave behind what nobody watches yet. */
+/* A signal between creating and watching would leave the file behind. */
 static bool open_watched(struct cunei_output_file *target)
 {
     sigset_t all, before;
@@ -155,7 +157,7 @@ int cunei_output_file_open(struct cunei_output_file *target, const char *path,
     struct stat status;
 
     *target = (struct cunei_output_file){.path = path, .is_folder = is_folder};
-    /* A file that becomes too large is an error like any other, and no signal. */
+    /* A file that gets too large is an error of write(2), not a signal. */
     (void)signal(SIGXFSZ, SIG_IGN);
     if (strcmp(path, "-") == 0) {
         target->out = stdout;
@@ -164,7 +166,7 @@ int cunei_output_file_open(struct cunei_output_file *target, const char *path,
     int code = check(path, is_folder, force, &status);
     if (code != EXIT_SUCCESS)
         return code;
-    /* A pipe or a device cannot have another name first. */
+    /* A pipe or a device cannot be replaced by rename. */
     if (status.st_mode != 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
         target->out = fopen(path, "we");
         return target->out ? EXIT_SUCCESS
@@ -181,8 +183,8 @@ int cunei_output_file_open(struct cunei_output_file *target, const char *path,
 }
 
 /*
- * A folder can take the place of an empty one only.  Where the file system can, the two
- * change places, so that there is no moment without either.
+ * rename(2) replaces empty folders only.  If the file system can exchange the two,
+ * `path` exists at every moment.
  */
 static int replace_folder(const struct cunei_output_file *target)
 {

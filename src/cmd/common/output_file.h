@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A file or folder that gets its name when it is whole, and is gone otherwise.
+ * A file or folder that appears under its name when it is complete, or not at all.
  *
  *     struct cunei_output_file target;
  *     int status = cunei_output_file_open(&target, "out.json", false, force);
@@ -13,24 +13,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A file in each folder that is made: others are not overwritten. */
+/* A file in each folder that we write: only folders with it are overwritten. */
 #define CUNEI_TARGET_MARK ".cunei-export"
 
 struct cunei_output_file {
     FILE *out;        /* of a file */
-    char *part;       /* owned: the name until then; NULL: it has none of its own */
+    char *part;       /* owned: the name until then; NULL: it is written in place */
     const char *path; /* private */
     bool is_folder;   /* the same */
 };
 
-/* Whether it could be made; if not, why is said.  0, or the exit status for that. */
+/* Whether it can be written; if not, prints why.  0, or the exit status. */
 int cunei_output_file_check(const char *path, bool is_folder, bool force);
 
-/* `path` - is stdout.  0, or the exit status for what was said. */
+/* `path` - is stdout.  0, or the exit status after an error was printed. */
 int cunei_output_file_open(struct cunei_output_file *target, const char *path,
                            bool is_folder, bool force);
 
-/* `rc`: how writing it went; what that, or the rest, came to is returned. */
+/* `rc` is the result of writing it; returns that, or the error of closing it. */
 int cunei_output_file_close(struct cunei_output_file *target, int rc);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Deeper than anything that is exported. */
+/* No export has folders this deep. */
 #define LEVELS_MAX 8
 
 static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
@@ -25,7 +25,7 @@ static char watched[PATH_MAX];
 static volatile sig_atomic_t is_watching;
 static struct sigaction before[SIGNAL_COUNT];
 
-/* As the kernel writes it: readdir may take memory, which a handler must not. */
+/* As getdents64 writes it: readdir may allocate, which a signal handler must not. */
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -36,7 +36,7 @@ struct entry {
 
 static int remove_at(int parent, const char *name, int level);
 
-/* Everything in a folder, a few entries at a time: those that are gone come no more. */
+/* Remove everything in a folder, a few entries at a time. */
 static int empty(int folder, int level)
 {
     alignas(struct entry) char bytes[2048];
@@ -90,7 +90,7 @@ static void leave(int number)
     if (is_watching)
         (void)cunei_temp_cleanup_remove(watched);
     is_watching = false;
-    /* It comes again when the handler is done. */
+    /* The signal is delivered again when the handler returns. */
     (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     (void)raise(number);
     errno = error;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is half written, and goes when a signal ends the command.
+ * Removes a half-written file when a signal ends the command.
  *
  *     cunei_temp_cleanup_watch("out.json.Xy12Zz");
  *     … write it …
  *     cunei_temp_cleanup_forget();
  *
- * One at a time, from the main thread.
+ * One file at a time, from the main thread.
  */
 #ifndef CUNEI_CMD_COMMON_TEMP_CLEANUP_H
 #define CUNEI_CMD_COMMON_TEMP_CLEANUP_H
 
-/* Remove the file or folder `path` if SIGHUP, SIGINT or SIGTERM come, and end by the
- * signal then; one that is ignored stays so. */
+/* On SIGHUP, SIGINT or SIGTERM, remove the file or folder `path` and end by the signal;
+ * ignored signals stay ignored. */
 void cunei_temp_cleanup_watch(const char *path);
 void cunei_temp_cleanup_forget(void);
 

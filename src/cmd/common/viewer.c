@@ -18,13 +18,13 @@
 #include "cmd/common/search_path.h"
 #include "export/formats.h"
 
-/* A program that finds nothing to do says so at once; one that shows something stays,
- * or has told another one to. */
+/* A viewer that fails does so at once; another one keeps running, or hands the file to
+ * a program that runs already. */
 #define GIVES_UP_MS 1000
 
 extern char **environ;
 
-/* Whether a shell, and what is in its quotes, takes it as it is. */
+/* Whether a shell takes it literally, with and without quotes. */
 static bool is_plain(const char *name)
 {
     return name[0] != '-' && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
@@ -32,8 +32,8 @@ static bool is_plain(const char *name)
                                                 "0123456789_+,-./:=@%")];
 }
 
-void cunei_viewer_tell(const struct cunei_export_format *format, const char *file,
-                       struct cunei_buffer *text)
+void cunei_viewer_format_how(const struct cunei_export_format *format, const char *file,
+                             struct cunei_buffer *text)
 {
     const char *how = format->how;
     const char *word = format->is_folder ? "FOLDER" : "FILE";
@@ -46,7 +46,7 @@ void cunei_viewer_tell(const struct cunei_export_format *format, const char *fil
     cunei_buffer_append_text(text, how);
 }
 
-/* By itself and in silence: what it prints is not for who looks at our output. */
+/* In a session of its own, and without output, which would mix with ours. */
 static int start(const char *program, const char *name, const char *file, pid_t *pid)
 {
     char *argv[] = {(char *)(uintptr_t)name, (char *)(uintptr_t)file, NULL};
@@ -67,7 +67,7 @@ static int start(const char *program, const char *name, const char *file, pid_t 
     return -error;
 }
 
-/* Whether it ended soon, and not well. */
+/* Whether it failed within GIVES_UP_MS. */
 static bool gives_up(pid_t pid)
 {
     struct pollfd child = {.fd = -1, .events = POLLIN};
@@ -84,13 +84,13 @@ static bool gives_up(pid_t pid)
            !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Of a folder, the file in it that the program wants. */
+/* Of a folder, the viewer gets the file `entry` in it. */
 static int start_on(const struct cunei_export_format *format, const char *program,
                     const char *file, pid_t *pid)
 {
     struct cunei_buffer path = {0};
 
-    /* Not taken for an option. */
+    /* So that it does not look like an option. */
     cunei_buffer_format(&path, "%s%s", file[0] == '-' ? "./" : "", file);
     if (format->entry)
         cunei_buffer_format(&path, "/%s", format->entry);
@@ -105,18 +105,18 @@ void cunei_viewer_open(const struct cunei_export_format *format, const char *fil
     struct cunei_buffer how = {0};
     pid_t pid = 0;
 
-    cunei_viewer_tell(format, file, &how);
+    cunei_viewer_format_how(format, file, &how);
     int rc = program ? start_on(format, program, file, &pid) : 0;
     if (!format->opener)
-        cunei_cmd_note("--open knows no program for %s; %s", format->name, how.data);
+        cunei_cmd_note("--open has no program for %s; %s", format->name, how.data);
     else if (!program)
-        cunei_cmd_note("cannot open '%s': there is no %s here; %s", file,
+        cunei_cmd_note("cannot open '%s': %s is not installed; %s", file,
                        format->opener, how.data);
     else if (rc < 0)
         (void)cunei_cmd_fail(rc, "cannot open '%s'", file);
     else if (gives_up(pid))
-        cunei_cmd_note("cannot open '%s': %s cannot show it here; %s", file,
-                       format->opener, how.data);
+        cunei_cmd_note("cannot open '%s': %s failed; %s", file, format->opener,
+                       how.data);
     cunei_buffer_fini(&how);
     free(program);
 }

@@ -43,14 +43,18 @@ def is_built(cunei, form):
 
 
 UNKNOWN = {
-    "perfeto": "no format 'perfeto'; did you mean 'perfetto'? The formats are html",
-    "speed": "no format 'speed'; did you mean 'speedscope'? The formats are html, ",
-    "Chrome": "no format 'Chrome'; did you mean 'chrome'? The formats are html, ",
-    "HTML": "no format 'HTML'; did you mean 'html'? The formats are html, ",
-    "PERFETTO": "no format 'PERFETTO'; did you mean 'perfetto'? The formats are html",
-    "xlsx": "no format 'xlsx'; the formats are html, ",
-    "": "no format ''; the formats are html, ",
-    "perfeto:x": "no format 'perfeto'; did you mean 'perfetto'? The formats are html",
+    "perfeto": "unknown format 'perfeto'; did you mean 'perfetto'? "
+    "The formats are html",
+    "speed": "unknown format 'speed'; did you mean 'speedscope'? "
+    "The formats are html, ",
+    "Chrome": "unknown format 'Chrome'; did you mean 'chrome'? The formats are html, ",
+    "HTML": "unknown format 'HTML'; did you mean 'html'? The formats are html, ",
+    "PERFETTO": "unknown format 'PERFETTO'; did you mean 'perfetto'? "
+    "The formats are html",
+    "xlsx": "unknown format 'xlsx'; the formats are html, ",
+    "": "unknown format ''; the formats are html, ",
+    "perfeto:x": "unknown format 'perfeto'; did you mean 'perfetto'? "
+    "The formats are html",
 }
 
 
@@ -81,7 +85,7 @@ def test_no_format_at_all(trace):
     said = refuse(cunei, "export", "trace", status=2)
 
     assert said == (
-        "export needs a format: --to perfetto; 'cunei export --list' shows them"
+        "missing format, for example --to perfetto; 'cunei export --list' lists them"
     )
 
 
@@ -118,7 +122,9 @@ def test_a_folder_with_other_things_in_it_is_never_replaced(cunei, form):
 
     said = refuse(cunei, "export", "trace", "--to", form, "-o", "mine", "--force")
 
-    assert said == "'mine' holds something else than an export, and is left as it is"
+    assert (
+        said == "'mine' has other files than those of an export; it is not overwritten"
+    )
     assert mine.read_text() == "dear"
 
 
@@ -208,7 +214,7 @@ def test_stdout_takes_no_folder(trace):
     said = refuse(cunei, "export", "trace", "--to", "ctf:-", status=2)
 
     assert said == (
-        "this format writes a folder, which cannot go to stdout; name one with -o"
+        "this format is a folder, which cannot go to stdout; name one with -o"
     )
 
 
@@ -224,7 +230,7 @@ def test_of_a_damaged_trace_what_can_be_read_is_written(cunei, form):
 
     assert re.fullmatch(
         r"'trace/.*/s0' is damaged (at byte|in packet) \d+: .*; "
-        r"what could be read is in 'out'",
+        r"'out' has what could be read",
         said,
     )
     out = cunei.folder / "out"
@@ -283,7 +289,7 @@ def test_damage_in_one_packet_costs_that_packet(cunei, form, name):
 
     said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
-    assert re.search(r": .*; (\d+) bytes at 1 place cannot be read; what could", said)
+    assert re.search(r": .*; (\d+) bytes at 1 place cannot be read; .out. has", said)
     done = cunei("report", "--json", "trace")
     left = json.loads(done.stdout)
     assert done.returncode == 1
@@ -338,7 +344,7 @@ def test_one_process_that_cannot_be_read_is_left_out(cunei, form, harm):
     said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
     wrong = LEFT_OUT[harm].format(folder.name)
-    assert said == f"{wrong}; what could be read is in 'out'"
+    assert said == f"{wrong}; 'out' has what could be read"
     for command in "report", "info", "dump", "replay":
         done = cunei(command, "--json", "trace")
         assert (done.returncode, wrong in done.stderr) == (1, True), command
@@ -359,7 +365,7 @@ def test_a_time_when_nothing_was_recorded(trace, form):
 
     assert said == (
         "nothing was recorded between --from and --until; "
-        "'cunei info trace' tells how long it took"
+        "'cunei info trace' shows how long the recording is"
     )
     assert sorted(os.listdir(cunei.folder)) == before
 
@@ -414,8 +420,8 @@ def test_patterns_that_leave_no_function(trace, form, patterns):
     said = refuse(cunei, "export", "trace", "--to", form, *patterns)
 
     assert said == (
-        "'trace' holds no function that --include and --exclude leave; a pattern is a "
-        "module, module:qualname, a file or re:…"
+        "--include and --exclude leave no function of 'trace'; a pattern is a module, "
+        "module:qualname, a file or re:…"
     )
     assert sorted(os.listdir(cunei.folder)) == before
 
@@ -426,7 +432,7 @@ def test_stdout_is_the_programs(cunei, command):
 
     said = refuse(cunei, command, "--to", "folded:-", "app.py", status=2)
 
-    assert said == "--to folded:- cannot be: stdout is the program's; name a file"
+    assert said == "--to folded:- is not possible: stdout is the program's; name a file"
     assert os.listdir(cunei.folder) == ["app.py"]
 
 
@@ -441,11 +447,11 @@ def test_a_process_that_does_not_exist(trace):
 
 
 WORDS = {
-    ("--to", "csv", "--names"): "--names is for --to ctf: other formats name every "
-    "function anyway",
+    ("--to", "csv", "--names"): "--names needs --to ctf: other formats name every "
+    "function",
     ("--to", "html", "--to", "csv"): "--to html and --to csv: one at a time",
-    ("--to", "csv:a", "-o", "b"): "--to csv:a names a file, and so does -o b: "
-    "one is enough",
+    ("--to", "csv:a", "-o", "b"): "--to csv:a and -o b both name a file; "
+    "give one of them",
 }
 
 
@@ -461,7 +467,7 @@ def test_open_wants_something_to_open(cunei):
 
     said = refuse(cunei, "record", "--open", "app.py", status=2)
 
-    assert said == "--open wants something to open: --to html exports it"
+    assert said == "--open needs an exported file: add --to html"
 
 
 def test_no_trace(cunei):

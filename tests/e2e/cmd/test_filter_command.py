@@ -58,7 +58,7 @@ def events(cunei, directory):
 def test_the_file_leaves_out_what_costs_most_for_least(recorded):
     done = recorded("filter", "trace", "--max-overhead", "0.1%", "-o", "f")
     assert done.returncode == 0
-    assert done.stdout == "" and "use it as: cunei record --filter f …\n" in done.stderr
+    assert done.stdout == "" and "to use it: cunei record --filter f …\n" in done.stderr
 
     again = recorded("record", "-q", "-o", "again", "--filter", "f", "app.py")
     assert (again.returncode, again.stderr) == (0, "")
@@ -104,8 +104,10 @@ def test_it_says_that_what_it_costs_is_an_estimate(recorded):
     text = recorded("filter", "trace").stdout
 
     span = r"≈ \d[\d.]* % \(\d[\d.]* to \d[\d.]*\)"
-    assert re.search(f"^# Recording cost {span} of its run time, ", text, re.M), text
-    assert re.search(f"^# Without .* it would cost {span}, and have ", text, re.M), text
+    assert re.search(f"^# Recording cost [^,]*, {span} of .* CPU time", text, re.M), (
+        text
+    )
+    assert re.search(f"^# Without .* it would cost {span}, with ", text, re.M), text
     assert re.search("; recording them took ≈ ", text), text
 
 
@@ -144,7 +146,7 @@ def test_what_the_recording_left_out_stays_out(recorded):
 
     text = recorded("filter", "part").stdout
 
-    assert "# What the recording was made with:\n- :odd\n- re:^re\n- json\n" in text
+    assert "# The patterns of the recording:\n- :odd\n- re:^re\n- json\n" in text
     assert "- __main__:Vector.__getitem__ " in text
 
 
@@ -154,7 +156,7 @@ def test_a_recording_that_is_cheap_needs_none(cunei):
 
     text = cunei("filter", "trace").stdout
 
-    assert "# That is no more than 5.0 %: nothing is left out.\n" in text
+    assert "# That is within 5.0 %: nothing is left out.\n" in text
     assert [line for line in text.splitlines() if not line.startswith("#")] == []
 
 
@@ -165,9 +167,11 @@ def test_a_filter_that_gains_nothing_is_not_proposed(cunei):
     done = cunei("filter", "--max-overhead=0.1%", "-o", "f", "trace")
 
     text = (cunei.folder / "f").read_text()
-    assert "# 0.1 % cannot be reached: besides first calls, which no filter" in text
+    assert (
+        "# 0.1 % is not possible: the cost is in first calls, which no filter" in text
+    )
     assert [line for line in text.splitlines() if not line.startswith("#")] == []
-    told = "cunei: no function is worth leaving out; 'f' says why\n"
+    told = "cunei: no function is worth leaving out; see 'f'\n"
     assert (done.returncode, done.stderr) == (0, told)
 
 
@@ -175,7 +179,7 @@ def test_what_makes_no_sense_is_said(recorded):
     for words, status, told in (
         ([], 2, "filter wants a trace directory, as cunei record makes: cunei filter"),
         (["trace", "--max-overhead", "x"], 2,
-         "--max-overhead wants a percentage from 0.1 to 100, as 5%, not 'x'"),
+         "--max-overhead needs a percentage from 0.1 to 100, for example 5%, not 'x'"),
         (["trace", "--max-overhead", "0"], 2, "from 0.1 to 100"),
         (["trace", "--max-overhead", "101%"], 2, "from 0.1 to 100"),
         (["missing"], 1, "'missing'"),
@@ -191,5 +195,5 @@ def test_a_recording_without_calls_is_told(cunei):
 
     done = cunei("filter", "trace")
 
-    told = "cunei: 'trace' holds no call that could be left out\n"
+    told = "cunei: 'trace' has no calls to leave out\n"
     assert (done.returncode, done.stderr) == (1, told)

@@ -68,7 +68,7 @@ def test_a_program_that_gives_up_is_told_of_in_our_words(trace):
     said = opened(trace, "html", only_with(trace, "xdg-open", script))
 
     assert said[1:] == [
-        "cannot open 'trace.html': xdg-open cannot show it here; open it in a browser"
+        "cannot open 'trace.html': xdg-open failed; open it in a browser"
     ]
 
 
@@ -76,7 +76,7 @@ def test_without_the_program_it_is_said_how(trace):
     said = opened(trace, "callgrind", only_with(trace))
 
     assert said[1:] == [
-        "cannot open 'trace.callgrind': there is no kcachegrind here; "
+        "cannot open 'trace.callgrind': kcachegrind is not installed; "
         "kcachegrind trace.callgrind"
     ]
 
@@ -96,7 +96,7 @@ def test_what_no_program_opens_is_said(trace, form, how):
 
     said = opened(trace, form, only_with(trace, "xdg-open", script))
 
-    assert said[1:] == [f"--open knows no program for {form}; {how}"]
+    assert said[1:] == [f"--open has no program for {form}; {how}"]
 
 
 def test_a_comparison_is_opened_as_well(trace):
@@ -107,7 +107,6 @@ def test_a_comparison_is_opened_as_well(trace):
 
     assert done.returncode == 0
     assert done.stderr.endswith(
-        "cannot open 'compare.html': xdg-open cannot show it here; "
-        "open it in a browser\n"
+        "cannot open 'compare.html': xdg-open failed; open it in a browser\n"
     )
     assert "spilled" not in done.stderr

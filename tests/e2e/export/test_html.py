@@ -453,7 +453,7 @@ def test_a_comparison_is_a_page_of_the_difference(cunei, browser):
     record(cunei, name="b", program=PROGRAM + "\nfib(16)\n")
     done = cunei("compare", "a", "b", "--to", "html:out.html")
     assert done.returncode == 0, done.stderr
-    assert "'out.html' shows the difference" in done.stderr
+    assert "wrote 'out.html'" in done.stderr
     browser.errors.clear()
     browser.resize(1400, 900)
     browser.open(cunei.folder / "out.html")
