@@ -59,8 +59,9 @@ static void read_caller(struct cunei_profile *profile, uint32_t slot,
     profile->guesses.items[owner].hidden += sample->self;
     if (!profile->edges)
         return;
-    struct cunei_edge *edge =
-        &profile->edges->items[cunei_edges_find(profile->edges, caller, slot)];
+    /* Not in one expression: finding the edge may move the array. */
+    uint32_t index = cunei_edges_find(profile->edges, caller, slot);
+    struct cunei_edge *edge = &profile->edges->items[index];
     edge->calls += sample->calls;
     edge->resumes += sample->resumes;
     edge->self += sample->self;

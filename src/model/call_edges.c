@@ -3,22 +3,17 @@
 
 #include <stdlib.h>
 
-#define FIRST_CAPACITY 256u
+#include "base/vector.h"
 
 struct cunei_edges *cunei_edges_new(void)
 {
     struct cunei_edges *edges = calloc(1, sizeof(*edges));
-    if (!edges)
-        return NULL;
-    edges->items = calloc(FIRST_CAPACITY, sizeof(*edges->items));
-    edges->table = calloc((size_t)2 * FIRST_CAPACITY, sizeof(*edges->table));
-    if (!edges->items || !edges->table) {
+
+    if (!edges || !CUNEI_VECTOR_RESERVE(edges->items, edges->capacity, 1)) {
         cunei_edges_free(edges);
         return NULL;
     }
-    edges->count = 1;
-    edges->capacity = FIRST_CAPACITY;
-    edges->table_size = 2 * FIRST_CAPACITY;
+    edges->items[edges->count++] = (struct cunei_edge){0};
     return edges;
 }
 
@@ -27,62 +22,26 @@ void cunei_edges_free(struct cunei_edges *edges)
     if (!edges)
         return;
     free(edges->items);
-    free(edges->table);
+    cunei_map_fini(&edges->map);
     free(edges);
-}
-
-static uint32_t find_place(const struct cunei_edges *edges, uint32_t caller,
-                           uint32_t callee)
-{
-    uint64_t key = (uint64_t)caller << 32 | callee;
-    uint32_t mask = edges->table_size - 1;
-    uint32_t place = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-
-    for (;; place = (place + 1) & mask) {
-        const struct cunei_edge *edge = &edges->items[edges->table[place]];
-        if (edges->table[place] == 0 ||
-            (edge->caller == caller && edge->callee == callee))
-            return place;
-    }
-}
-
-static int grow(struct cunei_edges *edges)
-{
-    uint32_t capacity = 2 * edges->capacity;
-
-    if (edges->capacity >= CUNEI_EDGES_MAX)
-        return -1;
-    struct cunei_edge *items = realloc(edges->items, capacity * sizeof(*items));
-    if (!items)
-        return -1;
-    edges->items = items;
-    uint32_t *table = calloc((size_t)2 * capacity, sizeof(*table));
-    if (!table)
-        return -1;
-    free(edges->table);
-    edges->table = table;
-    edges->table_size = 2 * capacity;
-    edges->capacity = capacity;
-    for (uint32_t i = 1; i < edges->count; i++)
-        table[find_place(edges, items[i].caller, items[i].callee)] = i;
-    return 0;
 }
 
 uint32_t cunei_edges_find(struct cunei_edges *edges, uint32_t caller, uint32_t callee)
 {
-    uint32_t place = find_place(edges, caller, callee);
+    uint64_t hash = cunei_hash_number((uint64_t)caller << 32 | callee);
+    struct cunei_map_search search = {.hash = hash};
 
-    if (edges->table[place] != 0)
-        return edges->table[place];
-    if (edges->count == edges->capacity) {
-        if (grow(edges) < 0)
-            return 0;
-        place = find_place(edges, caller, callee);
+    for (uint32_t i; cunei_map_next(&edges->map, &search, &i);) {
+        if (edges->items[i].caller == caller && edges->items[i].callee == callee)
+            return i;
     }
-    uint32_t index = edges->count++;
-    edges->items[index] = (struct cunei_edge){.caller = caller, .callee = callee};
-    edges->table[place] = index;
-    return index;
+    if (edges->count == CUNEI_EDGES_MAX ||
+        !CUNEI_VECTOR_RESERVE(edges->items, edges->capacity, edges->count + 1) ||
+        cunei_map_add(&edges->map, hash, edges->count) < 0)
+        return 0;
+    edges->items[edges->count] =
+        (struct cunei_edge){.caller = caller, .callee = callee};
+    return edges->count++;
 }
 
 static uint64_t scale(uint64_t time, uint64_t numerator, uint64_t denominator)

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define CUNEI_EDGES_MAX (1u << 20)
 
 struct cunei_edge {
@@ -31,8 +33,7 @@ struct cunei_edges {
     struct cunei_edge *items; /* owned */
     uint32_t count;
     uint32_t capacity;
-    uint32_t *table; /* owned, private */
-    uint32_t table_size;
+    struct cunei_map map; /* private: of caller and callee */
 };
 
 /* NULL: no memory. */

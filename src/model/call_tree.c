@@ -3,22 +3,17 @@
 
 #include <stdlib.h>
 
-#define FIRST_CAPACITY 256u
+#include "base/vector.h"
 
 struct cunei_tree *cunei_tree_new(void)
 {
     struct cunei_tree *tree = calloc(1, sizeof(*tree));
-    if (!tree)
-        return NULL;
-    tree->nodes = calloc(FIRST_CAPACITY, sizeof(*tree->nodes));
-    tree->table = calloc((size_t)2 * FIRST_CAPACITY, sizeof(*tree->table));
-    if (!tree->nodes || !tree->table) {
+
+    if (!tree || !CUNEI_VECTOR_RESERVE(tree->nodes, tree->capacity, 1)) {
         cunei_tree_free(tree);
         return NULL;
     }
-    tree->count = 1;
-    tree->capacity = FIRST_CAPACITY;
-    tree->table_size = 2 * FIRST_CAPACITY;
+    tree->nodes[tree->count++] = (struct cunei_node){0};
     return tree;
 }
 
@@ -27,50 +22,26 @@ void cunei_tree_free(struct cunei_tree *tree)
     if (!tree)
         return;
     free(tree->nodes);
-    free(tree->table);
+    cunei_map_fini(&tree->map);
     free(tree);
 }
 
-static uint32_t hash(uint32_t parent, uint32_t slot)
+/* The node, made if there is none; 0: there is no place for it. */
+static uint32_t find(struct cunei_tree *tree, uint32_t parent, uint32_t slot)
 {
-    uint64_t key = (uint64_t)parent << 32 | slot;
-    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
+    uint64_t hash = cunei_hash_number((uint64_t)parent << 32 | slot);
+    struct cunei_map_search search = {.hash = hash};
 
-/* Where the node stands in the table, or the free place where it would. */
-static uint32_t find_place(const struct cunei_tree *tree, uint32_t parent,
-                           uint32_t slot)
-{
-    uint32_t mask = tree->table_size - 1;
-    uint32_t place = hash(parent, slot) & mask;
-
-    for (;; place = (place + 1) & mask) {
-        const struct cunei_node *node = &tree->nodes[tree->table[place]];
-        if (tree->table[place] == 0 || (node->parent == parent && node->slot == slot))
-            return place;
+    for (uint32_t i; cunei_map_next(&tree->map, &search, &i);) {
+        if (tree->nodes[i].parent == parent && tree->nodes[i].slot == slot)
+            return i;
     }
-}
-
-static int grow(struct cunei_tree *tree)
-{
-    uint32_t capacity = 2 * tree->capacity;
-
-    if (tree->capacity >= CUNEI_TREE_MAX)
-        return -1;
-    struct cunei_node *nodes = realloc(tree->nodes, capacity * sizeof(*nodes));
-    if (!nodes)
-        return -1;
-    tree->nodes = nodes;
-    uint32_t *table = calloc((size_t)2 * capacity, sizeof(*table));
-    if (!table)
-        return -1;
-    free(tree->table);
-    tree->table = table;
-    tree->table_size = 2 * capacity;
-    tree->capacity = capacity;
-    for (uint32_t i = 1; i < tree->count; i++)
-        table[find_place(tree, nodes[i].parent, nodes[i].slot)] = i;
-    return 0;
+    if (tree->count == CUNEI_TREE_MAX ||
+        !CUNEI_VECTOR_RESERVE(tree->nodes, tree->capacity, tree->count + 1) ||
+        cunei_map_add(&tree->map, hash, tree->count) < 0)
+        return 0;
+    tree->nodes[tree->count] = (struct cunei_node){.parent = parent, .slot = slot};
+    return tree->count++;
 }
 
 uint32_t cunei_tree_child(struct cunei_tree *tree, uint32_t parent, uint32_t slot)
@@ -82,19 +53,10 @@ uint32_t cunei_tree_child(struct cunei_tree *tree, uint32_t parent, uint32_t slo
     if (node->slot == slot && parent != 0)
         return parent;
 
-    uint32_t place = find_place(tree, parent, slot);
-    uint32_t child = tree->table[place];
+    uint32_t child = find(tree, parent, slot);
     if (child == 0) {
-        if (tree->count == tree->capacity) {
-            if (grow(tree) < 0) {
-                tree->folded++;
-                return parent;
-            }
-            place = find_place(tree, parent, slot);
-        }
-        child = tree->count++;
-        tree->nodes[child] = (struct cunei_node){.parent = parent, .slot = slot};
-        tree->table[place] = child;
+        tree->folded++;
+        return parent;
     }
     tree->nodes[parent].latest = child;
     return child;

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define CUNEI_TREE_MAX (1u << 20)
 
 struct cunei_node {
@@ -33,8 +35,7 @@ struct cunei_tree {
     struct cunei_node *nodes; /* owned */
     uint32_t count;
     uint32_t capacity;
-    uint32_t *table; /* owned, private: a hash of parent and slot to a node */
-    uint32_t table_size;
+    struct cunei_map map; /* private: of parent and slot */
     uint64_t folded;
 };
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "wire/event.h"
 
 #define CUNEI_EXCEPTIONS_MAX (1u << 16)
@@ -43,13 +44,11 @@ struct cunei_exceptions {
     struct cunei_raise *items; /* owned, as all */
     uint32_t count;            /* with exception 0, as soon as there is one */
     uint32_t capacity;
-    uint32_t *table; /* a hash to an index */
-    uint32_t table_size;
+    struct cunei_map map; /* of type, slot and line */
     struct cunei_handler *handlers;
     uint32_t handler_count;
     uint32_t handler_capacity;
-    uint32_t *handler_table;
-    uint32_t handler_table_size;
+    struct cunei_map handler_map; /* of exception, slot and line */
 };
 
 void cunei_exceptions_fini(struct cunei_exceptions *exceptions);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 static void free_texts(struct cunei_function *key)
 {
     free((char *)(uintptr_t)key->module);
@@ -16,14 +18,8 @@ uint32_t *cunei_function_map_find(struct cunei_function_map *map,
 {
     uint32_t before = map->keys.count;
 
-    if (before == map->capacity) {
-        uint32_t capacity = map->capacity ? 2 * map->capacity : 256;
-        uint32_t *numbers = realloc(map->numbers, capacity * sizeof(*numbers));
-        if (!numbers)
-            return NULL;
-        map->numbers = numbers;
-        map->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(map->numbers, map->capacity, before + 1))
+        return NULL;
     int index = cunei_functions_add(&map->keys, key);
     if (index < 0)
         return NULL;

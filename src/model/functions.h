@@ -13,14 +13,14 @@
 
 #include <stdint.h>
 
+#include "base/map.h"
 #include "wire/metadata.h"
 
 struct cunei_functions {
     struct cunei_function *items; /* owned; their texts are borrowed, their ids 0 */
     uint32_t count;
     uint32_t capacity;
-    uint32_t *table; /* owned, private: a hash to an index plus one */
-    uint32_t table_size;
+    struct cunei_map map; /* private */
 };
 
 /* Its index, the same for the same identity; -ENOMEM. */

@@ -4,74 +4,40 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "model/greenlet_stacks.h"
-
-#define FIRST_CAPACITY 64u
 
 void cunei_lines_fini(struct cunei_lines *lines)
 {
     free(lines->items);
-    free(lines->table);
+    cunei_map_fini(&lines->map);
     *lines = (struct cunei_lines){0};
 }
 
-static uint32_t find_place(const struct cunei_lines *lines, uint32_t function,
-                           uint32_t line)
-{
-    uint32_t mask = lines->table_size - 1;
-    uint64_t key = (uint64_t)function << 32 | line;
-    uint32_t place = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-
-    for (;; place = (place + 1) & mask) {
-        const struct cunei_line_facts *item = &lines->items[lines->table[place]];
-        if (lines->table[place] == 0 ||
-            (item->function == function && item->line == line))
-            return place;
-    }
-}
-
-static int grow(struct cunei_lines *lines)
-{
-    uint32_t capacity = lines->capacity ? 2 * lines->capacity : FIRST_CAPACITY;
-
-    if (lines->capacity >= CUNEI_LINES_MAX)
-        return -ENOSPC;
-    struct cunei_line_facts *items = realloc(lines->items, capacity * sizeof(*items));
-    if (!items)
-        return -ENOMEM;
-    lines->items = items;
-    uint32_t *table = calloc((size_t)2 * capacity, sizeof(*table));
-    if (!table)
-        return -ENOMEM;
-    free(lines->table);
-    lines->table = table;
-    lines->table_size = 2 * capacity;
-    lines->capacity = capacity;
-    if (lines->count == 0)
-        items[lines->count++] = (struct cunei_line_facts){0};
-    for (uint32_t i = 1; i < lines->count; i++)
-        table[find_place(lines, items[i].function, items[i].line)] = i;
-    return 0;
-}
-
-/* Its index; 0 where there is no room for another, which is there, too. */
+/* Its index, 0 if there are too many lines; -ENOMEM. */
 static int find(struct cunei_lines *lines, uint32_t function, uint32_t line,
                 uint32_t *index)
 {
-    if (lines->capacity > 0) {
-        *index = lines->table[find_place(lines, function, line)];
-        if (*index != 0)
+    uint64_t hash = cunei_hash_number((uint64_t)function << 32 | line);
+    struct cunei_map_search search = {.hash = hash};
+
+    while (cunei_map_next(&lines->map, &search, index)) {
+        if (lines->items[*index].function == function &&
+            lines->items[*index].line == line)
             return 0;
     }
-    if (lines->count == lines->capacity) {
-        int rc = grow(lines);
-        if (rc < 0)
-            return rc == -ENOSPC ? 0 : rc;
-    }
+    *index = 0;
+    if (lines->count == CUNEI_LINES_MAX)
+        return 0;
+    if (!CUNEI_VECTOR_RESERVE(lines->items, lines->capacity, lines->count + 2))
+        return -ENOMEM;
+    if (lines->count == 0)
+        lines->items[lines->count++] = (struct cunei_line_facts){0};
+    if (cunei_map_add(&lines->map, hash, lines->count) < 0)
+        return -ENOMEM;
     *index = lines->count++;
     lines->items[*index] =
         (struct cunei_line_facts){.function = function, .line = line};
-    lines->table[find_place(lines, function, line)] = *index;
     return 0;
 }
 

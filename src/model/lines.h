@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "model/walk.h"
 #include "wire/event.h"
 
@@ -44,8 +45,7 @@ struct cunei_line_facts {
 struct cunei_lines {
     struct cunei_line_facts *items; /* owned, from 1 on; 0: see CUNEI_LINES_MAX */
     uint32_t count, capacity;
-    uint32_t *table; /* owned, private: a hash to an index; 0: free */
-    uint32_t table_size;
+    struct cunei_map map; /* private: of function and line */
 };
 
 /* Private. */

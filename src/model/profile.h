@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "model/budget_estimates.h"
 #include "model/exceptions.h"
 #include "model/gc_pauses.h"
@@ -153,8 +154,7 @@ struct cunei_steps {
     uint64_t first_covered; /* when the first thread ended */
     struct cunei_end *ends; /* owned: of the first thread, in order of time */
     uint32_t end_count, end_capacity;
-    uint32_t *table; /* owned: a hash of position and slot to an end plus one */
-    uint32_t table_size;
+    struct cunei_map map; /* of position and slot */
 };
 
 /* Private: a yield or a resumption, see model/suspended.h. */

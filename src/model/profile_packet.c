@@ -247,9 +247,10 @@ static void account_gap(struct cunei_profile *profile, const struct cunei_frame 
     for (uint32_t i = 1; i <= depth; i++) {
         uint32_t slot = frames[i].slot, caller = frames[i - 1].slot;
         profile->functions[slot].open = 0;
-        if (profile->edges)
-            profile->edges->items[cunei_edges_find(profile->edges, caller, slot)].open =
-                0;
+        if (profile->edges) {
+            uint32_t index = cunei_edges_find(profile->edges, caller, slot);
+            profile->edges->items[index].open = 0;
+        }
     }
     if (profile->edges && !lost)
         profile->edges->items[edge].self += gap;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 /* Tasks that start each other at once; and places that a piece keeps. */
 #define STEPS_MAX 1024u
 #define ENDS_MAX  (1u << 16)
@@ -13,7 +15,7 @@ void cunei_steps_fini(struct cunei_steps *steps)
 {
     free(steps->items);
     free(steps->ends);
-    free(steps->table);
+    cunei_map_fini(&steps->map);
     *steps = (struct cunei_steps){0};
 }
 
@@ -76,56 +78,23 @@ static void end_step(struct cunei_profile *profile, struct cunei_steps *steps,
     }
 }
 
-static uint32_t find_place(const struct cunei_steps *steps, uint32_t position,
-                           uint32_t slot)
-{
-    uint64_t key = (uint64_t)position << 32 | slot;
-    uint32_t mask = steps->table_size - 1;
-    uint32_t place = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-
-    for (;; place = (place + 1) & mask) {
-        if (steps->table[place] == 0)
-            return place;
-        const struct cunei_end *end = &steps->ends[steps->table[place] - 1];
-        if (end->position == position && end->slot == slot)
-            return place;
-    }
-}
-
-static int reserve_ends(struct cunei_steps *steps)
-{
-    if (steps->end_count < steps->end_capacity)
-        return 0;
-    uint32_t capacity = steps->end_capacity ? 2 * steps->end_capacity : 16;
-    struct cunei_end *ends = realloc(steps->ends, capacity * sizeof(*ends));
-    if (!ends)
-        return -ENOMEM;
-    steps->ends = ends;
-    uint32_t *table = calloc((size_t)2 * capacity, sizeof(*table));
-    if (!table)
-        return -ENOMEM;
-    free(steps->table);
-    steps->table = table;
-    steps->table_size = 2 * capacity;
-    steps->end_capacity = capacity;
-    for (uint32_t i = 0; i < steps->end_count; i++)
-        table[find_place(steps, ends[i].position, ends[i].slot)] = i + 1;
-    return 0;
-}
-
 /* Keep an end, if it is the first of its place. */
 static int keep_end(struct cunei_steps *steps, const struct cunei_end *end)
 {
+    uint64_t hash = cunei_hash_number((uint64_t)end->position << 32 | end->slot);
+    struct cunei_map_search search = {.hash = hash};
+
+    for (uint32_t i; cunei_map_next(&steps->map, &search, &i);) {
+        if (steps->ends[i].position == end->position &&
+            steps->ends[i].slot == end->slot)
+            return 0;
+    }
     if (steps->end_count == ENDS_MAX)
         return 0;
-    int rc = reserve_ends(steps);
-    if (rc < 0)
-        return rc;
-    uint32_t *place = &steps->table[find_place(steps, end->position, end->slot)];
-    if (*place == 0) {
-        steps->ends[steps->end_count] = *end;
-        *place = ++steps->end_count;
-    }
+    if (!CUNEI_VECTOR_RESERVE(steps->ends, steps->end_capacity, steps->end_count + 1) ||
+        cunei_map_add(&steps->map, hash, steps->end_count) < 0)
+        return -ENOMEM;
+    steps->ends[steps->end_count++] = *end;
     return 0;
 }
 
@@ -143,18 +112,9 @@ int cunei_steps_end(struct cunei_profile *profile, struct cunei_span *span,
 
 static int reserve_steps(struct cunei_steps *steps, uint32_t more)
 {
-    uint32_t capacity = steps->capacity ? steps->capacity : 8;
-
-    while (capacity < steps->count + more)
-        capacity *= 2;
-    if (capacity == steps->capacity)
-        return 0;
-    struct cunei_step *items = realloc(steps->items, capacity * sizeof(*items));
-    if (!items)
-        return -ENOMEM;
-    steps->items = items;
-    steps->capacity = capacity;
-    return 0;
+    return CUNEI_VECTOR_RESERVE(steps->items, steps->capacity, steps->count + more)
+               ? 0
+               : -ENOMEM;
 }
 
 int cunei_steps_begin(struct cunei_profile *profile, struct cunei_span *span,

@@ -1,71 +1,39 @@
 // SPDX-License-Identifier: MIT
 #include "model/tasks.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-
-#define FIRST_CAPACITY 64u
+#include "base/vector.h"
 
 void cunei_tasks_fini(struct cunei_tasks *tasks)
 {
     for (uint32_t i = 0; i < tasks->count; i++)
         free(tasks->items[i].name);
     free(tasks->items);
-    free(tasks->table);
+    cunei_map_fini(&tasks->map);
     *tasks = (struct cunei_tasks){0};
-}
-
-static uint32_t find_place(const struct cunei_tasks *tasks, uint64_t number)
-{
-    uint32_t mask = tasks->table_size - 1;
-    uint32_t place = (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-
-    while (tasks->table[place] != 0 &&
-           tasks->items[tasks->table[place]].number != number)
-        place = (place + 1) & mask;
-    return place;
-}
-
-static int grow(struct cunei_tasks *tasks)
-{
-    uint32_t capacity = tasks->capacity ? 2 * tasks->capacity : FIRST_CAPACITY;
-
-    if (tasks->capacity >= CUNEI_TASKS_MAX)
-        return -ENOSPC;
-    struct cunei_task_facts *items = realloc(tasks->items, capacity * sizeof(*items));
-    if (!items)
-        return -ENOMEM;
-    tasks->items = items;
-    uint32_t *table = calloc((size_t)2 * capacity, sizeof(*table));
-    if (!table)
-        return -ENOMEM;
-    free(tasks->table);
-    tasks->table = table;
-    tasks->table_size = 2 * capacity;
-    tasks->capacity = capacity;
-    if (tasks->count == 0)
-        items[tasks->count++] = (struct cunei_task_facts){0};
-    for (uint32_t i = 1; i < tasks->count; i++)
-        table[find_place(tasks, items[i].number)] = i;
-    return 0;
 }
 
 uint32_t cunei_tasks_find(struct cunei_tasks *tasks, uint64_t number)
 {
-    if (tasks->capacity > 0) {
-        uint32_t index = tasks->table[find_place(tasks, number)];
-        if (index != 0)
-            return index;
+    uint64_t hash = cunei_hash_number(number);
+    struct cunei_map_search search = {.hash = hash};
+
+    for (uint32_t i; cunei_map_next(&tasks->map, &search, &i);) {
+        if (tasks->items[i].number == number)
+            return i;
     }
-    if (tasks->count == tasks->capacity && grow(tasks) < 0)
+    if (tasks->count == CUNEI_TASKS_MAX ||
+        !CUNEI_VECTOR_RESERVE(tasks->items, tasks->capacity, tasks->count + 2))
         return 0;
-    uint32_t index = tasks->count++;
-    tasks->items[index] = (struct cunei_task_facts){.number = number};
-    tasks->table[find_place(tasks, number)] = index;
-    return index;
+    if (tasks->count == 0)
+        tasks->items[tasks->count++] = (struct cunei_task_facts){0};
+    if (cunei_map_add(&tasks->map, hash, tasks->count) < 0)
+        return 0;
+    tasks->items[tasks->count] = (struct cunei_task_facts){.number = number};
+    return tasks->count++;
 }
 
 void cunei_tasks_name(struct cunei_tasks *tasks, uint32_t index, const char *name,

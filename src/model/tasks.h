@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 #define CUNEI_TASKS_MAX (1u << 20)
 /* Of a task's name, this many bytes. */
 #define CUNEI_TASK_NAME_MAX 1024u
@@ -37,8 +39,7 @@ struct cunei_tasks {
     struct cunei_task_facts *items; /* owned */
     uint32_t count;                 /* with task 0, as soon as there is one */
     uint32_t capacity;
-    uint32_t *table; /* owned, private: a hash of the number to an index */
-    uint32_t table_size;
+    struct cunei_map map; /* private: of numbers */
 };
 
 void cunei_tasks_fini(struct cunei_tasks *tasks);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 struct cunei_text_set_chunk;
 
 struct cunei_text_set {
@@ -22,12 +24,11 @@ struct cunei_text_set {
     /* Private, but for the texts, with a NUL behind them. */
     char **items;    /* owned, as all; each text in a chunk */
     uint32_t *sizes; /* of texts below 4 GiB */
-    uint32_t count, capacity;
+    uint32_t count, capacity, size_capacity;
     size_t bytes;
     struct cunei_text_set_chunk *chunks;
-    size_t room;     /* in the first of them */
-    uint32_t *table; /* a hash to an index plus one */
-    uint32_t table_size;
+    size_t room; /* in the first of them */
+    struct cunei_map map;
 };
 
 /* Its index, the same for the same bytes; -ENOSPC: there are too many or it is too
