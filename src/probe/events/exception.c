@@ -4,23 +4,15 @@
 #include "probe/events/exception.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "probe/code/code_resolve.h"
 #include "probe/code/frames.h"
 #include "probe/code/line.h"
 #include "probe/core/compat.h"
 #include "probe/core/frame.h"
-#include "probe/core/names.h"
-#include "probe/core/write.h"
+#include "probe/events/exception_record.h"
 #include "probe/events/exception_track.h"
 #include "wire/event.h"
-
-/* How far a traceback is searched for the frame that an exception came from. */
-#define TRACEBACK_MAX 4096
-
-/* How many frames a thread of threading has when its function is not called yet. */
-#define BOOTSTRAP_DEPTH 3u
 
 /* A new reference: other threads may raise the same exception. */
 static PyTracebackObject *traceback_of(PyObject *exception)
@@ -56,65 +48,6 @@ static int offset_of(PyObject *offset)
     return number > 0 && number < INT_MAX ? (int)number : 0;
 }
 
-/* module.qualname, without the module for builtins. */
-static size_t copy_type(PyTypeObject *type,
-                        char text[CUNEI_EXCEPTION_TRACK_TYPE_MAX + 1])
-{
-    const size_t size = CUNEI_EXCEPTION_TRACK_TYPE_MAX + 1;
-    size_t used = 0;
-
-    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
-        /* Types of C are called module.name, but for the builtins. */
-        used = strnlen(type->tp_name, CUNEI_EXCEPTION_TRACK_TYPE_MAX);
-        memcpy(text, type->tp_name, used);
-        return used;
-    }
-    PyObject *attributes = PyType_GetDict(type);
-    PyObject *module =
-        attributes ? cunei_compat_dict_get(attributes, "__module__") : NULL;
-    PyErr_Clear();
-    if (module && PyUnicode_Check(module) &&
-        PyUnicode_CompareWithASCIIString(module, "builtins") != 0) {
-        used = cunei_names_copy(module, text, size - 1);
-        text[used++] = '.';
-    }
-    PyObject *name = PyType_GetQualName(type);
-    used += cunei_names_copy(name, text + used, size - used);
-    Py_XDECREF(name);
-    Py_XDECREF(module);
-    Py_XDECREF(attributes);
-    return used;
-}
-
-void cunei_exception_name(struct cunei_propagating *propagating, PyTypeObject *type)
-{
-    propagating->type_size = copy_type(type, propagating->type);
-}
-
-void cunei_exception_write(enum cunei_phase phase,
-                           const struct cunei_propagating *propagating)
-{
-    const struct cunei_exception_track *track = &propagating->track;
-    uint64_t words[] = {
-        cunei_record(0, CUNEI_CLASS_EXCEPTION, phase),
-        track->function | (uint64_t)track->line << 32,
-        track->handler | (uint64_t)track->handler_line << 32,
-        track->unwound,
-    };
-
-    cunei_write_text(words, 4, propagating->type, propagating->type_size, true);
-}
-
-void cunei_exception_caught(struct cunei_exception_tracks *tracks,
-                            struct cunei_propagating *propagating, uint32_t handler,
-                            uint32_t line)
-{
-    propagating->track.handler = handler;
-    propagating->track.handler_line = line;
-    cunei_exception_write(CUNEI_PHASE_LEAVE, propagating);
-    cunei_exception_tracks_caught(tracks, propagating);
-}
-
 static bool is_group(PyObject *exception)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -125,20 +58,6 @@ static bool is_group(PyObject *exception)
 #endif
 }
 
-bool cunei_exception_ends_thread(PyCodeObject *code, PyObject *globals, uint32_t depth)
-{
-    if (depth > BOOTSTRAP_DEPTH ||
-        PyUnicode_CompareWithASCIIString(code->co_name, "_bootstrap_inner") != 0)
-        return false;
-    PyObject *module = globals && PyDict_Check(globals)
-                           ? cunei_compat_dict_get(globals, "__name__")
-                           : NULL;
-    bool yes = module && PyUnicode_Check(module) &&
-               PyUnicode_CompareWithASCIIString(module, "threading") == 0;
-    Py_XDECREF(module);
-    return yes;
-}
-
 static void catch_in(struct cunei_exception_tracks *tracks,
                      struct cunei_propagating *propagating, PyCodeObject *code,
                      PyObject *offset, PyObject *exception)
@@ -146,8 +65,10 @@ static void catch_in(struct cunei_exception_tracks *tracks,
     struct cunei_exception_track *track = &propagating->track;
 
     track->depth = current_depth();
-    if (cunei_exception_ends_thread(code, cunei_frames_globals(), track->depth)) {
-        cunei_exception_caught(tracks, propagating, 0, CUNEI_EXCEPTION_UNHANDLED);
+    if (cunei_exception_record_ends_thread(code, cunei_frames_globals(),
+                                           track->depth)) {
+        cunei_exception_record_caught(tracks, propagating, 0,
+                                      CUNEI_EXCEPTION_UNHANDLED);
         return;
     }
     uint32_t handler = cunei_code_id(tag_of(code));
@@ -159,7 +80,7 @@ static void catch_in(struct cunei_exception_tracks *tracks,
         track->traceback = traceback;
         Py_XDECREF(traceback);
     }
-    cunei_exception_caught(tracks, propagating, handler, line);
+    cunei_exception_record_caught(tracks, propagating, handler, line);
 }
 
 /* Nobody has taken it, unless another thread has. */
@@ -170,7 +91,7 @@ static void drop(struct cunei_exception_tracks *tracks,
         !cunei_exception_track_remove(propagating->track.exception, tracks))
         cunei_exception_tracks_remove(tracks, propagating);
     else
-        cunei_exception_caught(tracks, propagating, 0, 0);
+        cunei_exception_record_caught(tracks, propagating, 0, 0);
 }
 
 static void drop_finished(struct cunei_exception_tracks *tracks, uint32_t depth)
@@ -194,7 +115,7 @@ static struct cunei_propagating *begin_track(struct cunei_exception_tracks *trac
     track->is_bare = !has_traceback(exception);
     drop_finished(tracks, track->depth);
     struct cunei_propagating *propagating = cunei_exception_tracks_add(tracks, track);
-    cunei_exception_name(propagating, Py_TYPE(exception));
+    cunei_exception_record_type(propagating, Py_TYPE(exception));
     return propagating;
 }
 
@@ -217,14 +138,14 @@ static void begin(struct cunei_exception_tracks *tracks, PyCodeObject *code,
     if (Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
     track.line = cunei_line_cache_before(&tracks->lines, code, offset_of(offset));
-    cunei_exception_write(CUNEI_PHASE_ENTER,
-                          begin_track(tracks, &track, code, exception));
+    cunei_exception_record_write(CUNEI_PHASE_ENTER,
+                                 begin_track(tracks, &track, code, exception));
 }
 
 /* It goes on from where it was. */
-static struct cunei_propagating *go_on(struct cunei_exception_tracks *tracks,
-                                       const struct cunei_exception_track *known,
-                                       PyCodeObject *code, PyObject *exception)
+static struct cunei_propagating *resume(struct cunei_exception_tracks *tracks,
+                                        const struct cunei_exception_track *known,
+                                        PyCodeObject *code, PyObject *exception)
 {
     struct cunei_exception_track track = *known;
 
@@ -232,16 +153,8 @@ static struct cunei_propagating *go_on(struct cunei_exception_tracks *tracks,
     struct cunei_propagating *propagating =
         begin_track(tracks, &track, code, exception);
     if (known->is_caught)
-        cunei_exception_write(CUNEI_PHASE_RESUME, propagating);
+        cunei_exception_record_write(CUNEI_PHASE_RESUME, propagating);
     return propagating;
-}
-
-static bool is_of(const PyTracebackObject *traceback, const void *code)
-{
-    PyCodeObject *own = PyFrame_GetCode(traceback->tb_frame);
-
-    Py_DECREF(own); /* its frame keeps it */
-    return own == code;
 }
 
 /*
@@ -252,14 +165,8 @@ static bool is_of(const PyTracebackObject *traceback, const void *code)
 static bool is_same_track(const PyTracebackObject *traceback,
                           const struct cunei_exception_track *track)
 {
-    if (is_of(traceback, track->seen_by))
-        return true;
-    for (int i = 0; traceback && i < TRACEBACK_MAX; i++) {
-        if (is_of(traceback, track->raised_by))
-            return true;
-        traceback = traceback->tb_next;
-    }
-    return false;
+    return cunei_exception_record_is_of(traceback, track->seen_by) ||
+           cunei_exception_record_passed(traceback, track->raised_by);
 }
 
 static bool is_stop(PyObject *exception)
@@ -316,7 +223,7 @@ static void raise_with(struct cunei_exception_tracks *tracks, PyCodeObject *code
     else if (is_older && cunei_exception_track_look_up(exception, &known) &&
              known.type == Py_TYPE(exception) &&
              is_same_track(traceback->tb_next, &known)) {
-        (void)go_on(tracks, &known, code, exception);
+        (void)resume(tracks, &known, code, exception);
         return;
     }
     if (!is_returned(code, offset, exception))
@@ -372,7 +279,7 @@ void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
         drop(tracks, propagating); /* it died, and this is at its address */
     if (is_rest || (cunei_exception_track_look_up(exception, &known) &&
                     known.type == Py_TYPE(exception)))
-        (void)go_on(tracks, &known, code, exception);
+        (void)resume(tracks, &known, code, exception);
     else
         begin(tracks, code, offset, exception); /* in place of what was taken */
 }
@@ -385,20 +292,6 @@ void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exc
 
     if (propagating)
         catch_in(tracks, propagating, code, offset, exception);
-}
-
-bool cunei_exception_ends_program(PyCodeObject *code)
-{
-    static const char *const files[] = {"<frozen importlib", "<frozen zipimport"};
-    const char *file = PyUnicode_AsUTF8(code->co_filename);
-
-    if (!file)
-        PyErr_Clear();
-    for (size_t i = 0; file && i < sizeof(files) / sizeof(files[0]); i++) {
-        if (strncmp(file, files[i], strlen(files[i])) == 0)
-            return false;
-    }
-    return true;
 }
 
 void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exception)
@@ -419,9 +312,9 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
     }
     /* Below the outermost frame there is nobody left to take it. */
     if (current_depth() <= 1)
-        cunei_exception_caught(
+        cunei_exception_record_caught(
             tracks, propagating, 0,
-            cunei_exception_ends_program(code) ? CUNEI_EXCEPTION_UNHANDLED : 0);
+            cunei_exception_record_ends_program(code) ? CUNEI_EXCEPTION_UNHANDLED : 0);
     else if (is_recorded)
         cunei_exception_tracks_share(tracks, track);
 }
@@ -436,7 +329,7 @@ void cunei_exception_consumed(PyCodeObject *code, int offset, PyObject *exceptio
         return;
     uint32_t handler = cunei_code_id(cunei_code_tag(code));
     propagating->track.depth = current_depth() - 1;
-    cunei_exception_caught(
+    cunei_exception_record_caught(
         tracks, propagating, handler,
         handler ? cunei_line_cache_after(&tracks->lines, code, offset) : 0);
 }
@@ -461,7 +354,7 @@ void cunei_exception_reraised(PyCodeObject *code, PyObject *exception)
         !cunei_exception_track_look_up(exception, &known) || !known.is_caught ||
         known.type != Py_TYPE(exception))
         return;
-    go_on(tracks, &known, code, exception)->track.unwound +=
+    resume(tracks, &known, code, exception)->track.unwound +=
         cunei_code_id(tag_of(code)) != 0;
 }
 

@@ -16,14 +16,6 @@
 
 #include <Python.h>
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "wire/event.h"
-
-struct cunei_exception_tracks;
-struct cunei_propagating;
-
 /* Before a recording. */
 void cunei_exception_reset(void);
 
@@ -51,30 +43,5 @@ void cunei_exception_reraised(PyCodeObject *code, PyObject *exception);
 
 /* The recording ends: nobody has taken what still flies in this thread. */
 void cunei_exception_end(void);
-
-/*
- * For those that see less of them (probe/events/exception_legacy.h): give a flight its
- * type's name, write its event, and have it taken by `handler` (0: by nobody in
- * particular).
- */
-void cunei_exception_name(struct cunei_propagating *propagating, PyTypeObject *type);
-void cunei_exception_write(enum cunei_phase phase,
-                           const struct cunei_propagating *propagating);
-void cunei_exception_caught(struct cunei_exception_tracks *tracks,
-                            struct cunei_propagating *propagating, uint32_t handler,
-                            uint32_t line);
-
-/*
- * Whether nobody has taken one that such a frame is told of, as the innermost that is
- * left: it prints what has ended the function of a thread.  `depth` counts it, too.
- */
-bool cunei_exception_ends_thread(PyCodeObject *code, PyObject *globals, uint32_t depth);
-
-/*
- * Whether one that ends the outermost frame is told to the user.  Not that of importlib
- * or zipimport, which the interpreter also calls without a frame around them, to find
- * out what it is to run, and takes no for an answer.
- */
-bool cunei_exception_ends_program(PyCodeObject *code);
 
 #endif

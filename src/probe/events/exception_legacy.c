@@ -10,46 +10,17 @@
 #include "probe/code/qualname.h"
 #include "probe/core/frame.h"
 #include "probe/core/hot.h"
-#include "probe/events/exception.h"
+#include "probe/events/exception_record.h"
 #include "probe/events/exception_track.h"
 #include "rt/stream.h"
 #include "wire/event.h"
 
-/* How far a traceback is searched. */
-#define TRACEBACK_MAX 4096
 /* By how many entries it grows in a frame that raises it again. */
 #define ENTRIES_MAX 8
 
 static bool is_a(PyObject *type, PyObject *wanted)
 {
     return PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)wanted);
-}
-
-static const PyTracebackObject *innermost(const PyTracebackObject *traceback)
-{
-    for (int i = 0; traceback->tb_next && i < TRACEBACK_MAX; i++)
-        traceback = traceback->tb_next;
-    return traceback;
-}
-
-static bool is_of(const PyTracebackObject *traceback, const void *code)
-{
-    PyCodeObject *own = PyFrame_GetCode(traceback->tb_frame);
-
-    Py_DECREF(own); /* its frame keeps it */
-    return own == code;
-}
-
-/* Whether the function that it was raised in is below the frame on top. */
-static bool is_same_track(const PyTracebackObject *traceback, const void *raised_by)
-{
-    traceback = traceback->tb_next;
-    for (int i = 0; traceback && i < TRACEBACK_MAX; i++) {
-        if (is_of(traceback, raised_by))
-            return true;
-        traceback = traceback->tb_next;
-    }
-    return false;
 }
 
 /* An exception that is not an object yet has none to be compared with. */
@@ -94,24 +65,25 @@ static struct cunei_propagating *begin_track(struct cunei_exception_tracks *trac
     struct cunei_propagating *propagating = cunei_exception_tracks_add(tracks, track);
 
     propagating->track.exception =
-        innermost((const PyTracebackObject *)error->traceback);
+        cunei_exception_record_innermost((const PyTracebackObject *)error->traceback);
     propagating->track.object = object_of(error);
     propagating->track.is_caught = propagating->track.is_shared = false;
-    cunei_exception_name(propagating, (PyTypeObject *)error->type);
-    cunei_exception_write(phase, propagating);
+    cunei_exception_record_type(propagating, (PyTypeObject *)error->type);
+    cunei_exception_record_write(phase, propagating);
     return propagating;
 }
 
 /* One that flew before, was kept or thought to be over, and goes on. */
-static struct cunei_propagating *go_on(struct cunei_exception_tracks *tracks,
-                                       const struct cunei_compat_error *error)
+static struct cunei_propagating *resume(struct cunei_exception_tracks *tracks,
+                                        const struct cunei_compat_error *error)
 {
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
-    const void *key = innermost(traceback);
+    const void *key = cunei_exception_record_innermost(traceback);
     struct cunei_exception_track known;
 
     if (key == traceback || !cunei_exception_track_look_up(key, &known) ||
-        !is_same(&known, error) || !is_same_track(traceback, known.raised_by))
+        !is_same(&known, error) ||
+        !cunei_exception_record_passed(traceback->tb_next, known.raised_by))
         return NULL;
     (void)cunei_exception_track_remove(key, NULL);
     return begin_track(tracks, &known, error, CUNEI_PHASE_RESUME);
@@ -136,25 +108,6 @@ static struct cunei_propagating *begin(struct cunei_exception_tracks *tracks,
     };
 
     return begin_track(tracks, &track, error, CUNEI_PHASE_ENTER);
-}
-
-/* Whether the frame's instruction is one that a StopIteration ends. */
-static bool iterates(cunei_compat_311_frame *frame)
-{
-    static const int ends[] = {
-        FOR_ITER,
-#if PY_VERSION_HEX >= 0x030b0000
-        SEND,
-#else
-        YIELD_FROM,
-#endif
-    };
-
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        if (cunei_frame_is_at(frame->f_code, cunei_compat_311_offset(frame), ends[i]))
-            return true;
-    }
-    return false;
 }
 
 /* Whether the interpreter puts another in its place when it leaves a generator. */
@@ -186,12 +139,13 @@ static void find_taker(struct cunei_exception_tracks *tracks,
     if (ended && ended->co_flags & CO_COROUTINE &&
         cunei_qualname_is(below->f_code, "Handle._run"))
         return;
-    if (cunei_exception_ends_thread(below->f_code, below->f_globals,
-                                    count_frames(below))) {
+    if (cunei_exception_record_ends_thread(below->f_code, below->f_globals,
+                                           count_frames(below))) {
         track->handler_line = CUNEI_EXCEPTION_UNHANDLED;
         return;
     }
-    if (track->is_stop && iterates(below))
+    if (track->is_stop &&
+        cunei_exception_record_iterates(below->f_code, cunei_compat_311_offset(below)))
         handler = cunei_compat_311_offset(below);
     if (handler < 0)
         return;
@@ -204,8 +158,8 @@ static void find_taker(struct cunei_exception_tracks *tracks,
 static void land(struct cunei_exception_tracks *tracks,
                  struct cunei_propagating *propagating)
 {
-    cunei_exception_caught(tracks, propagating, propagating->track.handler,
-                           propagating->track.handler_line);
+    cunei_exception_record_caught(tracks, propagating, propagating->track.handler,
+                                  propagating->track.handler_line);
 }
 
 /* It has ended a frame: who is next to take it. */
@@ -223,7 +177,7 @@ static void fall(struct cunei_exception_tracks *tracks,
         return;
     }
     /* Nobody is left to take it. */
-    if (cunei_exception_ends_program(ended))
+    if (cunei_exception_record_ends_program(ended))
         track->handler_line = CUNEI_EXCEPTION_UNHANDLED;
     land(tracks, propagating);
 }
@@ -246,7 +200,7 @@ void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
     struct cunei_propagating *propagating = find_flying(tracks, error);
     if (!propagating) {
         cunei_exception_legacy_caught();
-        propagating = go_on(tracks, error);
+        propagating = resume(tracks, error);
     }
     /* One whose function has no id, for want of space, is told, and counted as lost. */
     if (!propagating && !(tag & CUNEI_CODE_OFF))
@@ -290,7 +244,7 @@ void cunei_exception_legacy_reraised(PyCodeObject *code, cunei_compat_311_frame 
     if (!tracks || find_flying(tracks, error))
         return;
     cunei_exception_legacy_caught();
-    struct cunei_propagating *propagating = go_on(tracks, error);
+    struct cunei_propagating *propagating = resume(tracks, error);
     if (!propagating)
         return;
     struct cunei_exception_track *track = &propagating->track;

@@ -296,7 +296,7 @@ static int record(struct cunei_source *source)
     cunei_exit_hooks_watch();
     if (source->config.c_calls)
         cunei_c_call_hook_begin();
-    cunei_open_frames_begin();
+    cunei_open_frames_begin(cunei_line_hook_resume);
     return 0;
 }
 

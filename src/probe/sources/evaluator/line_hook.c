@@ -107,7 +107,7 @@ void cunei_line_hook_found(PyCodeObject *code)
     }
 }
 
-void cunei_line_hook_goes_on(PyThreadState *thread, cunei_compat_311_frame *frame)
+void cunei_line_hook_resume(PyThreadState *thread, cunei_compat_311_frame *frame)
 {
     bool is_lined = is_recording && tag_of(frame->f_code) & CUNEI_CODE_LINED;
 

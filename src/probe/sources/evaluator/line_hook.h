@@ -34,7 +34,7 @@ void cunei_line_hook_begin(void);
 void cunei_line_hook_end(void);
 
 void cunei_line_hook_found(PyCodeObject *code);
-void cunei_line_hook_goes_on(PyThreadState *thread, cunei_compat_311_frame *frame);
+void cunei_line_hook_resume(PyThreadState *thread, cunei_compat_311_frame *frame);
 
 /* The hook, without and with another that it hands on to: only to be compared. */
 int cunei_line_hook_alone(PyObject *object, PyFrameObject *frame, int what,

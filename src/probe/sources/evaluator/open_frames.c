@@ -15,7 +15,6 @@
 #include "probe/events/function_event.h"
 #include "probe/events/greenlet.h"
 #include "probe/events/process.h"
-#include "probe/sources/evaluator/line_hook.h"
 #include "rt/recorder.h"
 
 struct open {
@@ -30,6 +29,8 @@ struct stack {
     size_t count;
     struct open *opens;
 };
+
+static void (*when_resumed)(PyThreadState *thread, cunei_compat_311_frame *frame);
 
 static struct stack *stacks;
 static size_t stack_count;
@@ -97,7 +98,7 @@ void cunei_open_frames_left(PyFrameObject *frame, PyObject *result)
     cunei_compat_311_frame *below = cunei_compat_311_below(own);
     tell(frame, below, result);
     if (below)
-        cunei_line_hook_goes_on(thread, below);
+        when_resumed(thread, below);
     if (!below && thread->c_profilefunc == cunei_open_frames_hook)
         set_hook(thread, NULL);
 }
@@ -193,13 +194,15 @@ static void add_stack(PyThreadState *thread)
         set_hook(thread, cunei_open_frames_hook);
 }
 
-void cunei_open_frames_begin(void)
+void cunei_open_frames_begin(void (*resumed)(PyThreadState *thread,
+                                             cunei_compat_311_frame *frame))
 {
     PyThreadState *head = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
     PyThreadState *thread = head;
     size_t count = 0;
 
     cunei_open_frames_end();
+    when_resumed = resumed;
     for (; thread; thread = PyThreadState_Next(thread))
         count += cunei_compat_311_top(thread) != NULL;
     stacks = count ? calloc(count, sizeof(*stacks)) : NULL;

@@ -24,7 +24,9 @@
 
 #include "probe/core/compat.h"
 
-void cunei_open_frames_begin(void);
+/* `resumed` is called when such a frame ends, with the one below it. */
+void cunei_open_frames_begin(void (*resumed)(PyThreadState *thread,
+                                             cunei_compat_311_frame *frame));
 void cunei_open_frames_end(void);
 
 /* `result` is what it returns or yields; NULL: an exception ends it. */

@@ -4,13 +4,13 @@
 #include "probe/sources/monitoring/exception_infer.h"
 
 #include <frameobject.h>
-#include <opcode.h>
 
 #include "probe/code/code_resolve.h"
 #include "probe/core/compat.h"
 #include "probe/core/exception_table.h"
 #include "probe/core/frame.h"
 #include "probe/events/exception.h"
+#include "probe/events/exception_record.h"
 #include "probe/events/exception_track.h"
 
 /* Of an instruction, or of a part of one. */
@@ -78,15 +78,6 @@ void cunei_exception_infer_raised(PyCodeObject *code, int handler, PyObject *off
     Py_XDECREF(frame);
 }
 
-/* Whether the frame's instruction is one that a StopIteration ends. */
-static bool iterates(PyFrameObject *frame, PyCodeObject *code)
-{
-    int offset = PyFrame_GetLasti(frame);
-
-    return cunei_frame_is_at(code, offset, FOR_ITER) ||
-           cunei_frame_is_at(code, offset, SEND);
-}
-
 /* Where events are global, a frame of any code is enough for them to be needed. */
 static void reach(PyCodeObject *code)
 {
@@ -113,7 +104,7 @@ static void reach_below(PyObject *exception)
 
     if (code && exception && !CUNEI_INFER_IS_LOCAL &&
         PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_StopIteration) &&
-        iterates(below, code))
+        cunei_exception_record_iterates(code, PyFrame_GetLasti(below)))
         cunei_exception_consumed(code, PyFrame_GetLasti(below), exception);
     else if (code && CUNEI_INFER_IS_LOCAL && cunei_code_tag(code) == 0)
         reach_unseen(below, code);
