@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A second reader of the format, small and strict, for tests to check the first by.
 
-It knows docs/format.md and nothing of the C sources.  It takes only what a trace may
-hold after a clean end or a recovery; anything else is an AssertionError.
+It is written from docs/reference/trace-format.md, not from the C sources.  It accepts
+only what a trace may hold after a clean end or a recovery; anything else is an
+AssertionError.
 """
 
 import array
