@@ -13,7 +13,7 @@ typedef bool gives(enum cunei_instrumenter instrumenter, int minor);
 /* An option as people type it, and as an argument of cunei.start(). */
 static const struct {
     const char *option, *argument;
-} names[CUNEI_INCOMPATIBILITYS] = {
+} names[CUNEI_INCOMPATIBILITIES] = {
     [CUNEI_INCOMPATIBILITY_LACKING] = {"--instrumenter", "instrumenter"},
     [CUNEI_INCOMPATIBILITY_C_CALLS] = {"--c-calls", "c_calls"},
     [CUNEI_INCOMPATIBILITY_LINES] = {"--lines", "lines"},
@@ -37,52 +37,52 @@ static bool can(gives *ask, enum cunei_instrumenter instrumenter, int minor)
 }
 
 /* C calls and lines are events of the functions that make them or have them. */
-static bool has_budget(const struct cunei_request *wish, int minor)
+static bool has_budget(const struct cunei_request *request, int minor)
 {
-    enum cunei_instrumenter wanted = wish->instrumenter;
+    enum cunei_instrumenter wanted = request->instrumenter;
 
     if (wanted == CUNEI_INSTRUMENTER_DEFAULT && minor)
         wanted = cunei_instrumenter_default(minor);
     return (wanted == CUNEI_INSTRUMENTER_DEFAULT ||
             wanted == CUNEI_INSTRUMENTER_MONITORING) &&
-           !wish->no_gil && !wish->c_calls && !wish->lines;
+           !request->no_gil && !request->c_calls && !request->lines;
 }
 
-enum cunei_incompatibility cunei_incompatibility_beside_budget(
-    const struct cunei_request *wish)
+enum cunei_incompatibility cunei_incompatibility_with_budget(
+    const struct cunei_request *request)
 {
-    return wish->c_calls ? CUNEI_INCOMPATIBILITY_C_CALLS
-           : wish->lines ? CUNEI_INCOMPATIBILITY_LINES
-                         : CUNEI_INCOMPATIBILITY_LACKING;
+    return request->c_calls ? CUNEI_INCOMPATIBILITY_C_CALLS
+           : request->lines ? CUNEI_INCOMPATIBILITY_LINES
+                            : CUNEI_INCOMPATIBILITY_LACKING;
 }
 
-const char *cunei_incompatibility_option(enum cunei_incompatibility misfit)
+const char *cunei_incompatibility_option(enum cunei_incompatibility found)
 {
-    return names[misfit].option;
+    return names[found].option;
 }
 
-enum cunei_incompatibility cunei_incompatibility_find(const struct cunei_request *wish,
-                                                      int minor)
+enum cunei_incompatibility cunei_incompatibility_find(
+    const struct cunei_request *request, int minor)
 {
-    enum cunei_instrumenter wanted = wish->instrumenter;
+    enum cunei_instrumenter wanted = request->instrumenter;
 
-    if (wish->budget && !has_budget(wish, minor))
+    if (request->budget && !has_budget(request, minor))
         return CUNEI_INCOMPATIBILITY_BUDGET;
     if (wanted == CUNEI_INSTRUMENTER_DEFAULT)
         return CUNEI_INCOMPATIBILITY_NONE;
     if (!can(cunei_instrumenter_exists, wanted, minor))
         return CUNEI_INCOMPATIBILITY_LACKING;
-    if (wish->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, minor))
+    if (request->c_calls && !can(cunei_instrumenter_has_c_calls, wanted, minor))
         return CUNEI_INCOMPATIBILITY_C_CALLS;
-    if (wish->lines && !can(cunei_instrumenter_has_lines, wanted, minor))
+    if (request->lines && !can(cunei_instrumenter_has_lines, wanted, minor))
         return CUNEI_INCOMPATIBILITY_LINES;
     if (wanted != CUNEI_INSTRUMENTER_NONE)
         return CUNEI_INCOMPATIBILITY_NONE;
-    return wish->arguments ? CUNEI_INCOMPATIBILITY_ARGUMENTS
-           : wish->results ? CUNEI_INCOMPATIBILITY_RESULTS
-           : wish->include ? CUNEI_INCOMPATIBILITY_INCLUDE
-           : wish->exclude ? CUNEI_INCOMPATIBILITY_EXCLUDE
-                           : CUNEI_INCOMPATIBILITY_NONE;
+    return request->arguments ? CUNEI_INCOMPATIBILITY_ARGUMENTS
+           : request->results ? CUNEI_INCOMPATIBILITY_RESULTS
+           : request->include ? CUNEI_INCOMPATIBILITY_INCLUDE
+           : request->exclude ? CUNEI_INCOMPATIBILITY_EXCLUDE
+                              : CUNEI_INCOMPATIBILITY_NONE;
 }
 
 /* "a, b or c": those for which `ask` says yes. */
@@ -123,73 +123,74 @@ static void put_versions(enum cunei_instrumenter instrumenter, struct cunei_buff
         cunei_buffer_format(out, "3.%d or newer", minor);
 }
 
-static void put_instrumenter(const struct cunei_request *wish, bool inside,
+static void put_instrumenter(const struct cunei_request *request, bool inside,
                              struct cunei_buffer *out)
 {
     cunei_buffer_format(out, inside ? "instrumenter '%s'" : "--instrumenter %s",
-                        cunei_instrumenter_name(wish->instrumenter));
+                        cunei_instrumenter_name(request->instrumenter));
 }
 
 /*
  * Which of its conditions does not hold: events of single functions are switched, which
  * takes sys.monitoring and a GIL, and C calls and lines are events of other kinds.
  */
-static void put_budget(const struct cunei_request *wish, int minor,
-                       const struct cunei_incompatibility_telling *telling,
+static void put_budget(const struct cunei_request *request, int minor,
+                       const struct cunei_incompatibility_context *context,
                        struct cunei_buffer *out)
 {
     static const char instead[] = "; instead, leave out what 'cunei filter' proposes";
     enum cunei_instrumenter usual =
         minor ? cunei_instrumenter_default(minor) : CUNEI_INSTRUMENTER_MONITORING;
-    enum cunei_instrumenter wanted =
-        wish->instrumenter == CUNEI_INSTRUMENTER_DEFAULT ? usual : wish->instrumenter;
-    enum cunei_incompatibility other = cunei_incompatibility_beside_budget(wish);
+    enum cunei_instrumenter wanted = request->instrumenter == CUNEI_INSTRUMENTER_DEFAULT
+                                         ? usual
+                                         : request->instrumenter;
+    enum cunei_incompatibility other = cunei_incompatibility_with_budget(request);
 
-    cunei_buffer_append_text(out, telling->inside ? "budget" : "--budget");
+    cunei_buffer_append_text(out, context->inside ? "budget" : "--budget");
     if (other == CUNEI_INCOMPATIBILITY_C_CALLS || other == CUNEI_INCOMPATIBILITY_LINES)
         cunei_buffer_format(out, " cannot be had with %s; leave one of the two out",
-                            telling->inside ? names[other].argument
+                            context->inside ? names[other].argument
                                             : names[other].option);
     else if (wanted == CUNEI_INSTRUMENTER_MONITORING)
-        cunei_buffer_format(out, " needs a GIL, and %s without one%s", telling->subject,
+        cunei_buffer_format(out, " needs a GIL, and %s without one%s", context->subject,
                             instead);
     else if (wanted == usual)
         cunei_buffer_format(out, " needs CPython 3.12 or newer, and %s%s",
-                            telling->subject, instead);
+                            context->subject, instead);
     else {
         cunei_buffer_append_text(out, " cannot be had with ");
-        put_instrumenter(wish, telling->inside, out);
+        put_instrumenter(request, context->inside, out);
         cunei_buffer_append_text(out, "; choose monitoring (CPython 3.12 or newer)");
     }
 }
 
-void cunei_incompatibility_format(enum cunei_incompatibility misfit,
-                                  const struct cunei_request *wish, int minor,
-                                  const struct cunei_incompatibility_telling *telling,
+void cunei_incompatibility_format(enum cunei_incompatibility found,
+                                  const struct cunei_request *request, int minor,
+                                  const struct cunei_incompatibility_context *context,
                                   struct cunei_buffer *out)
 {
-    bool inside = telling->inside;
+    bool inside = context->inside;
 
-    if (misfit == CUNEI_INCOMPATIBILITY_LACKING) {
-        put_instrumenter(wish, inside, out);
+    if (found == CUNEI_INCOMPATIBILITY_LACKING) {
+        put_instrumenter(request, inside, out);
         cunei_buffer_append_text(out, " needs CPython ");
-        put_versions(wish->instrumenter, out);
-        cunei_buffer_format(out, ", and %s; use ", telling->subject);
+        put_versions(request->instrumenter, out);
+        cunei_buffer_format(out, ", and %s; use ", context->subject);
         list(cunei_instrumenter_exists, minor, " or ", out);
         return;
     }
-    if (misfit == CUNEI_INCOMPATIBILITY_BUDGET) {
-        put_budget(wish, minor, telling, out);
+    if (found == CUNEI_INCOMPATIBILITY_BUDGET) {
+        put_budget(request, minor, context, out);
         return;
     }
     cunei_buffer_format(out, "%s cannot be had with ",
-                        inside ? names[misfit].argument : names[misfit].option);
-    put_instrumenter(wish, inside, out);
-    if (misfit == CUNEI_INCOMPATIBILITY_C_CALLS ||
-        misfit == CUNEI_INCOMPATIBILITY_LINES) {
+                        inside ? names[found].argument : names[found].option);
+    put_instrumenter(request, inside, out);
+    if (found == CUNEI_INCOMPATIBILITY_C_CALLS ||
+        found == CUNEI_INCOMPATIBILITY_LINES) {
         cunei_buffer_append_text(out, "; choose ");
-        list(misfit == CUNEI_INCOMPATIBILITY_LINES ? cunei_instrumenter_has_lines
-                                                   : cunei_instrumenter_has_c_calls,
+        list(found == CUNEI_INCOMPATIBILITY_LINES ? cunei_instrumenter_has_lines
+                                                  : cunei_instrumenter_has_c_calls,
              minor, " or ", out);
     } else
         cunei_buffer_append_text(out, ", which records no calls; leave one of the "

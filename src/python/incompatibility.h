@@ -37,30 +37,30 @@ enum cunei_incompatibility {
     CUNEI_INCOMPATIBILITY_INCLUDE,
     CUNEI_INCOMPATIBILITY_EXCLUDE,
     CUNEI_INCOMPATIBILITY_BUDGET, /* events of functions cannot be switched */
-    CUNEI_INCOMPATIBILITYS,
+    CUNEI_INCOMPATIBILITIES,
 };
 
 /* How it is told. */
-struct cunei_incompatibility_telling {
+struct cunei_incompatibility_context {
     bool inside;         /* to who called cunei.start(), not to who typed options */
     const char *subject; /* which Python it is, as "this is CPython 3.13"; borrowed */
 };
 
 /* With CPython 3.`minor`; 0: what cannot be had with any. */
-enum cunei_incompatibility cunei_incompatibility_find(const struct cunei_request *wish,
-                                                      int minor);
+enum cunei_incompatibility cunei_incompatibility_find(
+    const struct cunei_request *request, int minor);
 
 /* What keeps a budget from being had: C calls or lines, else LACKING. */
-enum cunei_incompatibility cunei_incompatibility_beside_budget(
-    const struct cunei_request *wish);
+enum cunei_incompatibility cunei_incompatibility_with_budget(
+    const struct cunei_request *request);
 
 /* The option that it is about, as people type it: "--lines". */
-const char *cunei_incompatibility_option(enum cunei_incompatibility misfit);
+const char *cunei_incompatibility_option(enum cunei_incompatibility found);
 
 /* Append the sentence, without a full stop. */
-void cunei_incompatibility_format(enum cunei_incompatibility misfit,
-                                  const struct cunei_request *wish, int minor,
-                                  const struct cunei_incompatibility_telling *telling,
+void cunei_incompatibility_format(enum cunei_incompatibility found,
+                                  const struct cunei_request *request, int minor,
+                                  const struct cunei_incompatibility_context *context,
                                   struct cunei_buffer *out);
 
 /* Append the instrumenters that CPython 3.`minor` has: "profile, trace and none". */

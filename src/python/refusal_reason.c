@@ -6,15 +6,16 @@
 
 /* The places of a misfit's number, in decimal: whoever lists the folder can read it. */
 enum {
-    MISFIT_MINOR = 100,
-    MISFIT_INSTRUMENTER = 10
+    PLACE_OF_MINOR = 100,
+    PLACE_OF_INSTRUMENTER = 10
 };
 
-int cunei_refusal_reason_of_misfit(enum cunei_incompatibility misfit,
-                                   enum cunei_instrumenter instrumenter, int minor)
+int cunei_refusal_reason_of_incompatibility(enum cunei_incompatibility found,
+                                            enum cunei_instrumenter instrumenter,
+                                            int minor)
 {
-    return CUNEI_REFUSAL_MISFIT + minor * MISFIT_MINOR +
-           (int)instrumenter * MISFIT_INSTRUMENTER + (int)misfit;
+    return CUNEI_REFUSAL_INCOMPATIBLE + minor * PLACE_OF_MINOR +
+           (int)instrumenter * PLACE_OF_INSTRUMENTER + (int)found;
 }
 
 const char *cunei_refusal_reason_text(int reason)
@@ -50,7 +51,7 @@ const char *cunei_refusal_reason_text(int reason)
                "(3, 4 and 5), and other tools have left one; stop one of them, or "
                "record without a budget";
     default:
-        return reason < CUNEI_REFUSAL_MISFIT
+        return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)
                    : "the Python does not have what was asked for";
     }
@@ -59,20 +60,20 @@ const char *cunei_refusal_reason_text(int reason)
 void cunei_refusal_reason_format(int reason, struct cunei_buffer *out)
 {
     char subject[64];
-    int rest = reason - CUNEI_REFUSAL_MISFIT, minor = rest / MISFIT_MINOR;
-    int misfit = rest % MISFIT_INSTRUMENTER;
-    int instrumenter = rest / MISFIT_INSTRUMENTER % MISFIT_INSTRUMENTER;
+    int rest = reason - CUNEI_REFUSAL_INCOMPATIBLE, minor = rest / PLACE_OF_MINOR;
+    int found = rest % PLACE_OF_INSTRUMENTER;
+    int instrumenter = rest / PLACE_OF_INSTRUMENTER % PLACE_OF_INSTRUMENTER;
 
-    if (reason < CUNEI_REFUSAL_MISFIT || misfit >= CUNEI_INCOMPATIBILITYS ||
-        misfit == 0 || instrumenter >= CUNEI_INSTRUMENTERS || instrumenter == 0) {
+    if (reason < CUNEI_REFUSAL_INCOMPATIBLE || found >= CUNEI_INCOMPATIBILITIES ||
+        found == 0 || instrumenter >= CUNEI_INSTRUMENTERS || instrumenter == 0) {
         cunei_buffer_append_text(out, cunei_refusal_reason_text(reason));
         return;
     }
     (void)snprintf(subject, sizeof(subject), "the Python that ran is CPython 3.%d",
                    minor);
-    const struct cunei_incompatibility_telling telling = {.subject = subject};
-    const struct cunei_request wish = {.instrumenter =
-                                           (enum cunei_instrumenter)instrumenter};
-    cunei_incompatibility_format((enum cunei_incompatibility)misfit, &wish, minor,
-                                 &telling, out);
+    const struct cunei_incompatibility_context context = {.subject = subject};
+    const struct cunei_request request = {.instrumenter =
+                                              (enum cunei_instrumenter)instrumenter};
+    cunei_incompatibility_format((enum cunei_incompatibility)found, &request, minor,
+                                 &context, out);
 }

@@ -21,13 +21,15 @@ enum cunei_refusal_reason {
     CUNEI_REFUSAL_TRACE,
     CUNEI_REFUSAL_FORBIDDEN,
     CUNEI_REFUSAL_BUDGET,
-    CUNEI_REFUSAL_MISFIT = 10000, /* from here on: cunei_refusal_reason_of_misfit */
+    CUNEI_REFUSAL_INCOMPATIBLE =
+        10000, /* from here on: cunei_refusal_reason_of_incompatibility */
     CUNEI_REFUSAL_MAX = 19999
 };
 
 /* That of what CPython 3.`minor` cannot give. */
-int cunei_refusal_reason_of_misfit(enum cunei_incompatibility misfit,
-                                   enum cunei_instrumenter instrumenter, int minor);
+int cunei_refusal_reason_of_incompatibility(enum cunei_incompatibility found,
+                                            enum cunei_instrumenter instrumenter,
+                                            int minor);
 
 /* A clause that can follow a colon; what to do about it, too, where that is known. */
 const char *cunei_refusal_reason_text(int reason);

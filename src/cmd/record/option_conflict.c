@@ -15,10 +15,9 @@ static const struct cunei_config_item *find_item(const struct cunei_config *conf
                                                  const struct cunei_request *request,
                                                  enum cunei_incompatibility conflict)
 {
-    enum cunei_incompatibility other =
-        conflict == CUNEI_INCOMPATIBILITY_BUDGET
-            ? cunei_incompatibility_beside_budget(request)
-            : CUNEI_INCOMPATIBILITY_LACKING;
+    enum cunei_incompatibility other = conflict == CUNEI_INCOMPATIBILITY_BUDGET
+                                           ? cunei_incompatibility_with_budget(request)
+                                           : CUNEI_INCOMPATIBILITY_LACKING;
     const struct cunei_config_item *item = cunei_config_item(
         config, cunei_incompatibility_option(conflict) + strlen("--"));
 
@@ -43,7 +42,7 @@ bool cunei_option_conflict_find(const struct cunei_record_options *options,
     if (python)
         cunei_buffer_format(&subject, "'%s' is CPython %s", python->path,
                             python->version);
-    const struct cunei_incompatibility_telling telling = {.subject = subject.data};
+    const struct cunei_incompatibility_context telling = {.subject = subject.data};
     const struct cunei_config_item *item = find_item(config, &request, conflict);
     if (item)
         cunei_buffer_format(reason, "%s:%zu:%zu: ", config->path, item->line,

@@ -145,13 +145,14 @@ void cunei_selection_apply(struct cunei_probe *state)
         .watched = when_watched,
         .lined = state->source->methods->add_lines ? when_lined : NULL,
 #if PY_VERSION_HEX >= 0x030c0000
-        .left_out =
-            CUNEI_INFER_IS_LOCAL && cunei_selection_is_on(state) ? when_left_out : NULL,
+        .left_out = CUNEI_EXCEPTION_INFER_IS_LOCAL && cunei_selection_is_on(state)
+                        ? when_left_out
+                        : NULL,
 #endif
     };
 
 #if PY_VERSION_HEX >= 0x030c0000
-    cunei_exception_infer_choose(cunei_selection_is_on(state) ? when_reached : NULL);
+    cunei_exception_infer_notify(cunei_selection_is_on(state) ? when_reached : NULL);
 #endif
     cunei_code_reset(cunei_source_choice_patterns(&state->session), &hooks);
     cunei_c_call_reset();

@@ -15,9 +15,9 @@ enum cunei_instrumenter cunei_source_choice_of(const struct cunei_record_env *se
                : session->instrumenter;
 }
 
-static struct cunei_request wish_of(const struct cunei_record_env *session)
+static struct cunei_request request_of(const struct cunei_record_env *session)
 {
-    struct cunei_request wish = {
+    struct cunei_request request = {
         .instrumenter = cunei_source_choice_of(session),
         .c_calls = session->c_calls,
         .lines = session->lines.count > 0,
@@ -28,24 +28,25 @@ static struct cunei_request wish_of(const struct cunei_record_env *session)
     };
 
     if (session->patterns.count > 0)
-        (void)cunei_patterns_text(&session->patterns, 0, &wish.include);
-    wish.exclude = session->patterns.count > 0 && !wish.include;
-    return wish;
+        (void)cunei_patterns_text(&session->patterns, 0, &request.include);
+    request.exclude = session->patterns.count > 0 && !request.include;
+    return request;
 }
 
 struct cunei_source *cunei_source_choice_make(const struct cunei_record_env *session,
                                               struct cunei_source *const *sources)
 {
-    struct cunei_request wish = wish_of(session);
-    enum cunei_incompatibility misfit =
-        cunei_incompatibility_find(&wish, PY_MINOR_VERSION);
-    const struct cunei_incompatibility_telling telling = {
+    struct cunei_request request = request_of(session);
+    enum cunei_incompatibility found =
+        cunei_incompatibility_find(&request, PY_MINOR_VERSION);
+    const struct cunei_incompatibility_context context = {
         .inside = true, .subject = "this is CPython 3." Py_STRINGIFY(PY_MINOR_VERSION)};
     struct cunei_buffer sentence = {0};
 
-    if (!misfit)
-        return sources[wish.instrumenter];
-    cunei_incompatibility_format(misfit, &wish, PY_MINOR_VERSION, &telling, &sentence);
+    if (!found)
+        return sources[request.instrumenter];
+    cunei_incompatibility_format(found, &request, PY_MINOR_VERSION, &context,
+                                 &sentence);
     PyErr_SetString(PyExc_ValueError, sentence.failed ? "" : sentence.data);
     cunei_buffer_fini(&sentence);
     return NULL;
@@ -53,10 +54,10 @@ struct cunei_source *cunei_source_choice_make(const struct cunei_record_env *ses
 
 int cunei_source_choice_refusal(const struct cunei_record_env *session)
 {
-    struct cunei_request wish = wish_of(session);
+    struct cunei_request request = request_of(session);
 
-    return cunei_refusal_reason_of_misfit(
-        cunei_incompatibility_find(&wish, PY_MINOR_VERSION), wish.instrumenter,
+    return cunei_refusal_reason_of_incompatibility(
+        cunei_incompatibility_find(&request, PY_MINOR_VERSION), request.instrumenter,
         PY_MINOR_VERSION);
 }
 

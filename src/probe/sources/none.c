@@ -23,7 +23,7 @@ static int take(struct cunei_source *source, const struct cunei_source_config *c
     return 0;
 }
 
-static void let_waiter_go(void)
+static void release_waiter(void)
 {
     if (own.waiter->is_taken)
         own.waiter->methods->pause(own.waiter);
@@ -86,11 +86,11 @@ static int begin_tags(void)
         return 0;
     PyErr_Clear();
     own.refusal = waiter->refusal ? waiter->refusal : CUNEI_REFUSAL_FORBIDDEN;
-    let_waiter_go();
+    release_waiter();
     return -1;
 }
 
-static void hear_tags(void)
+static void record_tagged(void)
 {
     if (!own.has_decorated && begin_tags() < 0)
         return;
@@ -103,11 +103,11 @@ static int record(struct cunei_source *source)
     (void)source;
     own.is_recording = true;
     if (!own.has_decorated)
-        let_waiter_go();
+        release_waiter();
     cunei_exit_hooks_watch();
     int rc = own.has_decorated ? own.waiter->methods->record(own.waiter) : 0;
     if (rc == 0 && cunei_decorated_visit(NULL))
-        hear_tags();
+        record_tagged();
     return rc;
 }
 
@@ -118,7 +118,7 @@ static void add_decorated(struct cunei_source *source, PyCodeObject *code)
     if (own.is_recording && own.has_decorated)
         select_decorated(code);
     else if (own.is_recording)
-        hear_tags(); /* and of those for which there was no place before */
+        record_tagged(); /* and of those for which there was no place before */
 }
 
 static void pause_events(struct cunei_source *source)
@@ -142,7 +142,7 @@ static void release(struct cunei_source *source)
     pause_events(source);
     if (own.has_decorated)
         (void)cunei_decorated_visit(forget_decorated);
-    let_waiter_go();
+    release_waiter();
     own.refusal = 0;
     source->is_taken = false;
 }

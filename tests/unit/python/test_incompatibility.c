@@ -9,18 +9,18 @@
 #include "python/incompatibility.h"
 #include "python/refusal_reason.h"
 
-static const struct cunei_incompatibility_telling typed = {.subject =
+static const struct cunei_incompatibility_context typed = {.subject =
                                                                "this is CPython 3.11"};
 
-static void check_sentence(const struct cunei_request *wish, int minor, bool inside,
+static void check_sentence(const struct cunei_request *request, int minor, bool inside,
                            const char *wanted)
 {
-    struct cunei_incompatibility_telling telling = typed;
+    struct cunei_incompatibility_context context = typed;
     struct cunei_buffer out = {0};
 
-    telling.inside = inside;
-    cunei_incompatibility_format(cunei_incompatibility_find(wish, minor), wish, minor,
-                                 &telling, &out);
+    context.inside = inside;
+    cunei_incompatibility_format(cunei_incompatibility_find(request, minor), request,
+                                 minor, &context, &out);
     assert_string_equal(out.data, wanted);
     cunei_buffer_fini(&out);
 }
@@ -28,17 +28,20 @@ static void check_sentence(const struct cunei_request *wish, int minor, bool ins
 static void what_a_python_lacks_is_said_with_what_it_has(void **state)
 {
     (void)state;
-    const struct cunei_request wish = {.instrumenter = CUNEI_INSTRUMENTER_MONITORING};
+    const struct cunei_request request = {.instrumenter =
+                                              CUNEI_INSTRUMENTER_MONITORING};
     const struct cunei_request frame = {.instrumenter = CUNEI_INSTRUMENTER_FRAME};
 
-    check_sentence(&wish, 11, false,
+    check_sentence(&request, 11, false,
                    "--instrumenter monitoring needs CPython 3.12 or newer, and this is "
                    "CPython 3.11; use profile, trace, frame or none");
     check_sentence(&frame, 13, true,
                    "instrumenter 'frame' needs CPython 3.11 or older, and this is "
                    "CPython 3.11; use monitoring, profile, trace or none");
-    assert_int_equal(cunei_incompatibility_find(&wish, 12), CUNEI_INCOMPATIBILITY_NONE);
-    assert_int_equal(cunei_incompatibility_find(&wish, 0), CUNEI_INCOMPATIBILITY_NONE);
+    assert_int_equal(cunei_incompatibility_find(&request, 12),
+                     CUNEI_INCOMPATIBILITY_NONE);
+    assert_int_equal(cunei_incompatibility_find(&request, 0),
+                     CUNEI_INCOMPATIBILITY_NONE);
 }
 
 static void what_a_hook_does_not_tell_is_said_with_those_that_do(void **state)
@@ -64,7 +67,7 @@ static void nothing_about_functions_goes_with_none(void **state)
 {
     (void)state;
     static const struct {
-        struct cunei_request wish;
+        struct cunei_request request;
         const char *name;
     } rows[] = {
         {{.instrumenter = CUNEI_INSTRUMENTER_NONE, .arguments = true}, "--args"},
@@ -79,7 +82,7 @@ static void nothing_about_functions_goes_with_none(void **state)
                             "%s cannot be had with --instrumenter none, which records "
                             "no calls; leave one of the two out",
                             rows[i].name);
-        check_sentence(&rows[i].wish, 13, false, wanted.data);
+        check_sentence(&rows[i].request, 13, false, wanted.data);
         cunei_buffer_fini(&wanted);
     }
 }
@@ -117,32 +120,32 @@ static void what_does_not_go_with_a_budget_is_named(void **state)
 static void the_default_gives_all_of_it(void **state)
 {
     (void)state;
-    const struct cunei_request wish = {.c_calls = true,
-                                       .lines = true,
-                                       .arguments = true,
-                                       .results = true,
-                                       .include = true,
-                                       .exclude = true};
+    const struct cunei_request request = {.c_calls = true,
+                                          .lines = true,
+                                          .arguments = true,
+                                          .results = true,
+                                          .include = true,
+                                          .exclude = true};
 
     for (int minor = 8; minor <= 15; minor++)
-        assert_int_equal(cunei_incompatibility_find(&wish, minor),
+        assert_int_equal(cunei_incompatibility_find(&request, minor),
                          CUNEI_INCOMPATIBILITY_NONE);
 }
 
 static void a_process_tells_its_misfit_by_a_number(void **state)
 {
     (void)state;
-    int reason = cunei_refusal_reason_of_misfit(CUNEI_INCOMPATIBILITY_LACKING,
-                                                CUNEI_INSTRUMENTER_MONITORING, 9);
+    int reason = cunei_refusal_reason_of_incompatibility(
+        CUNEI_INCOMPATIBILITY_LACKING, CUNEI_INSTRUMENTER_MONITORING, 9);
     struct cunei_buffer out = {0};
 
-    assert_in_range(reason, CUNEI_REFUSAL_MISFIT, CUNEI_REFUSAL_MAX);
+    assert_in_range(reason, CUNEI_REFUSAL_INCOMPATIBLE, CUNEI_REFUSAL_MAX);
     cunei_refusal_reason_format(reason, &out);
     assert_string_equal(out.data,
                         "--instrumenter monitoring needs CPython 3.12 or newer, and "
                         "the Python that ran is CPython 3.9; use profile, trace, frame "
                         "or none");
-    for (reason = CUNEI_REFUSAL_MISFIT; reason <= CUNEI_REFUSAL_MAX; reason++) {
+    for (reason = CUNEI_REFUSAL_INCOMPATIBLE; reason <= CUNEI_REFUSAL_MAX; reason++) {
         cunei_buffer_clear(&out);
         cunei_refusal_reason_format(reason, &out);
         assert_true(out.size > 0);

@@ -35,7 +35,7 @@ static void take_away(PyThreadState *thread)
     cunei_compat_311_update_tracing(thread);
 }
 
-static void tell(PyFrameObject *frame, int what, PyObject *argument)
+static void record(PyFrameObject *frame, int what, PyObject *argument)
 {
     if (what == PyTrace_C_CALL)
         cunei_c_call_enter(cunei_compat_311_code(frame), argument);
@@ -51,7 +51,7 @@ int cunei_c_call_hook_alone(PyObject *object, PyFrameObject *frame, int what,
 {
     (void)object;
     if (is_on)
-        tell(frame, what, argument);
+        record(frame, what, argument);
     return 0;
 }
 
@@ -61,11 +61,11 @@ int cunei_c_call_hook_chained(PyObject *object, PyFrameObject *frame, int what,
     PyThreadState *thread = PyThreadState_Get();
 
     if (is_on)
-        tell(frame, what, argument);
+        record(frame, what, argument);
     int rc = hand_on(object, frame, what, argument);
     /* A call that is refused is not made, and will not return. */
     if (is_on && rc != 0 && what == PyTrace_C_CALL)
-        tell(frame, PyTrace_C_EXCEPTION, argument);
+        record(frame, PyTrace_C_EXCEPTION, argument);
     if (!is_on && thread->c_profilefunc == cunei_c_call_hook_chained)
         take_away(thread);
     return rc;
@@ -87,7 +87,7 @@ void cunei_c_call_hook_begin(void)
     PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
 
     is_on = true;
-    cunei_c_call_hook_keep(own);
+    cunei_c_call_hook_ensure(own);
     for (; thread; thread = PyThreadState_Next(thread)) {
         if (thread->c_profilefunc)
             continue;

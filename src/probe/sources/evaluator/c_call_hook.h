@@ -34,7 +34,7 @@ int cunei_c_call_hook_chained(PyObject *object, PyFrameObject *frame, int what,
 /* Put it in the calling thread's place. */
 void cunei_c_call_hook_put(PyThreadState *thread);
 
-static inline void cunei_c_call_hook_keep(PyThreadState *thread)
+static inline void cunei_c_call_hook_ensure(PyThreadState *thread)
 {
     if (thread->c_profilefunc != cunei_c_call_hook_alone &&
         thread->c_profilefunc != cunei_c_call_hook_chained)

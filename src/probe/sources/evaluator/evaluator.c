@@ -24,7 +24,7 @@
 #include "rt/clock.h"
 
 static struct {
-    struct cunei_evaluator_slot place;
+    struct cunei_evaluator_slot slot;
     Py_ssize_t extra_index;
     bool extra_inline;
     bool (*main_begins)(void);
@@ -69,8 +69,8 @@ enum wanted {
 
 static enum wanted wanted_now(void)
 {
-    return (own.place.source.config.c_calls ? C_CALLS : 0) |
-           (own.place.source.config.lines ? LINES : 0);
+    return (own.slot.source.config.c_calls ? C_CALLS : 0) |
+           (own.slot.source.config.lines ? LINES : 0);
 }
 
 /* Let the frame run, and see to it that its lines are told, or that they are not. */
@@ -83,7 +83,7 @@ static __attribute__((noinline)) PyObject *run_switched(PyThreadState *thread,
     bool was_heard = cunei_compat_311_is_traced(thread);
 
     cunei_line_hook_set(thread, is_lined, false);
-    PyObject *result = hand_on(thread, frame, throws, own.place.before);
+    PyObject *result = hand_on(thread, frame, throws, own.slot.before);
     cunei_line_hook_set(thread, was_on && own.recording == recording, was_heard);
     return result;
 }
@@ -96,7 +96,7 @@ static inline PyObject *run(PyThreadState *thread, cunei_compat_311_frame *frame
         if (!CUNEI_LIKELY(!is_lined && !cunei_line_hook_is_on(thread)))
             return run_switched(thread, frame, throws, is_lined);
     }
-    return hand_on(thread, frame, throws, own.place.before);
+    return hand_on(thread, frame, throws, own.slot.before);
 }
 
 static inline __attribute__((always_inline)) PyObject *record_frame_in(
@@ -108,14 +108,14 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
     unsigned recording = own.recording;
 
     if (generates && cunei_compat_311_only_makes(frame))
-        return hand_on(thread, frame, throws, own.place.before);
+        return hand_on(thread, frame, throws, own.slot.before);
     if (tag & CUNEI_CODE_OFF) {
         PyObject *unseen = run(thread, frame, throws, wanted);
         if (!CUNEI_LIKELY(own.recording == recording)) {
             if (own.recording)
-                cunei_frame_event_tell_older(thread, frame, unseen);
+                cunei_frame_event_record_older(thread, frame, unseen);
         } else if (!CUNEI_LIKELY(unseen))
-            cunei_frame_event_tell_unwind(thread, frame);
+            cunei_frame_event_record_unwind(thread, frame);
         return unseen;
     }
     /* What is thrown into a generator resumes it, even if it has not begun. */
@@ -123,25 +123,25 @@ static inline __attribute__((always_inline)) PyObject *record_frame_in(
                                  ? CUNEI_PHASE_RESUME
                                  : CUNEI_PHASE_ENTER;
     if (wanted & C_CALLS && own.recording)
-        cunei_c_call_hook_keep(thread);
+        cunei_c_call_hook_ensure(thread);
     if (!CUNEI_LIKELY(cunei_hot_put(tag, phase, own.has_counter)))
-        cunei_frame_event_tell(thread, frame, phase, NULL);
+        cunei_frame_event_record(thread, frame, phase, NULL);
     PyObject *result = run(thread, frame, throws, wanted);
     if (!CUNEI_LIKELY(own.recording == recording)) {
         if (own.recording)
-            cunei_frame_event_tell_older(thread, frame, result);
+            cunei_frame_event_record_older(thread, frame, result);
         return result;
     }
     if (!CUNEI_LIKELY(result)) {
-        cunei_frame_event_tell_unwind(thread, frame);
+        cunei_frame_event_record_unwind(thread, frame);
         return NULL;
     }
     phase = generates && cunei_compat_311_is_suspended(frame) ? CUNEI_PHASE_YIELD
                                                               : CUNEI_PHASE_LEAVE;
     if (wanted & C_CALLS && cunei_c_call_is_inside(frame))
-        cunei_frame_event_leave_calls(thread, frame);
+        cunei_frame_event_end_c_calls(thread, frame);
     if (!CUNEI_LIKELY(cunei_hot_put(tag_of(frame), phase, own.has_counter)))
-        cunei_frame_event_tell(thread, frame, phase, result);
+        cunei_frame_event_record(thread, frame, phase, result);
     return result;
 }
 
@@ -198,7 +198,7 @@ static __attribute__((noinline)) PyObject *record_specially(
 
     /* What hooks run is not heard of.  What is too deep does not begin. */
     if (!own.recording || thread->tracing || cunei_compat_311_is_too_deep(thread))
-        return hand_on(thread, frame, throws, own.place.before);
+        return hand_on(thread, frame, throws, own.slot.before);
     if (!is_inside && !(wanted & C_CALLS))
         is_lost = cunei_open_frames_catch_up(thread);
     has_room = !cunei_stack_segment_is_small() && !is_lost;
@@ -239,7 +239,7 @@ static PyObject *record_calls(PyThreadState *thread, cunei_compat_311_frame *fra
 static PyObject *record_lines(PyThreadState *thread, cunei_compat_311_frame *frame,
                               int throws)
 {
-    if (own.place.source.config.c_calls)
+    if (own.slot.source.config.c_calls)
         return record_in(thread, frame, throws, C_CALLS | LINES);
     return record_in(thread, frame, throws, LINES);
 }
@@ -258,14 +258,14 @@ static PyObject *record_calls(PyFrameObject *frame, int throws)
 static PyObject *record_lines(PyFrameObject *frame, int throws)
 {
     return record_in(PyThreadState_Get(), frame, throws,
-                     own.place.source.config.c_calls ? C_CALLS | LINES : LINES);
+                     own.slot.source.config.c_calls ? C_CALLS | LINES : LINES);
 }
 #endif
 
 static int await_main(struct cunei_source *source)
 {
     (void)source;
-    if (cunei_evaluator_slot_install(&own.place, record_frame) < 0)
+    if (cunei_evaluator_slot_install(&own.slot, record_frame) < 0)
         return -1;
     own.awaits = true;
     return 0;
@@ -276,7 +276,7 @@ static int prepare(struct cunei_source *source,
 {
     if (cunei_evaluator_slot_prepare(source, config) < 0)
         return -1;
-    return cunei_getitem_show();
+    return cunei_getitem_311_record_all();
 }
 
 static cunei_compat_311_evaluator evaluator_for(const struct cunei_source *source)
@@ -288,7 +288,7 @@ static cunei_compat_311_evaluator evaluator_for(const struct cunei_source *sourc
 
 static int record(struct cunei_source *source)
 {
-    if (cunei_evaluator_slot_install(&own.place, evaluator_for(source)) < 0)
+    if (cunei_evaluator_slot_install(&own.slot, evaluator_for(source)) < 0)
         return -1;
     own.recording = ++own.recordings;
     if (source->config.lines)
@@ -312,14 +312,14 @@ static void pause_events(struct cunei_source *source)
     cunei_exit_hooks_unwatch();
     cunei_c_call_hook_end();
     cunei_line_hook_end();
-    cunei_evaluator_slot_leave(&own.place);
+    cunei_evaluator_slot_leave(&own.slot);
 }
 
 static void find_lines(struct cunei_source *source, PyCodeObject *code)
 {
     (void)source;
     if (own.recording)
-        cunei_line_hook_found(code);
+        cunei_line_hook_add_code(code);
 }
 
 static const struct cunei_source_methods methods = {
@@ -340,14 +340,14 @@ static struct cunei_source *open_source(PyObject *module,
     (void)module;
     cunei_c_call_init(setup->extra_index, setup->extra_inline, NULL, NULL);
     cunei_line_hook_init(setup->extra_index, setup->extra_inline);
-    own.place.ours[0] = record_frame;
-    own.place.ours[1] = record_calls;
-    own.place.ours[2] = record_lines;
+    own.slot.ours[0] = record_frame;
+    own.slot.ours[1] = record_calls;
+    own.slot.ours[2] = record_lines;
     own.extra_index = setup->extra_index;
     own.extra_inline = setup->extra_inline;
     own.main_begins = setup->main_begins;
     own.has_counter = cunei_clock_has_counter(NULL);
-    return &own.place.source;
+    return &own.slot.source;
 }
 
 const struct cunei_source_kind cunei_source_frame = {

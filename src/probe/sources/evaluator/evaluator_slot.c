@@ -40,16 +40,16 @@ static const struct known *find_known(cunei_compat_311_evaluator evaluator)
     return NULL;
 }
 
-static struct cunei_evaluator_slot *place_of(struct cunei_source *source)
+static struct cunei_evaluator_slot *slot_of(struct cunei_source *source)
 {
     return (struct cunei_evaluator_slot *)source;
 }
 
-static bool is_ours(const struct cunei_evaluator_slot *place,
+static bool is_ours(const struct cunei_evaluator_slot *slot,
                     cunei_compat_311_evaluator evaluator)
 {
-    for (size_t i = 0; i < CUNEI_PLACE_OURS; i++) {
-        if (place->ours[i] == evaluator)
+    for (size_t i = 0; i < CUNEI_EVALUATOR_SLOT_OURS; i++) {
+        if (slot->ours[i] == evaluator)
             return true;
     }
     return false;
@@ -66,30 +66,30 @@ static int refuse(struct cunei_source *source, int reason)
 }
 
 /* One that was installed above ours goes on calling it: it must not be above both. */
-int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
+int cunei_evaluator_slot_install(struct cunei_evaluator_slot *slot,
                                  cunei_compat_311_evaluator evaluator)
 {
     cunei_compat_311_evaluator now = cunei_compat_311_get_evaluator();
     bool is_below =
-        place->installed && !is_ours(place, now) && now != _PyEval_EvalFrameDefault;
+        slot->installed && !is_ours(slot, now) && now != _PyEval_EvalFrameDefault;
 
-    if (is_below && evaluator == place->installed)
+    if (is_below && evaluator == slot->installed)
         return 0;
     if (is_below)
-        return refuse(&place->source, CUNEI_REFUSAL_ABOVE);
-    if (!is_ours(place, now))
-        place->before = now;
+        return refuse(&slot->source, CUNEI_REFUSAL_ABOVE);
+    if (!is_ours(slot, now))
+        slot->before = now;
     cunei_compat_311_set_evaluator(evaluator);
-    place->installed = evaluator;
+    slot->installed = evaluator;
     return 0;
 }
 
-void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place)
+void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *slot)
 {
-    if (!is_ours(place, cunei_compat_311_get_evaluator()))
+    if (!is_ours(slot, cunei_compat_311_get_evaluator()))
         return;
-    cunei_compat_311_set_evaluator(place->before);
-    place->installed = NULL;
+    cunei_compat_311_set_evaluator(slot->before);
+    slot->installed = NULL;
 }
 
 int cunei_evaluator_slot_prepare(struct cunei_source *source,
@@ -121,7 +121,7 @@ int cunei_evaluator_slot_count_others(struct cunei_source *source)
 {
     cunei_compat_311_evaluator now = cunei_compat_311_get_evaluator();
 
-    return !is_ours(place_of(source), now) && now != _PyEval_EvalFrameDefault;
+    return !is_ours(slot_of(source), now) && now != _PyEval_EvalFrameDefault;
 }
 
 /*
@@ -135,7 +135,7 @@ void cunei_evaluator_slot_record_losses(struct cunei_source *source)
     const PyThreadState *own = PyThreadState_Get();
     uint64_t count = 0;
 
-    if (is_ours(place_of(source), now) ||
+    if (is_ours(slot_of(source), now) ||
         (now != _PyEval_EvalFrameDefault && (!other || other->hands_on)))
         return;
     for (PyThreadState *thread =

@@ -16,21 +16,21 @@
 #include "probe/core/compat.h"
 #include "probe/core/source.h"
 
-#define CUNEI_PLACE_OURS 3
+#define CUNEI_EVALUATOR_SLOT_OURS 3
 
 struct cunei_evaluator_slot {
     struct cunei_source source;
-    cunei_compat_311_evaluator ours[CUNEI_PLACE_OURS]; /* or NULL */
-    cunei_compat_311_evaluator installed;              /* of ours; NULL: none */
-    cunei_compat_311_evaluator before;                 /* whose place it has */
+    cunei_compat_311_evaluator ours[CUNEI_EVALUATOR_SLOT_OURS]; /* or NULL */
+    cunei_compat_311_evaluator installed; /* of ours; NULL: none */
+    cunei_compat_311_evaluator before;    /* whose place it has */
 };
 
 /* Have one of ours there.  -1 with an exception set, and the source's refusal. */
-int cunei_evaluator_slot_install(struct cunei_evaluator_slot *place,
+int cunei_evaluator_slot_install(struct cunei_evaluator_slot *slot,
                                  cunei_compat_311_evaluator evaluator);
 
 /* Give it back.  Where another has taken it since, it goes on calling ours. */
-void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *place);
+void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *slot);
 
 /* Methods of the source, see probe/core/source.h. */
 int cunei_evaluator_slot_take(struct cunei_source *source,

@@ -16,8 +16,8 @@
 #include "probe/sources/evaluator/open_frames.h"
 #include "rt/recorder.h"
 
-void cunei_frame_event_tell(PyThreadState *thread, cunei_compat_311_frame *frame,
-                            enum cunei_phase phase, PyObject *result)
+void cunei_frame_event_record(PyThreadState *thread, cunei_compat_311_frame *frame,
+                              enum cunei_phase phase, PyObject *result)
 {
     PyCodeObject *code = frame->f_code;
     /* There is one where it is thrown into a generator. */
@@ -44,7 +44,8 @@ void cunei_frame_event_tell(PyThreadState *thread, cunei_compat_311_frame *frame
     cunei_cold_event_end(&event);
 }
 
-void cunei_frame_event_tell_unwind(PyThreadState *thread, cunei_compat_311_frame *frame)
+void cunei_frame_event_record_unwind(PyThreadState *thread,
+                                     cunei_compat_311_frame *frame)
 {
     PyCodeObject *code = frame->f_code;
     struct cunei_compat_error error = cunei_compat_put_aside();
@@ -64,7 +65,7 @@ void cunei_frame_event_tell_unwind(PyThreadState *thread, cunei_compat_311_frame
     cunei_compat_put_back(&error);
 }
 
-void cunei_frame_event_leave_calls(PyThreadState *thread, cunei_compat_311_frame *frame)
+void cunei_frame_event_end_c_calls(PyThreadState *thread, cunei_compat_311_frame *frame)
 {
     struct cunei_compat_311_pushed pushed = cunei_compat_311_push(thread, frame);
 
@@ -72,17 +73,17 @@ void cunei_frame_event_leave_calls(PyThreadState *thread, cunei_compat_311_frame
     cunei_compat_311_pop(thread, &pushed);
 }
 
-void cunei_frame_event_tell_older(PyThreadState *thread, cunei_compat_311_frame *frame,
-                                  PyObject *result)
+void cunei_frame_event_record_older(PyThreadState *thread,
+                                    cunei_compat_311_frame *frame, PyObject *result)
 {
     bool yields = frame->f_code->co_flags & CUNEI_GENERATES &&
                   cunei_compat_311_is_suspended(frame);
 
-    if (cunei_open_frames_has_told(frame))
+    if (cunei_open_frames_has_recorded(frame))
         return;
     if (result)
-        cunei_frame_event_tell(thread, frame,
-                               yields ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE, result);
+        cunei_frame_event_record(
+            thread, frame, yields ? CUNEI_PHASE_YIELD : CUNEI_PHASE_LEAVE, result);
     else
-        cunei_frame_event_tell_unwind(thread, frame);
+        cunei_frame_event_record_unwind(thread, frame);
 }

@@ -12,26 +12,26 @@
 #include "wire/event.h"
 
 /* `result` is what the frame returns or yields; NULL: it begins, or goes on. */
-__attribute__((cold)) void cunei_frame_event_tell(PyThreadState *thread,
-                                                  cunei_compat_311_frame *frame,
-                                                  enum cunei_phase phase,
-                                                  PyObject *result);
+__attribute__((cold)) void cunei_frame_event_record(PyThreadState *thread,
+                                                    cunei_compat_311_frame *frame,
+                                                    enum cunei_phase phase,
+                                                    PyObject *result);
 
 /* The frame, recorded or not, ends by an exception. */
-__attribute__((cold)) void cunei_frame_event_tell_unwind(PyThreadState *thread,
-                                                         cunei_compat_311_frame *frame);
+__attribute__((cold)) void cunei_frame_event_record_unwind(
+    PyThreadState *thread, cunei_compat_311_frame *frame);
 
 /*
  * The frame has ended (`result` NULL: by an exception), or was suspended, but began in
  * another recording: it is open.h's to tell of, unless it was in a greenlet that did
  * not run when this one began.
  */
-__attribute__((cold)) void cunei_frame_event_tell_older(PyThreadState *thread,
-                                                        cunei_compat_311_frame *frame,
-                                                        PyObject *result);
+__attribute__((cold)) void cunei_frame_event_record_older(PyThreadState *thread,
+                                                          cunei_compat_311_frame *frame,
+                                                          PyObject *result);
 
 /* Somebody else had the hook when the frame's last call of a C function returned. */
-__attribute__((cold)) void cunei_frame_event_leave_calls(PyThreadState *thread,
+__attribute__((cold)) void cunei_frame_event_end_c_calls(PyThreadState *thread,
                                                          cunei_compat_311_frame *frame);
 
 #endif

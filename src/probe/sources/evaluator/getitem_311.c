@@ -137,7 +137,7 @@ static void renew_versions(PyGC_Head *list)
     }
 }
 
-int cunei_getitem_show(void)
+int cunei_getitem_311_record_all(void)
 {
     struct _gc_runtime_state *gc = &PyInterpreterState_Main()->gc;
     static bool is_shown;

@@ -20,9 +20,9 @@
  * 0, or -1 with an exception set: that of a handler of a signal, or no memory.
  */
 #if PY_VERSION_HEX >= 0x030b0000
-int cunei_getitem_show(void);
+int cunei_getitem_311_record_all(void);
 #else
-static inline int cunei_getitem_show(void)
+static inline int cunei_getitem_311_record_all(void)
 {
     return 0;
 }

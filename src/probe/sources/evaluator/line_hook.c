@@ -88,7 +88,7 @@ int cunei_line_hook_chained(PyObject *object, PyFrameObject *frame, int what,
 }
 
 /* What has just begun is switched by the evaluator. */
-void cunei_line_hook_found(PyCodeObject *code)
+void cunei_line_hook_add_code(PyCodeObject *code)
 {
     PyThreadState *own = PyThreadState_Get();
     PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());

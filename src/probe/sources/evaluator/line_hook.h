@@ -33,7 +33,7 @@ void cunei_line_hook_init(Py_ssize_t index, bool is_inline);
 void cunei_line_hook_begin(void);
 void cunei_line_hook_end(void);
 
-void cunei_line_hook_found(PyCodeObject *code);
+void cunei_line_hook_add_code(PyCodeObject *code);
 void cunei_line_hook_resume(PyThreadState *thread, cunei_compat_311_frame *frame);
 
 /* The hook, without and with another that it hands on to: only to be compared. */

@@ -37,7 +37,7 @@ static size_t stack_count;
 
 /* The last frame of the calling thread whose end was told, if that is news. */
 static __attribute__((
-    tls_model("initial-exec"))) _Thread_local const cunei_compat_311_frame *told;
+    tls_model("initial-exec"))) _Thread_local const cunei_compat_311_frame *recorded;
 
 /* That of a thread which still has such frames; NULL: none. */
 static struct stack *find_stack(const PyThreadState *thread)
@@ -61,7 +61,8 @@ static void set_hook(PyThreadState *thread, Py_tracefunc hook)
     cunei_compat_311_update_tracing(thread);
 }
 
-static void tell(PyFrameObject *frame, cunei_compat_311_frame *below, PyObject *result)
+static void record(PyFrameObject *frame, cunei_compat_311_frame *below,
+                   PyObject *result)
 {
     cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
     PyCodeObject *code = own->f_code;
@@ -94,9 +95,9 @@ void cunei_open_frames_left(PyFrameObject *frame, PyObject *result)
     if (!stack || stack->opens[stack->count - 1].frame != own)
         return;
     pop(stack);
-    told = own;
+    recorded = own;
     cunei_compat_311_frame *below = cunei_compat_311_below(own);
-    tell(frame, below, result);
+    record(frame, below, result);
     if (below)
         when_resumed(thread, below);
     if (!below && thread->c_profilefunc == cunei_open_frames_hook)
@@ -112,16 +113,16 @@ int cunei_open_frames_hook(PyObject *object, PyFrameObject *frame, int what,
     return 0;
 }
 
-bool cunei_open_frames_has_told(const cunei_compat_311_frame *frame)
+bool cunei_open_frames_has_recorded(const cunei_compat_311_frame *frame)
 {
     PyThreadState *thread = PyThreadState_Get();
-    struct stack *stack = told == frame ? NULL : find_stack(thread);
+    struct stack *stack = recorded == frame ? NULL : find_stack(thread);
 
     /* Where another has the hook, it is told by who asks. */
     if (stack && stack->opens[stack->count - 1].frame == frame)
         pop(stack);
-    bool yes = told == frame;
-    told = NULL;
+    bool yes = recorded == frame;
+    recorded = NULL;
     return yes;
 }
 
@@ -129,7 +130,7 @@ bool cunei_open_frames_has_told(const cunei_compat_311_frame *frame)
  * Nobody has said how it ended: it is said to have returned.  Without a word there is
  * nobody to tell of it: the frame is gone, and with it what names its module.
  */
-static void tell_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
+static void record_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
 {
     struct cunei_cold_event event = cunei_cold_event_begin();
     uint64_t tag = cunei_code_tag(code);
@@ -168,7 +169,7 @@ bool cunei_open_frames_catch_up(PyThreadState *thread)
         return false;
     for (size_t alive = count_alive(thread, stack); stack->count > alive;) {
         struct open open = stack->opens[--stack->count];
-        tell_late(open.frame, open.code);
+        record_late(open.frame, open.code);
         Py_DECREF(open.code);
     }
     if (stack->count && !thread->c_profilefunc)

@@ -33,7 +33,7 @@ void cunei_open_frames_end(void);
 void cunei_open_frames_left(PyFrameObject *frame, PyObject *result);
 
 /* Whether the frame's end has just been told; to be asked once, when it has ended. */
-bool cunei_open_frames_has_told(const cunei_compat_311_frame *frame);
+bool cunei_open_frames_has_recorded(const cunei_compat_311_frame *frame);
 
 /*
  * The thread enters a function, and another's hook is in its place, or was: tell of

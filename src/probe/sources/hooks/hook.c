@@ -81,7 +81,7 @@ static int check(struct cunei_hook *hook)
     return -1;
 }
 
-#if CUNEI_HOOKFRAME_IS_FIELD
+#if CUNEI_HOOK_FRAME_IS_FIELD
 static void set(const struct cunei_hook *hook, PyThreadState *thread,
                 Py_tracefunc function)
 {
@@ -222,7 +222,7 @@ static void drop_own(struct cunei_hook *hook)
         set_own(hook, NULL);
 }
 
-bool cunei_hook_is_heard(struct cunei_hook *hook, PyCodeObject *code)
+bool cunei_hook_check_main(struct cunei_hook *hook, PyCodeObject *code)
 {
     if (hook->awaits && cunei_function_event_is_main(code)) {
         hook->awaits = false;

@@ -59,6 +59,6 @@ extern const struct cunei_source_kind cunei_source_trace;
  * What it is told of a frame of this code, and nothing is recorded: whether there is a
  * recording after all, which begins with __main__.
  */
-bool cunei_hook_is_heard(struct cunei_hook *hook, PyCodeObject *code);
+bool cunei_hook_check_main(struct cunei_hook *hook, PyCodeObject *code);
 
 #endif

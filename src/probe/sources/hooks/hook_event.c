@@ -37,10 +37,10 @@ void cunei_hook_event_init(Py_ssize_t index, bool is_inline)
 }
 
 /* Everything but the hot path: `result` is what the frame returns or yields. */
-static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
-                                                      PyCodeObject *code,
-                                                      enum cunei_phase phase,
-                                                      PyObject *result)
+static __attribute__((noinline, cold)) void record_cold(PyFrameObject *frame,
+                                                        PyCodeObject *code,
+                                                        enum cunei_phase phase,
+                                                        PyObject *result)
 {
     struct cunei_cold_event event = cunei_process_begin_event(code);
     cunei_exception_trace_hook_caught();
@@ -52,8 +52,8 @@ static __attribute__((noinline, cold)) void tell_cold(PyFrameObject *frame,
     cunei_cold_event_end(&event);
 }
 
-static __attribute__((noinline, cold)) void tell_unwind(const struct cunei_hook *hook,
-                                                        PyCodeObject *code)
+static __attribute__((noinline, cold)) void record_unwind(const struct cunei_hook *hook,
+                                                          PyCodeObject *code)
 {
     struct cunei_cold_event event = cunei_process_begin_event(code);
     uint64_t tag = cunei_function_event_tag(code);
@@ -85,20 +85,21 @@ static bool is_put(uint64_t tag, enum cunei_phase phase)
     return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, phase);
 }
 
-static inline void tell(PyFrameObject *frame, PyCodeObject *code,
-                        enum cunei_phase phase, PyObject *result)
+static inline void record(PyFrameObject *frame, PyCodeObject *code,
+                          enum cunei_phase phase, PyObject *result)
 {
     uint64_t tag = tag_of(code);
 
     if (!CUNEI_LIKELY(cunei_hot_put(tag, phase, has_counter)) &&
         !(tag & CUNEI_CODE_OFF) && !is_put(tag, phase))
-        tell_cold(frame, code, phase, result);
+        record_cold(frame, code, phase, result);
 }
 
-#if CUNEI_UNTOLD_EXISTS
-_Thread_local struct cunei_untold cunei_missed_resume_own;
+#if CUNEI_MISSED_RESUME_EXISTS
+_Thread_local struct cunei_missed_resume cunei_missed_resume_own;
 
-static __attribute__((noinline, cold)) void tell_untold(cunei_compat_311_frame *frame)
+static __attribute__((noinline, cold)) void record_missed_resume(
+    cunei_compat_311_frame *frame)
 {
     PyThreadState *thread = PyThreadState_Get();
     cunei_compat_311_frame *top = thread->cframe->current_frame;
@@ -107,42 +108,42 @@ static __attribute__((noinline, cold)) void tell_untold(cunei_compat_311_frame *
     thread->cframe->current_frame = frame;
     PyFrameObject *object = PyThreadState_GetFrame(thread);
     if (object)
-        tell(object, frame->f_code, CUNEI_PHASE_RESUME, NULL);
+        record(object, frame->f_code, CUNEI_PHASE_RESUME, NULL);
     Py_XDECREF(object);
     thread->cframe->current_frame = top;
     cunei_compat_release_collections(collects);
 }
 
-static inline void check_told(const struct cunei_hook *hook,
-                              cunei_compat_311_frame *frame)
+static inline void check_resume(const struct cunei_hook *hook,
+                                cunei_compat_311_frame *frame)
 {
     if (!CUNEI_LIKELY(!cunei_missed_resume_is(frame, hook->recording)))
-        tell_untold(frame);
+        record_missed_resume(frame);
 }
 
-void cunei_hook_event_goes_on(const struct cunei_hook *hook, PyFrameObject *frame)
+void cunei_hook_event_check_resume(const struct cunei_hook *hook, PyFrameObject *frame)
 {
-    check_told(hook, cunei_compat_311_frame_of(frame));
-    cunei_missed_resume_goes_on(cunei_compat_311_frame_of(frame), hook->recording);
+    check_resume(hook, cunei_compat_311_frame_of(frame));
+    cunei_missed_resume_expect(cunei_compat_311_frame_of(frame), hook->recording);
 }
 
 static inline void begin_frame(const struct cunei_hook *hook, PyFrameObject *frame)
 {
     cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
 
-    check_told(hook, cunei_missed_resume_caller(own));
-    cunei_missed_resume_goes_on(own, hook->recording);
+    check_resume(hook, cunei_missed_resume_caller(own));
+    cunei_missed_resume_expect(own, hook->recording);
 }
 
 static inline void end_frame(const struct cunei_hook *hook, PyFrameObject *frame)
 {
     cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
 
-    check_told(hook, own);
-    cunei_missed_resume_goes_on(cunei_missed_resume_caller(own), hook->recording);
+    check_resume(hook, own);
+    cunei_missed_resume_expect(cunei_missed_resume_caller(own), hook->recording);
 }
 #else
-void cunei_hook_event_goes_on(const struct cunei_hook *hook, PyFrameObject *frame)
+void cunei_hook_event_check_resume(const struct cunei_hook *hook, PyFrameObject *frame)
 {
     (void)hook;
     (void)frame;
@@ -165,21 +166,21 @@ void cunei_hook_event_enter(struct cunei_hook *hook, PyFrameObject *frame)
 {
     PyCodeObject *code = cunei_hook_frame_code(frame);
 
-    if (!CUNEI_LIKELY(hook->is_recording) && !cunei_hook_is_heard(hook, code))
+    if (!CUNEI_LIKELY(hook->is_recording) && !cunei_hook_check_main(hook, code))
         return;
     begin_frame(hook, frame);
-    tell(frame, code,
-         code->co_flags & CUNEI_GENERATES && !cunei_hook_frame_begins(frame, code)
-             ? CUNEI_PHASE_RESUME
-             : CUNEI_PHASE_ENTER,
-         NULL);
+    record(frame, code,
+           code->co_flags & CUNEI_GENERATES && !cunei_hook_frame_begins(frame, code)
+               ? CUNEI_PHASE_RESUME
+               : CUNEI_PHASE_ENTER,
+           NULL);
 }
 
 /* Whether a frame ends by an exception. */
 static inline bool is_unwound(PyFrameObject *frame, PyCodeObject *code,
                               const PyObject *result)
 {
-    return !result || (CUNEI_HOOKFRAME_UNWINDS_BY_NONE && result == Py_None &&
+    return !result || (CUNEI_HOOK_FRAME_UNWINDS_BY_NONE && result == Py_None &&
                        cunei_hook_frame_unwinds(frame, code));
 }
 
@@ -190,33 +191,33 @@ void cunei_hook_event_leave(struct cunei_hook *hook, PyFrameObject *frame,
 
     end_frame(hook, frame);
     if (!CUNEI_LIKELY(!is_unwound(frame, code, result)))
-        tell_unwind(hook, code);
+        record_unwind(hook, code);
     else
-        tell(frame, code,
-             code->co_flags & CUNEI_GENERATES && cunei_hook_frame_yields(frame, code)
-                 ? CUNEI_PHASE_YIELD
-                 : CUNEI_PHASE_LEAVE,
-             result);
+        record(frame, code,
+               code->co_flags & CUNEI_GENERATES && cunei_hook_frame_yields(frame, code)
+                   ? CUNEI_PHASE_YIELD
+                   : CUNEI_PHASE_LEAVE,
+               result);
 }
 
 void cunei_hook_event_line(const struct cunei_hook *hook, PyFrameObject *frame)
 {
-    cunei_hook_event_goes_on(hook, frame);
+    cunei_hook_event_check_resume(hook, frame);
     cunei_line_event_record(cunei_hook_frame_code(frame), cunei_hook_frame_line(frame));
 }
 
 void cunei_hook_event_raise(const struct cunei_hook *hook, PyFrameObject *frame,
-                            PyObject *told)
+                            PyObject *recorded)
 {
     PyCodeObject *code = cunei_hook_frame_code(frame);
 
-    if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) < 3)
+    if (!recorded || !PyTuple_Check(recorded) || PyTuple_GET_SIZE(recorded) < 3)
         return;
-    cunei_hook_event_goes_on(hook, frame);
+    cunei_hook_event_check_resume(hook, frame);
     cunei_process_event(code);
     uint32_t before = cunei_recorder_begin_event();
     raised.frame = cunei_frame_running(PyThreadState_Get());
-    raised.type = PyTuple_GET_ITEM(told, 0);
-    cunei_exception_trace_hook_raised(frame, cunei_function_event_tag(code), told);
+    raised.type = PyTuple_GET_ITEM(recorded, 0);
+    cunei_exception_trace_hook_raised(frame, cunei_function_event_tag(code), recorded);
     cunei_recorder_end_event(before);
 }

@@ -29,7 +29,7 @@ void cunei_hook_event_leave(struct cunei_hook *hook, PyFrameObject *frame,
                             PyObject *result);
 void cunei_hook_event_line(const struct cunei_hook *hook, PyFrameObject *frame);
 void cunei_hook_event_raise(const struct cunei_hook *hook, PyFrameObject *frame,
-                            PyObject *told);
-void cunei_hook_event_goes_on(const struct cunei_hook *hook, PyFrameObject *frame);
+                            PyObject *recorded);
+void cunei_hook_event_check_resume(const struct cunei_hook *hook, PyFrameObject *frame);
 
 #endif

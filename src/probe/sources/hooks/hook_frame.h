@@ -16,7 +16,7 @@
 #include "probe/core/hot.h"
 
 /* Whether a thread's hook is a plain field of its state, which others may set, too. */
-#define CUNEI_HOOKFRAME_IS_FIELD (PY_VERSION_HEX < 0x030c0000)
+#define CUNEI_HOOK_FRAME_IS_FIELD (PY_VERSION_HEX < 0x030c0000)
 
 /* The code of a frame, borrowed from it. */
 static inline PyCodeObject *cunei_hook_frame_code(PyFrameObject *frame)
@@ -61,7 +61,7 @@ static inline bool cunei_hook_frame_yields(PyFrameObject *frame, PyCodeObject *c
 }
 
 /* CPython 3.12 tells the trace hook of both by the same word. */
-#define CUNEI_HOOKFRAME_UNWINDS_BY_NONE \
+#define CUNEI_HOOK_FRAME_UNWINDS_BY_NONE \
     (PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000)
 
 /*
@@ -70,7 +70,7 @@ static inline bool cunei_hook_frame_yields(PyFrameObject *frame, PyCodeObject *c
  */
 static inline bool cunei_hook_frame_unwinds(PyFrameObject *frame, PyCodeObject *code)
 {
-#if CUNEI_HOOKFRAME_UNWINDS_BY_NONE
+#if CUNEI_HOOK_FRAME_UNWINDS_BY_NONE
     const char suspended = -1;
     const PyGenObject *generator = (const void *)((const char *)cunei_frame_of(frame) -
                                                   offsetof(PyGenObject, gi_iframe));
@@ -98,7 +98,7 @@ static inline int cunei_hook_frame_line(PyFrameObject *frame)
 }
 
 /* Say, as CPython does, that an exception has ended a thread's function. */
-static inline void cunei_hook_frame_tell_unraisable(PyObject *function)
+static inline void cunei_hook_frame_print_unraisable(PyObject *function)
 {
 #if PY_VERSION_HEX >= 0x030d0000
     PyErr_FormatUnraisable("Exception ignored in thread started by %R", function);

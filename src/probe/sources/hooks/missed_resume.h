@@ -19,18 +19,19 @@
 
 #include "probe/core/compat.h"
 
-#define CUNEI_UNTOLD_EXISTS \
+#define CUNEI_MISSED_RESUME_EXISTS \
     (PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000)
 
-#if CUNEI_UNTOLD_EXISTS
+#if CUNEI_MISSED_RESUME_EXISTS
 #include <stdbool.h>
 
 #include "probe/core/hot.h"
 #include "probe/events/greenlet.h"
 
 /* What the calling thread goes on with.  Private. */
-extern __attribute__((visibility("hidden"),
-                      tls_model("initial-exec"))) _Thread_local struct cunei_untold {
+extern __attribute__((
+    visibility("hidden"),
+    tls_model("initial-exec"))) _Thread_local struct cunei_missed_resume {
     const cunei_compat_311_frame *frame; /* only compared */
     unsigned recording;
 } cunei_missed_resume_own;
@@ -58,8 +59,8 @@ static inline bool cunei_missed_resume_is(const cunei_compat_311_frame *frame,
 }
 
 /* After an event: the frame goes on. */
-static inline void cunei_missed_resume_goes_on(const cunei_compat_311_frame *frame,
-                                               unsigned recording)
+static inline void cunei_missed_resume_expect(const cunei_compat_311_frame *frame,
+                                              unsigned recording)
 {
     cunei_missed_resume_own.frame = frame;
     cunei_missed_resume_own.recording = recording;

@@ -11,11 +11,11 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
 
 static struct cunei_hook own = {.kind = CUNEI_HOOK_PROFILE, .function = on_event};
 
-static void tell_call(PyFrameObject *frame, int what, PyObject *callable)
+static void record_call(PyFrameObject *frame, int what, PyObject *callable)
 {
     PyCodeObject *code = cunei_hook_frame_code(frame);
 
-    cunei_hook_event_goes_on(&own, frame);
+    cunei_hook_event_check_resume(&own, frame);
     if (what == PyTrace_C_CALL)
         cunei_c_call_enter(code, callable);
     else
@@ -33,7 +33,7 @@ static int on_event(PyObject *object, PyFrameObject *frame, int what,
     else if (what == PyTrace_RETURN)
         cunei_hook_event_leave(&own, frame, argument);
     else if (own.source.config.c_calls)
-        tell_call(frame, what, argument);
+        record_call(frame, what, argument);
     return 0;
 }
 

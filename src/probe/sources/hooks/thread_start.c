@@ -49,7 +49,7 @@ static PyObject *tell_unraisable(PyObject *function)
 {
     if (PyErr_ExceptionMatches(PyExc_SystemExit))
         return NULL; /* which is no error here */
-    cunei_hook_frame_tell_unraisable(function);
+    cunei_hook_frame_print_unraisable(function);
     Py_RETURN_NONE;
 }
 

@@ -164,7 +164,7 @@ static uint64_t any_word(PyObject *self, PyObject *const *args)
  * one place: an exception that nobody has heard of, in code that is not recorded, must
  * cost next to nothing.
  */
-static inline bool is_foreign(PyObject *self, PyObject *const *args, size_t count)
+static inline bool is_irrelevant(PyObject *self, PyObject *const *args, size_t count)
 {
     return CUNEI_LIKELY(PyVectorcall_NARGS(count) >= 3 &&
                         Py_IS_TYPE(args[0], &PyCode_Type) &&
@@ -175,7 +175,7 @@ static inline bool is_foreign(PyObject *self, PyObject *const *args, size_t coun
 }
 
 /* The same at greater length, where others fly. */
-static bool is_unheard(PyObject *self, PyObject *const *args, size_t count)
+static bool is_unknown(PyObject *self, PyObject *const *args, size_t count)
 {
     return PyVectorcall_NARGS(count) >= 3 && PyCode_Check(args[0]) &&
            cunei_code_is_silent(any_word(self, args)) &&
@@ -184,11 +184,11 @@ static bool is_unheard(PyObject *self, PyObject *const *args, size_t count)
                PyObject_TypeCheck(args[2], (PyTypeObject *)PyExc_BaseExceptionGroup));
 }
 
-static __attribute__((noinline)) PyObject *run_heard(PyObject *self,
+static __attribute__((noinline)) PyObject *run_known(PyObject *self,
                                                      PyObject *const *args,
                                                      size_t count, callback_body *body)
 {
-    if (is_unheard(self, args, count))
+    if (is_unknown(self, args, count))
         Py_RETURN_NONE;
     return run_cold(self, args, count, body);
 }
@@ -207,9 +207,9 @@ static __attribute__((noinline)) PyObject *run_heard(PyObject *self,
         (void)names;                                                                \
         if (CUNEI_COMPAT_HAS_GIL)                                                   \
             cunei_budget_hot.raised++;                                              \
-        if (is_foreign(self, args, count))                                          \
+        if (is_irrelevant(self, args, count))                                       \
             Py_RETURN_NONE;                                                         \
-        return run_heard(self, args, count, name##_body);                           \
+        return run_known(self, args, count, name##_body);                           \
     }
 
 EXCEPTION_CALLBACK(unwind)

@@ -9,9 +9,10 @@
 #include "probe/sources/monitoring/tool_id.h"
 
 /* Where they are global: an exception may end a frame, or may be taken by one, too. */
-static void hear_exceptions(struct cunei_monitoring *monitor, bool handles)
+static void switch_exceptions_on(struct cunei_monitoring *monitor, bool handles)
 {
-    if (CUNEI_INFER_IS_LOCAL || (monitor->unwinds && (monitor->handles || !handles)))
+    if (CUNEI_EXCEPTION_INFER_IS_LOCAL ||
+        (monitor->unwinds && (monitor->handles || !handles)))
         return;
     monitor->unwinds = true;
     monitor->handles |= handles;
@@ -30,7 +31,7 @@ void cunei_code_events_select(struct cunei_source *source, PyCodeObject *code)
                  cunei_monitoring_c_events(monitor);
 
     cunei_tool_id_set_local_events(monitor->module, monitor->tool, code, local);
-    hear_exceptions(monitor, PyBytes_GET_SIZE(code->co_exceptiontable) > 0);
+    switch_exceptions_on(monitor, PyBytes_GET_SIZE(code->co_exceptiontable) > 0);
 }
 
 /* One of them comes to code that may be left out: hear of what that does with it. */
@@ -40,7 +41,7 @@ void cunei_code_events_follow_exceptions(struct cunei_source *source,
     struct cunei_monitoring *monitor = cunei_monitoring_of(source);
     long known, wanted = cunei_monitoring_local_exceptions(monitor);
 
-    hear_exceptions(monitor, true);
+    switch_exceptions_on(monitor, true);
     if (!wanted)
         return;
     known = cunei_tool_id_local_events(monitor->module, monitor->tool, code);

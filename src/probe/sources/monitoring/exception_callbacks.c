@@ -51,7 +51,7 @@ void cunei_exception_callbacks_local_handled(PyCodeObject *code, PyObject *const
                                              Py_ssize_t count)
 {
     cunei_exception_callbacks_handled(code, args, count);
-    cunei_exception_infer_taken();
+    cunei_exception_infer_handled();
 }
 
 /* It may come to code next that is left out. */

@@ -18,7 +18,7 @@
 
 static void (*when_reached)(PyCodeObject *code);
 
-void cunei_exception_infer_choose(void (*reached)(PyCodeObject *code))
+void cunei_exception_infer_notify(void (*reached)(PyCodeObject *code))
 {
     when_reached = reached;
 }
@@ -81,7 +81,7 @@ void cunei_exception_infer_raised(PyCodeObject *code, int handler, PyObject *off
 /* Where events are global, a frame of any code is enough for them to be needed. */
 static void reach(PyCodeObject *code)
 {
-    if (when_reached && (!CUNEI_INFER_IS_LOCAL || cunei_code_follow(code)))
+    if (when_reached && (!CUNEI_EXCEPTION_INFER_IS_LOCAL || cunei_code_follow(code)))
         when_reached(code);
 }
 
@@ -102,11 +102,11 @@ static void reach_below(PyObject *exception)
     PyFrameObject *below = frame ? PyFrame_GetBack(frame) : NULL;
     PyCodeObject *code = below ? PyFrame_GetCode(below) : NULL;
 
-    if (code && exception && !CUNEI_INFER_IS_LOCAL &&
+    if (code && exception && !CUNEI_EXCEPTION_INFER_IS_LOCAL &&
         PyObject_TypeCheck(exception, (PyTypeObject *)PyExc_StopIteration) &&
         cunei_exception_record_iterates(code, PyFrame_GetLasti(below)))
         cunei_exception_consumed(code, PyFrame_GetLasti(below), exception);
-    else if (code && CUNEI_INFER_IS_LOCAL && cunei_code_tag(code) == 0)
+    else if (code && CUNEI_EXCEPTION_INFER_IS_LOCAL && cunei_code_tag(code) == 0)
         reach_unseen(below, code);
     else if (code)
         reach(code);
@@ -124,7 +124,7 @@ void cunei_exception_infer_unwound(PyObject *exception)
         reach_below(exception);
 }
 
-void cunei_exception_infer_taken(void)
+void cunei_exception_infer_handled(void)
 {
     if (when_reached)
         reach_below(NULL);
@@ -132,6 +132,6 @@ void cunei_exception_infer_taken(void)
 
 void cunei_exception_infer_thrown(PyCodeObject *code, PyObject *exception)
 {
-    if (CUNEI_INFER_IS_LOCAL && cunei_exception_track_may_be_known(exception))
+    if (CUNEI_EXCEPTION_INFER_IS_LOCAL && cunei_exception_track_may_be_known(exception))
         reach(code);
 }

@@ -20,10 +20,11 @@
 
 #include <stdbool.h>
 
-#define CUNEI_INFER_IS_LOCAL (PY_VERSION_HEX >= 0x030f0000) /* events of exceptions */
+#define CUNEI_EXCEPTION_INFER_IS_LOCAL \
+    (PY_VERSION_HEX >= 0x030f0000) /* events of exceptions */
 
 /* Who wants to know of code that a flight comes to; NULL: nobody. */
-void cunei_exception_infer_choose(void (*reached)(PyCodeObject *code));
+void cunei_exception_infer_notify(void (*reached)(PyCodeObject *code));
 
 /*
  * The frame on top goes on at `handler`, or ends by the instruction at `offset` if that
@@ -36,7 +37,7 @@ void cunei_exception_infer_raised(PyCodeObject *code, int handler, PyObject *off
 void cunei_exception_infer_unwound(PyObject *exception);
 
 /* The frame on top has taken it, which was told: it may give it to the one below. */
-void cunei_exception_infer_taken(void);
+void cunei_exception_infer_handled(void);
 
 /* It is thrown into a frame of this code. */
 void cunei_exception_infer_thrown(PyCodeObject *code, PyObject *exception);

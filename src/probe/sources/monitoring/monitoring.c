@@ -102,11 +102,11 @@ static enum cunei_callback_kind kind_of(const struct cunei_monitoring *monitor,
     if (event == CUNEI_MONITOR_CALL && monitor->source.config.c_calls)
         return CUNEI_CALLBACK_C_CALL;
     if (event == CUNEI_MONITOR_UNWIND && monitor->selects)
-        return CUNEI_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_UNWIND
-                                    : CUNEI_CALLBACK_INFER_UNWIND;
+        return CUNEI_EXCEPTION_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_UNWIND
+                                              : CUNEI_CALLBACK_INFER_UNWIND;
     if (event == CUNEI_MONITOR_HANDLED && monitor->selects)
-        return CUNEI_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_HANDLED
-                                    : CUNEI_CALLBACK_INFER_HANDLED;
+        return CUNEI_EXCEPTION_INFER_IS_LOCAL ? CUNEI_CALLBACK_LOCAL_HANDLED
+                                              : CUNEI_CALLBACK_INFER_HANDLED;
     return one_for_all ? rows[event].kind_for_all : rows[event].kind;
 }
 

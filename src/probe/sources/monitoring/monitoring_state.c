@@ -82,7 +82,7 @@ long cunei_monitoring_global_events(const struct cunei_monitoring *monitor)
 
 long cunei_monitoring_all_events(const struct cunei_monitoring *monitor)
 {
-    long inferred = monitor->selects && !CUNEI_INFER_IS_LOCAL
+    long inferred = monitor->selects && !CUNEI_EXCEPTION_INFER_IS_LOCAL
                         ? cunei_monitoring_events(monitor, CUNEI_MONITOR_RAISE,
                                                   CUNEI_MONITOR_RERAISE)
                         : 0;
@@ -94,7 +94,8 @@ long cunei_monitoring_all_events(const struct cunei_monitoring *monitor)
 
 long cunei_monitoring_local_exceptions(const struct cunei_monitoring *monitor)
 {
-    return CUNEI_INFER_IS_LOCAL ? cunei_monitoring_events(monitor, CUNEI_MONITOR_UNWIND,
-                                                          CUNEI_MONITOR_HANDLED)
-                                : 0;
+    return CUNEI_EXCEPTION_INFER_IS_LOCAL
+               ? cunei_monitoring_events(monitor, CUNEI_MONITOR_UNWIND,
+                                         CUNEI_MONITOR_HANDLED)
+               : 0;
 }
