@@ -35,7 +35,7 @@ static const struct cunei_option options[] = {
      .letter = 'm',
      .kind = CUNEI_OPTION_DURATION,
      .value = "TIME",
-     .help = "show what took that long, and what called it: 250us,\n10ms, 1.5s",
+     .help = "show calls that took that long, and their callers:\n250us, 10ms, 1.5s",
      .offset = VALUE(min_time_ns)},
     {.name = "thread",
      .letter = 't',
@@ -55,7 +55,7 @@ static const struct cunei_option options[] = {
      .offset = offsetof(struct values, window)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print an object a line for each call, in order of\ntheir ends",
+     .help = "print one JSON object per call and line, in the order\nof their ends",
      .offset = VALUE(json)},
     {0},
 };
@@ -80,28 +80,27 @@ static int show(const char *path, struct cunei_replay_options *wanted)
         cunei_output_open(&output, stdout, SIZE_MAX);
     wanted->style = output.style;
     if (!isatty(STDOUT_FILENO))
-        wanted->style.width = 0; /* for programs: nothing is shortened */
+        wanted->style.width = 0; /* in files and pipes nothing is shortened */
     int rc = cunei_replay_print(&trace, wanted, output.out, &error);
     bool is_paged = output.pager != 0;
     int close_rc = cunei_output_close(&output);
     cunei_trace_close(&trace);
 
     if (rc == -EBADMSG)
-        return cunei_cmd_fail(0, "%s; what is whole is shown", error.text);
+        return cunei_cmd_fail(0, "%s; the intact part is shown", error.text);
     if (rc == -ESRCH)
-        return cunei_cmd_fail(
-            0,
-            "'%s' holds no such %s; 'cunei report %s --threads' lists "
-            "them",
-            path, wanted->thread ? "thread" : "process", path);
+        return cunei_cmd_fail(0,
+                              "no such %s in '%s'; list them with 'cunei report %s "
+                              "--threads'",
+                              wanted->thread ? "thread" : "process", path, path);
     if (rc == -EPIPE && is_paged)
-        return EXIT_SUCCESS; /* the pager was left before the end */
+        return EXIT_SUCCESS; /* the user has left the pager */
     if (rc == 0)
         rc = close_rc;
     return rc < 0 ? cunei_cmd_fail(rc, "cannot replay '%s'", path) : EXIT_SUCCESS;
 }
 
-/* What the table could not check; as cunei_options_parse. */
+/* Check the values and put them into `replay`.  As cunei_options_parse. */
 static int settle(struct values *values)
 {
     struct cunei_replay_options *replay = &values->replay;
@@ -134,14 +133,17 @@ const struct cunei_cmd cunei_cmd_replay = {
     .args = "[options] DIR",
     .summary = "show the recorded calls one by one, indented, with durations",
     .help =
-        "Tells what each thread did, in order: when (seconds since the trace's first\n"
-        "event), how long, what. A call that made none is one line, others open with\n"
-        "{ and close with }. '! raised' marks what an exception ended, 'resume' and\n"
-        "'yield' the stretches of a generator. Between the calls stand exceptions, gc\n"
-        "pauses, the steps of tasks, switches of greenlets, new names of the thread;\n"
-        "in them arguments and results, where they were recorded (--args, --return).\n"
+        "Prints what each thread did, in order: the time in seconds since the first\n"
+        "event of the trace, the duration, and the call. A call without calls inside is\n"
+        "one line; others begin with { and end with }. '! raised' marks calls that ended\n"
+        "with an exception, 'resume' and 'yield' the parts of a generator. Below 30\n"
+        "levels the depth replaces more indentation: [31].\n"
         "\n"
-        "  cunei replay DIR --min-time 10ms      what took long, and what led there\n"
+        "Exceptions, gc pauses, task steps, greenlet switches and new thread names have\n"
+        "lines of their own. Arguments and results appear if they were recorded (--args,\n"
+        "--return).\n"
+        "\n"
+        "  cunei replay DIR --min-time 10ms      long calls and their callers\n"
         "  cunei replay DIR --from 1.2 --until 1.3 --thread 'worker*'\n"
         "  cunei replay DIR --depth 3",
     .options = options,

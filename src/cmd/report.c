@@ -74,7 +74,7 @@ static const struct cunei_option row_options[] = {
      .letter = 's',
      .kind = CUNEI_OPTION_CHOICE,
      .value = "KEY",
-     .help = "order by one of these",
+     .help = "sort by one of:",
      .offset = VALUE(sort),
      .choices = cunei_report_sort_names},
     {.name = "limit",
@@ -86,24 +86,25 @@ static const struct cunei_option row_options[] = {
     {.name = "depth",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "of the tree, show N levels (default 16; 0: all)",
+     .help = "limit the tree to N levels (default 16; 0: all)",
      .offset = VALUE(depth)},
     {.name = "min-percent",
      .kind = CUNEI_OPTION_TEXT,
      .value = "P",
-     .help = "of the tree, show what took P % of the wall time\n(default 1)",
+     .help = "hide entries of the tree below P % of the wall time\n"
+             "(default 1)",
      .offset = offsetof(struct cunei_report_values, min_percent)},
     {.name = "process",
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "look at one process of several: its pid, its folder in\n"
-             "the trace, its name in multiprocessing, its program,\n"
-             "or a glob of these; repeatable",
+     .help = "show one process of several: its pid, its folder in the\n"
+             "trace, its name in multiprocessing, its program, or a\n"
+             "glob of these; repeatable",
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "print all of it as one JSON object",
+     .help = "print all sections as one JSON object",
      .offset = VALUE(json)},
     {0},
 };
@@ -127,7 +128,7 @@ static const struct cunei_option options[] = {
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "show no functions that match",
+     .help = "hide functions that match",
      .offset = VALUE(patterns)},
     {0},
 };
@@ -179,13 +180,13 @@ static int settle_sections(struct cunei_report_values *values)
         struct cunei_report_choice choice = read_choice(&values->sections[i]);
         for (size_t j = 0; j < choice.name_count; j++) {
             if (!*choice.names[j])
-                return cunei_cmd_usage("--%s wants a name that is not empty",
+                return cunei_cmd_usage("--%s needs a name that is not empty",
                                        cunei_report_sections[i]->name);
         }
         count += choice.is_asked;
         values->report.sections[i] = choice;
     }
-    /* An object has room for all of them. */
+    /* JSON has all sections that are asked for. */
     return count > 1 && !values->report.json ? refuse_several()
                                              : CUNEI_OPTIONS_CONTINUE;
 }
@@ -201,7 +202,7 @@ int cunei_report_settle(struct cunei_report_values *values)
     if (!values->min_percent ||
         parse_percent(values->min_percent, &values->report.min_share))
         return CUNEI_OPTIONS_CONTINUE;
-    return cunei_cmd_usage("--min-percent takes a number from 0 to 100, not '%s'",
+    return cunei_cmd_usage("--min-percent needs a number from 0 to 100, not '%s'",
                            values->min_percent);
 }
 
@@ -213,7 +214,6 @@ void cunei_report_values_fini(struct cunei_report_values *values)
         cunei_option_list_fini(&values->sections[i].names);
 }
 
-/* `trace` is still open. */
 static int fail(int rc, const char *path, const struct cunei_report_options *wanted,
                 const struct cunei_trace *trace)
 {
@@ -232,23 +232,24 @@ static int fail(int rc, const char *path, const struct cunei_report_options *wan
     switch (rc) {
     case -ENOENT:
         return cunei_cmd_fail(0,
-                              "'%s' holds no call of a function like '%s'; try a glob "
-                              "as '*%s*', or 'cunei report %s --limit 0 --sort name'",
+                              "no function called in '%s' matches '%s'; try a glob "
+                              "such as '*%s*', or list all of them with 'cunei "
+                              "report %s --limit 0 --sort name'",
                               path, name, name, path);
     case -EINVAL:
         (void)cunei_patterns_add(&none, true, name, reason, sizeof(reason));
         cunei_patterns_fini(&none);
-        return cunei_cmd_usage("'%s' is no pattern: %s", name, reason);
+        return cunei_cmd_usage("'%s' is not a valid pattern: %s", name, reason);
     default:
-        return cunei_cmd_fail(rc, "cannot make a report of '%s'", path);
+        return cunei_cmd_fail(rc, "cannot report on '%s'", path);
     }
 }
 
-/* A report before it is shown. */
+/* A report before it is printed. */
 struct text {
-    char *data; /* owned; NULL: it is shown already */
+    char *data; /* owned; NULL: it is printed already */
     size_t size;
-    struct cunei_trace_error damage; /* empty: there is none */
+    struct cunei_trace_error damage; /* empty: none */
 };
 
 /* JSON can be long.  It is printed at once only if a name is asked for: a name without
@@ -268,9 +269,9 @@ static void clear_progress(void *progress)
     (void)fflush(stderr);
 }
 
-/* The whole report for `out`, owned by the caller, if it does not go there as it is
- * made: the progress bar is gone when it appears, and where it fails nothing does.  Of
- * a damaged trace it is what is whole.  Returns the exit status. */
+/* Make the report.  It goes to `text`, owned by the caller, so that the progress bar is
+ * gone before it is printed, and nothing is printed on failure; streamed JSON goes to
+ * `out`.  Of a damaged trace the intact part is reported.  Returns the exit status. */
 static int render(const char *path, const struct cunei_report_options *wanted,
                   FILE *out, struct text *text)
 {
@@ -297,7 +298,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     copy.progress_context = &progress;
     copy.begin = clear_progress;
     if (!isatty(fileno(out)) && !getenv("COLUMNS"))
-        copy.style.width = 0; /* for files and programs: nothing is shortened */
+        copy.style.width = 0; /* in files and pipes nothing is shortened */
     int rc = whole ? cunei_report_print(&trace, &copy, whole, &text->damage) : -ENOMEM;
     if (whole && whole != out && fclose(whole) != 0)
         rc = -ENOMEM;
@@ -308,12 +309,12 @@ static int render(const char *path, const struct cunei_report_options *wanted,
     return status;
 }
 
-/* What remains to be said below it. */
+/* Print the damage of the trace below the report; returns the exit status. */
 static int end(const struct text *text, int status)
 {
     if (status != EXIT_SUCCESS || !text->damage.text[0])
         return status;
-    return cunei_cmd_fail(0, "%s; what is whole is shown", text->damage.text);
+    return cunei_cmd_fail(0, "%s; the intact part is shown", text->damage.text);
 }
 
 int cunei_report_show(const char *path, const struct cunei_report_options *wanted,
@@ -325,12 +326,12 @@ int cunei_report_show(const char *path, const struct cunei_report_options *wante
     if (status == EXIT_SUCCESS && text.size > 0)
         (void)fwrite(text.data, 1, text.size, out);
     if (text.damage.text[0])
-        (void)fflush(out); /* the sentence comes below it */
+        (void)fflush(out); /* before the message on stderr */
     free(text.data);
     return end(&text, status);
 }
 
-/* The same on stdout, through a pager where it is longer than the screen. */
+/* The same on stdout, through a pager if it is longer than the screen. */
 static int show_paged(const char *path, const struct cunei_report_options *wanted)
 {
     struct cunei_output output;
@@ -377,20 +378,27 @@ const struct cunei_cmd cunei_cmd_report = {
     .summary = "show where the time of a recorded program went",
     .help =
         "Shows the functions that took the most time, also while DIR is being recorded.\n"
-        "self is the time in a function itself, total that with all it called; a\n"
-        "recursion counts once. calls are first entries; a generator that goes on\n"
-        "counts under resumes, and the time between under suspended, which is in\n"
-        "neither self nor total. mean is total / (calls + resumes); ≈p50, ≈p99 and max\n"
-        "are of single stretches, from a call or resume to its return or yield, those\n"
-        "of a recursion each. ≈p50 and ≈p99 are good to 3 %; the rest is exact.\n"
-        "Percentages are of the wall time: threads side by side can exceed 100.\n"
+        "\n"
+        "  self        time in the function itself\n"
+        "  total       time in the function and in the calls inside it; nested calls of\n"
+        "              a recursive function count once\n"
+        "  calls       how often it was called\n"
+        "  resumes     how often a generator or coroutine continued after a yield\n"
+        "  suspended   time between a yield and the next resume, neither in self nor in\n"
+        "              total\n"
+        "  mean        total / (calls + resumes)\n"
+        "  ≈p50 ≈p99   median and 99th percentile of the time from a call or resume to\n"
+        "              its return or yield, within 3 %\n"
+        "  max         the longest of these times\n"
+        "\n"
+        "Percentages are shares of the wall time; parallel threads can exceed 100 %.\n"
         "\n"
         "  cunei report DIR                      the 25 costliest functions\n"
-        "  cunei report DIR --sort calls -n 0    all of them, the most called first\n"
-        "  cunei report DIR --tree               who called whom\n"
-        "  cunei report DIR --callers parse      who called parse\n"
+        "  cunei report DIR --sort calls -n 0    all functions, the most called first\n"
+        "  cunei report DIR --tree               the call tree\n"
+        "  cunei report DIR --callers parse      the callers of parse\n"
         "  cunei report DIR --lines parse        the source of parse, line by line\n"
-        "  cunei report DIR --exceptions         what was raised where, who took it\n"
+        "  cunei report DIR --exceptions         where exceptions were raised and caught\n"
         "  cunei report DIR --process 'Fork*' --tasks\n"
         "  cunei report DIR --exclude 're:^importlib|^<frozen'",
     .options = options,

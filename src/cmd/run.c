@@ -36,12 +36,12 @@ static const struct cunei_option options[] = {
      .letter = 'o',
      .kind = CUNEI_OPTION_TEXT,
      .value = "FILE",
-     .help = "write the report there instead of to stderr",
+     .help = "write the report to FILE instead of stderr",
      .offset = offsetof(struct values, file)},
     {.name = "save",
      .kind = CUNEI_OPTION_TEXT,
      .value = "DIR",
-     .help = "keep the trace in this directory",
+     .help = "keep the trace in DIR",
      .offset = offsetof(struct values, save)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_export_option_options,
@@ -72,8 +72,8 @@ static int make_directory(struct cunei_recorded_run *recording,
 }
 
 /*
- * Show the report in a process of its own: whatever ends it, Ctrl-C or a reader that
- * goes away, the trace is removed behind it and the program's status is ours.
+ * Print the report in a child process: if Ctrl-C or a closed pipe ends it, the trace is
+ * still removed, and the exit status is still the program's.
  */
 static void report(const struct cunei_recorded_run *recording, struct values *values,
                    FILE *out)
@@ -104,8 +104,8 @@ static void report(const struct cunei_recorded_run *recording, struct values *va
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* A process that outlives the program keeps its trace, and somebody must know. */
-static void remove_or_say(const struct cunei_recorded_run *recording)
+/* The trace of a process that outlives the program stays, with a note. */
+static void remove_or_note(const struct cunei_recorded_run *recording)
 {
     uint64_t pid = 0;
 
@@ -113,12 +113,14 @@ static void remove_or_say(const struct cunei_recorded_run *recording)
     if (count == 0)
         (void)cunei_trace_directory_remove(recording->directory);
     else if (count == 1)
-        cunei_cmd_note("process %" PRIu64 " still records, so the trace stays in '%s'; "
-                       "remove it when it is done",
+        cunei_cmd_note("process %" PRIu64
+                       " is still recording, so the trace stays in '%s'; "
+                       "remove it when the process has ended",
                        pid, recording->directory);
     else
-        cunei_cmd_note("%u processes still record, as %" PRIu64 " does, so the trace "
-                       "stays in '%s'; remove it when they are done",
+        cunei_cmd_note("%u processes are still recording, such as %" PRIu64
+                       ", so the trace "
+                       "stays in '%s'; remove it when they have ended",
                        count, pid, recording->directory);
 }
 
@@ -139,7 +141,7 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
             cunei_summary_exists(recording, values->recording.quiet))
             report(recording, values, out);
         if (status != EXIT_SUCCESS || !values->save)
-            remove_or_say(recording);
+            remove_or_note(recording);
     }
     if (out != stderr)
         (void)fclose(out);
@@ -155,7 +157,7 @@ static int run_run(int argc, char **argv)
 
     int status = cunei_options_parse(&cunei_cmd_run, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_CONTINUE && argc < 2)
-        status = cunei_cmd_usage("run wants a program: cunei run app.py");
+        status = cunei_cmd_usage("missing program: cunei run app.py");
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
                                               argv + 1);
@@ -181,20 +183,20 @@ const struct cunei_cmd cunei_cmd_run = {
     .args = "[options] PROGRAM …",
     .summary = "run a program, then show where its time went",
     .help =
-        "Run PROGRAM as if cunei were not there, record every call of every Python\n"
-        "function in it, and show on stderr what took the time.  stdout stays the\n"
-        "program's, and so does the exit status.  The trace is removed afterwards,\n"
-        "unless a process that the program started still records.\n"
+        "Runs PROGRAM, records every call of every Python function in it, and prints on\n"
+        "stderr which functions took the time. The program's stdout and exit status\n"
+        "stay the same. The trace is removed afterwards, unless a process that the\n"
+        "program started is still recording.\n"
         "\n"
         "  cunei run app.py --port 8000            also: python3 -m cunei app.py\n"
         "  cunei run --tree -m mypackage           the call tree\n"
         "  cunei run --sort calls -n 50 app.py     the 50 most called functions\n"
         "  cunei run --save trace pytest -k x      keep the trace in 'trace'\n"
-        "  cunei run --lines :solve app.py         what each line of solve() took\n"
+        "  cunei run --lines :solve app.py         the time of each line of solve()\n"
         "  cunei run --json -o profile.json app.py\n"
-        "  cunei run --to perfetto app.py          and app.pftrace for ui.perfetto.dev\n"
+        "  cunei run --to perfetto app.py          also app.pftrace for ui.perfetto.dev\n"
         "\n"
-        "'cunei help record' tells what PROGRAM can be.",
+        "'cunei help record' lists what PROGRAM can be.",
     .options = options,
     .takes_program = true,
     .run = run_run,

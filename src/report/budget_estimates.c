@@ -32,7 +32,7 @@ static void put_function(const struct cunei_report *report, uint32_t index,
 
     cunei_report_name(report, index, words);
     if (facts->estimate.samples == 0) {
-        cunei_buffer_append_text(words, " recorded in part only");
+        cunei_buffer_append_text(words, " partly recorded");
         return;
     }
     cunei_buffer_append_text(words, " calls");
@@ -112,26 +112,26 @@ static void put_kept(const struct cunei_report *report, struct cunei_buffer *wor
 {
     uint32_t index = find_kept(report->analysis);
 
-    cunei_buffer_append_text(words, "calls of functions that were not demoted");
+    cunei_buffer_append_text(words, "calls of functions that were not sampled");
     if (index != UINT32_MAX) {
-        cunei_buffer_append_text(words, ", as ");
+        cunei_buffer_append_text(words, ", such as ");
         cunei_report_name(report, index, words);
     }
     cunei_buffer_append_text(
         words, ": coroutines, asynchronous generators, regions, and functions whose "
-               "arguments or results are recorded cannot be, and a program of a few "
-               "milliseconds is over before any function is");
+               "arguments or results are recorded are never sampled, and a program of "
+               "a few milliseconds ends before any function is");
 }
 
-/* That the budget was not kept, and why. */
+/* That recording took more than the budget, and why. */
 static void put_excess(const struct cunei_report *report, struct cunei_buffer *words)
 {
     static const char *const names[] = {
-        [CUNEI_COST_DEMOTED] = "calls up to when their functions were demoted, and in "
-                               "bursts",
-        [CUNEI_COST_RAISED] = "exceptions, which CPython tells of in all functions or "
-                              "in none",
-        [CUNEI_COST_SIGHTS] = "functions when they were seen first",
+        [CUNEI_COST_DEMOTED] = "calls before their functions were sampled, and in "
+                               "samples",
+        [CUNEI_COST_RAISED] = "exceptions, which CPython reports for all functions "
+                              "or for none",
+        [CUNEI_COST_SIGHTS] = "the first call of each function",
     };
     const struct cunei_analysis *analysis = report->analysis;
     unsigned most = 0;
@@ -140,8 +140,7 @@ static void put_excess(const struct cunei_report *report, struct cunei_buffer *w
         most = analysis->costs[i] > analysis->costs[most] ? i : most;
     cunei_buffer_format(
         words,
-        ". It was not kept: ≈ %.0f %% of the CPU time went into "
-        "recording, above all into ",
+        ". Recording took more than that: ≈ %.0f %% of the CPU time, mostly for ",
         fmin(100, 100 * (double)analysis->cost_ns / analysis->overhead.cpu_ns));
     if (most == CUNEI_COST_KEPT)
         put_kept(report, words);
@@ -177,22 +176,24 @@ int cunei_report_print_estimates(const struct cunei_report *report)
     cunei_buffer_format(&words, "%g %%; ", (double)budget / 1e4);
     bool is_more = is_exceeded(analysis, budget);
     if (demoted == 0)
-        cunei_buffer_append_text(&words, is_more
-                                             ? "nothing was demoted, all of it is exact"
-                                             : "nothing had to be demoted, all of it "
-                                               "is exact");
+        cunei_buffer_append_text(&words,
+                                 is_more ? "no function was sampled, all numbers are "
+                                           "exact"
+                                         : "no function had to be sampled, all "
+                                           "numbers are exact");
     else {
         cunei_format_several(&words, demoted, "function");
         cunei_buffer_append_text(&words, demoted == 1 ? " was" : " were");
-        cunei_buffer_append_text(&words, " demoted, and estimated (~) from ");
-        cunei_format_several(&words, analysis->bursts, "burst");
+        cunei_buffer_append_text(&words, " sampled, and estimated (~) from ");
+        cunei_format_several(&words, analysis->bursts, "sample");
         cunei_buffer_append_text(&words, ": ");
         put_functions(report, demoted, &words);
-        cunei_buffer_append_text(&words, ". All else is exact");
+        cunei_buffer_append_text(&words, ". All other numbers are exact");
         if (analysis->exceptions.count > 1)
             cunei_buffer_append_text(
-                &words, ", but for exceptions: those of demoted functions are recorded "
-                        "in bursts, or where they come into others");
+                &words,
+                ", except those of exceptions: in sampled functions they are "
+                "recorded only in samples, or where they reach other functions");
     }
     if (is_more)
         put_excess(report, &words);

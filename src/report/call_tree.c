@@ -243,7 +243,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     if (count > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     else if (has_shown_call(report))
-        (void)fprintf(report->out, "No function took %g %% of the wall time.\n",
+        (void)fprintf(report->out, "No function took %g %% of the wall time or more.\n",
                       100 * report->options->min_share);
     else
         cunei_report_print_absence(report);
@@ -262,15 +262,15 @@ static int print_notes(const struct cunei_report *report)
 
     if (options->min_share > 0) {
         cunei_buffer_format(&words,
-                            "what took less than %g %% of the wall time; "
-                            "--min-percent 0 shows it",
+                            "entries below %g %% of the wall time; "
+                            "--min-percent 0 shows them",
                             100 * options->min_share);
-        rc = cunei_note_print(report, "left out", CUNEI_INK_DIM, &words);
+        rc = cunei_note_print(report, "hidden", CUNEI_INK_DIM, &words);
     }
     if (rc == 0 && report->analysis->tree->folded > 0) {
         cunei_buffer_append_text(&words,
-                                 "more branches than are kept; their time counts "
-                                 "to their last common caller");
+                                 "the tree has too many branches; the time of the rest "
+                                 "is added to the callers that are shown");
         rc = cunei_note_print(report, "folded", CUNEI_INK_BAD, &words);
     }
     return rc;
@@ -324,7 +324,7 @@ static bool has_rows(const struct cunei_analysis *analysis)
 const struct cunei_report_section cunei_report_section_tree = {
     .name = "tree",
     .letter = 't',
-    .help = "show the call tree with inclusive times",
+    .help = "show the call tree with total times",
     .needs = CUNEI_REPORT_NEEDS_TREE,
     .has_rows = has_rows,
     .print = print,

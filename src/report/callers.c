@@ -153,9 +153,8 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     if (itself)
         cunei_buffer_append_text(name, "itself");
     else if (!is_named)
-        cunei_buffer_append_text(name, edge->caller == OTHERS
-                                           ? "others, seen in no burst"
-                                           : "nothing recorded");
+        cunei_buffer_append_text(name, edge->caller == OTHERS ? "others, in no sample"
+                                                              : "no recorded function");
     else
         cunei_report_name(report, caller, name);
     struct cunei_buffer *place = cunei_table_cell(table, CUNEI_INK_DIM);
@@ -235,7 +234,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 const struct cunei_report_section cunei_report_section_callers = {
     .name = "callers",
     .value = "NAME",
-    .help = "show who called a function: its name, a glob of it,\nor a pattern",
+    .help = "show the callers of a function: its name, a glob of it,\n"
+            "or a pattern",
     .needs = CUNEI_REPORT_NEEDS_EDGES,
     .has_rows = has_rows,
     .print = print,

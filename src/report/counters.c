@@ -24,7 +24,7 @@ static const struct cunei_column columns[] = {
     {.head = "≈p50", .rank = 4},
     {.head = "≈p99", .rank = 5},
     {.head = "max", .rank = 1},
-    {.head = "no number", .rank = 6},
+    {.head = "NaN", .rank = 6},
     {.head = "over time", .rank = 3, .min = COURSE_WIDTH},
     {.head = "counter", .min = 16},
 };
@@ -240,7 +240,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_counters = {
     .name = "counters",
-    .help = "show its counters: sums, spread, over time",
+    .help = "show the program's counters: sums, distribution, over\n"
+            "time",
     .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
     .has_rows = has_rows,
     .print = print,

@@ -22,7 +22,7 @@ static const struct cunei_column columns[] = {
     {.head = "in", .rank = 2, .min = 12},
     {.head = "at", .rank = 1, .min = 14, .is_path = true},
     {.head = "frames", .rank = 6},
-    {.head = "taken", .rank = 4},
+    {.head = "caught", .rank = 4},
     {.head = "by", .rank = 3, .min = 12},
     {.head = "", .rank = 5, .min = 14, .is_path = true},
 };
@@ -99,7 +99,7 @@ static void add_handler(const struct cunei_report *report, struct cunei_table *t
     if (handler->slot > 0)
         cunei_report_name(report, handler->slot - 1, name);
     else
-        cunei_buffer_append_text(name, "no Python code");
+        cunei_buffer_append_text(name, "unrecorded code");
     put_line(report, cunei_table_cell(table, CUNEI_INK_DIM), handler->slot,
              handler->line);
 }
@@ -182,7 +182,7 @@ static void add_rows(const struct cunei_report *report, struct cunei_table *tabl
         return;
     if (end > first)
         add_blank(table);
-    add_words(table, rest > 0 ? rest : 0, rest > 0 ? "nobody" : "");
+    add_words(table, rest > 0 ? rest : 0, rest > 0 ? "not caught" : "");
 }
 
 /* In the order of how often they were raised. */
@@ -240,8 +240,9 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
         if (shown > 0)
             rc = cunei_table_print(&table, &report->options->style, report->out);
         else if (report->analysis->raised > 0)
-            (void)fputs("Exceptions left functions, but which ones was not told.\n",
-                        report->out);
+            (void)fputs(
+                "Calls ended with exceptions, but their types were not recorded.\n",
+                report->out);
         else
             (void)fputs("No exception was raised while recording.\n", report->out);
     }
@@ -291,12 +292,12 @@ static int print_notes(const struct cunei_report *report)
         return 0;
     if (blind)
         cunei_buffer_append_text(
-            &words, "exceptions: --instrumenter profile does not tell of them");
+            &words, "exceptions: --instrumenter profile does not report them");
     else
         cunei_buffer_append_text(
-            &words, "exceptions that were raised and taken within one function: "
-                    "CPython tells of them from 3.12 on");
-    return cunei_note_print(report, "not seen", CUNEI_INK_WARM, &words);
+            &words, "exceptions that were raised and caught in one function: CPython "
+                    "reports them from 3.12 on");
+    return cunei_note_print(report, "unrecorded", CUNEI_INK_WARM, &words);
 }
 
 static void put_function(struct cunei_json *json, const struct cunei_analysis *analysis,
@@ -367,7 +368,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_exceptions = {
     .name = "exceptions",
-    .help = "show exceptions: where raised, how often, who took\nthem",
+    .help = "show exceptions: where they were raised and caught, how\n"
+            "often",
     .has_rows = has_rows,
     .print = print,
     .print_notes = print_notes,

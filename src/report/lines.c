@@ -208,19 +208,18 @@ static int note_state(const struct cunei_report *report,
                       SIZE_MAX);
     const char *file = place.data ? place.data : "its file";
     if (state == STATE_CHANGED)
-        cunei_buffer_format(&words,
-                            "%s is not what it was when this was recorded: the text "
-                            "beside the numbers may be of other lines",
-                            file);
+        cunei_buffer_format(
+            &words,
+            "%s has changed since the recording: the source text may not "
+            "match the numbers",
+            file);
     else if (state == STATE_UNKNOWN)
-        cunei_buffer_format(&words,
-                            "whether %s is what it was when this was recorded is not "
-                            "known",
-                            file);
+        cunei_buffer_format(
+            &words, "it is not known whether %s has changed since the recording", file);
     else
-        cunei_buffer_format(&words, "%s %s: numbers without their text", file,
-                            function->file[0] == '<' ? "is no file"
-                                                     : "cannot be found");
+        cunei_buffer_format(&words, "%s %s, so its source text is not shown", file,
+                            function->file[0] == '<' ? "is not a file"
+                                                     : "was not found");
     cunei_buffer_fini(&place);
     return cunei_note_print(report, "source", CUNEI_INK_BAD, &words);
 }
@@ -238,9 +237,10 @@ static int note_search(const struct cunei_report *report,
     if (!is_searched)
         return 0;
     cunei_buffer_append_text(
-        &words, "CPython 3.12 and 3.13.0 to 3.13.2 are slow to tell the lines of a "
-                "function that is longer than 127 (gh-127953): here they were told by "
-                "its instructions, and a line of it takes some 0.2 µs more");
+        &words,
+        "line events of CPython 3.12 and 3.13.0 to 3.13.2 are slow for functions "
+        "of more than 127 lines (gh-127953); cunei used instruction events "
+        "instead, which add about 0.2 µs to each line");
     return cunei_note_print(report, "long", CUNEI_INK_WARM, &words);
 }
 
@@ -439,8 +439,8 @@ const struct cunei_report_section cunei_report_section_lines = {
     .value = "NAME",
     .is_repeatable = true,
     .is_recording = true,
-    .help = "show the source of a function with what each line\n"
-            "took, where that was recorded (record --lines);\n"
+    .help = "show the source of a function with the time of each\n"
+            "line, if they were recorded (record --lines);\n"
             "repeatable",
     .needs = CUNEI_REPORT_NEEDS_LINES,
     .has_rows = has_rows,

@@ -12,96 +12,137 @@
 #include "text/format.h"
 #include "text/width.h"
 
+/* Why a process stopped writing; NULL: it did not. */
+static const char *stop_reason(const struct cunei_process *process)
+{
+    if (!process->full)
+        return NULL;
+    if (process->stop_errno == 0)
+        return "the limit of --max-size was reached";
+    if (process->stop_errno == ENOSPC)
+        return "the file system has less than 1 GiB or 5 % free";
+    if (process->stop_errno == EFBIG)
+        return "a file reached the limit of 'ulimit -f'";
+    return strerror((int)(process->stop_errno & 0xff));
+}
+
 static const char *loss_reason(const struct cunei_process *process)
 {
-    if (process->full && process->stop_errno == 0)
-        return "the limit of --max-size was reached";
-    if (process->full && process->stop_errno == ENOSPC)
-        return "the file system has less than 1 GiB or 5 % free";
-    if (process->full && process->stop_errno == EFBIG)
-        return "a file reached the size that 'ulimit -f' allows";
     if (process->full)
-        return strerror((int)(process->stop_errno & 0xff));
+        return stop_reason(process);
     if (process->lost_no_stream > 0)
-        return "no stream could be made for a thread: no memory, no space or no rights";
+        return "a thread got no stream: no memory, no disk space or no permission";
     if (process->lost_no_function > 0)
-        return "no room for more functions, or for more names of regions and counters";
+        return "there are too many functions, or names of regions and counters";
     return NULL;
 }
 
-static int note_losses(const struct cunei_report *report)
+/* That of the first process that has one, or NULL. */
+static const char *find_reason(const struct cunei_analysis *analysis,
+                               const char *(*reason_of)(const struct cunei_process *))
+{
+    const char *reason = NULL;
+
+    for (size_t i = 0; !reason && i < analysis->process_count; i++)
+        reason = reason_of(&analysis->processes[i].process->description);
+    return reason;
+}
+
+static int note_lost(const struct cunei_report *report)
+{
+    const char *reason = find_reason(report->analysis, loss_reason);
+    struct cunei_buffer words = {0};
+
+    if (report->analysis->lost == 0)
+        return 0;
+    cunei_format_several(&words, report->analysis->lost, "event");
+    cunei_buffer_format(&words, " not recorded%s%s", reason ? ": " : "",
+                        reason ? reason : "");
+    return cunei_note_print(report, "lost", CUNEI_INK_BAD, &words);
+}
+
+static int note_missing(const struct cunei_report *report)
+{
+    const char *reason = find_reason(report->analysis, stop_reason);
+    struct cunei_buffer words = {0};
+
+    if (report->analysis->missing_packets == 0)
+        return 0;
+    cunei_format_several(&words, report->analysis->missing_packets, "packet");
+    if (reason)
+        cunei_buffer_format(&words, " dropped: %s", reason);
+    else
+        cunei_buffer_append_text(&words, " missing in the stream files");
+    return cunei_note_print(report, reason ? "dropped" : "missing", CUNEI_INK_BAD,
+                            &words);
+}
+
+static int note_damages(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
     struct cunei_buffer words = {0};
     int rc = 0;
 
-    if (analysis->lost > 0) {
-        const char *reason = NULL;
-        for (size_t i = 0; !reason && i < analysis->process_count; i++)
-            reason = loss_reason(&analysis->processes[i].process->description);
-        cunei_format_several(&words, analysis->lost, "event");
-        cunei_buffer_format(&words, " not recorded%s%s", reason ? ": " : "",
-                            reason ? reason : "");
-        rc = cunei_note_print(report, "lost", CUNEI_INK_BAD, &words);
-    }
-    if (rc == 0 && analysis->missing_packets > 0) {
-        cunei_format_several(&words, analysis->missing_packets, "packet");
-        cunei_buffer_append_text(&words, " not in the stream files");
-        rc = cunei_note_print(report, "missing", CUNEI_INK_BAD, &words);
-    }
     for (size_t i = 0;
          rc == 0 && i < analysis->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX; i++) {
         cunei_format_text(&words, analysis->damages[i].text, SIZE_MAX);
         rc = cunei_note_print(report, "damaged", CUNEI_INK_BAD, &words);
     }
-    if (rc == 0 && analysis->orphans + analysis->unclosed + analysis->appeared > 0) {
-        uint64_t ends = analysis->orphans + analysis->appeared;
-        if (ends > 0) {
-            cunei_format_several(&words, ends, "end");
-            cunei_buffer_format(&words, " of calls without a beginning%s",
-                                analysis->unclosed > 0 ? ", " : "");
-        }
-        if (analysis->unclosed > 0) {
-            cunei_format_several(&words, analysis->unclosed, "beginning");
-            cunei_buffer_append_text(&words, " without an end");
-        }
-        rc = cunei_note_print(report, "unmatched", CUNEI_INK_BAD, &words);
-    }
     return rc;
 }
 
-/* One sentence each, however many processes it is about. */
+static int note_unmatched(const struct cunei_report *report)
+{
+    uint64_t calls = report->analysis->unclosed;
+    uint64_t returns = report->analysis->orphans + report->analysis->appeared;
+    struct cunei_buffer words = {0};
+
+    if (calls + returns == 0)
+        return 0;
+    if (returns > 0) {
+        cunei_format_several(&words, returns, "return");
+        cunei_buffer_format(&words, " without a call%s", calls > 0 ? ", " : "");
+    }
+    if (calls > 0) {
+        cunei_format_several(&words, calls, "call");
+        cunei_buffer_append_text(&words, " without a return");
+    }
+    return cunei_note_print(report, "unmatched", CUNEI_INK_BAD, &words);
+}
+
+/* Each note counts the processes that it is about. */
 static int note_processes(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
     const struct cunei_report_options *options = report->options;
     uint64_t killed = 0, interpreters = 0;
-    struct cunei_lost_hooks taken = {0};
+    struct cunei_lost_hooks lost = {0};
     struct cunei_buffer words = {0};
     int rc = 0;
 
     for (size_t i = 0; i < analysis->process_count; i++) {
         killed += analysis->processes[i].process->state == CUNEI_TRACE_KILLED;
         interpreters += analysis->processes[i].process->description.interpreters;
-        cunei_lost_hooks_add(&taken, &analysis->processes[i].process->description);
+        cunei_lost_hooks_add(&lost, &analysis->processes[i].process->description);
     }
     if (killed > 0 && analysis->process_count > 1) {
         cunei_format_several(&words, killed, "process");
         cunei_buffer_append_text(&words, killed == 1 ? " was" : " were");
-        cunei_buffer_append_text(
-            &words, " killed; what was recorded up to that moment is here");
+        cunei_buffer_append_text(&words,
+                                 " killed; the events recorded before are shown");
         rc = cunei_note_print(report, "killed", CUNEI_INK_BAD, &words);
     }
     if (rc == 0 && interpreters > 0) {
         cunei_format_several(&words, interpreters, "subinterpreter");
         cunei_buffer_append_text(&words, interpreters == 1 ? " was" : " were");
-        cunei_buffer_append_text(&words, " not recorded: only main interpreters are");
-        rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
+        cunei_buffer_append_text(&words,
+                                 " not recorded: cunei records main interpreters only");
+        rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
     }
-    if (rc == 0 && cunei_lost_hooks_format(&taken, &words))
-        rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
-    if (rc == 0 && cunei_lost_hooks_format_unheard(&taken, &words))
-        rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
+    if (rc == 0 && cunei_lost_hooks_format(&lost, &words))
+        rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
+    if (rc == 0 && cunei_lost_hooks_format_decorated(&lost, &words))
+        rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
     if (rc == 0 && options->refused > 0) {
         cunei_format_several(&words, options->refused, "process");
         cunei_buffer_append_text(&words, " could not be recorded");
@@ -109,12 +150,12 @@ static int note_processes(const struct cunei_report *report)
             cunei_buffer_append_text(&words, ": ");
             cunei_refusal_reason_format(options->refused_errno, &words);
         }
-        rc = cunei_note_print(report, "not seen", CUNEI_INK_BAD, &words);
+        rc = cunei_note_print(report, "unrecorded", CUNEI_INK_BAD, &words);
     }
     return rc;
 }
 
-/* What the program has done wrong with what it says itself, which harmed nothing. */
+/* Wrong calls of cunei's functions by the program; they had no other effect. */
 static int note_misuse(const struct cunei_report *report)
 {
     uint64_t count = report->analysis->misused;
@@ -124,15 +165,20 @@ static int note_misuse(const struct cunei_report *report)
         return 0;
     cunei_format_several(&words, count, "call");
     cunei_buffer_format(&words,
-                        " of cunei's functions made no sense, as a region_end without "
-                        "its region_begin; --marks tells which");
+                        " of cunei's functions made no sense, for example region_end "
+                        "without region_begin; --marks lists them");
     return cunei_note_print(report, "misused", CUNEI_INK_BAD, &words);
 }
 
 int cunei_report_print_losses(const struct cunei_report *report)
 {
-    int rc = note_losses(report);
+    static int (*const notes[])(const struct cunei_report *report) = {
+        note_lost,      note_missing,   note_damages,
+        note_unmatched, note_processes, note_misuse,
+    };
+    int rc = 0;
 
-    rc = rc < 0 ? rc : note_processes(report);
-    return rc < 0 ? rc : note_misuse(report);
+    for (size_t i = 0; rc == 0 && i < sizeof(notes) / sizeof(notes[0]); i++)
+        rc = notes[i](report);
+    return rc;
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads whose calls were not told to the end, since the program took away what told
- * of them; and decorated functions that were not told of at all.
+ * Threads that were not recorded to the end, because the program removed or replaced
+ * cunei's hook; and decorated functions that were not recorded at all.
  *
- *     struct cunei_lost_hooks taken = {0};
- *     cunei_lost_hooks_add(&taken, process);            each of them
- *     if (cunei_lost_hooks_format(&taken, &words)) …    "2 threads were not recorded …"
- *     if (cunei_lost_hooks_format_unheard(…)) …         "decorated functions were not
- * …"
+ *     struct cunei_lost_hooks lost = {0};
+ *     cunei_lost_hooks_add(&lost, process);            for each process
+ *     if (cunei_lost_hooks_format(&lost, &words)) …    "2 threads were not recorded …"
+ *     if (cunei_lost_hooks_format_decorated(…)) …      "decorated functions were …"
  */
 #ifndef CUNEI_REPORT_LOST_HOOKS_H
 #define CUNEI_REPORT_LOST_HOOKS_H
@@ -19,19 +18,19 @@
 #include "wire/process.h"
 
 struct cunei_lost_hooks {
-    uint64_t by_hook;      /* where a hook of each thread told of calls */
-    uint64_t by_evaluator; /* where an evaluator of frames did */
-    uint64_t unheard;   /* processes whose decorated functions were not heard of … */
-    int unheard_reason; /* … and why the first's were not */
+    uint64_t by_hook;      /* threads recorded by a hook of their own … */
+    uint64_t by_evaluator; /* … or by a frame evaluator */
+    uint64_t decorated; /* processes whose decorated functions were not recorded … */
+    int decorated_reason; /* … and the reason of the first */
 };
 
-void cunei_lost_hooks_add(struct cunei_lost_hooks *taken,
+void cunei_lost_hooks_add(struct cunei_lost_hooks *lost,
                           const struct cunei_process *process);
 
-/* Append a sentence without its end; false: there were none. */
-bool cunei_lost_hooks_format(const struct cunei_lost_hooks *taken,
+/* Append a sentence without its full stop; false: nothing was lost. */
+bool cunei_lost_hooks_format(const struct cunei_lost_hooks *lost,
                              struct cunei_buffer *out);
-bool cunei_lost_hooks_format_unheard(const struct cunei_lost_hooks *taken,
-                                     struct cunei_buffer *out);
+bool cunei_lost_hooks_format_decorated(const struct cunei_lost_hooks *lost,
+                                       struct cunei_buffer *out);
 
 #endif

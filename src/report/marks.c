@@ -140,7 +140,7 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_marks = {
     .name = "marks",
-    .help = "show its marks, and its metadata",
+    .help = "show the program's marks and metadata",
     .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
     .has_rows = has_rows,
     .print = print,

@@ -107,10 +107,10 @@ static int note_raised(const struct cunei_report *report)
         named[count++] = function;
     }
     cunei_note_begin(&note, report, "raised", CUNEI_INK_DIM);
-    cunei_buffer_format(&words, "exceptions left functions %s",
-                        has_raised_more(analysis) ? "≥ " : "");
-    cunei_format_several(&words, analysis->raised, "time");
-    cunei_buffer_append_text(&words, ":");
+    if (has_raised_more(analysis))
+        cunei_buffer_append_text(&words, "≥ ");
+    cunei_format_several(&words, analysis->raised, "call");
+    cunei_buffer_append_text(&words, " ended with an exception:");
     cunei_note_sentence(&note, &words);
     for (unsigned i = 0; i < count; i++) {
         format_raiser(report, named, count, i, &words);
@@ -123,9 +123,8 @@ static int note_raised(const struct cunei_report *report)
     if (function != UINT32_MAX && next_raiser(analysis, function) != UINT32_MAX)
         cunei_paragraph_put(&note, ", ", CUNEI_INK_PLAIN, "…");
     if (is_about_generators(analysis)) {
-        cunei_paragraph_put(&note, "; ", CUNEI_INK_PLAIN, "most of them generators,");
-        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "which end so when they are");
-        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "closed");
+        cunei_paragraph_put(&note, "; ", CUNEI_INK_PLAIN, "most of them are");
+        cunei_paragraph_put(&note, " ", CUNEI_INK_PLAIN, "generators that were closed");
     }
     cunei_buffer_fini(&words);
     return cunei_paragraph_print(&note, report->out);
@@ -173,8 +172,8 @@ static int note_open(const struct cunei_report *report)
         }
     }
     if (count > shown)
-        (void)fprintf(report->out, "%*s… and in %u more threads\n", CUNEI_NOTE_INDENT,
-                      "", count - shown);
+        (void)fprintf(report->out, "%*s… and %u more threads\n", CUNEI_NOTE_INDENT, "",
+                      count - shown);
     return rc;
 }
 
@@ -190,16 +189,16 @@ static int note_pauses(const struct cunei_report *report)
 
     if (analysis->pauses == 0)
         return 0;
-    cunei_buffer_append_text(&words,
-                             "the program switched the recording of calls off ");
+    cunei_buffer_append_text(&words, "the program switched recording of calls off ");
     cunei_format_several(&words, analysis->pauses, "time");
     if (analysis->paused_ns > 0) {
         cunei_buffer_append_text(&words, ", for ");
         cunei_format_duration(&words, analysis->paused_ns);
     }
     if (analysis->ends_paused)
-        cunei_buffer_append_text(
-            &words, analysis->pauses > 1 ? ", the last time for good" : ", for good");
+        cunei_buffer_append_text(&words, analysis->pauses > 1
+                                             ? ", the last time until the end"
+                                             : ", until the end");
     return cunei_note_print(report, "paused", CUNEI_INK_WARM, &words);
 }
 
@@ -224,8 +223,8 @@ static int note_filter(const struct cunei_report *report)
         cunei_buffer_format(&words, " and %zu more",
                             told->pattern_count - PATTERNS_SHOWN);
     cunei_buffer_append_text(&words,
-                             "; time of what was left out is its nearest recorded "
-                             "caller's own");
+                             "; the time of excluded functions counts as self time of "
+                             "their caller");
     return cunei_note_print(report, "filter", CUNEI_INK_WARM, &words);
 }
 
@@ -244,7 +243,7 @@ static int note_collections(const struct cunei_report *report)
     cunei_format_duration(&words, all->pause);
     cunei_buffer_append_text(&words, ", at most ");
     cunei_format_duration(&words, all->pause_max);
-    cunei_buffer_append_text(&words, " at a time, and freed ");
+    cunei_buffer_append_text(&words, " each, and freed ");
     cunei_format_several(&words, all->collected, "object");
     if (all->uncollectable > 0) {
         cunei_buffer_append_text(&words, "; ");

@@ -378,7 +378,7 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_processes = {
     .name = "processes",
-    .help = "show the tree of processes: who started whom, times,\nhow they ended",
+    .help = "show the process tree: times, events, how each process\nended",
     .has_rows = has_rows,
     .print = print,
     .print_json = print_json,

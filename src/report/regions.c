@@ -428,8 +428,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_regions = {
     .name = "regions",
-    .help = "show the program's own regions: how often, how long,\n"
-            "by the values of their parameters",
+    .help = "show the program's regions: how often, how long, by the\n"
+            "values of their parameters",
     .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
     .needs_json = CUNEI_REPORT_NEEDS_TREE, /* for the functions in each region */
     .has_rows = has_rows,

@@ -26,12 +26,12 @@ static void put_how(struct cunei_replay_line *replay,
     if (step->is_raised)
         cunei_replay_line_word(replay, CUNEI_INK_BAD, " ! raised");
     if (cunei_replay_line_is_unrecorded(step))
-        cunei_replay_line_word(replay, CUNEI_INK_DIM, " ended unrecorded");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " end not recorded");
     else if (step->kind == CUNEI_WALK_MISSED)
-        cunei_replay_line_word(replay, CUNEI_INK_BAD, " its end is missing");
+        cunei_replay_line_word(replay, CUNEI_INK_BAD, " end is missing");
     if (step->kind == CUNEI_WALK_OPEN)
         cunei_replay_line_word(replay, CUNEI_INK_WARM,
-                               replay->is_cut       ? " … goes on"
+                               replay->is_cut       ? " … continues"
                                : step->is_suspended ? " still suspended"
                                                     : " still open");
 }
@@ -149,7 +149,7 @@ static int print_step(struct cunei_replay_line *replay,
                    ? 0
                    : cunei_replay_line_open(replay, step, step->depth - 1);
     case CUNEI_WALK_ORPHAN:
-        return put_note(replay, step, " is left, but was never entered");
+        return put_note(replay, step, " returned, but its call is missing");
     case CUNEI_WALK_LOST:
         return put_note(replay, step, "… events were lost here");
     case CUNEI_WALK_SWITCH:

@@ -62,13 +62,14 @@ static int print_exception(struct cunei_replay_line *replay,
         return cunei_replay_line_end(replay);
     }
     if (event->handler == 0 && event->handler_line == CUNEI_EXCEPTION_UNHANDLED)
-        cunei_replay_line_word(replay, CUNEI_INK_DIM, " taken by nobody");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " not caught");
     else if (event->handler == 0)
-        cunei_replay_line_word(replay, CUNEI_INK_DIM, " leaves Python code");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM,
+                               " caught by unrecorded code");
     else {
         cunei_replay_line_word(replay, CUNEI_INK_DIM,
-                               phase == CUNEI_PHASE_LEAVE ? " taken by "
-                                                          : " let go by ");
+                               phase == CUNEI_PHASE_LEAVE ? " caught by "
+                                                          : " re-raised by ");
         cunei_replay_line_name(replay, event->handler, CUNEI_INK_PLAIN);
         cunei_replay_line_place(replay, event->handler, event->handler_line);
     }
@@ -104,7 +105,7 @@ static int print_name(struct cunei_replay_line *replay,
     int rc = begin(replay, step);
     if (rc != 0)
         return rc;
-    cunei_replay_line_word(replay, CUNEI_INK_DIM, "the thread is called ");
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, "the thread is named ");
     put_copy(replay, CUNEI_INK_STRONG, event->name, event->length);
     return cunei_replay_line_end(replay);
 }
@@ -119,7 +120,7 @@ static int print_gap(struct cunei_replay_line *replay,
         return rc;
     cunei_replay_line_word(replay, CUNEI_INK_DIM,
                            begins ? "recording of calls is switched off"
-                                  : "recording of calls is on again");
+                                  : "recording of calls is switched on");
     return cunei_replay_line_end(replay);
 }
 
@@ -189,7 +190,7 @@ static int print_counter(struct cunei_replay_line *replay,
     cunei_user_event_format_number(
         event->total, event->kind & CUNEI_COUNTER_TOTAL_DOUBLE, false, &words);
     if (!is_set) {
-        cunei_buffer_append_text(&words, ", by ");
+        cunei_buffer_append_text(&words, ", changed by ");
         cunei_user_event_format_number(
             event->value, event->kind & CUNEI_COUNTER_VALUE_DOUBLE, false, &words);
     }

@@ -234,7 +234,7 @@ static int open_line(struct cunei_replay_line *replay,
     cunei_replay_line_word(replay, CUNEI_INK_PLAIN, " {");
     cunei_replay_line_place(replay, frame->function, 0);
     if (!frame->is_known)
-        cunei_replay_line_word(replay, CUNEI_INK_DIM, "  was open already");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, "  was already running");
     return cunei_replay_line_end(replay);
 }
 

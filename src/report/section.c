@@ -116,11 +116,10 @@ void cunei_report_print_absence(const struct cunei_report *report)
     const struct cunei_analysis *analysis = report->analysis;
 
     if (analysis->functions.count > 0)
-        (void)fputs("No function that these patterns let through was called.\n",
-                    report->out);
+        (void)fputs("No recorded function matches the patterns.\n", report->out);
     else
         (void)fputs(cunei_report_is_without_calls(analysis)
-                        ? "No call was recorded, as --instrumenter none asks for.\n"
+                        ? "No call was recorded: --instrumenter none records none.\n"
                         : "No call was recorded.\n",
                     report->out);
 }

@@ -113,7 +113,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     if (count > 0)
         rc = cunei_table_print(&table, &report->options->style, report->out);
     else
-        (void)fputs("No stream of tokens was recorded.\n", report->out);
+        (void)fputs("No token stream was recorded.\n", report->out);
     cunei_table_fini(&table);
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
@@ -164,7 +164,7 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_tokens = {
     .name = "tokens",
-    .help = "show its streams of tokens: time to the first,\n"
+    .help = "show the program's token streams: time to the first,\n"
             "tokens/s, time between two",
     .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
     .has_rows = has_rows,

@@ -258,7 +258,7 @@ static void say_taken(const struct cunei_trace *trace)
     if (cunei_lost_hooks_format(&taken, &text))
         cunei_cmd_note("%s; another --instrumenter may hear of it", text.data);
     cunei_buffer_clear(&text);
-    if (cunei_lost_hooks_format_unheard(&taken, &text))
+    if (cunei_lost_hooks_format_decorated(&taken, &text))
         cunei_cmd_note("%s", text.data);
     cunei_buffer_fini(&text);
 }

@@ -202,8 +202,8 @@ def test_run_keeps_the_trace_of_a_process_that_still_records(cunei, tmp_path):
         (kept,) = tmp_path.glob("cunei-*")
         child = int(result.stdout)
         assert result.stderr.endswith(
-            f"cunei: process {child} still records, so the trace stays in '{kept}'; "
-            "remove it when it is done\n"
+            f"cunei: process {child} is still recording, so the trace stays in "
+            f"'{kept}'; remove it when the process has ended\n"
         )
         info = json.loads(cunei("info", "--json", kept).stdout)
         states = {process["pid"]: process["state"] for process in info["processes"]}

@@ -138,7 +138,7 @@ def test_one_in_another_of_its_name_counts_once(facts):
 def test_what_was_called_wrongly_is_noted_in_every_view(told):
     for view in ([], ["--regions"], ["--marks"]):
         words = " ".join(told("report", "trace", *view).stdout.split())
-        assert "misused 1 call of cunei's functions made no sense, as a" in words
+        assert "misused 1 call of cunei's functions made no sense, for" in words
 
 
 ODD = """\
@@ -369,7 +369,7 @@ def test_tokens_are_timed_by_stream(facts):
     "view, words",
     [
         ("--regions", ["load", "size=0", "path=/a", "tagged", "≈p99"]),
-        ("--counters", ["hits", "5 050", "▁", "no number"]),
+        ("--counters", ["hits", "5 050", "▁", "NaN"]),
         ("--marks", ["there", "yes", "nothing", "model", "tiny"]),
         ("--tokens", ["decode", "prefill", "tokens/s"]),
         ("--tree", ["load", "(region)"]),
@@ -411,7 +411,7 @@ def test_views_that_have_nothing_to_show_say_so(cunei):
         ("--regions", "No region was recorded."),
         ("--counters", "No counter was recorded."),
         ("--marks", "No mark was recorded."),
-        ("--tokens", "No stream of tokens was recorded."),
+        ("--tokens", "No token stream was recorded."),
     ]:
         assert words in cunei("report", "trace", view).stdout
     assert "--regions" not in cunei("report", "trace").stdout

@@ -43,7 +43,7 @@ def test_the_report_marks_estimates_and_says_how_wide_they_are(cunei):
     row = next(line for line in text.splitlines() if " tiny " in line)
     assert row.count("~") >= 3
     note = text[text.index("budget ") :]
-    assert "3 %; 1 function was demoted, and estimated (~) from" in note
+    assert "3 %; 1 function was sampled, and estimated (~) from" in note
     assert "tiny calls ±" in note
     assert "unmatched" not in text
     told = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
@@ -78,7 +78,7 @@ def test_what_fits_into_the_budget_is_exact(cunei):
     assert told["functions"]["tiny"]["calls"] == 100
     assert "estimated" not in told["functions"]["tiny"]
     text = cunei("report", "trace").stdout
-    assert "nothing had to be demoted, all of it is exact" in text
+    assert "no function had to be sampled, all numbers are exact" in text
 
 
 def test_without_a_burst_an_estimate_is_as_wide_as_itself(cunei):
@@ -94,8 +94,8 @@ def test_a_budget_that_cannot_be_held_says_so(cunei):
 
     assert "estimated" not in report(cunei)["functions"]["tiny"]
     note = note_of(cunei("report", "trace").stdout)
-    assert "nothing was demoted, all of it is exact. It was not kept: ≈" in note
-    assert "functions that were not demoted, as tiny:" in note
+    assert "no function was sampled, all numbers are exact. Recording took more" in note
+    assert "functions that were not sampled, such as tiny:" in note
 
 
 RAISING = """
@@ -118,11 +118,10 @@ def test_exceptions_that_cost_more_than_the_budget_are_named(cunei):
 
     text = cunei("report", "trace").stdout
     note = note_of(text)
-    assert "All else is exact, but for exceptions:" in note
-    assert "It was not kept: ≈" in note
-    assert "of the CPU time went into recording, above all into exceptions," in note
-    assert "exceptions left functions ≥" in text
-    assert "times: tiny ≥" in text
+    assert "All other numbers are exact, except those of exceptions:" in note
+    assert "Recording took more than that: ≈" in note
+    assert "of the CPU time, mostly for exceptions," in note
+    assert "ended with an exception: tiny ≥" in text
 
 
 def test_exceptions_of_demoted_functions_are_marked(cunei):
@@ -159,9 +158,9 @@ def test_coroutines_that_cost_more_than_the_budget_are_named(cunei):
 
     assert report(cunei)["functions"]["leaf"]["calls"] == 300_000
     note = note_of(cunei("report", "trace").stdout)
-    assert " demoted, and estimated (~) from " in note
-    assert "It was not kept: ≈" in note
-    assert "above all into calls of functions that were not demoted, as leaf:" in note
+    assert " sampled, and estimated (~) from " in note
+    assert "Recording took more than that: ≈" in note
+    assert "mostly for calls of functions that were not sampled, such as leaf:" in note
 
 
 CALLERS = """
@@ -195,7 +194,7 @@ def test_callers_add_up(cunei):
             tiny[key], rel=0.01
         )
     text = cunei("report", "--callers", "tiny", "trace").stdout
-    assert text.count("others, seen in no burst") == 1
+    assert text.count("others, in no sample") == 1
 
 
 def test_demotions_bursts_and_samples_are_events(cunei):

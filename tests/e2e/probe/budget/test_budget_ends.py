@@ -30,7 +30,7 @@ def test_what_was_demoted_before_a_kill_is_not_exact(cunei):
     assert tiny["estimated"] is True
     assert tiny["counted"] is False
     text = cunei("report", "trace").stdout
-    assert "recorded in part only" in note_of(text)
+    assert "partly recorded" in note_of(text)
     row = next(line for line in text.splitlines() if " tiny " in line)
     assert row.count("~") >= 3
 

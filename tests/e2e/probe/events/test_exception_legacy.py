@@ -337,5 +337,5 @@ def test_what_is_raised_and_taken_in_one_frame_is_not_told(cunei):
 
     assert got.rows() == {}
     folder = next(path for path in cunei.folder.iterdir() if path.is_dir())
-    assert "\nnot seen " in cunei("report", folder, "--exceptions").stdout
-    assert "\nnot seen " not in cunei("report", folder).stdout
+    assert "\nunrecorded " in cunei("report", folder, "--exceptions").stdout
+    assert "\nunrecorded " not in cunei("report", folder).stdout

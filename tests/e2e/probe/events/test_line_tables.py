@@ -68,7 +68,7 @@ def test_source_that_has_changed_is_told(cunei):
     cunei.write("app.py", "# new\n" + SHOWN)
     done = cunei("report", "trace", "--lines", "add")
 
-    assert "app.py is not what it was when this was recorded" in done.stdout
+    assert "app.py has changed since the recording" in done.stdout
     assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
 
 

@@ -438,7 +438,7 @@ def test_a_long_function_on_a_python_that_is_slow_to_tell_its_lines(cunei):
     version = cunei.run(cunei.python, "-c", "import sys; print(sys.version_info[:3])")
     is_slow = (3, 12) <= ast.literal_eval(version.stdout) < (3, 13, 3)
     shown = cunei("report", "trace", "--lines", "f", env={"COLUMNS": "200"}).stdout
-    assert ("were told by its instructions" in shown) == is_slow
+    assert ("used instruction events" in shown) == is_slow
 
 
 def test_a_generator_that_is_closed_in_yield_from_begins_the_line_again(cunei):

@@ -473,5 +473,5 @@ def test_replay_is_in_order_where_short_calls_are_left_out(cunei):
 
     replay = cunei("replay", "--min-time", "1ms", "trace").stdout
     times = [float(line.split()[0]) for line in replay.splitlines()[1:]]
-    assert replay.count("was open already") == 2 and "  work  app.py" in replay
+    assert replay.count("was already running") == 2 and "  work  app.py" in replay
     assert times == sorted(times), replay

@@ -110,8 +110,8 @@ end()
     assert (
         "paused the program switched the recording of calls off 3 times, for " in words
     )
-    assert ", the last time for good" in words
-    assert "unmatched" not in words and "not seen" not in words
+    assert ", the last time until the end" in words
+    assert "unmatched" not in words and "unrecorded" not in words
     told = json.loads(cunei("report", "--json", "trace").stdout)
     assert told["pauses"] == 3 and 0 < told["paused_ns"] < told["duration_ns"]
 
@@ -326,7 +326,7 @@ def test_frames_that_end_meanwhile_are_not_open_afterwards(cunei):
     assert indents["back"] == indents["b"] == indents["outer"] < indents["a"], report
     assert troubles(cunei) == (0, 0, 0)
     replay = cunei("replay", "trace").stdout
-    assert "} outer ended unrecorded" in replay and "is missing" not in replay
+    assert "} outer end not recorded" in replay and "is missing" not in replay
     calls = map(json.loads, cunei("replay", "--json", "trace").stdout.splitlines())
     ends = {call["qualname"]: call["end"] for call in calls}
     assert [ends[name] for name in ("outer", "back")] == ["unrecorded", "return"]
@@ -344,9 +344,9 @@ def test_what_no_pause_explains_is_told_all_the_same(cunei):
     file.write_bytes(data)
 
     assert troubles(cunei) == (0, 2, 1)
-    assert "} outer its end is missing" in cunei("replay", "trace").stdout
+    assert "} outer end is missing" in cunei("replay", "trace").stdout
     words = " ".join(cunei("report", "trace").stdout.split())
-    assert "1 end of calls without a beginning, 2 beginnings without an end" in words
+    assert "1 return without a call, 2 calls without a return" in words
     assert "paused the program switched the recording of calls off 1 time" in words
 
 
@@ -374,7 +374,7 @@ for _ in range(2):
 
     assert done.returncode == 0, done.stderr
     assert "1 thread was not recorded to the end" in done.stderr
-    assert "not seen   1 thread was not recorded" in cunei("report", "trace").stdout
+    assert "unrecorded 1 thread was not recorded" in cunei("report", "trace").stdout
     assert "missing in part of 1 thread\n" in cunei("info", "trace").stdout
 
 

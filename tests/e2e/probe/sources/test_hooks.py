@@ -305,7 +305,7 @@ def test_without_one_there_are_no_calls(cunei):
     (process,) = trace.processes
     assert process.count(ctf.ENTER, ctf.RESUME) == {}
     shown = report(cunei)
-    assert "No call was recorded, as --instrumenter none asks for." in shown
+    assert "No call was recorded: --instrumenter none records none." in shown
     assert "instrumenter none" in shown
     assert "1 collection" in shown
 
