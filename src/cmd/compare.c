@@ -155,7 +155,7 @@ static int judge(const struct cunei_comparison *comparison, double limit)
             growth, comparison->chance);
         return EXIT_SUCCESS;
     }
-    cunei_compare_tell_growth(comparison, &where);
+    cunei_compare_format_growth(comparison, &where);
     int status = cunei_cmd_fail(0,
                                 "B takes %.1f %% more time than A (limit: %g %%), "
                                 "most of it in %s",

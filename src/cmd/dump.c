@@ -244,7 +244,7 @@ static int print_events(struct dump *dump, struct cunei_trace_merge *merge)
         good = flush(dump);
     /* What stdout did not take is said where it is flushed, in main. */
     if (good && rc < 0)
-        return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; what is whole was shown",
+        return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; the rest was shown",
                               merge->error.text);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

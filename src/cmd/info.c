@@ -376,7 +376,7 @@ static int show(const struct cunei_trace *trace, const struct values *values)
         (void)fwrite(out.data, 1, out.size, stdout);
     cunei_buffer_fini(&out);
     if (rc < 0)
-        return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; what is whole was counted",
+        return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; the rest was counted",
                               error.text);
     return EXIT_SUCCESS;
 }
@@ -399,8 +399,8 @@ static int run_info(int argc, char **argv)
         return status;
     status = show(&trace, &values);
     if (status == EXIT_SUCCESS && trace.damage_count > 0)
-        status = cunei_cmd_fail(0, "%s; what is whole is shown",
-                                trace.damages[0].error.text);
+        status =
+            cunei_cmd_fail(0, "%s; the rest is shown", trace.damages[0].error.text);
     cunei_trace_close(&trace);
     return status;
 }

@@ -104,8 +104,8 @@ static int run_recover(int argc, char **argv)
         return cunei_cmd_fail_to_open(rc, argv[1], &error);
     status = recover_all(&trace, &values);
     if (status == EXIT_SUCCESS && trace.damage_count > 0)
-        status = cunei_cmd_fail(0, "%s; what is whole is recovered",
-                                trace.damages[0].error.text);
+        status =
+            cunei_cmd_fail(0, "%s; the rest is recovered", trace.damages[0].error.text);
     cunei_trace_close(&trace);
     return status;
 }

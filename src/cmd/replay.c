@@ -87,7 +87,7 @@ static int show(const char *path, struct cunei_replay_options *wanted)
     cunei_trace_close(&trace);
 
     if (rc == -EBADMSG)
-        return cunei_cmd_fail(0, "%s; the intact part is shown", error.text);
+        return cunei_cmd_fail(0, "%s; the rest is shown", error.text);
     if (rc == -ESRCH)
         return cunei_cmd_fail(0,
                               "no such %s in '%s'; list them with 'cunei report %s "

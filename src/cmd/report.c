@@ -98,9 +98,9 @@ static const struct cunei_option row_options[] = {
      .letter = 'p',
      .kind = CUNEI_OPTION_LIST,
      .value = "P",
-     .help = "show one process of several: its pid, its folder in the\n"
-             "trace, its name in multiprocessing, its program, or a\n"
-             "glob of these; repeatable",
+     .help = "show one process of several: its pid, its folder in\n"
+             "the trace, its name in multiprocessing, its program,\n"
+             "or a glob of these; repeatable",
      .offset = offsetof(struct cunei_report_values, processes)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -314,7 +314,7 @@ static int end(const struct text *text, int status)
 {
     if (status != EXIT_SUCCESS || !text->damage.text[0])
         return status;
-    return cunei_cmd_fail(0, "%s; the intact part is shown", text->damage.text);
+    return cunei_cmd_fail(0, "%s; the rest is shown", text->damage.text);
 }
 
 int cunei_report_show(const char *path, const struct cunei_report_options *wanted,

@@ -9,10 +9,10 @@
 #include "report/section.h"
 #include "text/format.h"
 
-/* So many are named, those with most calls first. */
+/* The functions that the note names, those with the most calls first. */
 #define NAMED_MAX 4u
 
-/* "± 3.1 %", never less than what is shown of it; "± 20 times" where it says little. */
+/* "± 3.1 %", never less than 0.1; "± 20 times" for a very wide estimate. */
 static void put_width(struct cunei_buffer *words, double width, uint64_t of)
 {
     double percent = of > 0 ? 100 * width / (double)of : 0;
@@ -51,7 +51,8 @@ static void put_function(const struct cunei_report *report, uint32_t index,
               facts->self_ns);
 }
 
-/* The next one in order of calls, after one with so many; UINT32_MAX: none. */
+/* The sampled function with the most estimated calls after function `after`, or
+ * UINT32_MAX. */
 static uint32_t find_next(const struct cunei_analysis *analysis, uint32_t after)
 {
     uint32_t found = UINT32_MAX;
@@ -74,13 +75,14 @@ static uint64_t budget_of(const struct cunei_analysis *analysis)
     uint64_t budget = 0;
 
     for (size_t i = 0; i < analysis->process_count; i++) {
-        const struct cunei_process *told = &analysis->processes[i].process->description;
-        budget = told->budget > budget ? told->budget : budget;
+        const struct cunei_process *process =
+            &analysis->processes[i].process->description;
+        budget = process->budget > budget ? process->budget : budget;
     }
     return budget;
 }
 
-/* Whether recording cost more than a budget all the same, by the least of estimates. */
+/* Whether recording cost more than the budget, even by the lowest estimate. */
 static bool is_exceeded(const struct cunei_analysis *analysis, uint64_t budget)
 {
     double run_ns = cunei_overhead_run_ns(&analysis->overhead, CUNEI_OVERHEAD_LEAST);
@@ -91,7 +93,7 @@ static bool is_exceeded(const struct cunei_analysis *analysis, uint64_t budget)
            cost_ns > (double)budget / 1e6 * run_ns;
 }
 
-/* The function that was recorded in full and most often. */
+/* The function with the most calls of those that were never sampled. */
 static uint32_t find_kept(const struct cunei_analysis *analysis)
 {
     uint64_t most = 0;
@@ -148,7 +150,7 @@ static void put_excess(const struct cunei_report *report, struct cunei_buffer *w
         cunei_buffer_append_text(words, names[most]);
 }
 
-/* The demoted functions with most calls, and how wide their estimates are. */
+/* The sampled functions with the most calls, and how wide their estimates are. */
 static void put_functions(const struct cunei_report *report, uint64_t demoted,
                           struct cunei_buffer *words)
 {

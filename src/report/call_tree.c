@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The call tree of a report: who called whom in which context, with inclusive times. */
+/* The call tree of a report, with total times. */
 #include "model/call_tree.h"
 
 #include <errno.h>
@@ -14,14 +14,15 @@
 #include "text/json.h"
 #include "text/table.h"
 
-/* The tree with its inclusive times and its children in order. */
+/* The tree with total times, and the children of each node in order. */
 struct branches {
     const struct cunei_report *report;
     const struct cunei_tree *tree;
     uint64_t *totals;   /* owned, as all: by node */
-    bool *shown;        /* it, or something below it, passes the patterns */
+    bool *shown;        /* the node, or one below it, matches the patterns */
     uint32_t *children; /* all nodes but the root, by parent, the costliest first */
-    uint32_t *first;    /* of a node's children in it; the next node's is their end */
+    uint32_t *first; /* by node: where its children begin in `children`; they end where
+                        those of the next begin */
 };
 
 /* For qsort, which takes no context. */
@@ -118,7 +119,7 @@ static const struct cunei_column columns[] = {
     {.head = "", .rank = 4, .min = 14, .is_path = true},
 };
 
-/* A budget had its function demoted: of its calls, those of bursts are here. */
+/* A budget sampled the function: the node has only the calls inside samples. */
 static bool is_node_demoted(const struct branches *branches,
                             const struct cunei_node *node)
 {
@@ -164,7 +165,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
         cunei_report_place(report, node->slot - 1, place);
 }
 
-/* The depth is too great: say that there is more. */
+/* A row for the levels below --depth. */
 static void add_rest(struct cunei_table *table, const struct cunei_buffer *branch)
 {
     for (unsigned i = 0; i < 5; i++)
@@ -191,8 +192,8 @@ static void add_children(const struct branches *branches, struct cunei_table *ta
     uint32_t begin = branches->first[parent], end = branches->first[parent + 1];
     size_t size = branch->size;
 
-    /* They stand in order of their totals: what is worth it comes first, but for what
-     * the patterns leave out. */
+    /* Children are sorted by their totals, so that those below --min-percent come last;
+     * the patterns may hide some before. */
     while (end > begin && !is_worth_it(branches, branches->children[end - 1]))
         end--;
     if (end > begin && options->depth > 0 && level >= options->depth) {

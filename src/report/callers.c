@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who called a function: how often, and how long it took for them. */
+/* The callers of a function: how often each called it, and the time of these calls. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "text/table.h"
 #include "text/width.h"
 
-/* The caller of what no burst has told the caller of. */
+/* The caller of calls outside samples, for a function that a budget sampled. */
 #define OTHERS UINT32_MAX
 
-/* The pairs with a wanted callee, by callee, the costliest first, others last. */
+/* By callee, then the costliest caller first, OTHERS last. */
 static int compare_edges(const void *a, const void *b)
 {
     const struct cunei_edge *one = a, *two = b;
@@ -39,7 +39,8 @@ static uint64_t rest_of(uint64_t all, uint64_t known)
     return all > known ? all - known : 0;
 }
 
-/* What was estimated of a callee and is no caller's, so that its rows add up to it. */
+/* Add a row for the estimated calls of each callee that no caller is known of, so that
+ * its rows add up to its total. */
 static void add_others(const struct cunei_report *report, struct cunei_edge *edges,
                        uint32_t *count)
 {
@@ -125,8 +126,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     const struct cunei_analysis_function *callee =
         &report->analysis->facts[edge->callee - 1];
     bool itself = edge->caller == edge->callee;
-    /* Where all of them were made while the callee was open, directly or by a mutual
-     * recursion, their time is that of the outermost caller. */
+    /* Recursive calls have no time: it counts for the caller of the outermost one. */
     bool has_time = edge->total > 0;
     uint32_t caller = edge->caller - 1;
     const char *sign = cunei_function_is_estimated(callee) ? "~" : "";
@@ -234,8 +234,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 const struct cunei_report_section cunei_report_section_callers = {
     .name = "callers",
     .value = "NAME",
-    .help = "show the callers of a function: its name, a glob of it,\n"
-            "or a pattern",
+    .help = "show the callers of a function: its name, a glob of\n"
+            "it, or a pattern",
     .needs = CUNEI_REPORT_NEEDS_EDGES,
     .has_rows = has_rows,
     .print = print,

@@ -15,9 +15,9 @@
 #include "text/width.h"
 #include "wire/process.h"
 
-#define TOLD_MAX 3u
+#define GROWTHS_MAX 3u
 
-/* Percent: such a growth is told by how often it is what it was. */
+/* From so many percent on a growth is shown as a factor. */
 #define TIMES_FROM 1000
 
 struct row {
@@ -126,7 +126,7 @@ static void put_difference(struct cunei_table *table, double before, double afte
     put_percent(cunei_table_cell(table, ink), before, after);
 }
 
-/* Averages of several runs need not be whole. */
+/* The mean of several runs need not be an integer. */
 static void put_calls(struct cunei_table *table, double calls, enum cunei_ink ink)
 {
     struct cunei_buffer *cell = cunei_table_cell(table, ink);
@@ -249,7 +249,7 @@ static void put_growth(struct cunei_buffer *out,
                                       : " the time");
 }
 
-/* A line for each side, and what is to be known of the rest. */
+/* A line for each side, then the difference between them. */
 static void put_title(const struct cunei_comparison *comparison,
                       const struct cunei_compare_options *options, FILE *out)
 {
@@ -325,7 +325,7 @@ static void put_item(struct cunei_json *json, const struct cunei_comparison_item
     cunei_json_close(json, '}');
 }
 
-/* What was counted of it are no calls, and no time is its own. */
+/* A region has a count instead of calls, and no self time. */
 static void put_region(struct cunei_json *json,
                        const struct cunei_comparison_item *item)
 {
@@ -403,17 +403,17 @@ int cunei_compare_print(struct cunei_comparison *comparison,
     return rc;
 }
 
-void cunei_compare_tell_growth(const struct cunei_comparison *comparison,
-                               struct cunei_buffer *out)
+void cunei_compare_format_growth(const struct cunei_comparison *comparison,
+                                 struct cunei_buffer *out)
 {
-    uint32_t count, told = 0;
+    uint32_t count, shown = 0;
     struct row *rows = make_rows(comparison, CUNEI_COMPARE_SELF, &count);
 
-    for (uint32_t i = 0; rows && i < count && told < TOLD_MAX; i++) {
+    for (uint32_t i = 0; rows && i < count && shown < GROWTHS_MAX; i++) {
         const struct cunei_function function = function_of(rows[i].item);
         if (growth_of(rows[i].item) <= 0)
             continue;
-        cunei_buffer_append_text(out, told++ > 0 ? ", " : "");
+        cunei_buffer_append_text(out, shown++ > 0 ? ", " : "");
         cunei_format_function(out, &function);
         cunei_buffer_append_text(out, " (");
         put_signed(out, growth_of(rows[i].item));

@@ -20,24 +20,24 @@ enum cunei_compare_sort {
 };
 
 struct cunei_compare_options {
-    const char *names[2];  /* how the sides are called */
-    const char *directory; /* files in it are told from there; NULL: none */
-    int sort;              /* enum cunei_compare_sort: by what changed most */
+    const char *names[2];  /* of the two sides, as shown */
+    const char *directory; /* paths are shown relative to it; NULL: as they are */
+    int sort;              /* enum cunei_compare_sort: the largest change first */
     uint64_t limit;        /* rows; 0: all */
     bool json;
     struct cunei_style style;
 };
 
-/* Below it, a difference between several runs is hardly one of chance. */
+/* A difference whose chance is below that is significant. */
 #define CUNEI_COMPARE_SIGNIFICANT 0.05
 
-/* -ENOMEM; what is shown comes in the order that was asked for. */
+/* Sort the items and print them.  -ENOMEM. */
 int cunei_compare_print(struct cunei_comparison *comparison,
                         const struct cunei_compare_options *options, FILE *out);
 
-/* The functions that took more time in the second side, the first three, as words:
- * "parse (+40.0 ms), …"; nothing where there is none. */
-void cunei_compare_tell_growth(const struct cunei_comparison *comparison,
-                               struct cunei_buffer *out);
+/* Append the three functions whose time has grown most: "parse (+40.0 ms), …"; nothing
+ * where none has. */
+void cunei_compare_format_growth(const struct cunei_comparison *comparison,
+                                 struct cunei_buffer *out);
 
 #endif

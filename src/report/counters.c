@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The counters of a report: what was counted, and how it went. */
+/* The counters of a report: sums, distribution, and the course over time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "text/table.h"
 #include "wire/user_event.h"
 
-/* Steps of the course in the table, and in the object. */
+/* The columns and the levels of the course over time. */
 #define COURSE_WIDTH 24u
 #define COURSE_TOP   7u
 
@@ -29,8 +29,7 @@ static const struct cunei_column columns[] = {
     {.head = "counter", .min = 16},
 };
 
-/* Integers have all their digits, others as many as people read: four, or those before
- * the point. */
+/* Integers have all their digits, other numbers four, or those before the point. */
 static void put_number(struct cunei_buffer *out, double number)
 {
     bool is_whole = number == floor(number) || fabs(number) >= 1000;
@@ -44,7 +43,7 @@ static void put_number(struct cunei_buffer *out, double number)
         cunei_buffer_format(out, "%.4g", number);
 }
 
-/* As sums of integers are: not all of them fit in what they are sums of. */
+/* A sum of 64-bit integers may not fit into one. */
 static void put_integer(struct cunei_buffer *out, __int128 number)
 {
     if (number > INT64_MAX || number < INT64_MIN) {
@@ -65,7 +64,7 @@ static void put_course(struct cunei_buffer *out, const struct cunei_course *cour
         cunei_buffer_append_text(out, bars[levels[i]]);
 }
 
-/* A quantile is not known so well that it may lie outside of all. */
+/* Quantiles are approximate; they never exceed the minimum and the maximum. */
 static double quantile(const struct cunei_counter_facts *counter, double fraction)
 {
     double number = cunei_spread_quantile(&counter->spread, fraction);
@@ -83,7 +82,7 @@ static void add_number(struct cunei_table *table,
         cunei_buffer_append_text(cell, "–");
 }
 
-/* One of integers is told by them: a double has not all of their digits. */
+/* A counter of integers is printed exactly: a double does not have all their digits. */
 static void add_integer(struct cunei_table *table,
                         const struct cunei_counter_facts *counter, __int128 integer,
                         double number)
@@ -159,7 +158,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
-/* What is no finite number is told as text, as everywhere. */
+/* NaN and infinity are texts, since JSON has no number for them. */
 static void put_real(struct cunei_json *json, const char *key, double number)
 {
     struct cunei_buffer text = {0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The exceptions of a report: where raised, how far they came, who took them. */
+/* The exceptions of a report: where they were raised, how many frames they ended, where
+ * they were caught. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "text/names.h"
 #include "text/table.h"
 
-/* Handlers of one kind that are shown. */
+/* The handlers that are shown for one kind of exception. */
 #define HANDLERS_MAX 4u
 
 static const struct cunei_column columns[] = {
@@ -27,7 +28,7 @@ static const struct cunei_column columns[] = {
     {.head = "", .rank = 5, .min = 14, .is_path = true},
 };
 
-/* The handlers of all kinds, by kind and how much they took. */
+/* The handlers of all kinds, by kind and count. */
 struct handlers {
     struct cunei_handler *items; /* owned */
     uint32_t count;
@@ -78,7 +79,7 @@ static uint32_t find_first(const struct handlers *handlers, uint32_t exception)
     return low;
 }
 
-/* The file of a function, at another line of it. */
+/* The file of a function, with a line inside the function. */
 static void put_line(const struct cunei_report *report, struct cunei_buffer *out,
                      uint32_t slot, uint32_t line)
 {
@@ -114,7 +115,7 @@ static void add_words(struct cunei_table *table, int64_t count, const char *word
     (void)cunei_table_cell(table, CUNEI_INK_DIM);
 }
 
-/* How many frames one of them ended: the mean, and the most where that differs. */
+/* How many frames an exception ended: the mean, and the maximum if that differs. */
 static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise)
 {
     int64_t ended = raise->taken + raise->unhandled;
@@ -128,7 +129,7 @@ static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise
         cunei_buffer_format(out, "%.0f", mean);
 }
 
-/* Of what was raised in a demoted function, bursts have seen a part. */
+/* Exceptions of a sampled function are recorded only inside samples. */
 static bool is_part(const struct cunei_analysis *analysis,
                     const struct cunei_raise *raise)
 {
@@ -158,7 +159,7 @@ static void add_blank(struct cunei_table *table)
         (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
 }
 
-/* A kind: its own row, then one for each further handler. */
+/* A kind of exception: its row has the first handler, more rows the others. */
 static void add_rows(const struct cunei_report *report, struct cunei_table *table,
                      uint32_t index, const struct handlers *handlers)
 {
@@ -185,7 +186,7 @@ static void add_rows(const struct cunei_report *report, struct cunei_table *tabl
     add_words(table, rest > 0 ? rest : 0, rest > 0 ? "not caught" : "");
 }
 
-/* In the order of how often they were raised. */
+/* The kinds, the most frequent first. */
 struct entry {
     const struct cunei_raise *raise;
     uint32_t index;
@@ -206,7 +207,8 @@ static int compare_entries(const void *a, const void *b)
     return one->line < two->line ? -1 : one->line > two->line;
 }
 
-/* Kinds that were seen; what only passed through a piece of the trace was not. */
+/* The kinds that were raised or caught; some are known only from frames that they
+ * ended. */
 static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *count)
 {
     const struct cunei_exceptions *exceptions = &report->analysis->exceptions;
@@ -267,7 +269,7 @@ static bool is_before_monitoring(const struct cunei_process *process)
     return version && strtoul(version + strlen(name), NULL, 10) < 12;
 }
 
-/* Before 3.12 an evaluator of frames sees exceptions when they end one. */
+/* Before 3.12 the frame evaluator sees an exception only when it ends a frame. */
 static bool sees_part(const struct cunei_process *process)
 {
     return is_before_monitoring(process) && !is_recorded_with(process, "trace");
@@ -368,8 +370,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_exceptions = {
     .name = "exceptions",
-    .help = "show exceptions: where they were raised and caught, how\n"
-            "often",
+    .help = "show exceptions: where they were raised and caught,\n"
+            "how often",
     .has_rows = has_rows,
     .print = print,
     .print_notes = print_notes,

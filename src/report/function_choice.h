@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The functions that somebody asks for: by name, as people say it, or by a pattern.
+ * The functions that a name in --callers or --lines selects.
  *
- * `parse` means Parser.parse too, and globs may be used; what no function is called is
- * a pattern as in recording.
+ * `parse` also selects Parser.parse, and globs may be used.  A name that no function
+ * has is a pattern as for recording.
  */
 #ifndef CUNEI_REPORT_FUNCTION_CHOICE_H
 #define CUNEI_REPORT_FUNCTION_CHOICE_H
@@ -19,14 +19,14 @@ struct cunei_report;
 struct cunei_function_choice {
     const char *name; /* borrowed */
     struct cunei_patterns patterns;
-    bool is_name; /* a function has that name: it is no pattern */
+    bool is_name; /* a function has that name, so it is not a pattern */
 };
 
-/* Whether people who say so may mean this function: by its name, or a glob. */
+/* Whether a name, or a glob, means this function. */
 bool cunei_function_choice_is_name(const struct cunei_function *function,
                                    const char *name);
 
-/* -EINVAL: it is no expression; -ENOMEM. */
+/* -EINVAL: the name is not a valid pattern; -ENOMEM. */
 int cunei_function_choice_init(struct cunei_function_choice *wanted,
                                const struct cunei_report *report, const char *name);
 bool cunei_function_choice_has(const struct cunei_function_choice *wanted,

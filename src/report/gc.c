@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The garbage collections of a report: JSON only; notes.c sums them up for people. */
+/* The garbage collections of a report, in JSON only; notes.c prints a summary. */
 #include "report/section.h"
 #include "text/json.h"
 

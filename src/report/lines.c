@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The source of functions, and what each of its lines cost. */
+/* The source of functions, with the time of each line. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +15,21 @@
 #include "text/table.h"
 #include "text/width.h"
 
-/* Of a function's time, what makes a line hot or warm. */
+/* A line with this part of the function's time is hot or warm. */
 #define HOT_SHARE  4u
 #define WARM_SHARE 20u
 
-/* What is known of the file that a function was compiled from. */
+/* Whether the source file is still the one that was recorded. */
 enum state {
     STATE_SAME,
     STATE_CHANGED,
-    STATE_UNKNOWN, /* it is there; what it was when the function ran is not known */
+    STATE_UNKNOWN, /* the file exists, but the recording has no stamp of it */
     STATE_MISSING,
 };
 
-/* The lines that are wanted, by function and line. */
+/* The lines to show, by function and line. */
 struct chosen {
-    const struct cunei_line_facts **items; /* owned; they are the analysis's */
+    const struct cunei_line_facts **items; /* owned, of borrowed items */
     uint32_t count;
 };
 
@@ -49,7 +49,8 @@ static int compare_lines(const void *a, const void *b)
     return one->line < two->line ? -1 : one->line > two->line;
 }
 
-/* Whether there is a function of that name at all, whose lines were not recorded. */
+/* -ENODATA: a function has that name, but its lines were not recorded; -ENOENT: none
+ * has. */
 static int nothing_found(const struct cunei_report *report,
                          const struct cunei_function_choice *wanted)
 {
@@ -83,7 +84,7 @@ static void set_missing(const struct cunei_report *report, const char *name,
     free(has_lines);
 }
 
-/* Mark the lines of the functions that this name means. */
+/* Mark the lines of the functions that match a name. */
 static int mark(const struct cunei_report *report, const char *name, bool *marks)
 {
     const struct cunei_lines *lines = &report->analysis->lines;
@@ -105,8 +106,8 @@ static int mark(const struct cunei_report *report, const char *name, bool *marks
     return rc;
 }
 
-/* All of them, where no names are given.  -ENOENT and -ENODATA as of
- * cunei_report_print. */
+/* Without names, the lines of all functions that the patterns let through.  -ENOENT and
+ * -ENODATA as of cunei_report_print. */
 static int choose(const struct cunei_report *report, struct chosen *chosen)
 {
     const struct cunei_report_choice *choice = report->choice;
@@ -135,7 +136,7 @@ static int choose(const struct cunei_report *report, struct chosen *chosen)
     return rc;
 }
 
-/* A function's part of what is chosen. */
+/* The chosen lines of one function. */
 struct part {
     uint32_t first, count;
     uint64_t total_ns;
@@ -169,7 +170,7 @@ static struct part *find_parts(const struct cunei_report *report,
     return parts;
 }
 
-/* The file as it can be opened from here. */
+/* The path of the source file; a relative one starts at the program's directory. */
 static void put_path(struct cunei_buffer *path, const struct cunei_report *report,
                      const struct cunei_function *function)
 {
@@ -196,7 +197,7 @@ static enum state find_state(const struct cunei_report *report,
     return now == function->source ? STATE_SAME : STATE_CHANGED;
 }
 
-/* What must be said before anybody believes the text beside the numbers. */
+/* A note if the source text may not match the numbers. */
 static int note_state(const struct cunei_report *report,
                       const struct cunei_function *function, enum state state)
 {
@@ -224,7 +225,7 @@ static int note_state(const struct cunei_report *report,
     return cunei_note_print(report, "source", CUNEI_INK_BAD, &words);
 }
 
-/* Where lines were found by instructions, they took longer than others. */
+/* Lines that were recorded by instruction events took longer. */
 static int note_search(const struct cunei_report *report,
                        const struct cunei_line_facts *const *lines,
                        const struct part *part)
@@ -259,7 +260,7 @@ static enum cunei_ink heat_of(uint64_t part_ns, uint64_t whole_ns)
                                               : CUNEI_INK_PLAIN;
 }
 
-/* The text, less the columns that the whole function is indented by. */
+/* The source text, without the indentation of the whole function. */
 static void put_text(struct cunei_table *table, const struct cunei_source_file *source,
                      uint32_t line, unsigned indent)
 {
@@ -276,7 +277,7 @@ static void put_text(struct cunei_table *table, const struct cunei_source_file *
     cunei_source_file_put(source, line, cell);
 }
 
-/* A line's numbers; `facts` is NULL where it was never hit. */
+/* The numbers of a line; `facts` is NULL if it was never hit. */
 static void put_numbers(struct cunei_table *table, uint32_t line,
                         const struct cunei_line_facts *facts, uint64_t total_ns)
 {
@@ -326,7 +327,7 @@ static void put_rows(const struct cunei_report *report, struct cunei_table *tabl
         if (!facts && line > source->count) {
             if (next == part->count)
                 return;
-            line = lines[next]->line - 1; /* nothing to show before it */
+            line = lines[next]->line - 1; /* skip lines without numbers and text */
             continue;
         }
         put_numbers(table, line, facts, part->total_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The marks of a report, in the order of their time, and the program's metadata. */
+/* The marks of a report, by time, and the program's metadata. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const struct cunei_column columns[] = {
     {.head = "value", .rank = 1, .min = 16},
 };
 
-/* What was called wrongly is told in words, too: not all can see a colour. */
+/* Errors are marked by a word besides the colour: not everyone sees colours. */
 static void put_name(struct cunei_buffer *cell, const char *name, bool is_error)
 {
     if (is_error)

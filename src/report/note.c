@@ -27,7 +27,7 @@ void cunei_note_words(struct cunei_paragraph *note, const char *before,
     cunei_buffer_clear(words);
 }
 
-/* The space where a line may be broken: not one between the digits of a number. */
+/* The next space where a line may break: not between the digits of a number. */
 static char *find_break(char *text)
 {
     char *space = strchr(text, ' ');

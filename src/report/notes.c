@@ -15,9 +15,9 @@
 #include "text/paragraph.h"
 #include "text/width.h"
 
-/* How many functions a note names. */
+/* The functions that a note names. */
 #define NAMES_MAX 4u
-/* How many threads with open functions it shows. */
+/* The threads that a note shows open functions of. */
 #define THREADS_MAX 4u
 
 static void format_safe_name(const struct cunei_report *report, uint32_t function,
@@ -30,7 +30,7 @@ static void format_safe_name(const struct cunei_report *report, uint32_t functio
     cunei_buffer_fini(&name);
 }
 
-/* The function that raised most after those named already, or UINT32_MAX. */
+/* The function with the most exceptions after function `last`, or UINT32_MAX. */
 static uint32_t next_raiser(const struct cunei_analysis *analysis, uint32_t last)
 {
     uint64_t limit = last == UINT32_MAX ? UINT64_MAX : analysis->facts[last].raised;
@@ -46,7 +46,7 @@ static uint32_t next_raiser(const struct cunei_analysis *analysis, uint32_t last
     return best;
 }
 
-/* With its module where another of those that are named is called the same. */
+/* The module comes first where another of the named functions has the same name. */
 static void format_raiser(const struct cunei_report *report, const uint32_t *named,
                           unsigned count, unsigned index, struct cunei_buffer *out)
 {
@@ -64,10 +64,10 @@ static void format_raiser(const struct cunei_report *report, const uint32_t *nam
     format_safe_name(report, named[index], out);
 }
 
-/* So many that they crowd out the exceptions that people look for. */
+/* So many closed generators hide the exceptions that people look for. */
 #define GENERATORS_MIN 100u
 
-/* Who closes a generator has it end by a GeneratorExit, which `any(…)` does, too. */
+/* Closing a generator ends its call with GeneratorExit, for example inside `any(…)`. */
 static bool is_about_generators(const struct cunei_analysis *analysis)
 {
     uint64_t count = 0;
@@ -79,7 +79,7 @@ static bool is_about_generators(const struct cunei_analysis *analysis)
     return count >= GENERATORS_MIN && count > analysis->raised / 2;
 }
 
-/* Of functions that were demoted not all were recorded. */
+/* Exceptions of sampled functions are recorded only in part. */
 static bool has_raised_more(const struct cunei_analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
@@ -162,7 +162,7 @@ static int note_open(const struct cunei_report *report)
 
     for (size_t i = 0; rc == 0 && i < analysis->thread_count; i++) {
         const struct cunei_analysis_thread *thread = &analysis->threads[i];
-        /* What os._exit ends is open; nobody has to be told. */
+        /* os._exit leaves functions open, as the program intends. */
         if (thread->open_depth == 0 ||
             analysis->processes[thread->process].process->description.left)
             continue;
@@ -181,7 +181,7 @@ enum {
     PATTERNS_SHOWN = 4
 };
 
-/* What the program has switched off itself. */
+/* How often and how long the program switched recording off. */
 static int note_pauses(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
@@ -202,26 +202,26 @@ static int note_pauses(const struct cunei_report *report)
     return cunei_note_print(report, "paused", CUNEI_INK_WARM, &words);
 }
 
-/* Which functions a recording was asked for, and what that does to the numbers. */
+/* The patterns of the recording, and their effect on the numbers. */
 static int note_filter(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
-    const struct cunei_process *told = NULL;
+    const struct cunei_process *process = NULL;
     struct cunei_buffer words = {0};
 
-    for (size_t i = 0; i < analysis->process_count && !told; i++) {
+    for (size_t i = 0; i < analysis->process_count && !process; i++) {
         if (analysis->processes[i].process->description.pattern_count > 0)
-            told = &analysis->processes[i].process->description;
+            process = &analysis->processes[i].process->description;
     }
-    if (!told)
+    if (!process)
         return 0;
-    for (size_t i = 0; i < told->pattern_count && i < PATTERNS_SHOWN; i++) {
-        cunei_buffer_format(&words, "%s%c", i ? " " : "", told->patterns[i][0]);
-        cunei_format_text(&words, told->patterns[i] + 1, 40);
+    for (size_t i = 0; i < process->pattern_count && i < PATTERNS_SHOWN; i++) {
+        cunei_buffer_format(&words, "%s%c", i ? " " : "", process->patterns[i][0]);
+        cunei_format_text(&words, process->patterns[i] + 1, 40);
     }
-    if (told->pattern_count > PATTERNS_SHOWN)
+    if (process->pattern_count > PATTERNS_SHOWN)
         cunei_buffer_format(&words, " and %zu more",
-                            told->pattern_count - PATTERNS_SHOWN);
+                            process->pattern_count - PATTERNS_SHOWN);
     cunei_buffer_append_text(&words,
                              "; the time of excluded functions counts as self time of "
                              "their caller");
@@ -253,7 +253,7 @@ static int note_collections(const struct cunei_report *report)
     return cunei_note_print(report, "gc", CUNEI_INK_DIM, &words);
 }
 
-/* A word for the shell. */
+/* A word, quoted for the shell if necessary. */
 static void format_word(const char *word, struct cunei_buffer *out)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

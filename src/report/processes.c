@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The processes of a report: who started whom, how long they lived, how they ended. */
+/* The process tree of a report: times, events, and how each process ended. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static const struct cunei_column columns[] = {
     {.head = "Python", .rank = 6, .min = 8},
 };
 
-/* Those that can be summed up. */
+/* The columns that have sums. */
 enum {
     WALL = 3,
     CPU = 4,
@@ -36,10 +36,10 @@ enum {
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
-/* Columns without the last two. */
+/* The columns before the name. */
 #define NUMBER_COUNT (COLUMN_COUNT - 2)
 
-/* Since the first process started. */
+/* The time since the first process started. */
 static void put_offset(struct cunei_buffer *out, uint64_t ns, uint64_t origin_ns)
 {
     cunei_buffer_append_text(out, "+");
@@ -50,9 +50,10 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                     const struct cunei_analysis_process *process,
                     const struct cunei_buffer *branch)
 {
-    const struct cunei_process *told = &process->process->description;
+    const struct cunei_process *description = &process->process->description;
     uint64_t end_ns = cunei_process_tree_end_ns(process);
-    bool is_well = process->process->state != CUNEI_TRACE_KILLED && told->signal == 0;
+    bool is_well =
+        process->process->state != CUNEI_TRACE_KILLED && description->signal == 0;
 
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         process->process->metadata.pid);
@@ -77,14 +78,14 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
     cunei_buffer_append_text(name, branch->data ? branch->data : "");
     cunei_table_lead(table);
-    cunei_format_process(name, told);
+    cunei_format_process(name, description);
     struct cunei_buffer *python = cunei_table_cell(table, CUNEI_INK_DIM);
     const char *first = report->analysis->processes[0].process->description.python;
-    if (told->python && first && strcmp(told->python, first) != 0)
-        cunei_buffer_append_text(python, told->python);
+    if (description->python && first && strcmp(description->python, first) != 0)
+        cunei_buffer_append_text(python, description->python);
 }
 
-/* Processes together: those that are left out among the children of one. */
+/* The sum of processes that are hidden below one. */
 struct sum {
     size_t count;
     uint64_t wall_ns, cpu_ns, events;
@@ -119,7 +120,7 @@ static void add_rest(struct cunei_table *table, const struct sum *rest,
     (void)cunei_table_cell(table, CUNEI_INK_DIM);
 }
 
-/* Which are shown: as many as asked for, the costliest, and who led to them. */
+/* Which processes are shown: the busiest, up to the limit, and their ancestors. */
 static bool *choose(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
@@ -150,10 +151,10 @@ struct listing {
     const struct cunei_report *report;
     struct cunei_process_tree family;
     bool *is_shown;   /* owned, as the next */
-    struct sum *sums; /* of each with all that are below it */
+    struct sum *sums; /* of each process with all below it */
 };
 
-/* Children stand behind their parents: one pass from the end adds up. */
+/* Parents come before their children: one pass from the end adds up. */
 static void sum_up(struct listing *listing)
 {
     const struct cunei_analysis *analysis = listing->report->analysis;
@@ -175,8 +176,7 @@ static void cut(struct cunei_buffer *branch, size_t size)
         branch->data[size] = '\0';
 }
 
-/* Of a process's children, the last one that is shown, and the sum of those that are
- * not. */
+/* The last child of a process that is shown, and the sum of the hidden ones. */
 static size_t find_last(const struct listing *listing, size_t parent, bool is_deep,
                         struct sum *rest)
 {
@@ -282,7 +282,7 @@ static void put_words(struct cunei_json *json, const char *key, char *const *wor
     cunei_json_close(json, ']');
 }
 
-/* What ended it, and with which status where that is known. */
+/* How the process ended, with the status or signal if known. */
 static void put_exit(struct cunei_json *json, const struct cunei_trace_process *process)
 {
     const struct cunei_process *description = &process->description;

@@ -65,7 +65,7 @@ static_assert(sizeof(sort_keys) / sizeof(sort_keys[0]) + 1 ==
                   sizeof(cunei_report_sort_names) / sizeof(cunei_report_sort_names[0]),
               "each word for --sort has a key");
 
-/* The greater key first; then by name, so that the order never depends on chance. */
+/* The largest key first; then by name, so that the order is always the same. */
 static int compare(const void *a, const void *b)
 {
     const struct entry *one = a, *two = b;
@@ -82,7 +82,7 @@ static int compare(const void *a, const void *b)
     return one->function->line < two->function->line ? -1 : 1;
 }
 
-/* Of a function that is only named, because it is open or raised, there is no more. */
+/* Functions that are only named, for example by an exception, have no numbers. */
 static bool has_facts(const struct cunei_analysis_function *facts)
 {
     return facts->calls || facts->resumes || facts->total_ns || facts->raised;

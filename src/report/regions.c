@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The regions of a report, and what their parameters made of them. */
+/* The regions of a report, also by the values of their parameters. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,10 +63,7 @@ static void add_region(const struct cunei_report *report, struct cunei_table *ta
                       facts->region_names.items[index]);
 }
 
-/*
- * What was given, in all those regions, or calls of a function that is none; to its
- * name the rest is to be appended.
- */
+/* The row of a parameter, up to its name; returns the cell to append the value to. */
 static struct cunei_buffer *add_given(const struct cunei_report *report,
                                       struct cunei_table *table,
                                       const struct cunei_parameter_facts *parameter,
@@ -92,7 +89,7 @@ static struct cunei_buffer *add_given(const struct cunei_report *report,
     return cell;
 }
 
-/* A text that reads as a number is told from that number. */
+/* A text that looks like a number is printed in quotes. */
 static bool reads_as_number(const char *text)
 {
     char *end = NULL;
@@ -148,7 +145,7 @@ static int compare_parameters(const void *a, const void *b)
     return strcmp(one->text, two->text);
 }
 
-/* Regions in the order of their time, parameters in that of their regions. */
+/* Regions by their time, parameters by their regions. */
 struct order {
     struct entry *regions; /* owned, as the next */
     uint32_t region_count;
@@ -204,7 +201,7 @@ static uint32_t find_first(const struct order *order, uint32_t region)
     return low;
 }
 
-/* The first one that is of no region, but of a function. */
+/* The first parameter of a function; those of regions come before. */
 static uint32_t find_functions(const struct order *order)
 {
     return find_first(order, UINT32_MAX);
@@ -216,7 +213,8 @@ static bool is_of(const struct order *order, uint32_t index, uint32_t region)
            order->parameters[index]->region == region;
 }
 
-/* Behind those that have one row: a value, or all of a parameter that are too many. */
+/* The index after one row: a row is one value, or all values of a parameter that has
+ * too many. */
 static uint32_t find_next(const struct cunei_report *report, const struct order *order,
                           uint32_t index)
 {
@@ -248,7 +246,7 @@ static void add_many(const struct cunei_report *report, struct cunei_table *tabl
     cunei_buffer_append_text(cell, " values");
 }
 
-/* One row; behind what it tells of. */
+/* Add one row; returns the index after it. */
 static uint32_t add_parameter(const struct cunei_report *report,
                               struct cunei_table *table, const struct order *order,
                               uint32_t index)
@@ -272,7 +270,8 @@ static void add_parameters(const struct cunei_report *report, struct cunei_table
         i = add_parameter(report, table, order, i);
 }
 
-/* Those of functions that are no regions; how many rows, of how many there are. */
+/* Rows for parameters of functions; returns how many were added, `count` is how many
+ * there are. */
 static uint32_t add_functions(const struct cunei_report *report,
                               struct cunei_table *table, const struct order *order,
                               uint32_t *count)
@@ -428,8 +427,8 @@ static bool has_rows(const struct cunei_analysis *analysis)
 
 const struct cunei_report_section cunei_report_section_regions = {
     .name = "regions",
-    .help = "show the program's regions: how often, how long, by the\n"
-            "values of their parameters",
+    .help = "show the program's regions: how often, how long, by\n"
+            "the values of their parameters",
     .needs = CUNEI_REPORT_NEEDS_USER_EVENTS,
     .needs_json = CUNEI_REPORT_NEEDS_TREE, /* for the functions in each region */
     .has_rows = has_rows,

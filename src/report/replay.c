@@ -15,7 +15,7 @@
 #include "trace/trace_begin.h"
 
 enum {
-    DONE = 1 /* from a step: what follows is not wanted */
+    DONE = 1 /* returned by a step: skip the rest of the thread */
 };
 
 static void put_how(struct cunei_replay_line *replay,
@@ -36,7 +36,7 @@ static void put_how(struct cunei_replay_line *replay,
                                                     : " still open");
 }
 
-/* A call is over, or nothing more is known of it. */
+/* A call has ended, or the trace ends inside it. */
 static int close_frame(struct cunei_replay_line *replay,
                        const struct cunei_walk_step *step)
 {
@@ -99,7 +99,7 @@ static bool is_thread_wanted(const struct cunei_replay_line *replay,
     return strcmp(wanted, tid) == 0 || cunei_glob_matches(wanted, name);
 }
 
-/* The title waits for a line that it can stand above. */
+/* The title is printed above the first line of the thread. */
 static int begin_thread(struct cunei_replay_line *replay,
                         const struct cunei_packet *packet)
 {
@@ -143,7 +143,8 @@ static int print_step(struct cunei_replay_line *replay,
         return close_frame(replay, step);
     switch (step->kind) {
     case CUNEI_WALK_ENTER:
-        /* What calls is no leaf; with a least time it waits for something to show. */
+        /* With a minimum time a call is printed when it ends, or above a call inside
+         * it. */
         return replay->options->min_time_ns > 0 ||
                        !cunei_replay_line_shows(replay, step->depth - 1)
                    ? 0
@@ -161,8 +162,8 @@ static int print_step(struct cunei_replay_line *replay,
     }
 }
 
-/* The step is the first one behind the end of what is wanted: what was open then goes
- * on, and the step itself is not told. */
+/* The step is the first one after --until: print the open calls, not the step itself.
+ */
 static int cut_off(struct cunei_replay_line *replay, const struct cunei_walk_step *step)
 {
     struct cunei_walk_step open = *step;
@@ -192,7 +193,7 @@ static int step_replay(void *context, const struct cunei_walk_step *step)
         return 0;
     uint64_t ns = cunei_replay_line_time(replay, step->time);
     bool is_late = ns > replay->options->until_ns;
-    /* What is remembered for later may come before the begin of what is wanted. */
+    /* Events before --from are kept: later lines may need them. */
     if (step->kind == CUNEI_WALK_EVENT && !is_late)
         rc = cunei_replay_event_keep(replay, step);
     if (rc == 0 && !replay->is_cut && ns >= replay->options->from_ns)
@@ -259,7 +260,7 @@ int cunei_replay_print(const struct cunei_trace *trace,
         if (!cunei_trace_is_chosen(process, &options->processes))
             continue;
         replay.process = process;
-        cunei_tasks_fini(&replay.tasks); /* numbers are the process's own */
+        cunei_tasks_fini(&replay.tasks); /* task numbers belong to a process */
         for (size_t j = 0; rc == 0 && j < process->stream_count; j++) {
             if (process->streams[j].stream_class != CUNEI_STREAM_EVENTS)
                 continue;

@@ -64,8 +64,7 @@ static int print_exception(struct cunei_replay_line *replay,
     if (event->handler == 0 && event->handler_line == CUNEI_EXCEPTION_UNHANDLED)
         cunei_replay_line_word(replay, CUNEI_INK_DIM, " not caught");
     else if (event->handler == 0)
-        cunei_replay_line_word(replay, CUNEI_INK_DIM,
-                               " caught by unrecorded code");
+        cunei_replay_line_word(replay, CUNEI_INK_DIM, " caught by unrecorded code");
     else {
         cunei_replay_line_word(replay, CUNEI_INK_DIM,
                                phase == CUNEI_PHASE_LEAVE ? " caught by "
@@ -333,7 +332,7 @@ int cunei_replay_event_print(struct cunei_replay_line *replay,
                              const struct cunei_walk_step *step)
 {
     uint32_t class = cunei_event_class_of(step->event[0]);
-    /* --min-time leaves out what takes no time. */
+    /* --min-time hides events without a duration. */
     bool is_shown = (replay->options->min_time_ns == 0 || events[class].has_duration) &&
                     cunei_replay_line_shows(replay, step->depth);
 
@@ -348,7 +347,8 @@ int cunei_replay_switch_print(struct cunei_replay_line *replay,
 {
     struct cunei_buffer words = {0};
 
-    /* What is open now may end long after: its lines stand before the switch. */
+    /* With --min-time open calls may be printed after the switch, in the wrong order.
+     */
     if (replay->options->min_time_ns > 0)
         return 0;
     int rc = begin(replay, step);

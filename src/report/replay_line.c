@@ -159,7 +159,7 @@ void cunei_replay_line_put_arguments(struct cunei_replay_line *replay,
     if (frame->tag == 0)
         return;
     cunei_replay_line_word(replay, CUNEI_INK_PLAIN, "(");
-    replay->column += 2; /* for the text behind them */
+    replay->column += 2; /* for the closing bracket */
     cunei_replay_line_text(replay, CUNEI_INK_PLAIN,
                            cunei_replay_arguments_text(&replay->arguments, frame),
                            ARGUMENTS_MIN);

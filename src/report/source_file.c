@@ -45,7 +45,8 @@ static int find_lines(struct cunei_source_file *source, size_t size)
             source->begins[++source->count] = i + 1;
     }
     if (source->begins[source->count] < size)
-        source->begins[++source->count] = size + 1; /* it ends without a break */
+        source->begins[++source->count] =
+            size + 1; /* the last line has no line break */
     return 0;
 }
 
@@ -121,16 +122,16 @@ void cunei_source_file_put(const struct cunei_source_file *source, uint32_t line
             cunei_buffer_append(out, text + i, 1);
         if (text[i] == '\t')
             column += blanks;
-        else if ((text[i] & 0xc0) != 0x80) /* not inside a character */
+        else if ((text[i] & 0xc0) != 0x80) /* not inside a UTF-8 character */
             column++;
     }
 }
 
-/* How far Python's lexer is between two lines. */
+/* The state of a Python lexer between two lines. */
 struct lexer {
     unsigned brackets;
-    char quote;   /* of a string that goes on; 0: none */
-    bool is_long; /* with three of them */
+    char quote;   /* of a string that continues on the next line; 0: none */
+    bool is_long; /* a triple-quoted string */
     bool is_continued;
 };
 
@@ -139,7 +140,7 @@ static bool has_three(const char *text, size_t size, size_t at)
     return at + 2 < size && text[at + 1] == text[at] && text[at + 2] == text[at];
 }
 
-/* Behind the beginning of a string: the index behind what this line has of it. */
+/* `at` is inside a string; returns the index after its part on this line. */
 static size_t pass_string(struct lexer *lexer, const char *text, size_t size, size_t at)
 {
     for (; at < size; at++) {
@@ -151,7 +152,7 @@ static size_t pass_string(struct lexer *lexer, const char *text, size_t size, si
             return at + (lexer->is_long ? 3 : 1);
         }
     }
-    /* A short one goes on only where a backslash ends the line. */
+    /* A string with single quotes continues only after a backslash. */
     if (!lexer->is_long && at == size)
         lexer->quote = 0;
     return at;
@@ -197,7 +198,7 @@ static uint32_t statement_end(const struct cunei_source_file *source, uint32_t l
     }
 }
 
-/* What a line says first, without its indentation. */
+/* A line without its indentation. */
 static const char *words_of(const struct cunei_source_file *source, uint32_t line,
                             size_t *size)
 {

@@ -19,7 +19,7 @@
 
 struct cunei_source_file {
     char *text;     /* owned */
-    size_t *begins; /* owned: of each line, and the end */
+    size_t *begins; /* owned: where each line begins, and the end */
     uint32_t count; /* of lines */
 };
 
@@ -27,7 +27,7 @@ struct cunei_source_file {
 int cunei_source_file_read(struct cunei_source_file *source, const char *path);
 void cunei_source_file_fini(struct cunei_source_file *source);
 
-/* A line, from 1 on, without its break: lent; NULL: there is none. */
+/* A line, counted from 1, without its line break: lent; NULL: no such line. */
 const char *cunei_source_file_line(const struct cunei_source_file *source,
                                    uint32_t line, size_t *size);
 
@@ -35,13 +35,13 @@ const char *cunei_source_file_line(const struct cunei_source_file *source,
 unsigned cunei_source_file_indent(const struct cunei_source_file *source,
                                   uint32_t line);
 
-/* Append a line without its indentation; tabs become as many blanks as they show. */
+/* Append a line without its indentation; tabs become spaces. */
 void cunei_source_file_put(const struct cunei_source_file *source, uint32_t line,
                            struct cunei_buffer *out);
 
 /*
- * The last line of what begins at `first`: a function or a class with its decorators.
- * Of anything else, `first`.
+ * The last line of the function or class that begins at `first`, decorators included;
+ * `first` for any other line.
  */
 uint32_t cunei_source_file_block(const struct cunei_source_file *source,
                                  uint32_t first);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The tasks of a report: how long they ran and waited. */
+/* The asyncio tasks of a report: run time and wait time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The threads of a report: how long they lived, worked and waited. */
+/* The threads of a report: wall time, CPU time, waiting. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_report_name(report, thread->open[thread->open_count - 1], last);
 }
 
-/* As many as asked for, those with the most CPU time, in their own order. */
+/* The threads with the most CPU time, up to the limit, in their own order. */
 static size_t choose(const struct cunei_report *report, struct cunei_cpu_rank *ranks)
 {
     const struct cunei_analysis *analysis = report->analysis;
@@ -125,7 +125,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     cunei_json_number(json, "gc_ns", thread->collections.pause);
     cunei_json_number(json, "events", thread->events);
     cunei_json_number(json, "calls", thread->calls);
-    /* The last packet of one that goes on when the recording ends is marked, too. */
+    /* The last packet is also marked when the recording ends before the thread. */
     cunei_json_flag(json, "ended", thread->ended && thread->open_depth == 0);
     cunei_json_number(json, "open_depth", thread->open_depth);
     cunei_json_open(json, "open", '[');

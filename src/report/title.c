@@ -26,7 +26,7 @@ static int compare_pids(const void *a, const void *b)
     return strcmp(one->host, two->host);
 }
 
-/* One process may have recorded several times, or gone on as another program. */
+/* One process may have recorded several times, or called exec. */
 static size_t count_pids(const struct cunei_analysis *analysis)
 {
     size_t count = analysis->process_count, pids = 0;
@@ -95,7 +95,7 @@ static bool is_cut_off(const struct cunei_analysis_process *process)
            process->process->state == CUNEI_TRACE_REPLACED;
 }
 
-/* Where nobody told of functions, events say little of how long it took. */
+/* Without functions there may be few events: use the times of the processes. */
 static uint64_t wall_of(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
@@ -119,7 +119,7 @@ static void format_times(const struct cunei_report *report, struct cunei_buffer 
     uint64_t cpu_ns = 0;
     bool has_cpu = false;
 
-    /* Threads of processes that were killed did not tell all. */
+    /* The CPU time of a killed process's threads is not complete. */
     for (size_t i = 0; i < analysis->thread_count; i++) {
         const struct cunei_analysis_thread *thread = &analysis->threads[i];
         if (has_threads && !is_cut_off(&analysis->processes[thread->process])) {
@@ -143,7 +143,7 @@ static void format_times(const struct cunei_report *report, struct cunei_buffer 
     }
 }
 
-/* Some of them were neither recorded nor counted. */
+/* Whether some calls were neither recorded nor counted. */
 static bool has_estimates(const struct cunei_analysis *analysis)
 {
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
@@ -173,7 +173,7 @@ static void put(struct cunei_paragraph *title, struct cunei_buffer *text,
     cunei_buffer_clear(text);
 }
 
-/* What told of calls, where it is not what that Python has by default. */
+/* The instrumenter, if it is not the default of that Python. */
 static void format_instrumenter(const struct cunei_process *process,
                                 struct cunei_buffer *out)
 {

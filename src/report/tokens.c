@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Streams of tokens in a report: how long to the first, how fast, how evenly. */
+/* The token streams of a report: time to the first token, rate, time between two. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct cunei_column columns[] = {
     {.head = "name", .min = 16},
 };
 
-/* What nobody counts: a million tokens in a nanosecond. */
+/* A million tokens in a nanosecond: larger rates are printed with an exponent. */
 #define RATE_MAX 1e15
 
 static void put_rate(struct cunei_buffer *cell, double per_s)

@@ -23,7 +23,7 @@ void cunei_format_count(struct cunei_buffer *out, uint64_t count)
 /* Three significant digits of value / unit. */
 static void format_three(struct cunei_buffer *out, double value)
 {
-    /* The limits lie where the rounding goes up to the next power of ten. */
+    /* The limits are those from which on rounding gives the next power of ten. */
     if (value < 9.995)
         cunei_buffer_format(out, "%.2f", value);
     else if (value < 99.95)

@@ -24,7 +24,7 @@ static void begin(struct cunei_json *json, const char *key, bool has_parts)
         flush(json);
     if (json->begun)
         cunei_buffer_append_text(&json->text, ",");
-    /* What has parts gets a line of its own in the outermost lists. */
+    /* Objects and arrays in the outermost lists begin on a new line. */
     if (json->depth == 1 || (json->depth == 2 && !key && has_parts))
         cunei_buffer_append_text(&json->text, "\n");
     if (key) {
@@ -62,7 +62,7 @@ void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value)
     cunei_buffer_format(&json->text, "%" PRIu64, value);
 }
 
-/* JSON knows no numbers without end. */
+/* JSON has no infinity and no NaN. */
 void cunei_json_number_or_null(struct cunei_json *json, const char *key, bool is_known,
                                uint64_t value)
 {

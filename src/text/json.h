@@ -25,7 +25,7 @@
 struct cunei_json {
     FILE *out;
     struct cunei_buffer text; /* private, as all that follows */
-    bool begun;               /* something stands before the next value */
+    bool begun;               /* the next value needs a comma */
     unsigned depth;
     bool failed;
 };
@@ -37,7 +37,7 @@ void cunei_json_number(struct cunei_json *json, const char *key, uint64_t value)
 void cunei_json_number_or_null(struct cunei_json *json, const char *key, bool is_known,
                                uint64_t value);
 void cunei_json_real(struct cunei_json *json, const char *key, double value);
-/* A count, or an average of counts, which need not be whole. */
+/* A count, or the mean of counts, which may have a fraction. */
 void cunei_json_count(struct cunei_json *json, const char *key, double value);
 void cunei_json_flag(struct cunei_json *json, const char *key, bool value);
 void cunei_json_text(struct cunei_json *json, const char *key, const char *value);
@@ -45,7 +45,7 @@ void cunei_json_text(struct cunei_json *json, const char *key, const char *value
 /* A value that is JSON already. */
 void cunei_json_raw(struct cunei_json *json, const char *key, const char *value);
 
-/* A line break, and whether all went well: -ENOMEM. */
+/* End the line.  -ENOMEM: something was left out. */
 int cunei_json_end(struct cunei_json *json);
 
 #endif

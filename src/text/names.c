@@ -14,10 +14,10 @@
 #include "wire/process.h"
 #include "wire/user_event.h"
 
-/* What a row of a table takes of a command line's arguments, in columns. */
+/* The columns that a table has for the arguments of a command line. */
 #define ARGUMENTS_WIDTH 60
 
-/* What follows the directory of `size` bytes in `file`, or NULL. */
+/* The part of `file` after a directory of `size` bytes; NULL: it is elsewhere. */
 static const char *below(const char *file, const char *directory, size_t size)
 {
     if (size < 2 || strncmp(file, directory, size) != 0 || file[size] != '/')
@@ -25,7 +25,7 @@ static const char *below(const char *file, const char *directory, size_t size)
     return file + size + 1;
 }
 
-/* The file below the directories that its user has in mind, or NULL. */
+/* The file relative to the script's directory or to the working directory, or NULL. */
 static const char *below_home(const char *file, const struct cunei_process *process)
 {
     const char *script =
@@ -78,7 +78,7 @@ void cunei_format_program(struct cunei_buffer *out, const struct cunei_process *
         cunei_buffer_append_text(out, "python");
 }
 
-/* What multiprocessing starts for itself, and pytest-xdist; NULL: it is none of that.
+/* The helper processes of multiprocessing and of pytest-xdist; NULL: it is another one.
  */
 static const char *find_helper(const char *code)
 {
@@ -105,7 +105,7 @@ static const char *find_helper(const char *code)
     return NULL;
 }
 
-/* A word in one line, behind a space. */
+/* A word after a space, on one line. */
 static void put_word(struct cunei_buffer *out, const char *word)
 {
     static const char spaces[] = " \t\r\n";
@@ -131,7 +131,7 @@ void cunei_format_command(struct cunei_buffer *out, const struct cunei_process *
         return;
     }
     cunei_format_program(out, process);
-    /* A forked process has those of its parent, which stand above it. */
+    /* A forked process has the arguments of its parent. */
     if (process->forked)
         return;
     if (words.code && *words.code)
@@ -175,7 +175,7 @@ void cunei_format_function(struct cunei_buffer *out,
 {
     static const char whole[] = "<module>";
 
-    /* Every module has one of these; only the program's own needs no name. */
+    /* Every module has such code; that of the program needs no name. */
     if (strcmp(function->qualname, whole) == 0 && function->module[0] &&
         strcmp(function->module, "__main__") != 0)
         cunei_buffer_format(out, "<module %s>", function->module);

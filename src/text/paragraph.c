@@ -10,8 +10,8 @@
 /* A separator at the end of a line, such as " ·". */
 #define SEPARATOR_WIDTH 2u
 
-/* What separates words, up to its last blank where a line ends behind it.  Blanks alone
- * need no ink. */
+/* Append a separator, without its last space at the end of a line.  Spaces have no
+ * colour.  Returns its width. */
 static size_t put_separator(struct cunei_paragraph *paragraph, const char *before,
                             bool is_end)
 {
@@ -36,7 +36,7 @@ void cunei_paragraph_put(struct cunei_paragraph *paragraph, const char *before,
     size_t width = cunei_format_width(words);
     size_t gap = cunei_format_width(before);
     struct cunei_buffer *text = &paragraph->text;
-    /* Where words are separated by more than blanks the line keeps room for it. */
+    /* The line keeps room for a separator that is not only spaces. */
     size_t end = before[strspn(before, " ")] ? SEPARATOR_WIDTH : 0;
 
     if (paragraph->column > paragraph->indent && paragraph->style->width > 0 &&

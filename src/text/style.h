@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the place where a view appears can show. */
+/* What the output can show: its width and its colours. */
 #ifndef CUNEI_TEXT_STYLE_H
 #define CUNEI_TEXT_STYLE_H
 
@@ -8,7 +8,7 @@
 struct cunei_buffer;
 
 struct cunei_style {
-    unsigned width; /* columns; 0: as many as are needed */
+    unsigned width; /* columns; 0: not limited */
     bool color;
 };
 
@@ -22,7 +22,7 @@ enum cunei_ink {
     CUNEI_INK_HEAD,
 };
 
-/* Append what switches to an ink, and back to plain; nothing without colour. */
+/* Append the escape sequences that begin and end a colour; nothing without colours. */
 void cunei_style_begin(const struct cunei_style *style, struct cunei_buffer *out,
                        enum cunei_ink ink);
 void cunei_style_end(const struct cunei_style *style, struct cunei_buffer *out,

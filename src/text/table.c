@@ -10,17 +10,17 @@
 #include "text/width.h"
 
 #define GAP 2u
-/* Where all that may go is gone and it is still too wide. */
+/* The least that texts keep if the table is too wide without all optional columns. */
 #define NARROWEST_TEXT 8u
-/* What the text behind a lead keeps. */
+/* The least that the text after a lead keeps. */
 #define NARROWEST_LED 16u
-/* A file's name that is longer takes no column away. */
+/* A longer file name does not remove other columns. */
 #define WIDEST_NAME 24u
 
-/* Where nothing is shortened: what is wider moves the rest of its own row alone. */
+/* If nothing is shortened, a wider cell moves only the rest of its own row. */
 #define WIDEST_PADDED 100u
 
-/* How wide each column becomes; 0: it is left out. */
+/* The width of each column; 0: it is left out. */
 struct layout {
     bool is_whole; /* nothing is shortened: a text may be wider than its column */
     size_t widths[CUNEI_TABLE_COLUMNS_MAX];
@@ -41,8 +41,8 @@ void cunei_table_fini(struct cunei_table *table)
     *table = (struct cunei_table){0};
 }
 
-/* The text before the next cell is whole: keep it as it will be shown, which may be
- * wider, and NUL-terminate it, as all of them are. */
+/* The text of the last cell is complete: make it safe for a terminal, which may make it
+ * wider, and end it with NUL. */
 static void end_cell(struct cunei_table *table)
 {
     struct cunei_buffer shown = {0};
@@ -98,7 +98,7 @@ static void add_widths(struct layout *layout, size_t column_count)
     }
 }
 
-/* Take what is too much from the texts, the widest first, down to `least` columns. */
+/* Shorten the texts, the widest first, down to `least` columns. */
 static void shorten(const struct cunei_table *table, struct layout *layout,
                     size_t width, size_t least)
 {
@@ -117,7 +117,7 @@ static void shorten(const struct cunei_table *table, struct layout *layout,
     }
 }
 
-/* The narrowest that it can become without leaving a column out. */
+/* The least width without leaving a column out. */
 static size_t narrowest(const struct cunei_table *table, const struct layout *layout)
 {
     size_t total = layout->total;
@@ -202,7 +202,7 @@ static void pad(struct cunei_buffer *line, size_t count)
     cunei_buffer_format(line, "%*s", (int)count, "");
 }
 
-/* Lead and text in `width` columns; a lead that leaves no room loses its begin. */
+/* Lead and text in `width` columns; a lead that leaves no room loses its start. */
 static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
                        size_t width)
 {

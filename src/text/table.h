@@ -27,15 +27,14 @@
 struct cunei_column {
     const char *head;
     unsigned rank; /* 0: never left out */
-    unsigned min;  /* columns that a text keeps when it is shortened; 0: a number,
-                      which never is and stands at the right */
-    bool is_path;  /* a text that is shortened by cunei_format_path; it keeps the names
-                      of its files as far as they are not overlong */
+    unsigned min;  /* the least width of a text; 0: a number, which is aligned right and
+                      never shortened */
+    bool is_path;  /* shortened by cunei_format_path, which keeps the file name */
 };
 
 struct cunei_cell {
     size_t begin, end; /* in `text` */
-    size_t lead;       /* bytes at its begin that are not shortened with the rest */
+    size_t lead;       /* bytes at its start that are not shortened */
     enum cunei_ink ink;
 };
 
@@ -53,10 +52,10 @@ void cunei_table_init(struct cunei_table *table, const struct cunei_column *colu
                       size_t column_count);
 void cunei_table_fini(struct cunei_table *table);
 
-/* The next cell's text, to be appended to. */
+/* Begin the next cell; its text is appended to the returned buffer. */
 struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink ink);
 
-/* What the last cell holds so far leads to its text: only that is shortened. */
+/* The text so far is the lead of the cell: only the rest is shortened. */
 void cunei_table_lead(struct cunei_table *table);
 
 /* -ENOMEM. */

@@ -14,10 +14,10 @@
 #define CUT    "…"
 #define FROZEN "<frozen "
 
-/* What decode makes of a byte that is no text; no character has this number. */
+/* The result of decode for a byte that is not UTF-8; no character has this number. */
 #define BAD UINT32_MAX
 
-/* Whether so many bytes are how UTF-8 writes it. */
+/* Whether UTF-8 has a character in so many bytes. */
 static bool is_character(uint32_t value, size_t size)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -26,7 +26,7 @@ static bool is_character(uint32_t value, size_t size)
            !(value >= 0xd800 && value < 0xe000);
 }
 
-/* The length of the UTF-8 character at `text`, and what it is; a bad byte is one. */
+/* The length of the UTF-8 character at `text`, and its code point; 1 for a bad byte. */
 static size_t decode(const char *text, uint32_t *character)
 {
     unsigned char first = (unsigned char)text[0];
@@ -50,7 +50,7 @@ static size_t decode(const char *text, uint32_t *character)
     return size ? size : 1;
 }
 
-/* Where the locale does not know a character it takes one column. */
+/* A character that the locale does not know takes one column. */
 static size_t width_of(uint32_t character)
 {
     int width = character < 0x7f || character == BAD ? 1 : wcwidth((wchar_t)character);
@@ -97,7 +97,7 @@ const char *cunei_format_tail(const char *text, size_t width)
     return text + at;
 }
 
-/* `f.<locals>.g` says as much as `f…g`. */
+/* `f.<locals>.g` is shortened to `f…g`. */
 static void drop_nested(struct cunei_buffer *out, const char *text)
 {
     const char *nested = NULL;
@@ -109,7 +109,7 @@ static void drop_nested(struct cunei_buffer *out, const char *text)
     cunei_buffer_append_text(out, text);
 }
 
-/* The bytes at `text` up to one that is no text, or to the end. */
+/* The bytes of `text` up to one that is not printable, or to the end. */
 static size_t find_bad(const char *text)
 {
     size_t at = 0;
@@ -124,7 +124,7 @@ static size_t find_bad(const char *text)
     return at;
 }
 
-/* `text`, or a copy of it in `visible` with all that is not for terminals escaped. */
+/* `text`, or a copy of it in `visible` with control characters escaped. */
 static const char *make_visible(const char *text, struct cunei_buffer *visible)
 {
     size_t good = find_bad(text);
@@ -155,7 +155,7 @@ void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
         const char *tail = cunei_format_tail(shown, (width - 1) / 2);
         size_t head = fit_head(shown, width - 1 - (width - 1) / 2);
         size_t mark = strlen(CUT);
-        /* Where it is cut beside a mark that is there already, one is enough. */
+        /* No second … beside one that is there already. */
         if (head >= mark && memcmp(shown + head - mark, CUT, mark) == 0)
             head -= mark;
         if (strncmp(tail, CUT, mark) == 0)
@@ -169,7 +169,7 @@ void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
     cunei_buffer_fini(&outline);
 }
 
-/* `<frozen a.b>:1` is told as a.b:1 where it is too long: its name counts. */
+/* `<frozen a.b>:1` is shortened to a.b:1. */
 static void thaw(struct cunei_buffer *out, const char *path)
 {
     const char *end = strrchr(path, '>');

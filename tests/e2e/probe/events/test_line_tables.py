@@ -128,7 +128,7 @@ def test_source_that_is_gone_is_told_and_the_numbers_stay(cunei):
     (cunei.folder / "app.py").unlink()
     done = cunei("report", "trace", "--lines", "add")
 
-    assert "app.py cannot be found" in done.stdout
+    assert "app.py was not found" in done.stdout
     assert "total" not in done.stdout
     assert re.search(r"^ *4 +4 +", done.stdout, re.MULTILINE), done.stdout
     assert {line["source"] for line in report_of(cunei)["lines"]} == {"missing"}
@@ -139,7 +139,7 @@ def test_code_without_a_file_has_lines_all_the_same(cunei):
     report = record(cunei, source, "--lines", ":f")
 
     assert lines_of(report) == {("f", 2): 1}
-    assert "<made> is no file" in cunei("report", "trace", "-l", "f").stdout
+    assert "<made> is not a file" in cunei("report", "trace", "-l", "f").stdout
 
 
 def test_functions_that_are_not_there_are_told_with_the_nearest(cunei):
