@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
+#include "model/profile_budget.h"
 
 /* Add up the pieces of each stream into the facts of its first one. */
 static int join_pieces(const struct cunei_piece_reader *reader,
@@ -207,7 +208,7 @@ static int finish_process(void *context, struct cunei_piece_reader *reader,
     int rc = join_pieces(reader, process);
     if (rc < 0)
         goto out;
-    cunei_budget_estimates_close(profile, last_tick(reader, process));
+    cunei_profile_budget_close(profile, last_tick(reader, process));
     map = cunei_merge_process_map(analysis, process->process, profile);
     rc = map ? merge_profile(analysis, reader, process, map) : -ENOMEM;
 out:

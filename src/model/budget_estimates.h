@@ -14,8 +14,6 @@
 /* So many standard errors are the width that is named: 19 of 20 are within it. */
 #define CUNEI_GUESS_ERRORS 2.0
 
-struct cunei_profile;
-
 /* Of a function, by its slot in a profile; times are in ticks. */
 struct cunei_budget_estimate {
     uint64_t calls, resumes, self, total;
@@ -27,7 +25,7 @@ struct cunei_budget_estimate {
     /* Of independent errors, and what may be wrong in all of them. */
     double calls_variance, resumes_variance, self_variance;
     double calls_bias, resumes_bias, self_bias;
-    /* Private, until cunei_budget_estimates_close. */
+    /* Private, until cunei_budget_estimate_close. */
     uint64_t told;    /* when the last sample was */
     uint64_t changed; /* when it was demoted last, or recorded again … */
     bool is_demoted;  /* … and which of both */
@@ -39,18 +37,17 @@ struct cunei_budget_estimates {
     uint64_t bursts;
 };
 
-/* A `demote` or a `sample`, at this tick. */
-int cunei_budget_estimates_read(struct cunei_profile *profile, const uint64_t *event,
-                                uint64_t time);
-int cunei_budget_estimates_add(struct cunei_profile *profile,
-                               const struct cunei_profile *other);
+void cunei_budget_estimates_fini(struct cunei_budget_estimates *guesses);
+
+/* It was demoted at a tick, or recorded again; the later of two changes counts. */
+void cunei_budget_estimate_change(struct cunei_budget_estimate *guess, uint64_t time,
+                                  bool is_demoted);
 
 /*
  * When all of a process has been added, up to its last event.  What is demoted then has
- * no end: the process was killed, or runs, and has done something since it told of it.
+ * no end: the process was killed, or still runs, and has done something since.
  */
-void cunei_budget_estimates_close(struct cunei_profile *profile, uint64_t last);
-void cunei_budget_estimates_fini(struct cunei_budget_estimates *guesses);
+void cunei_budget_estimate_close(struct cunei_budget_estimate *guess, uint64_t last);
 
 /* What the sum may be wrong by, in both directions. */
 double cunei_budget_estimate_calls_width(const struct cunei_budget_estimate *guess);

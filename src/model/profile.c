@@ -9,8 +9,8 @@
 #include "base/units.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
+#include "model/profile_budget.h"
 #include "model/profile_events.h"
-#include "model/profile_packet.h"
 #include "model/profile_resync.h"
 #include "model/profile_stack.h"
 #include "model/suspended.h"
@@ -245,7 +245,8 @@ static __attribute__((noinline)) int read_region(struct cunei_profile *profile,
     store(span, cursor);
     if (phase & 1) {
         if (phase == CUNEI_PHASE_YIELD)
-            rc = cunei_suspended_read(profile, span, slot, true, time);
+            rc = cunei_suspended_read(profile->functions, &span->waits, slot, true,
+                                      time);
         if (rc == 0)
             rc = cunei_profile_leave(
                 profile, span,
@@ -265,7 +266,8 @@ static inline __attribute__((always_inline)) int read_leave(
     int rc = 0;
 
     if (__builtin_expect(phase & 2, 0) &&
-        (rc = cunei_suspended_read(profile, span, slot, true, time)) < 0)
+        (rc = cunei_suspended_read(profile->functions, &span->waits, slot, true,
+                                   time)) < 0)
         return rc;
     if (__builtin_expect(cursor->top->slot == slot &&
                              !cunei_frame_is_watched(cursor->top) && span->beyond == 0,
@@ -288,7 +290,7 @@ static inline __attribute__((always_inline)) int read_enter(
     }
     enter(profile, cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree, edges);
     if (__builtin_expect(phase & 2, 0))
-        rc = cunei_suspended_read(profile, span, slot, false, time);
+        rc = cunei_suspended_read(profile->functions, &span->waits, slot, false, time);
     return rc;
 }
 
@@ -430,5 +432,5 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
         cunei_tree_add(profile->tree, other->tree, NULL, 1, 1);
     if (profile->edges && other->edges)
         cunei_edges_add(profile->edges, other->edges, NULL, 1, 1);
-    return cunei_budget_estimates_add(profile, other);
+    return cunei_profile_budget_add(profile, other);
 }

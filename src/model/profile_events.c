@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/profile_budget.h"
 #include "model/profile_resync.h"
 #include "model/profile_stack.h"
 #include "model/task_steps.h"
@@ -73,8 +74,8 @@ static int read_switch(struct reading *reading)
 
 static int read_estimate(struct reading *reading)
 {
-    return cunei_budget_estimates_read(reading->profile, reading->at,
-                                       later_time(reading, *reading->at));
+    return cunei_profile_budget_read(reading->profile, reading->at,
+                                     later_time(reading, *reading->at));
 }
 
 /* An `unwind`, with the leave that belongs to it. */
@@ -124,9 +125,11 @@ static int read_task(struct reading *reading)
     uint64_t time = pass(reading, record);
     int rc = cunei_profile_stack_enter(profile, span, slot, is_call);
     if (rc == 0 && span->beyond == 0)
-        rc = cunei_steps_begin(profile, span, event->task,
-                               cunei_record_phase(event->record) == CUNEI_PHASE_LEAVE,
-                               time);
+        rc = cunei_steps_begin(
+            &profile->tasks, &span->steps,
+            cunei_profile_stack_step(span, &span->frames[span->depth],
+                                     span->frames[span->depth].slot),
+            event->task, cunei_record_phase(event->record) == CUNEI_PHASE_LEAVE, time);
     thread_of(reading)->calls += is_call;
     profile->events++;
     reading->next = next + 1;

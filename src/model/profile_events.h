@@ -3,7 +3,7 @@
 #ifndef CUNEI_MODEL_PROFILE_EVENTS_H
 #define CUNEI_MODEL_PROFILE_EVENTS_H
 
-#include "model/profile.h"
+#include "model/profile_data.h"
 
 /*
  * Read the built-in event at `at`, other than a `call`, and what belongs to it, in a

@@ -70,8 +70,9 @@ static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
     int rc = reserve_threads(span, 1);
     if (rc == 0 && span->thread_count > 0) {
         cunei_profile_stack_seal(profile, span);
-        cunei_steps_seal(profile, span);
-        cunei_steps_drop(span);
+        cunei_steps_seal(&profile->tasks, &span->steps, span->thread_count == 1,
+                         span->last);
+        cunei_steps_drop(&span->steps);
         rc = cunei_span_finish(span);
     }
     if (rc == 0 && !cunei_profile_stack_reserve(span))
@@ -174,8 +175,9 @@ int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
     if (span->thread_count == 0)
         return 0;
     cunei_profile_stack_seal(profile, span);
-    cunei_steps_seal(profile, span);
-    return cunei_suspended_seal(profile, span);
+    cunei_steps_seal(&profile->tasks, &span->steps, span->thread_count == 1,
+                     span->last);
+    return cunei_suspended_seal(profile->functions, profile->slot_count, &span->waits);
 }
 
 /* What was open on both sides of the boundary. */
@@ -361,8 +363,9 @@ static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
         const struct cunei_frame *frame = &left->frames[i];
         if (cunei_frame_is_watched(frame) && frame->level > 0 &&
             !cunei_slot_is_region(profile, frame->slot))
-            rc = cunei_steps_end(profile, left, frame->level - 1, frame->slot, time,
-                                 CUNEI_ENDING_UNSEEN);
+            rc = cunei_steps_end(&profile->tasks, &left->steps,
+                                 cunei_profile_stack_step(left, frame, frame->slot),
+                                 time, CUNEI_ENDING_UNSEEN);
     }
     return rc;
 }
@@ -381,6 +384,22 @@ static void join_collections(struct cunei_span *left, const struct cunei_span *r
         left->first_collecting = left->collecting;
     if (!is_whole)
         left->collecting = right->collecting;
+}
+
+/* Append the steps of `right`; `is_same`: its first thread is the last one of `left`.
+ */
+static int join_steps(struct cunei_profile *profile, struct cunei_span *left,
+                      const struct cunei_span *right, bool is_same)
+{
+    const struct cunei_thread *first = &right->threads[0];
+    int rc = 0;
+
+    if (is_same)
+        rc = cunei_steps_go_on(&profile->tasks, &left->steps, &right->steps,
+                               left->thread_count == 1, first->begin, first->end);
+    if (!is_same || right->thread_count > 1)
+        cunei_steps_drop(&left->steps);
+    return rc == 0 ? cunei_steps_append(&left->steps, &right->steps) : rc;
 }
 
 /* The thread that `left` ends with goes on in `right`. */
@@ -408,7 +427,7 @@ static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
         rc = lose_frames(profile, left, right, &boundary,
                          lost ? left->last : first->begin);
     if (rc == 0)
-        rc = cunei_steps_join(profile, left, right, true);
+        rc = join_steps(profile, left, right, true);
     join_collections(left, right, lost);
     if (rc == 0) {
         join_frames(left, right, right->thread_count == 1 ? &boundary : NULL);
@@ -444,7 +463,7 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
     } else {
         rc = cunei_span_finish(left);
         if (rc == 0)
-            rc = cunei_steps_join(profile, left, right, false);
+            rc = join_steps(profile, left, right, false);
         if (rc == 0)
             join_frames(left, right, NULL);
         if (left->thread_count == 1)
@@ -452,7 +471,8 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
         left->collecting = right->collecting;
     }
     if (rc == 0)
-        rc = cunei_suspended_join(profile, left, right);
+        rc = cunei_suspended_join(profile->functions, profile->slot_count, &left->waits,
+                                  &right->waits);
     if (rc == 0)
         rc = reserve_threads(left, right->thread_count - skip);
     if (rc == 0) {

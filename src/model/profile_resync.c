@@ -268,7 +268,8 @@ static int suspend_frame(struct cunei_profile *profile, struct cunei_span *span)
     int rc = cunei_profile_stack_sample_top(profile, span, slot);
     cunei_profile_stack_drop(profile, span);
     if (rc == 0 && slot != 0)
-        rc = cunei_suspended_read(profile, span, slot, true, span->last);
+        rc = cunei_suspended_read(profile->functions, &span->waits, slot, true,
+                                  span->last);
     return rc;
 }
 
@@ -280,7 +281,8 @@ static int resume_frame(struct cunei_profile *profile, struct cunei_span *span,
     if (rc < 0 || slot == 0)
         return rc;
     cunei_profile_stack_count(profile, span, false);
-    return cunei_suspended_read(profile, span, slot, false, span->last);
+    return cunei_suspended_read(profile->functions, &span->waits, slot, false,
+                                span->last);
 }
 
 int cunei_profile_switch(struct cunei_profile *profile, struct cunei_span *span,

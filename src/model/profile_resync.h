@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/profile.h"
+#include "model/profile_data.h"
 
 /* A leave or a yield, at the time of the span's last event. */
 struct cunei_leave {

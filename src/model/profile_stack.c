@@ -147,7 +147,9 @@ int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_span *
             return rc;
         cunei_profile_stack_count(profile, span, is_call);
     }
-    return is_call ? 0 : cunei_suspended_read(profile, span, slot, false, span->last);
+    return is_call ? 0
+                   : cunei_suspended_read(profile->functions, &span->waits, slot, false,
+                                          span->last);
 }
 
 static void account_total(struct cunei_profile *profile, struct cunei_facts *facts,
@@ -176,7 +178,9 @@ int cunei_profile_stack_end_step(struct cunei_profile *profile, struct cunei_spa
 {
     if (!cunei_frame_is_watched(frame) || cunei_slot_is_region(profile, frame->slot))
         return 0;
-    return cunei_steps_end(profile, span, frame->level - 1, slot, span->last, ending);
+    return cunei_steps_end(&profile->tasks, &span->steps,
+                           cunei_profile_stack_step(span, frame, slot), span->last,
+                           ending);
 }
 
 int cunei_profile_stack_lose(struct cunei_profile *profile, struct cunei_span *span)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/profile.h"
+#include "model/profile_data.h"
 
 /*
  * Times end below 2⁶².  With this bit, `entered` is of a frame that the loop in
@@ -87,6 +87,13 @@ static inline bool cunei_frame_is_unknown(const struct cunei_frame *frame)
 static inline uint32_t cunei_frame_origin(const struct cunei_frame *frame)
 {
     return cunei_frame_is_unknown(frame) ? (uint32_t)frame->entered : 0;
+}
+
+/* The place of a step that a frame may be, which is one of `slot`. */
+static inline struct cunei_steps_place cunei_profile_stack_step(
+    const struct cunei_span *span, const struct cunei_frame *frame, uint32_t slot)
+{
+    return (struct cunei_steps_place){frame->level - 1, slot, span->thread_count == 1};
 }
 
 static inline bool cunei_slot_is_region(const struct cunei_profile *profile,

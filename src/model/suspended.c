@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 /* More outstanding yields are hardly those of generators that will ever go on. */
 #define YIELDS_MAX (1u << 18)
 
@@ -14,35 +16,22 @@ void cunei_suspended_fini(struct cunei_suspended *waits)
     *waits = (struct cunei_suspended){0};
 }
 
-static int reserve(struct cunei_wait **items, uint32_t count, uint32_t *capacity)
-{
-    if (count < *capacity)
-        return 0;
-    uint32_t wanted = *capacity ? 2 * *capacity : 64;
-    struct cunei_wait *grown = realloc(*items, wanted * sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    *items = grown;
-    *capacity = wanted;
-    return 0;
-}
-
 /* Close the gaps that resumed ones left, and forget the oldest where there are still
  * more than `keep`: generators that were abandoned. */
-static void compact(struct cunei_profile *profile, struct cunei_suspended *waits,
+static void compact(struct cunei_facts *functions, struct cunei_suspended *waits,
                     uint32_t keep)
 {
     uint32_t live = 0, count = 1;
 
     for (uint32_t i = 1; i < waits->count; i++) {
         live += waits->yields[i].slot != 0;
-        profile->functions[waits->yields[i].slot].outstanding = 0;
+        functions[waits->yields[i].slot].outstanding = 0;
     }
     for (uint32_t i = 1; i < waits->count; i++) {
         struct cunei_wait wait = waits->yields[i];
         if (wait.slot == 0)
             continue;
-        struct cunei_facts *facts = &profile->functions[wait.slot];
+        struct cunei_facts *facts = &functions[wait.slot];
         if (live-- > keep) {
             facts->forgotten++;
             continue;
@@ -55,38 +44,36 @@ static void compact(struct cunei_profile *profile, struct cunei_suspended *waits
 }
 
 /* Yields are numbered from 1, so that 0 says there is none. */
-static int push(struct cunei_profile *profile, struct cunei_suspended *waits,
+static int push(struct cunei_facts *functions, struct cunei_suspended *waits,
                 uint32_t slot, uint64_t time)
 {
-    struct cunei_facts *facts = &profile->functions[slot];
+    struct cunei_facts *facts = &functions[slot];
 
     if (waits->count == 0)
         waits->count = 1;
     if (waits->count == YIELDS_MAX)
-        compact(profile, waits, YIELDS_MAX / 2);
-    int rc = reserve(&waits->yields, waits->count, &waits->capacity);
-    if (rc < 0)
-        return rc;
+        compact(functions, waits, YIELDS_MAX / 2);
+    if (!CUNEI_VECTOR_RESERVE(waits->yields, waits->capacity, waits->count + 1))
+        return -ENOMEM;
     waits->yields[waits->count] = (struct cunei_wait){time, slot, facts->outstanding};
     facts->outstanding = waits->count++;
     return 0;
 }
 
-int cunei_suspended_spill(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_suspended_spill(struct cunei_facts *functions, struct cunei_suspended *waits,
                           uint32_t slot, uint64_t time)
 {
-    struct cunei_facts *facts = &profile->functions[slot];
+    struct cunei_facts *facts = &functions[slot];
 
-    int rc = push(profile, &span->waits, slot, facts->yielded - 1);
+    int rc = push(functions, waits, slot, facts->yielded - 1);
     facts->yielded = time + 1;
     return rc;
 }
 
-int cunei_suspended_resume(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_suspended_resume(struct cunei_facts *functions, struct cunei_suspended *waits,
                            uint32_t slot, uint64_t time)
 {
-    struct cunei_facts *facts = &profile->functions[slot];
-    struct cunei_suspended *waits = &span->waits;
+    struct cunei_facts *facts = &functions[slot];
     uint32_t index = facts->outstanding;
 
     if (index != 0) {
@@ -103,47 +90,47 @@ int cunei_suspended_resume(struct cunei_profile *profile, struct cunei_span *spa
     }
     if (waits->resume_count == YIELDS_MAX)
         return 0;
-    int rc = reserve(&waits->resumes, waits->resume_count, &waits->resume_capacity);
-    if (rc == 0)
-        waits->resumes[waits->resume_count++] = (struct cunei_wait){time, slot, 0};
-    return rc;
+    if (!CUNEI_VECTOR_RESERVE(waits->resumes, waits->resume_capacity,
+                              waits->resume_count + 1))
+        return -ENOMEM;
+    waits->resumes[waits->resume_count++] = (struct cunei_wait){time, slot, 0};
+    return 0;
 }
 
-int cunei_suspended_seal(struct cunei_profile *profile, struct cunei_span *span)
+int cunei_suspended_seal(struct cunei_facts *functions, uint32_t slot_count,
+                         struct cunei_suspended *waits)
 {
-    struct cunei_suspended *waits = &span->waits;
     int rc = 0;
 
-    for (uint32_t i = 1; waits->has_yields && rc == 0 && i < profile->slot_count; i++) {
-        struct cunei_facts *facts = &profile->functions[i];
+    for (uint32_t i = 1; waits->has_yields && rc == 0 && i < slot_count; i++) {
+        struct cunei_facts *facts = &functions[i];
         if (facts->yielded != 0)
-            rc = push(profile, waits, i, facts->yielded - 1);
+            rc = push(functions, waits, i, facts->yielded - 1);
         facts->yielded = 0;
         facts->forgotten = 0;
     }
-    compact(profile, waits, UINT32_MAX);
+    compact(functions, waits, UINT32_MAX);
     for (uint32_t i = 1; i < waits->count; i++)
-        profile->functions[waits->yields[i].slot].outstanding = 0;
+        functions[waits->yields[i].slot].outstanding = 0;
     waits->has_yields = false;
     return rc;
 }
 
-int cunei_suspended_join(struct cunei_profile *profile, struct cunei_span *left,
-                         const struct cunei_span *right)
+int cunei_suspended_join(struct cunei_facts *functions, uint32_t slot_count,
+                         struct cunei_suspended *waits,
+                         const struct cunei_suspended *later)
 {
-    struct cunei_suspended *waits = &left->waits;
-    const struct cunei_suspended *later = &right->waits;
     int rc = 0;
 
     if (later->count <= 1 && later->resume_count == 0)
         return 0;
-    compact(profile, waits, UINT32_MAX); /* to link them again */
+    compact(functions, waits, UINT32_MAX); /* to link them again */
     for (uint32_t i = 0; rc == 0 && i < later->resume_count; i++)
-        rc = cunei_suspended_resume(profile, left, later->resumes[i].slot,
+        rc = cunei_suspended_resume(functions, waits, later->resumes[i].slot,
                                     later->resumes[i].time);
     for (uint32_t i = 1; rc == 0 && i < later->count; i++)
-        rc = push(profile, waits, later->yields[i].slot, later->yields[i].time);
+        rc = push(functions, waits, later->yields[i].slot, later->yields[i].time);
     if (rc == 0)
-        rc = cunei_suspended_seal(profile, left);
+        rc = cunei_suspended_seal(functions, slot_count, waits);
     return rc;
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/region_instances.h"
-
 /* So many frames, from the top, may be what a parameter is of. */
 #define TARGET_DEPTH 4096u
 
@@ -47,7 +45,10 @@ static int take_step(void *context, const struct cunei_walk_step *step);
 int cunei_user_reader_init(struct cunei_user_reader *reader,
                            const struct cunei_user_reader_options *options)
 {
-    *reader = (struct cunei_user_reader){.options = *options};
+    *reader = (struct cunei_user_reader){
+        .options = *options,
+        .regions = {.facts = options->facts, .frequency = options->wall.frequency},
+    };
     reader->walk.step = take_step;
     reader->walk.kinds = options->kinds;
     size_t count = (size_t)options->function_count + 1;
@@ -64,9 +65,7 @@ void cunei_user_reader_fini(struct cunei_user_reader *reader)
     cunei_walk_fini(&reader->walk);
     free(reader->indices);
     free(reader->tagged);
-    free(reader->instances);
-    free(reader->values);
-    free(reader->open);
+    cunei_region_instances_fini(&reader->regions);
     *reader = (struct cunei_user_reader){0};
 }
 
@@ -123,18 +122,20 @@ static int begin(struct cunei_user_reader *reader, const struct cunei_walk_step 
     bool is_resumed = step->kind == CUNEI_WALK_ENTER && frame->is_resumed;
     bool is_new = step->kind == CUNEI_WALK_ENTER && !is_resumed;
     if (is_resumed)
-        frame->tag =
-            cunei_region_instances_resume(reader, frame->function, task_now(reader));
+        frame->tag = cunei_region_instances_resume(&reader->regions, frame->function,
+                                                   task_now(reader));
     if (region == 0 && frame->tag == 0)
         return 0;
     if (frame->tag == 0)
-        frame->tag = cunei_region_instances_new(reader, region, frame->function,
-                                                step->time, is_new);
+        frame->tag = cunei_region_instances_new(&reader->regions, region,
+                                                frame->function, step->time, is_new);
     if (region > 0) {
         reader->options.facts->regions[region - 1].count += is_new;
         reader->options.facts->regions[region - 1].resumes += is_resumed;
     }
-    return frame->tag ? cunei_region_instances_run(reader, frame->tag, step->time) : 0;
+    return frame->tag
+               ? cunei_region_instances_run(&reader->regions, frame->tag, step->time)
+               : 0;
 }
 
 static int end(struct cunei_user_reader *reader, const struct cunei_walk_step *step)
@@ -144,11 +145,12 @@ static int end(struct cunei_user_reader *reader, const struct cunei_walk_step *s
 
     if (frame->tag != 0) {
         if (!step->is_suspended)
-            cunei_region_instances_pause(reader, frame->tag, step->time);
+            cunei_region_instances_pause(&reader->regions, frame->tag, step->time);
         if (step->is_yield)
-            cunei_region_instances_suspend(reader, frame->tag, task_now(reader));
+            cunei_region_instances_suspend(&reader->regions, frame->tag,
+                                           task_now(reader));
         else
-            rc = cunei_region_instances_end(reader, frame->tag);
+            rc = cunei_region_instances_end(&reader->regions, frame->tag);
     }
     while (!frame->is_region && reader->task_count > 0 &&
            reader->tasks[reader->task_count - 1].depth >= step->depth)
@@ -162,7 +164,8 @@ static void pause_all(struct cunei_user_reader *reader,
 {
     for (uint32_t i = 0; i < step->depth; i++) {
         if (step->frames[i].tag)
-            cunei_region_instances_pause(reader, step->frames[i].tag, step->time);
+            cunei_region_instances_pause(&reader->regions, step->frames[i].tag,
+                                         step->time);
     }
     reader->is_switching = true;
     reader->switched_at = step->time;
@@ -178,7 +181,7 @@ static int run_all(struct cunei_user_reader *reader, const struct cunei_walk_ste
     reader->is_switching = false;
     for (uint32_t i = 0; rc == 0 && i < depth; i++) {
         if (step->frames[i].tag)
-            rc = cunei_region_instances_run(reader, step->frames[i].tag,
+            rc = cunei_region_instances_run(&reader->regions, step->frames[i].tag,
                                             reader->switched_at);
     }
     return rc;
@@ -222,16 +225,16 @@ static int read_parameter(struct cunei_user_reader *reader,
         return (int)parameter;
     if (frame->tag == 0) {
         frame->tag = cunei_region_instances_new(
-            reader, region, frame->function,
+            &reader->regions, region, frame->function,
             frame->is_known ? frame->entered + frame->suspended : step->time, false);
         if (frame->tag == 0)
             return 0;
-        uint64_t since = reader->instances[frame->tag].since;
-        rc = cunei_region_instances_run(reader, frame->tag, since);
+        uint64_t since = reader->regions.instances[frame->tag].since;
+        rc = cunei_region_instances_run(&reader->regions, frame->tag, since);
     }
-    return rc < 0
-               ? rc
-               : cunei_region_instances_give(reader, frame->tag, (uint32_t)parameter);
+    return rc < 0 ? rc
+                  : cunei_region_instances_give(&reader->regions, frame->tag,
+                                                (uint32_t)parameter);
 }
 
 static int read_counter(struct cunei_user_reader *reader,
@@ -336,14 +339,9 @@ int cunei_user_reader_end(struct cunei_user_reader *reader)
     cunei_walk_fini(&reader->walk);
     reader->walk =
         (struct cunei_walk){.step = take_step, .kinds = reader->options.kinds};
-    /* What was suspended and never went on is over, too. */
-    for (uint32_t i = 0; rc == 0 && i < CUNEI_USERREADER_HASH; i++) {
-        while (rc == 0 && reader->suspended[i] != 0) {
-            uint32_t index = reader->suspended[i];
-            reader->suspended[i] = reader->instances[index].next;
-            rc = cunei_region_instances_end(reader, index);
-        }
-    }
+    /* Regions that are suspended and do not resume end here. */
+    if (rc == 0)
+        rc = cunei_region_instances_end_suspended(&reader->regions);
     reader->task_count = 0;
     reader->is_switching = false;
     return rc;

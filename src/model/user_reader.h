@@ -21,14 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/region_instances.h"
 #include "model/text_set.h"
 #include "model/user_facts.h"
 #include "model/walk.h"
 #include "model/wall_clock.h"
 #include "wire/metadata.h"
-
-/* Regions that are open or suspended; what is beyond is not timed. */
-#define CUNEI_INSTANCES_MAX (1u << 20)
 
 struct cunei_user_reader_options {
     struct cunei_user_facts *facts;         /* borrowed, as all */
@@ -40,27 +38,6 @@ struct cunei_user_reader_options {
     uint32_t process; /* its index */
 };
 
-/* Private: a region, or a call that was given a parameter. */
-struct cunei_instance {
-    uint32_t region;     /* index plus one; 0: a function that is none */
-    uint32_t function;   /* id */
-    uint32_t parameters; /* the first, from 1 */
-    uint32_t next;       /* free, or suspended under the same hash */
-    uint64_t task;       /* in which it was suspended */
-    uint64_t since;      /* ticks; of what runs */
-    uint64_t inside;     /* before that */
-    uint64_t counted;    /* of that, what was in no other of its name */
-    bool is_nested;
-    bool is_whole; /* its begin was seen */
-};
-
-/* Private: a value of an instance. */
-struct cunei_instance_value {
-    uint32_t parameter; /* index in the facts */
-    uint32_t next;
-};
-
-#define CUNEI_USERREADER_HASH  1024u
 #define CUNEI_USERREADER_TASKS 64u
 
 /* Private. */
@@ -69,13 +46,7 @@ struct cunei_user_reader {
     struct cunei_walk walk;
     uint32_t *indices; /* owned: of a region or counter plus one, by id; 0: not yet */
     uint32_t *tagged;  /* owned: the region of a tagged function plus one, by id */
-    struct cunei_instance *instances; /* owned, from 1 */
-    uint32_t instance_count, instance_capacity, free_instance;
-    struct cunei_instance_value *values; /* owned, from 1 */
-    uint32_t value_count, value_capacity, free_value;
-    uint32_t suspended[CUNEI_USERREADER_HASH];
-    uint32_t *open; /* owned: regions that run, by index … */
-    uint32_t open_capacity;
+    struct cunei_region_instances regions;
     struct {
         uint64_t task;
         uint32_t depth;

@@ -109,8 +109,8 @@ static void finish(struct readings *readings)
     FUZZ_CHECK(cunei_walk_end(&readings->walk) == 0);
     FUZZ_CHECK(cunei_lines_end(&readings->line_reader) == 0);
     FUZZ_CHECK(cunei_user_reader_end(&readings->userreader) == 0);
-    for (uint32_t i = 0; i < readings->userreader.open_capacity; i++)
-        FUZZ_CHECK(readings->userreader.open[i] == 0);
+    for (uint32_t i = 0; i < readings->userreader.regions.open_capacity; i++)
+        FUZZ_CHECK(readings->userreader.regions.open[i] == 0);
     cunei_user_reader_fini(&readings->userreader);
     FUZZ_CHECK(cunei_user_facts_finish(&readings->user_facts) == 0);
     cunei_user_facts_fini(&readings->user_facts);

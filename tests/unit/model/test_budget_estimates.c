@@ -9,6 +9,7 @@
 
 #include "model/call_edges.h"
 #include "model/profile.h"
+#include "model/profile_budget.h"
 
 enum {
     MAIN = CUNEI_FUNCTION_FIRST,
@@ -132,7 +133,7 @@ static void what_is_demoted_at_the_end_has_gone_on(void **state)
     struct cunei_budget_estimate *leaf = &profile.guesses.items[2];
     leaf->span = 40;
 
-    cunei_budget_estimates_close(&profile, 100);
+    cunei_profile_budget_close(&profile, 100);
 
     /* Up to 40 ticks of these 50 may have been run in, at half a call each. */
     assert_int_equal(leaf->calls, 30);
@@ -151,8 +152,8 @@ static void what_is_recorded_again_at_the_end_has_been_told_of(void **state)
     struct cunei_budget_estimate *leaf = &profile.guesses.items[2];
     leaf->span = 40;
 
-    assert_int_equal(cunei_budget_estimates_read(&profile, leave, 60), 0);
-    cunei_budget_estimates_close(&profile, 100);
+    assert_int_equal(cunei_profile_budget_read(&profile, leave, 60), 0);
+    cunei_profile_budget_close(&profile, 100);
 
     assert_int_equal(leaf->calls, 20);
     cunei_profile_fini(&profile);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/* The sums of each function of a process (model/profile.h). */
+#ifndef CUNEI_MODEL_FUNCTION_FACTS_H
+#define CUNEI_MODEL_FUNCTION_FACTS_H
+
+#include <stdint.h>
+
+#include "model/histogram.h"
+#include "wire/event.h"
+
+/*
+ * A function's facts, in slot id - CUNEI_FUNCTION_FIRST + 1 of its profile; slot 0
+ * takes what belongs to no function.  Times are in ticks where nothing else is said.
+ * What every event touches shares a cache line.
+ */
+struct cunei_facts {
+    uint64_t calls;
+    uint64_t self;      /* on top of the stack, or below regions alone */
+    uint64_t total;     /* anywhere in the stack, recursion counted once */
+    uint64_t opened_at; /* private, as the next two: while a span is read */
+    uint64_t max_ns;    /* of one activation: entry or resume to leave or yield */
+    struct cunei_histogram histogram; /* of activations, in ns */
+    uint32_t open;
+    uint32_t edge;
+    uint64_t resumes;
+    uint64_t recursive; /* calls made while it was already open */
+    uint64_t raised;    /* activations that an exception ended */
+    uint64_t suspended; /* from a yield to the resumption, added over all of them */
+    uint64_t yielded;   /* private, as the next two: while a span is read */
+    uint32_t outstanding;
+    uint32_t forgotten;
+    uint64_t nested; /* resumes made while it was already open */
+    uint64_t padding;
+};
+
+static inline uint32_t cunei_slot_function(uint32_t slot)
+{
+    return slot + (CUNEI_FUNCTION_FIRST - 1);
+}
+
+#endif
