@@ -215,7 +215,7 @@ static void put_events(struct cunei_buffer *out, struct fixture *fixture)
     put_packet(out, 1, fixture, true);
 }
 
-/* What a program says itself in a packet, ids as fuzz_model and fuzz_export know them.
+/* User events in a packet, ids as fuzz_model and fuzz_export know them.
  */
 #define REGION  1027u
 #define COUNTER 1028u

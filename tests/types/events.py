@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program says itself, as mypy sees it: nothing of this is run."""
+"""User events, as mypy sees them: nothing of this is run."""
 
 import cunei
 

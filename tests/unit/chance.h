@@ -23,7 +23,7 @@ static inline uint32_t dice(uint32_t sides)
     return (uint32_t)(seed >> 33) % sides;
 }
 
-/* A greenlet that goes on with some of what it had open, or with nothing. */
+/* A greenlet that continues with some of what it had open, or with nothing. */
 static inline void put_switch(struct tape *tape, uint64_t time)
 {
     uint32_t open[8], count = dice(8);

@@ -40,7 +40,7 @@ struct fixture {
 void fixture_init(struct fixture *fixture);
 void fixture_fini(struct fixture *fixture);
 
-/* Another process in the same directory; the fixture goes on with it. */
+/* Another process in the same directory; the fixture continues with it. */
 void fixture_add_process(struct fixture *fixture, uint32_t pid);
 
 /* The path of a file in the process's folder, until the next call. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A recording without Python: a directory of its own, functions f0, f1, …, and events
- * whose order tells whether one is missing.
+ * whose order shows whether one is missing.
  *
  * Event number i of a thread is one of function i % SCRATCH_FUNCTIONS, so that a reader
  * knows what comes next.

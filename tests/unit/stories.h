@@ -20,7 +20,7 @@
 static struct tape tape;
 static struct cunei_buffer told;
 static struct cunei_id_kinds kinds;
-static const struct cunei_cut_options *cutting; /* NULL: the tape is told whole */
+static const struct cunei_cut_options *cutting; /* NULL: the tape is reported whole */
 
 static const char *const begins[] = {"(", "(resume ", "(switch ", "(found "};
 static const char *const ends[] = {")",        " yield)",  " raise)",

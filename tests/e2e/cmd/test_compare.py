@@ -357,7 +357,7 @@ def test_what_is_not_there(cunei):
         assert name in done.stderr
 
 
-def test_what_was_recorded_in_another_manner_is_said(cunei):
+def test_what_was_recorded_in_another_manner_is_reported(cunei):
     record(cunei, "a", BEFORE, "--c-calls")
     record(cunei, "b", BEFORE, "--exclude", "math")
     profile(cunei, "c.prof")

@@ -44,7 +44,7 @@ def record(cunei, *words, program="src/app.py", **options):
     return names, done.stderr
 
 
-def test_the_defaults_are_used_and_told(project):
+def test_the_defaults_are_used_and_reported(project):
     path = configure(
         project,
         "include = [\"helper\", '__main__:one']\n"
@@ -146,7 +146,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "place", "told"), BAD)
-def test_what_is_malformed_is_told_with_its_place(project, text, place, told):
+def test_what_is_malformed_is_reported_with_its_place(project, text, place, told):
     path = configure(project, text + "\n")
 
     done = project("run", "src/app.py")
@@ -182,7 +182,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "column", "told"), REFUSED)
-def test_a_value_that_an_option_refuses_is_told_with_its_place(
+def test_a_value_that_an_option_refuses_is_reported_with_its_place(
     project, text, column, told
 ):
     path = configure(project, f"c-calls = true\n{text}\n")
@@ -209,7 +209,7 @@ def test_a_value_that_an_option_refuses_is_told_with_its_place(
          "two out"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_go_together_are_told_with_their_place(
+def test_options_that_do_not_go_together_are_reported_with_their_place(
     project, text, words, place, told
 ):
     path = configure(project, f"{text}\n")

@@ -26,7 +26,7 @@ def test_a_healthy_machine_can_record(cunei):
     assert platform.release() in rows["kernel"]["text"]
 
 
-def test_text_and_json_tell_the_same(cunei):
+def test_text_and_json_show_the_same(cunei):
     text = cunei("doctor").stdout
     _, _, rows = examine(cunei)
 

@@ -70,7 +70,7 @@ def test_an_unknown_format(trace, word):
 
 
 @pytest.mark.parametrize("command", ["run", "record"])
-def test_an_unknown_format_is_said_before_the_program_runs(cunei, command):
+def test_an_unknown_format_is_reported_before_the_program_runs(cunei, command):
     cunei.write("app.py", "open('ran', 'w')")
 
     said = refuse(cunei, command, "--to", "perfeto", "app.py", status=2)
@@ -103,7 +103,7 @@ def test_an_output_that_exists_is_left_alone(cunei, form):
 
 
 @pytest.mark.parametrize("command", ["run", "record"])
-def test_an_output_that_exists_is_said_before_the_program_runs(cunei, command):
+def test_an_output_that_exists_is_reported_before_the_program_runs(cunei, command):
     cunei.write("app.py", "open('ran', 'w')")
     cunei.write("app.csv", "mine")
 
@@ -162,7 +162,7 @@ def test_a_folder_that_is_not_ours(trace):
     assert said == "cannot write to '/usr/x.csv': Permission denied"
 
 
-def test_a_place_that_is_not_there_is_said_before_the_program_runs(cunei):
+def test_a_place_that_is_not_there_is_reported_before_the_program_runs(cunei):
     cunei.write("app.py", "open('ran', 'w')")
 
     said = refuse(cunei, "record", "--to", "csv:nowhere/x.csv", "app.py")

@@ -122,7 +122,7 @@ SAYING = (
 
 
 @pytest.mark.parametrize("form", SAYING)
-def test_what_the_recording_lost_is_said(cunei, form):
+def test_what_the_recording_lost_is_reported(cunei, form):
     record(cunei, "--include", "__main__", program=LONG.replace("COUNT", "60_000"))
     (path,) = (cunei.folder / "trace").glob("*/s0")
     packets.drop(path, {1})
@@ -155,7 +155,7 @@ def test_a_process_folder_can_be_exported_from_within(trace):
     assert [path.name for path in packets.folders(out)] == [folder.name]
 
 
-def test_how_to_open_it_is_told_with_its_name(trace):
+def test_how_to_open_it_is_reported_with_its_name(trace):
     done = trace("export", "trace", "--to", "csv", "-o", "told.csv")
     assert done.stderr.endswith("; duckdb -c \"from 'told.csv'\"\n")
 

@@ -175,7 +175,7 @@ def test_a_filter_that_gains_nothing_is_not_proposed(cunei):
     assert (done.returncode, done.stderr) == (0, told)
 
 
-def test_what_makes_no_sense_is_said(recorded):
+def test_what_makes_no_sense_is_reported(recorded):
     for words, status, told in (
         ([], 2, "filter wants a trace directory, as cunei record makes: cunei filter"),
         (["trace", "--max-overhead", "x"], 2,
@@ -189,7 +189,7 @@ def test_what_makes_no_sense_is_said(recorded):
         assert done.returncode == status and told in done.stderr, done.stderr
 
 
-def test_a_recording_without_calls_is_told(cunei):
+def test_a_recording_without_calls_is_reported(cunei):
     cunei.write("app.py", "")
     cunei("record", "-q", "-o", "trace", "--instrumenter", "none", "app.py")
 

@@ -145,7 +145,7 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
     ],
 )
-def test_what_is_malformed_is_told_with_its_place(program, text, told):
+def test_what_is_malformed_is_reported_with_its_place(program, text, told):
     program.write("f", text)
 
     done = program("record", "-o", "trace", "--filter", "f", "app.py")
@@ -155,7 +155,7 @@ def test_what_is_malformed_is_told_with_its_place(program, text, told):
 
 
 @pytest.mark.parametrize("text", ["", "# none\n", '{"exclude_timer": ["tiny"]}'])
-def test_a_filter_without_a_pattern_is_told_of(program, text):
+def test_a_filter_without_a_pattern_is_reported(program, text):
     program.write("f", text)
 
     done = program("record", "-q", "-o", "trace", "--filter", "f", "app.py")
@@ -349,7 +349,7 @@ def test_the_project_is_where_other_patterns_begin(program):
     assert got == OWN | {"json:dumps"}
 
 
-def test_a_project_of_which_nothing_runs_is_told_of(cunei):
+def test_a_project_of_which_nothing_runs_is_reported(cunei):
     cunei.write("empty/x", "")
 
     done = cunei(

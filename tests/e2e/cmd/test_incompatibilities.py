@@ -74,7 +74,7 @@ def script(cunei):
 
 
 @pytest.mark.core
-def test_a_command_that_starts_another_python_is_told_of_all_the_same(cunei):
+def test_a_command_that_starts_another_python_is_reported_all_the_same(cunei):
     lacking = "frame" if NEW else "monitoring"
     versions = "3.11 or older" if NEW else "3.12 or newer"
 
@@ -91,7 +91,7 @@ def test_a_command_that_starts_another_python_is_told_of_all_the_same(cunei):
 @pytest.mark.core
 @pytest.mark.skipif(NEW, reason="what is left out is free there")
 @pytest.mark.parametrize("command", ["record", "run"])
-def test_what_the_python_of_a_command_lacks_is_said_at_the_end(cunei, command):
+def test_what_the_python_of_a_command_lacks_is_reported_at_the_end(cunei, command):
     done = cunei(command, "--exclude", "json", script(cunei))
 
     said = [line for line in done.stderr.splitlines() if "on CPython" in line]
@@ -101,7 +101,7 @@ def test_what_the_python_of_a_command_lacks_is_said_at_the_end(cunei, command):
 
 @pytest.mark.core
 @pytest.mark.parametrize("hook", ["profile", "trace"])
-def test_a_hook_that_the_program_took_is_told_at_the_end(cunei, hook):
+def test_a_hook_that_the_program_took_is_reported_at_the_end(cunei, hook):
     text = f"import sys\nsys.set{hook}(lambda *_: None)\n"
 
     done = cunei("record", "--instrumenter", hook, "-c", text)

@@ -238,7 +238,7 @@ def test_a_command_without_python_says_that_nothing_was_recorded(cunei):
     assert not (cunei.folder / "trace").exists()
 
 
-def test_the_line_at_the_end_tells_how_much_there_is(cunei):
+def test_the_line_at_the_end_shows_how_much_there_is(cunei):
     recorded = cunei("record", "-o", "trace", "-c", "def f(): pass\nf(); f(); f()")
 
     # One stack event, then <module> and three calls of f, each entered and left.
@@ -247,7 +247,7 @@ def test_the_line_at_the_end_tells_how_much_there_is(cunei):
     assert recorded.stderr.count("\n") == 1
 
 
-def test_recording_begins_with_the_program_unless_told_otherwise(cunei):
+def test_recording_begins_with_the_program_unless_asked_otherwise(cunei):
     code = "pass"
 
     usual = cunei("record", "-o", "usual", "-c", code)

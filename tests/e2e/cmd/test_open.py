@@ -62,7 +62,7 @@ def test_a_name_that_looks_like_an_option_is_none(trace):
     assert (trace.folder / "told").read_text() == "./-x.html\n"
 
 
-def test_a_program_that_gives_up_is_told_of_in_our_words(trace):
+def test_a_program_that_gives_up_is_reported_in_our_words(trace):
     script = "echo nothing to show it with >&2; echo and more; exit 3"
 
     said = opened(trace, "html", only_with(trace, "xdg-open", script))
@@ -72,7 +72,7 @@ def test_a_program_that_gives_up_is_told_of_in_our_words(trace):
     ]
 
 
-def test_without_the_program_it_is_said_how(trace):
+def test_without_the_program_cunei_says_how_to_open_it(trace):
     said = opened(trace, "callgrind", only_with(trace))
 
     assert said[1:] == [
@@ -91,7 +91,7 @@ def test_without_the_program_it_is_said_how(trace):
         ("ctf", "babeltrace2 trace.ctf"),
     ],
 )
-def test_what_no_program_opens_is_said(trace, form, how):
+def test_what_no_program_opens_is_reported(trace, form, how):
     script = "exec >&2; echo never started"
 
     said = opened(trace, form, only_with(trace, "xdg-open", script))

@@ -195,7 +195,7 @@ def test_a_variable_that_makes_no_sense(cunei, value):
 
 @pytest.mark.core
 @pytest.mark.parametrize("value", ["nonsense", "/dev/null", "/nowhere/at/all"])
-def test_who_debugs_is_told(cunei, value):
+def test_cunei_debug_prints_the_reason(cunei, value):
     debug = {"CUNEI_RECORD": value, "CUNEI_DEBUG": "1"}
     done = cunei.run(cunei.python, "-c", "print('done')", env=debug)
 

@@ -124,7 +124,7 @@ def terminal(cunei):
 
 @pytest.fixture
 def listener(cunei):
-    """`cunei record` of a program that tells what it hears."""
+    """`cunei record` of a program that prints its signals."""
     cunei.write("listen.py", LISTEN)
     process = cunei.start(
         "record",

@@ -74,7 +74,7 @@ SAYINGS = [
 
 @pytest.mark.parametrize("command", ["record", "run"])
 @pytest.mark.parametrize(("words", "part"), SAYINGS, ids=str)
-def test_what_is_asked_for_in_vain_is_said_at_the_start(
+def test_what_is_asked_for_in_vain_is_reported_at_the_start(
     cunei, pretended, command, words, part
 ):
     old = pretended("3.8.18")
@@ -110,7 +110,7 @@ def test_later_versions_need_no_word(cunei, pretended, words):
     assert "on CPython" not in done.stderr
 
 
-def test_no_place_for_us_is_said_before_the_program_starts(cunei, pretended):
+def test_no_place_for_us_is_reported_before_the_program_starts(cunei, pretended):
     python = pretended("3.11.2", "obstacles frame 4001")
 
     done = cunei("record", "-o", "trace", "--python", python, "-c", "print(1)")
@@ -154,7 +154,7 @@ def test_doctor_names_the_instrumenters(cunei, pretended, version, best):
     ("version", "is_slow"),
     [("3.11.9", False), ("3.12.9", True), ("3.13.2", True), ("3.13.3", False)],
 )
-def test_what_holds_for_some_releases_is_said_of_them(
+def test_limits_of_some_releases_are_reported_for_them(
     cunei, pretended, version, is_slow
 ):
     python = pretended(version)
@@ -166,7 +166,7 @@ def test_what_holds_for_some_releases_is_said_of_them(
     ) is is_slow
 
 
-def test_what_only_a_python_without_gil_lacks_is_said_of_it(cunei, pretended):
+def test_limits_of_a_python_without_gil_are_reported_for_it(cunei, pretended):
     with_gil, _ = examine(cunei, pretended("3.13.5"))
     without, _ = examine(cunei, pretended("3.13.5", "gil no"))
 
@@ -186,7 +186,7 @@ def test_what_only_a_python_without_gil_lacks_is_said_of_it(cunei, pretended):
         ("3.15.0", [], False),
     ],
 )
-def test_that_a_version_has_no_budget_is_said_and_what_there_is_instead(
+def test_that_a_version_has_no_budget_is_reported_and_what_there_is_instead(
     cunei, pretended, version, more, lacks
 ):
     python = pretended(version, *more)

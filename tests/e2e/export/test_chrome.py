@@ -98,13 +98,13 @@ def test_every_slice_is_that_of_replay(rich, trace):
     timeline.compare(trace.calls(), timeline.replayed(rich))
 
 
-def test_a_long_stream_in_pieces_is_told_as_a_whole(cunei):
+def test_a_long_stream_in_pieces_is_reported_as_a_whole(cunei):
     record(cunei, program=timeline.LONG)
 
     trace = read(cunei)
 
     timeline.compare(trace.calls(), timeline.replayed(cunei))
-    # Where a function is, is told once in a piece: it would be most of the file.
+    # Where a function is, is reported once in a piece: it would be most of the file.
     places = Counter(
         event["name"] for event in trace.of("B") if "file" in event.get("args", {})
     )
@@ -224,7 +224,7 @@ for i in range(COUNT):
 
 
 @pytest.mark.parametrize("count, is_large", [(208_000, True), (2_000, False)])
-def test_a_large_file_is_said_to_be_one(cunei, count, is_large):
+def test_a_large_file_is_reported(cunei, count, is_large):
     record(cunei, program=LARGE.replace("COUNT", str(count)))
 
     done = cunei("export", "trace", "--to", "chrome")

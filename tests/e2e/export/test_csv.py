@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--to csv`: a row for each stretch of a call, the same that `cunei replay` tells."""
+"""`--to csv`: a row for each stretch of a call, the same that `cunei replay` shows."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ def read(path):
 
 
 def replay(cunei):
-    """What replay tells of each stretch, as a row."""
+    """Each stretch that replay prints, as a row."""
     done = cunei("replay", "--json", "trace")
     assert done.returncode == 0, done.stderr
     rows = Counter()
@@ -90,7 +90,7 @@ def test_there_is_a_row_for_each_stretch(cunei):
     assert {row["outcome"] for row in rows} == OUTCOMES
 
 
-def test_stretches_that_go_on_from_piece_to_piece_are_one_row(cunei):
+def test_stretches_that_continue_from_piece_to_piece_are_one_row(cunei):
     record(cunei, program=DEEP)
 
     rows = read(export(cunei, "csv"))

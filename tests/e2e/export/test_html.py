@@ -271,7 +271,7 @@ def test_keys_select_in_the_timeline(page):
 
 
 def press(page, key, count):
-    """What is told after each of many keys, which the page presses by itself."""
+    """What is reported after each of many keys, which the page presses by itself."""
     return page.run(
         "(async () => { const heard = [];"
         f" for (let i = 0; i < {count}; i++) {{"
@@ -361,7 +361,7 @@ def test_a_part_is_where_it_was_in_the_whole(cunei, browser):
     assert browser.errors == []
 
 
-def test_what_is_no_call_is_told(page):
+def test_what_is_no_call_is_reported(page):
     page.key("4")
 
     details = shown(page, "#details-scroll")

@@ -35,7 +35,7 @@ thread.join()
 @pytest.mark.skipif(
     sys.version_info < (3, 12), reason="what a function raises and takes is not seen"
 )
-def test_what_is_too_much_is_thinned_out_and_told(cunei):
+def test_what_is_too_much_is_thinned_out_and_reported(cunei):
     record(cunei, program=CROWDED)
 
     page = page_of(export(cunei, "html"))

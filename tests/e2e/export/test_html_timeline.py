@@ -83,7 +83,7 @@ def test_tasks_that_were_named_before_a_window_have_their_names(rich):
     assert {(row[0], row[1]): row[2] for row in page["tasks"]} == names
 
 
-def test_a_stream_in_pieces_is_told_as_one(cunei):
+def test_a_stream_in_pieces_is_reported_as_one(cunei):
     record(cunei, program=timeline.LONG)
     (path,) = (cunei.folder / "trace").glob("*/s0")
     assert path.stat().st_size > 1 << 20  # a piece's size

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program said itself on the page of `--to html`: marks, counters, regions,
+"""User events on the page of `--to html`: marks, counters, regions,
 parameters, metadata, tokens."""
 
 import pytest
@@ -131,7 +131,7 @@ def test_marks_are_those_of_the_report(said):
 
 
 def told(page, name):
-    """What was told of the calls of a function, in the order of time."""
+    """The texts at the calls of a function, in the order of time."""
     (thread,) = page["threads"]
     slices = list(zip(*(iter(thread["slices"]),) * 4))
     texts = dict(zip(*(iter(thread["told"]),) * 2))
@@ -165,7 +165,7 @@ def test_what_lasts_longer_than_a_piece_has_all_of_its_values(cunei):
     assert told(page, "whole") == [f"first=1, second=1, {steps} → 7"]
 
 
-def test_what_was_said_adds_up_to_the_report(said):
+def test_what_was_reported_adds_up_to_the_report(said):
     page, whole = page_of(export(said, "html")), report(said)
 
     assert page["metadata"] == [["version", "1.5"], ["<i>key", "\u202eodd"]]
@@ -263,7 +263,7 @@ def over(browser, x, y):
     )
 
 
-def test_a_mark_tells_what_it_was(browser):
+def test_a_mark_shows_what_it_was(browser):
     at = browser.run(
         "timeline.marked.filter((m) => m[5] === 'said').map(([x, y]) => [x + 3, y + 3])"
     )
@@ -279,7 +279,7 @@ def test_a_mark_tells_what_it_was(browser):
     assert "</script> · \\u202eodd" in browser.run("detail.textContent")
 
 
-def test_a_counter_tells_what_it_stood_at(browser):
+def test_a_counter_shows_what_it_stood_at(browser):
     top = browser.run("timeline.tracks.find((t) => t.title === 'level').top")
     width = browser.run("timeline.canvas.clientWidth")
 
@@ -291,7 +291,7 @@ def test_a_counter_tells_what_it_stood_at(browser):
     assert "Counters" in details and "-242" in details  # least, greatest, last
 
 
-def test_a_call_tells_its_parameters(browser):
+def test_a_call_shows_its_parameters(browser):
     lines = browser.run(
         """(() => {
             const lane = timeline.lanes[0],
@@ -306,7 +306,7 @@ def test_a_call_tells_its_parameters(browser):
     assert lines[0] == "request" and lines[2] == "kind=write, late=0"
 
 
-def test_details_tell_what_was_said(browser):
+def test_details_show_what_was_reported(browser):
     tables = browser.run(
         """Object.fromEntries([...$("details-scroll").querySelectorAll("h2")].map(
             (h) => [h.textContent, [...h.nextSibling.querySelectorAll("tbody tr")].map(
@@ -324,7 +324,7 @@ def test_details_tell_what_was_said(browser):
     ]
 
 
-def test_regions_are_told_apart(browser):
+def test_regions_are_distinguished(browser):
     found = browser.run(
         "functions.filter((f) => f.region).map((f) => [f.name, origin(f)])"
     )

@@ -100,7 +100,7 @@ def archive(rich, bindings):
     return Archive(rich)
 
 
-def test_every_region_is_entered_and_left_as_replay_tells_it(rich, archive):
+def test_every_region_is_entered_and_left_as_replay_shows_it(rich, archive):
     timeline.compare(archive.calls(), timeline.replayed(rich, joined=True))
 
 

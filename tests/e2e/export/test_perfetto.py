@@ -170,7 +170,7 @@ def test_every_slice_is_that_of_replay(rich, trace):
     timeline.compare(trace.calls(timeline.origin(rich)), timeline.replayed(rich))
 
 
-def test_a_long_stream_in_pieces_is_told_as_a_whole(cunei):
+def test_a_long_stream_in_pieces_is_reported_as_a_whole(cunei):
     record(cunei, program=timeline.LONG)
 
     trace = read(cunei)

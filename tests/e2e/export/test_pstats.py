@@ -64,7 +64,7 @@ def merge(side, bare):
         if key(label)[2] not in SWITCHES:
             merged.functions[key(label)].update(counts)
     for (caller, callee), counts in side.pairs.items():
-        # Before 3.12 the end of `enable` is told to the hook that it has set alone.
+        # Before 3.12 the end of `enable` is reported to the hook that it has set alone.
         if not {key(caller)[2], key(callee)[2]} & SWITCHES:
             merged.pairs[key(caller), key(callee)].update(counts)
     return merged

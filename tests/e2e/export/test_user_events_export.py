@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program said itself, in other tools' formats."""
+"""User events, in other tools' formats."""
 
 import csv
 import json
@@ -86,7 +86,7 @@ def told(shared):
     return shared
 
 
-# The first call of a decorated function is also where its name is told.
+# The first call of a decorated function is also where its name is reported.
 DECORATED = """\
 import cunei
 
@@ -134,7 +134,7 @@ def test_a_late_parameter_of_a_recursive_function_is_of_its_own_call(cunei):
         if event["ph"] == "E" and late:
             found.append((depth, late["n"]))
 
-    # The innermost is told right behind its begin, and is an argument of that.
+    # The innermost is reported right behind its begin, and is an argument of that.
     assert [n for _, n in found] == [1, 2]
     assert found[0][0] - found[1][0] == 1
 
@@ -189,7 +189,7 @@ def test_every_call_of_a_decorated_function_has_its_arguments(decorated):
     ]
 
 
-def test_the_name_of_a_decorated_function_is_told_once(decorated):
+def test_the_name_of_a_decorated_function_is_reported_once(decorated):
     path = export(decorated, "chrome", name="decorated")
     events = json.loads(path.read_text())["traceEvents"]
     told = [event for event in events if event.get("name") == "wrapped"]
@@ -203,7 +203,7 @@ def test_the_name_of_a_decorated_function_is_told_once(decorated):
     ]
 
 
-def test_what_is_told_as_slices_nests(told):
+def test_what_is_reported_as_slices_nests(told):
     depth = 0
     for event in chrome(told):
         depth += {"B": 1, "E": -1}.get(event["ph"], 0)
@@ -247,7 +247,7 @@ def test_regions_stand_among_the_calls(told, form):
     assert "load" in text and "float" in text
 
 
-def test_rows_of_what_was_said(told):
+def test_rows_of_what_was_reported(told):
     with export(told, "csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     said = [row for row in rows if not row["outcome"]]

@@ -277,7 +277,7 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
         ("await", "cannot record a cell that awaits"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_sentence(notebook, name, sentence):
+def test_what_cannot_be_is_reported_in_a_sentence(notebook, name, sentence):
     printed = notebook.printed(name)
 
     assert printed.startswith("UsageError: ") and sentence in printed

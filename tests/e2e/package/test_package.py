@@ -184,7 +184,7 @@ def test_a_size_must_be_positive(cunei):
         ("b''", "ValueError: directory must not be empty"),
     ],
 )
-def test_what_makes_no_sense_is_said(cunei, words, said):
+def test_what_makes_no_sense_is_reported(cunei, words, said):
     code = f"""\
 import cunei
 try: cunei.start({words})

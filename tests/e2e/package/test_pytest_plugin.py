@@ -221,7 +221,7 @@ def test_all_of_these():
 
 
 @pytest.mark.parametrize("width", ["80", "200"])
-def test_what_there_is_no_room_for_is_told_as_others(cunei, width):
+def test_what_there_is_no_room_for_is_reported_as_others(cunei, width):
     result = run(cunei, "--cunei=trace", tests=SHARED, env={"COLUMNS": width})
 
     (row,) = rows(result)
@@ -299,7 +299,7 @@ def test_a_filter_file(cunei):
         (["--cunei=trace", "--cunei-include=re:("], "--cunei cannot record: "),
     ],
 )
-def test_what_cannot_be_is_said_before_a_test_runs(cunei, words, sentence):
+def test_what_cannot_be_is_reported_before_a_test_runs(cunei, words, sentence):
     cunei.write("full/file", "")
     result = run(cunei, *words)
 

@@ -205,7 +205,7 @@ if __name__ == "__main__":
 """
 
 
-def test_processes_are_told_apart_by_their_arguments(cunei):
+def test_processes_are_distinguished_by_their_arguments(cunei):
     cunei.write("leaf.py", "")
     processes(cunei, ALIKE)
 

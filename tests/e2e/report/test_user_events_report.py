@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program said itself, in reports: regions, counters, marks, tokens."""
+"""User events, in reports: regions, counters, marks, tokens."""
 
 import json
 import re
@@ -177,7 +177,7 @@ def cells_of(lines, last):
     return re.split("  +", found)
 
 
-def test_marks_tell_in_words_what_was_called_wrongly(odd):
+def test_marks_show_in_words_what_was_called_wrongly(odd):
     marks = odd("--marks")
 
     assert cells_of(marks, "a region_begin that is open in this thread")[1] == "error"
@@ -230,7 +230,7 @@ for i in range(30):
 """
 
 
-def test_parameters_of_functions_are_shown_and_texts_told_from_numbers(cunei):
+def test_parameters_of_functions_are_shown_and_texts_distinguished_from_numbers(cunei):
     record(cunei, program=GIVEN)
     lines = cunei("report", "trace", "--regions").stdout.splitlines()
 
@@ -292,7 +292,7 @@ def test_suspended_time_is_not_in_a_region(facts):
     assert request["total_ns"] < 6 * 1_000_000
 
 
-def test_regions_are_told_apart_by_what_they_were_given(facts):
+def test_regions_are_distinguished_by_what_they_were_given(facts):
     regions = by_name(facts["regions"])
     sizes = [item for item in regions["load"]["parameters"] if item["name"] == "size"]
     paths = regions["request"]["parameters"]

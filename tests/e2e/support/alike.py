@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether babeltrace2 and `cunei dump` tell the same of a trace, event by event."""
+"""Whether babeltrace2 and `cunei dump` show the same of a trace, event by event."""
 
 import collections
 import json

@@ -13,7 +13,7 @@ needs_budget = [
     ),
 ]
 
-# The program goes on until there have been so many bursts, and tells how often it has
+# The program continues until there have been so many bursts, and shows how often it has
 # called what; it gives up where there never are.
 HOT = """\
 import sys

@@ -151,7 +151,7 @@ def _event_words(words, at):
 
 
 def count_events(folder):
-    """How often each (class, phase) occurs; functions beyond the classes by id, too."""
+    """How often each (class, phase) occurs; functions beyond the classes by id."""
     counts = collections.Counter()
     for packet in packets(folder):
         words = packet.words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What programs said themselves, read from the bytes that src/wire specifies."""
+"""User events, read from the bytes that src/wire specifies."""
 
 from __future__ import annotations
 

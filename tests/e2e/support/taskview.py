@@ -14,7 +14,7 @@ from pairs import pairs
 @dataclass
 class Task:
     number: int
-    names: list[str] = field(default_factory=list)  # all that were told
+    names: list[str] = field(default_factory=list)  # all that were reported
     functions: list[str] = field(default_factory=list)  # that its steps began with
     phases: list[int] = field(default_factory=list)  # of its task events
     begins: list[int] = field(default_factory=list)  # times, in nanoseconds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stock babeltrace2 and `cunei dump` tell the same story, event by event."""
+"""Stock babeltrace2 and `cunei dump` show the same story, event by event."""
 
 import collections
 import json
@@ -355,7 +355,7 @@ def test_a_recovered_trace_is_the_same(tmp_path):
 # With many calls, the thread has nothing in its file when the recording is full: of
 # what is lost before a first packet, babeltrace2 cannot say how much.
 @pytest.mark.parametrize(("calls", "threads"), [(25_000, 3), (62_000, 1)])
-def test_lost_events_are_told(tmp_path, calls, threads):
+def test_lost_events_are_reported(tmp_path, calls, threads):
     directory = record(
         tmp_path,
         f"""

@@ -59,7 +59,7 @@ def is_same(told, wanted):
 
 @pytest.mark.core
 @needs_babeltrace
-def test_all_events_are_told_alike(trace):
+def test_all_events_are_printed_alike(trace):
     kinds = compare_json(trace, compare(trace))
 
     has_greenlets = importlib.util.find_spec("greenlet") and not FREE_THREADED
@@ -161,7 +161,7 @@ def test_every_format_takes_it(trace, tmp_path, form):
 
 
 @pytest.mark.crash
-def test_a_kill_loses_nothing_that_was_said(tmp_path):
+def test_a_kill_loses_nothing_that_was_reported(tmp_path):
     for seed in range(max(4, ROUNDS // 6)):
         folder = tmp_path / str(seed)
         folder.mkdir()

@@ -118,7 +118,7 @@ static void one_process_can_be_chosen(void **state)
     assert_int_equal(analysis.process_count, 1);
 }
 
-static void a_process_that_is_not_there_is_said(void **state)
+static void a_process_that_is_not_there_is_reported(void **state)
 {
     (void)state;
     static const char *const words[] = {"1"};
@@ -128,7 +128,7 @@ static void a_process_that_is_not_there_is_said(void **state)
     assert_int_equal(make_survey(&options), -ESRCH);
 }
 
-static void damage_is_passed_and_told(void **state)
+static void damage_is_passed_and_reported(void **state)
 {
     (void)state;
     static const uint64_t nonsense = UINT64_MAX;
@@ -364,8 +364,8 @@ int main(void)
         TEST(many_workers_read_the_same),
         TEST(processes_add_up),
         TEST(one_process_can_be_chosen),
-        TEST(a_process_that_is_not_there_is_said),
-        TEST(damage_is_passed_and_told),
+        TEST(a_process_that_is_not_there_is_reported),
+        TEST(damage_is_passed_and_reported),
         TEST(a_cost_that_one_process_does_not_know_is_unknown),
         TEST(what_is_no_call_adds_up_over_processes),
         TEST(what_is_open_has_names_without_events),

@@ -123,7 +123,7 @@ static void the_others_are_matched_in_order(void **state)
     expect(32, 0, 3);
 }
 
-static void runs_are_averaged_and_tell_chance(void **state)
+static void runs_are_averaged_and_show_chance(void **state)
 {
     (void)state;
     ADD(0, {"m", "f", "/m.py", 1, 1, 100});
@@ -178,7 +178,7 @@ static void relative_files_are_those_that_end_so(void **state)
     }
 }
 
-static void what_cprofile_cannot_tell_apart_is_added(void **state)
+static void what_cprofile_cannot_distinguish_is_added(void **state)
 {
     (void)state;
     comparison.by_label = true;
@@ -230,10 +230,10 @@ int main(void)
         cmocka_unit_test_teardown(of_the_same_name_those_on_the_same_line_are_the_same,
                                   tear_down),
         cmocka_unit_test_teardown(the_others_are_matched_in_order, tear_down),
-        cmocka_unit_test_teardown(runs_are_averaged_and_tell_chance, tear_down),
+        cmocka_unit_test_teardown(runs_are_averaged_and_show_chance, tear_down),
         cmocka_unit_test_teardown(what_patterns_leave_out_is_not_added_up, tear_down),
         cmocka_unit_test_teardown(relative_files_are_those_that_end_so, tear_down),
-        cmocka_unit_test_teardown(what_cprofile_cannot_tell_apart_is_added, tear_down),
+        cmocka_unit_test_teardown(what_cprofile_cannot_distinguish_is_added, tear_down),
         cmocka_unit_test_teardown(functions_in_c_are_found_by_their_descriptions,
                                   tear_down),
         cmocka_unit_test_teardown(nothing_on_one_side_has_no_percentage, tear_down),

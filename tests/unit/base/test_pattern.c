@@ -159,7 +159,7 @@ static void what_can_mean_nothing_is_refused_with_its_reason(void **state)
     cunei_patterns_fini(&patterns);
 }
 
-static void patterns_are_told_as_they_were_given(void **state)
+static void patterns_are_reported_as_they_were_given(void **state)
 {
     (void)state;
     struct cunei_patterns patterns = {0};
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test(the_last_pattern_that_matches_decides),
         cmocka_unit_test(a_bad_expression_is_refused_with_its_reason),
         cmocka_unit_test(what_can_mean_nothing_is_refused_with_its_reason),
-        cmocka_unit_test(patterns_are_told_as_they_were_given),
+        cmocka_unit_test(patterns_are_reported_as_they_were_given),
         cmocka_unit_test(what_is_removed_decides_no_more),
     };
 

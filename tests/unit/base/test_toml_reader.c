@@ -69,7 +69,7 @@ static const struct {
     {"\xef\xbb\xbf[tool.cunei]\na = ''\n", "a='';"},
 };
 
-static void values_of_the_table_are_told_and_nothing_else(void **state)
+static void values_of_the_table_are_reported_and_nothing_else(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -153,7 +153,7 @@ static void values_in_each_other_have_an_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_the_table_are_told_and_nothing_else),
+        cmocka_unit_test(values_of_the_table_are_reported_and_nothing_else),
         cmocka_unit_test(errors_are_reported_with_their_place),
         cmocka_unit_test(values_in_each_other_have_an_end),
     };

@@ -36,7 +36,7 @@ static void names_stay_one_line_of_utf8(void **state)
     }
 }
 
-static void a_function_is_told_with_its_module(void **state)
+static void a_function_is_reported_with_its_module(void **state)
 {
     const struct cunei_function function = {.module = "a.b", .qualname = "C.d;"};
     struct cunei_buffer out = {0};
@@ -51,7 +51,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_stay_one_line_of_utf8),
-        cmocka_unit_test(a_function_is_told_with_its_module),
+        cmocka_unit_test(a_function_is_reported_with_its_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void a_pause_has_both_of_its_ends(void **state)
     } rows[] = {
         {"()", 1, 2},
         {"+(+-)-", 2, 5},
-        /* Of one that began earlier, or goes on, nothing is known. */
+        /* Of one that began earlier, or continues, nothing is known. */
         {")", 0, 0},
         {"(", 0, 0},
         {")(", 0, 0},

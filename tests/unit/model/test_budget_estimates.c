@@ -123,7 +123,7 @@ static void profiles_with_and_without_add_up(void **state)
     cunei_profile_fini(&two);
 }
 
-/* From 50 to 100 nothing was told: of two samples over 40 ticks, 20 each. */
+/* From 50 to 100 nothing was reported: of two samples over 40 ticks, 20 each. */
 static void what_is_demoted_at_the_end_has_gone_on(void **state)
 {
     struct cunei_profile profile;
@@ -141,7 +141,7 @@ static void what_is_demoted_at_the_end_has_gone_on(void **state)
     cunei_profile_fini(&profile);
 }
 
-static void what_is_recorded_again_at_the_end_has_been_told_of(void **state)
+static void what_is_recorded_again_at_the_end_has_been_reported(void **state)
 {
     const uint64_t leave[] = {cunei_record(60, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_LEAVE),
                               LEAF};
@@ -166,7 +166,7 @@ int main(void)
         cmocka_unit_test(a_caller_gives_the_time_back),
         cmocka_unit_test(profiles_with_and_without_add_up),
         cmocka_unit_test(what_is_demoted_at_the_end_has_gone_on),
-        cmocka_unit_test(what_is_recorded_again_at_the_end_has_been_told_of),
+        cmocka_unit_test(what_is_recorded_again_at_the_end_has_been_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void hit(uint32_t function, uint32_t line, uint64_t time)
     put_line(function, line, CUNEI_PHASE_ENTER, time);
 }
 
-/* A line that is so far below the last one that was told in full. */
+/* A line that is so far below the last one that was reported in full. */
 static void put_near(int below, int phase, uint64_t time)
 {
     uint32_t class = (uint32_t)(CUNEI_NEAR_FIRST + CUNEI_NEAR_ABOVE + below);
@@ -151,7 +151,7 @@ static void an_exception_ends_a_line(void **state)
     assert_string_equal(read_tape(), "F2 1x10, G7 1x4, F4 1x10");
 }
 
-static void a_line_goes_on_in_the_next_packet(void **state)
+static void a_line_continues_in_the_next_packet(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -249,7 +249,7 @@ static void instructions_of_a_line_begin_it_once(void **state)
     assert_string_equal(read_tape(), "F2 3x13, F3 1x10");
 }
 
-static void a_line_may_be_told_by_how_far_it_is_from_another(void **state)
+static void a_line_may_be_reported_by_how_far_it_is_from_another(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -330,7 +330,7 @@ static void many_lines_are_all_found_again(void **state)
     cunei_lines_fini(&lines);
 }
 
-static void lines_go_on_in_a_region(void **state)
+static void lines_continue_in_a_region(void **state)
 {
     (void)state;
     kinds = (struct cunei_id_kinds){regions, FUNCTION_COUNT};
@@ -353,17 +353,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_line_lasts_until_the_next_one_of_its_frame),
         TEST(what_a_line_calls_belongs_to_it),
-        TEST(lines_go_on_in_a_region),
+        TEST(lines_continue_in_a_region),
         TEST(a_recursion_counts_time_once),
         TEST(suspended_time_belongs_to_no_line),
         TEST(an_exception_ends_a_line),
-        TEST(a_line_goes_on_in_the_next_packet),
+        TEST(a_line_continues_in_the_next_packet),
         TEST(after_a_gap_no_line_is_guessed),
         TEST(another_thread_has_lines_of_its_own),
         TEST(a_line_of_a_greenlet_waits_with_it),
         TEST(a_line_without_its_frame_is_only_counted),
         TEST(instructions_of_a_line_begin_it_once),
-        TEST(a_line_may_be_told_by_how_far_it_is_from_another),
+        TEST(a_line_may_be_reported_by_how_far_it_is_from_another),
         TEST(lines_are_added_under_other_numbers),
         TEST(many_lines_are_all_found_again),
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "stories.h"
 
-/* The story of what is left, which is the same in whichever pieces it is told. */
+/* The story of what is left, which is the same in whichever pieces it is reported. */
 static const char *tell_cut(const struct cunei_cut_options *options)
 {
     cutting = options;
@@ -99,7 +99,7 @@ static void a_switch_keeps_what_is_wanted_of_its_stack(void **state)
 }
 
 /* The number of each line that is left, one behind the other. */
-static void lines_near_to_one_in_full_are_told_in_full(void **state)
+static void lines_near_to_one_in_full_are_reported_in_full(void **state)
 {
     const struct cunei_cut_options options = {
         .functions = (uint8_t[]){1, 0, 1}, .function_count = 3, .until = UINT64_MAX};
@@ -184,7 +184,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_switch_keeps_what_is_wanted_of_its_stack,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_near_to_one_in_full_are_told_in_full,
+        cmocka_unit_test_setup_teardown(lines_near_to_one_in_full_are_reported_in_full,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(leaves_of_what_is_not_open_change_nothing,
                                         set_up, tear_down),

@@ -35,7 +35,7 @@ static void what_is_open_at_the_begin_is_found_and_at_the_end_open(void **state)
                         "thread 1 (found F100 (G120 G120 open) F120 open) ");
 }
 
-static void a_switch_ends_what_runs_and_begins_what_goes_on(void **state)
+static void a_switch_ends_what_runs_and_begins_what_continues(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 100);
@@ -103,7 +103,7 @@ static void a_region_may_stand_elsewhere_in_the_next_packet(void **state)
     assert_string_equal(tell(1), told_so);
 }
 
-static void any_pieces_tell_the_same(void **state)
+static void any_pieces_show_the_same(void **state)
 {
     (void)state;
     for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -201,7 +201,7 @@ static void steps_of_tasks_end_in_whichever_piece(void **state)
     }
 }
 
-/* The thread that the teller is told of, for each stretch that ends. */
+/* The thread that the methods get, for each stretch that ends. */
 struct threads {
     uint32_t now;
     uint32_t closed[4];
@@ -262,7 +262,7 @@ static void what_is_open_at_the_end_is_of_the_last_thread(void **state)
     cunei_piece_join_fini(&seam);
 }
 
-/* Times of damaged files may be anything: 0 is when something ended, too. */
+/* Times of damaged files may be anything: 0 is when something ended as well. */
 static void a_step_may_end_at_tick_0(void **state)
 {
     struct steps steps[8] = {0};
@@ -299,9 +299,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_call_is_a_stretch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             what_is_open_at_the_begin_is_found_and_at_the_end_open, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_switch_ends_what_runs_and_begins_what_goes_on,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(any_pieces_tell_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_switch_ends_what_runs_and_begins_what_continues, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_pieces_show_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(regions_do_not_nest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_region_may_stand_elsewhere_in_the_next_packet,
                                         set_up, tear_down),

@@ -12,7 +12,7 @@
 
 static const uint32_t only_f[] = {F}, f_and_g[] = {F, G};
 
-/* F calls G, which switches to a new greenlet that runs H; then G goes on. */
+/* F calls G, which switches to a new greenlet that runs H; then G continues. */
 static void put_two_greenlets(bool cut)
 {
     tape_packet(&tape, 1, 0);

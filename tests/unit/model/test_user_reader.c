@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a program says itself, from invented events. */
+/* User events, invented. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -185,7 +185,7 @@ static void a_region_may_end_in_another_function(void **state)
     assert_int_equal(cunei_histogram_count(&facts.regions[0].histogram), 1);
 }
 
-/* Each task has its own, whatever the order in which they go on. */
+/* Each task has its own, whatever the order in which they continue. */
 static void time_suspended_is_not_time_inside(void **state)
 {
     (void)state;

@@ -83,7 +83,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void calls_are_told_in_order(void **state)
+static void calls_are_reported_in_order(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -96,7 +96,7 @@ static void calls_are_told_in_order(void **state)
                         "thread 0, enter F 1, enter G 2, leave G 2, leave F 1");
 }
 
-static void what_was_open_is_found_and_what_stays_open_is_told(void **state)
+static void what_was_open_is_found_and_what_stays_open_is_reported(void **state)
 {
     (void)state;
     tape.open[tape.depth++] = F;
@@ -107,7 +107,7 @@ static void what_was_open_is_found_and_what_stays_open_is_told(void **state)
                         "thread 0, found F 1, enter G 2, open G 2, open F 1");
 }
 
-static void a_second_packet_goes_on_where_the_first_ended(void **state)
+static void a_second_packet_continues_where_the_first_ended(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -118,7 +118,7 @@ static void a_second_packet_goes_on_where_the_first_ended(void **state)
     assert_string_equal(walk_tape(), "thread 0, enter F 1, leave F 1");
 }
 
-static void a_gap_is_told_and_what_ended_in_it_is_missed(void **state)
+static void a_gap_is_reported_and_what_ended_in_it_is_missed(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -144,7 +144,7 @@ static void another_thread_ends_the_story_of_the_first(void **state)
     assert_string_equal(walk_tape(), "thread 0, enter F 1, open F 1, thread 0");
 }
 
-static void orphans_and_missing_ends_are_told_apart(void **state)
+static void orphans_and_missing_ends_are_distinguished(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -188,7 +188,7 @@ static void an_exception_resynchronises_a_recursion(void **state)
                         "missed F 2, leave F 1 raised");
 }
 
-static void a_greenlet_goes_on_where_it_was(void **state)
+static void a_greenlet_continues_where_it_was(void **state)
 {
     static const uint32_t first[] = {F, G};
     (void)state;
@@ -253,7 +253,7 @@ static void of_suspended_frames_only_so_many_are_kept(void **state)
     assert_int_equal(suspended, CUNEI_GREENLETS_FRAMES_MAX);
 }
 
-static void other_events_are_told_where_they_happen(void **state)
+static void other_events_are_reported_where_they_happen(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -270,18 +270,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(calls_are_told_in_order),
-        TEST(what_was_open_is_found_and_what_stays_open_is_told),
-        TEST(a_second_packet_goes_on_where_the_first_ended),
-        TEST(a_gap_is_told_and_what_ended_in_it_is_missed),
+        TEST(calls_are_reported_in_order),
+        TEST(what_was_open_is_found_and_what_stays_open_is_reported),
+        TEST(a_second_packet_continues_where_the_first_ended),
+        TEST(a_gap_is_reported_and_what_ended_in_it_is_missed),
         TEST(another_thread_ends_the_story_of_the_first),
-        TEST(orphans_and_missing_ends_are_told_apart),
+        TEST(orphans_and_missing_ends_are_distinguished),
         TEST(generators_and_exceptions_are_marked),
         TEST(an_exception_resynchronises_a_recursion),
-        TEST(a_greenlet_goes_on_where_it_was),
+        TEST(a_greenlet_continues_where_it_was),
         TEST(what_a_greenlet_has_open_is_found_or_stays_suspended),
         TEST(of_suspended_frames_only_so_many_are_kept),
-        TEST(other_events_are_told_where_they_happen),
+        TEST(other_events_are_reported_where_they_happen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

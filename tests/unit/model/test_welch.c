@@ -71,7 +71,7 @@ static void equal_means_are_chance(void **state)
     expect(cunei_welch_chance(&one, &two), 1);
 }
 
-static void one_run_tells_nothing(void **state)
+static void one_run_shows_nothing(void **state)
 {
     struct cunei_series one = series_of(a, 1), many = series_of(b, COUNT(b)),
                         none = {0};
@@ -97,7 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chances_are_those_of_scipy),
         cmocka_unit_test(equal_means_are_chance),
-        cmocka_unit_test(one_run_tells_nothing),
+        cmocka_unit_test(one_run_shows_nothing),
         cmocka_unit_test(runs_that_do_not_vary_are_certain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void between_two_bursts_it_went_on_at_their_mean(void **state)
     assert_false(sample.flags & CUNEI_SAMPLE_COUNTED);
 }
 
-/* A generator that goes on for long: no call is known of, and none was counted. */
+/* A generator that continues for long: no call is known of, and none was counted. */
 static void no_calls_in_bursts_are_not_counts(void **state)
 {
     const struct cunei_rates next = {.resumes = 0.01, .self = 0.1, .total = 0.1};
@@ -208,7 +208,7 @@ static void parts_of_calls_add_up_over_samples(void **state)
     assert_int_equal(calls, 4);
 }
 
-static void a_sample_is_told_once(void **state)
+static void a_sample_is_reported_once(void **state)
 {
     struct cunei_estimate estimate = {.last = rates(0.01), .last_ns = BURST_NS};
     (void)state;
@@ -252,7 +252,7 @@ static double net_of(const struct cunei_scale *scale, double calls, double each_
 }
 
 /* Calls of 60 ns; events cost 40 and 20 by what is known, half as much again here. */
-static void two_loads_tell_what_events_cost_here(void **state)
+static void two_loads_show_what_events_cost_here(void **state)
 {
     struct cunei_scale scale;
     double bias;
@@ -271,7 +271,7 @@ static void two_loads_tell_what_events_cost_here(void **state)
 }
 
 /* Calls of 60 ns of which a beginning costs 20 to count, and an end 20 more. */
-static void two_halves_tell_what_counting_costs_here(void **state)
+static void two_halves_show_what_counting_costs_here(void **state)
 {
     struct cunei_scale scale;
     double bias;
@@ -288,8 +288,8 @@ static void two_halves_tell_what_counting_costs_here(void **state)
     assert_true(bias < 0.15);
 }
 
-/* Recorded at two thirds of the speed, by what is recorded around bursts, too. */
-static void what_is_always_recorded_tells_what_events_cost(void **state)
+/* Recorded at two thirds of the speed, by what is recorded around bursts as well. */
+static void what_is_always_recorded_shows_what_events_cost(void **state)
 {
     struct cunei_scale scale;
     (void)state;
@@ -354,11 +354,11 @@ int main(void)
         cmocka_unit_test(resumes_are_as_wide_as_bursts_differ),
         cmocka_unit_test(own_time_is_as_unsure_as_what_events_cost),
         cmocka_unit_test(parts_of_calls_add_up_over_samples),
-        cmocka_unit_test(a_sample_is_told_once),
+        cmocka_unit_test(a_sample_is_reported_once),
         cmocka_unit_test(callers_share_what_was_seen_of_them),
-        cmocka_unit_test(two_loads_tell_what_events_cost_here),
-        cmocka_unit_test(two_halves_tell_what_counting_costs_here),
-        cmocka_unit_test(what_is_always_recorded_tells_what_events_cost),
+        cmocka_unit_test(two_loads_show_what_events_cost_here),
+        cmocka_unit_test(two_halves_show_what_counting_costs_here),
+        cmocka_unit_test(what_is_always_recorded_shows_what_events_cost),
         cmocka_unit_test(a_gap_may_be_known_from_somewhere_else),
         cmocka_unit_test(a_machine_that_is_now_slow_now_fast_does_not_matter),
     };

@@ -60,7 +60,7 @@ static void calls_and_times_are_those_of_the_packet(void **state)
 }
 
 /* The stack was at the packet's begin, in a part that was read before. */
-static void where_nobody_knows_the_caller_that_is_told(void **state)
+static void an_unknown_caller_is_reported(void **state)
 {
     const uint64_t words[] = {
         at(1, LEAF, CUNEI_PHASE_ENTER), at(4, LEAF, CUNEI_PHASE_LEAVE),
@@ -123,7 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_times_are_those_of_the_packet),
-        cmocka_unit_test(where_nobody_knows_the_caller_that_is_told),
+        cmocka_unit_test(an_unknown_caller_is_reported),
         cmocka_unit_test(recursion_counts_once_and_a_yield_ends_a_stretch),
         cmocka_unit_test(deep_stacks_and_ends_without_a_beginning_do_no_harm),
     };

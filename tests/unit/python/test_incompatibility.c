@@ -25,7 +25,7 @@ static void check_sentence(const struct cunei_request *request, int minor, bool 
     cunei_buffer_fini(&out);
 }
 
-static void what_a_python_lacks_is_said_with_what_it_has(void **state)
+static void what_a_python_lacks_is_reported_with_what_it_has(void **state)
 {
     (void)state;
     const struct cunei_request request = {.instrumenter =
@@ -44,7 +44,7 @@ static void what_a_python_lacks_is_said_with_what_it_has(void **state)
                      CUNEI_INCOMPATIBILITY_NONE);
 }
 
-static void what_a_hook_does_not_tell_is_said_with_those_that_do(void **state)
+static void what_a_hook_lacks_is_reported_with_those_that_have_it(void **state)
 {
     (void)state;
     const struct cunei_request lines = {.instrumenter = CUNEI_INSTRUMENTER_PROFILE,
@@ -132,7 +132,7 @@ static void the_default_gives_all_of_it(void **state)
                          CUNEI_INCOMPATIBILITY_NONE);
 }
 
-static void a_process_tells_its_misfit_by_a_number(void **state)
+static void a_process_reports_its_incompatibility_by_a_number(void **state)
 {
     (void)state;
     int reason = cunei_refusal_reason_of_incompatibility(
@@ -156,12 +156,12 @@ static void a_process_tells_its_misfit_by_a_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_python_lacks_is_said_with_what_it_has),
-        cmocka_unit_test(what_a_hook_does_not_tell_is_said_with_those_that_do),
+        cmocka_unit_test(what_a_python_lacks_is_reported_with_what_it_has),
+        cmocka_unit_test(what_a_hook_lacks_is_reported_with_those_that_have_it),
         cmocka_unit_test(nothing_about_functions_goes_with_none),
         cmocka_unit_test(what_does_not_go_with_a_budget_is_named),
         cmocka_unit_test(the_default_gives_all_of_it),
-        cmocka_unit_test(a_process_tells_its_misfit_by_a_number),
+        cmocka_unit_test(a_process_reports_its_incompatibility_by_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void a_python_has_its_default_and_what_it_gives(void **state)
     assert_false(cunei_instrumenter_exists(CUNEI_INSTRUMENTER_FRAME, 12));
 }
 
-static void the_hooks_give_what_cpython_tells_them(void **state)
+static void the_hooks_give_what_cpython_reports(void **state)
 {
     (void)state;
     assert_true(cunei_instrumenter_has_c_calls(CUNEI_INSTRUMENTER_PROFILE, 13));
@@ -59,7 +59,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_found_by_its_name),
         cmocka_unit_test(a_python_has_its_default_and_what_it_gives),
-        cmocka_unit_test(the_hooks_give_what_cpython_tells_them),
+        cmocka_unit_test(the_hooks_give_what_cpython_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

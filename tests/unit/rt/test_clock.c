@@ -52,7 +52,7 @@ static void the_frequency_is_that_between_two_pairs(void **state)
         assert_int_equal(cunei_clock_frequency(&first, &second), wanted + 500);
 }
 
-static void pairs_that_tell_nothing_give_no_frequency(void **state)
+static void pairs_that_show_nothing_give_no_frequency(void **state)
 {
     (void)state;
     const struct cunei_clock_pair first = {.tick = 1000, .monotonic_ns = 5000};
@@ -93,7 +93,7 @@ int main(void)
         cmocka_unit_test(a_pair_lies_between_what_was_read_before_and_after),
         cmocka_unit_test(ticks_never_go_back_in_a_thread),
         cmocka_unit_test(the_frequency_is_that_between_two_pairs),
-        cmocka_unit_test(pairs_that_tell_nothing_give_no_frequency),
+        cmocka_unit_test(pairs_that_show_nothing_give_no_frequency),
         cmocka_unit_test(two_calibrations_agree),
         cmocka_unit_test(a_clock_that_does_not_exist_reads_as_zero),
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A forked child that goes on recording, and the ways out of a process. */
+/* A forked child that continues recording, and the ways out of a process. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -130,7 +130,7 @@ static void a_child_has_the_clock_that_its_parent_had(void **state)
     cunei_trace_close(&trace);
 }
 
-static void each_way_out_is_told(void **state)
+static void each_way_out_is_reported(void **state)
 {
     static const struct {
         enum way way;
@@ -167,7 +167,7 @@ static void each_way_out_is_told(void **state)
     }
 }
 
-static void a_name_that_comes_later_is_told_as_well(void **state)
+static void a_name_that_comes_later_is_reported_as_well(void **state)
 {
     struct cunei_trace trace;
 
@@ -220,9 +220,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_child_knows_where_it_comes_from, begin, end),
         cmocka_unit_test_setup_teardown(a_child_has_the_clock_that_its_parent_had,
                                         begin, end),
-        cmocka_unit_test_setup_teardown(each_way_out_is_told, begin, end),
-        cmocka_unit_test_setup_teardown(a_name_that_comes_later_is_told_as_well, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(each_way_out_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(a_name_that_comes_later_is_reported_as_well,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(interpreters_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(a_directory_that_is_gone_stays_gone, begin,
                                         end),

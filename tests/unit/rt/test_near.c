@@ -16,7 +16,7 @@
 /* Enough for several packets even at a word each. */
 #define LINES 100000u
 
-static char owners[SCRATCH_FUNCTIONS]; /* whoever tells of the functions' lines */
+static char owners[SCRATCH_FUNCTIONS]; /* the owners of the functions' lines */
 static uint32_t epoch;
 static uint64_t words; /* that were written */
 
@@ -63,7 +63,7 @@ struct told {
     enum cunei_phase phase;
 };
 
-/* What is told as number `i`. */
+/* What is reported as number `i`. */
 typedef struct told story(uint32_t i);
 
 static struct told loop(uint32_t i)
@@ -122,7 +122,7 @@ static void check(const struct scratch *scratch, story *tale)
     read_back(scratch, tale);
 }
 
-/* In each packet the first is told in full. */
+/* In each packet the first is reported in full. */
 static void lines_of_a_loop_take_a_word_each(void **state)
 {
     check(*state, loop);

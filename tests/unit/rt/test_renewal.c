@@ -157,7 +157,7 @@ static void *write_in_turns(void *argument)
     return NULL;
 }
 
-static void a_renewal_is_heard_of_by_the_next_event_of_another_thread(void **state)
+static void a_renewal_is_noticed_by_the_next_event_of_another_thread(void **state)
 {
     struct turns turns = {.scratch = *state};
     pthread_t writer;
@@ -190,7 +190,7 @@ static void a_renewal_while_the_stack_is_asked_for_asks_for_it_anew(void **state
     assert_int_equal(cunei_stream_own->packet->sequence, 1);
 }
 
-/* An event at which nobody can act has heard it: the next ones do, too, where they are,
+/* An event that cannot act on it has seen it: the next ones do as well, where they are,
  * until it is set anew. */
 static void an_alarm_goes_off_until_it_is_set_anew(void **state)
 {
@@ -233,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_renewal_begins_a_packet_that_says_so),
         TEST(while_it_lasts_each_event_begins_a_packet),
-        TEST(a_renewal_is_heard_of_by_the_next_event_of_another_thread),
+        TEST(a_renewal_is_noticed_by_the_next_event_of_another_thread),
         TEST(a_renewal_while_the_stack_is_asked_for_asks_for_it_anew),
         TEST(an_alarm_goes_off_until_it_is_set_anew),
         TEST(another_recording_knows_nothing_of_it),

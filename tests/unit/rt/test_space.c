@@ -169,7 +169,7 @@ static void *put_events_of_thread(void *argument)
     return NULL;
 }
 
-static void losses_of_threads_that_have_ended_are_told_as_well(void **state)
+static void losses_of_threads_that_have_ended_are_reported_as_well(void **state)
 {
     struct scratch *scratch = *state;
     struct cunei_trace trace;
@@ -288,7 +288,7 @@ int main(void)
         TEST(without_a_limit_nothing_is_left_in_the_directory),
         TEST(beyond_max_size_events_are_counted_and_not_written),
         TEST(the_stream_itself_says_how_much_was_lost),
-        TEST(losses_of_threads_that_have_ended_are_told_as_well),
+        TEST(losses_of_threads_that_have_ended_are_reported_as_well),
         TEST(a_limit_of_file_sizes_stops_recording_without_a_signal),
         TEST(what_cannot_be_written_at_all_is_in_the_live_file),
         TEST(definitions_that_found_no_space_are_written_later),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Streams: threads write, readers look at files and mapping meanwhile, and neither is
- * ever wrong.  Runs under the address and the thread sanitizer, too.
+ * ever wrong.  Runs under the address and the thread sanitizer as well.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -273,7 +273,7 @@ static void a_forked_child_leaves_the_recording_alone(void **state)
     cunei_trace_close(&trace);
 }
 
-/* Like vfork: nobody tells the runtime library of it. */
+/* Like vfork: the runtime library does not notice it. */
 static void a_copy_of_the_process_leaves_the_recording_alone(void **state)
 {
     struct scratch *scratch = *state;
@@ -342,7 +342,7 @@ static void a_forked_child_may_record_on_its_own(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* What the hook `poked` has done; a thread's own count tells whether it was called. */
+/* What the hook `poked` has done; a thread's own count shows whether it was called. */
 static atomic_uint calls;
 static _Thread_local unsigned own_calls;
 
@@ -427,7 +427,7 @@ static void *write_and_hear(void *argument)
     return NULL;
 }
 
-static void threads_hear_of_every_poke_while_they_write(void **state)
+static void threads_are_notified_of_every_poke_while_they_write(void **state)
 {
     static uint64_t counts[THREADS_MAX];
     struct pokes pokes[2] = {{.scratch = *state}, {.scratch = *state}};
@@ -472,7 +472,7 @@ int main(void)
         TEST(a_forked_child_may_record_on_its_own),
         HOOKED(a_poked_thread_looks_around_at_its_next_event),
         HOOKED(a_poke_does_not_end_a_packet),
-        HOOKED(threads_hear_of_every_poke_while_they_write),
+        HOOKED(threads_are_notified_of_every_poke_while_they_write),
     };
 #undef HOOKED
 #undef TEST

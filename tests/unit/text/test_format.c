@@ -134,7 +134,7 @@ static void paths_lose_directories_and_keep_their_names(void **state)
     }
 }
 
-static void paths_tell_what_their_names_need(void **state)
+static void paths_show_what_their_names_need(void **state)
 {
     (void)state;
 
@@ -154,7 +154,7 @@ static void bytes_that_are_no_text_take_a_column_each(void **state)
     assert_int_equal(cunei_format_width("\xf0\x9f\x98"), 3);
 }
 
-static void files_are_told_from_where_they_are_known(void **state)
+static void files_are_shown_from_where_they_are_known(void **state)
 {
     (void)state;
     static struct {
@@ -273,9 +273,9 @@ int main(void)
         cmocka_unit_test(durations_have_three_digits_and_a_unit),
         cmocka_unit_test(texts_are_shortened_in_their_middle),
         cmocka_unit_test(paths_lose_directories_and_keep_their_names),
-        cmocka_unit_test(paths_tell_what_their_names_need),
+        cmocka_unit_test(paths_show_what_their_names_need),
         cmocka_unit_test(bytes_that_are_no_text_take_a_column_each),
-        cmocka_unit_test(files_are_told_from_where_they_are_known),
+        cmocka_unit_test(files_are_shown_from_where_they_are_known),
         cmocka_unit_test(the_script_is_found_among_the_words_of_a_python),
         cmocka_unit_test(a_program_is_called_what_its_user_calls_it),
         cmocka_unit_test(the_code_of_a_module_has_its_name),

@@ -216,7 +216,7 @@ static void a_live_file_of_somebody_else_is_left_alone(void **state)
     assert_int_equal(trace.processes[0].stream_count, 0);
 }
 
-static void damage_in_a_live_packet_is_told_behind_the_file(void **state)
+static void damage_in_a_live_packet_is_reported_behind_the_file(void **state)
 {
     (void)state;
     int rc = 0;
@@ -354,7 +354,7 @@ int main(void)
         TEST(the_live_files_counters_are_the_descriptions),
         TEST(a_live_file_that_ends_early_is_read_as_far_as_it_goes),
         TEST(a_live_file_of_somebody_else_is_left_alone),
-        TEST(damage_in_a_live_packet_is_told_behind_the_file),
+        TEST(damage_in_a_live_packet_is_reported_behind_the_file),
         TEST(a_process_runs_while_it_maps_its_live_file),
         TEST(a_process_of_another_machine_may_be_running),
         TEST(a_reader_beside_the_writer_misses_and_doubles_nothing),

@@ -223,7 +223,7 @@ static void a_merge_can_be_of_one_process_or_thread(void **state)
     assert_int_equal(count_merged("13", NULL), 0);
 }
 
-static void a_merge_goes_on_past_damage_and_says_it_at_the_end(void **state)
+static void a_merge_continues_past_damage_and_says_it_at_the_end(void **state)
 {
     (void)state;
     struct cunei_trace_merge merge;
@@ -259,7 +259,7 @@ int main(void)
         TEST(a_merge_gives_all_events_in_order_of_time),
         TEST(a_merge_gives_lines_in_full),
         TEST(a_merge_can_be_of_one_process_or_thread),
-        TEST(a_merge_goes_on_past_damage_and_says_it_at_the_end),
+        TEST(a_merge_continues_past_damage_and_says_it_at_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

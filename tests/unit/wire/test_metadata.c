@@ -84,7 +84,7 @@ static void a_preamble_cut_short_anywhere_is_refused(void **state)
     cunei_buffer_fini(&text);
 }
 
-static void another_version_is_told_from_nonsense(void **state)
+static void another_version_is_distinguished_from_nonsense(void **state)
 {
     (void)state;
     struct cunei_metadata parsed;
@@ -289,7 +289,7 @@ int main(void)
         cmocka_unit_test(a_preamble_is_parsed_back),
         cmocka_unit_test(a_preamble_has_the_classes_of_lines_where_there_are_any),
         cmocka_unit_test(a_preamble_cut_short_anywhere_is_refused),
-        cmocka_unit_test(another_version_is_told_from_nonsense),
+        cmocka_unit_test(another_version_is_distinguished_from_nonsense),
         cmocka_unit_test(a_clock_can_be_written_over_in_place),
         cmocka_unit_test(a_clock_set_at_a_tick_shows_that_time_there),
         cmocka_unit_test(a_second_of_ticks_is_a_second),

@@ -28,7 +28,7 @@ static void expect_text(const char *wanted)
     cunei_buffer_fini(&out);
 }
 
-static void a_definition_is_told_by_its_file_and_having_no_place(void **state)
+static void a_definition_is_known_by_its_file_and_having_no_place(void **state)
 {
     (void)state;
     static const struct {
@@ -122,7 +122,7 @@ static void a_value_of_no_kind_is_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_definition_is_told_by_its_file_and_having_no_place),
+        cmocka_unit_test(a_definition_is_known_by_its_file_and_having_no_place),
         cmocka_unit_test(numbers_are_written_so_that_they_can_be_read_back),
         cmocka_unit_test(a_value_is_taken_apart_by_the_length_of_its_name),
         cmocka_unit_test(a_value_of_no_kind_is_null),

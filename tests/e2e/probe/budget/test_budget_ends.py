@@ -74,7 +74,7 @@ def test_workers_that_a_pool_terminates_are_within_the_width(cunei):
     assert_estimates(report(cunei)["functions"], int(done.stdout))
 
 
-def test_what_is_told_to_the_end_is_demoted_no_more(cunei):
+def test_what_is_estimated_to_the_end_is_demoted_no_more(cunei):
     record(cunei, "hot(9)\n", "--budget", "5%")
 
     last = [event for event in events(cunei, "demote") if event["payload"]["function"]]

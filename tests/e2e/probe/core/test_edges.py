@@ -119,7 +119,7 @@ def test_nothing_is_defined_when_recording_has_stopped(cunei):
 
 
 def test_threads_that_ended_hold_no_memory(cunei):
-    # A thread that was joined may still be on its way out: the system's list tells.
+    # A thread that was joined may still be on its way out: the system's list shows it.
     before, after = run(
         cunei,
         "import cunei, os, threading, time\n"
@@ -170,7 +170,7 @@ def test_a_deep_recursion_is_not_looked_through(cunei):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its user")
-def test_who_may_not_write_any_more_loses_and_is_told(cunei):
+def test_who_may_not_write_any_more_loses_and_is_reported(cunei):
     done = cunei(
         "record",
         "-o",

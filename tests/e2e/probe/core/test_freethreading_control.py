@@ -78,7 +78,7 @@ for thread in threads:
 
 
 def test_threads_that_start_and_stop_at_once(cunei):
-    """One of them records, the others are told so."""
+    """One of them records, the others are refused."""
     cunei.write(
         "app.py",
         HEAD

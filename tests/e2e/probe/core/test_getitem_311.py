@@ -137,7 +137,7 @@ print("<cunei>" in files)
 
 
 @pytest.mark.parametrize("install", ["settrace", "setprofile"])
-def test_what_a_recording_does_to_see_them_no_hook_hears_of(cunei, install):
+def test_no_hook_is_notified_of_what_a_recording_does_to_see_them(cunei, install):
     program = cunei.write("heard.py", HEARD.format(install=install))
     done = cunei.run(cunei.python, program)
 

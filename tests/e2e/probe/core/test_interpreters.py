@@ -55,7 +55,7 @@ print("done")
 
 
 def test_interpreters_at_the_same_time(cunei):
-    """With a GIL each, importing and running code that others run, too."""
+    """With a GIL each, importing and running code that others run as well."""
     trace = record(
         cunei,
         CREATE

@@ -223,7 +223,7 @@ def test_without_a_place_to_map_nothing_is_recorded(
 
 
 @pytest.mark.core
-def test_a_process_that_cannot_record_is_told_of(tmp_path):
+def test_a_process_that_cannot_record_is_reported(tmp_path):
     program = write_program(
         tmp_path,
         """

@@ -380,7 +380,7 @@ os.wait()
 
 
 @pytest.mark.core
-def test_an_audit_hook_hears_nothing_of_us(cunei):
+def test_an_audit_hook_is_not_notified_of_us(cunei):
     """Not even at the end, when we let go of sys.monitoring."""
     trace = record(
         cunei,
@@ -427,7 +427,7 @@ work()
     proof.FREE_THREADED and sys.version_info >= (3, 14, 4),
     reason="CPython makes room for every tool, and only it can without a GIL",
 )
-def test_other_tools_hear_only_of_their_own_words(cunei):
+def test_other_tools_get_only_their_own_code(cunei):
     """CPython calls a tool's function for code objects that have room for its word."""
     trace = record(
         cunei,

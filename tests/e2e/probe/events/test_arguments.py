@@ -336,7 +336,7 @@ MODULE = (
         ("other.py", ""),
     ],
 )
-def test_a_pattern_that_matches_nothing_is_told_of(cunei, pattern, hint):
+def test_a_pattern_that_matches_nothing_is_reported(cunei, pattern, hint):
     cunei.write("app.py", "def load(x): return len(x)\nload('')\n")
     for option in ("--args", "--return"):
         for words in (["record", "-o", "trace", "--force"], ["run"]):
@@ -358,7 +358,7 @@ def test_c_functions_have_no_values(cunei):
     assert what in done.stderr
 
 
-def test_a_quiet_recording_tells_nothing_of_that(cunei):
+def test_a_quiet_recording_shows_nothing_of_that(cunei):
     done = cunei("record", "-q", "-o", "trace", "--args", ":nothing", "-c", "pass")
 
     assert done.stderr == ""

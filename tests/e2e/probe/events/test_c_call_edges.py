@@ -324,7 +324,7 @@ with cunei.recording("trace", c_calls=True):
 
 
 def test_a_fork_inside_of_a_c_function(cunei):
-    """The child goes on without what its parent is in."""
+    """The child continues without what its parent is in."""
     trace = run(
         cunei,
         """

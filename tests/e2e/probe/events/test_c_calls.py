@@ -339,7 +339,7 @@ with cunei.recording("trace", c_calls=True):
 
 
 @pytest.mark.core
-def test_what_pythons_tell_is_what_the_manual_says(cunei):
+def test_what_pythons_count_is_what_the_manual_says(cunei):
     cunei.write("app.py", VERSIONS)
     done = cunei.run(cunei.python, "app.py")
     assert (done.returncode, done.stderr) == (0, "")

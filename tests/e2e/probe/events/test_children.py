@@ -123,7 +123,7 @@ child() if sys.argv[1:] else parent()
 """,
     )
 
-    # os.spawnv forks in Python before it executes: that image has a folder, too.
+    # os.spawnv forks in Python before it executes: that image has a folder as well.
     images = {p.folder.name for p in trace.processes if "became" in p.description}
     assert len(images) == 1
     assert len(trace.processes) - len(images) == 10

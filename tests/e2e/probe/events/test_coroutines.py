@@ -16,7 +16,7 @@ PHASES = {ctf.ENTER: ">", ctf.LEAVE: "<", ctf.RESUME: ">>", ctf.YIELD: "<<"}
 SILENT_CLOSE = (3, 12, 3) <= sys.version_info < (3, 13, 12)
 SILENT_CLOSE |= sys.version_info[:3] == (3, 14, 0)
 
-# Before 3.12 one that has not begun is run for it, too.
+# Before 3.12 one that has not begun is run for it as well.
 CLOSED_BEFORE = "" if sys.version_info >= (3, 12) else " >>{0} <!{0}"
 
 whole_stacks = pytest.mark.skipif(
@@ -232,7 +232,7 @@ drive(use(), None)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_step_is_told_in_order(cunei, case):
+def test_each_step_is_reported_in_order(cunei, case):
     source, wanted = CASES[case]
 
     assert told(record(cunei, source)) == wanted
@@ -319,7 +319,7 @@ generator.close()
         assert stack[:2] == ["<module>", "inner"], stack
 
 
-def test_time_suspended_is_told_apart_from_time_running(cunei):
+def test_time_suspended_is_distinguished_from_time_running(cunei):
     cunei.write(
         "app.py",
         """\

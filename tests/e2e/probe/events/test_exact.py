@@ -69,7 +69,7 @@ def key_of(file, line, name):
 
 
 def count(process, *phases):
-    """What cProfile can hear of: before 3.12, the calls of the thread it is on."""
+    """What cProfile can see: before 3.12, the calls of the thread it is on."""
     return process.count(*phases, thread_name=None if NEW else "MainThread")
 
 

@@ -130,7 +130,7 @@ run()
 
 @pytest.mark.core
 def test_code_that_is_not_recorded(cunei):
-    """What it raises is told where it meets other code; what it takes is nobody's."""
+    """What it raises is reported where it meets other code; what it catches is not."""
     got = facts(cunei, SELECTED, "--exclude", ":hidden_*")
 
     assert got.rows() == {
@@ -195,7 +195,7 @@ def test_code_that_is_not_recorded_raises_others(cunei):
     assert got.rows() == wanted
 
 
-def test_exceptions_are_told_once_something_is_selected(cunei):
+def test_exceptions_are_reported_once_something_is_selected(cunei):
     got = facts(cunei, SELECTED, "--include", ":fail")
 
     assert got.rows() == {("IndexError", "fail"): (2, {None: 2}, 1)}
@@ -305,7 +305,7 @@ def test_recordings_that_begin_and_end_in_a_handler(cunei):
 
     (process,) = ctf.read(cunei.folder / "trace").processes
     rows = Facts(process, "app.py").rows()
-    # The first was raised before, and is told where it is first seen; before 3.12 that
+    # The first was raised before, and reported where it is first seen; before 3.12 that
     # cannot be in a frame that was open by then.
     wanted = {("ValueError", "fail"): (1, {"run": 1}, 1)}
     if sys.version_info >= (3, 12):

@@ -13,7 +13,7 @@ pytestmark = [
     ),
 ]
 
-# Each with what is told: how many were raised, who took them (None: a function of C, or
+# Each with its report: how many were raised, what caught them (None: a C function, or
 # nobody), how many frames the furthest has ended.
 CASES = {
     "frames": (
@@ -320,7 +320,7 @@ def run():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_frames_tell_of_exceptions(cunei, case):
+def test_what_frames_show_of_exceptions(cunei, case):
     source, wanted = CASES[case]
     got = facts(cunei, source + "\nrun()\n").rows()
 
@@ -332,7 +332,7 @@ def test_what_frames_tell_of_exceptions(cunei, case):
     assert got == wanted
 
 
-def test_what_is_raised_and_taken_in_one_frame_is_not_told(cunei):
+def test_what_is_raised_and_taken_in_one_frame_is_not_reported(cunei):
     got = facts(cunei, "try:\n    raise ValueError\nexcept ValueError:\n    pass\n")
 
     assert got.rows() == {}

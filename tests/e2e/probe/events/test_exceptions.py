@@ -11,10 +11,10 @@ import pytest
 from proof import needs_monitoring
 from test_exact import PROGRAMS, workload_names
 
-# The one starts the cases of the other, too.
+# The one starts the cases of the other as well.
 CASES = ("programs/exceptions.py", "programs/passed_on.py")
 
-# Before, only those that end a frame are told of: test_exception_legacy.py has them.
+# Before, only those that end a frame are reported: test_exception_legacy.py has them.
 sees_within_frames = pytest.mark.skipif(
     sys.version_info < (3, 12),
     reason="what is raised and taken in one frame is seen from 3.12 on",
@@ -211,7 +211,7 @@ def facts_of_cases(cunei, *options):
 
 @needs_monitoring
 @pytest.mark.core
-def test_other_events_tell_the_same_with_a_selection(cunei):
+def test_other_events_show_the_same_with_a_selection(cunei):
     """Fewer of them, where they are those of all code; here it leaves nothing out."""
     every = facts_of_cases(cunei)
     fewer = facts_of_cases(cunei, "--exclude", "nothing")
@@ -314,7 +314,7 @@ def test_lines(cunei):
     assert got.lines["ZeroDivisionError", "fail"] == {4: 1}
     assert got.lines["TypeError", "guarded"] == {20: 1}
     assert +got.taken["ValueError", "fail"] == {("several", 11): 2}
-    # The first of two handlers looks at it, and its line is the one that is told.
+    # The first of two handlers looks at it, and its line is the one that is reported.
     assert +got.taken["ZeroDivisionError", "fail"] == {("several", 11): 1}
     assert +got.taken["TypeError", "guarded"] == {("<module>", 27): 1}
 
@@ -425,7 +425,7 @@ def test_the_report_has_the_same_counts(cunei):
     }
 
 
-def test_functions_of_one_name_are_told_apart_by_their_modules(cunei):
+def test_functions_of_one_name_are_distinguished_by_their_modules(cunei):
     cunei.write("other.py", "def fail():\n    raise KeyError\n")
     source = """\
 import other

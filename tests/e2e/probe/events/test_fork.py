@@ -292,7 +292,7 @@ down(6000)
 
 
 def test_many_functions_are_defined_again(cunei):
-    """Beyond those that have a class of their own, too."""
+    """Beyond those that have a class of their own as well."""
     trace = record(
         cunei,
         """\
@@ -325,7 +325,7 @@ functions[20_400]()
 
 
 @pytest.mark.core
-def test_a_fork_that_python_does_not_hear_of(cunei):
+def test_a_fork_that_python_does_not_notice(cunei):
     """Its child is lost; it must not write into its parent's trace."""
     trace = record(
         cunei,

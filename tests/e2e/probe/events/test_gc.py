@@ -6,7 +6,7 @@ import json
 import ctf
 import pytest
 
-# In front of a program: what gc tells its own callback, printed at the end.
+# In front of a program: what gc shows its own callback, printed at the end.
 WITNESS = """\
 import atexit, gc, json, threading
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Greenlets: switches are told, and stacks hold."""
+"""Greenlets: switches are reported, and stacks hold."""
 
 import json
 from collections import Counter
@@ -108,7 +108,7 @@ INSIDE, OUTSIDE = ["run", "leaf"], ["<module>", "outer"]
 
 @pytest.mark.core
 @pytest.mark.parametrize("options", [(), ("--include", "__main__")])
-def test_each_switch_tells_the_whole_stack(cunei, options):
+def test_each_switch_shows_the_whole_stack(cunei, options):
     process = record(cunei, TURNS, *options)
 
     turns = [[], OUTSIDE, INSIDE, OUTSIDE, INSIDE, OUTSIDE]
@@ -256,7 +256,7 @@ for starts in (False, True):
 
 
 def test_each_thread_has_its_greenlets(cunei):
-    """Also threads that began before greenlet was imported, and ones that go on."""
+    """Also threads that began before greenlet was imported, and ones that continue."""
     process = record(
         cunei,
         """\

@@ -113,7 +113,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 @pytest.mark.parametrize("source", [FROM_A_THREAD, FROM_A_SIGNAL])
 def test_exceptions_from_outside_at_any_moment(cunei, source):
-    """On 3.13 such an exception ends frames whose entry no tool was told of."""
+    """On 3.13 such an exception ends frames whose entry no tool has seen."""
     cunei.write("app.py", ASYNCHRONOUS + source)
     done = cunei("record", "-q", "-o", "trace", "app.py")
     assert (done.returncode, done.stderr) == (0, "")

@@ -63,7 +63,7 @@ def test_run_shows_the_lines_at_once(cunei):
     assert table(done.stderr)[4] == (4, "total += i")
 
 
-def test_source_that_has_changed_is_told(cunei):
+def test_source_that_has_changed_is_reported(cunei):
     record(cunei, SHOWN, "--lines", ":add")
     cunei.write("app.py", "# new\n" + SHOWN)
     done = cunei("report", "trace", "--lines", "add")
@@ -123,7 +123,7 @@ def test_c_functions_have_no_lines_and_nothing_else_is_suggested(cunei):
         )
 
 
-def test_source_that_is_gone_is_told_and_the_numbers_stay(cunei):
+def test_source_that_is_gone_is_reported_and_the_numbers_stay(cunei):
     record(cunei, SHOWN, "--lines", ":add")
     (cunei.folder / "app.py").unlink()
     done = cunei("report", "trace", "--lines", "add")
@@ -142,7 +142,7 @@ def test_code_without_a_file_has_lines_all_the_same(cunei):
     assert "<made> is not a file" in cunei("report", "trace", "-l", "f").stdout
 
 
-def test_functions_that_are_not_there_are_told_with_the_nearest(cunei):
+def test_functions_that_are_not_there_are_reported_with_the_nearest(cunei):
     record(cunei, SHOWN + "def other(): pass\nother()\n", "--lines", ":add")
 
     done = cunei("report", "trace", "--lines", "ad")
@@ -184,7 +184,7 @@ run()
 """
 
 
-def test_what_is_told_of_lines_that_were_not_recorded_records_them(cunei):
+def test_the_advice_on_lines_that_were_not_recorded_records_them(cunei):
     """Also of methods, and of what is defined in a function."""
     record(cunei, METHODS, "--lines", ":Cart.__init__")
     for name in ("total", "wrap", "Cart.total"):
@@ -258,7 +258,7 @@ def test_a_colon_alone_is_no_pattern(cunei):
     assert "--lines wants a pattern that is not empty" in done.stderr
 
 
-def test_a_pattern_that_matches_nothing_is_told(cunei):
+def test_a_pattern_that_matches_nothing_is_reported(cunei):
     cunei.write("app.py", SHOWN)
     done = cunei("record", "-o", "trace", "--lines", "__main__:ad", "app.py")
 

@@ -183,7 +183,7 @@ consume()
     assert times["consume", 17] < 60e6
 
 
-def test_a_generator_that_goes_on_tells_its_line(cunei):
+def test_a_generator_that_continues_shows_its_line(cunei):
     source = "def g():\n    x = yield 1\n    yield x\n\n\nlist(g())\n"
     record(cunei, source, "--lines", ":g")
 
@@ -307,7 +307,7 @@ FREED = """for tool in range(6):
 with cunei.recording("again\""""
 
 
-def test_a_function_that_runs_already_is_heard_of(cunei):
+def test_a_function_that_runs_already_is_noticed(cunei):
     source = """\
 import cunei
 
@@ -379,7 +379,7 @@ print(heard)
 """
 
 
-def test_a_trace_function_hears_all_that_it_does_without(cunei):
+def test_a_trace_function_gets_all_that_it_does_without(cunei):
     words = ("--lines", ":chosen", "--lines", ":failing", "--lines", ":generator")
     report = record(cunei, TRACED, *words)
     plain = cunei.run(cunei.python, "app.py")
@@ -430,7 +430,7 @@ assert sys.gettrace() is None
     assert hits == {("chosen", line): 2 for line in range(first, first + 4)}
 
 
-def test_a_long_function_on_a_python_that_is_slow_to_tell_its_lines(cunei):
+def test_a_long_function_on_a_python_that_is_slow_to_show_its_lines(cunei):
     source = lengthen("def f(n):\n    for i in range(n):\n        x = i\n\n\nf(1000)\n")
     report = record(cunei, source, "--lines", ":f")
 

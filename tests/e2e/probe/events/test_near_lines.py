@@ -135,7 +135,7 @@ THEIRS = re.compile(
 @pytest.mark.skipif(
     not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
 )
-def test_babeltrace_tells_how_far_each_is_from_the_last(directory):
+def test_babeltrace_shows_how_far_each_is_from_the_last(directory):
     events = {}
     for text in print_with_babeltrace(directory)[0]:
         match = THEIRS.fullmatch(text)

@@ -183,7 +183,7 @@ def test_children_that_are_killed_while_they_begin(cunei):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
-def test_the_signal_that_ended_the_program_is_told(cunei, signum):
+def test_the_signal_that_ended_the_program_is_reported(cunei, signum):
     cunei.write("app.py", f"import os\nos.kill(os.getpid(), {int(signum)})\n")
     done = cunei("record", "-q", "-o", "trace", "app.py")
 

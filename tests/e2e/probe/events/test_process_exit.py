@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ways out of a process, and what is told of them."""
+"""The ways out of a process, and how they are reported."""
 
 import ctf
 import pytest
@@ -24,7 +24,7 @@ from proof import needs_monitoring
 @pytest.mark.parametrize(
     "options", [pytest.param([], marks=pytest.mark.core), ["--include", ":work"]]
 )
-def test_the_end_of_a_child_is_told(cunei, end, left, status, options):
+def test_the_end_of_a_child_is_reported(cunei, end, left, status, options):
     trace = record(
         cunei,
         f"""\
@@ -240,7 +240,7 @@ for n, pid in enumerate(pids):
     assert trace.lost() == 0
 
 
-def test_a_recording_from_inside_goes_on_in_the_child(cunei):
+def test_a_recording_from_inside_continues_in_the_child(cunei):
     cunei.write(
         "app.py",
         """\
@@ -309,7 +309,7 @@ work()
 @pytest.mark.core
 @needs_monitoring
 def test_events_of_watched_code_are_gone_with_the_recording(cunei):
-    """Who takes the tool id next must not hear of calls that it never asked for."""
+    """The next user of the tool id must not get calls that it never asked for."""
     cunei.write(
         "app.py",
         """\

@@ -353,7 +353,7 @@ thread.join()
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="it rounds by a number")
 def test_what_is_set_deep_within_stays(cunei):
-    """An evaluator of frames goes on in memory of its own, and comes back from it."""
+    """An evaluator of frames continues in memory of its own, and comes back from it."""
     # Before 3.11 a Python frame takes a piece of the thread's stack.
     depth = 20_000 if sys.version_info >= (3, 11) else 1_500
     source = SET_DEEP_WITHIN.replace("DEPTH", str(depth))

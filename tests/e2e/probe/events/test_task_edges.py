@@ -244,7 +244,7 @@ asyncio.run(main())
     assert len([row for row in reported_tasks(cunei) if row["function"] == "work"])
 
 
-def test_a_selection_tells_the_task_with_the_first_coroutine_that_it_has(cunei):
+def test_a_selection_shows_the_task_with_the_first_coroutine_that_it_has(cunei):
     tasks = recorded_tasks(
         cunei,
         """\

@@ -254,7 +254,7 @@ asyncio.run(main())
 """
 
 
-def test_names_are_told_when_they_change(cunei):
+def test_names_are_reported_when_they_change(cunei):
     process, _, _ = record(cunei, NAMES)
     tasks = [
         task

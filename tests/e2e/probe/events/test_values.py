@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How values are shown: what is told of each type, how much, and whose code is run."""
+"""How values are shown: the text of each type, its length, and whose code runs."""
 
 import re
 

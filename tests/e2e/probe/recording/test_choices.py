@@ -42,7 +42,7 @@ with cunei.record("trace", c_calls={c_calls}):
 
 @pytest.mark.parametrize("taken", TAKEN)
 def test_patterns_that_are_the_first_in_a_pause(cunei, taken):
-    """Functions that are open when the program says something in it, too."""
+    """Functions that are open when the program says something in it as well."""
     trace = run(
         cunei,
         """\

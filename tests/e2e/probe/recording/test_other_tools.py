@@ -218,7 +218,7 @@ def test_pdb_of_a_recorded_program(cunei, selection):
 
     assert said[0] == said[1]
     assert "Breakpoint 1 at" in said[0] and "(Pdb) 3" in said[0] and "end" in said[0]
-    # pdb runs the program anew at its end, until it is told to quit.
+    # pdb runs the program anew at its end, until it gets the command to quit.
     trace = ctf.read(cunei.folder / "trace")
     assert trace.count("leaf") >= 150
     assert trace.lost() == 0

@@ -109,7 +109,7 @@ def test_spawned_processes_have_them(cunei):
     assert "spawned" in names and "here" not in names
 
 
-def test_the_text_does_not_grow_when_the_same_is_said_again(cunei):
+def test_the_text_does_not_grow_when_the_same_is_reported_again(cunei):
     out = record(
         cunei,
         [

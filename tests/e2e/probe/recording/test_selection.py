@@ -273,7 +273,7 @@ def test_main_is_entered_once(cunei):
         ("re:^x", ""),
     ],
 )
-def test_a_selection_that_matches_nothing_is_told_of(cunei, pattern, hint):
+def test_a_selection_that_matches_nothing_is_reported(cunei, pattern, hint):
     cunei.write("app.py", "class A:\n    def m(self): pass\nA().m()\n")
 
     for words in (["record", "-o", "trace"], ["run"]):
@@ -305,7 +305,7 @@ def test_a_module_that_was_mistyped_is_guessed(cunei):
     assert "did you mean" not in said.stderr  # it is there, and nobody called it
 
 
-def test_a_pattern_of_the_project_s_defaults_is_told_with_its_place(cunei):
+def test_a_pattern_of_the_project_s_defaults_is_reported_with_its_place(cunei):
     cunei.write("app.py", "def f(): pass\nf()\n")
     path = cunei.write("pyproject.toml", '[tool.cunei]\ninclude = ["nomod"]\n')
 
@@ -332,7 +332,7 @@ def test_a_pattern_of_the_project_s_defaults_is_told_with_its_place(cunei):
         ("- !__man__\n", [], "f:1: no function matched '__man__'; a pattern is a"),
     ],
 )  # fmt: skip
-def test_a_filter_that_leaves_out_everything_is_told_of(cunei, text, words, told):
+def test_a_filter_that_leaves_out_everything_is_reported(cunei, text, words, told):
     cunei.write("app.py", "def f(): pass\nf()\n")
     cunei.write("f", text)
 
@@ -361,7 +361,7 @@ def test_c_functions_are_in_no_project(cunei):
     assert told in said
 
 
-def test_c_functions_that_a_selection_leaves_out_are_told_of(cunei):
+def test_c_functions_that_a_selection_leaves_out_are_reported(cunei):
     cunei.write("app.py", "len(())\n")
     told = (
         "cunei: no C function matched the patterns; select them by their own "

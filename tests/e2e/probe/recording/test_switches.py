@@ -330,7 +330,7 @@ def test_frames_that_end_meanwhile_are_not_open_afterwards(cunei):
     assert [ends[name] for name in ("outer", "back")] == ["unrecorded", "return"]
 
 
-def test_what_no_pause_explains_is_told_all_the_same(cunei):
+def test_what_no_pause_explains_is_reported_all_the_same(cunei):
     """By packets that begin in the same way, and do not say what for."""
     trace = run(cunei, MEANWHILE)
     (file,) = trace.processes[0].folder.glob("s*")
@@ -349,7 +349,7 @@ def test_what_no_pause_explains_is_told_all_the_same(cunei):
 
 
 @needs_monitoring
-def test_what_cannot_be_switched_on_again_is_told(cunei):
+def test_what_cannot_be_switched_on_again_is_reported(cunei):
     cunei.write(
         "app.py",
         """\
@@ -376,7 +376,7 @@ for _ in range(2):
     assert "missing in part of 1 thread\n" in cunei("info", "trace").stdout
 
 
-def test_generators_that_go_on_afterwards(cunei):
+def test_generators_that_continue_afterwards(cunei):
     trace = run(
         cunei,
         """\

@@ -292,7 +292,7 @@ def test_the_launcher_says_what_cannot_be_had_below_another(cunei, other):
     assert "one process could not record: another tool" in done.stderr
 
 
-# From here on nothing is heard of, whether it stays or goes.
+# From here on nothing is seen, whether it stays or goes.
 USURPED = """
 import threading
 
@@ -318,7 +318,7 @@ thread.join()
 
 
 @pytest.mark.parametrize("then", ["stays", "goes"])
-def test_one_that_takes_the_place_for_itself_is_told_of(cunei, other, then):
+def test_one_that_takes_the_place_for_itself_is_reported(cunei, other, then):
     library = other("pydevd_frame_evaluator.so")
     cunei.write(
         "app.py", PROGRAM + 'cunei.start("trace", instrumenter="frame")\n' + USURPED
@@ -335,7 +335,7 @@ def test_one_that_takes_the_place_for_itself_is_told_of(cunei, other, then):
     assert "PYDEVD_USE_FRAME_EVAL=NO" in shown
 
 
-def test_the_launcher_tells_of_one_that_takes_the_place(cunei, other):
+def test_the_launcher_reports_one_that_takes_the_place(cunei, other):
     source = "other.usurp()\nwork()\nother.uninstall()\n"
     cunei.write("app.py", PROGRAM + source)
     library = other("libtorch_python.so")
@@ -348,7 +348,7 @@ def test_the_launcher_tells_of_one_that_takes_the_place(cunei, other):
 
 
 def test_one_that_takes_the_place_before_main(cunei, other):
-    """Whose first frame cunei does not hear of then."""
+    """Whose first frame cunei does not see then."""
     library = other("pydevd_frame_evaluator.so")
     done = record_beside(cunei, library, LATER, call="usurp")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the trace hook tells of exceptions that somebody takes and lets go on."""
+"""Exceptions by the trace hook, also those that a handler lets propagate."""
 
 import json
 

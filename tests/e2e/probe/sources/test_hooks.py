@@ -83,7 +83,7 @@ print(sys.getprofile(), sys.gettrace())
 
 
 @pytest.mark.parametrize("instrumenter", HOOKS)
-def test_new_threads_are_heard(cunei, instrumenter):
+def test_new_threads_are_noticed(cunei, instrumenter):
     done, trace = record(cunei, instrumenter, THREADS)
     assert done.stdout == "None None\n"
     assert trace.count("work", ctf.ENTER) == 5
@@ -94,7 +94,7 @@ def test_new_threads_are_heard(cunei, instrumenter):
 
 
 @pytest.mark.parametrize("instrumenter", HOOKS)
-def test_what_ends_a_thread_is_said_as_ever(cunei, instrumenter):
+def test_what_ends_a_thread_is_reported_as_ever(cunei, instrumenter):
     text = """
 import _thread, sys, time
 
@@ -228,12 +228,12 @@ print(heard)
 
 
 @pytest.mark.parametrize("instrumenter", HOOKS)
-def test_a_hook_of_the_programs_own_hears_all_and_that_is_told(cunei, instrumenter):
+def test_a_hook_of_the_programs_own_gets_all_and_that_is_reported(cunei, instrumenter):
     text = OWN.replace("{set}", f"sys.set{instrumenter}")
     done, trace = record(cunei, instrumenter, text)
     plain = cunei.run(cunei.python, cunei.folder / "app.py")
     assert done.returncode == 0
-    # The call that sets it was told of when it began, so its end is, too.
+    # The call that sets it was reported when it began, so its end is as well.
     assert done.stdout.replace("[('<module>', 'c_return'), ", "[") == plain.stdout
     assert trace.count("g", ctf.ENTER) == 1
     assert "1 thread was not recorded to the end" in report(cunei).replace("\n", " ")
@@ -348,7 +348,7 @@ f()
 
 
 @pytest.mark.parametrize("instrumenter", HOOKS)
-def test_what_ends_a_function_is_told(cunei, instrumenter):
+def test_what_ends_a_function_is_reported(cunei, instrumenter):
     """None is returned, yielded, or what 3.12 says where an exception ends it."""
     text = """
 class Counted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whatever tells of the calls, they are the same: every instrumenter that a Python has.
+"""The calls are the same with every instrumenter that a Python has.
 
 The same workloads as in test_exact, each run once for every instrumenter in one
 process, and once for cProfile.
@@ -26,7 +26,7 @@ if sys.version_info[:2] == (3, 11):
 # What each run of them does depends on what the threads do first.
 VARIES = THREADED | {"imports"}
 
-# On 3.11 cProfile hears of ends without beginnings, and takes them for those of others:
+# On 3.11 cProfile sees ends without beginnings, and takes them for those of others:
 # it leaves out a call of the event loop's run_forever in the first of these.
 MISCOUNTED = set()
 if sys.version_info[:2] == (3, 11):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decorated functions under `--instrumenter none`: they are heard of, and no other."""
+"""Decorated functions under `--instrumenter none`: they are seen, and no other."""
 
 import json
 import sys
@@ -247,7 +247,7 @@ UNHEARD = "decorated functions were not recorded: other tools have taken all too
 
 
 @has_monitoring
-def test_where_all_ids_are_taken_that_is_said(cunei):
+def test_where_all_ids_are_taken_that_is_reported(cunei):
     cunei.write("app.py", "import cunei\n" + textwrap.dedent(TAKEN))
 
     done = cunei("record", "-o", "trace", *NONE, "app.py")

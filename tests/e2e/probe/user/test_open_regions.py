@@ -191,7 +191,7 @@ tagged()
 
 
 @pytest.mark.core
-def test_a_forked_child_goes_on_with_what_is_open(tmp_path):
+def test_a_forked_child_continues_with_what_is_open(tmp_path):
     directory = tmp_path / "trace"
     program = tmp_path / "program.py"
     program.write_text(

@@ -115,7 +115,7 @@ def test_regions_without_calls(tmp_path):
     assert set(told.tags().values()) == {
         *("decorated", "method", "static", "of the class", "generator", "asynchronous"),
     }
-    # Nobody tells when a frame is suspended that is not decorated.
+    # The suspension of a frame that is not decorated is not seen.
     assert told.regions() == (
         "whole outer inner -inner -outer recursion recursion recursion -recursion "
         "-recursion -recursion -whole a b -a -b"

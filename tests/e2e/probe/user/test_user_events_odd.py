@@ -103,7 +103,7 @@ def test_more_names_than_are_kept(tmp_path):
 
 
 @pytest.mark.core
-def test_wrong_ends_are_told_and_harm_nothing(tmp_path):
+def test_wrong_ends_are_reported_and_harm_nothing(tmp_path):
     told = record(
         tmp_path,
         """

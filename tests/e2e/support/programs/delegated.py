@@ -79,7 +79,7 @@ async def loop():
 
 
 def drive(generator):
-    """From inside of a generator, which goes on when the one it drives rests."""
+    """From inside of a generator, which continues when the one it drives rests."""
     generator.send(None)
     try:
         yield generator.throw(KeyError())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A bit of every kind of event that a recording can hold.
 
-With the word `budget` it goes on until something was demoted, and seen in bursts.  With
+With the word `budget` it runs until something was demoted, and seen in bursts.  With
 the path of a file it does the same over and over, and counts there what it has said.
 """
 

@@ -7,7 +7,7 @@ Both are switched on and off in every order that makes sense, one recording for 
 Nothing but functions of C stands between the switches, so that no Python function is
 seen by one of the two alone.  Prints a JSON list: cProfile's counts, one row for each
 order, as [file, line, qualname, count].  TAKEN is a list of tool ids for others.
-With --c-calls both count functions of C, too; cProfile has a description for each, and
+With --c-calls both also count C functions; cProfile has a description for each, and
 the row is ["", 0, description, count].
 """
 
