@@ -71,8 +71,8 @@ Object.assign(timeline, {
             this.drawTrackNames(g, track, width);
         }
     },
-    // Steps: a counter stands at a value until there is another.  In each pixel all
-    // values between the least and the greatest are there.
+    // Steps: a counter keeps its value until the next.  Each pixel shows the range from
+    // the least to the greatest value in it.
     drawArea(g, track, scale, width) {
         const { times, values, least, most } = track,
             range = most - least || 1,
@@ -123,7 +123,7 @@ Object.assign(timeline, {
         g.lineTo(width, track.top + TRACK - 3.5);
         g.stroke();
     },
-    // The counter that is there, and what it stood at.
+    // The counter at a point, and its value then.
     counterLines(x, y) {
         const track = this.tracks.find((t) => y >= t.top && y < t.top + TRACK);
         if (!track) return null;

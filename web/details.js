@@ -81,7 +81,7 @@ const details = {
                 "Wall",
                 "CPU",
                 "Threads",
-                "Paused by gc",
+                "GC pauses",
                 " Ended",
                 " Process",
             ],
@@ -102,7 +102,7 @@ const details = {
             ),
         );
     },
-    // Some times are not known, nor are some rates.
+    // Some times and rates are unknown.
     known: (ns) => (ns < 0 ? "–" : duration(ns)),
     rate: (n) => (n >= 100 ? count(Math.round(n)) : n ? n.toFixed(1) : "–"),
     metadata() {
@@ -192,19 +192,19 @@ const details = {
     },
     exceptions() {
         const rows = data.exceptions.toSorted((a, b) => b[3] - a[3]);
-        const taker = ([index, line, times], isOne) =>
-            (index < 0 ? "no Python code" : this.where(index, line).join(" ")) +
+        const catcher = ([index, line, times], isOne) =>
+            (index < 0 ? "C code" : this.where(index, line).join(" ")) +
             (isOne ? "" : ` (${count(times)})`);
         return this.list(
             "Exceptions",
-            ["Raised", " Exception", " In", " At", " Taken by"],
+            ["Raised", " Exception", " In", " At", " Caught by"],
             rows.map(([type, index, line, raised, , , handlers]) => [
                 count(raised),
                 visible(type),
                 ...this.where(index, line),
                 handlers.length
-                    ? handlers.map((h) => taker(h, handlers.length < 2)).join(", ")
-                    : "nobody",
+                    ? handlers.map((h) => catcher(h, handlers.length < 2)).join(", ")
+                    : "not caught",
             ]),
         );
     },

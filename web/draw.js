@@ -44,7 +44,7 @@ function surface(canvas, height) {
     return { g, width, seen, top: box.scrollTop };
 }
 
-// Where the pointer is on a canvas, as if all of it were there.
+// The position of the pointer on a canvas, with what is scrolled away.
 function pointer(canvas, event) {
     const box = canvas.getBoundingClientRect();
     return {

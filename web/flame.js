@@ -51,7 +51,7 @@ const flame = {
         for (let i = total.length - 1; i > 0; i--) total[parent[i]] += total[i];
         return total;
     },
-    // Where everything is, for the widths that are chosen.
+    // The position of every node, for the chosen widths.
     lay() {
         this.total = isComparison ? this.totals[this.side] : this.totals.all;
         this.left = new Float64Array(this.total.length);
@@ -92,7 +92,7 @@ const flame = {
             button.setAttribute("aria-pressed", String(button.dataset.side === side));
         if (!this.left) return;
         this.lay();
-        // A place that this side does not have: go up to one that it has.
+        // A node that this side does not have: go up to one that it has.
         while (this.root && !this.total[this.root])
             this.root = data.tree.parent[this.root];
         this.zoom(this.root, false);
@@ -215,15 +215,15 @@ const flame = {
             return [
                 ...head,
                 `${sides(A, B)}: ${delta}, ${growth(A[node], B[node], " %")}`,
-                node ? `in itself ${sides(selfA, selfB)}` : "",
+                node ? `self ${sides(selfA, selfB)}` : "",
                 node ? `${count(callsA[node])} → ${calls}` : "",
             ].filter(Boolean);
         }
         const share = percent(this.total[node], this.total[0]);
         return [
             ...head,
-            `${duration(this.total[node])} here, ${share} of all`,
-            `${duration(data.tree.self[node])} of it in itself`,
+            `total ${duration(this.total[node])} (${share})`,
+            `self ${duration(data.tree.self[node])}`,
             several(data.tree.calls[node], "call"),
         ];
     },
@@ -260,7 +260,7 @@ const flame = {
         );
         this.select(node);
     },
-    // Move there in a few pictures.
+    // Move there in a few frames.
     go(goal, isSmooth) {
         const begin = [this.from, this.until],
             start = performance.now();

@@ -9,7 +9,7 @@ Object.assign(timeline, {
             ? this.markLines(data.threads[this.selected.lane], mark.kind, mark.i)
             : this.callLines(this.selected);
     },
-    // Select a call or a thread, and move to where it can be seen.
+    // Select a call or a thread, and move until it is visible.
     select(chosen) {
         this.selected = chosen;
         $("detail").textContent = this.told().join(" · ");
@@ -67,7 +67,7 @@ Object.assign(timeline, {
         if (start[i] + took[i] < time && i + 1 < start.length) i++;
         return start.length ? { lane, level, i } : null;
     },
-    // Calls around one may be too short to be there.
+    // The calls around one may be too short to be drawn.
     around(lane, level, time) {
         while (--level >= 0) {
             const { start, took } = data.threads[lane].levels[level],

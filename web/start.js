@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is shown of the views, and the keys that all of them have in common.
+// Switches between views, and handles the keys that they share.
 
 const views = isComparison
     ? { flame, table }
@@ -16,7 +16,7 @@ const keys = {
     ],
     table: [
         ["↑↓", "move"],
-        ["Enter", "in the flame graph"],
+        ["Enter", "show in flame graph"],
     ],
     time: [
         ["←↑↓→", "select"],
@@ -55,11 +55,11 @@ function open(name) {
     tip(null, null);
     $("detail").textContent = (view().told?.() ?? []).join(" · ");
     view().draw();
-    // A page from a file has no history to speak of in some browsers.
+    // Some browsers have no history for a page from a file.
     try {
         history.replaceState(null, "", `#${name}`);
     } catch {
-        /* It is shown all the same. */
+        /* The view is shown anyway. */
     }
 }
 
@@ -72,7 +72,7 @@ function setTheme(name) {
 }
 const switchTheme = () => setTheme(isDark() ? "light" : "dark");
 
-// From one tab to the next, as far as there are some.
+// From one tab to the next, if there is one.
 function stepTab(event) {
     const names = Object.keys(views),
         at = names.indexOf(current);

@@ -126,7 +126,7 @@ const table = {
             f.place = place(f);
             f.selfGrowth = f.selfA ? f.selfDelta / f.selfA : Infinity;
         }
-        // What nobody has is no column.
+        // No column for values that no function has.
         this.columns = this.columns.filter(
             ({ key }) =>
                 !["resumes", "raised"].includes(key) || functions.some((f) => f[key]),
@@ -189,10 +189,10 @@ const table = {
             th.firstChild.textContent = this.columns[i].label + mark;
         });
         this.selected = Math.min(this.selected, this.rows.length - 1);
-        // Only some of them are there, and the heads are the first.
+        // Only some rows exist, and the first are the headings.
         $("functions").setAttribute("aria-rowcount", this.rows.length + 1);
     },
-    // Only the rows that are to be seen are there.
+    // Only the visible rows exist.
     draw() {
         const box = $("rows");
         const first = Math.max(0, Math.floor(box.scrollTop / HEIGHT) - 10);
@@ -256,7 +256,7 @@ const table = {
             title(f),
             f.module,
             f.file ? `${f.file}:${f.line}` : "C",
-            "Enter or a double click shows it in the flame graph",
+            "Enter or double click: show it in the flame graph",
         ].join(" · ");
         const box = $("rows"),
             y = this.selected * HEIGHT;

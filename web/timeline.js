@@ -9,7 +9,7 @@ const ROWS_MAX = 40; // of a thread
 const timeline = {
     canvas: $("time-canvas"),
     label: 170, // pixels for the names of threads, fewer in a narrow window
-    begin: data.begin_ns, // of what there is, since the trace's first event
+    begin: data.begin_ns, // since the trace's first event
     end: data.begin_ns + (data.duration_ns || 1),
     from: 0, // what is to be seen of it
     until: 1,
@@ -34,13 +34,12 @@ const timeline = {
             left = data.threads.reduce((sum, thread) => sum + thread.left_out, 0);
         if (data.hidden_ns)
             notes.push(
-                `Of calls under ${duration(data.hidden_ns)} only some are drawn;`,
-                "all are in the other views.",
+                `Calls shorter than ${duration(data.hidden_ns)} are thinned here.`,
             );
-        if (left) notes.push(`${several(left, "mark")} close to others left out.`);
+        if (left) notes.push(`${several(left, "mark")} too close to others hidden.`);
         if (data.uncharted)
-            notes.push(`${several(data.uncharted, "event")} of counters without a track.`);
-        notes.push("Wheel zooms, dragging moves, a click on a name folds its thread.");
+            notes.push(`${several(data.uncharted, "counter event")} hidden.`);
+        notes.push("Wheel: zoom. Drag: move. Click on a name: fold the thread.");
         return notes;
     },
     // Calls by depth: those of one depth do not overlap, and come in order of time.
@@ -243,7 +242,7 @@ const timeline = {
                 const x = this.label + (list[i] - this.from) * scale,
                     wide = Math.max(took * list[i + 1] * scale, 1.5);
                 if (x + wide < this.label || list[i] > this.until) continue;
-                if (x + wide < last + 1) continue; // one pixel says it already
+                if (x + wide < last + 1) continue; // its pixel is drawn already
                 last = x + wide;
                 g.fillRect(x, begin, wide, marks - 2);
                 this.marked.push([x - 2, begin, wide + 4, marks, thread, kind, i]);
@@ -253,7 +252,7 @@ const timeline = {
         put("raises", theme.bad, 3, 0);
         put("lost", theme.ink, 3, 1);
     },
-    // What there is to say of one that is no call.
+    // The lines of a tooltip on anything but a call.
     markLines(thread, kind, i) {
         const list = thread[kind],
             [time, fact, more] = list.slice(i, i + 3);
@@ -269,24 +268,24 @@ const timeline = {
             ],
             lost: () => [
                 "Events were lost",
-                more ? count(more) : "nobody knows how many",
+                more ? count(more) : "number unknown",
                 `within ${duration(fact)}`,
             ],
             said: () => [
                 this.saidText(fact),
                 more ? this.saidText(more) : "",
-                `${list[i + 3] ? "went wrong" : "marked"} at ${this.moment(time)}`,
+                `${list[i + 3] ? "error" : "mark"} at ${this.moment(time)}`,
             ],
             steps: () => [
                 this.taskName(thread, more),
-                `a step of ${duration(fact)}`,
-                `from ${this.moment(time)} on`,
+                `step of ${duration(fact)}`,
+                `started at ${this.moment(time)}`,
             ],
         }[kind]();
     },
     taskName: ({ pid }, task) =>
         timeline.tasks.get(`${pid} ${task}`) ?? `task ${task}`,
-    // As exactly as it can be seen.
+    // With the digits that the zoom can show.
     moment(time) {
         return moment(time, (this.until - this.from) / 1000);
     },
@@ -329,13 +328,13 @@ const timeline = {
                     wide = took[i] * scale,
                     fill = palette[index[i]];
                 if (x + wide < this.label) continue;
-                if (wide < 1 && x < last + 0.7) continue; // one pixel says it already
+                if (wide < 1 && x < last + 0.7) continue; // its pixel is drawn already
                 last = x + wide;
                 frame(g, x, y, Math.max(wide, 0.7), index[i], fill, this.label, width);
             }
         }
     },
-    // The last that begins before a time.
+    // The last one that begins before a time.
     first(start, time) {
         let low = 0,
             high = start.length;
@@ -347,7 +346,7 @@ const timeline = {
         return Math.max(0, low - 1);
     },
 
-    // What the pointer is on, as lines.
+    // The lines of the tooltip under the pointer.
     lines(event) {
         const { x, y } = pointer(this.canvas, event);
         const mark = this.marked.findLast(
@@ -374,10 +373,10 @@ const timeline = {
             title(f),
             origin(f),
             told === undefined ? "" : this.saidText(told),
-            `${duration(level.took[i])}, from ${this.moment(level.start[i])} on`,
+            `${duration(level.took[i])}, started at ${this.moment(level.start[i])}`,
         ].filter(Boolean);
     },
-    // The call or the thread that is there.
+    // The call or the thread at a point.
     at(x, y) {
         const number = this.lanes.findIndex((l) => y >= l.head && y < l.end),
             lane = this.lanes[number];

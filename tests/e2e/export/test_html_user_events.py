@@ -274,7 +274,7 @@ def test_a_mark_shows_what_it_was(browser):
     browser.run("timeline.selected = timeline.markAt(0, 5)")
     browser.key("n")
     detail = browser.run("detail.textContent")
-    assert "region_end" in detail and "went wrong" in detail
+    assert "region_end" in detail and "error at" in detail
     browser.key("p")
     assert "</script> · \\u202eodd" in browser.run("detail.textContent")
 
