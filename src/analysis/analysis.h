@@ -27,12 +27,12 @@ struct cunei_cut;
 struct cunei_edges;
 struct cunei_tree;
 
-/* What recording was spent on. */
+/* Parts of the cost of recording. */
 enum cunei_analysis_cost {
-    CUNEI_COST_KEPT,    /* functions that were never demoted, and all else */
-    CUNEI_COST_DEMOTED, /* those that were, as far as they were recorded */
+    CUNEI_COST_KEPT,    /* everything else */
+    CUNEI_COST_DEMOTED, /* functions that a budget demoted */
     CUNEI_COST_RAISED,  /* exceptions */
-    CUNEI_COST_SIGHTS,  /* functions, when they were seen first */
+    CUNEI_COST_SIGHTS,  /* first calls of functions */
     CUNEI_COST_COUNT,
 };
 
@@ -41,13 +41,13 @@ struct cunei_analysis_options {
     bool tree;
     bool edges;
     bool lines;
-    bool user_events; /* what the program said itself */
-    /* Takes out of a packet what is not wanted, into `cut`; NULL: everything is. */
+    bool user_events; /* add up regions, counters, marks and the like */
+    /* Removes what is not selected from a packet, into `cut`; NULL: keep everything. */
     int (*select)(void *context, const struct cunei_trace_process *process,
                   struct cunei_cut *cut, struct cunei_trace_packet *packet);
     void *select_context;
-    unsigned worker_count; /* 0: one for each core, as far as it is worth it */
-    uint64_t piece_bytes;  /* of a stream, read in one go; 0: by the trace's size */
+    unsigned worker_count; /* 0: one for each core if the trace is large */
+    uint64_t piece_bytes;  /* of a stream; 0: by the trace's size */
     /* Called from the calling thread, now and then. */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_context;
@@ -58,8 +58,7 @@ struct cunei_analysis_function {
     uint64_t calls, resumes, recursive, raised, nested;
     uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
-    struct cunei_budget_estimate
-        estimate;      /* of these, what was estimated; times in ns */
+    struct cunei_budget_estimate estimate; /* the estimated part; times in ns */
     bool is_decorated; /* as a region: it is recorded whatever filters say */
 };
 
@@ -83,7 +82,7 @@ struct cunei_analysis_thread {
 struct cunei_analysis_task {
     size_t process; /* index */
     uint64_t number;
-    char *name;        /* owned; NULL: none was told */
+    char *name;        /* owned; NULL: it has none */
     uint32_t function; /* index of its coroutine; UINT32_MAX: unknown */
     bool has_ended, has_raised;
     uint64_t steps;
@@ -93,14 +92,14 @@ struct cunei_analysis_task {
 
 struct cunei_analysis_process {
     const struct cunei_trace_process *process; /* borrowed */
-    size_t parent; /* index; SIZE_MAX: it is not in the analysis */
+    size_t parent; /* index; SIZE_MAX: not in the analysis */
     uint64_t events, calls, lost, missing_packets, size_bytes;
     uint64_t begin_ns, end_ns;
-    uint64_t cost_ns; /* what recording added, about; 0: unknown */
+    uint64_t cost_ns; /* of recording, estimated; 0: unknown */
     struct cunei_overhead overhead;
     size_t thread_count;
     bool has_cpu;
-    uint64_t cpu_ns; /* of all of it where it said so, else of its threads */
+    uint64_t cpu_ns; /* of the process if it is recorded, else of its threads */
     struct cunei_gc_pauses collections;
 };
 
@@ -122,19 +121,18 @@ struct cunei_analysis {
     uint64_t events, calls, resumes, raised, lost, missing_packets;
     uint64_t orphans, unclosed, appeared, unknown, switches;
     uint64_t line_events;
-    uint64_t bursts, estimated_calls; /* under a budget */
-    uint64_t
-        user_events[CUNEI_CLASS_COUNT]; /* what the program said itself, by class … */
-    uint64_t regions;                   /* … and regions that began */
-    uint64_t misused;                   /* marks that say what it did wrong */
-    uint64_t pauses, paused_ns; /* so often, so long it switched recording off */
-    bool ends_paused;           /* a process did, and not on again */
+    uint64_t bursts, estimated_calls;        /* under a budget */
+    uint64_t user_events[CUNEI_CLASS_COUNT]; /* of the program, by class … */
+    uint64_t regions;                        /* … and regions that began */
+    uint64_t misused;                        /* marks of misused functions of cunei */
+    uint64_t pauses, paused_ns; /* how often and how long recording was off */
+    bool ends_paused;           /* recording was off at the end of a process */
     uint64_t start_ns;          /* of the first process */
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns;               /* 0: that of a process is unknown */
-    struct cunei_overhead overhead; /* of those that know it */
-    double cost_units;              /* events, and what else costs, in events … */
-    double costs[CUNEI_COST_COUNT]; /* … by what it was spent on */
+    struct cunei_overhead overhead; /* of the processes that know theirs */
+    double cost_units;              /* of recording, in units of an event … */
+    double costs[CUNEI_COST_COUNT]; /* … and its parts */
     bool is_cost_unknown;           /* private: while it is added up */
     struct cunei_trace_error damages[CUNEI_ANALYSIS_DAMAGES_MAX];
     size_t damage_count; /* may be more than are kept */

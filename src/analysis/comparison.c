@@ -19,7 +19,7 @@ struct facts {
     bool is_there;
 };
 
-/* What a run says of each item, before it is added to a side. */
+/* The facts of a run for each item, before they are added to a side. */
 struct run {
     struct cunei_comparison *comparison;
     unsigned side;
@@ -35,7 +35,7 @@ static void add_to_side(struct cunei_comparison_side *side, const struct facts *
     side->runs += facts->is_there;
 }
 
-/* A function that the runs before did not have took no time in them. */
+/* In earlier runs without the function it took no time. */
 static void catch_up(struct cunei_comparison_side *side, uint32_t runs)
 {
     static const struct facts none = {0};
@@ -135,7 +135,7 @@ static struct facts facts_of(const struct cunei_analysis_function *from, bool by
                           .total_ns = (double)from->total_ns};
 }
 
-/* Which item each function is, by its index: a number plus one; 0: it did nothing. */
+/* Which item each function is, by its index: a number plus one; 0: not called. */
 static int match(struct run *run, const struct cunei_analysis *analysis,
                  const struct cunei_function **sorted, uint32_t *numbers)
 {
@@ -144,7 +144,7 @@ static int match(struct run *run, const struct cunei_analysis *analysis,
     struct cunei_buffer text = {0};
     int rc = 0;
 
-    /* First those that are sure, so that the others do not take their items. */
+    /* Certain matches first, so that other functions do not take their items. */
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; rc == 0 && i < analysis->functions.count; i++) {
             uint32_t index = (uint32_t)(sorted[i] - functions);
@@ -183,18 +183,18 @@ static int keep_tree(struct run *run, const struct cunei_tree *tree, uint32_t *m
     return 0;
 }
 
-/* A region is what the program calls so: blocks, and calls of decorated functions. */
+/* Regions are blocks and calls of decorated functions. */
 static int add_regions(struct run *run, const struct cunei_analysis *analysis)
 {
-    const struct cunei_user_facts *said = &analysis->user_facts;
+    const struct cunei_user_facts *user = &analysis->user_facts;
     int rc = 0;
 
     if (run->comparison->by_label)
         return 0;
-    for (uint32_t i = 0; rc == 0 && i < said->region_names.count; i++) {
-        const struct cunei_region_facts *region = &said->regions[i];
+    for (uint32_t i = 0; rc == 0 && i < user->region_names.count; i++) {
+        const struct cunei_region_facts *region = &user->regions[i];
         const struct cunei_function names = {.module = "",
-                                             .qualname = said->region_names.items[i],
+                                             .qualname = user->region_names.items[i],
                                              .file = CUNEI_REGION_FILE};
         const struct facts facts = {.calls = (double)region->count,
                                     .total_ns = (double)region->total_ns};

@@ -28,8 +28,8 @@ struct cunei_cprofile;
 struct cunei_analysis;
 struct cunei_tree;
 
-/* What the runs of a side say of a function, on average; a run that does not have it
- * counts as none of anything. */
+/* The average of a function over the runs of a side; a run without it counts as zero.
+ */
 struct cunei_comparison_side {
     double calls, total_ns;
     struct cunei_series self_ns;
@@ -42,7 +42,7 @@ struct cunei_comparison_item {
     struct cunei_comparison_side sides[2];
     double chance;  /* cunei_welch_chance of the self times */
     bool is_hidden; /* the patterns leave it out */
-    bool is_region; /* of the program's own: no function, and its calls are none */
+    bool is_region; /* it is not a function: its count is not added to the calls */
 };
 
 struct cunei_comparison {
@@ -74,7 +74,7 @@ void cunei_comparison_fini(struct cunei_comparison *comparison);
 /* How much more time the second side takes, in percent of the first. */
 double cunei_comparison_growth(const struct cunei_comparison *comparison);
 
-/* Whether both sides have the runs that chance can be told from. */
+/* Whether both sides have enough runs for a chance. */
 bool cunei_comparison_has_chance(const struct cunei_comparison *comparison);
 
 #endif

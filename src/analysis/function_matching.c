@@ -61,7 +61,7 @@ static uint32_t add_to_group(struct cunei_function_matching *matching, uint32_t 
     return added;
 }
 
-/* Where it is as far as that tells it from others of its name: folders may differ. */
+/* The place that distinguishes functions of the same name: folders may differ. */
 static struct cunei_function place_of(const struct cunei_function *function)
 {
     const char *slash = strrchr(function->file, '/');
@@ -125,7 +125,7 @@ static bool is_end_of(const char *end, const char *path)
            strcmp(path + path_size - size, end) == 0;
 }
 
-/* What a relative name says wherever it began: ./a/b.py and ../a/b.py are a/b.py. */
+/* A relative name without its first dots: ./a/b.py and ../a/b.py are a/b.py. */
 static const char *skip_dots(const char *path)
 {
     while (strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0)
@@ -133,7 +133,7 @@ static const char *skip_dots(const char *path)
     return path;
 }
 
-/* Whether one is relative and the other one may be what it means. */
+/* Whether one is relative and the other an absolute name that ends with it. */
 static bool could_be(const char *file, const char *other)
 {
     const char *relative = file[0] == '/' ? other : file;
@@ -143,7 +143,7 @@ static bool could_be(const char *file, const char *other)
            is_end_of(skip_dots(relative), absolute);
 }
 
-/* The one of the same file, or else of the nearest that it may be. */
+/* The one of the same file, else of the shortest that matches. */
 static uint32_t find_file(struct cunei_function_matching *matching, uint32_t first,
                           const char *file)
 {
@@ -165,7 +165,7 @@ static const char all_new[] = BUILT_IN "__new__>";
 static const struct cunei_function new_names = {
     .module = "builtins", .qualname = "__new__", .file = ""};
 
-/* All types' __new__ are one for cProfile, under a name with an address in it. */
+/* All types' __new__ are one function for cProfile, with an address in its name. */
 static struct cunei_function settle(const struct cunei_function *label)
 {
     static const char one_new[] = BUILT_IN "__new__ of ",
@@ -180,7 +180,7 @@ static struct cunei_function settle(const struct cunei_function *label)
     return settled;
 }
 
-/* What cProfile calls class methods and static ones: it does not know their type. */
+/* cProfile's name of class methods and static methods, which has no type. */
 static int add_alias(struct cunei_function_matching *matching,
                      const struct cunei_function *function, uint32_t number)
 {
@@ -201,7 +201,7 @@ static int add_alias(struct cunei_function_matching *matching,
     return 0;
 }
 
-/* Names that nothing but a profile of cProfile has. */
+/* A function that only a file of cProfile has. */
 static uint32_t add_unknown(struct cunei_function_matching *matching, uint32_t *first,
                             const struct cunei_function *label)
 {
@@ -231,7 +231,7 @@ uint32_t cunei_function_matching_label(struct cunei_function_matching *matching,
 
     if (!first)
         return NO_MEMORY;
-    /* Of those in C there is one in a group: the name says it all. */
+    /* A group of C functions has one item, because they have no file. */
     uint32_t number = is_c ? *first : find_file(matching, *first, label->file);
     if (number == 0 && settled.qualname == all_new)
         return add_to_group(matching, first, &new_names);

@@ -11,7 +11,7 @@
 #include "model/profile_stack.h"
 #include "model/user_reader.h"
 
-/* Mark the slots of functions that something is known of, in one way or another. */
+/* Mark the slots of functions that appear anywhere in the profile. */
 static void mark_slots(const struct cunei_profile *profile, uint32_t *map)
 {
     for (uint32_t slot = 1; slot < profile->slot_count; slot++) {
@@ -64,14 +64,15 @@ uint32_t *cunei_merge_process_map(struct cunei_analysis *analysis,
         map[slot] = (uint32_t)index + 1;
     }
     if (index < 0 || reserve_facts(analysis, before) < 0) {
-        analysis->functions.count = before; /* as many as have facts */
+        analysis->functions.count = before; /* those without facts go */
         free(map);
         return NULL;
     }
     return map;
 }
 
-/* What was estimated counts as if it had been recorded; its caller gives it back. */
+/* Estimated calls count like recorded ones; their time is subtracted from the caller.
+ */
 static void merge_estimate(struct cunei_analysis *analysis,
                            const struct cunei_profile *profile, uint32_t slot,
                            struct cunei_analysis_function *to)
@@ -196,7 +197,7 @@ static int merge_open(struct cunei_analysis *analysis, struct cunei_analysis_thr
     }
     int rc = reserve_facts(analysis, before);
     if (rc < 0)
-        analysis->functions.count = before; /* as many as have facts */
+        analysis->functions.count = before; /* those without facts go */
     return rc;
 }
 
@@ -224,7 +225,7 @@ int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
         &analysis->processes[process].process->metadata;
     if (!CUNEI_VECTOR_RESERVE_ONE(analysis->threads, analysis->thread_count))
         return -ENOMEM;
-    /* It may have lived on after its last event. */
+    /* A thread may end long after its last event. */
     uint64_t end =
         thread->ended && thread->cpu_end > thread->end ? thread->cpu_end : thread->end;
     struct cunei_analysis_thread *to = &analysis->threads[analysis->thread_count++];
@@ -243,7 +244,7 @@ int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
     return merge_open(analysis, to, thread);
 }
 
-/* A stream's lines; damage was told when its pieces were read. */
+/* A stream's lines; damage was noted when its pieces were read. */
 static int read_lines(struct cunei_lines *lines,
                       const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a process's profile adds to a analysis: private to analysis.c. */
+/* Adds the profile of a process to an analysis: private to analyzer.c. */
 #ifndef CUNEI_ANALYSIS_MERGE_PROCESS_H
 #define CUNEI_ANALYSIS_MERGE_PROCESS_H
 

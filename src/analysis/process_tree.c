@@ -37,7 +37,7 @@ uint64_t cunei_process_tree_wall_ns(const struct cunei_analysis_process *process
     return lived_until_ns(process) - cunei_process_tree_start_ns(process);
 }
 
-/* The analysis's processes by pid and index; and by folder. */
+/* The processes by pid and index; and by folder. */
 struct key {
     const struct cunei_analysis_process *process;
     const char *folder;

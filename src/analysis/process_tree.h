@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which process of a analysis started which. */
+/* Which process of an analysis started which. */
 #ifndef CUNEI_ANALYSIS_PROCESS_TREE_H
 #define CUNEI_ANALYSIS_PROCESS_TREE_H
 

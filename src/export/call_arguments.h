@@ -34,7 +34,7 @@ struct cunei_value cunei_value_of_argument(const struct cunei_argument *argument
 int cunei_call_arguments_add(struct cunei_call_arguments *arguments,
                              struct cunei_value value);
 
-/* The same with a parameter; false: there is no room for one more number. */
+/* The same with a parameter; false: no room for another number. */
 bool cunei_call_arguments_add_parameter(struct cunei_call_arguments *arguments,
                                         const struct cunei_user_value *parameter,
                                         int *rc);

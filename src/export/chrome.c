@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The JSON of chrome://tracing, which Perfetto and others read, too.
+ * The JSON of chrome://tracing, which Perfetto and speedscope also read.
  *
- * Each call is two events, which repeat its name; file and line, which are most of what
- * there is to say of it, are told with the first call of a piece of a stream only.
+ * Each call is two events, which repeat its name.  File and line would be most of the
+ * bytes: only the first call of a function in a piece of a stream has them.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -24,10 +24,10 @@
 
 struct state {
     uint32_t pid, tid;
-    uint8_t *placed; /* owned: of which functions file and line were told */
+    uint8_t *placed; /* owned: functions whose file and line are written */
 };
 
-/* Room for the head of an event. */
+/* Room for the head of an event, in bytes. */
 #define HEAD 160u
 
 static void render(struct cunei_buffer *out, const struct cunei_function *function)
@@ -122,8 +122,8 @@ static int put_thread(struct cunei_encoding *encoding,
                     strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
 }
 
-/* Whether file and line of a function are still to be told; they are then. */
-static bool is_to_place(struct cunei_encoding *encoding, uint32_t function)
+/* Whether file and line of a function are not written yet; marks them as written. */
+static bool is_first_call(struct cunei_encoding *encoding, uint32_t function)
 {
     struct state *state = encoding->state;
     uint32_t index = function - CUNEI_FUNCTION_FIRST;
@@ -156,19 +156,19 @@ static void put_flag(struct cunei_buffer *out, const char *name)
     cunei_buffer_append_text(out, "true");
 }
 
-/* What there is to say of a call besides its name, each with a comma before it. */
+/* Everything but the name of a call, each with a comma before it. */
 static void put_begin_args(struct cunei_encoding *encoding,
                            const struct cunei_call_begin *call)
 {
     struct cunei_buffer *out = &encoding->out;
 
-    if (is_to_place(encoding, call->function))
+    if (is_first_call(encoding, call->function))
         put_place(encoding, call->function);
     if (call->how == CUNEI_BEGIN_RESUME)
         put_flag(out, "resumed");
     if (call->how == CUNEI_BEGIN_FOUND)
         put_flag(out, "begin_is_missing");
-    /* Apart from the rest: an argument may be called `file`, too. */
+    /* In an object of their own: an argument may be called `file`. */
     for (size_t i = 0; i < call->argument_count; i++) {
         const struct cunei_value *value = &call->arguments[i];
         cunei_buffer_append_text(out, i == 0 ? ",\"arguments\":{" : ",");
@@ -182,7 +182,7 @@ static void put_begin_args(struct cunei_encoding *encoding,
 
 static const char args_key[] = ",\"args\":{";
 
-/* Around what was put since `begin`, if there is any of it. */
+/* Close the object that was opened at `begin`, or remove it if it is empty. */
 static void close_args(struct cunei_buffer *out, size_t begin)
 {
     size_t size = sizeof(args_key) - 1;
@@ -193,7 +193,7 @@ static void close_args(struct cunei_buffer *out, size_t begin)
         out->size = begin;
         return;
     }
-    /* The first has a comma before it, which is one too many. */
+    /* The first key must not have a comma before it. */
     memmove(out->data + begin + size, out->data + begin + size + 1,
             out->size - begin - size - 1);
     out->data[out->size - 1] = '}';
@@ -239,7 +239,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
         put_key(out, "return");
         cunei_text_json(out, call->result->text, call->result->size);
     }
-    /* Under a key that no begin has: viewers merge both ends' key by key. */
+    /* Under a key that no begin has, because viewers merge the keys of both ends. */
     for (size_t i = 0; i < call->late_count; i++) {
         struct cunei_user_event_text name =
             cunei_user_event_name(call->late_parameters[i]);
@@ -255,7 +255,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     return 0;
 }
 
-/* Tasks are seen on rows of their own, under these. */
+/* Viewers show tasks on rows of their own, by this id. */
 static void put_task_id(struct cunei_encoding *encoding, uint64_t task)
 {
     const struct state *state = encoding->state;
@@ -265,7 +265,7 @@ static void put_task_id(struct cunei_encoding *encoding, uint64_t task)
                         state->pid, task);
 }
 
-/* Viewers make rows of steps by their names: they are the same in all of a task. */
+/* Viewers make a row for each name, so all steps of a task have the same name. */
 static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                     bool is_begin)
 {
@@ -284,7 +284,7 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     return rc;
 }
 
-/* An event with a duration, which nests by its time wherever it is told. */
+/* An event with a duration nests by its time, wherever it stands in the file. */
 static int put_pause(struct cunei_encoding *encoding,
                      const struct cunei_gc_pause *pause)
 {
@@ -305,7 +305,7 @@ static int put_pause(struct cunei_encoding *encoding,
     return 0;
 }
 
-/* A track of its own; there is no place in it for what is no number. */
+/* A track of its own, which cannot show infinities and NaN. */
 static int put_counter(struct cunei_encoding *encoding,
                        const struct cunei_counter *counter, uint64_t time)
 {
@@ -394,8 +394,8 @@ int cunei_export_chrome(struct cunei_export *export)
         first++;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", export->out);
     int rc = cunei_encode(export, &encoder);
-    /* The list is closed by an event that needs no comma behind it: a label of the
-     * first process, as no viewer complains of it. */
+    /* The last event of the list has no comma behind it: a label of the first process,
+     * which all viewers accept. */
     (void)fprintf(export->out,
                   "{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"name\":\"process_labels\","
                   "\"args\":{\"labels\":\"cunei " CUNEI_VERSION "\"}}\n],"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A table with a row for each stretch of a call, and for all that the program said
- * itself, for pandas, DuckDB and Spark.
+ * A table with a row for each span (model/spans.h), and for each event of the program's
+ * own, for pandas, DuckDB and Spark.
  *
- * A row is written when its stretch ends.  Of one that began in an earlier piece, the
- * piece in which it ends keeps what it knows, and the join of the two writes it.  Times
- * are in nanoseconds, each end of a stretch rounded by itself, so that a duration is
- * the self time plus the durations of what it called, exactly.
+ * A row is written when its span ends.  If that began in an earlier piece, the piece in
+ * which it ends keeps what it knows, and the join of the two writes the row.  Both ends
+ * of a span are rounded to nanoseconds, so that a duration is exactly the self time
+ * plus the durations of the spans directly inside.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,11 +28,11 @@ struct row {
     uint32_t function;
     enum cunei_span_event_begin how;
     uint64_t start_ns;
-    uint64_t other_ns; /* in what it called, or lost */
+    uint64_t other_ns; /* in the spans inside, or in a loss of events */
     size_t text;       /* where its arguments begin in `texts` */
 };
 
-/* A stretch that another piece began, and that ended here. */
+/* A span that began in another piece and ended here. */
 struct remainder {
     uint64_t other_ns;
     uint64_t end_ns;
@@ -44,12 +44,12 @@ struct remainder {
 struct state {
     uint32_t pid, tid;
     uint64_t last_ns;
-    struct row *rows; /* owned: the stretches that are open, … */
+    struct row *rows; /* owned: the spans that are open, … */
     uint32_t count, capacity;
     uint32_t adopted;             /* … of which another piece began so many */
     struct remainder *remainders; /* owned */
     uint32_t remainder_count, remainder_capacity;
-    struct cunei_buffer texts; /* of the stretches that are open */
+    struct cunei_buffer texts; /* of the spans that are open */
     struct cunei_buffer results;
 };
 
@@ -128,13 +128,13 @@ static void put_values(struct cunei_buffer *out, const char *text, size_t size,
     cunei_buffer_fini(&json);
 }
 
-/* Of a buffer that nothing was put into, there is none. */
+/* An empty buffer has no memory. */
 static const char *text_at(const struct cunei_buffer *texts, size_t offset)
 {
     return texts->data ? texts->data + offset : "";
 }
 
-/* The innermost stretch ends: write its row, and count it for the one around it. */
+/* The innermost span ends: write its row, and add it to the span around it. */
 static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
                     enum cunei_span_event_end how, const char *result,
                     size_t result_size)
@@ -235,7 +235,7 @@ static int begin_row(struct cunei_encoding *encoding,
     return texts->failed ? -ENOMEM : push(state, row);
 }
 
-/* Keep what is known of a stretch that began elsewhere. */
+/* Keep what is known of a span that began elsewhere. */
 static int add_remainder(struct state *state, struct remainder remainder)
 {
     if (!CUNEI_VECTOR_RESERVE(state->remainders, state->remainder_capacity,
@@ -271,19 +271,19 @@ static int end_row(struct cunei_encoding *encoding, const struct cunei_call_end 
                                   .size = size});
 }
 
-/* Time of which nothing is known is nobody's own. */
-static int pass_gap(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+/* Time without events is not self time of any span. */
+static int pass_loss(struct cunei_encoding *encoding, const struct cunei_loss *loss)
 {
     struct state *state = encoding->state;
     uint64_t before_ns = state->last_ns;
 
-    uint64_t gap_ns = ns_of(encoding, gap->end) - before_ns;
+    uint64_t gap_ns = ns_of(encoding, loss->end) - before_ns;
     if (state->count > 0)
         state->rows[state->count - 1].other_ns += gap_ns;
     return 0;
 }
 
-/* A row of an instant: it takes no time, and belongs to the innermost stretch. */
+/* A row of an instant: it takes no time, and belongs to the innermost span. */
 static void put_instant_row(struct cunei_encoding *encoding,
                             const struct cunei_instant *instant)
 {
@@ -309,7 +309,7 @@ static void put_instant_row(struct cunei_encoding *encoding,
     cunei_buffer_fini(&json);
 }
 
-/* An exception is the outcome of the stretches that it ends. */
+/* An exception has no row: it is the outcome of the spans that it ends. */
 static int put_instant(struct cunei_encoding *encoding,
                        const struct cunei_instant *instant, uint64_t time)
 {
@@ -333,17 +333,17 @@ static int pass_event(struct cunei_encoding *encoding, const uint64_t *event,
     return 0;
 }
 
-/* What a piece knows of the stretches that the seam has open, and those it leaves. */
-static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
+/* Add what a piece knows of the spans that are open in the join, and its own. */
+static int join(struct cunei_encoding *joined, struct cunei_encoding *piece)
 {
-    struct state *before = seam->state;
+    struct state *before = joined->state;
     const struct state *after = piece->state;
     int rc = 0;
 
     for (uint32_t i = 0; i < after->remainder_count && before->count > 0; i++) {
         const struct remainder *remainder = &after->remainders[i];
         before->rows[before->count - 1].other_ns += remainder->other_ns;
-        put_row(seam, remainder->end_ns, remainder->how,
+        put_row(joined, remainder->end_ns, remainder->how,
                 text_at(&after->results, remainder->text), remainder->size);
     }
     for (uint32_t i = 0; i < after->adopted && i < before->count; i++)
@@ -379,7 +379,7 @@ static const struct cunei_encoder encoder = {
     .end = end_row,
     .instant = put_instant,
     .event = pass_event,
-    .lost = pass_gap,
+    .lost = pass_loss,
     .prepare = prepare,
     .dispose = cunei_function_labels_free,
     .join = join,

@@ -35,7 +35,7 @@ struct writer {
     struct cunei_buffer rewritten; /* the words of a packet */
     bool has_thread;               /* the stream, and this is the last one in it */
     uint32_t thread;
-    struct cunei_task_names_seen told;
+    struct cunei_task_names_seen named;
 };
 
 static FILE *create(const struct writer *writer, const char *name)
@@ -118,8 +118,8 @@ static bool is_unwanted_definition(const struct writer *writer, const uint64_t *
            !is_wanted(writer, define->function - CUNEI_FUNCTION_FIRST);
 }
 
-/* A step of a task whose name was told before what is wanted gets it, if `room` words
- * more still fit into the packet. */
+/* If a task was named before the selection, its first step gets the name, provided that
+ * `room` more words fit into the packet. */
 static int put_task(struct writer *writer, const struct cunei_task *task, size_t room)
 {
     struct cunei_buffer *out = &writer->rewritten;
@@ -129,7 +129,7 @@ static int put_task(struct writer *writer, const struct cunei_task *task, size_t
 
     if (task->length == 0 && room >= CUNEI_TASK_NAME_MAX / sizeof(uint64_t) + 1)
         rc = cunei_task_names_find_once(writer->export, writer->process, task->task,
-                                        &writer->told, &name);
+                                        &writer->named, &name);
     size_t size = name ? strlen(name) : 0;
     if (!name) {
         cunei_buffer_append(out, task, sizeof(*task) + task->length);
@@ -202,8 +202,8 @@ static void take_stock(struct writer *writer, const struct cunei_trace_packet *p
 }
 
 /*
- * A window may end where no event is, which is then told by what is open there.  In a
- * file that is only allowed at the begin of a packet.  Returns the words before it.
+ * A range of time may end without an event, and then ends with a stack event.  In a
+ * file, that is allowed at the begin of a packet only.  Returns the words before it.
  */
 static size_t words_before_edge(const struct cunei_trace_packet *packet)
 {
@@ -369,6 +369,6 @@ int cunei_export_ctf(struct cunei_export *export)
     cunei_buffer_fini(&writer.folder);
     cunei_buffer_fini(&writer.rewritten);
     cunei_cut_fini(&writer.cut);
-    free(writer.told.items);
+    free(writer.named.items);
     return rc;
 }

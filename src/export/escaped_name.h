@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names of functions for formats that are lines of text, or want UTF-8. */
+/* Names of functions for formats that are lines of text, or need UTF-8. */
 #ifndef CUNEI_EXPORT_ESCAPED_NAME_H
 #define CUNEI_EXPORT_ESCAPED_NAME_H
 
@@ -15,7 +15,7 @@ struct cunei_function;
  */
 void cunei_escaped_name_put(struct cunei_buffer *out, const char *text, char forbidden);
 
-/* The module of a function; a region has a word for it. */
+/* The module of a function; `region` for a region. */
 const char *cunei_escaped_name_module(const struct cunei_function *function);
 
 /* Append module:qualname in the same way. */
@@ -23,7 +23,7 @@ void cunei_escaped_name_put_function(struct cunei_buffer *out,
                                      const struct cunei_function *function,
                                      char forbidden);
 
-/* Whether a text is UTF-8; and append one with bytes that are not written as \xXX. */
+/* Whether a text is UTF-8; and append one, with invalid bytes as \xXX. */
 bool cunei_escaped_name_is_utf8(const char *text, size_t size);
 void cunei_escaped_name_put_utf8(struct cunei_buffer *out, const char *text,
                                  size_t size);

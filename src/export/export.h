@@ -43,7 +43,7 @@ struct cunei_export {
     /* What was written, and what could not be. */
     uint64_t threads;
     uint64_t calls;
-    uint64_t bytes; /* of formats that are told in pieces */
+    uint64_t bytes; /* of formats that are encoded in pieces */
     uint64_t lost;  /* events that the recording lost, as far as they are known … */
     uint64_t missing_packets; /* … and packets */
     const char *unmatched;    /* what no thread is called; borrowed */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Numbers and texts into a buffer that has room for them, without printf. */
+/* Puts numbers and texts into reserved room, much faster than printf. */
 #ifndef CUNEI_EXPORT_FAST_PUT_H
 #define CUNEI_EXPORT_FAST_PUT_H
 

@@ -26,7 +26,7 @@ struct cunei_export_format {
     const char *opener;    /* the program for it, or that finds one; NULL: none is */
     const char *entry;     /* of a folder, the file that the opener wants */
     bool is_folder;
-    bool has_calls_only; /* and nothing that the program says itself */
+    bool has_calls_only; /* no regions, marks and the like */
     const char *missing; /* the package it needs, where cunei was built without it */
     const char *(*absent)(void); /* the one that is not installed here; NULL: none */
     uint64_t large_bytes;        /* viewers get slow with more; 0: with none … */
@@ -42,7 +42,7 @@ bool cunei_export_lacks(const struct cunei_export_format *format,
 /* Ends with an empty row. */
 extern const struct cunei_export_format cunei_export_formats[];
 
-/* NULL: there is none of that name, which is `size` bytes long. */
+/* The format of that name, which is `size` bytes long, or NULL. */
 const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
 
 /* The format for what became so large in this one, or NULL where that is fine. */

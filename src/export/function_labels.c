@@ -10,8 +10,8 @@ static const struct cunei_function unknown = {
     .module = "?", .qualname = "?", .file = ""};
 
 /*
- * A format may write a name at each call: one of many kilobytes would make a file, and
- * what is in memory of it, thousands of times as large as the trace.
+ * A format may write a name at each call: a name of many kilobytes would make the file
+ * thousands of times as large as the trace.
  */
 #define NAME_MAX_BYTES 1024u
 #define ELLIPSIS       "…"
@@ -22,7 +22,7 @@ struct names {
     char file[NAME_MAX_BYTES + sizeof(ELLIPSIS)];
 };
 
-/* The name itself, or as much of it as is told, in `room`. */
+/* The name itself, or its beginning in `room`. */
 static const char *shorten(char room[NAME_MAX_BYTES + sizeof(ELLIPSIS)],
                            const char *name)
 {
@@ -53,13 +53,13 @@ struct cunei_function_labels *cunei_function_labels_make(
         const struct cunei_function *function =
             i < count && process->functions[i].module ? &process->functions[i]
                                                       : &unknown;
-        struct cunei_function told = *function;
+        struct cunei_function shown = *function;
         struct names names;
-        told.module = shorten(names.module, function->module);
-        told.qualname = shorten(names.qualname, function->qualname);
-        told.file = shorten(names.file, function->file);
+        shown.module = shorten(names.module, function->module);
+        shown.qualname = shorten(names.qualname, function->qualname);
+        shown.file = shorten(names.file, function->file);
         labels->offsets[i] = labels->text.size;
-        render(&labels->text, &told);
+        render(&labels->text, &shown);
     }
     if (!labels->offsets || labels->text.failed) {
         cunei_function_labels_free(labels);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A text for each function of a process, put together once: what a format writes again
- * and again of it.
+ * A text for each function of a process, made once, because a format writes it at each
+ * call.
  */
 #ifndef CUNEI_EXPORT_FUNCTION_LABELS_H
 #define CUNEI_EXPORT_FUNCTION_LABELS_H

@@ -125,7 +125,7 @@ static const struct {
     const char *category;
     void (*describe)(const struct cunei_trace_process *process, const uint64_t *event,
                      struct cunei_instant *instant);
-    bool only_enter; /* other phases say more of an event that was described */
+    bool only_enter; /* later phases repeat an event */
 } rows[CUNEI_CLASS_COUNT] = {
     [CUNEI_CLASS_EXCEPTION] = {"exception", describe_exception, true},
     [CUNEI_CLASS_MARK] = {"mark", describe_value, false},

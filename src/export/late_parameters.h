@@ -28,8 +28,8 @@ struct cunei_late_parameters {
 
 /*
  * Copy a parameter.  `*out` becomes the one that must give way, to be written as an
- * event and freed: an earlier value of the same name, or the oldest where there is no
- * room; its value is NULL where there is none.  -ENOMEM.
+ * event and freed: an earlier value of the same name, or the oldest if there is no
+ * room.  Its value is NULL if none must.  -ENOMEM.
  */
 int cunei_late_parameters_add(struct cunei_late_parameters *late,
                               const struct cunei_user_value *value, uint64_t time,

@@ -38,7 +38,7 @@ struct writer {
     struct cunei_buffer name;         /* of one that is written in C */
     struct cunei_functions functions; /* by file, line and name */
     struct entry *entries;            /* owned: of each */
-    uint32_t *map;                    /* owned: a analysis's slot to one of them */
+    uint32_t *map;                    /* owned: an analysis's slot to one of them */
     struct cunei_edges *edges;        /* owned: between them */
     uint32_t *next;                   /* owned: the next edge to the same one */
     char **names;                     /* owned, as each of them; or NULL */

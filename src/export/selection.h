@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What of a process is wanted: its functions, its threads, a window of its time. */
+/* What is exported of a process: functions, threads, a range of time. */
 #ifndef CUNEI_EXPORT_SELECTION_H
 #define CUNEI_EXPORT_SELECTION_H
 
@@ -30,26 +30,26 @@ struct cunei_selection {
 int cunei_selection_make(struct cunei_export *export);
 void cunei_selection_fini(struct cunei_export *export);
 
-/* Take out of a packet what is not wanted; what is left is borrowed from `cut`. */
+/* Remove what is not selected from a packet; the rest is borrowed from `cut`. */
 int cunei_selection_apply(const struct cunei_selection *selection,
                           struct cunei_cut *cut, struct cunei_trace_packet *packet);
 
-/* So many more bytes of the trace were read, of all that are to be: say how far it is.
- * For who goes through it from the calling thread. */
+/* Report that `bytes` more of the trace were read.  For formats that read it on the
+ * calling thread. */
 void cunei_selection_progress(struct cunei_export *export, uint64_t bytes);
 
 struct cunei_analysis;
 
 struct cunei_analysis_options;
 
-/* Everything that is wanted, added up; damage is noted.  Of the options, `tree`,
- * `edges` and `said` count.  Errors as cunei_analyze. */
+/* Analyze the selection, and note damage.  Only `tree`, `edges` and `user_events` of
+ * the options are used.  Errors as cunei_analyze. */
 int cunei_selection_analyze(struct cunei_export *export,
                             const struct cunei_analysis_options *parts,
                             struct cunei_analysis *analysis);
 
-/* The same of the chosen processes as a whole: names that were told at another time.
- * Its progress may be shown on the calling thread of the export only. */
+/* Analyze the chosen processes as a whole, for names that were recorded at other times.
+ * Show progress on the export's calling thread only. */
 int cunei_selection_analyze_names(const struct cunei_export *export, bool is_shown,
                                   struct cunei_analysis *analysis);
 

@@ -22,13 +22,13 @@
 
 struct state {
     bool has_profile;  /* it began one, … */
-    bool is_continued; /* … or goes on with that of the piece before it, … */
+    bool is_continued; /* … or continues that of the piece before it, … */
     bool is_first;     /* … and its first byte is the comma of an event of it */
     bool has_events;   /* the profile has; not known while it is continued */
     uint64_t last_ns;
 };
 
-/* Of the seams alone, which are told by one thread. */
+/* Used by joins alone, which one thread makes. */
 struct document {
     struct cunei_encoder encoder;
     bool *has_profiles; /* some profile stands before */
@@ -158,13 +158,13 @@ static int put_thread(struct cunei_encoding *encoding,
 }
 
 /* Only here it is known whether the piece's first event is its profile's. */
-static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
+static int join(struct cunei_encoding *joined, struct cunei_encoding *piece)
 {
-    struct state *before = seam->state;
+    struct state *before = joined->state;
     const struct state *after = piece->state;
 
     if (!after->is_continued && !after->has_profile)
-        return 0; /* nothing of the piece is wanted */
+        return 0; /* nothing of the piece is selected */
     if (after->is_first && !before->has_events)
         piece->out.data[0] = ' ';
     before->has_events =

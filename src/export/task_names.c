@@ -19,7 +19,7 @@ struct range {
 
 struct cunei_task_names {
     pthread_mutex_t lock;
-    atomic_bool is_ready;           /* what follows is there, and stays as it is */
+    atomic_bool is_ready; /* the rest is filled in, and does not change any more */
     struct cunei_analysis analysis; /* its tasks by process and number */
     struct range *ranges;           /* owned: by index of the process in the trace */
 };
@@ -87,7 +87,7 @@ static int read_names(const struct cunei_export *export, struct cunei_task_names
     return 0;
 }
 
-/* Pairs the release of who read them with the acquire of all others. */
+/* The acquire pairs with the release after reading. */
 static int be_ready(const struct cunei_export *export, struct cunei_task_names *names)
 {
     int rc = 0;
@@ -139,7 +139,7 @@ int cunei_task_names_find(const struct cunei_export *export,
 
 int cunei_task_names_find_once(const struct cunei_export *export,
                                const struct cunei_trace_process *process,
-                               uint64_t number, struct cunei_task_names_seen *told,
+                               uint64_t number, struct cunei_task_names_seen *seen,
                                const char **name)
 {
     const struct cunei_analysis *analysis = &export->names->analysis;
@@ -151,13 +151,13 @@ int cunei_task_names_find_once(const struct cunei_export *export,
     int rc = find(export, process, number, &task);
     if (rc < 0 || !task)
         return rc;
-    if (!told->items)
-        told->items = calloc(analysis->task_count, 1);
-    if (!told->items)
+    if (!seen->items)
+        seen->items = calloc(analysis->task_count, 1);
+    if (!seen->items)
         return -ENOMEM;
-    if (!told->items[task - analysis->tasks])
+    if (!seen->items[task - analysis->tasks])
         *name = task->name;
-    told->items[task - analysis->tasks] = 1;
+    seen->items[task - analysis->tasks] = 1;
     return 0;
 }
 

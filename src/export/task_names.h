@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What tasks are called, also where that was told outside of what is exported.
+ * The names of tasks, also of those that were named outside of the selection.
  *
- * Names are read from the whole trace as soon as one is asked for, with all cores, on
- * whichever thread that is: a trace without tasks is never read for them.
+ * The first search reads the names from the whole trace with all cores, on the thread
+ * that searches: a trace without tasks is not read for them.
  */
 #ifndef CUNEI_EXPORT_TASK_NAMES_H
 #define CUNEI_EXPORT_TASK_NAMES_H
@@ -15,28 +15,28 @@ struct cunei_analysis;
 struct cunei_task_names;
 struct cunei_trace_process;
 
-struct cunei_task_names *cunei_task_names_new(void); /* NULL: there is no memory */
+struct cunei_task_names *cunei_task_names_new(void); /* NULL: no memory */
 void cunei_task_names_free(struct cunei_task_names *names);
 
-/* What a task was called last, as in a report, borrowed from the export; NULL: that was
- * never told.  Errors as cunei_analyze. */
+/* The last name of a task, as in a report, borrowed from the export; NULL: it has none.
+ * Errors as cunei_analyze. */
 int cunei_task_names_find(const struct cunei_export *export,
                           const struct cunei_trace_process *process, uint64_t number,
                           const char **name);
 
-/* Which tasks were told: of who tells each only once. */
+/* Tasks whose names are written, for formats that write each once. */
 struct cunei_task_names_seen {
-    uint8_t *items; /* owned: give it back with free() */
+    uint8_t *items; /* owned: free it with free() */
 };
 
-/* The same of a task whose name was told before what is exported, the first time only:
- * the others are told by the trace itself. */
+/* The same for a task that was named before the selection, the first time only: names
+ * in the selection are events of it. */
 int cunei_task_names_find_once(const struct cunei_export *export,
                                const struct cunei_trace_process *process,
-                               uint64_t number, struct cunei_task_names_seen *told,
+                               uint64_t number, struct cunei_task_names_seen *seen,
                                const char **name);
 
-/* Name the tasks of a analysis of what is exported. */
+/* Name the tasks of an analysis of what is exported. */
 int cunei_task_names_fill(const struct cunei_export *export,
                           struct cunei_analysis *analysis);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a buffer holds goes to the file, so that it need not hold all of it. */
+/* Writes a buffer to the file from time to time, to bound its memory. */
 #ifndef CUNEI_EXPORT_WRITE_BUFFER_H
 #define CUNEI_EXPORT_WRITE_BUFFER_H
 
@@ -10,7 +10,7 @@
 
 #define CUNEI_WRITE_BUFFER_BYTES ((size_t)1 << 16)
 
-/* Write what is there, and empty the buffer; -ENOMEM: something is missing in it. */
+/* Write the buffer and clear it; -ENOMEM: the buffer is incomplete. */
 static inline int cunei_write_buffer(struct cunei_buffer *buffer, FILE *out)
 {
     if (buffer->failed)
@@ -21,7 +21,7 @@ static inline int cunei_write_buffer(struct cunei_buffer *buffer, FILE *out)
     return 0;
 }
 
-/* The same, once it is worth it. */
+/* The same if the buffer is large. */
 static inline int cunei_write_buffer_if_full(struct cunei_buffer *buffer, FILE *out)
 {
     return buffer->failed || buffer->size >= CUNEI_WRITE_BUFFER_BYTES

@@ -17,7 +17,7 @@
 
 #include "base/buffer.h"
 
-#define CUNEI_TRACKS_MAX 64u /* on a page; nobody looks at more */
+#define CUNEI_TRACKS_MAX 64u /* on a page */
 
 struct cunei_trace_process;
 struct cunei_track;

@@ -67,7 +67,7 @@ static int put_functions(struct cunei_html *html)
     return rc;
 }
 
-/* That of the root is what no function had. */
+/* The root's is time outside of all functions. */
 static uint64_t self_of(const struct cunei_node *node, void *context)
 {
     const struct cunei_tree *tree = context;
@@ -164,7 +164,7 @@ static int put_page(struct cunei_html *html)
     if (rc == 0)
         rc = cunei_html_put_tables(html);
     if (rc == 0)
-        rc = cunei_html_put_said(html);
+        rc = cunei_html_put_user_tables(html);
     if (rc == 0)
         rc = put_functions(html);
     cunei_buffer_append_text(&html->page.text, "}");
@@ -180,14 +180,14 @@ int cunei_export_html(struct cunei_export *export)
         &html.analysis);
     if (rc < 0)
         return rc;
-    const struct cunei_export told = *export;
+    const struct cunei_export analyzed = *export;
     rc = cunei_task_names_fill(export, &html.analysis);
     if (rc == 0)
         rc = put_page(&html);
-    /* The same ones, seen again. */
-    export->threads = told.threads;
-    export->calls = told.calls;
-    export->damage_count = told.damage_count;
+    /* The timeline has counted the same ones again. */
+    export->threads = analyzed.threads;
+    export->calls = analyzed.calls;
+    export->damage_count = analyzed.damage_count;
     /* The facts are those of the first so many functions. */
     html.analysis.functions.count = html.fact_count;
     cunei_page_fini(&html.page);

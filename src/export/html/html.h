@@ -12,7 +12,7 @@
 struct cunei_export;
 struct cunei_process;
 
-/* Rows of a table; nobody reads more. */
+/* The most rows of a table. */
 #define CUNEI_HTML_ROWS_MAX 5000u
 
 struct cunei_html {
@@ -38,6 +38,6 @@ int cunei_html_put_threads(struct cunei_html *html);
 int cunei_html_put_tables(struct cunei_html *html);
 
 /* ,"metadata":[…],"regions":[…],"parameters":[…],"tokens":[…] */
-int cunei_html_put_said(struct cunei_html *html);
+int cunei_html_put_user_tables(struct cunei_html *html);
 
 #endif

@@ -44,7 +44,7 @@ int cunei_page_column(struct cunei_page *page, const char *name,
 uint64_t cunei_page_parent(const struct cunei_node *node, void *context);
 uint64_t cunei_page_function_of(const struct cunei_node *node, void *context);
 
-/* Write what is there if it is much; -ENOMEM, or of writing. */
+/* Write the text if it is large; -ENOMEM, or an error of writing. */
 int cunei_page_flow(struct cunei_page *page);
 int cunei_page_end(struct cunei_page *page);
 void cunei_page_fini(struct cunei_page *page);

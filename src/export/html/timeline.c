@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What each thread did when: its longer calls, steps of tasks, collections, raises; and
- * what it said itself: marks, counters. */
+/* The timeline of each thread: its longer calls, task steps, garbage collections,
+ * exceptions, marks, and the counters of its process. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ enum list {
     LIST_RAISES, /* time, type, depth */
     LIST_LOST,   /* time, count */
     LIST_SAID,   /* time, name, value or 0, whether it is an error: texts from 1 on */
-    LIST_TOLD,   /* the number of a slice, and the text of what was told of it */
+    LIST_VALUES, /* the number of a slice, and the text of its values */
     LIST_COUNT,
 };
 
@@ -133,7 +133,7 @@ static int begin_thread(struct timeline *timeline, const struct cunei_note *note
     return rc;
 }
 
-/* The number of a text, from 1 on; those that are too many share one. */
+/* The number of a text, from 1 on; texts beyond the limit share one. */
 static uint64_t text_of(struct timeline *timeline, const char *text, size_t size)
 {
     int64_t index = timeline->texts.count < TEXTS_MAX
@@ -146,7 +146,7 @@ static uint64_t text_of(struct timeline *timeline, const char *text, size_t size
 static void put_call(struct timeline *timeline, const struct cunei_note *note)
 {
     struct cunei_buffer *out = &timeline->lists[LIST_SLICES];
-    struct cunei_buffer *told = &timeline->lists[LIST_TOLD];
+    struct cunei_buffer *texts = &timeline->lists[LIST_VALUES];
 
     if (!cunei_thinning_passes(&timeline->thinning, timeline->shorts, note))
         return;
@@ -154,7 +154,7 @@ static void put_call(struct timeline *timeline, const struct cunei_note *note)
                         out->size > 0 ? "," : "", note->time_ns, note->value,
                         note->depth, index_of(timeline, note->number));
     if (note->text_size > 0)
-        cunei_buffer_format(told, "%s%" PRIu32 ",%" PRIu64, told->size > 0 ? "," : "",
+        cunei_buffer_format(texts, "%s%" PRIu32 ",%" PRIu64, texts->size > 0 ? "," : "",
                             timeline->slice_count,
                             text_of(timeline, cunei_note_text(note), note->text_size));
     timeline->slice_count++;
@@ -216,7 +216,7 @@ static void put_tag(struct timeline *timeline, const struct cunei_note *note)
     cunei_buffer_append_text(out, "]");
 }
 
-/* The number of a name; those that are too many share one. */
+/* The number of a name; names beyond the limit share one. */
 static uint32_t type_of(struct timeline *timeline, const char *name, size_t size)
 {
     for (uint32_t i = 0; i < timeline->type_count; i++) {
@@ -229,7 +229,7 @@ static uint32_t type_of(struct timeline *timeline, const char *name, size_t size
     bool is_last = timeline->type_count == TYPES_MAX - 1;
     char *type = is_last ? strdup("others") : strndup(name, size);
     if (!type)
-        return TYPES_MAX; /* it has no name, but it is there */
+        return TYPES_MAX; /* shown without a name */
     timeline->types[timeline->type_count] = type;
     return timeline->type_count++;
 }
@@ -318,8 +318,8 @@ static void put_types(struct timeline *timeline)
     cunei_buffer_append_text(out, "]");
 }
 
-/* What was said, behind the threads. */
-static int put_said(struct timeline *timeline)
+/* Texts, tags and counters, behind the threads. */
+static int put_texts(struct timeline *timeline)
 {
     struct cunei_buffer *out = &timeline->html->page.text;
     int rc = timeline->process
@@ -339,7 +339,7 @@ static int put_said(struct timeline *timeline)
     return rc == 0 && timeline->tags.failed ? -ENOMEM : rc;
 }
 
-/* No thread takes what others need. */
+/* Every thread gets an equal share. */
 static void share_room(struct timeline *timeline)
 {
     const struct cunei_html *html = timeline->html;
@@ -381,7 +381,7 @@ int cunei_html_put_threads(struct cunei_html *html)
     cunei_buffer_append_text(&html->page.text, "]");
     put_types(&timeline);
     if (rc == 0)
-        rc = put_said(&timeline);
+        rc = put_texts(&timeline);
     for (unsigned i = 0; i < LIST_COUNT; i++)
         cunei_buffer_fini(&timeline.lists[i]);
     cunei_text_set_fini(&timeline.texts);

@@ -18,14 +18,14 @@
 /* A call that is open. */
 struct open_call {
     uint64_t time;
-    char *told; /* owned: its arguments and parameters so far; NULL: none */
+    char *values; /* owned: its arguments and parameters so far; NULL: none */
     uint32_t function;
 };
 
 /* The end of one that another piece began. */
 struct open_end {
     uint64_t time;
-    char *told; /* owned: what was told of it here */
+    char *values; /* owned: of its arguments and result in this piece */
 };
 
 struct state {
@@ -50,7 +50,7 @@ bool cunei_sieve_passes(struct cunei_sieve *sieve, uint32_t room, uint64_t durat
     return true;
 }
 
-/* Without short ones, what consists of them alone would be empty. */
+/* Without short calls, threads that have no others would be empty. */
 bool cunei_thinning_passes(const struct cunei_thinning *thinning,
                            struct cunei_sieve *levels, const struct cunei_note *call)
 {
@@ -106,7 +106,7 @@ static int push(struct state *state, struct open_call call)
     return 0;
 }
 
-/* Only when it ends it is known when it began: where it did tells. */
+/* The begin of such a call is in another piece; the join of both knows it. */
 static int adopt(struct cunei_encoding *encoding, uint32_t function)
 {
     struct state *state = encoding->state;
@@ -115,7 +115,7 @@ static int adopt(struct cunei_encoding *encoding, uint32_t function)
     return push(state, (struct open_call){.function = function});
 }
 
-/* So many bytes of it are shown: not a part of a letter. */
+/* The number of bytes that are shown: whole characters. */
 static size_t cut(const char *text, size_t size)
 {
     if (size <= MARK_TEXT_MAX)
@@ -139,20 +139,20 @@ static bool ends_cut(const char *text, size_t size)
     return size >= strlen("…") && strcmp(text + size - strlen("…"), "…") == 0;
 }
 
-/* Add to what is told of a call, behind `sign`; `before` stands between the two. */
-static int tell(struct open_call *call, const char *before, const char *sign,
-                const struct cunei_value *value)
+/* Add to the values of a call: `before` if it has some, `sign`, the value. */
+static int add_value(struct open_call *call, const char *before, const char *sign,
+                     const struct cunei_value *value)
 {
     static const struct cunei_value more = {.text = "…", .size = sizeof("…") - 1};
     struct cunei_buffer text = {0};
-    size_t size = call->told ? strlen(call->told) : 0;
+    size_t size = call->values ? strlen(call->values) : 0;
 
     if (size >= CALL_TEXT_MAX) {
-        if (ends_cut(call->told, size))
+        if (ends_cut(call->values, size))
             return 0;
         value = &more;
     }
-    cunei_buffer_append_text(&text, call->told ? call->told : "");
+    cunei_buffer_append_text(&text, call->values ? call->values : "");
     cunei_buffer_append_text(&text, size > 0 ? before : "");
     cunei_buffer_append_text(&text, sign);
     if (value->name_size > 0) {
@@ -164,8 +164,8 @@ static int tell(struct open_call *call, const char *before, const char *sign,
         cunei_buffer_fini(&text);
         return -ENOMEM;
     }
-    free(call->told);
-    call->told = text.data;
+    free(call->values);
+    call->values = text.data;
     return 0;
 }
 
@@ -176,11 +176,11 @@ static int put_begin(struct cunei_encoding *encoding,
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < call->argument_count; i++)
-        rc = tell(&open, ", ", "", &call->arguments[i]);
+        rc = add_value(&open, ", ", "", &call->arguments[i]);
     if (rc == 0)
         rc = push(encoding->state, open);
     if (rc < 0)
-        free(open.told);
+        free(open.values);
     return rc;
 }
 
@@ -192,7 +192,7 @@ static void pop(struct cunei_encoding *encoding, uint64_t time)
     uint64_t begin_ns = since_origin(encoding, call->time);
     const struct cunei_note note = {
         .kind = CUNEI_NOTE_CALL,
-        .text_size = call->told ? (uint32_t)strlen(call->told) : 0,
+        .text_size = call->values ? (uint32_t)strlen(call->values) : 0,
         .time_ns = begin_ns,
         .value = since_origin(encoding, time) - begin_ns,
         .depth = state->count,
@@ -200,19 +200,19 @@ static void pop(struct cunei_encoding *encoding, uint64_t time)
     };
 
     if (cunei_thinning_passes(encoding->encoder->context, state->shorts, &note))
-        put(encoding, note, call->told);
-    free(call->told);
-    call->told = NULL;
+        put(encoding, note, call->values);
+    free(call->values);
+    call->values = NULL;
 }
 
-/* The innermost ends, which another piece has begun. */
+/* The innermost call ends, which began in another piece. */
 static int leave_end(struct state *state, uint64_t time)
 {
     if (!CUNEI_VECTOR_RESERVE(state->ends, state->end_capacity, state->end_count + 1))
         return -ENOMEM;
     state->adopted--;
     state->ends[state->end_count++] =
-        (struct open_end){time, state->calls[--state->count].told};
+        (struct open_end){time, state->calls[--state->count].values};
     return 0;
 }
 
@@ -224,7 +224,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     if (state->count == 0)
         return 0;
     if (call->result)
-        rc = tell(&state->calls[state->count - 1], " ", RESULT_SIGN, call->result);
+        rc = add_value(&state->calls[state->count - 1], " ", RESULT_SIGN, call->result);
     if (rc < 0)
         return rc;
     if (state->count <= state->adopted)
@@ -233,40 +233,40 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
     return 0;
 }
 
-/* What another piece was told of a call is taken over. */
-static int retell(struct open_call *call, char **told)
+/* Add the values that another piece has of a call. */
+static int take_values(struct open_call *call, char **values)
 {
-    bool is_result = *told && strncmp(*told, RESULT_SIGN, strlen(RESULT_SIGN)) == 0;
+    bool is_result = *values && strncmp(*values, RESULT_SIGN, strlen(RESULT_SIGN)) == 0;
     int rc = 0;
 
-    if (!call->told)
-        call->told = *told;
-    else if (*told) {
-        rc = tell(call, is_result ? " " : ", ", "",
-                  &(struct cunei_value){.text = *told, .size = strlen(*told)});
-        free(*told);
+    if (!call->values)
+        call->values = *values;
+    else if (*values) {
+        rc = add_value(call, is_result ? " " : ", ", "",
+                       &(struct cunei_value){.text = *values, .size = strlen(*values)});
+        free(*values);
     }
-    *told = NULL;
+    *values = NULL;
     return rc;
 }
 
-/* What the piece knows of the calls that the seam has open, and those it leaves. */
-static int join(struct cunei_encoding *seam, struct cunei_encoding *piece)
+/* Add what a piece knows of the calls that are open in the join, and its own. */
+static int join(struct cunei_encoding *joined, struct cunei_encoding *piece)
 {
-    struct state *before = seam->state, *after = piece->state;
+    struct state *before = joined->state, *after = piece->state;
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < after->end_count && before->count > 0; i++) {
-        rc = retell(&before->calls[before->count - 1], &after->ends[i].told);
+        rc = take_values(&before->calls[before->count - 1], &after->ends[i].values);
         if (rc == 0)
-            pop(seam, after->ends[i].time);
+            pop(joined, after->ends[i].time);
     }
     for (uint32_t i = 0; rc == 0 && i < after->adopted && i < before->count; i++)
-        rc = retell(&before->calls[i], &after->calls[i].told);
+        rc = take_values(&before->calls[i], &after->calls[i].values);
     for (uint32_t i = after->adopted; rc == 0 && i < after->count; i++) {
         rc = push(before, after->calls[i]);
         if (rc == 0)
-            after->calls[i].told = NULL;
+            after->calls[i].values = NULL;
     }
     return rc;
 }
@@ -307,7 +307,7 @@ static int put_mark(struct cunei_encoding *encoding,
     return rc;
 }
 
-/* A chart has no place for what is no number. */
+/* A chart cannot show infinities and NaN. */
 static int put_counter(struct cunei_encoding *encoding,
                        const struct cunei_counter *counter, uint64_t time)
 {
@@ -335,7 +335,7 @@ static void put_tag(struct cunei_encoding *encoding,
         name.data);
 }
 
-/* One that was told when other things had happened in what it is of. */
+/* A parameter that came after other events in its call. */
 static int take_parameter(struct state *state, const struct cunei_user_value *value)
 {
     struct cunei_user_event_text name = cunei_user_event_name(value);
@@ -347,9 +347,10 @@ static int take_parameter(struct state *state, const struct cunei_user_value *va
     if (at == 0)
         return 0;
     cunei_user_event_format(value, false, &worth);
-    const struct cunei_value told = {name.data, name.size, worth.data ? worth.data : "",
-                                     worth.size};
-    int rc = worth.failed ? -ENOMEM : tell(&state->calls[at - 1], ", ", "", &told);
+    const struct cunei_value parameter = {name.data, name.size,
+                                          worth.data ? worth.data : "", worth.size};
+    int rc =
+        worth.failed ? -ENOMEM : add_value(&state->calls[at - 1], ", ", "", &parameter);
     cunei_buffer_fini(&worth);
     return rc;
 }
@@ -394,16 +395,16 @@ static int put_pause(struct cunei_encoding *encoding,
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *loss)
 {
-    uint64_t begin_ns = since_origin(encoding, gap->begin);
+    uint64_t begin_ns = since_origin(encoding, loss->begin);
 
     put(encoding,
         (struct cunei_note){.kind = CUNEI_NOTE_LOST,
                             .time_ns = begin_ns,
-                            .value = since_origin(encoding, gap->end) - begin_ns,
-                            .number = gap->count < UINT32_MAX ? (uint32_t)gap->count
-                                                              : UINT32_MAX},
+                            .value = since_origin(encoding, loss->end) - begin_ns,
+                            .number = loss->count < UINT32_MAX ? (uint32_t)loss->count
+                                                               : UINT32_MAX},
         NULL);
     return 0;
 }
@@ -413,9 +414,9 @@ static void release(struct cunei_encoding *encoding)
     struct state *state = encoding->state;
 
     for (uint32_t i = 0; i < state->count; i++)
-        free(state->calls[i].told);
+        free(state->calls[i].values);
     for (uint32_t i = 0; i < state->end_count; i++)
-        free(state->ends[i].told);
+        free(state->ends[i].values);
     free(state->calls);
     free(state->ends);
     *state = (struct state){0};

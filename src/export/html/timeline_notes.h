@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the timeline of a page is made of, noted down while streams are read with all
- * cores (export/encode.h): an encoding's bytes are notes, each with its text behind it.
+ * The contents of a page's timeline, noted while streams are read with all cores
+ * (export/encode.h): an encoding's bytes are notes, each with its text behind it.
  *
  *     struct cunei_encoder encoder = cunei_notes_encoder;
  *     encoder.context = &thinning;
@@ -23,7 +23,7 @@ struct cunei_encoder;
 enum cunei_note_kind {
     CUNEI_NOTE_THREAD,  /* depth: pid; number: tid; text: its name */
     CUNEI_NOTE_CALL,    /* value: how long it took; number: its function; text: its
-                           arguments, parameters and result, if any were told */
+                           arguments, parameters and result, if any were recorded */
     CUNEI_NOTE_BEGIN,   /* of a step; value: its task … */
     CUNEI_NOTE_END,     /* … and its end */
     CUNEI_NOTE_GC,      /* value: how long it took; number: the generation */
@@ -44,7 +44,7 @@ struct cunei_note {
     uint32_t number;
 };
 
-/* Lets so many through: half of them as they come, the other half evenly over time. */
+/* Passes `room` items: the first half as they come, the others evenly over time. */
 struct cunei_sieve {
     uint32_t count;
     uint64_t last; /* the part of the time that the last one was in */
@@ -55,11 +55,11 @@ bool cunei_sieve_passes(struct cunei_sieve *sieve, uint32_t room, uint64_t durat
 
 /*
  * Which calls are noted: all that took so long, and of each level some of the others.
- * Where a thread's story comes in pieces, each notes what might be among those of the
- * whole, and whoever reads the notes in order puts them through a sieve again.
+ * A thread comes in pieces.  Each notes the calls that might be among those of the
+ * whole thread, and the reader of the notes puts them through a sieve again.
  */
 struct cunei_thinning {
-    uint64_t duration_ns; /* of all that is told */
+    uint64_t duration_ns; /* of the trace */
     uint64_t least_ns;
     uint32_t short_levels; /* at most CUNEI_NOTES_LEVELS */
     uint32_t short_room;   /* of each of them */
@@ -71,7 +71,7 @@ bool cunei_thinning_passes(const struct cunei_thinning *thinning,
 /* Without a `write`; its context begins with a struct cunei_thinning. */
 extern const struct cunei_encoder cunei_notes_encoder;
 
-/* The note at an offset, and the offset of the next one; NULL: there is no more. */
+/* The note at an offset, and the offset of the next one; NULL: the end. */
 const struct cunei_note *cunei_notes_next(const struct cunei_buffer *notes,
                                           size_t *offset);
 

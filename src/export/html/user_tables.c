@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a program said itself, added up: metadata, regions, parameters, tokens. */
+/* Tables of the program's own events: metadata, regions, parameters, tokens. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static int put_tokens(struct cunei_html *html)
     return rc;
 }
 
-int cunei_html_put_said(struct cunei_html *html)
+int cunei_html_put_user_tables(struct cunei_html *html)
 {
     int rc = put_metadata(html);
 

@@ -31,7 +31,7 @@ struct chunks {
     size_t count;
 };
 
-/* NULL: what there is has to be flushed first. */
+/* NULL: buffers must be flushed first. */
 static void *allocate(void *data, OTF2_FileType type, OTF2_LocationRef location,
                       void **buffer, uint64_t size)
 {
@@ -345,8 +345,8 @@ static void define_locations(struct cunei_otf2 *archive)
 }
 
 /*
- * It would print what we say ourselves.  Some of what fails when it writes is told
- * here only, and by no function that we call.
+ * Without a callback libotf2 prints errors itself.  Some errors of writing are reported
+ * here only, and not by the functions that we call.
  */
 static OTF2_ErrorCode take_error(void *data, const char *file, uint64_t line,
                                  const char *function, OTF2_ErrorCode code,

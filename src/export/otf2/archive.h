@@ -79,7 +79,7 @@ int cunei_otf2_open(struct cunei_otf2 *archive);
 /* `rc`: how writing it went; what that, or the rest, came to is returned. */
 int cunei_otf2_close(struct cunei_otf2 *archive, int rc);
 
-/* The first thing that goes wrong is what is told, as a negative errno. */
+/* The first error, as a negative errno. */
 void cunei_otf2_note(struct cunei_otf2 *archive, OTF2_ErrorCode error);
 int cunei_otf2_result(const struct cunei_otf2 *archive);
 

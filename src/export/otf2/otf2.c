@@ -4,8 +4,8 @@
  *
  * Names are those of Score-P's Python bindings: regions "module:qualname", arguments
  * the parameters "argname:NAME", what is left without having been entered an
- * "error_region" with the parameter "leave-region".  Counters are metrics, and what
- * else the program says itself parameters, "mark:NAME" and so on.  libotf2 writes one
+ * "error_region" with the parameter "leave-region".  Counters are metrics, and other
+ * events of the program parameters, "mark:NAME" and so on.  libotf2 writes one
  * location after the other, so that this format uses one core.
  */
 #include <errno.h>
@@ -22,14 +22,14 @@
 #include "export/writers.h"
 #include "wire/user_event.h"
 
-/* How the stretches of a thread stand around a pause of the garbage collector. */
+/* The archive, and how calls nest around a pause for garbage collection. */
 struct writing {
     struct cunei_otf2 archive;
     uint64_t depth;
     uint64_t gc_depth;  /* of the pause that is open … */
     bool is_collecting; /* … if one is */
-    bool has_collected; /* it is over, but what was called in it has not ended */
-    struct cunei_task_names_seen told;
+    bool has_collected; /* it is over, but calls in it have not ended */
+    struct cunei_task_names_seen named;
 };
 
 static void put_text(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
@@ -49,7 +49,7 @@ static OTF2_ParameterRef text_parameter(struct cunei_otf2 *archive, const char *
 static void put_enter(struct cunei_otf2 *archive, OTF2_RegionRef region,
                       const char *how)
 {
-    /* The list is empty again behind what it was given to. */
+    /* Writing an event clears the list. */
     if (how)
         cunei_otf2_note(archive, archive->otf2->AttributeList_AddStringRef(
                                      archive->attributes, CUNEI_OTF2_ATTRIBUTE_BEGIN,
@@ -73,7 +73,7 @@ static void put_leave(struct cunei_otf2 *archive, OTF2_RegionRef region,
     cunei_otf2_count(archive);
 }
 
-/* What is around a pause cannot end before it does. */
+/* A call around a pause cannot end before the pause does. */
 static void end_pause(struct writing *writing)
 {
     if (writing->is_collecting)
@@ -200,7 +200,7 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     return cunei_otf2_result(archive);
 }
 
-/* With its first step, and whenever it gets another one. */
+/* At its first step, and when its name changes. */
 static int put_task_name(struct cunei_encoding *encoding, const struct cunei_task *task)
 {
     struct writing *writing = encoding->shared;
@@ -209,7 +209,7 @@ static int put_task_name(struct cunei_encoding *encoding, const struct cunei_tas
 
     if (task->length == 0) {
         int rc = cunei_task_names_find_once(encoding->export, encoding->process,
-                                            task->task, &writing->told, &name);
+                                            task->task, &writing->named, &name);
         if (rc < 0 || !name)
             return rc;
         size = strlen(name);
@@ -219,7 +219,7 @@ static int put_task_name(struct cunei_encoding *encoding, const struct cunei_tas
     return 0;
 }
 
-/* A value of any kind is a text. */
+/* Values of all kinds are texts. */
 static void put_detail(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
                        const struct cunei_detail *detail)
 {
@@ -317,14 +317,14 @@ static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mod
     cunei_otf2_count(archive);
 }
 
-/* Nothing was measured from the last event that is known up to here. */
-static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *gap)
+/* Nothing was measured since the last known event. */
+static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *loss)
 {
     struct writing *writing = encoding->shared;
     struct cunei_otf2 *archive = &writing->archive;
 
     put_measurement(archive, OTF2_MEASUREMENT_OFF);
-    (void)cunei_otf2_stamp(archive, gap->end);
+    (void)cunei_otf2_stamp(archive, loss->end);
     put_measurement(archive, OTF2_MEASUREMENT_ON);
     return cunei_otf2_result(archive);
 }
@@ -377,6 +377,6 @@ int cunei_export_otf2(struct cunei_export *export)
         if (export->selections[i].is_wanted)
             rc = write_process(&writing, i);
     }
-    free(writing.told.items);
+    free(writing.named.items);
     return cunei_otf2_close(&writing.archive, rc);
 }

@@ -21,7 +21,7 @@
 /* Room for an event without text. */
 #define EVENT_ROOM 96u
 
-/* A slice begins, without any text to say of it: most do. */
+/* A slice begins without annotations, as most do. */
 static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id,
                         enum cunei_span_event_begin how)
 {
@@ -82,8 +82,8 @@ static void push(struct cunei_encoding *encoding, bool is_resumed)
 }
 
 /*
- * What was resumed yields again, and what was called returns: most do, and only the
- * others are marked.  Of what another piece began nobody knows here which it is.
+ * Most resumed calls yield and most other calls return: only the others are annotated.
+ * Of calls that began in another piece, both ends are.
  */
 static enum cunei_perfetto_note pop(struct cunei_encoding *encoding,
                                     enum cunei_span_event_end how)
@@ -212,7 +212,7 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     return 0;
 }
 
-/* It is told when it is over: both of its ends are known then. */
+/* Written when it is over, because both of its ends are known then. */
 static int put_pause(struct cunei_encoding *encoding,
                      const struct cunei_gc_pause *pause)
 {
@@ -235,7 +235,7 @@ static int put_counter(struct cunei_encoding *encoding,
     uint32_t index = counter->counter - CUNEI_FUNCTION_FIRST;
     struct cunei_perfetto_time when = cunei_perfetto_pass(encoding, time);
 
-    /* A track has no place for what is no number. */
+    /* A track cannot show NaN. */
     if (isnan(number) || index >= encoding->process->function_count)
         return 0;
     if (cunei_perfetto_is_new(encoding, index))
@@ -294,7 +294,7 @@ static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *lo
     return put_instant(encoding, &instant, loss->end);
 }
 
-/* A seam goes on under another number: what it begins with is another sequence. */
+/* A join continues under another number, which is another sequence. */
 static int finish(struct cunei_encoding *encoding)
 {
     struct cunei_perfetto_state *state = encoding->state;
@@ -311,7 +311,7 @@ static void release(struct cunei_encoding *encoding)
 
     free(state->interned);
     free(state->resumed);
-    free(state->told.items);
+    free(state->named.items);
     *state = (struct cunei_perfetto_state){0};
 }
 

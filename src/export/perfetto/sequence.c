@@ -32,8 +32,8 @@ static void put_clock(struct cunei_buffer *out, uint64_t id, uint64_t ns,
 }
 
 /*
- * The sequence's clock begins at the wall clock `ns`.  Without a word about it, the
- * time since the machine was started would be the trace's own, of which we know none.
+ * The sequence's clock begins at the wall clock `ns`.  By default the trace's clock is
+ * the time since boot, which we do not know.
  */
 static void set_clock(struct cunei_encoding *encoding, uint64_t ns)
 {
@@ -79,7 +79,7 @@ static void put_notes(struct cunei_buffer *out)
     cunei_proto_close(out, interned);
 }
 
-/* From here on events are of the thread's track, and of names only notes are told. */
+/* Events from here on are on the thread's track; only names of notes are interned. */
 static void begin(struct cunei_encoding *encoding)
 {
     struct cunei_buffer *out = &encoding->out;
@@ -109,8 +109,8 @@ struct cunei_perfetto_time cunei_perfetto_begin(struct cunei_encoding *encoding,
         set_clock(encoding, ns);
     if (!state->has_begun)
         begin(encoding);
-    /* Some things are told before their time comes, or when it is over: a clock must
-     * not be set back for them. */
+    /* Some events are written before or after their time: the clock must not be set
+     * back for them. */
     if (ns < state->last_ns)
         return (struct cunei_perfetto_time){ns, true};
     uint64_t passed = ns - state->last_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A packet sequence of Perfetto's: a clock that counts from event to event, names that
- * are told once, and the packets of both.
+ * A packet sequence of Perfetto: a clock that counts from event to event, names that
+ * are written once, and the packets of both.
  *
  *     struct cunei_perfetto_event event = cunei_perfetto_open(encoding, time,
  * TYPE_BEGIN); cunei_perfetto_number(&encoding->out, "line", 12);
@@ -26,7 +26,7 @@ struct cunei_perfetto_state {
     uint64_t last_ns;  /* of the sequence's clock */
     uint8_t *interned; /* owned: which functions are */
     uint8_t *resumed;  /* owned: which open calls are, of those that began in it */
-    struct cunei_task_names_seen told;
+    struct cunei_task_names_seen named;
     uint32_t depth, capacity;
     uint32_t pid, tid;
     bool has_begun; /* the sequence */
@@ -44,7 +44,7 @@ enum {
     CUNEI_PERFETTO_FIRST,
 };
 
-/* What there may be to say of the begin or the end of a call, in few bytes. */
+/* Annotations of the begin or the end of a call, in few bytes. */
 enum cunei_perfetto_note {
     CUNEI_PERFETTO_PLAIN,
     CUNEI_PERFETTO_FOUND,
@@ -97,7 +97,7 @@ struct cunei_perfetto_event cunei_perfetto_open_at(struct cunei_encoding *encodi
 void cunei_perfetto_close(struct cunei_encoding *encoding,
                           struct cunei_perfetto_event event);
 
-/* What more there is to say of an event. */
+/* Annotations of an event. */
 void cunei_perfetto_text(struct cunei_buffer *out, const char *name, size_t name_size,
                          const char *text, size_t size);
 void cunei_perfetto_number(struct cunei_buffer *out, const char *name, uint64_t number);
@@ -111,12 +111,12 @@ void cunei_perfetto_detail(struct cunei_buffer *out, const struct cunei_detail *
 char *cunei_perfetto_put_note(char *at, enum cunei_perfetto_note note);
 void cunei_perfetto_note(struct cunei_buffer *out, enum cunei_perfetto_note note);
 
-/* A text that is UTF-8 in any case, as this format wants it. */
+/* A text as UTF-8, which the format requires. */
 void cunei_perfetto_name(struct cunei_buffer *out, uint32_t field, const char *name,
                          size_t size);
 
-/* Whether the names of the process's function `index` are new to the sequence; they
- * are not any more then. */
+/* Whether the names of the process's function `index` are new to the sequence; marks
+ * them as known. */
 bool cunei_perfetto_is_new(struct cunei_encoding *encoding, uint32_t index);
 
 /* Those names under the number `id`, in the packet of an event that needs them. */

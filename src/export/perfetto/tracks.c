@@ -49,20 +49,20 @@ uint64_t cunei_perfetto_task_track(const struct cunei_encoding *encoding, uint64
 
 void cunei_perfetto_define_process(struct cunei_encoding *encoding)
 {
-    const struct cunei_process *told = &encoding->process->description;
+    const struct cunei_process *described = &encoding->process->description;
     const struct cunei_perfetto_state *state = encoding->state;
     struct cunei_buffer *out = &encoding->out;
     struct cunei_buffer name = {0};
 
-    cunei_format_process(&name, told);
+    cunei_format_process(&name, described);
     size_t packet = cunei_perfetto_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
     cunei_proto_number(out, TRACK_UUID, track_of(encoding, OF_PROCESS, 0));
     size_t process = cunei_proto_open(out, TRACK_PROCESS);
     cunei_proto_number(out, PROCESS_PID, state->pid);
-    for (size_t i = 0; i < told->argument_count; i++)
-        cunei_perfetto_name(out, PROCESS_CMDLINE, told->arguments[i],
-                            strlen(told->arguments[i]));
+    for (size_t i = 0; i < described->argument_count; i++)
+        cunei_perfetto_name(out, PROCESS_CMDLINE, described->arguments[i],
+                            strlen(described->arguments[i]));
     cunei_perfetto_name(out, PROCESS_NAME, name.data, name.size);
     cunei_proto_close(out, process);
     cunei_proto_close(out, track);
@@ -99,7 +99,7 @@ int cunei_perfetto_define_task(struct cunei_encoding *encoding,
 
     if (task->length == 0) {
         int rc = cunei_task_names_find_once(encoding->export, encoding->process,
-                                            task->task, &state->told, &name);
+                                            task->task, &state->named, &name);
         if (rc < 0 || !name)
             return rc;
         size = strlen(name);

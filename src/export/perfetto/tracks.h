@@ -18,7 +18,7 @@ uint64_t cunei_perfetto_task_track(const struct cunei_encoding *encoding,
                                    uint64_t task);
 
 /*
- * Describe the process, its thread that is told now, one of its counters or tasks: the
+ * Describe the process, its current thread, one of its counters or tasks: the
  * last -ENOMEM.
  */
 void cunei_perfetto_define_process(struct cunei_encoding *encoding);
