@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Record every call of a Python program.
 
-Most people never import this: ``cunei run app.py`` records a whole program.  To record
-part of one::
+``cunei run app.py`` records a whole program, without an import.  To record part of a
+program::
 
     import cunei
 
     with cunei.recording("trace"):
         work()
 
-then ``cunei report trace``.  Importing starts nothing and costs nothing: what records
-is loaded when recording starts.  (PYTEST_DONT_REWRITE: a program that is recorded has
-this imported before pytest, which would warn that it comes too late.)
+then ``cunei report trace``.  Importing this module starts nothing: the extension module
+is loaded when recording starts.  (PYTEST_DONT_REWRITE: a recorded program imports this
+module before pytest, which would warn that it cannot rewrite its assertions.)
 """
 
 # No `from __future__ import annotations`: the program would find __future__ imported.
@@ -76,8 +76,8 @@ __all__ = [
     "tokens",
 ]
 
-# What a program says and switches.  Most is written in C; all of it is loaded when the
-# first of it is asked for.
+# The functions that a program calls.  Most are written in C; all of them are loaded
+# when the program asks for the first one.
 _OF_PROBE = (
     "counter",
     "disable",
@@ -95,10 +95,10 @@ _OF_SWITCH = ("exclude", "include", "instrument")
 
 
 class Error(Exception):
-    """What could not be done, in a sentence."""
+    """A recording or report failed; the message says why."""
 
 
-# Beyond this a value's text does not fit in an event, below it is none.
+# A longer text does not fit in an event, a shorter one shows nothing.
 _MAX_REPR = range(8, 4097)
 
 _INSTRUMENTERS = ("monitoring", "profile", "trace", "frame", "none")
@@ -115,21 +115,21 @@ _DIGITS = "0123456789."
 def _patterns(
     name: str, texts: "str | Sequence[str]", wanted: bool = True
 ) -> "list[tuple[bool, str]]":
-    """The patterns of one argument as the probe wants them."""
+    """The patterns of one argument, in the form that the probe needs."""
     from cunei import _switch
 
     if isinstance(texts, str):
         texts = (texts,)
     elif isinstance(texts, bytes) or not hasattr(texts, "__iter__"):
         kind = type(texts).__name__
-        raise TypeError(f"{name} must be a pattern or a list of them, not {kind}")
+        raise TypeError(f"{name} must be a pattern or a list of patterns, not {kind}")
     pairs = []
     for text in texts:
         if not isinstance(text, str):
             kind = type(text).__name__
-            raise TypeError(f"a pattern of {name} must be a text, not {kind}")
+            raise TypeError(f"a pattern in {name} must be a str, not {kind}")
         if not text:
-            raise ValueError(f"{name} wants a pattern that is not empty")
+            raise ValueError(f"{name} must not contain an empty pattern")
         _switch._check_text(text)
         pairs.append((wanted, text))
     return pairs
@@ -145,7 +145,7 @@ def _paths(
         return [os.fspath(paths)]
     if isinstance(paths, bytes) or not hasattr(paths, "__iter__"):
         kind = type(paths).__name__
-        raise TypeError(f"filter must be a path or a list of them, not {kind}")
+        raise TypeError(f"filter must be a path or a list of paths, not {kind}")
     return [os.fspath(path) for path in paths]
 
 
@@ -157,8 +157,8 @@ def _project() -> "list[tuple[bool, str]]":
     main = sys.modules.get("__main__")
     script = getattr(main, "__file__", None)
     spec = getattr(main, "__spec__", None)
-    # Of a module or a command it is the current folder's; `python FOLDER` has a
-    # __spec__, too.
+    # For a module or a command it is the project of the current directory.  `python
+    # DIRECTORY` has a __spec__ as well.
     is_module = spec is not None and spec.name != "__main__"
     own = os.path.dirname(os.path.realpath(script)) if script else ""
     if is_module or os.path.basename(os.path.dirname(script or "")) == "bin":
@@ -170,7 +170,7 @@ def _project() -> "list[tuple[bool, str]]":
             break
         root = os.path.dirname(root)
     folders = [root]
-    # The cells of a notebook lie in a folder of the kernel's.
+    # The cells of a notebook are files in a directory of the kernel.
     kernel = sys.modules.get("ipykernel.compiler")
     if kernel is not None:
         folders.append(os.path.realpath(kernel.get_tmp_directory()))
@@ -180,11 +180,11 @@ def _project() -> "list[tuple[bool, str]]":
 def _asked_before(
     pairs: "list[tuple[bool, str]]", selects: bool
 ) -> "list[tuple[bool, str]]":
-    """The patterns, and those of ``include`` and ``exclude`` so far behind them."""
+    """The patterns, followed by those given to ``include`` and ``exclude`` before."""
     from cunei import _switch
 
     for text, wanted in list(_switch._asked.items()):
-        # Where everything is recorded there is nothing to include.
+        # Where everything is recorded, an include has no effect.
         if pairs or selects or not wanted:
             pairs.append((wanted, text))
     return pairs
@@ -196,7 +196,7 @@ def _bytes(size: "int | str") -> int:
         number = size.rstrip("BIKMGTbikmgt")
         factor = _UNITS.get(size[len(number) :].upper())
         try:
-            # float() takes more than the command line does.
+            # float() accepts more than the command line does.
             if (
                 not factor
                 or number[:1] not in _DIGITS
@@ -211,14 +211,14 @@ def _bytes(size: "int | str") -> int:
         count = size.__index__()
     else:
         name = type(size).__name__
-        raise TypeError(f"max_size must be an int or a text such as '2G', not {name}")
+        raise TypeError(f"max_size must be an int or a str such as '2G', not {name}")
     if count <= 0:
         raise ValueError(f"max_size must be positive, not {size}")
     return min(count, _MAX_BYTES)
 
 
 def _millionths(budget: "float | str") -> int:
-    """A budget in percent, as a number or a text such as "5%"."""
+    """A budget in percent: a number, or a str such as "5%"."""
     text = budget[:-1] if isinstance(budget, str) and budget[-1:] == "%" else budget
     try:
         percent = 0.0 if isinstance(budget, bool) else float(text)
@@ -248,35 +248,35 @@ def start(
     instrumenter: "str | None" = None,
     budget: "float | str | None" = None,
 ) -> None:
-    """Record every call in this process, in all its threads, into ``directory``.
+    """Record every call in this process, in all its threads, to ``directory``.
 
-    The directory is made if it does not exist; each recording gets a folder of its own
-    in it, and so does each child that is forked meanwhile, which is recorded, too,
-    unless ``children`` is false.
+    The directory is created if it does not exist.  Each recording gets its own folder
+    in it.  Child processes that are forked meanwhile are recorded to folders of their
+    own, unless ``children`` is false.
 
     ``include`` and ``exclude`` are patterns as on the command line: modules,
     ``module:qualname``, files or ``re:`` expressions; where both match, ``exclude``
-    decides.  ``filter`` is a file of such patterns, or a list of them, as ``--filter``
-    takes; they come before the others.  ``only_project`` records the functions of the
-    project that the main script, or the current folder, lies in, and what ``include``
-    adds.  Recording stops by itself when ``max_size`` bytes are written, which may
-    be a text such as ``"500M"``.
+    decides.  ``filter`` is a file of such patterns, as for ``--filter``, or a list of
+    files; its patterns are applied before the others.  ``only_project`` records the
+    functions of the project of the main script, or of the current directory, and what
+    ``include`` adds.  Recording stops when the trace has ``max_size`` bytes: a number,
+    or a str such as ``"500M"``.
 
-    With ``c_calls`` calls of C functions are recorded, too.  ``args`` and ``return_``
-    are patterns for functions whose arguments, or results, are recorded as text of at
-    most ``max_repr`` bytes; ``repr="full"`` calls the ``repr()`` of objects that are
-    not of builtin types.
+    ``c_calls`` also records calls of C functions.  ``args`` and ``return_`` are
+    patterns: the arguments, or the return values, of matching functions are recorded
+    as text of at most ``max_repr`` bytes.  ``repr="full"`` calls the ``repr()`` of
+    objects that are not of builtin types.
 
-    ``lines`` are patterns for functions whose lines are recorded, each with how often
-    it ran and how long that took, if they are recorded at all.
+    ``lines`` are patterns: for each line of matching functions that are recorded, how
+    often it ran and how long it took.
 
-    ``instrumenter`` is what tells of the calls: ``"monitoring"``, ``"profile"``,
-    ``"trace"``, ``"frame"`` or ``"none"``, which records no calls; without it, the
-    best that this Python has.
+    ``instrumenter`` is the CPython hook to use: ``"monitoring"``, ``"profile"``,
+    ``"trace"``, ``"frame"`` or ``"none"``, which records no calls.  The default is
+    ``"monitoring"``, or ``"frame"`` before Python 3.12.
 
-    ``budget`` is what recording may cost at most, in percent of the run time, as ``5``
-    or ``"5%"``: the functions that cost most for the least insight are demoted, and
-    what they do is estimated from short bursts in which they are recorded.
+    ``budget`` limits the cost of recording, in percent of the run time, for example
+    ``5`` or ``"5%"``: very frequent tiny functions are recorded in short bursts only,
+    and their calls and times are estimated from these.
     """
     import os
 
@@ -328,8 +328,8 @@ def start(
 
 
 def stop() -> None:
-    """End the recording; without one there is nothing to do."""
-    # An import statement would call functions that do not belong to the program.
+    """End the recording; does nothing where there is none."""
+    # An import statement would record calls that do not belong to the program.
     probe = sys.modules.get("cunei._probe")
     if probe is not None:
         probe.stop()
@@ -342,7 +342,7 @@ def is_recording() -> bool:
 
 
 def _is_taken() -> bool:
-    """Whether there is a recording, also one that has no more space."""
+    """Whether there is a recording, even one that has run out of space."""
     probe = sys.modules.get("cunei._probe")
     return probe is not None and probe.is_taken()
 
@@ -350,8 +350,8 @@ def _is_taken() -> bool:
 class recording:
     """Record what happens inside a ``with`` block; arguments as for ``start``.
 
-    Where this process is being recorded already, by the launcher or by a block around
-    this one, that goes on as it is, and the block is a region of it.
+    If this process is already being recorded, by the launcher or by an outer block,
+    that recording continues, and this block is a region in it.
     """
 
     def __init__(
@@ -374,7 +374,7 @@ class recording:
         budget: "float | str | None" = None,
     ) -> None:
         self._directory = directory
-        # For each block that is open its region in the recording that ran already.
+        # For each open block: its region in the outer recording, or None.
         self._regions: list[Any] = []
         self._options: dict[str, Any] = {
             "include": include,
@@ -428,7 +428,7 @@ record = recording
 
 
 def load_ipython_extension(shell: "Any") -> None:
-    """``%load_ext cunei``: gives IPython ``%%cunei`` and ``%cunei_report``."""
+    """``%load_ext cunei``: add ``%%cunei`` and ``%cunei_report`` to IPython."""
     from cunei import _ipython
 
     _ipython.load(shell)
@@ -441,7 +441,7 @@ def unload_ipython_extension(shell: "Any") -> None:
 
 
 def _load() -> None:
-    """Put what is loaded late in its place."""
+    """Load the names that are loaded on first use."""
     names = globals()
     if "__getattr__" not in names:
         return
@@ -455,11 +455,11 @@ def _load() -> None:
 
     names["TokenStreamer"] = _streamer.TokenStreamer
     names["__version__"] = _probe.__version__
-    # Before 3.14 each look at a module that has one takes 30 ns more.
+    # Before 3.14, a module with a __getattr__ has attributes that are 30 ns slower.
     names.pop("__getattr__", None)
 
 
-# A checker would take any name for one that is there.
+# With a __getattr__, type checkers accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> "Any":

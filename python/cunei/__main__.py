@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""``python -m cunei …`` is ``cunei …`` with this Python as the default one.
+"""``python -m cunei …`` is ``cunei …`` with this Python as the default.
 
-A program in place of a command is run and reported: ``python -m cunei app.py``.
+``python -m cunei app.py`` is ``cunei run app.py``.
 """
 
 import os
@@ -32,7 +32,7 @@ def find_executable() -> "str | None":
 
 
 def own_words() -> "list[str]":
-    """All words of this process."""
+    """The whole command line of this process."""
     if sys.version_info >= (3, 10):
         return sys.orig_argv
     with open("/proc/self/cmdline", "rb") as file:
@@ -40,14 +40,14 @@ def own_words() -> "list[str]":
 
 
 def python_words(words: "list[str]") -> "list[str]":
-    """The options of this Python itself, which stand before ``-m``."""
+    """The options of this Python itself, before ``-m``."""
     kept: list[str] = []
     rest = iter(words[1:])
     for word in rest:
         if word.startswith("--"):
             takes_next = word == "--check-hash-based-pycs"
         else:
-            # Letters may be joined, and the rest of the word be the last one's value.
+            # Letters may be joined; the rest of the word may be the value of the last.
             at = next((i for i, c in enumerate(word) if i and c in "cmWX"), len(word))
             letter = word[at : at + 1]
             if letter in ("c", "m") or not word.startswith("-"):
@@ -64,7 +64,7 @@ def main() -> int:
     if executable is None:
         sys.stderr.write(
             "cunei: cannot find the executable 'cunei' that belongs to this package; "
-            f"install it anew: {sys.executable} -m pip install --force-reinstall "
+            f"reinstall it: {sys.executable} -m pip install --force-reinstall "
             "cunei\n"
         )
         return 1

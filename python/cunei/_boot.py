@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What ``cunei.pth`` and ``cunei.start`` call in every Python that starts.
+"""``cunei.pth`` and ``cunei.start`` call this in every Python that starts.
 
-It runs inside somebody else's program before its first line: without CUNEI_RECORD it
-does nothing, and whatever goes wrong, the program never learns of it.  CUNEI_DEBUG=1
-says what went wrong.
+It runs before the program's first line.  Without CUNEI_RECORD it does nothing.  Errors
+never reach the program; CUNEI_DEBUG=1 prints them.
 """
 
 import os
 
-# What became of it: None before boot() did anything, "" where the probe took it up,
-# else why it did not.  The launcher asks for it before it starts a program.
+# None before boot() ran, "" after the probe has started, otherwise the error.  The
+# launcher reads it before it starts a program.
 outcome: "str | None" = None
 
 
@@ -20,7 +19,7 @@ def boot() -> None:
         return
     outcome = ""
     try:
-        # All, so that a program that asks for it imports nothing while it is recorded.
+        # Import all of it, so that no import by the program is recorded later.
         import cunei
         from cunei import _probe
 
@@ -29,6 +28,6 @@ def boot() -> None:
     except BaseException as error:
         outcome = f"{type(error).__name__}: {error}"
         if os.environ.get("CUNEI_DEBUG") == "1":
-            # sys.stderr need not exist this early, nor be what it seems.
+            # sys.stderr may not exist yet, or may be replaced.
             line = f"cunei: not recording: {outcome}\n"
             os.write(2, line.encode(errors="backslashreplace"))

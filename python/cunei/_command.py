@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Asking the executable ``cunei`` for what it knows, from inside Python.
+"""Run the executable ``cunei`` from Python, and format numbers as it does.
 
-Its own process reads the trace, so that nothing of that is recorded, or slows down, the
-program that asks.  (PYTEST_DONT_REWRITE)
+Another process reads the trace, so that reading is neither recorded nor slowed down.
+(PYTEST_DONT_REWRITE)
 """
 
 import json
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from typing import Any
 del TYPE_CHECKING
 
-# Of the environment these would record the reader, or page its output.
+# These environment variables would record the reader, or page its output.
 _NOT_PASSED = ("CUNEI_RECORD", "PAGER", "COLUMNS")
 
 
 def ask(*words: str, width: int = 0, most: "int | None" = None) -> str:
-    """What ``cunei WORDS`` prints; ``cunei.Error`` with its sentence if it fails.
+    """The output of ``cunei WORDS``; ``cunei.Error`` with its message if it fails.
 
-    More than ``most`` bytes are an OverflowError, and are not waited for.
+    OverflowError if the output has more than ``most`` bytes.
     """
     executable = find_executable()
     if executable is None:
-        raise Error("cannot find the executable 'cunei' that belongs to this package")
+        raise Error(
+            "cannot find the executable 'cunei' of this package; reinstall cunei"
+        )
     environment = {
         name: value for name, value in os.environ.items() if name not in _NOT_PASSED
     }
@@ -50,13 +52,13 @@ def ask(*words: str, width: int = 0, most: "int | None" = None) -> str:
             output, problem = child.communicate()
         else:
             assert child.stdout is not None and child.stderr is not None
-            # What goes wrong is a sentence, which a pipe has room for.
+            # An error message fits into the pipe's buffer.
             output = child.stdout.read(most + 1)
             if len(output) > most:
                 child.kill()
                 raise OverflowError
             problem = child.stderr.read()
-    # Of a damaged trace what is whole is shown, with a sentence besides.
+    # For a damaged trace there is output besides an error message.
     if child.returncode != 0 and not output:
         sentence = problem.decode(errors="replace").strip()
         prefix = "cunei: "
@@ -67,13 +69,13 @@ def ask(*words: str, width: int = 0, most: "int | None" = None) -> str:
 
 
 def report(directory: str, *words: str) -> "dict[str, Any]":
-    """The report of a trace as an object."""
-    told: dict[str, Any] = json.loads(ask("report", "--json", *words, directory))
-    return told
+    """The JSON report of a trace."""
+    facts: dict[str, Any] = json.loads(ask("report", "--json", *words, directory))
+    return facts
 
 
 def duration(ns: float) -> str:
-    """As in the executable's tables: three digits and a unit."""
+    """Three digits and a unit, as in the tables of ``cunei report``."""
     number = float(ns)
     if number < 999.5:
         return f"{number:.0f} ns"
@@ -86,7 +88,7 @@ def duration(ns: float) -> str:
 
 
 def count(number: int) -> str:
-    """As in the executable's tables: in groups of three."""
+    """In groups of three digits, as in the tables of ``cunei report``."""
     return f"{number:,}".replace(",", " ")
 
 
@@ -96,5 +98,5 @@ def several(number: int, what: str) -> str:
 
 
 def short_name(qualname: str) -> str:
-    """``outer…inner`` for a function inside another."""
+    """``outer…inner`` for a function that is local to another."""
     return qualname.replace(".<locals>.", "…")

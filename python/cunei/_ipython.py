@@ -21,7 +21,7 @@ del TYPE_CHECKING
 
 _display: "Any" = display
 
-# What runs the cells is not what is measured, and has threads of its own.
+# The modules that run the cells: they are not measured, and have threads.
 _KERNEL = (
     "IPython",
     "ipykernel",
@@ -34,14 +34,14 @@ _KERNEL = (
 )
 
 
-_VALUE = "<value>"  # of the last expression of a cell
+_VALUE = "<value>"  # the name of the value of a cell's last expression
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence, and ends nothing."""
+    """A parser that raises UsageError instead of ending the process."""
 
     def error(self, message: str) -> "NoReturn":
-        hint = f"%{self.prog.strip('%')} --help has the options"
+        hint = f"%{self.prog.strip('%')} --help lists the options"
         raise UsageError(f"{self.prog}: {message}; {hint}")
 
     def exit(self, status: int = 0, message: "str | None" = None) -> "NoReturn":
@@ -49,49 +49,60 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Helped(Exception):
-    """The help was shown; there is nothing else to do."""
+    """The help was printed."""
 
 
 def _parsers() -> "tuple[_Parser, _Parser]":
-    cell = _Parser("%%cunei", description="Record the cell, and show what it did.")
+    cell = _Parser("%%cunei", description="Record the cell, and show its functions.")
     put = cell.add_argument
-    put("-o", "--output", metavar="DIR", help="keep the trace there")
-    put("-n", "--limit", type=int, default=10, metavar="N", help="rows; 0: all")
-    put("--no-flame", action="store_true", help="the table alone")
-    put("--page", action="store_true", help="the whole page in place of the picture")
+    put("-o", "--output", metavar="DIR", help="the directory to record to")
+    put(
+        "-n",
+        "--limit",
+        type=int,
+        default=10,
+        metavar="N",
+        help="show N rows (default 10); 0 shows all",
+    )
+    put("--no-flame", action="store_true", help="show only the table")
+    put(
+        "--page",
+        action="store_true",
+        help="show the page, not a flame graph",
+    )
     put("--include", action="append", default=[], metavar="PATTERN")
     put("--exclude", action="append", default=[], metavar="PATTERN")
     put("--filter", action="append", default=[], metavar="FILE")
     put("--only-project", action="store_true")
-    put("--c-calls", action="store_true", help="calls of C functions, too")
+    put("--c-calls", action="store_true", help="also record calls of C functions")
     put("--args", action="append", default=[], metavar="PATTERN")
     put("--return", action="append", default=[], metavar="PATTERN", dest="return_")
     put("--lines", action="append", default=[], metavar="PATTERN")
     put("--max-size", metavar="SIZE")
-    put("--budget", metavar="PCT", help="what recording may cost at most")
+    put("--budget", metavar="PCT", help="limit the cost of recording, for example 5%%")
     later = _Parser(
         "%cunei_report",
-        description="Show the last recording again; other options are those of "
+        description="Show the last recording again; also has the options of "
         "'cunei report': --tree, --callers NAME, --regions, …",
     )
-    later.add_argument("-d", "--directory", metavar="DIR", help="another recording")
-    later.add_argument("--flame", action="store_true", help="a flame graph")
-    later.add_argument("--page", action="store_true", help="the whole page")
+    later.add_argument("-d", "--directory", metavar="DIR", help="show this recording")
+    later.add_argument("--flame", action="store_true", help="show a flame graph")
+    later.add_argument("--page", action="store_true", help="show the whole page")
     return cell, later
 
 
 class Magics:
-    """The commands of one shell, and what it recorded last."""
+    """The commands of one shell, and its last recording."""
 
     def __init__(self, shell: "Any") -> None:
         self._shell = shell
         self._cell, self._later = _parsers()
         self._count = 0
-        self._directory = ""  # from the root on: a cell may go to another one
+        self._directory = ""  # absolute: a cell may change the current directory
         self._region: str | None = None
 
     def _name(self) -> "tuple[str, str]":
-        """A directory that is not there yet, and what the cell is called in it."""
+        """A new directory, and the name of the cell in it."""
         while True:
             self._count += 1
             path = os.path.join(f"cunei-notebook-{os.getpid()}", str(self._count))
@@ -99,22 +110,22 @@ class Magics:
                 return path, f"cell {self._count}"
 
     def _cell_of(self, file: str) -> "str | None":
-        # IPython knows from 8.0 on.
+        # From IPython 8.0 on.
         format_ = getattr(self._shell.compile, "format_code_name", lambda file: None)
         kind, name = format_(file) or ("", None)
         return name if kind == "Cell" else None
 
     def _code(self, cell: str) -> "Any":
-        """The cell, which keeps what its last expression is worth."""
+        """The code of the cell, which stores the value of its last expression."""
         shell = self._shell
-        # The line of the magic is the first one of the cell.
+        # The line with %%cunei is the first line of the cell.
         source = "\n" + shell.transform_cell(cell)
-        # Sources are found by that name, in tracebacks and by --lines.
+        # Tracebacks and --lines find the source by that name.
         number = len(shell.user_ns.get("In", [""])) - 1
         name = shell.compile.cache(source, number)
         tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
-        # One code object, as it is one cell: the last expression goes to a name that
-        # no program can have.
+        # One code object for one cell: the last expression is assigned to a name that
+        # no program can use.
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = tree.body[-1]
             kept = ast.copy_location(ast.Name(_VALUE, ast.Store()), last)
@@ -124,8 +135,8 @@ class Magics:
         except SyntaxError as error:
             if "await" in str(error) or "'async" in str(error):
                 raise UsageError(
-                    "%%cunei cannot record a cell that awaits by itself; put it "
-                    "between cunei.start('trace') and cunei.stop()"
+                    "%%cunei cannot record a cell with a top-level await; put the "
+                    "cell between cunei.start('trace') and cunei.stop()"
                 ) from None
             raise
 
@@ -141,22 +152,20 @@ class Magics:
         return value
 
     def record(self, line: str, cell: "str | None" = None) -> "Any":
-        """Record the cell, and show what it did."""
+        """Record the cell, and show its functions."""
         __tracebackhide__ = True
         try:
             options = self._cell.parse_args(_split(line))
         except _Helped:
             return None
         if cell is None:
-            raise UsageError("%cunei: write %%cunei at the top of a cell to record it")
+            raise UsageError("%cunei: to record a cell, start it with %%cunei")
         code = self._code(cell)
         directory, region = self._name()
         directory = options.output or directory
         if cunei.is_recording():
             value = self._run(code, region)
-            print(
-                f"cunei: the cell is the region '{region}' of the recording that runs"
-            )
+            print(f"cunei: the cell is the region '{region}' of the current recording")
             return None if cell.rstrip().endswith(";") else value
         path = os.path.abspath(directory)
         _start(directory, options)
@@ -171,33 +180,35 @@ class Magics:
     def _show(self, options: "Any") -> None:
         directory = _shown(self._directory)
         try:
-            told = _notebook.read(directory)
-            self._table(directory, told, options.limit)
+            facts = _notebook.read(directory)
+            self._table(directory, facts, options.limit)
             if options.page:
                 _display(_notebook.page(directory))
             elif not options.no_flame:
-                flame = (directory, told, self._region, self._cell_of)
+                flame = (directory, facts, self._region, self._cell_of)
                 _display(_notebook.flame(*flame))
         except (cunei.Error, ValueError) as error:
-            # What the cell raised, or is worth, is more than what we have to say.
+            # Do not hide the cell's exception or value behind this error.
             print(f"cunei: {error}")
 
-    def _table(self, directory: str, told: "dict[str, Any] | None", limit: int) -> None:
-        if told is None:
-            told = report(directory, "--regions")
-            called = told["functions"]
+    def _table(
+        self, directory: str, facts: "dict[str, Any] | None", limit: int
+    ) -> None:
+        if facts is None:
+            facts = report(directory, "--regions")
+            called = facts["functions"]
         else:
-            called = _notebook.functions(told, self._region)
-        own = [each for each in told["regions"] if each["name"] == self._region]
-        whole = own[0]["total_ns"] if own else told["duration_ns"]
+            called = _notebook.functions(facts, self._region)
+        own = [each for each in facts["regions"] if each["name"] == self._region]
+        whole = own[0]["total_ns"] if own else facts["duration_ns"]
         rows = _notebook.rows(called, whole, limit, self._cell_of)
         title = f"{duration(whole)}, {_notebook.calls_of(called)}"
-        if told["lost"]:
-            title += f", {several(told['lost'], 'event')} lost"
+        if facts["lost"]:
+            title += f", {several(facts['lost'], 'event')} lost"
         _display(_notebook.table(f"{title} · {directory}", rows))
 
     def show(self, line: str) -> "_notebook.Shown | None":
-        """Show the last recording again, or another one, in another way."""
+        """Show the last recording again, or another recording."""
         try:
             options, words = self._later.parse_known_args(_split(line))
         except _Helped:
@@ -205,7 +216,7 @@ class Magics:
         directory = options.directory or _shown(self._directory)
         if not directory:
             raise UsageError(
-                "%cunei_report: nothing was recorded yet; begin a cell with %%cunei, "
+                "%cunei_report: nothing was recorded yet; start a cell with %%cunei, "
                 "or name a trace: %cunei_report --directory DIR"
             )
         own = None if options.directory else self._region
@@ -213,9 +224,9 @@ class Magics:
             if options.page:
                 return _notebook.page(directory)
             if options.flame:
-                told = _notebook.read(directory)
-                return _notebook.flame(directory, told, own, self._cell_of)
-            # Behind the directory an option may do without its value.
+                facts = _notebook.read(directory)
+                return _notebook.flame(directory, facts, own, self._cell_of)
+            # After the directory, an option with an optional value is not ambiguous.
             return _notebook.text(ask("report", directory, *words, width=100))
         except cunei.Error as error:
             raise UsageError(f"%cunei_report: {error}") from None
@@ -229,10 +240,10 @@ def _split(line: str) -> "list[str]":
 
 
 def _shown(path: str) -> str:
-    """The directory as one would type it here; none stays none."""
+    """The directory, relative to the current one; "" stays ""."""
     try:
         relative = os.path.relpath(path) if path else ""
-    except OSError:  # the current one is gone
+    except OSError:  # the current directory was removed
         return path
     return path if relative.startswith("..") else relative
 
@@ -240,9 +251,9 @@ def _shown(path: str) -> str:
 def _start(directory: str, options: "Any") -> None:
     if os.path.isdir(directory) and os.listdir(directory):
         raise UsageError(
-            f"%%cunei: {directory!r} is not empty; remove it, or name another with -o"
+            f"%%cunei: {directory!r} is not empty; remove it, or choose another with -o"
         )
-    # With an include only that is recorded, and it may be the kernel.
+    # --include may select functions of the kernel.
     own = [] if options.include else list(_KERNEL)
     try:
         os.makedirs(os.path.dirname(os.path.abspath(directory)), exist_ok=True)
@@ -260,7 +271,7 @@ def _start(directory: str, options: "Any") -> None:
             budget=options.budget,
         )
     except OSError as error:
-        sentence = f"cannot record into {directory!r}: {error.strerror}"
+        sentence = f"cannot record to {directory!r}: {error.strerror}"
         raise UsageError(f"%%cunei: {sentence}") from None
     except (cunei.Error, ValueError) as error:
         raise UsageError(f"%%cunei: {error}") from None
@@ -268,7 +279,7 @@ def _start(directory: str, options: "Any") -> None:
 
 def load(shell: "Any") -> None:
     magics = Magics(shell)
-    # As a line it has its help: IPython runs no cell that is empty.
+    # Also a line magic, for --help: IPython runs no empty cells.
     shell.register_magic_function(magics.record, "line_cell", "cunei")
     shell.register_magic_function(magics.show, "line", "cunei_report")
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A recording shown in a notebook: a table, a flame graph, or the whole page.
 
-Everything is plain HTML and SVG without a script, but for the page, and of bounded
-size, whatever was recorded: it is saved with the notebook.
+All but the page is HTML and SVG without scripts, of bounded size, because it is saved
+with the notebook.
 """
 
 import html
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    # Which cell a file is, as In[2]; cells are files of odd names.
+    # The cell of a file, for example In[2]: cells are files of generated names.
     CellOf = Callable[[str], "str | None"]
 del TYPE_CHECKING
 
 REGION_FILE = "<cunei region>"
 
-# A notebook is a file that is kept, sent and compared.
+# Notebooks are stored, sent and compared as files: keep them small.
 MOST_TREE_BYTES = 64 << 20
 MOST_PAGE_BYTES = 8 << 20
 MOST_BOXES = 500
@@ -40,7 +40,7 @@ _DIM = _NAME + ";opacity:.6"
 
 
 class Shown:
-    """What a front end chooses from: HTML, or text where it has none."""
+    """HTML for notebooks, and text for front ends without HTML."""
 
     def __init__(self, text: str, rich: str) -> None:
         self._text = text
@@ -54,13 +54,13 @@ class Shown:
 
 
 def text(words: str) -> Shown:
-    """What the executable printed, as it is."""
+    """The output of the executable, unchanged."""
     style = "font-family:monospace;line-height:1.25;overflow-x:auto;white-space:pre"
     return Shown(words, f'<pre style="{style}">{html.escape(words)}</pre>')
 
 
 def _place(function: "dict[str, Any]", cell_of: "CellOf") -> str:
-    """Where it stands: in a file, or in a cell, which is a file of an odd name."""
+    """File, or cell, and line of a function."""
     file = function["file"]
     if not file:
         return f"{function['module']} (C)"
@@ -70,17 +70,17 @@ def _place(function: "dict[str, Any]", cell_of: "CellOf") -> str:
 
 
 def read(directory: str) -> "dict[str, Any] | None":
-    """What ``cunei report`` knows, the call tree included; None: it is too large."""
+    """The report with its call tree; None: it is too large."""
     words = ("report", "--json", "--regions", "--tree", directory)
     try:
-        told: dict[str, Any] = json.loads(ask(*words, most=MOST_TREE_BYTES))
+        facts: dict[str, Any] = json.loads(ask(*words, most=MOST_TREE_BYTES))
     except OverflowError:
         return None
-    return told
+    return facts
 
 
 def _has_begun(node: "dict[str, Any]") -> bool:
-    """What has not was open before: the kernel, which goes on in other threads."""
+    """False for functions of the kernel that were running before the recording."""
     return bool(node["calls"] or node["resumes"])
 
 
@@ -89,7 +89,7 @@ def _key(each: "dict[str, Any]") -> "tuple[Any, ...]":
 
 
 def _estimate(called: "list[dict[str, Any]]", known: "list[dict[str, Any]]") -> None:
-    """Of what a budget has demoted the tree has bursts; the whole is estimated."""
+    """Replace sums of functions that a budget sampled by their estimates."""
     guesses = {
         _key(each): each
         for each in known
@@ -105,14 +105,14 @@ def _estimate(called: "list[dict[str, Any]]", known: "list[dict[str, Any]]") -> 
         each.update((name, guess[name]) for name in names if name in guess)
 
 
-def functions(told: "dict[str, Any]", region: "str | None") -> "list[dict[str, Any]]":
-    """Those of the cell, and of threads that began in it, each with its sums."""
-    tree = told["tree"]
+def functions(facts: "dict[str, Any]", region: "str | None") -> "list[dict[str, Any]]":
+    """The functions of the cell and of threads started in it, with their sums."""
+    tree = facts["tree"]
     below = _below(tree)
     level = _roots(tree, region)
     level += [root for root in below.get(0, []) if _has_begun(root)]
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    # With each node the functions that it lies in: of a recursion the outermost counts.
+    # Each node with its callers: of a recursion, only the outermost call counts.
     waiting: list[tuple[Any, frozenset[Any]]] = [(node, frozenset()) for node in level]
     while waiting:
         node, around = waiting.pop()
@@ -127,12 +127,12 @@ def functions(told: "dict[str, Any]", region: "str | None") -> "list[dict[str, A
         under = below.get(node["id"], [])
         waiting += [(each, around) for each in under if _has_begun(each)]
     called = list(found.values())
-    _estimate(called, told["functions"])
+    _estimate(called, facts["functions"])
     return called
 
 
 def calls_of(called: "list[dict[str, Any]]") -> str:
-    """How many there were, with `~` where that is an estimate."""
+    """The number of calls, with `~` for an estimate."""
     sign = "~" if any(each.get("estimated") for each in called) else ""
     return sign + several(sum(each["calls"] for each in called), "call")
 
@@ -143,7 +143,7 @@ def rows(
     limit: int,
     cell_of: "CellOf",
 ) -> "list[tuple[str, ...]]":
-    """The costliest functions, as a table has them."""
+    """The functions with the most self time, as rows of a table."""
     called = sorted(called, key=lambda each: -int(each["self_ns"]))
     rows: list[tuple[str, ...]] = []
     for each in called[:limit] if limit > 0 else called:
@@ -189,7 +189,7 @@ def _html_table(rows: "list[tuple[str, ...]]") -> str:
 
 
 def table(title: str, rows: "list[tuple[str, ...]]") -> Shown:
-    """The costliest functions of a cell."""
+    """A table of functions."""
     if not rows:
         rest = "No Python function was called."
         return Shown(f"{title}\n{rest}", f"<div>{html.escape(title)}<br>{rest}</div>")
@@ -199,7 +199,7 @@ def table(title: str, rows: "list[tuple[str, ...]]") -> Shown:
 
 
 def _colour(function: "dict[str, Any]") -> str:
-    """The functions of a module have one colour, the same in every picture."""
+    """One colour per module, the same in every flame graph."""
     if function["file"] == REGION_FILE:
         return "hsl(210,60%,80%)"
     number = zlib.crc32((function["module"] or "").encode(errors="replace"))
@@ -209,7 +209,7 @@ def _colour(function: "dict[str, Any]") -> str:
 
 
 class _Picture:
-    """Boxes level by level, so that what is left out is what lies deepest."""
+    """Boxes, level by level: where there are too many, the deepest are left out."""
 
     def __init__(self, cell_of: "CellOf") -> None:
         self._cell_of = cell_of
@@ -220,13 +220,13 @@ class _Picture:
         name = short_name(node["qualname"] or "?")
         is_region = node["file"] == REGION_FILE
         where = "region" if is_region else _place(node, self._cell_of)
-        told = f"{name}  {where}\n{duration(node['total_ns'])}"
-        told += f", {100 * width / _WIDTH:.1f} %, {several(node['calls'], 'call')}"
+        facts = f"{name}  {where}\n{duration(node['total_ns'])}"
+        facts += f", {100 * width / _WIDTH:.1f} %, {several(node['calls'], 'call')}"
         if node.get("demoted"):
-            told += " in bursts; the budget has demoted it"
+            facts += " in bursts (sampled because of the budget)"
         y = self._levels * _ROW
         box = (
-            f"<g><title>{html.escape(told)}</title>"
+            f"<g><title>{html.escape(facts)}</title>"
             f'<rect x="{x:.1f}" y="{y}" width="{max(width - 0.5, 0.5):.1f}" '
             f'height="{_ROW - 1}" rx="2" fill="{_colour(node)}"/>'
         )
@@ -271,7 +271,7 @@ def _below(tree: "list[dict[str, Any]]") -> "dict[int, list[dict[str, Any]]]":
 def _roots(
     tree: "list[dict[str, Any]]", region: "str | None"
 ) -> "list[dict[str, Any]]":
-    """Where a region begins in the tree."""
+    """The nodes of a region."""
     return [
         node
         for node in tree
@@ -281,22 +281,22 @@ def _roots(
 
 def flame(
     directory: str,
-    told: "dict[str, Any] | None",
+    facts: "dict[str, Any] | None",
     region: "str | None",
     cell_of: "CellOf",
 ) -> Shown:
-    """The call tree, or what lies in a region of it, as a picture."""
+    """The call tree, or that of a region, as a flame graph."""
     next_ = f"cunei export {directory} --to html"
-    if told is None:
-        raise Error(f"the call tree is too large for a picture; try: {next_}")
-    below = _below(told["tree"])
+    if facts is None:
+        raise Error(f"the call tree is too large for a flame graph; try: {next_}")
+    below = _below(facts["tree"])
     picture = _Picture(cell_of)
-    picture.draw(_roots(told["tree"], region) or below.get(0, []), below)
+    picture.draw(_roots(facts["tree"], region) or below.get(0, []), below)
     return Shown(f"a flame graph: {next_}", picture.svg())
 
 
 def page(directory: str) -> Shown:
-    """What ``cunei export --to html`` makes, in a frame of its own."""
+    """The page of ``cunei export --to html``, in a frame."""
     next_ = f"cunei export {directory} --to html"
     try:
         whole = ask(

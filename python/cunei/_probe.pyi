@@ -34,7 +34,7 @@ def boot() -> None: ...
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 class Switched:
-    """What was switched, until the end of a ``with`` block; and a decorator."""
+    """Recording switched on or off in a ``with`` block; also a decorator."""
 
     def __enter__(self) -> Switched: ...
     def __exit__(self, *exception: object) -> None: ...
@@ -49,12 +49,12 @@ def enable(function: None = None, /) -> Switched: ...
 @overload
 def enable(function: _Function, /) -> _Function: ...
 
-# What a program says itself; the package has them under the same names.
+# User events; the package exports them under the same names.
 
 _Value = int | float | str | SupportsIndex | SupportsFloat
 
 class Region:
-    """A region for ``with``, and a decorator."""
+    """A region: a context manager and a decorator."""
 
     @property
     def name(self) -> str: ...
@@ -63,7 +63,7 @@ class Region:
     def __call__(self, function: _Function, /) -> _Function: ...
 
 class Counter:
-    """What is counted, or measured."""
+    """A counter or a gauge."""
 
     @property
     def name(self) -> str: ...
@@ -73,7 +73,7 @@ class Counter:
     def set(self, number: float | SupportsIndex | SupportsFloat) -> None: ...
 
 class Tokens:
-    """A stream of tokens, which has begun."""
+    """A stream of tokens that has started."""
 
     @property
     def name(self) -> str: ...

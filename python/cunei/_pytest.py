@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What records a run of pytest: loaded where ``--cunei`` is given, and nowhere else.
+"""Recording a run of pytest; loaded only with ``--cunei``.
 
-With pytest-xdist the tests run in processes of their own, which all record into the
-directory of the one that was started.  (PYTEST_DONT_REWRITE)
+With pytest-xdist the tests run in worker processes, which all record to the directory
+of the main process.  (PYTEST_DONT_REWRITE)
 """
 
 import json
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 del TYPE_CHECKING
 
-# What runs the tests is not what is tested, and calls a lot.
+# The modules that run the tests: they are not tested, and make many calls.
 _RUNNERS = (
     "_pytest",
     "pytest",
@@ -38,27 +38,27 @@ _RUNNERS = (
     "cunei",
 )
 
-# Left out of each recording that is made here, and told with it: by this it is known.
+# Excluded from each recording made here; traces of pytest are recognized by it.
 _OWN = "cunei._pytest"
 
-# Of what a test spent its time in, so many are named, if they are worth it.
+# How many functions are named per test, and from which share of its time on.
 _NAMED = 3
 _LEAST_SHARE = 0.01
-_LEAST_NAME = 12  # letters of a name that is cut
-_OTHERS = ", others 99 %"  # what there is room for behind them
+_LEAST_NAME = 12  # characters that remain of a shortened name
+_OTHERS = ", others 99 %"  # space that is kept for this
 
 _MOST_BYTES = 4095  # of a region's name
 
 
-# What a trace consists of: a folder for each process, and files in and beside it.
+# The files of a trace: in the folder of each process, and beside these.
 _BESIDE = re.compile(r"\.size|\.refused-.*")
 _INSIDE = re.compile(r"metadata|s\d+|\.(live|process|(metadata|\.live|\.process)\.new)")
 
 
 def _find_earlier(path: str) -> "list[str]":
-    """The folders of what 'pytest --cunei' has recorded earlier, and nothing else.
+    """The folders of an earlier recording by 'pytest --cunei'.
 
-    ValueError: something else is there, which stays.
+    ValueError: the directory contains something else, which must stay.
     """
     try:
         processes = json.loads(ask("info", "--json", path))["processes"]
@@ -68,21 +68,21 @@ def _find_earlier(path: str) -> "list[str]":
     for entry in sorted(os.listdir(path)):
         inside = os.listdir(os.path.join(path, entry)) if entry in folders else []
         if entry not in folders and not _BESIDE.fullmatch(entry):
-            raise ValueError(f"holds {entry!r}")
+            raise ValueError(f"contains {entry!r}")
         if not all(map(_INSIDE.fullmatch, inside)):
-            raise ValueError(f"holds other files, too, in {entry!r}")
+            raise ValueError(f"contains other files in {entry!r}")
     for each in processes:
         if each["state"] == "running":
-            raise ValueError(f"is being recorded to by process {each['pid']}")
+            raise ValueError(f"is in use by process {each['pid']}, which is recording")
     if not processes or any(f"-{_OWN}" not in each["patterns"] for each in processes):
-        raise ValueError("holds a trace that is none of 'pytest --cunei'")
+        raise ValueError("contains a trace that 'pytest --cunei' did not record")
     return folders
 
 
 def _remove(path: str, folders: "list[str]") -> None:
-    """What an earlier run left makes room for the recording that has begun.
+    """Remove the earlier recording after the new one has started.
 
-    Nothing of Python's is called that this could record.
+    This calls no Python function, so that the new recording does not contain it.
     """
     for folder in folders:
         for name in os.listdir(f"{path}/{folder}"):
@@ -91,13 +91,13 @@ def _remove(path: str, folders: "list[str]") -> None:
 
 
 def _choose_directory(wanted: str) -> str:
-    """Where to record: nothing goes but what an earlier run of pytest recorded."""
+    """The directory to record to; only earlier recordings by pytest are replaced."""
     if not wanted:
         return os.path.abspath(f"cunei-pytest-{os.getpid()}")
     if "::" in wanted or os.path.isfile(wanted):
         raise pytest.UsageError(
-            f"--cunei would record into {wanted!r}, which looks like tests; write "
-            "--cunei=DIR, or put --cunei behind them"
+            f"--cunei would record to {wanted!r}, which looks like a test; write "
+            "--cunei=DIR, or put --cunei after the tests"
         )
     path = os.path.abspath(wanted)
     try:
@@ -105,15 +105,15 @@ def _choose_directory(wanted: str) -> str:
     except FileNotFoundError:
         return path
     except OSError as error:
-        sentence = f"cannot record into {wanted!r}: {error.strerror}"
+        sentence = f"cannot record to {wanted!r}: {error.strerror}"
         raise pytest.UsageError(f"--cunei {sentence}") from None
     try:
         if entries:
             _find_earlier(path)
     except (OSError, ValueError) as error:
         raise pytest.UsageError(
-            "--cunei records into an empty directory, or in place of an earlier run of "
-            f"pytest, and {wanted!r} {error}; write --cunei=DIR with another one"
+            "--cunei needs an empty directory, or one of an earlier 'pytest --cunei', "
+            f"but {wanted!r} {error}; choose another with --cunei=DIR"
         ) from None
     return path
 
@@ -146,7 +146,7 @@ class Recorder:
         if not options.cunei_include:
             exclude.extend(_RUNNERS)
         exclude.append(_OWN)
-        # A worker of xdist's may be elsewhere.
+        # An xdist worker may have another working directory.
         started_in = self._config.invocation_params.dir
         filters = [os.path.join(started_in, path) for path in options.cunei_filter]
         cunei.start(
@@ -159,7 +159,7 @@ class Recorder:
         self._has_started = True
 
     def _stop(self) -> None:
-        # A child that a test forked may come here, too.
+        # A child process that a test forked may also get here.
         if self._has_started and os.getpid() == self._pid:
             self._has_started = False
             cunei.stop()
@@ -167,16 +167,16 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         if self._directory and not cunei.is_recording():
-            self._start_or_say_why_not()
+            self._start_or_fail()
         if self._worker:
             name_process(self._worker)
 
-    def _start_or_say_why_not(self) -> None:
+    def _start_or_fail(self) -> None:
         path = self._directory
         try:
             is_first = not self._is_worker and os.path.isdir(path) and os.listdir(path)
             earlier = _find_earlier(path) if is_first else []
-            # What is refused must not cost the trace that is there.
+            # Remove the earlier trace only when the new recording has started.
             self._start()
             _remove(path, earlier)
         except (cunei.Error, OSError, ValueError) as error:
@@ -188,13 +188,13 @@ class Recorder:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: "Any") -> None:
-        """A worker of xdist's is about to start."""
+        """An xdist worker is about to start."""
         node.workerinput["cunei"] = self._directory
 
     def pytest_report_header(self) -> str:
         if self._directory:
-            return f"cunei: recording into {self._shown()}"
-        return "cunei: the tests are regions of the recording that is running"
+            return f"cunei: recording to {self._shown()}"
+        return "cunei: the tests are regions of the current recording"
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(
@@ -204,29 +204,29 @@ class Recorder:
         yield
         self._end(item.nodeid)
 
-    # The innermost of those around: what others do there is theirs, too.
+    # The innermost wrapper: what other plugins do in their wrappers is pytest's time.
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(
         self, item: "pytest.Item"
     ) -> "Generator[None, object, None]":
-        _go_on(item.nodeid)
+        _resume(item.nodeid)
         yield
-        _wait(item.nodeid)
+        _suspend(item.nodeid)
 
     pytest_runtest_setup = pytest_runtest_teardown = pytest_runtest_call
 
     def _begin(self, name: str) -> None:
         _tool_begin(name)
-        _wait(name)
+        _suspend(name)
 
     def _end(self, name: str) -> None:
         # A test may have ended the recording.
         if cunei.is_recording():
-            _go_on(name)
+            _resume(name)
             _tool_end(name)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A test begins, here or in a worker: the program has regions of its own."""
+        """Remember the name: other regions are the program's own."""
         name = nodeid.encode(errors="surrogateescape")[:_MOST_BYTES]
         self._tests.add(name.decode(errors="ignore"))
 
@@ -237,8 +237,16 @@ class Recorder:
     def pytest_unconfigure(self) -> None:
         self._stop()
 
+    def _rest(self) -> str:
+        """The name of the time in which no function was recorded."""
+        options = self._config.option
+        selects = options.cunei_include or options.cunei_filter
+        if selects or options.cunei_only_project or options.cunei_exclude:
+            return "not recorded"
+        return "pytest itself"
+
     def _shown(self) -> str:
-        """The directory as one would type it."""
+        """The directory, relative to where pytest was started."""
         path = os.path.relpath(self._directory, self._config.invocation_params.dir)
         return self._directory if path.startswith("..") else path
 
@@ -255,10 +263,11 @@ class Recorder:
                 [each for each in regions if each["name"] in self._tests],
                 self._config.option.cunei_slowest,
                 terminalreporter._tw.fullwidth,
+                self._rest(),
             ):
                 terminalreporter.write_line(line)
         except (cunei.Error, ValueError, KeyError) as error:
-            terminalreporter.write_line(f"cunei: cannot show them: {error}")
+            terminalreporter.write_line(f"cunei: cannot read the recording: {error}")
         shown = self._shown()
         terminalreporter.write_line(
             f"next: cunei report {shown} --regions | --tree | --callers NAME, "
@@ -266,31 +275,31 @@ class Recorder:
         )
 
 
-def _go_on(name: str) -> None:
-    """What follows is the test's own: fixtures, and the test itself."""
+def _resume(name: str) -> None:
+    """What follows belongs to the test: fixtures, and the test itself."""
     _tool_resume(name)
 
 
-def _wait(name: str) -> None:
-    """What follows is pytest's: reports, and what others do at its hooks."""
+def _suspend(name: str) -> None:
+    """What follows belongs to pytest: reports, and other plugins."""
     _tool_suspend(name)
 
 
 def _time_ns(region: "dict[str, Any]") -> int:
-    """How long a test took; a fork's child has its own part in the total."""
+    """How long a test took; the total includes forked child processes."""
     longest = region["max_ns"] if region["count"] == 1 else 0
     return int(longest or region["total_ns"])
 
 
-def _spent(region: "dict[str, Any]", room: int) -> str:
-    """What a test spent its time in, in words, as many as there is room for."""
+def _spent(region: "dict[str, Any]", room: int, rest: str) -> str:
+    """The functions that a test spent its time in, as many as fit."""
     whole = sum(each["self_ns"] for each in region["functions"])
     whole = max(whole, region["total_ns"], 1)
     text, named = "", 0.0
     for each in region["functions"][:_NAMED]:
         share = each["self_ns"] / whole
         name = each["qualname"]
-        name = "not recorded" if name is None else short_name(name)
+        name = rest if name is None else short_name(name)
         words = f" {100 * share:.0f} %"
         left = room - len(text) - len(words) - len(_OTHERS)
         if share < _LEAST_SHARE or (text and left < min(len(name), _LEAST_NAME)):
@@ -303,11 +312,13 @@ def _spent(region: "dict[str, Any]", room: int) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """The end of a name tells more than its beginning."""
+    """Shorten a name at its beginning, which is less telling than its end."""
     return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
 
 
-def _table(regions: "list[dict[str, Any]]", limit: int, width: int) -> "list[str]":
+def _table(
+    regions: "list[dict[str, Any]]", limit: int, width: int, rest: str
+) -> "list[str]":
     tests = sorted(regions, key=_time_ns, reverse=True)
     shown = tests[:limit] if limit > 0 else tests
     if not shown:
@@ -315,7 +326,7 @@ def _table(regions: "list[dict[str, Any]]", limit: int, width: int) -> "list[str
     room = max(20, min(max(len(each["name"]) for each in shown), width // 2))
     lines = [f"{'time':>8}  {'test':{room}}  spent in"]
     for each in shown:
-        spent = _spent(each, width - room - 12)
+        spent = _spent(each, width - room - 12, rest)
         name = _cut(each["name"], room)
         lines.append(f"{duration(_time_ns(each)):>8}  {name:{room}}  {spent}".rstrip())
     if len(shown) < len(tests):

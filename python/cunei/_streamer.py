@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokens of a model that takes a streamer, as those of Hugging Face do."""
+"""A streamer for models with that interface, such as those of Hugging Face."""
 
 from cunei import tokens
 
@@ -12,7 +12,7 @@ del TYPE_CHECKING
 
 
 def _count(value: "Any") -> int:
-    """How many tokens a model handed over: a tensor, an array, a list, or one."""
+    """The number of tokens in a tensor, an array, a list, or a single token."""
     for name in ("numel", "size"):
         size = getattr(value, name, None)
         if callable(size):
@@ -23,14 +23,14 @@ def _count(value: "Any") -> int:
 
 
 class TokenStreamer:
-    """A streamer (``put``, ``end``) that tells when each token came::
+    """A streamer (``put``, ``end``) that records the time of each token::
 
         model.generate(**inputs, streamer=cunei.TokenStreamer("decode"))
 
-    What a model puts first is its prompt: there the stream begins, so that the time to
-    the first token is that of the prompt's processing.  With ``has_prompt`` false all
-    that is put is tokens, and the stream begins at once.  After ``end`` another one
-    begins in the same way.  What comes is handed on to ``streamer``, if there is one.
+    The first ``put`` is the prompt and starts the stream, so that the time to the first
+    token is the time that the prompt took.  With ``has_prompt=False`` the stream starts
+    at once, and every ``put`` has tokens.  After ``end`` the next stream starts in the
+    same way.  All values are passed on to ``streamer``, if it is given.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class TokenStreamer:
         self._tokens: Tokens | None = None if has_prompt else tokens(name)
 
     def put(self, value: "Any") -> None:
-        """The prompt, or tokens."""
+        """Receive the prompt, or tokens."""
         if self._tokens is None:
             self._tokens = tokens(self._name)
             if not self._has_prompt:
@@ -55,7 +55,7 @@ class TokenStreamer:
             self._streamer.put(value)
 
     def end(self) -> None:
-        """There are no more."""
+        """End the stream."""
         if self._tokens is not None:
             self._tokens.end()
             self._tokens = None

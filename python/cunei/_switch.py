@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program changes about a recording that is on; ``cunei`` has all of it."""
+"""Functions that change the current recording; ``cunei`` exports them."""
 
 import sys
 
@@ -15,7 +15,7 @@ del TYPE_CHECKING
 
 _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200  # of co_flags
 
-# What functools.wraps gives to a wrapper; that need not be loaded.
+# The attributes that functools.wraps copies, without importing functools.
 _NAMES = (
     "__module__",
     "__name__",
@@ -25,17 +25,17 @@ _NAMES = (
     "__annotate__",
 )
 
-# The patterns so far, and whether they include; recordings that begin later heed them,
-# too.  Of one pattern the last word counts.
+# The patterns so far, and whether they include; later recordings use them as well.  For
+# a pattern that was given twice, the last call decides.
 _asked: "dict[str, bool]" = {}
 
 
 def _wrap(function: "Function", switch: "Callable[[], Switched]") -> "Function":
-    """The function with the switch around it, and all its names."""
-    # In place of a class there would be a function.
+    """The function inside ``with switch()``, with its names."""
+    # A class would be replaced by a function.
     if not callable(function) or isinstance(function, type):
         kind = type(function).__name__
-        raise TypeError(f"a function can be decorated, not {kind}")
+        raise TypeError(f"only a function can be decorated, not {kind}")
     flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
     wrapper: Any
     if flags & _ASYNC_GENERATOR:
@@ -49,7 +49,7 @@ def _wrap(function: "Function", switch: "Callable[[], Switched]") -> "Function":
                         item = await step
                     except StopAsyncIteration:
                         return
-                    # What comes in is its own, as `yield from` has it.
+                    # Pass values and exceptions on, as `yield from` does.
                     try:
                         sent = yield item
                     except GeneratorExit:
@@ -83,7 +83,7 @@ def _wrap(function: "Function", switch: "Callable[[], Switched]") -> "Function":
 
         wrapper = running
     names = [*_NAMES]
-    # From 3.14 on annotations are worked out where somebody asks for them.
+    # From 3.14 on, annotations are evaluated lazily.
     if getattr(function, "__annotate__", None) is None:
         names.append("__annotations__")
     for name in names:
@@ -96,23 +96,23 @@ def _wrap(function: "Function", switch: "Callable[[], Switched]") -> "Function":
 
 
 def _glob(name: str) -> str:
-    """A pattern's side that matches this name alone."""
+    """The part of a pattern that matches this name only."""
     return "".join(f"[{c}]" if c in "*?[" else "?" if c in "\\/:" else c for c in name)
 
 
 def _check_text(text: str) -> None:
-    """Whether it can be a pattern at all: names are UTF-8 without a NUL."""
+    """Raise ValueError for a text that no name can match: names are UTF-8, no NUL."""
     if "\0" in text:
-        raise ValueError(f"a pattern cannot hold a NUL, as {text!a} does")
+        raise ValueError(f"a pattern cannot contain a NUL character: {text!a}")
     try:
         text.encode()
     except UnicodeEncodeError:
-        sentence = f"a pattern cannot hold half a surrogate pair, as {text!a} does"
+        sentence = f"a pattern cannot contain a lone surrogate: {text!a}"
         raise ValueError(sentence) from None
 
 
 def _innermost(thing: "Any") -> "Any":
-    """The function itself, which a region means, too."""
+    """The function inside decorators, methods and regions."""
     for _ in range(32):
         if isinstance(thing, (type, type(sys))):
             break
@@ -127,38 +127,38 @@ def _innermost(thing: "Any") -> "Any":
 
 
 def _pattern(thing: "Any") -> "tuple[str, Any]":
-    """The pattern that means it, and its code object, if it has just one."""
+    """The pattern that matches it, and its code object if it has exactly one."""
     thing = _innermost(thing)
     code = getattr(thing, "__code__", None)
     if code is not None:
         name = getattr(code, "co_qualname", None) or thing.__qualname__
         module = _glob(thing.__module__ or "")
-        # `re:` would begin an expression.
+        # `re:` would start a regular expression.
         return f"{'[r]e' if module == 're' else module}:{_glob(name)}", code
     if isinstance(thing, type):
         return f"{_glob(thing.__module__)}:{_glob(thing.__qualname__)}.*", None
     if isinstance(thing, type(sys)):
         return f"{_glob(thing.__name__)}:", None
     kind = type(thing).__name__
-    raise TypeError(f"a function, class, module or pattern can be chosen, not {kind}")
+    raise TypeError(f"expected a function, class, module or pattern, not {kind}")
 
 
 def _hand_on(probe: "Any") -> None:
-    """Let processes that are started from now on begin with the patterns of this one.
+    """Pass the patterns to processes that are started from now on.
 
-    Those that the environment asks to be recorded with it, and no others.
+    This changes CUNEI_RECORD, and so affects only processes of the same recording.
     """
     import os
 
     text = os.environ.get("CUNEI_RECORD")
-    told = None if text is None else probe.handed_on(os.fsencode(text))
-    if told is not None:
-        os.environ["CUNEI_RECORD"] = os.fsdecode(told)
+    changed = None if text is None else probe.handed_on(os.fsencode(text))
+    if changed is not None:
+        os.environ["CUNEI_RECORD"] = os.fsdecode(changed)
 
 
 def _choose(wanted: bool, texts: "list[str]", code: "Any" = None) -> None:
     probe = sys.modules.get("cunei._probe")
-    # A function that is decorated here is so in other processes, too.
+    # Other processes decorate the function themselves.
     if (
         probe is not None
         and probe.select(wanted, texts, code)  # or ValueError
@@ -173,7 +173,7 @@ def _choose(wanted: bool, texts: "list[str]", code: "Any" = None) -> None:
 def _choose_all(wanted: bool, things: "tuple[Any, ...]") -> None:
     if not things:
         name = "include" if wanted else "exclude"
-        raise TypeError(f"{name} wants a pattern, a function, a class or a module")
+        raise TypeError(f"{name} needs a pattern, a function, a class or a module")
     texts = []
     for thing in things:
         text = thing if isinstance(thing, str) else _pattern(thing)[0]
@@ -182,24 +182,24 @@ def _choose_all(wanted: bool, things: "tuple[Any, ...]") -> None:
         _check_text(text)
         texts.append(text)
     if any(isinstance(thing, str) for thing in things):
-        from cunei import _probe  # noqa: F401  it tells what is no pattern
+        from cunei import _probe  # noqa: F401  checks the patterns
     _choose(wanted, texts)
 
 
 def include(*things: "Any") -> None:
-    """Record what these patterns match, too, from now on.
+    """From now on also record what these patterns match.
 
-    Functions, classes and modules can stand in their place.  They decide before all
-    patterns that were given so far; where there are none, everything is recorded
+    A pattern may be replaced by a function, class or module.  The new patterns take
+    precedence over all earlier ones; without earlier ones, everything is recorded
     already.
     """
     _choose_all(True, things)
 
 
 def exclude(*things: "Any") -> "Any":
-    """Record no more what these patterns match.
+    """From now on do not record what these patterns match.
 
-    Given one function or class, that is returned: ``@cunei.exclude`` decorates it.
+    A single function or class is returned, so that ``@cunei.exclude`` decorates it.
     """
     if len(things) == 1 and not isinstance(things[0], str):
         text, code = _pattern(things[0])
@@ -210,12 +210,12 @@ def exclude(*things: "Any") -> "Any":
 
 
 def instrument(thing: "Anything") -> "Anything":
-    """Record a function, all of a class, or all of a module, whatever was excluded.
+    """Record a function, class or module even if a pattern excludes it.
 
-    It is returned as it is: ``@cunei.instrument`` decorates a function or class.
+    It is returned unchanged: ``@cunei.instrument`` decorates a function or class.
     """
     if isinstance(thing, str):
-        raise TypeError("instrument wants a function, class or module, not a text")
+        raise TypeError("instrument needs a function, class or module, not a str")
     text, code = _pattern(thing)
     _choose(True, [text], code)
     return thing

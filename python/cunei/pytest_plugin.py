@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``pytest --cunei[=DIR]``: every test is a region of one trace.
 
-pytest loads this in every run: it names the options, and no more is loaded unless one
-asks for a recording.  (PYTEST_DONT_REWRITE: there is no assertion of a test here.)
+pytest loads this in every run: it defines the options, and loads the rest only with
+``--cunei``.  (PYTEST_DONT_REWRITE: it contains no assertions of tests.)
 """
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ def _count(text: str) -> int:
     import argparse
 
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"wants a number from 0 on, not {text!r}")
+        raise argparse.ArgumentTypeError(f"needs a number from 0 on, not {text!r}")
     return int(text)
 
 
@@ -27,47 +27,47 @@ def pytest_addoption(parser: "pytest.Parser") -> None:
         const="",
         default=None,
         metavar="DIR",
-        help="record the run into DIR, else into cunei-pytest-PID: every test is a "
-        "region; write --cunei=DIR, or put --cunei behind the tests",
+        help="record the run to DIR (default cunei-pytest-PID), every test as a "
+        "region; write --cunei=DIR, or put --cunei after the tests",
     )
     group.addoption(
         "--cunei-include",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="record these functions alone, as 'cunei record --include'",
+        help="record only these functions, as 'cunei record --include' does",
     )
     group.addoption(
         "--cunei-exclude",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="leave these functions out; pytest's own are left out already",
+        help="do not record these functions; pytest's own are never recorded",
     )
     group.addoption(
         "--cunei-filter",
         action="append",
         default=[],
         metavar="FILE",
-        help="the same from a file, as 'cunei record --filter'",
+        help="read patterns from a file, as 'cunei record --filter' does",
     )
     group.addoption(
         "--cunei-only-project",
         action="store_true",
-        help="record the functions below the root directory, and nothing of the "
-        "standard library or site-packages",
+        help="record only functions below the root directory, not the standard library "
+        "or site-packages",
     )
     group.addoption(
         "--cunei-budget",
         metavar="PCT",
-        help="let recording cost about that share of the time",
+        help="limit the cost of recording to about PCT of run time, for example 5%%",
     )
     group.addoption(
         "--cunei-slowest",
         type=_count,
         default=10,
         metavar="N",
-        help="show so many of the slowest tests; 0: all",
+        help="show the N slowest tests (default 10); 0 shows all",
     )
 
 

@@ -36,33 +36,32 @@ struct values {
 
 static const char *const state_names[] = {"ok", "note", "missing", "bad"};
 
-static void check_kernel(const struct cunei_doctor *patient,
+static void check_kernel(const struct cunei_doctor *doctor,
                          struct cunei_finding *finding)
 {
     struct utsname name;
-    (void)patient;
+    (void)doctor;
 
     if (uname(&name) == 0)
         cunei_buffer_format(&finding->text, "%s %s, %s", name.sysname, name.release,
                             name.machine);
 }
 
-static void check_clock(const struct cunei_doctor *patient,
+static void check_clock(const struct cunei_doctor *doctor,
                         struct cunei_finding *finding)
 {
     const char *why = "";
-    (void)patient;
+    (void)doctor;
 
     if (cunei_clock_has_counter(&why)) {
         cunei_buffer_format(&finding->text,
-                            "the processor's counter, at one rate everywhere, "
-                            "%.6f GHz",
+                            "the processor's counter, the same on all cores, %.6f GHz",
                             (double)cunei_clock_calibrate(10000) / 1e9);
         return;
     }
     finding->state = CUNEI_FINDING_NOTE;
-    cunei_buffer_format(&finding->text, "clock_gettime, for %s", why);
-    cunei_buffer_append_text(&finding->advice, "each event costs some 20 ns more");
+    cunei_buffer_format(&finding->text, "clock_gettime, because %s", why);
+    cunei_buffer_append_text(&finding->advice, "each event costs about 20 ns more");
 }
 
 static const char *system_name(const char *path)
@@ -111,24 +110,24 @@ static int try_mapping(const char *folder, size_t size)
     return rc;
 }
 
-static void check_folder(const struct cunei_doctor *patient,
+static void check_folder(const struct cunei_doctor *doctor,
                          struct cunei_finding *finding)
 {
     struct statvfs system;
-    (void)patient;
+    (void)doctor;
 
     int rc = try_mapping(".", 4096);
     if (rc == -EACCES || rc == -EROFS || rc == -EPERM) {
-        cunei_finding_say(finding, CUNEI_FINDING_NOTE, "cannot be written to");
-        cunei_buffer_append_text(&finding->advice, "name a directory with -o");
+        cunei_finding_say(finding, CUNEI_FINDING_NOTE, "cannot be written");
+        cunei_buffer_append_text(&finding->advice, "choose another directory with -o");
         return;
     }
     cunei_buffer_format(&finding->text, "%s, %s", system_name("."),
-                        rc == 0 ? "maps files" : "does not map files");
+                        rc == 0 ? "can map files" : "cannot map files");
     if (rc < 0) {
         finding->state = CUNEI_FINDING_NOTE;
         cunei_buffer_append_text(&finding->advice,
-                                 "what is being recorded lies in /dev/shm meanwhile");
+                                 "the live file of a recording is in /dev/shm instead");
     }
     if (statvfs(".", &system) < 0)
         return;
@@ -138,13 +137,13 @@ static void check_folder(const struct cunei_doctor *patient,
                         (double)free_bytes / 0x1p30, (double)all_bytes / 0x1p30);
     if (free_bytes < (UINT64_C(1) << 30) || free_bytes < all_bytes / 20) {
         finding->state = CUNEI_FINDING_BAD;
-        cunei_buffer_append_text(&finding->advice,
-                                 "less than 1 GiB or 5 % is free: nothing is recorded "
-                                 "here; make room, or name another place with -o");
+        cunei_buffer_append_text(
+            &finding->advice, "cunei records only where 1 GiB and 5 % are free; free "
+                              "some space, or choose another directory with -o");
     }
 }
 
-/* Whether `cunei record` would take it: 0, or -EINVAL with the reason in `text`. */
+/* Whether `cunei record` would accept it: 0, or -EINVAL with the reason in `text`. */
 static int apply_config(struct cunei_config *config, struct cunei_buffer *text)
 {
     struct cunei_record_options options = CUNEI_RECORD_OPTIONS_DEFAULTS;
@@ -162,12 +161,12 @@ static int apply_config(struct cunei_config *config, struct cunei_buffer *text)
 }
 
 /* What `cunei record` would find for a program of the working directory. */
-static void check_config(const struct cunei_doctor *patient,
+static void check_config(const struct cunei_doctor *doctor,
                          struct cunei_finding *finding)
 {
     struct cunei_config config = {0};
     char *folder = getcwd(NULL, 0);
-    (void)patient;
+    (void)doctor;
 
     int rc = folder ? cunei_config_read(&config, folder) : -errno;
     if (rc == 0 && config.path)
@@ -179,41 +178,41 @@ static void check_config(const struct cunei_doctor *patient,
                                 config.error.line, config.error.column,
                                 config.error.text);
         cunei_buffer_append_text(&finding->advice,
-                                 "mend it, or leave it out with --no-config");
+                                 "fix it, or ignore it with --no-config");
     } else if (rc < 0 || !config.path)
         cunei_buffer_append_text(&finding->text,
                                  "no [tool.cunei] in a pyproject.toml here or above");
     else {
-        cunei_buffer_format(&finding->text, "[tool.cunei] of %s: ", config.path);
+        cunei_buffer_format(&finding->text, "[tool.cunei] in %s: ", config.path);
         cunei_config_format(&config, &finding->text);
     }
     cunei_config_fini(&config);
     free(folder);
 }
 
-static void check_shared_memory(const struct cunei_doctor *patient,
+static void check_shared_memory(const struct cunei_doctor *doctor,
                                 struct cunei_finding *finding)
 {
     struct statvfs system;
-    (void)patient;
+    (void)doctor;
 
     int rc = try_mapping("/dev/shm", 4096);
     if (rc < 0) {
         cunei_buffer_format(&finding->text, "cannot be used: %s", strerror(-rc));
-        cunei_buffer_append_text(&finding->advice,
-                                 "it is only needed where the trace's "
-                                 "file system does not map files");
+        cunei_buffer_append_text(
+            &finding->advice, "it is needed only where the trace's file system cannot "
+                              "map files");
         finding->state = CUNEI_FINDING_NOTE;
     } else if (statvfs("/dev/shm", &system) == 0)
         cunei_buffer_format(&finding->text, "%.1f GiB free",
                             (double)system.f_bavail * (double)system.f_frsize / 0x1p30);
 }
 
-static void check_limits(const struct cunei_doctor *patient,
+static void check_limits(const struct cunei_doctor *doctor,
                          struct cunei_finding *finding)
 {
     struct rlimit size, files;
-    (void)patient;
+    (void)doctor;
 
     if (getrlimit(RLIMIT_FSIZE, &size) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
         return;
@@ -226,11 +225,12 @@ static void check_limits(const struct cunei_doctor *patient,
     finding->state = CUNEI_FINDING_NOTE;
     cunei_buffer_format(&finding->text, "files up to %" PRIu64 " bytes",
                         (uint64_t)size.rlim_cur);
-    cunei_buffer_append_text(&finding->advice,
-                             "recording stops there; 'ulimit -f' raises it");
+    cunei_buffer_append_text(
+        &finding->advice,
+        "recording stops at that size; raise the limit with 'ulimit -f'");
 }
 
-/* `package`: what to install to have it. */
+/* `package`: the Debian package that contains the command. */
 static void look_for(struct cunei_finding *finding, const char *command,
                      const char *use, const char *package)
 {
@@ -243,44 +243,36 @@ static void look_for(struct cunei_finding *finding, const char *command,
     free(path);
 }
 
-static void check_babeltrace(const struct cunei_doctor *patient,
+static void check_babeltrace(const struct cunei_doctor *doctor,
                              struct cunei_finding *finding)
 {
-    (void)patient;
-    look_for(finding, "babeltrace2", "optional, prints and converts traces",
+    (void)doctor;
+    look_for(finding, "babeltrace2", "optional; prints and converts traces",
              "babeltrace2");
 }
 
-static void check_lttng(const struct cunei_doctor *patient,
-                        struct cunei_finding *finding)
-{
-    (void)patient;
-    look_for(finding, "lttng", "optional, later versions use it", "lttng-tools");
-}
-
-static void check_otf2(const struct cunei_doctor *patient,
-                       struct cunei_finding *finding)
+static void check_otf2(const struct cunei_doctor *doctor, struct cunei_finding *finding)
 {
     const struct cunei_export_format *format =
         cunei_export_find("otf2", strlen("otf2"));
 
-    (void)patient;
+    (void)doctor;
     bool lacks = cunei_export_lacks(format, &finding->advice);
     finding->state = lacks ? CUNEI_FINDING_MISSING : CUNEI_FINDING_OK;
-    cunei_buffer_format(&finding->text, "%s; optional, for --to otf2",
+    cunei_buffer_format(&finding->text, "%s; optional; for --to otf2",
                         lacks ? "not found" : "libotf2");
 }
 
-static void check_mpi(const struct cunei_doctor *patient, struct cunei_finding *finding)
+static void check_mpi(const struct cunei_doctor *doctor, struct cunei_finding *finding)
 {
-    (void)patient;
-    look_for(finding, "mpiexec", "optional, its ranks record like any other process",
-             "openmpi-bin");
+    (void)doctor;
+    look_for(finding, "mpiexec",
+             "optional; MPI ranks are recorded like other processes", "openmpi-bin");
 }
 
 static const struct {
     const char *name;
-    void (*run)(const struct cunei_doctor *patient, struct cunei_finding *finding);
+    void (*run)(const struct cunei_doctor *doctor, struct cunei_finding *finding);
 } checks[] = {
     {"kernel", check_kernel},
     {"clock", check_clock},
@@ -293,21 +285,20 @@ static const struct {
     {"/dev/shm", check_shared_memory},
     {"limits", check_limits},
     {"babeltrace2", check_babeltrace},
-    {"lttng", check_lttng},
     {"otf2", check_otf2},
     {"mpi", check_mpi},
 };
 #define CHECK_COUNT (sizeof(checks) / sizeof(checks[0]))
 
-static void print_row(const struct cunei_doctor *patient, const char *name,
+static void print_row(const struct cunei_doctor *doctor, const char *name,
                       const struct cunei_finding *finding)
 {
-    struct cunei_version_limit lack = {0};
+    struct cunei_version_limit limit = {0};
 
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
            finding->text.data ? finding->text.data : "");
-    while (finding->lists_lacks && cunei_doctor_next_lack(patient, &lack))
-        printf("%-21s · %s\n", "", lack.text);
+    while (finding->lists_limits && cunei_doctor_next_limit(doctor, &limit))
+        printf("%-21s · %s\n", "", limit.text);
     if (finding->advice.size)
         printf("%-21s → %s\n", "", finding->advice.data);
 }
@@ -328,7 +319,7 @@ static void add_json(struct cunei_buffer *json, const char *name,
     cunei_buffer_append_text(json, "}");
 }
 
-static int examine(const struct cunei_doctor *patient, bool as_json)
+static int examine(const struct cunei_doctor *doctor, bool as_json)
 {
     struct cunei_buffer json = {0};
     bool bad = false;
@@ -337,17 +328,17 @@ static int examine(const struct cunei_doctor *patient, bool as_json)
                         CUNEI_VERSION);
     for (size_t i = 0; i < CHECK_COUNT; i++) {
         struct cunei_finding finding = {0};
-        checks[i].run(patient, &finding);
+        checks[i].run(doctor, &finding);
         bad |= finding.state == CUNEI_FINDING_BAD;
         if (as_json && !json.failed)
             add_json(&json, checks[i].name, &finding);
         else if (!as_json)
-            print_row(patient, checks[i].name, &finding);
+            print_row(doctor, checks[i].name, &finding);
         cunei_buffer_fini(&finding.text);
         cunei_buffer_fini(&finding.advice);
     }
     cunei_buffer_append_text(&json, "]");
-    cunei_doctor_put_json(patient, &json);
+    cunei_doctor_put_json(doctor, &json);
     cunei_buffer_format(&json, ",\"can_record\":%s}", bad ? "false" : "true");
     if (as_json)
         puts(json.data ? json.data : "{}");
@@ -358,21 +349,21 @@ static int examine(const struct cunei_doctor *patient, bool as_json)
 static int run_doctor(int argc, char **argv)
 {
     struct values values = {0};
-    struct cunei_doctor patient = {.python_rc = -ENOENT};
+    struct cunei_doctor doctor = {.python_rc = -ENOENT};
 
     int status = cunei_options_parse(&cunei_cmd_doctor, &argc, argv, &values);
     if (status != CUNEI_OPTIONS_CONTINUE)
         return status;
     if (argc > 1)
-        return cunei_cmd_usage("doctor takes no '%s'; cunei doctor %s", argv[1],
-                               cunei_cmd_doctor.args);
+        return cunei_cmd_usage("unexpected argument '%s'; usage: cunei doctor %s",
+                               argv[1], cunei_cmd_doctor.args);
     char *path = values.python ? cunei_search_path_find(values.python)
                                : cunei_program_default_python();
-    patient.wanted = values.python;
+    doctor.wanted = values.python;
     if (path)
-        patient.python_rc = cunei_interpreter_ask(&patient.python, path, "");
-    status = examine(&patient, values.json);
-    cunei_interpreter_fini(&patient.python);
+        doctor.python_rc = cunei_interpreter_ask(&doctor.python, path, "");
+    status = examine(&doctor, values.json);
+    cunei_interpreter_fini(&doctor.python);
     free(path);
     return status;
 }
@@ -381,7 +372,7 @@ static const struct cunei_option options[] = {
     {.name = "python",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PYTHON",
-     .help = "look into this Python",
+     .help = "check this Python: a name or a path",
      .offset = offsetof(struct values, python)},
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
@@ -393,10 +384,11 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_doctor = {
     .name = "doctor",
     .args = "[--python PYTHON] [--json]",
-    .summary = "say what this machine and this Python support",
+    .summary = "check what this machine and this Python support",
     .help =
-        "Look at the clock, the Python, the working directory and the limits, and say\n"
-        "what to do where something is missing.  Fails where nothing can be recorded.\n"
+        "Checks the clock, the Python, the working directory and the limits, and says\n"
+        "what to do where something is missing.  The exit status is 1 where nothing can\n"
+        "be recorded.\n"
         "\n"
         "  cunei doctor\n"
         "  cunei doctor --python python3.13",

@@ -16,58 +16,59 @@ void cunei_finding_say(struct cunei_finding *finding, enum cunei_finding_state s
     cunei_buffer_append_text(&finding->text, text);
 }
 
-static bool is_old(const struct cunei_doctor *patient)
+static bool is_old(const struct cunei_doctor *doctor)
 {
-    const struct cunei_interpreter *python = &patient->python;
+    const struct cunei_interpreter *python = &doctor->python;
 
     return python->major < CUNEI_INTERPRETER_MAJOR ||
            (python->major == CUNEI_INTERPRETER_MAJOR &&
             python->minor < CUNEI_INTERPRETER_MINOR);
 }
 
-void cunei_doctor_check_python(const struct cunei_doctor *patient,
+void cunei_doctor_check_python(const struct cunei_doctor *doctor,
                                struct cunei_finding *finding)
 {
-    const struct cunei_interpreter *python = &patient->python;
+    const struct cunei_interpreter *python = &doctor->python;
 
-    bool old = is_old(patient);
-    if (patient->python_rc == 0)
+    bool old = is_old(doctor);
+    if (doctor->python_rc == 0)
         cunei_buffer_format(
             &finding->text, "%s %s%s, %s%s",
             strcmp(python->implementation, "cpython") == 0 ? "CPython"
                                                            : python->implementation,
             python->version, strcmp(python->gil, "no") == 0 ? " without GIL" : "",
             *python->executable ? python->executable : python->path,
-            old ? "; cunei needs 3.8" : "");
-    else if (patient->python_rc == -EPROTO)
-        cunei_buffer_format(&finding->text, "%s does not answer as a Python does%s%s",
+            old ? "; cunei needs 3.8 or newer" : "");
+    else if (doctor->python_rc == -EPROTO)
+        cunei_buffer_format(&finding->text, "%s is not a working Python%s%s",
                             python->path, *python->error ? ": " : "", python->error);
     else
         cunei_buffer_format(&finding->text, "%s: %s",
-                            patient->wanted ? patient->wanted : "python3",
-                            strerror(-patient->python_rc));
-    if (patient->python_rc < 0 || old) {
+                            doctor->wanted ? doctor->wanted : "python3",
+                            strerror(-doctor->python_rc));
+    if (doctor->python_rc < 0 || old) {
         finding->state = CUNEI_FINDING_BAD;
         cunei_buffer_append_text(
-            &finding->advice, "name another with --python: a path, or a name in PATH");
+            &finding->advice,
+            "choose another with --python: a path, or a name in PATH");
     }
 }
 
-void cunei_doctor_check_package(const struct cunei_doctor *patient,
+void cunei_doctor_check_package(const struct cunei_doctor *doctor,
                                 struct cunei_finding *finding)
 {
-    if (patient->python_rc < 0)
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to look into");
-    /* What is in the way of an instrumenter stands in the row of those. */
-    else if (!cunei_interpreter_can_record(&patient->python, CUNEI_INSTRUMENTER_NONE,
+    if (doctor->python_rc < 0)
+        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to check");
+    /* What prevents an instrumenter is in the row of the instrumenters. */
+    else if (!cunei_interpreter_can_record(&doctor->python, CUNEI_INSTRUMENTER_NONE,
                                            &finding->advice))
         cunei_finding_say(finding, CUNEI_FINDING_BAD, "cannot record");
     else
         cunei_buffer_format(&finding->text, "%s in %s, started by cunei.pth",
-                            patient->python.cunei, patient->python.package);
+                            doctor->python.cunei, doctor->python.package);
 }
 
-/* The ids of sys.monitoring that are left, where it is the default. */
+/* The free tool ids of sys.monitoring, where that is the default. */
 static void put_ids(const char *tools, struct cunei_finding *finding)
 {
     int free_count = !strchr(tools, '3') + !strchr(tools, '4') + !strchr(tools, '5');
@@ -77,18 +78,18 @@ static void put_ids(const char *tools, struct cunei_finding *finding)
     if (free_count == 1) {
         finding->state = CUNEI_FINDING_NOTE;
         cunei_buffer_append_text(&finding->advice,
-                                 "another tool starts with that Python and holds the "
-                                 "others; a selection of functions costs more then");
+                                 "another tool starts with that Python and uses the "
+                                 "others; selecting functions then costs more");
     }
 }
 
-/* What is in the way of the default, or of another one. */
-static void put_obstacles(const struct cunei_doctor *patient,
+/* Why the default, or another instrumenter, cannot be used. */
+static void put_obstacles(const struct cunei_doctor *doctor,
                           enum cunei_instrumenter best, struct cunei_finding *finding)
 {
     for (int i = CUNEI_INSTRUMENTER_MONITORING; i < CUNEI_INSTRUMENTERS; i++) {
         enum cunei_instrumenter instrumenter = (enum cunei_instrumenter)i;
-        int obstacle = cunei_interpreter_obstacle(&patient->python, instrumenter);
+        int obstacle = cunei_interpreter_obstacle(&doctor->python, instrumenter);
         if (!obstacle)
             continue;
         if (instrumenter == best)
@@ -102,17 +103,17 @@ static void put_obstacles(const struct cunei_doctor *patient,
     }
 }
 
-void cunei_doctor_check_instrumenter(const struct cunei_doctor *patient,
+void cunei_doctor_check_instrumenter(const struct cunei_doctor *doctor,
                                      struct cunei_finding *finding)
 {
-    int minor = patient->python.minor;
+    int minor = doctor->python.minor;
 
-    if (patient->python_rc < 0) {
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to look into");
+    if (doctor->python_rc < 0) {
+        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to check");
         return;
     }
-    if (is_old(patient)) {
-        cunei_buffer_format(&finding->text, "cunei has none before 3.%d",
+    if (is_old(doctor)) {
+        cunei_buffer_format(&finding->text, "none: cunei needs CPython 3.%d or newer",
                             CUNEI_INTERPRETER_MINOR);
         finding->state = CUNEI_FINDING_BAD;
         return;
@@ -122,54 +123,54 @@ void cunei_doctor_check_instrumenter(const struct cunei_doctor *patient,
     cunei_buffer_format(&finding->text, "; %s is the default",
                         cunei_instrumenter_name(best));
     if (best == CUNEI_INSTRUMENTER_MONITORING)
-        put_ids(patient->python.tools, finding);
-    put_obstacles(patient, best, finding);
+        put_ids(doctor->python.tools, finding);
+    put_obstacles(doctor, best, finding);
 }
 
-bool cunei_doctor_next_lack(const struct cunei_doctor *patient,
-                            struct cunei_version_limit *lack)
+bool cunei_doctor_next_limit(const struct cunei_doctor *doctor,
+                             struct cunei_version_limit *limit)
 {
     const struct cunei_python_version version = {
-        .minor = patient->python.minor,
-        .patch = patient->python.patch,
-        .no_gil = strcmp(patient->python.gil, "no") == 0,
+        .minor = doctor->python.minor,
+        .patch = doctor->python.patch,
+        .no_gil = strcmp(doctor->python.gil, "no") == 0,
     };
 
-    return cunei_version_limits_next(&version, lack);
+    return cunei_version_limits_next(&version, limit);
 }
 
 /* What it cannot give; docs/reference/python-versions.md says more. */
-void cunei_doctor_check_version(const struct cunei_doctor *patient,
+void cunei_doctor_check_version(const struct cunei_doctor *doctor,
                                 struct cunei_finding *finding)
 {
-    struct cunei_version_limit lack = {0};
+    struct cunei_version_limit limit = {0};
 
-    if (patient->python_rc < 0)
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to look into");
-    else if (is_old(patient)) {
+    if (doctor->python_rc < 0)
+        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to check");
+    else if (is_old(doctor)) {
         cunei_buffer_format(&finding->text,
-                            "too old: 3.%d is the first that is recorded",
+                            "too old: cunei needs CPython 3.%d or newer",
                             CUNEI_INTERPRETER_MINOR);
         finding->state = CUNEI_FINDING_BAD;
-    } else if (!cunei_doctor_next_lack(patient, &lack))
-        cunei_finding_say(finding, CUNEI_FINDING_OK, "gives all that cunei records");
+    } else if (!cunei_doctor_next_limit(doctor, &limit))
+        cunei_finding_say(finding, CUNEI_FINDING_OK,
+                          "no limits: supports all that cunei records");
     else {
-        finding->lists_lacks = true;
+        finding->lists_limits = true;
         cunei_finding_say(finding, CUNEI_FINDING_NOTE,
-                          "does not give all that the newest do:");
+                          "limits of this Python version:");
     }
 }
 
-void cunei_doctor_put_json(const struct cunei_doctor *patient,
-                           struct cunei_buffer *json)
+void cunei_doctor_put_json(const struct cunei_doctor *doctor, struct cunei_buffer *json)
 {
-    bool is_there = patient->python_rc == 0 && !is_old(patient);
-    int minor = patient->python.minor;
-    struct cunei_version_limit lack = {0};
+    bool is_usable = doctor->python_rc == 0 && !is_old(doctor);
+    int minor = doctor->python.minor;
+    struct cunei_version_limit limit = {0};
     const char *separator = "";
 
     cunei_buffer_append_text(json, ",\"instrumenters\":[");
-    for (int i = CUNEI_INSTRUMENTER_MONITORING; is_there && i < CUNEI_INSTRUMENTERS;
+    for (int i = CUNEI_INSTRUMENTER_MONITORING; is_usable && i < CUNEI_INSTRUMENTERS;
          i++) {
         enum cunei_instrumenter instrumenter = (enum cunei_instrumenter)i;
         if (!cunei_instrumenter_exists(instrumenter, minor))
@@ -178,16 +179,16 @@ void cunei_doctor_put_json(const struct cunei_doctor *patient,
                             cunei_instrumenter_name(instrumenter));
         separator = ",";
     }
-    if (is_there)
+    if (is_usable)
         cunei_buffer_format(json, "],\"instrumenter\":\"%s\"",
                             cunei_instrumenter_name(cunei_instrumenter_default(minor)));
     else
         cunei_buffer_append_text(json, "],\"instrumenter\":null");
     cunei_buffer_append_text(json, ",\"limits\":[");
     separator = "";
-    while (is_there && cunei_doctor_next_lack(patient, &lack)) {
+    while (is_usable && cunei_doctor_next_limit(doctor, &limit)) {
         cunei_buffer_append_text(json, separator);
-        cunei_text_json(json, lack.text, strlen(lack.text));
+        cunei_text_json(json, limit.text, strlen(limit.text));
         separator = ",";
     }
     cunei_buffer_append_text(json, "]");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What `cunei doctor` looks at, and finds: a row for each check.  Those of the Python
+ * The checks of `cunei doctor`, and their findings, a row each.  Those of the Python
  * are here, those of the machine in doctor.c.
  */
 #ifndef CUNEI_CMD_DOCTOR_CHECKS_H
@@ -24,7 +24,7 @@ struct cunei_finding {
     enum cunei_finding_state state;
     struct cunei_buffer text;
     struct cunei_buffer advice;
-    bool lists_lacks; /* those of the Python follow */
+    bool lists_limits; /* of the Python, which follow */
 };
 
 struct cunei_doctor {
@@ -36,21 +36,21 @@ struct cunei_doctor {
 void cunei_finding_say(struct cunei_finding *finding, enum cunei_finding_state state,
                        const char *text);
 
-void cunei_doctor_check_python(const struct cunei_doctor *patient,
+void cunei_doctor_check_python(const struct cunei_doctor *doctor,
                                struct cunei_finding *finding);
-void cunei_doctor_check_package(const struct cunei_doctor *patient,
+void cunei_doctor_check_package(const struct cunei_doctor *doctor,
                                 struct cunei_finding *finding);
-void cunei_doctor_check_instrumenter(const struct cunei_doctor *patient,
+void cunei_doctor_check_instrumenter(const struct cunei_doctor *doctor,
                                      struct cunei_finding *finding);
-void cunei_doctor_check_version(const struct cunei_doctor *patient,
+void cunei_doctor_check_version(const struct cunei_doctor *doctor,
                                 struct cunei_finding *finding);
 
-/* What the Python cannot give, one after the other, as in lacks.h. */
-bool cunei_doctor_next_lack(const struct cunei_doctor *patient,
-                            struct cunei_version_limit *lack);
+/* The next limit of the Python, as in python/version_limits.h. */
+bool cunei_doctor_next_limit(const struct cunei_doctor *doctor,
+                             struct cunei_version_limit *limit);
 
 /* Append its instrumenters, the default and its limits, each as a member. */
-void cunei_doctor_put_json(const struct cunei_doctor *patient,
+void cunei_doctor_put_json(const struct cunei_doctor *doctor,
                            struct cunei_buffer *json);
 
 #endif

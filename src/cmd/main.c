@@ -25,20 +25,20 @@ static const struct cunei_cmd *const commands[] = {
 
 static void print_help(FILE *to)
 {
-    (void)fprintf(to, "usage: cunei COMMAND …\n"
-                      "\n"
-                      "Record every call of a Python program, and read it.\n"
-                      "\n");
+    (void)fprintf(to,
+                  "usage: cunei COMMAND …\n"
+                  "\n"
+                  "Record every call of a Python program, and analyze the recording.\n"
+                  "\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     (void)fprintf(
         to, "\n"
             "  cunei run app.py              run it, then show where the time went\n"
-            "  cunei record -o DIR app.py    keep every call of it in DIR\n"
-            "  cunei report DIR              look at it again\n"
+            "  cunei record -o DIR app.py    record every call to DIR\n"
+            "  cunei report DIR              show the report of a recording\n"
             "\n"
-            "'cunei help COMMAND' tells more about one; 'cunei --version' its "
-            "version.\n");
+            "Help on one command: cunei help COMMAND\n");
 }
 
 static const struct cunei_cmd *find_command(const char *name)
@@ -138,7 +138,8 @@ static int unknown_command(char **words)
 static int show_help(char **words)
 {
     if (words[0] && words[1])
-        return cunei_cmd_usage("help takes one command, not also '%s'", words[1]);
+        return cunei_cmd_usage("unexpected argument '%s'; usage: cunei help COMMAND",
+                               words[1]);
     if (!words[0] || strcmp(words[0], "help") == 0) {
         print_help(stdout);
         return EXIT_SUCCESS;

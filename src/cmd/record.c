@@ -26,7 +26,7 @@ static const struct cunei_option options[] = {
      .letter = 'o',
      .kind = CUNEI_OPTION_TEXT,
      .value = "DIR",
-     .help = "the directory to make; else cunei-PROGRAM-PID",
+     .help = "the directory to create (default cunei-PROGRAM-PID)",
      .offset = offsetof(struct values, directory)},
     {.kind = CUNEI_OPTION_TABLE,
      .table = cunei_export_option_options,
@@ -52,7 +52,7 @@ static int make_directory(struct cunei_recorded_run *recording,
         recording->directory = cunei_trace_directory_make(
             path.data, "-o", values->recording.force, &reason);
     else
-        cunei_buffer_append_text(&reason, "the directory of -o has no name");
+        cunei_buffer_append_text(&reason, "-o needs the name of a directory");
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
     recording->shown = path.data; /* moved */
     cunei_buffer_fini(&reason);
@@ -86,7 +86,7 @@ static int run_record(int argc, char **argv)
 
     int status = cunei_options_parse(&cunei_cmd_record, &argc, argv, &values);
     if (status == CUNEI_OPTIONS_CONTINUE && argc < 2)
-        status = cunei_cmd_usage("record wants a program: cunei record app.py");
+        status = cunei_cmd_usage("missing program: cunei record app.py");
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_recorded_run_configure(&recording, &values.recording, argc - 1,
                                               argv + 1);
@@ -104,27 +104,27 @@ static int run_record(int argc, char **argv)
 const struct cunei_cmd cunei_cmd_record = {
     .name = "record",
     .args = "[-o DIR] [options] PROGRAM …",
-    .summary = "run a program and keep every call of it in a directory",
+    .summary = "run a program and record every call to a directory",
     .help =
-        "Run PROGRAM as if cunei were not there, and record every call of every Python\n"
-        "function in it and in the Pythons it starts.  The directory is a CTF trace:\n"
-        "'cunei report DIR' shows where the time went, babeltrace2 and Trace Compass\n"
-        "open it too.  The exit status is the program's.\n"
+        "Runs PROGRAM unchanged, and records every call of every Python function in it\n"
+        "and in the Pythons that it starts.  The directory is a CTF trace: 'cunei report\n"
+        "DIR' shows where the time went; babeltrace2 and Trace Compass can open it.  The\n"
+        "exit status is the program's.\n"
         "\n"
-        "PROGRAM is a Python program, or any command that starts some:\n"
+        "PROGRAM is a Python program, or a command that starts Python programs:\n"
         "\n"
-        "  cunei record app.py --port 8000      with the Python beside cunei, or python3\n"
+        "  cunei record app.py --port 8000      with the Python of this cunei, or python3\n"
         "  cunei record -m http.server          as python3 -m http.server\n"
         "  cunei record -c 'print(1)'           as python3 -c\n"
         "  cunei record python3.13 -X dev x.py  with that Python and its options\n"
-        "  cunei record -o trace pytest -k x    a command, with every Python below it\n"
-        "  cunei record -- ./run.sh             -- where a word looks like an option\n"
+        "  cunei record -o trace pytest -k x    a command, and every Python it starts\n"
+        "  cunei record -- ./run.sh             -- if a word looks like an option\n"
         "\n"
-        "  cunei record --exclude 'importlib.*' app.py    all but these modules\n"
+        "  cunei record --exclude 'importlib.*' app.py    all except these modules\n"
         "  cunei record --include app --max-size 2G app.py\n"
         "  cunei record --c-calls --args 'app:load' --return 'app:load' app.py\n"
-        "  cunei record --lines :Cart.total app.py        each line of a function, too\n"
-        "  cunei record --instrumenter profile app.py     by another of CPython's hooks\n"
+        "  cunei record --lines :Cart.total app.py        also each line of a function\n"
+        "  cunei record --instrumenter profile app.py     with another CPython hook\n"
         "  cunei record --instrumenter none pytest        processes and gc, no calls",
     .options = options,
     .takes_program = true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* `cunei recover`: make a trace whole again whose processes were killed. */
+/* `cunei recover`: repair a trace whose processes were killed. */
 #include "trace/recover.h"
 
 #include <inttypes.h>
@@ -23,12 +23,12 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_mended(const struct cunei_trace_recovery *recovery)
+static void print_repaired(const struct cunei_trace_recovery *recovery)
 {
     printf("%" PRIu64 " packet%s (%" PRIu64 " bytes) appended", recovery->packets,
            plural(recovery->packets), recovery->bytes);
     if (recovery->cut_bytes)
-        printf(", %" PRIu64 " torn byte%s cut off", recovery->cut_bytes,
+        printf(", %" PRIu64 " incomplete byte%s removed", recovery->cut_bytes,
                plural(recovery->cut_bytes));
     if (recovery->damaged)
         printf(", %" PRIu64 " damaged packet%s kept in part", recovery->damaged,
@@ -44,24 +44,24 @@ static void print_outcome(const struct cunei_trace_process *process,
     printf("%s: ", process->path);
     switch (recovery->outcome) {
     case CUNEI_RECOVER_NOTHING:
-        printf("whole, nothing to do\n");
+        printf("complete, nothing to do\n");
         break;
     case CUNEI_RECOVER_RUNNING:
-        printf("still running, left alone\n");
+        printf("still running, not changed\n");
         break;
     case CUNEI_RECOVER_ELSEWHERE:
         printf(
-            "recorded on %s, where it may still run, left alone; --force recovers it "
-            "all the same\n",
+            "recorded on %s, where it may still run, not changed; --force repairs it "
+            "anyway\n",
             process->metadata.host);
         break;
     case CUNEI_RECOVER_DONE:
-        print_mended(recovery);
+        print_repaired(recovery);
         break;
     }
 }
 
-/* What stands in the way is said of each process; the others are recovered. */
+/* An error is printed for each process; the others are repaired. */
 static int recover_all(const struct cunei_trace *trace, const struct values *values)
 {
     struct cunei_trace_recover_options options;
@@ -79,8 +79,8 @@ static int recover_all(const struct cunei_trace *trace, const struct values *val
         else
             status =
                 cunei_cmd_fail(0,
-                               "cannot recover '%s', because %s: %s; other "
-                               "commands read it as it is",
+                               "cannot repair '%s': %s: %s; other commands "
+                               "read it as it is",
                                trace->processes[i].path, error.text, strerror(-rc));
     }
     cunei_cmd_recover_options_fini(&options);
@@ -113,8 +113,8 @@ static int run_recover(int argc, char **argv)
 static const struct cunei_option options[] = {
     {.name = "force",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "also processes of another machine, which must not run\n"
-             "any more",
+     .help = "also repair processes from another machine (they must\n"
+             "have ended)",
      .offset = offsetof(struct values, force)},
     {0},
 };
@@ -122,12 +122,12 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_recover = {
     .name = "recover",
     .args = "[options] DIR",
-    .summary = "append what a crash left in the live file",
+    .summary = "repair a trace after a crash",
     .help =
-        "Makes a trace whole again whose processes were killed: appends to the files\n"
-        "what was recorded and not written yet, and cuts off what was written in part.\n"
-        "The other commands do this by themselves; babeltrace2 and Trace Compass need\n"
-        "it. Processes that still run are left alone.\n"
+        "Repairs a trace whose processes were killed: appends to the files what was\n"
+        "recorded but not yet written, and removes what was written in part.  The other\n"
+        "commands of cunei do this by themselves; babeltrace2 and Trace Compass need it.\n"
+        "Processes that are still running are not changed.\n"
         "\n"
         "  cunei recover DIR && babeltrace2 DIR",
     .options = options,

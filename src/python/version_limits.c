@@ -36,94 +36,96 @@ static bool asks_for_any(const struct cunei_request *request)
 
 #define HOOK(name) (1u << CUNEI_INSTRUMENTER_##name)
 #define ANY_HOOK   (NO_GIL - 1)
-#define NO_GIL     (1u << CUNEI_INSTRUMENTERS) /* only where there is none */
+#define NO_GIL     (1u << CUNEI_INSTRUMENTERS) /* free-threaded builds only */
 
-/* Versions as one number; SERIES: the last that 3.`minor` can have. */
+/* Versions as one number; SERIES: the last possible release of 3.`minor`. */
 #define RELEASE(minor, patch) ((minor)*1000 + (patch))
 #define SERIES(minor)         RELEASE(minor, 999)
 #define FROM(minor)           RELEASE(minor, 0)
 #define ANY_LATER             INT_MAX
 
-/* What holds for several spans of them. */
-static const char instance_method[] = "a method that a class makes of a C function, as "
-                                      "pybind11 does, is no call of a C function",
+/* Texts of several rows. */
+static const char instance_method[] = "methods that a class makes of C functions, for "
+                                      "example with pybind11, are not recorded as C "
+                                      "calls",
                   closed_generator[] =
-                      "that a generator is closed whose yield is in no try is not told";
+                      "closing a generator is not recorded if its yield is outside try",
+                  excluded_cost[] =
+                      "excluded functions still cost time with this --instrumenter, "
+                      "which CPython calls for every function";
 
-/* A budget is refused there: cunei_incompatibility_find. */
-#define INSTEAD "; 'cunei filter' proposes what to leave out instead"
+#define INSTEAD "; use 'cunei filter' instead, which proposes functions to exclude"
 
 static const struct {
-    int first, last;  /* of RELEASE */
-    unsigned hooks;   /* with these: of HOOK, and NO_GIL */
-    is_asked *asked;  /* by options; NULL: by none */
-    const char *text; /* after "on CPython 3.9 " */
+    int first, last;  /* as RELEASE makes them */
+    unsigned hooks;   /* the instrumenters that it holds for, and NO_GIL */
+    is_asked *asked;  /* whether the request is affected; NULL: doctor alone lists it */
+    const char *text; /* after "on CPython 3.9, " */
 } limits[] = {
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "an exception that is raised and taken within one function is not seen"},
+     "an exception that is raised and caught in the same function is not recorded"},
     {FROM(8), SERIES(10), HOOK(FRAME), asks_for_selection,
-     "functions that are left out are not free: a call of one takes × 1.04"},
+     "excluded functions still cost time: a call takes × 1.04"},
     {FROM(11), SERIES(11), HOOK(FRAME), asks_for_selection,
-     "functions that are left out are not free: a call of one takes × 1.5"},
+     "excluded functions still cost time: a call takes × 1.5"},
     {FROM(8), ANY_LATER, HOOK(PROFILE) | HOOK(TRACE), asks_for_selection,
-     "functions that are left out are not free with this --instrumenter: the hook is "
-     "called for them, too"},
+     excluded_cost},
     {FROM(8), SERIES(10), ANY_HOOK, asks_by_qualname,
-     "a function that was made before the recording and that its module does not hold "
-     "goes by its plain name"},
+     "a function that was created before the recording started, and that is not in its "
+     "module, is known by its __name__ only, not by its __qualname__"},
     {FROM(8), SERIES(11), HOOK(FRAME) | HOOK(TRACE), asks_for_lines,
-     "a loop that stands in one line counts as a hit each time it goes around"},
+     "a loop on one line counts one hit per iteration"},
     {FROM(12), ANY_LATER, HOOK(TRACE), asks_for_lines,
-     "--instrumenter trace counts a loop that stands in one line each time it goes "
-     "around"},
+     "--instrumenter trace counts one hit per iteration of a loop on one line"},
     {FROM(12), RELEASE(13, 2), HOOK(TRACE), asks_for_any,
-     "--instrumenter trace is slow in functions of more than about 127 lines, as "
-     "sys.settrace is: CPython looks for each line from the first one on; one of 300 "
-     "takes 40 times as long"},
+     "--instrumenter trace is slow in functions of more than about 127 lines, like "
+     "sys.settrace: CPython searches for each line from the first; a function of 300 "
+     "lines takes 40 times as long"},
     {FROM(12), RELEASE(13, 2), HOOK(MONITORING), NULL,
-     "of a function of more than 127 lines --lines tells by instructions: a line of it "
-     "takes some 0.2 µs more"},
+     "--lines is slower for functions of more than 127 lines: about 0.2 µs more per "
+     "line"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "lines of a function are not told to the end of a call that itself calls "
-     "sys.settrace, or in which greenlets are switched"},
+     "lines are not recorded for the rest of a call that calls sys.settrace or switches "
+     "greenlets"},
     {FROM(8), SERIES(8), HOOK(FRAME) | HOOK(PROFILE), asks_for_c_calls,
-     "'with lock:' is no call of a C function"},
+     "'with lock:' is not recorded as C calls"},
     {FROM(9), SERIES(13), HOOK(MONITORING) | HOOK(FRAME) | HOOK(PROFILE), NULL,
-     "of 'with lock:' only the end is a call of a C function"},
+     "of 'with lock:', only the end is recorded as a C call"},
     {FROM(8), SERIES(10), HOOK(FRAME) | HOOK(PROFILE), NULL, instance_method},
     {FROM(12), SERIES(13), HOOK(MONITORING) | HOOK(PROFILE), NULL, instance_method},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "C calls are not told while the program has a profile function of its own and the "
-     "thread enters no function"},
+     "while the program has its own profile function, C calls are not recorded until "
+     "the thread calls a Python function"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "of functions that were open when a recording began, neither an exception that "
-     "they raise is told, nor, in greenlets that slept then, their end"},
+     "for functions that were running when the recording started, exceptions are not "
+     "recorded, nor, in greenlets that were suspended then, returns"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "a generator that is closed before it has begun is told to go on, and to end"},
+     "closing a generator that has not started is recorded as a resume and a return"},
     {FROM(9), SERIES(9), HOOK(FRAME), NULL,
-     "the stack that a recording finds ends at a generator into which an exception is "
-     "thrown"},
+     "if a recording starts while an exception is thrown into a generator, the recorded "
+     "stack ends at that generator"},
     {FROM(8), SERIES(10), HOOK(FRAME), NULL,
-     "the C call in which a greenlet is killed ends with its function"},
+     "a C call in which a greenlet is killed is recorded until its caller ends"},
     {FROM(11), SERIES(11), HOOK(FRAME), NULL,
-     "with greenlet loaded, recursion of more than some 10 000 functions may overflow "
-     "the C stack"},
+     "with greenlet loaded, recursion deeper than about 10 000 calls may overflow the C "
+     "stack"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "there can be no recording where pydevd or torch.compile evaluates frames, unless "
-     "by --instrumenter profile or trace"},
+     "where pydevd or torch.compile evaluates frames, only --instrumenter profile and "
+     "trace can record"},
     {FROM(8), SERIES(11), HOOK(FRAME), NULL,
-     "there is no --budget, which takes sys.monitoring" INSTEAD},
+     "--budget is not available, because it needs sys.monitoring" INSTEAD},
     {RELEASE(12, 3), RELEASE(13, 11), HOOK(MONITORING), NULL, closed_generator},
     {FROM(14), RELEASE(14, 0), HOOK(MONITORING), NULL, closed_generator},
     {FROM(13), SERIES(13), HOOK(MONITORING), NULL,
-     "pdb.set_trace() in a recorded function stops a line later"},
+     "pdb.set_trace() in a recorded function stops one line later"},
     {FROM(13), SERIES(13), HOOK(MONITORING) | NO_GIL, NULL,
-     "some starts of a function that threads race to call first are not told"},
+     "when several threads call a function for the first time at once, some of these "
+     "calls are not recorded"},
     {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, asks_for_selection,
-     "functions that are left out are not free without a GIL"},
+     "excluded functions still cost time without a GIL"},
     {FROM(13), ANY_LATER, HOOK(MONITORING) | NO_GIL, NULL,
-     "there is no --budget, for without a GIL each switch of events stops the "
-     "world" INSTEAD},
+     "--budget is not available, because without a GIL each switch of events stops all "
+     "threads" INSTEAD},
 };
 #define LIMIT_COUNT (sizeof(limits) / sizeof(limits[0]))
 

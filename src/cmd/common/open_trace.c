@@ -78,13 +78,13 @@ int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
 int cunei_cmd_fail_to_open(int rc, const char *path,
                            const struct cunei_trace_error *error)
 {
-    static const char make[] = "'cunei record -o DIR PROGRAM' makes a trace";
+    static const char make[] = "'cunei record -o DIR PROGRAM' creates a trace";
 
     switch (-rc) {
     case ENOENT:
         return cunei_cmd_fail(0, "there is no trace '%s'; %s", path, make);
     case ENOTDIR:
-        return cunei_cmd_fail(0, "'%s' is no directory, and a trace is one; %s", path,
+        return cunei_cmd_fail(0, "'%s' is a file, but a trace is a directory; %s", path,
                               make);
     case ENODATA:
         return cunei_cmd_fail(0, "%s; %s", error->text, make);
@@ -95,7 +95,7 @@ int cunei_cmd_fail_to_open(int rc, const char *path,
                               error->text);
     case EACCES:
         return cunei_cmd_fail(0,
-                              "%s: %s; who recorded it can let you read it with "
+                              "%s: %s; its owner can let you read it with "
                               "'chmod -R go+rX %s'",
                               error->text, strerror(EACCES), path);
     default:

@@ -175,16 +175,16 @@ static int add_pattern(const struct cunei_option *option,
     char error[200] = "";
 
     if (!*text || strcmp(text, ":") == 0)
-        return cunei_cmd_usage("--%s wants a pattern that is not empty", option->name);
+        return cunei_cmd_usage("--%s needs a pattern, not an empty text", option->name);
     bool include = option->kind != CUNEI_OPTION_EXCLUDE;
     int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
     if (rc == -EINVAL)
-        return cunei_cmd_usage("--%s '%s' is no pattern: %s", option->name, text,
+        return cunei_cmd_usage("--%s '%s' is not a pattern: %s", option->name, text,
                                error);
     if (rc < 0)
-        return cunei_cmd_fail(rc, "cannot take --%s '%s'", option->name, text);
+        return cunei_cmd_fail(rc, "cannot add --%s '%s'", option->name, text);
     if (!has_folder(option, text))
-        return cunei_cmd_usage("--%s '%s' is no pattern: there is no such folder",
+        return cunei_cmd_usage("--%s '%s' is not a pattern: there is no such directory",
                                option->name, text);
     return CUNEI_OPTIONS_CONTINUE;
 }
@@ -204,8 +204,8 @@ int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
         return cunei_cmd_fail(rc, "cannot read the filter '%s'", path);
     if (patterns->count == before)
         cunei_cmd_note(
-            "the filter '%s' has no pattern: no '+' or '-' line, and none of "
-            "exclude_timers, exclude_files, include_timers, include_files",
+            "the filter '%s' has no patterns: neither lines with '+' or '-' nor "
+            "exclude_timers, exclude_files, include_timers or include_files",
             path);
     return CUNEI_OPTIONS_CONTINUE;
 }
@@ -214,7 +214,7 @@ static int add_word(struct cunei_option_list *list, const char *text)
 {
     const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
     if (!items)
-        return cunei_cmd_fail(-ENOMEM, "cannot take '%s'", text);
+        return cunei_cmd_fail(-ENOMEM, "cannot add '%s'", text);
     list->items = items;
     list->items[list->count++] = text;
     return CUNEI_OPTIONS_CONTINUE;
@@ -231,8 +231,8 @@ static int set_value(struct match match, const char *text)
         return CUNEI_OPTIONS_CONTINUE;
     case CUNEI_OPTION_ONCE:
         if (*(const char **)slot)
-            return cunei_cmd_usage("--%s %s and --%s %s: one at a time", option->name,
-                                   *(const char **)slot, option->name, text);
+            return cunei_cmd_usage("--%s can be given only once, not as '%s' and '%s'",
+                                   option->name, *(const char **)slot, text);
         *(const char **)slot = text;
         return CUNEI_OPTIONS_CONTINUE;
     case CUNEI_OPTION_TEXT:
@@ -241,16 +241,16 @@ static int set_value(struct match match, const char *text)
     case CUNEI_OPTION_NUMBER:
         if (parse_number(text, slot))
             return CUNEI_OPTIONS_CONTINUE;
-        return cunei_cmd_usage("--%s wants a number, not '%s'", option->name, text);
+        return cunei_cmd_usage("--%s needs a number, not '%s'", option->name, text);
     case CUNEI_OPTION_SIZE:
         if (parse_measure(text, size_units, slot))
             return CUNEI_OPTIONS_CONTINUE;
-        return cunei_cmd_usage("--%s wants a size such as 500M or 2G, not '%s'",
+        return cunei_cmd_usage("--%s needs a size such as 500M or 2G, not '%s'",
                                option->name, text);
     case CUNEI_OPTION_DURATION:
         if (parse_measure(text, duration_units, slot))
             return CUNEI_OPTIONS_CONTINUE;
-        return cunei_cmd_usage("--%s wants a time such as 10ms or 1.5s, not '%s'",
+        return cunei_cmd_usage("--%s needs a time such as 10ms or 1.5s, not '%s'",
                                option->name, text);
     case CUNEI_OPTION_CHOICE:
         return set_choice(option, slot, text);
@@ -334,7 +334,7 @@ static int take_value(struct cursor *cursor, struct match match, const char *ins
     if (!inside && cursor->next < cursor->argc)
         inside = cursor->argv[cursor->next++];
     if (!inside)
-        return cunei_cmd_usage("--%s wants a value: --%s %s", option->name,
+        return cunei_cmd_usage("--%s needs a value: --%s %s", option->name,
                                option->name, option->value ? option->value : "VALUE");
     return take(match, inside);
 }
@@ -355,7 +355,7 @@ static int take_long(struct cursor *cursor, const char *word)
     if (takes_value(match.option))
         return take_value(cursor, match, inside);
     if (inside)
-        return cunei_cmd_usage("--%s takes no value", match.option->name);
+        return cunei_cmd_usage("--%s does not take a value", match.option->name);
     return take(match, NULL);
 }
 
@@ -419,12 +419,12 @@ int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
 int cunei_options_directory(const struct cunei_cmd *command, int argc, char **argv)
 {
     if (argc < 2)
-        return cunei_cmd_usage("%s wants a trace directory, as cunei record makes: "
+        return cunei_cmd_usage("missing trace directory, which 'cunei record' creates: "
                                "cunei %s DIR",
-                               command->name, command->name);
+                               command->name);
     if (argc > 2)
-        return cunei_cmd_usage("%s takes one directory, not also '%s'", command->name,
-                               argv[2]);
+        return cunei_cmd_usage("unexpected argument '%s': 'cunei %s' reads one trace",
+                               argv[2], command->name);
     return CUNEI_OPTIONS_CONTINUE;
 }
 

@@ -14,12 +14,13 @@ const struct cunei_option cunei_time_range_options[] = {
     {.name = "from",
      .kind = CUNEI_OPTION_TEXT,
      .value = "TIME",
-     .help = "begin that long after the first event: seconds, or\n10ms, 2min",
+     .help =
+         "start this long after the first event: seconds, or\nfor example 10ms or 2min",
      .offset = offsetof(struct cunei_time_range_values, from)},
     {.name = "until",
      .kind = CUNEI_OPTION_TEXT,
      .value = "TIME",
-     .help = "end that long after it",
+     .help = "end this long after the first event",
      .offset = offsetof(struct cunei_time_range_values, until)},
     {0},
 };
@@ -52,11 +53,11 @@ int cunei_time_range_settle(struct cunei_time_range_values *values)
     values->from_ns = 0;
     values->until_ns = UINT64_MAX;
     if (values->from && !parse_time(values->from, &values->from_ns))
-        return cunei_cmd_usage("--from takes a time as 0.25, 10ms or 2min, not '%s'",
-                               values->from);
+        return cunei_cmd_usage(
+            "--from needs a time such as 0.25, 10ms or 2min, not '%s'", values->from);
     if (values->until && !parse_time(values->until, &values->until_ns))
-        return cunei_cmd_usage("--until takes a time as 0.25, 10ms or 2min, not '%s'",
-                               values->until);
+        return cunei_cmd_usage(
+            "--until needs a time such as 0.25, 10ms or 2min, not '%s'", values->until);
     if (values->until_ns < values->from_ns)
         return cunei_cmd_usage("--until %s is before --from %s", values->until,
                                values->from);

@@ -84,14 +84,13 @@ static const char *find_fault(const struct cunei_option *option,
         return value->kind == CUNEI_TOML_TEXT ||
                        (value->kind == CUNEI_TOML_ARRAY && !value->in_array)
                    ? NULL
-                   : "a text in quotes, or an array of them";
+                   : "a string, or an array of strings";
     if (option->kind == CUNEI_OPTION_CHOICE)
-        return value->kind == CUNEI_TOML_TEXT && !value->in_array ? NULL
-                                                                  : "a text in quotes";
+        return value->kind == CUNEI_TOML_TEXT && !value->in_array ? NULL : "a string";
     return (value->kind == CUNEI_TOML_TEXT || value->kind == CUNEI_TOML_WORD) &&
                    !value->in_array
                ? NULL
-               : "a number, or a text in quotes";
+               : "a number or a string";
 }
 
 static int add_item(struct cunei_config *config, const struct cunei_config_item *item)
@@ -121,12 +120,10 @@ static int check_once(struct cunei_config *config, struct cunei_syntax *syntax,
     cunei_buffer_append(&config->keys, line.data ? line.data : "", line.size);
     cunei_buffer_fini(&line);
     if (is_there)
-        return value->key
-                   ? cunei_syntax_fail(syntax, value->key_place,
-                                       "'%.60s' stands here for the second time",
-                                       value->key)
-                   : cunei_syntax_fail(syntax, value->key_place,
-                                       "[tool.cunei] begins for the second time");
+        return value->key ? cunei_syntax_fail(syntax, value->key_place,
+                                              "'%.60s' is set twice", value->key)
+                          : cunei_syntax_fail(syntax, value->key_place,
+                                              "[tool.cunei] appears twice");
     return config->keys.failed ? -ENOMEM : 0;
 }
 
@@ -136,7 +133,7 @@ static int visit_table(struct cunei_config *config, struct cunei_syntax *syntax,
 {
     if (value->kind != CUNEI_TOML_TABLE)
         return cunei_syntax_fail(syntax, value->key_place,
-                                 "expected one table here, as [tool.cunei]");
+                                 "expected one table here: [tool.cunei]");
     return check_once(config, syntax, value);
 }
 
@@ -154,7 +151,7 @@ static int visit(void *context, struct cunei_syntax *syntax,
         return unknown_key(syntax, value);
     const char *fault = find_fault(option, value);
     if (fault)
-        return cunei_syntax_fail(syntax, value->place, "'%s' wants %s", value->key,
+        return cunei_syntax_fail(syntax, value->place, "'%s' needs %s", value->key,
                                  fault);
     int rc = value->in_array ? 0 : check_once(config, syntax, value);
     if (rc < 0)
@@ -278,7 +275,7 @@ static int set_item(const struct cunei_config *config,
         return status;
     cunei_patterns_set_line(patterns, item->line);
     return cunei_patterns_set_file(patterns, before, config->path) < 0
-               ? cunei_cmd_fail(-ENOMEM, "cannot take '%s'", item->text)
+               ? cunei_cmd_fail(-ENOMEM, "cannot add '%s'", item->text)
                : status;
 }
 
@@ -334,7 +331,8 @@ int cunei_config_apply(struct cunei_config *config, struct cunei_record_options 
         }
     }
     if (rc == 0 && used.size && !values->quiet)
-        cunei_cmd_note("with [tool.cunei] of '%s': %s", config->path, used.data);
+        cunei_cmd_note("options from [tool.cunei] in '%s': %s", config->path,
+                       used.data);
     cunei_buffer_fini(&used);
     return rc;
 }

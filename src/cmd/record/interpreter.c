@@ -264,9 +264,9 @@ int cunei_interpreter_obstacle(const struct cunei_interpreter *python,
 }
 
 /* Append why another tool is in the way, if one is. */
-static void tell_obstacle(const struct cunei_interpreter *python,
-                          enum cunei_instrumenter instrumenter,
-                          struct cunei_buffer *reason)
+static void format_obstacle(const struct cunei_interpreter *python,
+                            enum cunei_instrumenter instrumenter,
+                            struct cunei_buffer *reason)
 {
     int obstacle = cunei_interpreter_obstacle(python, instrumenter);
 
@@ -291,38 +291,38 @@ bool cunei_interpreter_can_record(const struct cunei_interpreter *python,
     if (old)
         cunei_buffer_format(
             reason,
-            "'%s' is Python %s, and cunei needs CPython %d.%d or newer; "
-            "name one with --python",
+            "'%s' is Python %s, but cunei needs CPython %d.%d or newer; "
+            "choose one with --python",
             python->path, python->version, CUNEI_INTERPRETER_MAJOR,
             CUNEI_INTERPRETER_MINOR);
     else if (strcmp(python->implementation, "cpython") != 0)
         cunei_buffer_format(
-            reason, "'%s' is %s, and cunei needs CPython; name one with --python",
+            reason, "'%s' is %s, but cunei needs CPython; choose one with --python",
             python->path, python->implementation);
     else if (!*python->package && !*python->error)
         cunei_buffer_format(reason,
-                            "'%s' (CPython %s) has no cunei installed; install it "
-                            "there from where you have this one, with '%s -m pip "
-                            "install …', or name another Python with --python",
+                            "cunei is not installed in '%s' (CPython %s); run '%s -m "
+                            "pip install cunei', or choose another Python with "
+                            "--python",
                             python->path, python->version, python->path);
     else if (*python->cunei && strcmp(python->cunei, CUNEI_VERSION) != 0)
         cunei_buffer_format(reason,
-                            "'%s' has cunei %s, and this is cunei %s; install that one "
-                            "there: %s -m pip install cunei==%s",
+                            "'%s' has cunei %s, but this is cunei %s; run '%s -m pip "
+                            "install cunei==%s'",
                             python->path, python->cunei, CUNEI_VERSION, python->path,
                             CUNEI_VERSION);
     else if (*python->error)
         cunei_buffer_format(reason,
-                            "'%s' cannot load cunei (%s); install it there anew",
+                            "'%s' cannot import cunei (%s); install it there again",
                             python->path, python->error);
     else if (strcmp(python->boot, "yes") != 0)
         cunei_buffer_format(reason,
-                            "'%s' finds cunei in '%s' but not its 'cunei.pth', which "
-                            "starts the recording; install it there with pip, not "
-                            "editable",
+                            "'%s' finds cunei in '%s', but not 'cunei.pth', which "
+                            "starts the recording; install cunei there with pip, and "
+                            "not as editable",
                             python->path, python->package);
     else
-        tell_obstacle(python, instrumenter, reason);
+        format_obstacle(python, instrumenter, reason);
     return !reason->size;
 }
 

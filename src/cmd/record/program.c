@@ -109,11 +109,11 @@ static bool choose_python(struct cunei_program *program, const char *wanted,
         wanted ? cunei_search_path_find(wanted) : cunei_program_default_python();
     if (!program->path && wanted)
         cunei_buffer_format(reason,
-                            "there is no Python '%s'; --python wants a path, or "
+                            "there is no Python '%s'; --python needs a path, or "
                             "a name in PATH",
                             wanted);
     else if (!program->path)
-        cunei_buffer_append_text(reason, "there is no python3 in PATH; name a Python "
+        cunei_buffer_append_text(reason, "there is no python3 in PATH; choose a Python "
                                          "with --python");
     else
         program->python = strdup(program->path);
@@ -210,7 +210,8 @@ static bool by_system(struct cunei_program *program, int argc, char **argv,
     }
     if (!shebang.python) {
         cunei_buffer_format(
-            reason, "--python says nothing to '%s', which no Python runs", argv[0]);
+            reason, "--python has no effect on '%s', which is not a Python program",
+            argv[0]);
         return false;
     }
     free(program->python);
@@ -243,7 +244,7 @@ static bool by_file(struct cunei_program *program, int argc, char **argv,
     free(shebang.python);
     if (!foreign)
         return by_python(program, argc, argv, python, reason);
-    cunei_buffer_format(reason, "cannot run '%s': it is no Python program and %s",
+    cunei_buffer_format(reason, "cannot run '%s': it is not a Python program, and %s",
                         argv[0],
                         strchr(argv[0], '/') ? "not executable" : "not in PATH");
     return false;

@@ -23,102 +23,103 @@ const struct cunei_option cunei_record_option_rows[] = {
     {.name = "exclude",
      .kind = CUNEI_OPTION_EXCLUDE,
      .value = "PATTERN",
-     .help = "leave these functions out: from 3.12 on they cost\nnothing",
+     .help = "do not record these functions; from 3.12 on they run\n"
+             "at full speed",
      VALUE(patterns)},
     {.name = "filter",
      .kind = CUNEI_OPTION_FILTER,
      .value = "FILE",
-     .help = "the same from a file: lines '+ PATTERN' and\n"
-             "'- PATTERN', as 'cunei filter' writes, or JSON of\n"
-             "PerfStubs; may be repeated",
+     .help = "read patterns from a file: lines '+ PATTERN' and\n"
+             "'- PATTERN', as 'cunei filter' writes, or a PerfStubs\n"
+             "JSON file; may be repeated",
      VALUE(patterns)},
     {.name = "only-project",
      .kind = CUNEI_OPTION_PROJECT,
-     .help = "record the functions of the script's own project, and\n"
-             "nothing of the standard library or site-packages",
+     .help = "record only the functions of the script's own project,\n"
+             "not the standard library or site-packages",
      VALUE(patterns)},
     {.name = "c-calls",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "record calls of C functions, too, as builtins:len;\n"
-             "include and exclude match them like others",
+     .help = "also record calls of C functions, for example\n"
+             "builtins:len; --include and --exclude select them",
      VALUE(c_calls)},
     {.name = "args",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "record what these functions are called with, as\n"
+     .help = "record the arguments of these functions, for example\n"
              "'app:load' or ':Cache.get*'; may be repeated",
      VALUE(arguments)},
     {.name = "return",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
-     .help = "record what these functions return",
+     .help = "record the return values of these functions",
      VALUE(results)},
     {.name = "lines",
      .kind = CUNEI_OPTION_INCLUDE,
      .value = "PATTERN",
      .help = "record every line of these functions: how often it\n"
-             "ran, and how long that took; may be repeated",
+             "ran, and how long it took; may be repeated",
      VALUE(lines)},
     {.name = "no-config",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "leave [tool.cunei] of pyproject.toml alone, which else\n"
-             "gives the defaults for these options",
+     .help = "ignore [tool.cunei] in pyproject.toml",
      VALUE(no_config)},
     {.name = "max-repr",
      .kind = CUNEI_OPTION_NUMBER,
      .value = "N",
-     .help = "cut each of these values at N bytes; else at 120",
+     .help = "cut recorded values at N bytes (default 120)",
      VALUE(max_repr)},
     {.name = "repr",
      .kind = CUNEI_OPTION_CHOICE,
      .value = "HOW",
-     .help = "how values are written: safe runs none of the\n"
-             "program's code and shows objects of its classes as\n"
-             "<app.Point at 0x…>, full calls their repr()",
+     .help = "how to record values: safe runs no code of the program\n"
+             "and shows its objects as <app.Point at 0x…>, full\n"
+             "calls their repr() (default safe)",
      .choices = repr_names,
      VALUE(repr)},
     {.name = "instrumenter",
      .kind = CUNEI_OPTION_CHOICE,
      .value = "HOOK",
-     .help = "what tells of calls: monitoring (from 3.12 on), frame\n"
-             "(not on 3.13), profile, trace, or none, which records\n"
-             "no calls; else monitoring, or where it is not, frame",
+     .help = "which CPython hook to use (default: monitoring, or\n"
+             "frame before 3.12); none records no calls",
      .choices = cunei_instrumenter_names,
      VALUE(instrumenter)},
     {.name = "budget",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PCT",
-     .help = "let recording cost about this much, as 5%: tiny hot\n"
-             "functions are demoted, and estimated from bursts",
+     .help = "limit the cost of recording to about PCT of run time,\n"
+             "for example 5%: very frequent tiny functions are\n"
+             "sampled",
      VALUE(budget)},
     {.name = "max-size",
      .kind = CUNEI_OPTION_SIZE,
      .value = "SIZE",
-     .help = "stop when this much is written, as 500M; at least 1M",
+     .help = "stop recording when the trace has this size, for\n"
+             "example 500M; at least 1M",
      VALUE(max_bytes)},
     {.name = "startup",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "begin as early as Python can, not at the program's\n"
-             "first line",
+     .help = "start recording as early as Python can, not at the\n"
+             "program's first line",
      VALUE(startup)},
     {.name = "no-children",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "record the program's own process, and none that it\n"
-             "starts or forks",
+     .help = "record only the program's own process, not those that\n"
+             "it starts or forks",
      VALUE(no_children)},
     {.name = "python",
      .kind = CUNEI_OPTION_TEXT,
      .value = "PYTHON",
-     .help = "the Python that runs the program, by name or path",
+     .help = "the Python that runs the program: a name or a path",
      VALUE(python)},
     {.name = "force",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "overwrite a trace that is there",
+     .help = "overwrite an existing trace",
      VALUE(force)},
     {.name = "quiet",
      .letter = 'q',
      .kind = CUNEI_OPTION_FLAG,
-     .help = "say nothing at the end; of run, only the report",
+     .help = "print no summary; 'run' prints only the report",
      VALUE(quiet)},
     {0},
 };
@@ -136,14 +137,15 @@ int cunei_record_options_check(const struct cunei_record_options *options)
     uint64_t budget = 0;
 
     if (options->budget && cunei_budget_parse(options->budget, &budget) < 0)
-        return cunei_cmd_usage("--budget wants a percentage from 0.1 to 100, as 5%%, "
-                               "not '%s'",
-                               options->budget);
+        return cunei_cmd_usage(
+            "--budget needs a percentage from 0.1 to 100, for example "
+            "5%%, not '%s'",
+            options->budget);
     if (options->max_bytes && options->max_bytes < MAX_SIZE_MIN)
-        return cunei_cmd_usage("--max-size wants at least 1M");
+        return cunei_cmd_usage("--max-size must be at least 1M");
     if (options->max_repr < CUNEI_RECORD_ENV_MAX_REPR_LEAST ||
         options->max_repr > CUNEI_RECORD_ENV_MAX_REPR_LIMIT)
-        return cunei_cmd_usage("--max-repr wants a number from %u to %u",
+        return cunei_cmd_usage("--max-repr needs a number from %u to %u",
                                CUNEI_RECORD_ENV_MAX_REPR_LEAST,
                                CUNEI_RECORD_ENV_MAX_REPR_LIMIT);
     return CUNEI_OPTIONS_CONTINUE;

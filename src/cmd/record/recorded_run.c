@@ -83,7 +83,7 @@ static void check_options(const struct cunei_recorded_run *run,
                           struct cunei_buffer *conflict)
 {
     if (cunei_option_conflict_find(run->options, &run->config, python, conflict))
-        cunei_buffer_append_text(conflict, ", or say --no-config");
+        cunei_buffer_append_text(conflict, ", or use --no-config");
 }
 
 /*
@@ -99,19 +99,19 @@ static void check_python(struct cunei_recorded_run *run, struct cunei_buffer *re
     int rc = cunei_interpreter_ask(python, program->python, program->flags);
     if (rc == -EPROTO)
         cunei_buffer_format(reason,
-                            "'%s' does not answer as a Python does%s%s%s; name one "
-                            "with --python",
+                            "'%s' is not a working Python%s%s%s; choose another with "
+                            "--python",
                             program->python, *python->error ? " (" : "", python->error,
                             *python->error ? ")" : "");
     else if (rc < 0)
         cunei_buffer_format(reason, "cannot run the Python '%s': %s%s", program->python,
                             strerror(-rc),
-                            rc == -EAGAIN ? "" : "; name another with --python");
+                            rc == -EAGAIN ? "" : "; choose another with --python");
     else if (program->no_site && python->major == CUNEI_INTERPRETER_MAJOR &&
              python->minor >= CUNEI_INTERPRETER_MINOR)
-        cunei_buffer_append_text(reason,
-                                 "with -S Python does not look into site-packages, "
-                                 "where what records is installed; leave -S out");
+        cunei_buffer_append_text(
+            reason, "-S disables site-packages, so that Python cannot load "
+                    "cunei; leave -S out");
     else if (cunei_interpreter_can_record(
                  python, cunei_record_options_instrumenter(run->options), reason)) {
         const struct cunei_python_version version = {
@@ -139,7 +139,7 @@ static uint64_t frequency_since(const struct cunei_clock_pair *first)
     return cunei_clock_frequency(first, &now);
 }
 
-/* It is no Python program, and what it starts would be recorded twice. */
+/* Cunei is not a Python program, and what it starts would be recorded twice. */
 static bool is_cunei(const char *word)
 {
     struct stat ours, theirs;
@@ -153,8 +153,8 @@ static bool is_cunei(const char *word)
 }
 
 /*
- * The directory that a recording around us writes to, owned; NULL: there is none, or it
- * leaves us out.
+ * The directory of the recording that we run inside of, owned by the caller; NULL:
+ * there is none, or it does not record us.
  */
 static char *find_outer(void)
 {
@@ -172,15 +172,15 @@ static char *find_outer(void)
     return directory;
 }
 
-/* One recording within another would find its events taken: 0, or the exit status. */
+/* Two recordings of one process would use the same hooks: 0, or the exit status. */
 static int check_outer(void)
 {
     char *directory = find_outer();
     if (!directory)
         return EXIT_SUCCESS;
     int status = cunei_cmd_usage(
-        "this runs inside a recording into '%s', which sees it already; leave the "
-        "inner cunei out, or record the outer program with --no-children",
+        "this program is already being recorded to '%s'; run it without the inner "
+        "cunei, or record the outer program with --no-children",
         directory);
     free(directory);
     return status;
@@ -194,8 +194,8 @@ int cunei_recorded_run_prepare(struct cunei_recorded_run *run, int argc, char **
     if (status != EXIT_SUCCESS)
         return status;
     if (is_cunei(argv[0]))
-        return cunei_cmd_usage("cunei cannot record itself; leave the inner 'cunei %s' "
-                               "out, and name the program",
+        return cunei_cmd_usage("cunei cannot record itself; leave out the inner 'cunei "
+                               "%s', and name the program",
                                argc > 1 ? argv[1] : "");
     /* The Python is asked while the clock is measured: both take about as long. */
     struct cunei_clock_pair first = cunei_clock_pair();
@@ -259,9 +259,9 @@ int cunei_recorded_run_execute(struct cunei_recorded_run *run)
     format_env(run, &text);
     if (text.size > ENV_MAX)
         status = cunei_cmd_fail(0,
-                                "the patterns take %zu bytes, and a program's "
-                                "environment has room for %d; put several into one, as "
-                                "a module's name is one for all its functions",
+                                "the patterns take %zu bytes, but an environment "
+                                "variable holds at most %d; replace several patterns "
+                                "by one, for example by the name of their module",
                                 text.size, ENV_MAX);
     else if (text.failed)
         status = cunei_cmd_fail(-ENOMEM, "cannot run '%s'", run->program.path);

@@ -110,9 +110,10 @@ static void say_refusals(const struct cunei_recorded_run *recording)
             cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
     }
     if (refusals.count == 1)
-        cunei_cmd_note("one process could not record: %s", why.data);
+        cunei_cmd_note("one process could not be recorded: %s", why.data);
     else
-        cunei_cmd_note("%u processes could not record: %s", refusals.count, why.data);
+        cunei_cmd_note("%u processes could not be recorded: %s", refusals.count,
+                       why.data);
     cunei_buffer_fini(&why);
 }
 
@@ -131,15 +132,17 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
     else if (summary->full)
         cunei_buffer_append_text(why, "recording stopped: --max-size was reached");
     else if (summary->lost_no_stream)
-        cunei_buffer_append_text(why, "events were lost: no stream could be made for a "
-                                      "thread, for want of memory, space or rights");
+        cunei_buffer_append_text(why,
+                                 "events were lost: a thread got no stream, because "
+                                 "memory, disk space or permissions were missing");
     else if (summary->lost_no_function)
-        cunei_buffer_append_text(why, "events were lost: there was no room for more "
-                                      "functions, or names of regions and counters");
+        cunei_buffer_append_text(
+            why, "events were lost: the table of functions, or of names "
+                 "of regions and counters, was full");
     else if (summary->lost)
         cunei_buffer_append_text(why, "events were lost: they could not be written");
     else if (summary->damaged)
-        cunei_buffer_append_text(why, "some of it cannot be read back");
+        cunei_buffer_append_text(why, "part of the trace cannot be read");
 }
 
 /* Why the processes that tried could not. */
@@ -165,19 +168,18 @@ static void say_nothing_recorded(const struct cunei_recorded_run *recording)
     if (refusals.count)
         say_refused(recording, refusals.reasons[0].error);
     else if (access(recording->directory, F_OK) < 0)
-        cunei_cmd_note("nothing was recorded: '%s' is not there any more",
-                       recording->shown);
+        cunei_cmd_note("nothing was recorded: '%s' no longer exists", recording->shown);
     else if (recording->options->no_children && !recording->program.python)
-        cunei_cmd_note("nothing was recorded: '%s' is not run by a Python itself, and "
-                       "--no-children leaves out those that it starts",
+        cunei_cmd_note("nothing was recorded: '%s' is not a Python program, and "
+                       "--no-children excludes the Pythons that it starts",
                        name);
     else if (recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' ended before its first line, or "
                        "removed " CUNEI_RECORD_ENV_VARIABLE " from its environment",
                        name);
     else
-        cunei_cmd_note("nothing was recorded: '%s' started no Python that has cunei",
-                       name);
+        cunei_cmd_note(
+            "nothing was recorded: '%s' started no Python with cunei installed", name);
 }
 
 static void say_counts(const struct cunei_recorded_run *recording,
@@ -214,11 +216,10 @@ static void say_running(const struct cunei_trace *trace)
         }
     }
     if (count == 1)
-        cunei_cmd_note("process %" PRIu64 " still runs, and what it does is recorded",
-                       pid);
+        cunei_cmd_note("process %" PRIu64 " is still running and being recorded", pid);
     else if (count)
-        cunei_cmd_note("%u processes still run, as %" PRIu64
-                       " does, and what they do is recorded",
+        cunei_cmd_note("%u processes are still running and being recorded, for example "
+                       "%" PRIu64,
                        count, pid);
 }
 
@@ -256,7 +257,7 @@ static void say_taken(const struct cunei_trace *trace)
     for (size_t i = 0; i < trace->process_count; i++)
         cunei_lost_hooks_add(&taken, &trace->processes[i].description);
     if (cunei_lost_hooks_format(&taken, &text))
-        cunei_cmd_note("%s; another --instrumenter may hear of it", text.data);
+        cunei_cmd_note("%s; try another --instrumenter", text.data);
     cunei_buffer_clear(&text);
     if (cunei_lost_hooks_format_decorated(&taken, &text))
         cunei_cmd_note("%s", text.data);

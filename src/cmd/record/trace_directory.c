@@ -201,19 +201,19 @@ static bool take_over(const char *path, const char *option, bool force,
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(-rc));
     else if (content.traces && !force)
         cunei_buffer_format(reason,
-                            "'%s' already holds a trace; --force overwrites it, %s "
-                            "names another directory",
+                            "'%s' already holds a trace; overwrite it with --force, or "
+                            "choose another directory with %s",
                             path, option);
     else if (writer)
         cunei_buffer_format(reason,
                             "process %" PRIu64
-                            " is recording to '%s'; %s names another "
-                            "directory",
+                            " is recording to '%s'; choose another directory with "
+                            "%s",
                             writer, path, option);
     else if (content.others && !content.traces)
         cunei_buffer_format(reason,
-                            "cannot record to '%s': other files are in it; name a new "
-                            "directory",
+                            "cannot record to '%s': it contains other files; choose a "
+                            "new directory",
                             path);
     else if (content.traces && (rc = walk(path, true, &content)) < 0)
         cunei_buffer_format(reason, "cannot remove the old trace in '%s': %s", path,
@@ -233,9 +233,9 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
         if (!take_over(path, option, force, reason))
             return NULL;
     } else if (!made) {
-        cunei_buffer_format(reason,
-                            "cannot make the directory '%s': %s; %s names another",
-                            path, strerror(error), option);
+        cunei_buffer_format(
+            reason, "cannot create the directory '%s': %s; choose another with %s",
+            path, strerror(error), option);
         return NULL;
     }
     char *absolute = realpath(path, NULL);
@@ -271,7 +271,8 @@ char *cunei_trace_directory_make_temporary(struct cunei_buffer *reason)
         if (absolute)
             return absolute;
     }
-    cunei_buffer_append_text(reason, "cannot make a temporary directory to record to; "
-                                     "name a place with TMPDIR, or with --save");
+    cunei_buffer_append_text(reason,
+                             "cannot create a temporary directory for the trace; "
+                             "choose a place with TMPDIR, or with --save");
     return NULL;
 }

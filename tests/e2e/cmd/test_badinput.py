@@ -154,7 +154,7 @@ def test_a_python_without_cunei(cunei):
     bare = cunei.folder / "bare" / "bin" / "python"
     result = cunei("record", "--python", bare, "-c", "print(1)")
 
-    assert_said(result, 1, "has no cunei", str(bare), "pip install")
+    assert_said(result, 1, "cunei is not installed in", str(bare), "pip install")
 
 
 def test_a_script_whose_python_has_no_cunei(cunei):
@@ -164,7 +164,7 @@ def test_a_script_whose_python_has_no_cunei(cunei):
     bare = cunei.folder / "bare" / "bin" / "python"
     cunei.write("tool", f"#!{bare}\nprint(1)\n", executable=True)
 
-    assert_said(cunei("record", "./tool"), 1, "has no cunei", str(bare))
+    assert_said(cunei("record", "./tool"), 1, "cunei is not installed in", str(bare))
 
 
 def fake_python(cunei, *answer):
@@ -191,7 +191,7 @@ def fake_python(cunei, *answer):
             ["implementation cpython", "version 3.13.0", "error ImportError: broken"],
             ["ImportError: broken"],
         ),
-        (["hello"], ["does not answer"]),
+        (["hello"], ["is not a working Python"]),
     ],
 )
 def test_a_python_that_cannot_record(cunei, answer, parts):
@@ -232,7 +232,7 @@ def test_an_old_python_is_asked_in_words_it_understands(cunei):
         (["record", "--max-size"], "--max-size"),
         (["record", "--include", "re:(", "app.py"], "re:("),
         (["record", "--lines", "re:(", "app.py"], "re:("),
-        (["record", "--lines", "", "app.py"], "--lines wants a pattern"),
+        (["record", "--lines", "", "app.py"], "--lines needs a pattern"),
         (["record", "--quiet=yes", "app.py"], "--quiet"),
         (["doctor", "me"], "'me'"),
         (["run", "--limit", "-1", "app.py"], "--limit"),

@@ -56,7 +56,7 @@ def test_the_defaults_are_used_and_reported(project):
 
     assert names == {"helper:work", "__main__:one"}
     assert said.startswith(
-        f"cunei: with [tool.cunei] of '{path}': include, exclude, c-calls\n"
+        f"cunei: options from [tool.cunei] in '{path}': include, exclude, c-calls\n"
     )
     names, said = record(project, "-q")
     assert (names, said) == ({"helper:work", "__main__:one"}, "")
@@ -95,7 +95,7 @@ def test_the_file_is_found_upward_from_the_script_or_the_current_folder(project)
     assert {f.qualname for f in process.count(ctf.ENTER)} == {"one"}
 
     done = project("record", "-o", "t2", "-m", "app", cwd=project.folder / "src")
-    assert f"of '{project.folder}/pyproject.toml': include\n" in done.stderr
+    assert f"in '{project.folder}/pyproject.toml': include\n" in done.stderr
     done = project("record", "-o", "t3", "-c", "pass", cwd=other)
     assert "tool.cunei" not in done.stderr
 
@@ -117,26 +117,25 @@ def doctor_row(cunei, **options):
     return found["state"], found["text"]
 
 
-LIST = "'include' wants a text in quotes, or an array of them"
+LIST = "'include' needs a string, or an array of strings"
 
 BAD = [
     ("inlcude = 3", "8:1", "[tool.cunei] has no key 'inlcude'; did you mean "
      "'include'?"),
     ("include = 3", "8:11", LIST),
     ("include = [['x']]", "8:12", LIST),
-    ("c-calls = 'yes'", "8:11", "'c-calls' wants true or false"),
-    ("instrumenter = true", "8:16", "'instrumenter' wants a text in quotes"),
-    ("max-size = []", "8:12", "'max-size' wants a number, or a text in quotes"),
+    ("c-calls = 'yes'", "8:11", "'c-calls' needs true or false"),
+    ("instrumenter = true", "8:16", "'instrumenter' needs a string"),
+    ("max-size = []", "8:12", "'max-size' needs a number or a string"),
     (
         "python = '/bin/x'",
         "8:1",
         "[tool.cunei] cannot hold 'python'; use --python on the command line",
     ),
-    ("include = 'x'\ninclude = 'y'", "9:1", "'include' stands here for the second "
-     "time"),
+    ("include = 'x'\ninclude = 'y'", "9:1", "'include' is set twice"),
     ("c-calls = true\n[tool.cunei.record]\nargs = 'x'", "9:2", "[tool.cunei] has no "
      "key 'record'; its keys are options of 'cunei record'"),
-    ("[tool.cunei]\nc-calls = true", "8:2", "[tool.cunei] begins for the second time"),
+    ("[tool.cunei]\nc-calls = true", "8:2", "[tool.cunei] appears twice"),
     ("include.more = 'x'", "8:1", LIST),
     ("include = 'x", "8:13", "expected \"'\" at the end of the string, but the line "
      "ends"),
@@ -163,17 +162,18 @@ def test_what_stands_in_the_table_s_place_is_refused(project, text):
     done = project("run", "src/app.py")
 
     place = f"{path}:1:3" if "[[" in text else f"{path}:2:1"
-    told = f"cunei: {place}: expected one table here, as [tool.cunei] ("
+    told = f"cunei: {place}: expected one table here: [tool.cunei] ("
     assert done.returncode == 1 and done.stderr.startswith(told)
 
 
 REFUSED = [
-    ("max-size = 'much'", 12, "--max-size wants a size such as 500M or 2G, not 'much'"),
-    ("max-repr = 3", 12, "--max-repr wants a number from 8 to 4096"),
-    ("budget = '200%'", 10, "--budget wants a percentage from 0.1 to 100, as 5%, not "
-     "'200%'"),
-    ("budget = 0", 10, "--budget wants a percentage from 0.1 to 100, as 5%, not '0'"),
-    ("include = 're:('", 11, "--include 're:(' is no pattern: Unmatched ( or \\("),
+    ("max-size = 'much'", 12, "--max-size needs a size such as 500M or 2G, not 'much'"),
+    ("max-repr = 3", 12, "--max-repr needs a number from 8 to 4096"),
+    ("budget = '200%'", 10, "--budget needs a percentage from 0.1 to 100, for "
+     "example 5%, not '200%'"),
+    ("budget = 0", 10, "--budget needs a percentage from 0.1 to 100, for "
+     "example 5%, not '0'"),
+    ("include = 're:('", 11, "--include 're:(' is not a pattern: Unmatched ( or \\("),
     ("instrumenter = 'nope'", 16, "--instrumenter cannot be 'nope'; did you mean "
      "'none'?"),
     ("filter = '/nowhere/f'", 10, "cannot read the filter '/nowhere/f': No such file "
@@ -216,7 +216,7 @@ def test_options_that_do_not_go_together_are_reported_with_their_place(
 
     done = project("record", "-o", "trace", "-q", *words, "src/app.py")
 
-    said = f"cunei: {path}:{place}: {told}, or say --no-config\n"
+    said = f"cunei: {path}:{place}: {told}, or use --no-config\n"
     assert (done.returncode, done.stderr) == (2, said)
     if not words:
         assert doctor_row(project) == ("bad", f"{path}:{place}: {told}")
@@ -250,7 +250,7 @@ def test_the_nearest_table_counts_though_it_says_nothing(project):
         names, said = record(project)
         assert "__main__:two" in names and "tool.cunei" not in said
         row = doctor_row(project, cwd=project.folder / "src")
-        assert row == ("ok", f"[tool.cunei] of {path}: nothing")
+        assert row == ("ok", f"[tool.cunei] in {path}: nothing")
 
 
 def test_files_of_others_are_never_refused(project):
@@ -265,12 +265,15 @@ def test_doctor_shows_what_would_be_used(project):
     def row():
         return doctor_row(project)
 
-    assert row() == ("ok", "no [tool.cunei] in a pyproject.toml here or above")
+    assert row() == (
+        "ok",
+        "no [tool.cunei] in a pyproject.toml here or above",
+    )
     path = configure(
         project, "include = ['a', 'b']\nonly-project = true\nmax-repr = 60\n"
     )
-    text = f"[tool.cunei] of {path}: include = a, b; only-project; max-repr = 60"
+    text = f"[tool.cunei] in {path}: include = a, b; only-project; max-repr = 60"
     assert row() == ("ok", text)
     configure(project, "include = 1\n")
     state, text = row()
-    assert state == "bad" and text.startswith(f"{path}:8:11: 'include' wants")
+    assert state == "bad" and text.startswith(f"{path}:8:11: 'include' needs")

@@ -379,7 +379,7 @@ def test_a_time_that_is_none(trace, option, word):
 
     said = refuse(cunei, "export", "trace", "--to", "csv", f"{option}={word}", status=2)
 
-    assert said == f"{option} takes a time as 0.25, 10ms or 2min, not '{word}'"
+    assert said == f"{option} needs a time such as 0.25, 10ms or 2min, not '{word}'"
 
 
 def test_an_end_before_the_begin(trace):
@@ -449,7 +449,8 @@ def test_a_process_that_does_not_exist(trace):
 WORDS = {
     ("--to", "csv", "--names"): "--names needs --to ctf: other formats name every "
     "function",
-    ("--to", "html", "--to", "csv"): "--to html and --to csv: one at a time",
+    ("--to", "html", "--to", "csv"): "--to can be given only once, not as 'html' "
+    "and 'csv'",
     ("--to", "csv:a", "-o", "b"): "--to csv:a and -o b both name a file; "
     "give one of them",
 }

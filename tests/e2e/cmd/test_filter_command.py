@@ -177,7 +177,7 @@ def test_a_filter_that_gains_nothing_is_not_proposed(cunei):
 
 def test_what_makes_no_sense_is_reported(recorded):
     for words, status, told in (
-        ([], 2, "filter wants a trace directory, as cunei record makes: cunei filter"),
+        ([], 2, "missing trace directory, which 'cunei record' creates: cunei filter"),
         (["trace", "--max-overhead", "x"], 2,
          "--max-overhead needs a percentage from 0.1 to 100, for example 5%, not 'x'"),
         (["trace", "--max-overhead", "0"], 2, "from 0.1 to 100"),

@@ -161,7 +161,7 @@ def test_a_filter_without_a_pattern_is_reported(program, text):
     done = program("record", "-q", "-o", "trace", "--filter", "f", "app.py")
 
     assert done.returncode == 0
-    assert done.stderr.startswith("cunei: the filter 'f' has no pattern: ")
+    assert done.stderr.startswith("cunei: the filter 'f' has no patterns: ")
     assert done.stderr.count("\n") == 1
 
 
@@ -195,8 +195,8 @@ def test_more_patterns_than_an_environment_holds_are_refused(program):
     done = program("record", "-o", "trace", "--filter", "f", "app.py")
 
     assert done.returncode == 1
-    told = re.search("patterns take ([0-9]+) bytes, and a program's environment has "
-                     "room for 120000; ", done.stderr)  # fmt: skip
+    told = re.search("patterns take ([0-9]+) bytes, but an environment variable holds "
+                     "at most 120000; ", done.stderr)  # fmt: skip
     assert told and int(told.group(1)) > 120000, done.stderr
     assert not (program.folder / "trace").exists()
 
@@ -217,7 +217,7 @@ with cunei.recording("trace", filter=[pathlib.Path("good")], include=":only"):
 for arguments, kind, words in (
     ({"filter": "bad"}, ValueError, "bad:2:1: expected '+ PATTERN'"),
     ({"filter": ["good", "missing"]}, cunei.Error, "cannot read the filter 'missing'"),
-    ({"filter": 3}, TypeError, "filter must be a path or a list of them, not int"),
+    ({"filter": 3}, TypeError, "filter must be a path or a list of paths, not int"),
 ):
     try:
         cunei.start("trace", **arguments)

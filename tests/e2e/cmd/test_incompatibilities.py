@@ -162,13 +162,13 @@ REFUSED = {
         "ValueError",
         "c_calls cannot be had with instrumenter 'trace'; choose ",
     ),
-    "lines=''": ("ValueError", "lines wants a pattern that is not empty"),
-    "include=['']": ("ValueError", "include wants a pattern that is not empty"),
-    "lines=3": ("TypeError", "lines must be a pattern or a list of them, not int"),
-    "args=b'f'": ("TypeError", "args must be a pattern or a list of them, not bytes"),
-    "lines=[3]": ("TypeError", "a pattern of lines must be a text, not int"),
-    "lines='re:('": ("ValueError", "lines 're:(' is no pattern: "),
-    "exclude='re:('": ("ValueError", "exclude 're:(' is no pattern: "),
+    "lines=''": ("ValueError", "lines must not contain an empty pattern"),
+    "include=['']": ("ValueError", "include must not contain an empty pattern"),
+    "lines=3": ("TypeError", "lines must be a pattern or a list of patterns, not int"),
+    "args=b'f'": ("TypeError", "args must be a pattern or a list of patterns, not "),
+    "lines=[3]": ("TypeError", "a pattern in lines must be a str, not int"),
+    "lines='re:('": ("ValueError", "lines 're:(' is not a pattern: "),
+    "exclude='re:('": ("ValueError", "exclude 're:(' is not a pattern: "),
 }
 
 

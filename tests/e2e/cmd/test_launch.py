@@ -233,7 +233,7 @@ def test_a_command_without_python_says_that_nothing_was_recorded(cunei):
 
     assert recorded.returncode == 0
     assert recorded.stderr == (
-        "cunei: nothing was recorded: 'true' started no Python that has cunei\n"
+        "cunei: nothing was recorded: 'true' started no Python with cunei installed\n"
     )
     assert not (cunei.folder / "trace").exists()
 

@@ -114,7 +114,7 @@ def test_a_python_that_fails_is_quoted(cunei):
     result = cunei("record", "--python", python, "-c", "pass")
 
     assert result.returncode == 1
-    assert "as a Python does (pyenv: python3: command not found)" in result.stderr
+    assert "not a working Python (pyenv: python3: command not found)" in result.stderr
 
 
 def test_an_empty_directory_is_taken(cunei):
@@ -219,8 +219,8 @@ def test_a_trace_that_is_there_is_not_overwritten(cunei, trace):
 
         assert result.returncode == 1
         assert result.stderr == (
-            "cunei: 'trace' already holds a trace; --force overwrites it, "
-            f"{option} names another directory\n"
+            "cunei: 'trace' already holds a trace; overwrite it with --force, or "
+            f"choose another directory with {option}\n"
         )
 
 
@@ -263,16 +263,18 @@ def test_python_m_cunei_is_cunei(cunei, words):
 
 
 @pytest.mark.parametrize("command", ["dump", "info", "recover"])
-def test_a_command_wants_one_directory(cunei, trace, command):
+def test_a_command_needs_one_directory(cunei, trace, command):
     missing = cunei(command)
     extra = cunei(command, trace, "b")
 
     assert missing.returncode == extra.returncode == 2
     assert missing.stderr == (
-        f"cunei: {command} wants a trace directory, as cunei record makes: "
+        "cunei: missing trace directory, which 'cunei record' creates: "
         f"cunei {command} DIR\n"
     )
-    assert extra.stderr == f"cunei: {command} takes one directory, not also 'b'\n"
+    assert extra.stderr == (
+        f"cunei: unexpected argument 'b': 'cunei {command}' reads one trace\n"
+    )
 
 
 def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
@@ -293,7 +295,7 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
         (["trace"], "it is a trace; to see where the time went: cunei report trace"),
         (["-m", "pkg"], "where its time goes: cunei run -m pkg"),
         (["--vers"], "did you mean 'cunei --version'?"),
-        (["help", "report", "extra"], "help takes one command, not also 'extra'"),
+        (["help", "report", "extra"], "argument 'extra'; usage: cunei help COMMAND"),
         (["record", "--max-size", "100K", "app.py"], "at least 1M"),
     ],
 )

@@ -54,7 +54,7 @@ def test_a_directory_that_is_not_there_in_the_children(cunei):
     said = run(cunei, CHILDREN.format(prepare=prepare, restore=restore))
 
     assert said[1:] == [
-        "cunei: 3 processes could not record: No such file or directory"
+        "cunei: 3 processes could not be recorded: No such file or directory"
     ]
     trace = ctf.read(cunei.folder / "trace")
     assert len(trace.processes) == 1
@@ -96,7 +96,7 @@ if os.path.exists("trace"):
 
     assert said[1:] == [
         "cunei: events were lost: they could not be written",
-        "cunei: 3 processes could not record: Read-only file system",
+        "cunei: 3 processes could not be recorded: Read-only file system",
     ]
     assert len(ctf.read(cunei.folder / "trace").processes) == 1
 
@@ -134,7 +134,7 @@ print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
 def test_children_that_do_not_reach_the_directory(cunei, prepare, reason):
     said = run(cunei, GIVES_UP.format(prepare=prepare))
 
-    assert said[1:] == [f"cunei: 2 processes could not record: {reason}"]
+    assert said[1:] == [f"cunei: 2 processes could not be recorded: {reason}"]
     assert ctf.read(cunei.folder / "trace").count("work") == 1
 
 
@@ -153,7 +153,7 @@ for name in glob.glob(here + "/cunei-*x"):
     done = cunei("run", "app.py")
 
     assert done.returncode == 0
-    said = "cunei: 3 processes could not record: No such file or directory\n"
+    said = "cunei: 3 processes could not be recorded: No such file or directory\n"
     assert done.stderr.startswith(said)
     assert "work" in done.stderr
     assert not list(cunei.folder.parent.glob("cunei-*"))
@@ -237,8 +237,8 @@ print(inner.returncode, inner.stderr.decode())
 
     assert (done.returncode, done.stderr) == (0, "")
     sentence = (
-        f"2 cunei: this runs inside a recording into '{cunei.folder}/trace', which "
-        "sees it already; leave the inner cunei out, or record the outer program with "
+        f"2 cunei: this program is already being recorded to '{cunei.folder}/trace'; "
+        "run it without the inner cunei, or record the outer program with "
         "--no-children\n"
     )
     assert done.stdout == f"{sentence}\n" * 2
@@ -405,5 +405,7 @@ def test_children_where_the_disk_is_nearly_full(cunei, tmp_path):
 
     assert done.returncode == 0
     said = done.stderr.splitlines()
-    assert said[-1] == "cunei: one process could not record: No space left on device"
+    assert (
+        said[-1] == "cunei: one process could not be recorded: No space left on device"
+    )
     assert len(folders) == 3  # what is started anew makes do with what there is

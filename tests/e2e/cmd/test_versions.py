@@ -35,16 +35,16 @@ def examine(cunei, python):
 @pytest.mark.parametrize(
     ("version", "count", "part"),
     [
-        ("3.8.18", 13, "'with lock:' is no call"),
-        ("3.9.18", 14, "the stack that a recording finds"),
-        ("3.10.13", 13, "plain name"),
-        ("3.11.7", 11, "a call of one takes × 1.5"),
+        ("3.8.18", 13, "'with lock:' is not recorded"),
+        ("3.9.18", 14, "the recorded stack ends at that generator"),
+        ("3.10.13", 13, "__name__ only"),
+        ("3.11.7", 11, "a call takes × 1.5"),
         ("3.12.1", 3, "more than 127 lines"),
-        ("3.12.3", 4, "a generator is closed"),
-        ("3.13.0", 5, "a generator is closed"),
-        ("3.13.11", 4, "a generator is closed"),
+        ("3.12.3", 4, "closing a generator"),
+        ("3.13.0", 5, "closing a generator"),
+        ("3.13.11", 4, "closing a generator"),
         ("3.13.12", 3, "pdb.set_trace()"),
-        ("3.14.0", 1, "a generator is closed"),
+        ("3.14.0", 1, "closing a generator"),
         ("3.14.1", 0, ""),
         ("3.15.0", 0, ""),
     ],
@@ -63,11 +63,11 @@ def test_doctor_lists_what_a_version_cannot_give(
 
 
 SAYINGS = [
-    (["--exclude", "json"], "left out are not free"),
-    (["--include", "app:Cart.add"], "plain name"),
-    (["--args", ":Cart.add"], "plain name"),
-    (["--lines", ":Cart.add"], "plain name"),
-    (["--lines", ":work"], "in one line"),
+    (["--exclude", "json"], "excluded functions still cost time"),
+    (["--include", "app:Cart.add"], "__name__ only"),
+    (["--args", ":Cart.add"], "__name__ only"),
+    (["--lines", ":Cart.add"], "__name__ only"),
+    (["--lines", ":work"], "on one line"),
     (["--c-calls"], "'with lock:'"),
 ]
 
@@ -172,7 +172,7 @@ def test_limits_of_a_python_without_gil_are_reported_for_it(cunei, pretended):
 
     more = [limit for limit in without["limits"] if limit not in with_gil["limits"]]
     assert len(more) == 3
-    assert "race to call first" in more[0]
+    assert "for the first time at once" in more[0]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_that_a_version_has_no_budget_is_reported_and_what_there_is_instead(
     report, _ = examine(cunei, python)
     done = cunei("record", "--budget", "5%", "--python", python, "-c", "pass")
 
-    told = [limit for limit in report["limits"] if "there is no --budget" in limit]
+    told = [limit for limit in report["limits"] if "--budget is not available" in limit]
     assert len(told) == lacks and all("cunei filter" in limit for limit in told)
     refused = "; instead, leave out what 'cunei filter' proposes\n" in done.stderr
     assert refused is lacks, done.stderr

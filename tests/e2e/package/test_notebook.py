@@ -265,7 +265,7 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
     "name, sentence",
     [
         ("early", "nothing was recorded yet"),
-        ("pattern", "include 're:(' is no pattern"),
+        ("pattern", "include 're:(' is not a pattern"),
         ("option", "unrecognized arguments: --wrong; %cunei --help"),
         ("quote", "cannot read the options"),
         ("report option", "report has no option '--wrong'"),
@@ -274,7 +274,7 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
         ("there", "'there' is not empty"),
         ("line", "unrecognized arguments: work(3); %cunei --help"),
         ("empty", "the cell body is empty"),
-        ("await", "cannot record a cell that awaits"),
+        ("await", "cannot record a cell with a top-level await"),
     ],
 )
 def test_what_cannot_be_is_reported_in_a_sentence(notebook, name, sentence):

@@ -147,7 +147,7 @@ def test_a_size_must_be_positive(cunei):
         ),
         (
             "'t', max_size=[]",
-            "TypeError: max_size must be an int or a text such as '2G', not list",
+            "TypeError: max_size must be an int or a str such as '2G', not list",
         ),
         (
             "'t', only_project=3",
@@ -163,7 +163,7 @@ def test_a_size_must_be_positive(cunei):
         ),
         (
             "'t', max_size=True",
-            "TypeError: max_size must be an int or a text such as '2G', not bool",
+            "TypeError: max_size must be an int or a str such as '2G', not bool",
         ),
         (
             "'t', budget=True",
@@ -172,13 +172,11 @@ def test_a_size_must_be_positive(cunei):
         ),
         (
             r"'t', exclude='a\0b'",
-            r"ValueError: a pattern cannot hold a NUL, as 'a\x00b' "
-            "does",
+            r"ValueError: a pattern cannot contain a NUL character: 'a\x00b'",
         ),
         (
             r"'t', lines=[':\ud800']",
-            "ValueError: a pattern cannot hold half a surrogate "
-            r"pair, as ':\ud800' does",
+            r"ValueError: a pattern cannot contain a lone surrogate: ':\ud800'",
         ),
         ("''", "ValueError: directory must not be empty"),
         ("b''", "ValueError: directory must not be empty"),

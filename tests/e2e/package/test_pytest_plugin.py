@@ -49,7 +49,7 @@ def test_a_number_of_tests_that_is_none_is_refused(cunei, count):
     result = cunei.run(cunei.python, "-m", "pytest", f"--cunei-slowest={count}")
 
     assert result.returncode == 4
-    told = f"--cunei-slowest: wants a number from 0 on, not {count!r}\n"
+    told = f"--cunei-slowest: needs a number from 0 on, not {count!r}\n"
     assert told in result.stderr
 
 
@@ -78,8 +78,8 @@ def test_what_is_refused_leaves_an_earlier_run_as_it_is(cunei, word):
 @pytest.mark.parametrize(
     "name, sentence",
     [
-        ("trace/notes.txt", "'trace' holds 'notes.txt'"),
-        ("trace/{}/mine", "'trace' holds other files, too, in "),
+        ("trace/notes.txt", "'trace' contains 'notes.txt'"),
+        ("trace/{}/mine", "'trace' contains other files in "),
     ],
 )
 def test_nothing_else_is_replaced(cunei, name, sentence):
@@ -112,7 +112,7 @@ def test_a_trace_that_is_none_of_pytest_s_is_not_replaced(cunei, name):
 
     result = run(cunei, "--cunei=trace", "-k", "quick")
 
-    sentence = "a trace that is none of 'pytest --cunei'"
+    sentence = "a trace that 'pytest --cunei' did not record"
     assert result.returncode == 4 and sentence in result.stderr
     assert sorted((cunei.folder / "trace").rglob("*")) == before
 
@@ -293,9 +293,9 @@ def test_a_filter_file(cunei):
     "words, sentence",
     [
         (["--cunei=trace", "--cunei-filter=nowhere"], "cannot read the filter"),
-        (["--cunei", "test_it.py"], "'test_it.py', which looks like tests"),
-        (["--cunei", "a.py::test"], "'a.py::test', which looks like tests"),
-        (["--cunei=full"], "'full' holds 'file'"),
+        (["--cunei", "test_it.py"], "'test_it.py', which looks like a test"),
+        (["--cunei", "a.py::test"], "'a.py::test', which looks like a test"),
+        (["--cunei=full"], "'full' contains 'file'"),
         (["--cunei=trace", "--cunei-include=re:("], "--cunei cannot record: "),
     ],
 )
@@ -321,7 +321,7 @@ def test_an_interrupted_run_has_its_table(cunei):
 def told(text):
     """What pytest prints, without times, and without what cunei adds."""
     text = re.sub(r"=+ slowest tests, .*?\nnext: [^\n]*\n", "", text, flags=re.S)
-    text = re.sub(r"cunei: recording into [^\n]*\n", "", text)
+    text = re.sub(r"cunei: recording to [^\n]*\n", "", text)
     return re.sub(r"in \d+\.\d+s", "in TIME", re.sub("=+", "=", text))
 
 

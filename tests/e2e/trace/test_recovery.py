@@ -90,7 +90,7 @@ def test_a_live_recording_is_read_and_not_touched(tmp_path):
     assert after == before
     assert any("/.live" in name for name in before)
     assert shown[2].stdout.count("work_0") == 120_000
-    assert "left alone" in shown[4].stdout
+    assert "not changed" in shown[4].stdout
     assert (status, "0 lost" in said) == (0, True)
     assert entered(directory)[0] == counters[0] == 90_000
     assert not list(directory.glob("*/.live"))

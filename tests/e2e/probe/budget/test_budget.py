@@ -398,7 +398,8 @@ def test_a_budget_that_is_none(cunei, budget):
 
     assert done.returncode == 2
     assert done.stderr == (
-        f"cunei: --budget wants a percentage from 0.1 to 100, as 5%, not '{budget}'\n"
+        "cunei: --budget needs a percentage from 0.1 to 100, for example 5%, not "
+        f"'{budget}'\n"
     )
 
 

@@ -240,7 +240,7 @@ def test_a_process_that_cannot_record_is_reported(tmp_path):
     assert (done.returncode, done.stdout) == (0, "one\ntwo\n"), done.stderr
     said = done.stderr.splitlines()
     assert len(said) == 2 and " 0 lost" in said[0]
-    assert said[1] == "cunei: 2 processes could not record: File too large"
+    assert said[1] == "cunei: 2 processes could not be recorded: File too large"
 
 
 def test_a_directory_that_vanishes_does_not_harm_the_program(tmp_path):

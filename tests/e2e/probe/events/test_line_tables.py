@@ -255,7 +255,7 @@ def test_a_colon_alone_is_no_pattern(cunei):
     done = cunei("record", "-o", "trace", "--lines", ":", "app.py")
 
     assert done.returncode == 2
-    assert "--lines wants a pattern that is not empty" in done.stderr
+    assert "--lines needs a pattern, not an empty text" in done.stderr
 
 
 def test_a_pattern_that_matches_nothing_is_reported(cunei):

@@ -48,7 +48,7 @@ def test_a_daemon_outlives_the_launcher(cunei):
     assert done.returncode == 0
     assert not proof.is_gone(pid)
     assert done.stderr.splitlines()[1:] == [
-        f"cunei: process {pid} still runs, and what it does is recorded"
+        f"cunei: process {pid} is still running and being recorded"
     ]
     (cunei.folder / "end").touch()
     proof.wait_for(lambda: proof.is_gone(pid))
@@ -138,8 +138,8 @@ def test_without_children_a_shell_leads_to_nothing(cunei):
 
     assert done.returncode == 0
     assert done.stderr == (
-        "cunei: nothing was recorded: 'run.sh' is not run by a Python itself, and "
-        "--no-children leaves out those that it starts\n"
+        "cunei: nothing was recorded: 'run.sh' is not a Python program, and "
+        "--no-children excludes the Pythons that it starts\n"
     )
     assert not (cunei.folder / "trace").exists()
     cunei.write("exec.sh", f"#!/bin/sh\nexec {cunei.python} -c pass\n", True)

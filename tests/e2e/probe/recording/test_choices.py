@@ -151,21 +151,21 @@ def fails(kind, words, call, *args):
         raise AssertionError(words)
 
 with cunei.record("trace"):
-    fails(ValueError, "'re:(' is no pattern: Unmatched (", cunei.exclude, "re:(")
-    fails(ValueError, "include 're:(' is no pattern", cunei.include, "a", "re:(")
+    fails(ValueError, "'re:(' is not a pattern: Unmatched (", cunei.exclude, "re:(")
+    fails(ValueError, "include 're:(' is not a pattern", cunei.include, "a", "re:(")
     fails(ValueError, "a '[' has no ']'; write", cunei.exclude, "work[")
     fails(ValueError, "must not be empty", cunei.include, "")
-    fails(ValueError, "cannot hold a NUL", cunei.exclude, "work\\0")
-    fails(ValueError, "half a surrogate pair, as ", cunei.exclude, "\\ud800")
+    fails(ValueError, "cannot contain a NUL", cunei.exclude, "work\\0")
+    fails(ValueError, "a lone surrogate: ", cunei.exclude, "\\ud800")
     fails(TypeError, "a function can be decorated, not type", cunei.disable, int)
-    fails(TypeError, "a function, class, module or pattern can be chosen, not int",
+    fails(TypeError, "a function, class, module or pattern, not int",
           cunei.exclude, 3)
-    fails(TypeError, "not a text", cunei.instrument, "x")
+    fails(TypeError, "not a str", cunei.instrument, "x")
     for choose in (cunei.include, cunei.exclude):
-        fails(TypeError, "wants a pattern, a function, a class or a module", choose)
+        fails(TypeError, "needs a pattern, a function, a class or a module", choose)
         fails(ValueError, "no expression follows the ':'", choose, "re-name:")
     work()
-fails(ValueError, "is no pattern", cunei.exclude, "re:(")
+fails(ValueError, "is not a pattern", cunei.exclude, "re:(")
 with cunei.record("trace"):
     work()
 """,

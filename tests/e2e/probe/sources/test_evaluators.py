@@ -289,7 +289,7 @@ def test_the_launcher_says_what_cannot_be_had_below_another(cunei, other):
     done = record_beside(cunei, other(), LATER, "--force", "--lines", ":work")
 
     assert (done.returncode, done.stdout) == (0, "runs\n")
-    assert "one process could not record: another tool" in done.stderr
+    assert "one process could not be recorded: another tool" in done.stderr
 
 
 # From here on nothing is seen, whether it stays or goes.
