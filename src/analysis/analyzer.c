@@ -33,7 +33,7 @@ static int join_pieces(const struct cunei_piece_reader *reader,
             return rc;
     }
     for (size_t i = 0; i < process->piece_count; i++) {
-        int rc = cunei_span_finish(&facts[i].span);
+        int rc = cunei_piece_finish(&facts[i].span);
         if (rc < 0)
             return rc;
     }
@@ -66,7 +66,7 @@ static uint64_t last_tick(const struct cunei_piece_reader *reader,
     uint64_t last = 0;
 
     for (size_t i = 0; i < process->piece_count; i++) {
-        const struct cunei_span *span = &reader->facts[process->first_piece + i].span;
+        const struct cunei_piece *span = &reader->facts[process->first_piece + i].span;
         for (size_t j = 0; j < span->thread_count; j++)
             last = span->threads[j].end > last ? span->threads[j].end : last;
     }
@@ -214,7 +214,7 @@ static int finish_process(void *context, struct cunei_piece_reader *reader,
 out:
     free(map);
     for (size_t i = 0; i < process->piece_count; i++)
-        cunei_span_fini(&reader->facts[process->first_piece + i].span);
+        cunei_piece_fini(&reader->facts[process->first_piece + i].span);
     cunei_profile_fini(profile);
     process->has_profile = false;
     return rc;

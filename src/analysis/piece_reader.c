@@ -96,7 +96,7 @@ int cunei_piece_reader_init(struct cunei_piece_reader *reader,
 void cunei_piece_reader_fini(struct cunei_piece_reader *reader)
 {
     for (size_t i = 0; reader->facts && i < reader->pieces.count; i++)
-        cunei_span_fini(&reader->facts[i].span);
+        cunei_piece_fini(&reader->facts[i].span);
     free(reader->facts);
     cunei_trace_pieces_fini(&reader->pieces);
     for (size_t i = 0; i < reader->process_count; i++) {

@@ -27,7 +27,7 @@
 
 /* What was read from a piece, besides the profile. */
 struct cunei_piece_facts {
-    struct cunei_span span;
+    struct cunei_piece span;
     struct cunei_count definitions;
 };
 

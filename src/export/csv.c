@@ -26,7 +26,7 @@
 
 struct row {
     uint32_t function;
-    enum cunei_span_event_begin how;
+    enum cunei_span_begin how;
     uint64_t start_ns;
     uint64_t other_ns; /* in the spans inside, or in a loss of events */
     size_t text;       /* where its arguments begin in `texts` */
@@ -36,7 +36,7 @@ struct row {
 struct remainder {
     uint64_t other_ns;
     uint64_t end_ns;
-    enum cunei_span_event_end how;
+    enum cunei_span_end how;
     size_t text; /* its result in `results`, … */
     size_t size; /* … so long */
 };
@@ -136,8 +136,7 @@ static const char *text_at(const struct cunei_buffer *texts, size_t offset)
 
 /* The innermost span ends: write its row, and add it to the span around it. */
 static void put_row(struct cunei_encoding *encoding, uint64_t end_ns,
-                    enum cunei_span_event_end how, const char *result,
-                    size_t result_size)
+                    enum cunei_span_end how, const char *result, size_t result_size)
 {
     static const char *const kinds[] = {
         [CUNEI_BEGIN_CALL] = "call",

@@ -79,7 +79,7 @@ static int take_adopted(void *context, uint32_t function)
 }
 
 static int take_begin(void *context, uint32_t function, uint64_t time,
-                      enum cunei_span_event_begin how)
+                      enum cunei_span_begin how)
 {
     struct cunei_encoding *encoding = context;
     int rc = cunei_encoding_flush(encoding);
@@ -98,7 +98,7 @@ static int take_begin(void *context, uint32_t function, uint64_t time,
 }
 
 static int take_end(void *context, uint32_t function, uint64_t time,
-                    enum cunei_span_event_end how)
+                    enum cunei_span_end how)
 {
     struct cunei_encoding *encoding = context;
     struct cunei_call_end call = {

@@ -28,7 +28,7 @@ struct cunei_encoder;
 
 struct cunei_call_begin {
     uint32_t function;
-    enum cunei_span_event_begin how;
+    enum cunei_span_begin how;
     uint64_t time;
     const struct cunei_value *arguments;
     size_t argument_count;
@@ -36,7 +36,7 @@ struct cunei_call_begin {
 
 struct cunei_call_end {
     uint32_t function;
-    enum cunei_span_event_end how;
+    enum cunei_span_end how;
     uint64_t time;
     const struct cunei_value *result; /* NULL: none was recorded */
     struct cunei_user_value *const *late_parameters;

@@ -17,7 +17,7 @@ struct cunei_facts {
     uint64_t calls;
     uint64_t self;      /* on top of the stack, or below regions alone */
     uint64_t total;     /* anywhere in the stack, recursion counted once */
-    uint64_t opened_at; /* private, as the next two: while a span is read */
+    uint64_t opened_at; /* private, as the next two: while a piece is read */
     uint64_t max_ns;    /* of one activation: entry or resume to leave or yield */
     struct cunei_histogram histogram; /* of activations, in ns */
     uint32_t open;
@@ -26,7 +26,7 @@ struct cunei_facts {
     uint64_t recursive; /* calls made while it was already open */
     uint64_t raised;    /* activations that an exception ended */
     uint64_t suspended; /* from a yield to the resumption, added over all of them */
-    uint64_t yielded;   /* private, as the next two: while a span is read */
+    uint64_t yielded;   /* private, as the next two: while a piece is read */
     uint32_t outstanding;
     uint32_t forgotten;
     uint64_t nested; /* resumes made while it was already open */

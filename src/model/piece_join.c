@@ -13,9 +13,9 @@ static int close_step(struct cunei_piece_join *join, uint64_t time)
     return join->methods->step(join->context, task, time, false);
 }
 
-/* Remove the top frame, and end the stretch that it has if its function is known. */
+/* Remove the top frame, and end the span that it has if its function is known. */
 static int close_top(struct cunei_piece_join *join, uint64_t time,
-                     enum cunei_span_event_end how)
+                     enum cunei_span_end how)
 {
     struct cunei_spans_steps *steps = &join->steps;
     uint32_t function = join->last.functions[--join->last.count];
@@ -31,7 +31,7 @@ static int close_top(struct cunei_piece_join *join, uint64_t time,
 }
 
 static int open_top(struct cunei_piece_join *join, uint32_t function,
-                    enum cunei_span_event_begin how)
+                    enum cunei_span_begin how)
 {
     int rc = cunei_spans_edge_add(&join->last, function);
     if (rc < 0 || function == 0)
@@ -45,7 +45,7 @@ static bool is_same_thread(const struct cunei_packet *a, const struct cunei_pack
     return a->thread == b->thread && a->vtid == b->vtid;
 }
 
-/* What was lost between two pieces of a thread's story. */
+/* What was lost between two pieces of a thread's spans. */
 static int pass_gap(struct cunei_piece_join *join, const struct cunei_spans_edge *next)
 {
     const struct cunei_packet *before = &join->last.packet, *after = &next->packet;
@@ -104,7 +104,7 @@ static int find(void *stack, uint32_t function)
     return open_top(stack, function, CUNEI_BEGIN_FOUND);
 }
 
-/* A frame of an unknown function has no stretch, so it is not one that has. */
+/* A frame of an unknown function has no span, so it is not one that has. */
 static const struct cunei_resync_methods resync_methods = {
     .frame_size = sizeof(uint32_t),
     .is_exact = true,
@@ -117,9 +117,9 @@ static const struct cunei_resync_methods resync_methods = {
     .find = find,
 };
 
-/* Make the open stretches those that the piece found open. */
-static int pass_stretches(struct cunei_piece_join *join,
-                          const struct cunei_spans_edge *next)
+/* Make the open spans those that the piece found open. */
+static int pass_spans(struct cunei_piece_join *join,
+                      const struct cunei_spans_edge *next)
 {
     const struct cunei_stack_view view = {
         .functions = next->functions, .depth = next->count, .end = CUNEI_FUNCTION_END};
@@ -136,7 +136,7 @@ static int pass_steps(struct cunei_piece_join *join, const struct cunei_spans *p
 
     while (rc == 0 && steps->count > 0) {
         uint32_t depth = steps->items[steps->count - 1].depth;
-        /* The piece knows nothing of the stretch. */
+        /* The piece knows nothing of the span. */
         uint64_t time = piece->first.time;
         if (depth <= piece->closing_count)
             time = piece->closings[depth - 1];
@@ -196,7 +196,7 @@ int cunei_piece_join_pass(struct cunei_piece_join *join,
     }
     join->has_thread = true;
     if (rc == 0)
-        rc = pass_stretches(join, first);
+        rc = pass_spans(join, first);
     if (rc == 0)
         rc = pass_steps(join, piece);
     return rc == 0 ? take_edge(join, piece) : rc;

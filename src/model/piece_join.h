@@ -23,7 +23,7 @@ struct cunei_piece_join {
     /* Private: what the piece before left open. */
     struct cunei_spans_edge last;
     struct cunei_spans_steps steps;
-    uint32_t depth; /* stretches that are open */
+    uint32_t depth; /* spans that are open */
     uint64_t time;  /* of the border that is passed */
     bool has_thread;
 };

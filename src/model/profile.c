@@ -101,22 +101,22 @@ struct cursor {
 };
 
 static inline struct cursor load(const struct cunei_profile *profile,
-                                 const struct cunei_span *span, uint64_t calls)
+                                 const struct cunei_piece *piece, uint64_t calls)
 {
-    struct cunei_frame *top = &span->frames[span->depth];
+    struct cunei_frame *top = &piece->frames[piece->depth];
     return (struct cursor){
         .top = top,
-        .limit = span->beyond ? top : span->frames + span->capacity - 1,
+        .limit = piece->beyond ? top : piece->frames + piece->capacity - 1,
         .current = &profile->functions[top->owner],
-        .last = span->last,
+        .last = piece->last,
         .calls = calls,
     };
 }
 
-static inline void store(struct cunei_span *span, const struct cursor *cursor)
+static inline void store(struct cunei_piece *piece, const struct cursor *cursor)
 {
-    span->depth = (uint32_t)(cursor->top - span->frames);
-    span->last = cursor->last;
+    piece->depth = (uint32_t)(cursor->top - piece->frames);
+    piece->last = cursor->last;
 }
 
 static inline __attribute__((always_inline)) void pass(struct cunei_profile *profile,
@@ -212,85 +212,86 @@ static inline __attribute__((always_inline)) int leave(struct cunei_profile *pro
  * all others go through here.
  */
 static __attribute__((noinline)) int rare(struct cunei_profile *profile,
-                                          struct cunei_span *span,
+                                          struct cunei_piece *piece,
                                           struct cursor *cursor, uint32_t slot,
                                           uint32_t phase)
 {
     int rc = 0;
 
-    store(span, cursor);
+    store(piece, cursor);
     if (phase & 1)
         rc = cunei_profile_leave(
-            profile, span,
+            profile, piece,
             &(struct cunei_leave){.slot = slot,
                                   .is_yield = phase == CUNEI_PHASE_YIELD});
-    else if (!cunei_profile_stack_reserve(span)) {
-        span->beyond++;
+    else if (!cunei_profile_stack_reserve(piece)) {
+        piece->beyond++;
         profile->functions[slot].calls += phase == CUNEI_PHASE_ENTER;
         profile->functions[slot].resumes += phase == CUNEI_PHASE_RESUME;
         cursor->calls += phase == CUNEI_PHASE_ENTER;
     }
-    *cursor = load(profile, span, cursor->calls);
+    *cursor = load(profile, piece, cursor->calls);
     return rc;
 }
 
 /* The same of a region, which nobody called. */
 static __attribute__((noinline)) int read_region(struct cunei_profile *profile,
-                                                 struct cunei_span *span,
+                                                 struct cunei_piece *piece,
                                                  struct cursor *cursor, uint32_t slot,
                                                  uint32_t phase, uint64_t time)
 {
     int rc = 0;
 
-    store(span, cursor);
+    store(piece, cursor);
     if (phase & 1) {
         if (phase == CUNEI_PHASE_YIELD)
-            rc = cunei_suspended_read(profile->functions, &span->waits, slot, true,
+            rc = cunei_suspended_read(profile->functions, &piece->waits, slot, true,
                                       time);
         if (rc == 0)
             rc = cunei_profile_leave(
-                profile, span,
+                profile, piece,
                 &(struct cunei_leave){.slot = slot,
                                       .is_yield = phase == CUNEI_PHASE_YIELD});
     } else
-        rc = cunei_profile_stack_enter(profile, span, slot, phase == CUNEI_PHASE_ENTER);
-    *cursor = load(profile, span, cursor->calls);
+        rc =
+            cunei_profile_stack_enter(profile, piece, slot, phase == CUNEI_PHASE_ENTER);
+    *cursor = load(profile, piece, cursor->calls);
     return rc;
 }
 
 /* A call ends or is suspended. */
 static inline __attribute__((always_inline)) int read_leave(
-    struct cunei_profile *profile, struct cunei_span *span, struct cursor *cursor,
+    struct cunei_profile *profile, struct cunei_piece *piece, struct cursor *cursor,
     uint32_t slot, uint32_t phase, uint64_t time, bool edges)
 {
     int rc = 0;
 
     if (__builtin_expect(phase & 2, 0) &&
-        (rc = cunei_suspended_read(profile->functions, &span->waits, slot, true,
+        (rc = cunei_suspended_read(profile->functions, &piece->waits, slot, true,
                                    time)) < 0)
         return rc;
     if (__builtin_expect(cursor->top->slot == slot &&
-                             !cunei_frame_is_watched(cursor->top) && span->beyond == 0,
+                             !cunei_frame_is_watched(cursor->top) && piece->beyond == 0,
                          1))
         return leave(profile, cursor, time, edges);
-    return rare(profile, span, cursor, slot, phase);
+    return rare(profile, piece, cursor, slot, phase);
 }
 
 /* One begins or goes on. */
 static inline __attribute__((always_inline)) int read_enter(
-    struct cunei_profile *profile, struct cunei_span *span, struct cursor *cursor,
+    struct cunei_profile *profile, struct cunei_piece *piece, struct cursor *cursor,
     uint32_t slot, uint32_t phase, uint64_t time, bool tree, bool edges)
 {
     int rc = 0;
 
     if (__builtin_expect(cursor->top == cursor->limit, 0)) {
-        rc = rare(profile, span, cursor, slot, phase);
+        rc = rare(profile, piece, cursor, slot, phase);
         if (cursor->top == cursor->limit)
             return rc;
     }
     enter(profile, cursor, slot, time, phase == CUNEI_PHASE_ENTER, tree, edges);
     if (__builtin_expect(phase & 2, 0))
-        rc = cunei_suspended_read(profile->functions, &span->waits, slot, false, time);
+        rc = cunei_suspended_read(profile->functions, &piece->waits, slot, false, time);
     return rc;
 }
 
@@ -299,12 +300,12 @@ static inline __attribute__((always_inline)) int read_enter(
  * the callers below gets a copy that does only what it needs.
  */
 static inline __attribute__((always_inline)) int read_words(
-    struct cunei_profile *profile, struct cunei_span *span, uint64_t begin,
+    struct cunei_profile *profile, struct cunei_piece *piece, uint64_t begin,
     const uint64_t *words, size_t count, bool tree, bool edges)
 {
     const uint64_t *end = words + count;
     const uint32_t function_count = profile->slot_count - 1;
-    struct cursor cursor = load(profile, span, 0);
+    struct cursor cursor = load(profile, piece, 0);
     uint64_t events = 0;
     int rc = 0;
 
@@ -317,9 +318,9 @@ static inline __attribute__((always_inline)) int read_words(
         events++;
         if (__builtin_expect(function < CUNEI_FUNCTION_FIRST, 0)) {
             if (function != CUNEI_CLASS_CALL) {
-                store(span, &cursor);
-                at = cunei_profile_events_read(profile, span, at, end, begin, &rc);
-                cursor = load(profile, span, cursor.calls);
+                store(piece, &cursor);
+                at = cunei_profile_events_read(profile, piece, at, end, begin, &rc);
+                cursor = load(profile, piece, cursor.calls);
                 continue;
             }
             function = cunei_profile_events_function(&at, end);
@@ -332,59 +333,59 @@ static inline __attribute__((always_inline)) int read_words(
         time = time > cursor.last ? time : cursor.last;
         pass(profile, &cursor, time, tree, edges);
         if (__builtin_expect(cunei_slot_is_region(profile, slot), 0)) {
-            rc = read_region(profile, span, &cursor, slot, phase, time);
+            rc = read_region(profile, piece, &cursor, slot, phase, time);
             continue;
         }
         rc = phase & 1
-                 ? read_leave(profile, span, &cursor, slot, phase, time, edges)
-                 : read_enter(profile, span, &cursor, slot, phase, time, tree, edges);
+                 ? read_leave(profile, piece, &cursor, slot, phase, time, edges)
+                 : read_enter(profile, piece, &cursor, slot, phase, time, tree, edges);
     }
-    store(span, &cursor);
+    store(piece, &cursor);
 
-    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    struct cunei_thread *thread = &piece->threads[piece->thread_count - 1];
     thread->calls += cursor.calls;
     thread->end = cursor.last;
     profile->events += events;
     return rc;
 }
 
-static int read_flat(struct cunei_profile *profile, struct cunei_span *span,
+static int read_flat(struct cunei_profile *profile, struct cunei_piece *piece,
                      uint64_t begin, const uint64_t *words, size_t count)
 {
-    return read_words(profile, span, begin, words, count, false, false);
+    return read_words(profile, piece, begin, words, count, false, false);
 }
 
-static int read_all(struct cunei_profile *profile, struct cunei_span *span,
+static int read_all(struct cunei_profile *profile, struct cunei_piece *piece,
                     uint64_t begin, const uint64_t *words, size_t count)
 {
     if (!profile->edges)
-        return read_words(profile, span, begin, words, count, true, false);
+        return read_words(profile, piece, begin, words, count, true, false);
     if (!profile->tree)
-        return read_words(profile, span, begin, words, count, false, true);
-    return read_words(profile, span, begin, words, count, true, true);
+        return read_words(profile, piece, begin, words, count, false, true);
+    return read_words(profile, piece, begin, words, count, true, true);
 }
 
-int cunei_profile_read(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_read(struct cunei_profile *profile, struct cunei_piece *piece,
                        const struct cunei_packet *packet, const uint64_t *words,
                        size_t word_count)
 {
     uint64_t begin = packet->timestamp_begin;
     uint64_t events = profile->events;
 
-    int rc = cunei_span_begin_packet(profile, span, packet, word_count > 0);
+    int rc = cunei_piece_begin_packet(profile, piece, packet, word_count > 0);
     if (rc < 0 || word_count == 0)
         return rc;
     /* Without a stack nothing is known to be open: what was open is not any more. */
     if (cunei_record_class(words[0]) != CUNEI_CLASS_STACK)
-        rc =
-            cunei_profile_sync(profile, span, NULL, cunei_record_time(words[0], begin));
+        rc = cunei_profile_sync(profile, piece, NULL,
+                                cunei_record_time(words[0], begin));
     if (rc < 0)
         return rc;
     if (profile->tree || profile->edges)
-        rc = read_all(profile, span, begin, words, word_count);
+        rc = read_all(profile, piece, begin, words, word_count);
     else
-        rc = read_flat(profile, span, begin, words, word_count);
-    span->threads[span->thread_count - 1].events += profile->events - events;
+        rc = read_flat(profile, piece, begin, words, word_count);
+    piece->threads[piece->thread_count - 1].events += profile->events - events;
     return rc;
 }
 

@@ -4,21 +4,21 @@
  *
  *     struct cunei_profile profile;
  *     cunei_profile_init(&profile, &options);
- *     struct cunei_span span = {0};
+ *     struct cunei_piece piece = {0};
  *     for each packet of a stream, in order:
- *         cunei_profile_read(&profile, &span, packet, words, word_count);
- *     cunei_profile_seal(&profile, &span);
+ *         cunei_profile_read(&profile, &piece, packet, words, word_count);
+ *     cunei_profile_seal(&profile, &piece);
  *     …
- *     cunei_span_fini(&span);
+ *     cunei_piece_fini(&piece);
  *     cunei_profile_fini(&profile);
  *
- * Facts are additive, so that a big stream can be read in pieces, each with a span of
+ * Facts are additive, so that a big stream can be read in pieces, each with a piece of
  * its own and in any order, into one profile or into several that are added up:
  *
  *     cunei_profile_add(&profile, &other);
  *     cunei_profile_join(&profile, &left, &right);    (neighbours, from left to right)
  *
- * A span is what one piece must know of its neighbours: which frames it found open,
+ * A piece is what one piece must know of its neighbours: which frames it found open,
  * which of those it saw closed, which it leaves open.  Time that passes between two
  * pieces, and how long a frame that one opened and the other closed took, is added by
  * the join, which takes time in proportion to the depth of the stack.  However a stream
@@ -40,7 +40,7 @@
 int cunei_profile_init(struct cunei_profile *profile,
                        const struct cunei_profile_options *options);
 void cunei_profile_fini(struct cunei_profile *profile);
-int cunei_profile_read(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_read(struct cunei_profile *profile, struct cunei_piece *piece,
                        const struct cunei_packet *packet, const uint64_t *words,
                        size_t word_count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a profile (model/profile.h) and a span of it hold. */
+/* What a profile (model/profile.h) and a piece of it hold. */
 #ifndef CUNEI_MODEL_PROFILE_DATA_H
 #define CUNEI_MODEL_PROFILE_DATA_H
 
@@ -69,7 +69,7 @@ struct cunei_closing {
     uint32_t slot;
 };
 
-struct cunei_span {
+struct cunei_piece {
     struct cunei_thread *threads; /* owned, in order of appearance */
     size_t thread_count;
     uint64_t packets;

@@ -24,7 +24,7 @@ uint32_t cunei_profile_events_function(const uint64_t **at, const uint64_t *end)
 /* An event, and where it stands. */
 struct reading {
     struct cunei_profile *profile;
-    struct cunei_span *span;
+    struct cunei_piece *piece;
     const uint64_t *at;
     const uint64_t *next; /* the word behind all that was read */
     const uint64_t *end;
@@ -40,7 +40,7 @@ static uint64_t time_of(const struct reading *reading)
 static uint64_t later_time(const struct reading *reading, uint64_t record)
 {
     uint64_t time = cunei_record_time(record, reading->begin);
-    uint64_t last = reading->span->last;
+    uint64_t last = reading->piece->last;
 
     return time > last ? time : last;
 }
@@ -48,26 +48,26 @@ static uint64_t later_time(const struct reading *reading, uint64_t record)
 /* Let time pass up to that of a record. */
 static uint64_t pass(const struct reading *reading, uint64_t record)
 {
-    cunei_profile_stack_pass(reading->profile, reading->span,
+    cunei_profile_stack_pass(reading->profile, reading->piece,
                              later_time(reading, record));
-    return reading->span->last;
+    return reading->piece->last;
 }
 
 static struct cunei_thread *thread_of(const struct reading *reading)
 {
-    return &reading->span->threads[reading->span->thread_count - 1];
+    return &reading->piece->threads[reading->piece->thread_count - 1];
 }
 
 static int read_stack(struct reading *reading)
 {
-    return cunei_profile_sync(reading->profile, reading->span,
+    return cunei_profile_sync(reading->profile, reading->piece,
                               (const void *)reading->at,
                               later_time(reading, *reading->at));
 }
 
 static int read_switch(struct reading *reading)
 {
-    return cunei_profile_switch(reading->profile, reading->span,
+    return cunei_profile_switch(reading->profile, reading->piece,
                                 (const void *)reading->at,
                                 later_time(reading, *reading->at));
 }
@@ -99,14 +99,14 @@ static int read_unwind(struct reading *reading)
     };
     reading->profile->events++;
     reading->next = next + 1;
-    return cunei_profile_leave(reading->profile, reading->span, &leave);
+    return cunei_profile_leave(reading->profile, reading->piece, &leave);
 }
 
 /* A `task`, with the entry or resume that is its step. */
 static int read_task(struct reading *reading)
 {
     struct cunei_profile *profile = reading->profile;
-    struct cunei_span *span = reading->span;
+    struct cunei_piece *piece = reading->piece;
     const struct cunei_task *event = (const void *)reading->at;
     const uint64_t *next = reading->next;
     uint32_t index = cunei_tasks_find(&profile->tasks, event->task);
@@ -123,12 +123,12 @@ static int read_task(struct reading *reading)
     if (slot == 0 || cunei_slot_is_region(profile, slot))
         return 0;
     uint64_t time = pass(reading, record);
-    int rc = cunei_profile_stack_enter(profile, span, slot, is_call);
-    if (rc == 0 && span->beyond == 0)
+    int rc = cunei_profile_stack_enter(profile, piece, slot, is_call);
+    if (rc == 0 && piece->beyond == 0)
         rc = cunei_steps_begin(
-            &profile->tasks, &span->steps,
-            cunei_profile_stack_step(span, &span->frames[span->depth],
-                                     span->frames[span->depth].slot),
+            &profile->tasks, &piece->steps,
+            cunei_profile_stack_step(piece, &piece->frames[piece->depth],
+                                     piece->frames[piece->depth].slot),
             event->task, cunei_record_phase(event->record) == CUNEI_PHASE_LEAVE, time);
     thread_of(reading)->calls += is_call;
     profile->events++;
@@ -154,7 +154,7 @@ static int read_gc(struct reading *reading)
 {
     uint64_t time = pass(reading, *reading->at);
 
-    cunei_gc_pauses_read(&thread_of(reading)->collections, &reading->span->collecting,
+    cunei_gc_pauses_read(&thread_of(reading)->collections, &reading->piece->collecting,
                          (const void *)reading->at, time);
     return 0;
 }
@@ -235,7 +235,7 @@ static int (*const readers[CUNEI_CLASS_COUNT])(struct reading *reading) = {
 };
 
 const uint64_t *cunei_profile_events_read(struct cunei_profile *profile,
-                                          struct cunei_span *span, const uint64_t *at,
+                                          struct cunei_piece *piece, const uint64_t *at,
                                           const uint64_t *end, uint64_t begin, int *rc)
 {
     size_t size = cunei_event_words(at, (size_t)(end - at));
@@ -243,7 +243,7 @@ const uint64_t *cunei_profile_events_read(struct cunei_profile *profile,
 
     if (size == 0)
         return end - 1; /* its length is unknown: the rest cannot be read */
-    struct reading reading = {profile, span, at, at + size, end, begin};
+    struct reading reading = {profile, piece, at, at + size, end, begin};
     if (readers[class])
         *rc = readers[class](&reading);
     return reading.next - 1;

@@ -10,7 +10,7 @@
  * packet that begins at tick `begin`.  Returns the last of its words.
  */
 const uint64_t *cunei_profile_events_read(struct cunei_profile *profile,
-                                          struct cunei_span *span, const uint64_t *at,
+                                          struct cunei_piece *piece, const uint64_t *at,
                                           const uint64_t *end, uint64_t begin, int *rc);
 
 /* The function of a record, plain or `call`; 0: of none.  `*at` moves to its end. */

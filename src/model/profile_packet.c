@@ -13,99 +13,99 @@
 #include "model/task_steps.h"
 #include "stack/stack_match.h"
 
-void cunei_span_fini(struct cunei_span *span)
+void cunei_piece_fini(struct cunei_piece *piece)
 {
-    for (size_t i = 0; i < span->thread_count; i++)
-        free(span->threads[i].open);
-    free(span->threads);
-    free(span->inherited);
-    free(span->closings);
-    free(span->frames);
-    cunei_suspended_fini(&span->waits);
-    cunei_steps_fini(&span->steps);
-    *span = (struct cunei_span){0};
+    for (size_t i = 0; i < piece->thread_count; i++)
+        free(piece->threads[i].open);
+    free(piece->threads);
+    free(piece->inherited);
+    free(piece->closings);
+    free(piece->frames);
+    cunei_suspended_fini(&piece->waits);
+    cunei_steps_fini(&piece->steps);
+    *piece = (struct cunei_piece){0};
 }
 
 /* Keep what the thread leaves open, as long as it is the last one. */
-int cunei_span_finish(struct cunei_span *span)
+int cunei_piece_finish(struct cunei_piece *piece)
 {
-    if (span->thread_count == 0 || span->depth == 0)
+    if (piece->thread_count == 0 || piece->depth == 0)
         return 0;
-    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
-    uint32_t count = span->depth < CUNEI_OPEN_MAX ? span->depth : CUNEI_OPEN_MAX;
+    struct cunei_thread *thread = &piece->threads[piece->thread_count - 1];
+    uint32_t count = piece->depth < CUNEI_OPEN_MAX ? piece->depth : CUNEI_OPEN_MAX;
     uint32_t *open = malloc(count * sizeof(*open));
     if (!open)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = span->frames[span->depth - count + 1 + i].slot;
+        uint32_t slot = piece->frames[piece->depth - count + 1 + i].slot;
         open[i] = slot ? cunei_slot_function(slot) : 0;
     }
     free(thread->open);
     thread->open = open;
     thread->open_count = count;
-    thread->open_depth = span->depth;
-    span->depth = 0;
+    thread->open_depth = piece->depth;
+    piece->depth = 0;
     return 0;
 }
 
-static int reserve_threads(struct cunei_span *span, size_t more)
+static int reserve_threads(struct cunei_piece *piece, size_t more)
 {
-    size_t capacity = span->thread_capacity ? span->thread_capacity : 4;
+    size_t capacity = piece->thread_capacity ? piece->thread_capacity : 4;
 
-    while (capacity < span->thread_count + more)
+    while (capacity < piece->thread_count + more)
         capacity *= 2;
-    if (capacity == span->thread_capacity)
+    if (capacity == piece->thread_capacity)
         return 0;
-    struct cunei_thread *threads = realloc(span->threads, capacity * sizeof(*threads));
+    struct cunei_thread *threads = realloc(piece->threads, capacity * sizeof(*threads));
     if (!threads)
         return -ENOMEM;
-    span->threads = threads;
-    span->thread_capacity = capacity;
+    piece->threads = threads;
+    piece->thread_capacity = capacity;
     return 0;
 }
 
-static int begin_thread(struct cunei_profile *profile, struct cunei_span *span,
+static int begin_thread(struct cunei_profile *profile, struct cunei_piece *piece,
                         const struct cunei_packet *packet)
 {
-    int rc = reserve_threads(span, 1);
-    if (rc == 0 && span->thread_count > 0) {
-        cunei_profile_stack_seal(profile, span);
-        cunei_steps_seal(&profile->tasks, &span->steps, span->thread_count == 1,
-                         span->last);
-        cunei_steps_drop(&span->steps);
-        rc = cunei_span_finish(span);
+    int rc = reserve_threads(piece, 1);
+    if (rc == 0 && piece->thread_count > 0) {
+        cunei_profile_stack_seal(profile, piece);
+        cunei_steps_seal(&profile->tasks, &piece->steps, piece->thread_count == 1,
+                         piece->last);
+        cunei_steps_drop(&piece->steps);
+        rc = cunei_piece_finish(piece);
     }
-    if (rc == 0 && !cunei_profile_stack_reserve(span))
+    if (rc == 0 && !cunei_profile_stack_reserve(piece))
         rc = -ENOMEM;
     if (rc < 0)
         return rc;
 
-    if (span->thread_count == 1)
-        span->first_collecting = span->collecting;
-    span->collecting = (struct cunei_gc_open_pause){0};
-    span->threads[span->thread_count++] = (struct cunei_thread){
+    if (piece->thread_count == 1)
+        piece->first_collecting = piece->collecting;
+    piece->collecting = (struct cunei_gc_open_pause){0};
+    piece->threads[piece->thread_count++] = (struct cunei_thread){
         .serial = packet->thread,
         .vtid = packet->vtid,
         .cpu_begin_ns = packet->cpu_begin_ns,
     };
-    span->frames[0] = (struct cunei_frame){.entered = CUNEI_FRAME_UNKNOWN};
-    span->beyond = 0;
-    span->last = 0;
-    span->lost = false;
-    span->renewed = false;
-    span->begun = false;
+    piece->frames[0] = (struct cunei_frame){.entered = CUNEI_FRAME_UNKNOWN};
+    piece->beyond = 0;
+    piece->last = 0;
+    piece->lost = false;
+    piece->renewed = false;
+    piece->begun = false;
     return 0;
 }
 
-static bool is_next(const struct cunei_span *span, uint64_t sequence,
+static bool is_next(const struct cunei_piece *piece, uint64_t sequence,
                     uint64_t discarded)
 {
-    return sequence == span->last_sequence + 1 && discarded == span->discarded;
+    return sequence == piece->last_sequence + 1 && discarded == piece->discarded;
 }
 
-static uint64_t missing_before(const struct cunei_span *span, uint64_t sequence)
+static uint64_t missing_before(const struct cunei_piece *piece, uint64_t sequence)
 {
-    return sequence > span->last_sequence ? sequence - span->last_sequence - 1 : 0;
+    return sequence > piece->last_sequence ? sequence - piece->last_sequence - 1 : 0;
 }
 
 /* A packet's name is cut short: whether it may be what is left of the whole. */
@@ -124,42 +124,42 @@ static void name_thread(struct cunei_thread *thread, const char *name, size_t si
     memcpy(thread->name, name, size);
 }
 
-int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *span,
-                            const struct cunei_packet *packet, bool has_events)
+int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *piece,
+                             const struct cunei_packet *packet, bool has_events)
 {
-    bool first = span->packets == 0;
+    bool first = piece->packets == 0;
     const struct cunei_thread *last =
-        span->thread_count ? &span->threads[span->thread_count - 1] : NULL;
+        piece->thread_count ? &piece->threads[piece->thread_count - 1] : NULL;
 
     if (first && !has_events)
         return 0;
     bool renewed = packet->flags & CUNEI_PACKET_RENEWED;
     if (first) {
-        span->first_sequence = packet->sequence;
-        span->first_discarded = packet->events_discarded;
-        span->first_renewed = renewed;
+        piece->first_sequence = packet->sequence;
+        piece->first_discarded = packet->events_discarded;
+        piece->first_renewed = renewed;
     } else {
-        span->lost |= !is_next(span, packet->sequence, packet->events_discarded);
-        span->missing += missing_before(span, packet->sequence);
+        piece->lost |= !is_next(piece, packet->sequence, packet->events_discarded);
+        piece->missing += missing_before(piece, packet->sequence);
     }
-    span->packets++;
-    span->last_sequence = packet->sequence;
-    span->discarded = packet->events_discarded;
+    piece->packets++;
+    piece->last_sequence = packet->sequence;
+    piece->discarded = packet->events_discarded;
     if (!has_events)
         return 0;
 
     if (!last || last->serial != packet->thread || last->vtid != packet->vtid) {
-        int rc = begin_thread(profile, span, packet);
+        int rc = begin_thread(profile, piece, packet);
         if (rc < 0)
             return rc;
     }
-    span->renewed |= renewed;
-    struct cunei_thread *thread = &span->threads[span->thread_count - 1];
+    piece->renewed |= renewed;
+    struct cunei_thread *thread = &piece->threads[piece->thread_count - 1];
     name_thread(thread, packet->thread_name,
                 strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));
-    if (span->lost) {
-        span->collecting.is_seen = true; /* whatever it was */
-        span->collecting.is_open = false;
+    if (piece->lost) {
+        piece->collecting.is_seen = true; /* whatever it was */
+        piece->collecting.is_open = false;
     }
     thread->packets++;
     thread->ended = packet->flags & CUNEI_PACKET_LAST;
@@ -170,14 +170,14 @@ int cunei_span_begin_packet(struct cunei_profile *profile, struct cunei_span *sp
     return 0;
 }
 
-int cunei_profile_seal(struct cunei_profile *profile, struct cunei_span *span)
+int cunei_profile_seal(struct cunei_profile *profile, struct cunei_piece *piece)
 {
-    if (span->thread_count == 0)
+    if (piece->thread_count == 0)
         return 0;
-    cunei_profile_stack_seal(profile, span);
-    cunei_steps_seal(&profile->tasks, &span->steps, span->thread_count == 1,
-                     span->last);
-    return cunei_suspended_seal(profile->functions, profile->slot_count, &span->waits);
+    cunei_profile_stack_seal(profile, piece);
+    cunei_steps_seal(&profile->tasks, &piece->steps, piece->thread_count == 1,
+                     piece->last);
+    return cunei_suspended_seal(profile->functions, profile->slot_count, &piece->waits);
 }
 
 /* What was open on both sides of the boundary. */
@@ -199,7 +199,8 @@ static uint32_t function_of(uint32_t slot)
 }
 
 static int boundary_init(struct boundary *boundary, const struct cunei_profile *profile,
-                         const struct cunei_span *left, const struct cunei_span *right)
+                         const struct cunei_piece *left,
+                         const struct cunei_piece *right)
 {
     size_t count = right->inherited_count + (size_t)1, here_count = left->depth;
     uint32_t common = 0;
@@ -266,8 +267,8 @@ static void account_gap(struct cunei_profile *profile, const struct cunei_frame 
 }
 
 /* Frames that `right` saw end: `left` knows when they began, or passes them on. */
-static int resolve_closings(struct cunei_profile *profile, struct cunei_span *left,
-                            const struct cunei_span *right,
+static int resolve_closings(struct cunei_profile *profile, struct cunei_piece *left,
+                            const struct cunei_piece *right,
                             const struct boundary *boundary)
 {
     int rc = 0;
@@ -295,8 +296,8 @@ static int resolve_closings(struct cunei_profile *profile, struct cunei_span *le
 }
 
 /* A frame that is open at the end of `right`, as it is at the end of both. */
-static struct cunei_frame join_frame(const struct cunei_span *left,
-                                     const struct cunei_span *right,
+static struct cunei_frame join_frame(const struct cunei_piece *left,
+                                     const struct cunei_piece *right,
                                      const struct boundary *boundary, uint32_t index)
 {
     struct cunei_frame frame = right->frames[index];
@@ -313,7 +314,7 @@ static struct cunei_frame join_frame(const struct cunei_span *left,
 }
 
 /* What stays open; without a boundary, on another thread. */
-static void join_frames(struct cunei_span *left, struct cunei_span *right,
+static void join_frames(struct cunei_piece *left, struct cunei_piece *right,
                         const struct boundary *boundary)
 {
     for (uint32_t i = 1; i <= right->depth; i++)
@@ -348,8 +349,8 @@ static void join_thread(struct cunei_thread *left, struct cunei_thread *right)
 
 /* Frames that `right` did not find any more, from the top; see
  * cunei_profile_stack_lose. */
-static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
-                       const struct cunei_span *right, const struct boundary *boundary,
+static int lose_frames(struct cunei_profile *profile, struct cunei_piece *left,
+                       const struct cunei_piece *right, const struct boundary *boundary,
                        uint64_t time)
 {
     int rc = 0;
@@ -371,7 +372,7 @@ static int lose_frames(struct cunei_profile *profile, struct cunei_span *left,
 }
 
 /* The collections of the thread; where one of them was under way, it goes on. */
-static void join_collections(struct cunei_span *left, const struct cunei_span *right,
+static void join_collections(struct cunei_piece *left, const struct cunei_piece *right,
                              bool lost)
 {
     bool is_whole = right->thread_count == 1;
@@ -388,8 +389,8 @@ static void join_collections(struct cunei_span *left, const struct cunei_span *r
 
 /* Append the steps of `right`; `is_same`: its first thread is the last one of `left`.
  */
-static int join_steps(struct cunei_profile *profile, struct cunei_span *left,
-                      const struct cunei_span *right, bool is_same)
+static int join_steps(struct cunei_profile *profile, struct cunei_piece *left,
+                      const struct cunei_piece *right, bool is_same)
 {
     const struct cunei_thread *first = &right->threads[0];
     int rc = 0;
@@ -403,8 +404,8 @@ static int join_steps(struct cunei_profile *profile, struct cunei_span *left,
 }
 
 /* The thread that `left` ends with goes on in `right`. */
-static int join_boundary(struct cunei_profile *profile, struct cunei_span *left,
-                         struct cunei_span *right, bool lost)
+static int join_boundary(struct cunei_profile *profile, struct cunei_piece *left,
+                         struct cunei_piece *right, bool lost)
 {
     struct cunei_thread *first = &right->threads[0];
     uint64_t gap = first->begin > left->last ? first->begin - left->last : 0;
@@ -438,19 +439,19 @@ out:
     return rc;
 }
 
-int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
-                       struct cunei_span *right)
+int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
+                       struct cunei_piece *right)
 {
     size_t skip = 0;
     int rc = 0;
 
     if (left->packets == 0 || right->packets == 0) {
         if (right->packets > 0) {
-            cunei_span_fini(left);
+            cunei_piece_fini(left);
             *left = *right;
-            *right = (struct cunei_span){0};
+            *right = (struct cunei_piece){0};
         }
-        cunei_span_fini(right);
+        cunei_piece_fini(right);
         return 0;
     }
 
@@ -461,7 +462,7 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
         rc = join_boundary(profile, left, right, lost);
         skip = 1;
     } else {
-        rc = cunei_span_finish(left);
+        rc = cunei_piece_finish(left);
         if (rc == 0)
             rc = join_steps(profile, left, right, false);
         if (rc == 0)
@@ -487,6 +488,6 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_span *left,
         left->last = right->last;
         left->beyond = right->beyond;
     }
-    cunei_span_fini(right);
+    cunei_piece_fini(right);
     return rc;
 }

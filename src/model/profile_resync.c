@@ -11,10 +11,10 @@
 #include "model/task_steps.h"
 #include "stack/resync.h"
 
-/* The stack of a span, and how a `stack` event changes it. */
+/* The stack of a piece, and how a `stack` event changes it. */
 struct change {
     struct cunei_profile *profile;
-    struct cunei_span *span;
+    struct cunei_piece *piece;
     uint64_t time;
     bool is_lost;  /* events were, before it */
     bool is_first; /* of its thread */
@@ -36,25 +36,25 @@ static uint32_t function_of(uint32_t slot)
 static uint32_t depth_of(const void *stack)
 {
     const struct change *change = stack;
-    return change->span->depth;
+    return change->piece->depth;
 }
 
 static uint32_t function_at(const void *stack, uint32_t depth)
 {
     const struct change *change = stack;
-    return function_of(change->span->frames[depth].slot);
+    return function_of(change->piece->frames[depth].slot);
 }
 
 static bool is_region_at(const void *stack, uint32_t depth)
 {
     const struct change *change = stack;
-    return cunei_slot_is_region(change->profile, change->span->frames[depth].slot);
+    return cunei_slot_is_region(change->profile, change->piece->frames[depth].slot);
 }
 
 static uint32_t run_at(const void *stack, uint32_t depth)
 {
     const struct change *change = stack;
-    return change->span->frames[depth].run;
+    return change->piece->frames[depth].run;
 }
 
 static bool is_open(const void *stack, uint32_t function)
@@ -71,18 +71,18 @@ static int leave_top(void *stack, const struct cunei_resync_leave *leave)
         ((const struct leave *)(const void *)leave)->event;
     const struct change *change = stack;
     struct cunei_profile *profile = change->profile;
-    struct cunei_span *span = change->span;
-    const struct cunei_frame top = span->frames[span->depth];
+    struct cunei_piece *piece = change->piece;
+    const struct cunei_frame top = piece->frames[piece->depth];
     enum cunei_ending ending =
         event->is_yield ? CUNEI_ENDING_YIELD : CUNEI_ENDING_LEAVE;
 
     if (event->is_unwind && !event->is_close)
         ending = CUNEI_ENDING_RAISE;
     profile->functions[event->slot].raised += event->is_unwind;
-    int rc = cunei_profile_stack_sample_top(profile, span, event->slot);
-    cunei_profile_stack_drop(profile, span);
+    int rc = cunei_profile_stack_sample_top(profile, piece, event->slot);
+    cunei_profile_stack_drop(profile, piece);
     if (rc == 0)
-        rc = cunei_profile_stack_end_step(profile, span, &top, event->slot, ending);
+        rc = cunei_profile_stack_end_step(profile, piece, &top, event->slot, ending);
     return rc;
 }
 
@@ -91,7 +91,7 @@ static int miss(void *stack, bool is_sync)
     const struct change *change = stack;
 
     change->profile->unclosed += !is_sync || change->counts;
-    return cunei_profile_stack_lose(change->profile, change->span);
+    return cunei_profile_stack_lose(change->profile, change->piece);
 }
 
 static int put_aside(void *stack, void *frame, bool is_sync)
@@ -99,8 +99,8 @@ static int put_aside(void *stack, void *frame, bool is_sync)
     const struct change *change = stack;
 
     (void)is_sync;
-    *(struct cunei_frame *)frame = change->span->frames[change->span->depth];
-    cunei_profile_stack_drop(change->profile, change->span);
+    *(struct cunei_frame *)frame = change->piece->frames[change->piece->depth];
+    cunei_profile_stack_drop(change->profile, change->piece);
     return 0;
 }
 
@@ -110,7 +110,7 @@ static int put_back(void *stack, const void *frame, bool is_sync)
     const struct change *change = stack;
 
     (void)is_sync;
-    return cunei_profile_stack_open(change->profile, change->span, aside->slot,
+    return cunei_profile_stack_open(change->profile, change->piece, aside->slot,
                                     aside->entered);
 }
 
@@ -136,11 +136,11 @@ static void name_slot(struct cunei_profile *profile, struct cunei_frame *frame,
 static int name_frame(void *stack, uint32_t depth, uint32_t function)
 {
     const struct change *change = stack;
-    struct cunei_frame *frame = &change->span->frames[depth];
+    struct cunei_frame *frame = &change->piece->frames[depth];
     uint32_t slot = cunei_slot_of(change->profile, function);
 
     if (frame->slot == 0 && slot != 0)
-        name_slot(change->profile, frame, slot, change->span->last);
+        name_slot(change->profile, frame, slot, change->piece->last);
     cunei_profile_stack_place(change->profile, frame);
     return 0;
 }
@@ -156,25 +156,25 @@ static int settle(void *stack)
 {
     const struct change *change = stack;
     struct cunei_profile *profile = change->profile;
-    struct cunei_span *span = change->span;
+    struct cunei_piece *piece = change->piece;
 
     if (change->is_lost && profile->tree)
-        profile->tree->nodes[span->frames[span->depth].node].gap +=
-            change->time - span->last;
-    span->last = change->time;
+        profile->tree->nodes[piece->frames[piece->depth].node].gap +=
+            change->time - piece->last;
+    piece->last = change->time;
     return 0;
 }
 
 static int find(void *stack, uint32_t function)
 {
     const struct change *change = stack;
-    struct cunei_span *span = change->span;
-    /* Only a span's first thread can have begun in the span before it. */
-    bool is_inherited = change->is_first && span->thread_count == 1;
-    uint32_t origin = is_inherited ? span->depth + 1 : 0;
+    struct cunei_piece *piece = change->piece;
+    /* Only a piece's first thread can have begun in the piece before it. */
+    bool is_inherited = change->is_first && piece->thread_count == 1;
+    uint32_t origin = is_inherited ? piece->depth + 1 : 0;
 
     change->profile->appeared += change->counts;
-    return cunei_profile_stack_open(change->profile, span,
+    return cunei_profile_stack_open(change->profile, piece,
                                     cunei_slot_of(change->profile, function),
                                     CUNEI_FRAME_UNKNOWN | origin);
 }
@@ -196,15 +196,15 @@ static const struct cunei_resync_methods methods = {
     .find = find,
 };
 
-int cunei_profile_leave(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_leave(struct cunei_profile *profile, struct cunei_piece *piece,
                         const struct cunei_leave *event)
 {
-    struct change change = {.profile = profile, .span = span};
+    struct change change = {.profile = profile, .piece = piece};
     const struct leave leave = {.leave = {cunei_slot_function(event->slot), event->run},
                                 .event = event};
 
-    if (span->beyond > 0) {
-        span->beyond--;
+    if (piece->beyond > 0) {
+        piece->beyond--;
         return 0;
     }
     uint32_t depth = cunei_resync_left_depth(
@@ -222,83 +222,83 @@ static uint32_t function_end(const struct cunei_profile *profile)
     return cunei_slot_function(profile->slot_count);
 }
 
-/* Remember what the span's first thread found open. */
-static int inherit(struct cunei_span *span)
+/* Remember what the piece's first thread found open. */
+static int inherit(struct cunei_piece *piece)
 {
-    span->inherited = malloc((span->depth + (size_t)1) * sizeof(*span->inherited));
-    if (!span->inherited)
+    piece->inherited = malloc((piece->depth + (size_t)1) * sizeof(*piece->inherited));
+    if (!piece->inherited)
         return -ENOMEM;
-    for (uint32_t i = 0; i < span->depth; i++)
-        span->inherited[i] = span->frames[i + 1].slot;
-    span->inherited_count = span->depth;
+    for (uint32_t i = 0; i < piece->depth; i++)
+        piece->inherited[i] = piece->frames[i + 1].slot;
+    piece->inherited_count = piece->depth;
     return 0;
 }
 
-int cunei_profile_sync(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_sync(struct cunei_profile *profile, struct cunei_piece *piece,
                        const struct cunei_stack *stack, uint64_t time)
 {
     struct change change = {.profile = profile,
-                            .span = span,
+                            .piece = piece,
                             .time = time,
-                            .is_lost = span->begun && span->lost,
-                            .is_first = !span->begun,
-                            .counts = span->begun && !span->lost && !span->renewed};
+                            .is_lost = piece->begun && piece->lost,
+                            .is_first = !piece->begun,
+                            .counts = piece->begun && !piece->lost && !piece->renewed};
     struct cunei_stack_view view = {0};
 
     if (stack)
         view = cunei_stack_view_of_stack(stack, function_end(profile));
     if (change.is_first)
-        span->threads[span->thread_count - 1].begin = span->last = time;
+        piece->threads[piece->thread_count - 1].begin = piece->last = time;
     else if (!change.is_lost)
-        cunei_profile_stack_pass(profile, span, time);
-    profile->unclosed += change.counts ? span->beyond : 0;
+        cunei_profile_stack_pass(profile, piece, time);
+    profile->unclosed += change.counts ? piece->beyond : 0;
     profile->gaps += change.is_lost;
-    span->lost = span->renewed = false;
-    span->begun = true;
-    span->beyond = 0;
+    piece->lost = piece->renewed = false;
+    piece->begun = true;
+    piece->beyond = 0;
     int rc = cunei_resync_stack(&methods, &change, &profile->kinds, &view);
-    return rc == 0 && change.is_first && span->thread_count == 1 ? inherit(span) : rc;
+    return rc == 0 && change.is_first && piece->thread_count == 1 ? inherit(piece) : rc;
 }
 
 /* The top frame is suspended, with all that is below it. */
-static int suspend_frame(struct cunei_profile *profile, struct cunei_span *span)
+static int suspend_frame(struct cunei_profile *profile, struct cunei_piece *piece)
 {
-    uint32_t slot = span->frames[span->depth].slot;
+    uint32_t slot = piece->frames[piece->depth].slot;
 
-    int rc = cunei_profile_stack_sample_top(profile, span, slot);
-    cunei_profile_stack_drop(profile, span);
+    int rc = cunei_profile_stack_sample_top(profile, piece, slot);
+    cunei_profile_stack_drop(profile, piece);
     if (rc == 0 && slot != 0)
-        rc = cunei_suspended_read(profile->functions, &span->waits, slot, true,
-                                  span->last);
+        rc = cunei_suspended_read(profile->functions, &piece->waits, slot, true,
+                                  piece->last);
     return rc;
 }
 
-static int resume_frame(struct cunei_profile *profile, struct cunei_span *span,
+static int resume_frame(struct cunei_profile *profile, struct cunei_piece *piece,
                         uint32_t slot)
 {
-    int rc =
-        cunei_profile_stack_open(profile, span, slot, span->last | CUNEI_FRAME_WATCHED);
+    int rc = cunei_profile_stack_open(profile, piece, slot,
+                                      piece->last | CUNEI_FRAME_WATCHED);
     if (rc < 0 || slot == 0)
         return rc;
-    cunei_profile_stack_count(profile, span, false);
-    return cunei_suspended_read(profile->functions, &span->waits, slot, false,
-                                span->last);
+    cunei_profile_stack_count(profile, piece, false);
+    return cunei_suspended_read(profile->functions, &piece->waits, slot, false,
+                                piece->last);
 }
 
-int cunei_profile_switch(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_switch(struct cunei_profile *profile, struct cunei_piece *piece,
                          const struct cunei_switch *event, uint64_t time)
 {
     struct cunei_stack_view view =
         cunei_stack_view_of_switch(event, function_end(profile));
     int rc = 0;
 
-    cunei_profile_stack_pass(profile, span, time);
-    while (rc == 0 && span->depth > 0)
-        rc = suspend_frame(profile, span);
+    cunei_profile_stack_pass(profile, piece, time);
+    while (rc == 0 && piece->depth > 0)
+        rc = suspend_frame(profile, piece);
     for (uint32_t i = 0; rc == 0 && i < view.depth; i++)
-        rc = resume_frame(profile, span,
+        rc = resume_frame(profile, piece,
                           cunei_slot_of(profile, cunei_stack_view_function(&view, i)));
-    span->beyond = 0;
+    piece->beyond = 0;
     profile->switches++;
     return rc;
 }

@@ -9,34 +9,34 @@
 #include "model/suspended.h"
 #include "model/task_steps.h"
 
-void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
+void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_piece *piece,
                               uint64_t time)
 {
-    const struct cunei_frame *top = &span->frames[span->depth];
-    uint64_t passed = time - span->last;
+    const struct cunei_frame *top = &piece->frames[piece->depth];
+    uint64_t passed = time - piece->last;
 
     profile->functions[top->owner].self += passed;
     if (profile->tree)
         profile->tree->nodes[top->node].self += passed;
     if (profile->edges)
         profile->edges->items[top->edge].self += passed;
-    span->last = time;
+    piece->last = time;
 }
 
-bool cunei_profile_stack_reserve(struct cunei_span *span)
+bool cunei_profile_stack_reserve(struct cunei_piece *piece)
 {
-    if (span->depth + 1 < span->capacity)
+    if (piece->depth + 1 < piece->capacity)
         return true;
-    if (span->capacity > CUNEI_DEPTH_MAX)
+    if (piece->capacity > CUNEI_DEPTH_MAX)
         return false;
-    uint32_t capacity = span->capacity ? 2 * span->capacity : 256;
+    uint32_t capacity = piece->capacity ? 2 * piece->capacity : 256;
     if (capacity > CUNEI_DEPTH_MAX)
         capacity = CUNEI_DEPTH_MAX + 1; /* one for the ground */
-    struct cunei_frame *frames = realloc(span->frames, capacity * sizeof(*frames));
+    struct cunei_frame *frames = realloc(piece->frames, capacity * sizeof(*frames));
     if (!frames)
         return false;
-    span->frames = frames;
-    span->capacity = capacity;
+    piece->frames = frames;
+    piece->capacity = capacity;
     return true;
 }
 
@@ -52,19 +52,19 @@ int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
     return cunei_histogram_add(&facts->histogram, ns);
 }
 
-int cunei_profile_stack_add_closing(struct cunei_span *span,
+int cunei_profile_stack_add_closing(struct cunei_piece *piece,
                                     struct cunei_closing closing)
 {
-    if (span->closing_count == span->closing_capacity) {
-        uint32_t capacity = span->closing_capacity ? 2 * span->closing_capacity : 16;
+    if (piece->closing_count == piece->closing_capacity) {
+        uint32_t capacity = piece->closing_capacity ? 2 * piece->closing_capacity : 16;
         struct cunei_closing *closings =
-            realloc(span->closings, capacity * sizeof(*closings));
+            realloc(piece->closings, capacity * sizeof(*closings));
         if (!closings)
             return -ENOMEM;
-        span->closings = closings;
-        span->closing_capacity = capacity;
+        piece->closings = closings;
+        piece->closing_capacity = capacity;
     }
-    span->closings[span->closing_count++] = closing;
+    piece->closings[piece->closing_count++] = closing;
     return 0;
 }
 
@@ -80,34 +80,34 @@ void cunei_profile_stack_place(const struct cunei_profile *profile,
     frame->level = below->level + !is_region;
 }
 
-int cunei_profile_stack_open(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_stack_open(struct cunei_profile *profile, struct cunei_piece *piece,
                              uint32_t slot, uint64_t entered)
 {
     struct cunei_facts *facts = &profile->functions[slot];
 
-    if (!cunei_profile_stack_reserve(span))
+    if (!cunei_profile_stack_reserve(piece))
         return -ENOMEM;
-    const struct cunei_frame *below = &span->frames[span->depth++];
-    struct cunei_frame *frame = &span->frames[span->depth];
+    const struct cunei_frame *below = &piece->frames[piece->depth++];
+    struct cunei_frame *frame = &piece->frames[piece->depth];
     *frame = (struct cunei_frame){.entered = entered, .slot = slot};
     cunei_profile_stack_place(profile, frame);
     if (profile->tree)
         frame->node = cunei_tree_child(profile->tree, below->node, slot);
     if (profile->edges) {
         frame->edge = cunei_edges_find(profile->edges, below->slot, slot);
-        cunei_edges_open(profile->edges, frame->edge, span->last);
+        cunei_edges_open(profile->edges, frame->edge, piece->last);
     }
     if (facts->open++ == 0) {
-        facts->opened_at = span->last;
+        facts->opened_at = piece->last;
         facts->edge = frame->edge;
     }
     return 0;
 }
 
 void cunei_profile_stack_count(struct cunei_profile *profile,
-                               const struct cunei_span *span, bool is_call)
+                               const struct cunei_piece *piece, bool is_call)
 {
-    const struct cunei_frame *top = &span->frames[span->depth], *below = top - 1;
+    const struct cunei_frame *top = &piece->frames[piece->depth], *below = top - 1;
     struct cunei_facts *facts = &profile->functions[top->slot];
 
     facts->calls += is_call;
@@ -130,26 +130,26 @@ void cunei_profile_stack_count(struct cunei_profile *profile,
     }
 }
 
-int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_piece *piece,
                               uint32_t slot, bool is_call)
 {
     struct cunei_facts *facts = &profile->functions[slot];
 
-    if (span->beyond > 0 || !cunei_profile_stack_reserve(span)) {
-        span->beyond++;
+    if (piece->beyond > 0 || !cunei_profile_stack_reserve(piece)) {
+        piece->beyond++;
         facts->calls += is_call;
         facts->resumes += !is_call;
     } else {
         uint64_t watched =
             cunei_slot_is_region(profile, slot) ? 0 : CUNEI_FRAME_WATCHED;
-        int rc = cunei_profile_stack_open(profile, span, slot, span->last | watched);
+        int rc = cunei_profile_stack_open(profile, piece, slot, piece->last | watched);
         if (rc < 0)
             return rc;
-        cunei_profile_stack_count(profile, span, is_call);
+        cunei_profile_stack_count(profile, piece, is_call);
     }
     return is_call ? 0
-                   : cunei_suspended_read(profile->functions, &span->waits, slot, false,
-                                          span->last);
+                   : cunei_suspended_read(profile->functions, &piece->waits, slot,
+                                          false, piece->last);
 }
 
 static void account_total(struct cunei_profile *profile, struct cunei_facts *facts,
@@ -160,62 +160,63 @@ static void account_total(struct cunei_profile *profile, struct cunei_facts *fac
         profile->edges->items[facts->edge].total += time - facts->opened_at;
 }
 
-void cunei_profile_stack_drop(struct cunei_profile *profile, struct cunei_span *span)
+void cunei_profile_stack_drop(struct cunei_profile *profile, struct cunei_piece *piece)
 {
-    const struct cunei_frame *top = &span->frames[span->depth];
+    const struct cunei_frame *top = &piece->frames[piece->depth];
     struct cunei_facts *facts = &profile->functions[top->slot];
 
     if (--facts->open == 0)
-        account_total(profile, facts, span->last);
+        account_total(profile, facts, piece->last);
     if (profile->edges)
-        cunei_edges_close(profile->edges, top->edge, span->last);
-    span->depth--;
+        cunei_edges_close(profile->edges, top->edge, piece->last);
+    piece->depth--;
 }
 
-int cunei_profile_stack_end_step(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_stack_end_step(struct cunei_profile *profile,
+                                 struct cunei_piece *piece,
                                  const struct cunei_frame *frame, uint32_t slot,
                                  enum cunei_ending ending)
 {
     if (!cunei_frame_is_watched(frame) || cunei_slot_is_region(profile, frame->slot))
         return 0;
-    return cunei_steps_end(&profile->tasks, &span->steps,
-                           cunei_profile_stack_step(span, frame, slot), span->last,
+    return cunei_steps_end(&profile->tasks, &piece->steps,
+                           cunei_profile_stack_step(piece, frame, slot), piece->last,
                            ending);
 }
 
-int cunei_profile_stack_lose(struct cunei_profile *profile, struct cunei_span *span)
+int cunei_profile_stack_lose(struct cunei_profile *profile, struct cunei_piece *piece)
 {
-    const struct cunei_frame top = span->frames[span->depth];
+    const struct cunei_frame top = piece->frames[piece->depth];
 
-    cunei_profile_stack_drop(profile, span);
-    return cunei_profile_stack_end_step(profile, span, &top, top.slot,
+    cunei_profile_stack_drop(profile, piece);
+    return cunei_profile_stack_end_step(profile, piece, &top, top.slot,
                                         CUNEI_ENDING_UNSEEN);
 }
 
 int cunei_profile_stack_sample_top(struct cunei_profile *profile,
-                                   struct cunei_span *span, uint32_t slot)
+                                   struct cunei_piece *piece, uint32_t slot)
 {
-    const struct cunei_frame *top = &span->frames[span->depth];
+    const struct cunei_frame *top = &piece->frames[piece->depth];
     uint32_t origin = cunei_frame_origin(top);
 
     if (!cunei_frame_is_unknown(top))
         return cunei_profile_stack_sample(
-            profile, slot, span->last - (top->entered & ~CUNEI_FRAME_WATCHED));
+            profile, slot, piece->last - (top->entered & ~CUNEI_FRAME_WATCHED));
     if (origin > 0)
         return cunei_profile_stack_add_closing(
-            span, (struct cunei_closing){span->last, origin - 1, slot});
+            piece, (struct cunei_closing){piece->last, origin - 1, slot});
     return 0;
 }
 
 void cunei_profile_stack_seal(struct cunei_profile *profile,
-                              const struct cunei_span *span)
+                              const struct cunei_piece *piece)
 {
-    for (uint32_t i = 1; i <= span->depth; i++) {
-        struct cunei_facts *facts = &profile->functions[span->frames[i].slot];
+    for (uint32_t i = 1; i <= piece->depth; i++) {
+        struct cunei_facts *facts = &profile->functions[piece->frames[i].slot];
         if (facts->open > 0)
-            account_total(profile, facts, span->last);
+            account_total(profile, facts, piece->last);
         facts->open = 0;
         if (profile->edges)
-            cunei_edges_close(profile->edges, span->frames[i].edge, span->last);
+            cunei_edges_close(profile->edges, piece->frames[i].edge, piece->last);
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The stack of the thread that a span is reading: private to the model.
+ * The stack of the thread that a piece is reading: private to the model.
  *
  * profile.c does a plain entry and a plain leave itself; these are for the rest.  They
- * happen at the time of the span's last event, up to which cunei_profile_stack_pass has
- * accounted for the time.
+ * happen at the time of the piece's last event, up to which cunei_profile_stack_pass
+ * has accounted for the time.
  */
 #ifndef CUNEI_MODEL_PROFILE_STACK_H
 #define CUNEI_MODEL_PROFILE_STACK_H
@@ -16,23 +16,23 @@
 
 /*
  * Times end below 2⁶².  With this bit, `entered` is of a frame that the loop in
- * profile.c must not leave by itself: the span did not see its entry, or it is a
+ * profile.c must not leave by itself: the piece did not see its entry, or it is a
  * task's.
  */
 #define CUNEI_FRAME_WATCHED (UINT64_C(1) << 63)
 /* The same, and when it was entered is not known.  The lower half is which of what the
- * span found open it is, from 1; 0: none of that. */
+ * piece found open it is, from 1; 0: none of that. */
 #define CUNEI_FRAME_UNKNOWN (UINT64_C(3) << 62)
 
 /* Time passes up to `time`, on top of the stack. */
-void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_span *span,
+void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_piece *piece,
                               uint64_t time);
 
 /* Room for one more frame; false: there is none to be had. */
-bool cunei_profile_stack_reserve(struct cunei_span *span);
+bool cunei_profile_stack_reserve(struct cunei_piece *piece);
 
 /* One more frame; `entered` as it is kept in it.  Nothing is counted. */
-int cunei_profile_stack_open(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_stack_open(struct cunei_profile *profile, struct cunei_piece *piece,
                              uint32_t slot, uint64_t entered);
 
 /* Set what a frame has from the frame below it. */
@@ -41,37 +41,38 @@ void cunei_profile_stack_place(const struct cunei_profile *profile,
 
 /* Count the entry or resumption of the top frame. */
 void cunei_profile_stack_count(struct cunei_profile *profile,
-                               const struct cunei_span *span, bool is_call);
+                               const struct cunei_piece *piece, bool is_call);
 
 /* Remove the top frame and nothing else; or a frame whose end was not recorded. */
-void cunei_profile_stack_drop(struct cunei_profile *profile, struct cunei_span *span);
-int cunei_profile_stack_lose(struct cunei_profile *profile, struct cunei_span *span);
+void cunei_profile_stack_drop(struct cunei_profile *profile, struct cunei_piece *piece);
+int cunei_profile_stack_lose(struct cunei_profile *profile, struct cunei_piece *piece);
 
 /* End the step of a task that a frame may be, after it was removed. */
-int cunei_profile_stack_end_step(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_stack_end_step(struct cunei_profile *profile,
+                                 struct cunei_piece *piece,
                                  const struct cunei_frame *frame, uint32_t slot,
                                  enum cunei_ending ending);
 
 /* Count how long the top frame's stretch took, which is one of `slot` even if the
  * function of the frame was unknown until now. */
 int cunei_profile_stack_sample_top(struct cunei_profile *profile,
-                                   struct cunei_span *span, uint32_t slot);
+                                   struct cunei_piece *piece, uint32_t slot);
 
 /* An entry or a resumption of a frame that is watched, or of a region; there may be no
  * room for it. */
-int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_span *span,
+int cunei_profile_stack_enter(struct cunei_profile *profile, struct cunei_piece *piece,
                               uint32_t slot, bool is_call);
 
 /* Account for what is open up to the last event, and forget in `profile` that it is. */
 void cunei_profile_stack_seal(struct cunei_profile *profile,
-                              const struct cunei_span *span);
+                              const struct cunei_piece *piece);
 
 /* One activation of a function took that long. */
 int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
                                uint64_t ticks);
 
 /* Remember that a stretch of an inherited frame ended. */
-int cunei_profile_stack_add_closing(struct cunei_span *span,
+int cunei_profile_stack_add_closing(struct cunei_piece *piece,
                                     struct cunei_closing closing);
 
 static inline bool cunei_frame_is_watched(const struct cunei_frame *frame)
@@ -91,9 +92,9 @@ static inline uint32_t cunei_frame_origin(const struct cunei_frame *frame)
 
 /* The place of a step that a frame may be, which is one of `slot`. */
 static inline struct cunei_steps_place cunei_profile_stack_step(
-    const struct cunei_span *span, const struct cunei_frame *frame, uint32_t slot)
+    const struct cunei_piece *piece, const struct cunei_frame *frame, uint32_t slot)
 {
-    return (struct cunei_steps_place){frame->level - 1, slot, span->thread_count == 1};
+    return (struct cunei_steps_place){frame->level - 1, slot, piece->thread_count == 1};
 }
 
 static inline bool cunei_slot_is_region(const struct cunei_profile *profile,

@@ -19,12 +19,12 @@ int cunei_spans_edge_add(struct cunei_spans_edge *edge, uint32_t function)
     return 0;
 }
 
-static int begin_step(struct cunei_spans *story, uint64_t time)
+static int begin_step(struct cunei_spans *spans, uint64_t time)
 {
-    struct cunei_spans_steps *steps = &story->steps;
+    struct cunei_spans_steps *steps = &spans->steps;
 
-    story->has_task = false;
-    if (!story->methods->step)
+    spans->has_task = false;
+    if (!spans->methods->step)
         return 0;
     if (steps->count == steps->capacity) {
         uint32_t capacity = steps->capacity ? 2 * steps->capacity : 8;
@@ -36,12 +36,12 @@ static int begin_step(struct cunei_spans *story, uint64_t time)
         steps->capacity = capacity;
     }
     steps->items[steps->count++] =
-        (struct cunei_spans_step){.task = story->task, .depth = story->depth};
-    return story->methods->step(story->context, story->task, time, true);
+        (struct cunei_spans_step){.task = spans->task, .depth = spans->depth};
+    return spans->methods->step(spans->context, spans->task, time, true);
 }
 
-static int open_stretch(struct cunei_spans *story, struct cunei_walk_frame *frame,
-                        uint64_t time, enum cunei_span_event_begin how)
+static int open_span(struct cunei_spans *spans, struct cunei_walk_frame *frame,
+                     uint64_t time, enum cunei_span_begin how)
 {
     int rc = 0;
 
@@ -49,260 +49,259 @@ static int open_stretch(struct cunei_spans *story, struct cunei_walk_frame *fram
     if (frame->function < CUNEI_FUNCTION_FIRST)
         return 0;
     frame->mark = true;
-    story->depth++;
-    /* The step is around the stretch that it begins with. */
-    if (story->has_task)
-        rc = begin_step(story, time);
-    return rc == 0 ? story->methods->open(story->context, frame->function, time, how)
+    spans->depth++;
+    /* The step is around the span that it begins with. */
+    if (spans->has_task)
+        rc = begin_step(spans, time);
+    return rc == 0 ? spans->methods->open(spans->context, frame->function, time, how)
                    : rc;
 }
 
-static int close_stretch(struct cunei_spans *story, struct cunei_walk_frame *frame,
-                         uint64_t time, enum cunei_span_event_end how)
+static int close_span(struct cunei_spans *spans, struct cunei_walk_frame *frame,
+                      uint64_t time, enum cunei_span_end how)
 {
-    struct cunei_spans_steps *steps = &story->steps;
+    struct cunei_spans_steps *steps = &spans->steps;
     int rc;
 
     if (!frame->mark)
         return 0;
     frame->mark = false;
-    rc = story->methods->close(story->context, frame->function, time, how);
+    rc = spans->methods->close(spans->context, frame->function, time, how);
     while (rc == 0 && steps->count > 0 &&
-           steps->items[steps->count - 1].depth >= story->depth)
-        rc = story->methods->step(story->context, steps->items[--steps->count].task,
+           steps->items[steps->count - 1].depth >= spans->depth)
+        rc = spans->methods->step(spans->context, steps->items[--steps->count].task,
                                   time, false);
-    if (story->depth-- == story->inherited && story->inherited > 0)
-        story->closings[--story->inherited] = time;
+    if (spans->depth-- == spans->inherited && spans->inherited > 0)
+        spans->closings[--spans->inherited] = time;
     return rc;
 }
 
-/* Begin the stretches of frames that are open, up to a depth, and have none. */
-static int catch_up(struct cunei_spans *story, struct cunei_walk_frame *frames,
+/* Begin the spans of frames that are open, up to a depth, and have none. */
+static int catch_up(struct cunei_spans *spans, struct cunei_walk_frame *frames,
                     uint32_t depth)
 {
     int rc = 0;
 
-    story->is_behind = false;
+    spans->is_behind = false;
     for (uint32_t i = 0; rc == 0 && i < depth; i++) {
         if (!frames[i].mark)
-            rc = open_stretch(story, &frames[i], story->since, CUNEI_BEGIN_SWITCH);
+            rc = open_span(spans, &frames[i], spans->since, CUNEI_BEGIN_SWITCH);
     }
     return rc;
 }
 
 /* All that is open ends here, but in the program it does not. */
-static int close_all(struct cunei_spans *story, const struct cunei_walk_step *step,
-                     uint64_t time, enum cunei_span_event_end how)
+static int close_all(struct cunei_spans *spans, const struct cunei_walk_step *step,
+                     uint64_t time, enum cunei_span_end how)
 {
     int rc = 0;
 
     for (uint32_t i = step->depth; rc == 0 && i > 0; i--)
-        rc = close_stretch(story, &step->frames[i - 1], time, how);
+        rc = close_span(spans, &step->frames[i - 1], time, how);
     return rc;
 }
 
 /* What the packet finds open belongs to spans that the join begins. */
-static int adopt(struct cunei_spans *story, struct cunei_walk_frame *frame)
+static int adopt(struct cunei_spans *spans, struct cunei_walk_frame *frame)
 {
     frame->mark = frame->function >= CUNEI_FUNCTION_FIRST;
-    int rc = cunei_spans_edge_add(&story->first, frame->mark ? frame->function : 0);
+    int rc = cunei_spans_edge_add(&spans->first, frame->mark ? frame->function : 0);
     if (rc < 0 || !frame->mark)
         return rc;
-    story->depth++;
-    return story->methods->adopt
-               ? story->methods->adopt(story->context, frame->function)
+    spans->depth++;
+    return spans->methods->adopt
+               ? spans->methods->adopt(spans->context, frame->function)
                : 0;
 }
 
-static int stop_adopting(struct cunei_spans *story)
+static int stop_adopting(struct cunei_spans *spans)
 {
-    story->is_adopting = false;
-    story->inherited = story->depth;
-    if (story->inherited == 0)
+    spans->is_adopting = false;
+    spans->inherited = spans->depth;
+    if (spans->inherited == 0)
         return 0;
-    story->closings = malloc(story->inherited * sizeof(*story->closings));
-    if (!story->closings)
+    spans->closings = malloc(spans->inherited * sizeof(*spans->closings));
+    if (!spans->closings)
         return -ENOMEM;
-    story->closing_count = story->inherited;
-    memset(story->closings, 0xff, story->inherited * sizeof(*story->closings));
+    spans->closing_count = spans->inherited;
+    memset(spans->closings, 0xff, spans->inherited * sizeof(*spans->closings));
     return 0;
 }
 
-static int begin_thread(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int begin_thread(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
-    bool is_begin = story->has_first || story->is_whole;
+    bool is_begin = spans->has_first || spans->is_whole;
 
-    story->depth = 0;
-    story->steps.count = 0;
-    story->has_task = false;
-    story->is_behind = false;
+    spans->depth = 0;
+    spans->steps.count = 0;
+    spans->has_task = false;
+    spans->is_behind = false;
     if (!is_begin) {
-        story->has_first = true;
-        story->is_adopting = true;
-        memcpy(&story->first.packet, step->packet, sizeof(story->first.packet));
-        story->first.time = step->time;
+        spans->has_first = true;
+        spans->is_adopting = true;
+        memcpy(&spans->first.packet, step->packet, sizeof(spans->first.packet));
+        spans->first.time = step->time;
     }
-    return story->methods->thread(story->context, step->packet, step->time, is_begin);
+    return spans->methods->thread(spans->context, step->packet, step->time, is_begin);
 }
 
-static int tell_event(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int report_event(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
     uint32_t class = cunei_record_class(step->event[0]);
     bool is_inside = step->depth > 0 && step->frames[step->depth - 1].mark;
 
     if (class == CUNEI_CLASS_TASK) {
-        story->has_task = true;
-        story->task = ((const struct cunei_task *)(const void *)step->event)->task;
+        spans->has_task = true;
+        spans->task = ((const struct cunei_task *)(const void *)step->event)->task;
     }
-    if (!story->methods->event ||
+    if (!spans->methods->event ||
         ((class == CUNEI_CLASS_ARGUMENT || class == CUNEI_CLASS_LINE) && !is_inside))
         return 0;
-    return story->methods->event(story->context, step->event, step->time);
+    return spans->methods->event(spans->context, step->event, step->time);
 }
 
-static int tell_lost(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int report_lost(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
-    uint64_t before = story->discarded, after = step->packet->events_discarded;
+    uint64_t before = spans->discarded, after = step->packet->events_discarded;
 
-    if (!story->methods->lost)
+    if (!spans->methods->lost)
         return 0;
-    return story->methods->lost(story->context, step->time,
+    return spans->methods->lost(spans->context, step->time,
                                 after > before ? after - before : 0);
 }
 
-static int tell_switch(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int end_all_spans(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
-    int rc = close_all(story, step, step->time, CUNEI_END_SWITCH);
+    int rc = close_all(spans, step, step->time, CUNEI_END_SWITCH);
 
-    story->is_behind = true;
-    story->since = step->time;
+    spans->is_behind = true;
+    spans->since = step->time;
     return rc;
 }
 
-static int tell_end(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int end_span(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
-    enum cunei_span_event_end how = step->kind == CUNEI_WALK_OPEN     ? CUNEI_END_OPEN
-                                    : step->kind == CUNEI_WALK_MISSED ? CUNEI_END_UNSEEN
-                                    : step->is_yield                  ? CUNEI_END_YIELD
-                                    : step->is_raised                 ? CUNEI_END_RAISE
-                                                      : CUNEI_END_RETURN;
+    enum cunei_span_end how = step->kind == CUNEI_WALK_OPEN     ? CUNEI_END_OPEN
+                              : step->kind == CUNEI_WALK_MISSED ? CUNEI_END_UNSEEN
+                              : step->is_yield                  ? CUNEI_END_YIELD
+                              : step->is_raised                 ? CUNEI_END_RAISE
+                                                                : CUNEI_END_RETURN;
 
-    return close_stretch(story, &step->frames[step->depth - 1], step->time, how);
+    return close_span(spans, &step->frames[step->depth - 1], step->time, how);
 }
 
-static int tell_begin(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int begin_span(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
     struct cunei_walk_frame *frame = &step->frames[step->depth - 1];
-    const enum cunei_span_event_begin how = step->kind == CUNEI_WALK_FOUND
-                                                ? CUNEI_BEGIN_FOUND
-                                            : frame->is_resumed ? CUNEI_BEGIN_RESUME
-                                                                : CUNEI_BEGIN_CALL;
+    const enum cunei_span_begin how = step->kind == CUNEI_WALK_FOUND ? CUNEI_BEGIN_FOUND
+                                      : frame->is_resumed ? CUNEI_BEGIN_RESUME
+                                                          : CUNEI_BEGIN_CALL;
 
-    return open_stretch(story, frame, step->time, how);
+    return open_span(spans, frame, step->time, how);
 }
 
-static int tell(struct cunei_spans *story, const struct cunei_walk_step *step)
+static int handle_step(struct cunei_spans *spans, const struct cunei_walk_step *step)
 {
     switch (step->kind) {
     case CUNEI_WALK_ENTER:
     case CUNEI_WALK_FOUND:
-        return tell_begin(story, step);
+        return begin_span(spans, step);
     case CUNEI_WALK_LEAVE:
     case CUNEI_WALK_MISSED:
     case CUNEI_WALK_OPEN:
-        return tell_end(story, step);
+        return end_span(spans, step);
     case CUNEI_WALK_LOST:
-        return tell_lost(story, step);
+        return report_lost(spans, step);
     case CUNEI_WALK_ORPHAN:
-        return story->methods->orphan
-                   ? story->methods->orphan(story->context, step->function, step->time)
+        return spans->methods->orphan
+                   ? spans->methods->orphan(spans->context, step->function, step->time)
                    : 0;
     case CUNEI_WALK_SWITCH:
-        return tell_switch(story, step);
+        return end_all_spans(spans, step);
     case CUNEI_WALK_ASIDE:
-        return close_stretch(story, &step->frames[step->depth - 1], step->time,
-                             CUNEI_END_SWITCH);
+        return close_span(spans, &step->frames[step->depth - 1], step->time,
+                          CUNEI_END_SWITCH);
     case CUNEI_WALK_AGAIN:
-        return open_stretch(story, &step->frames[step->depth - 1], step->time,
-                            CUNEI_BEGIN_SWITCH);
+        return open_span(spans, &step->frames[step->depth - 1], step->time,
+                         CUNEI_BEGIN_SWITCH);
     case CUNEI_WALK_EVENT:
-        return tell_event(story, step);
+        return report_event(spans, step);
     default:
         return 0;
     }
 }
 
-/* Whether a frame begins with the step: it has no stretch until that is told. */
+/* Whether a frame begins with the step: it has no span until that is told. */
 static bool is_begin(const struct cunei_walk_step *step)
 {
     return step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND ||
            step->kind == CUNEI_WALK_AGAIN;
 }
 
-static int tell_step(void *context, const struct cunei_walk_step *step)
+static int take_step(void *context, const struct cunei_walk_step *step)
 {
-    struct cunei_spans *story = context;
+    struct cunei_spans *spans = context;
     uint32_t depth = step->depth - is_begin(step);
     int rc = 0;
 
     if (step->kind == CUNEI_WALK_THREAD)
-        return begin_thread(story, step);
-    if (story->is_adopting) {
+        return begin_thread(spans, step);
+    if (spans->is_adopting) {
         if (step->kind == CUNEI_WALK_FOUND)
-            return adopt(story, &step->frames[step->depth - 1]);
-        rc = stop_adopting(story);
+            return adopt(spans, &step->frames[step->depth - 1]);
+        rc = stop_adopting(spans);
         if (rc != 0)
             return rc;
     }
     if (step->is_suspended)
         return 0;
     /* Until it is known what really is open, nothing is begun. */
-    if (story->is_behind && step->is_correction)
+    if (spans->is_behind && step->is_correction)
         return 0;
-    if (story->is_behind && step->kind != CUNEI_WALK_LOST)
-        rc = catch_up(story, step->frames, depth);
-    return rc == 0 ? tell(story, step) : rc;
+    if (spans->is_behind && step->kind != CUNEI_WALK_LOST)
+        rc = catch_up(spans, step->frames, depth);
+    return rc == 0 ? handle_step(spans, step) : rc;
 }
 
-int cunei_spans_packet(struct cunei_spans *story, const struct cunei_packet *packet,
+int cunei_spans_packet(struct cunei_spans *spans, const struct cunei_packet *packet,
                        const uint64_t *words, size_t word_count)
 {
     if (word_count == 0)
         return 0;
-    story->walk.step = tell_step;
-    story->walk.context = story;
-    story->walk.kinds = story->kinds;
-    memcpy(&story->last.packet, packet, sizeof(story->last.packet));
-    int rc = cunei_walk_packet(&story->walk, packet, words, word_count);
-    story->discarded = packet->events_discarded;
-    if (rc == 0 && story->is_adopting)
-        rc = stop_adopting(story);
+    spans->walk.step = take_step;
+    spans->walk.context = spans;
+    spans->walk.kinds = spans->kinds;
+    memcpy(&spans->last.packet, packet, sizeof(spans->last.packet));
+    int rc = cunei_walk_packet(&spans->walk, packet, words, word_count);
+    spans->discarded = packet->events_discarded;
+    if (rc == 0 && spans->is_adopting)
+        rc = stop_adopting(spans);
     /* The next packet may be another piece's. */
-    if (rc == 0 && story->is_behind)
-        rc = catch_up(story, story->walk.frames, story->walk.depth);
+    if (rc == 0 && spans->is_behind)
+        rc = catch_up(spans, spans->walk.frames, spans->walk.depth);
     return rc;
 }
 
-int cunei_spans_end(struct cunei_spans *story)
+int cunei_spans_end(struct cunei_spans *spans)
 {
-    struct cunei_walk *walk = &story->walk;
+    struct cunei_walk *walk = &spans->walk;
     int rc = 0;
 
-    if (story->is_whole)
+    if (spans->is_whole)
         return cunei_walk_end(walk);
-    story->last.time = walk->last;
+    spans->last.time = walk->last;
     for (uint32_t i = 0; rc == 0 && i < walk->depth; i++)
-        rc = cunei_spans_edge_add(&story->last,
+        rc = cunei_spans_edge_add(&spans->last,
                                   walk->frames[i].mark ? walk->frames[i].function : 0);
     return rc;
 }
 
-void cunei_spans_fini(struct cunei_spans *story)
+void cunei_spans_fini(struct cunei_spans *spans)
 {
-    cunei_walk_fini(&story->walk);
-    free(story->first.functions);
-    free(story->last.functions);
-    free(story->closings);
-    free(story->steps.items);
-    *story = (struct cunei_spans){0};
+    cunei_walk_fini(&spans->walk);
+    free(spans->first.functions);
+    free(spans->last.functions);
+    free(spans->closings);
+    free(spans->steps.items);
+    *spans = (struct cunei_spans){0};
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread's story as stretches that nest: each begins once and ends once, in order.
+ * A thread's spans as spans that nest: each begins once and ends once, in order.
  *
- *     struct cunei_spans story = {.methods = &methods, .context = …};
+ *     struct cunei_spans spans = {.methods = &methods, .context = …};
  *     for each packet of a piece of a stream, in order:
- *         cunei_spans_packet(&story, packet, words, word_count);
- *     cunei_spans_end(&story);
+ *         cunei_spans_packet(&spans, packet, words, word_count);
+ *     cunei_spans_end(&spans);
  *     …
- *     cunei_spans_fini(&story);
+ *     cunei_spans_fini(&spans);
  *
  * It is the walk (model/walk.h) made simpler for those who only write it down: a
- * stretch is a call or a region, a generator's from a resumption to its yield, or what
+ * span is a call or a region, a generator's from a resumption to its yield, or what
  * a greenlet ran of a call before another one did.  Where a region ends below calls, or
  * a call below regions, what is above is cut in two.  Whoever fails ends the telling.
  *
@@ -29,20 +29,20 @@
 #include "model/walk.h"
 #include "wire/packet.h"
 
-enum cunei_span_event_begin {
+enum cunei_span_begin {
     CUNEI_BEGIN_CALL,
     CUNEI_BEGIN_RESUME, /* of a generator or coroutine */
     CUNEI_BEGIN_SWITCH, /* its greenlet goes on; or it does, cut by a region's end */
     CUNEI_BEGIN_FOUND,  /* it was open already, since nobody knows when */
 };
 
-enum cunei_span_event_end {
+enum cunei_span_end {
     CUNEI_END_RETURN,
     CUNEI_END_YIELD,
     CUNEI_END_RAISE,
     CUNEI_END_SWITCH,
     CUNEI_END_UNSEEN, /* some time ago */
-    CUNEI_END_OPEN,   /* it has not: the story ends */
+    CUNEI_END_OPEN,   /* it has not: the spans ends */
 };
 
 /* Times are in ticks; 0 goes on, anything else ends the telling. */
@@ -51,17 +51,17 @@ struct cunei_spans_methods {
     int (*thread)(void *context, const struct cunei_packet *packet, uint64_t time,
                   bool is_begin);
 
-    /* A stretch that another piece began is open; may be NULL. */
+    /* A span that another piece began is open; may be NULL. */
     int (*adopt)(void *context, uint32_t function);
     int (*open)(void *context, uint32_t function, uint64_t time,
-                enum cunei_span_event_begin how);
+                enum cunei_span_begin how);
     int (*close)(void *context, uint32_t function, uint64_t time,
-                 enum cunei_span_event_end how);
+                 enum cunei_span_end how);
 
     /* A step of a task begins or ends; may be NULL. */
     int (*step)(void *context, uint64_t task, uint64_t time, bool is_begin);
 
-    /* Something else happened, in the innermost stretch; may be NULL. */
+    /* Something else happened, in the innermost span; may be NULL. */
     int (*event)(void *context, const uint64_t *event, uint64_t time);
 
     /* A function was left that is not known to be open; may be NULL. */
@@ -71,7 +71,7 @@ struct cunei_spans_methods {
     int (*lost)(void *context, uint64_t time, uint64_t count);
 };
 
-/* Private: a task's step, and the depth of the stretch it ends with. */
+/* Private: a task's step, and the depth of the span it ends with. */
 struct cunei_spans_step {
     uint64_t task;
     uint32_t depth;
@@ -86,7 +86,7 @@ struct cunei_spans_steps {
 struct cunei_spans_edge {
     struct cunei_packet packet;
     uint64_t time;
-    uint32_t *functions; /* owned: of the open frames; 0: the frame has no stretch */
+    uint32_t *functions; /* owned: of the open frames; 0: the frame has no span */
     uint32_t count, capacity;
 };
 
@@ -105,21 +105,21 @@ struct cunei_spans {
     uint32_t closing_count; /* … so many … */
     uint32_t inherited;     /* … of which the first ones are open still */
     struct cunei_spans_steps steps;
-    uint32_t depth;   /* stretches that are open */
+    uint32_t depth;   /* spans that are open */
     bool has_first;   /* `first` is known … */
-    bool is_adopting; /* … but for some of the stretches */
-    bool is_behind;   /* frames are open that have no stretch, … */
+    bool is_adopting; /* … but for some of the spans */
+    bool is_behind;   /* frames are open that have no span, … */
     uint64_t since;   /* … since then */
     bool has_task;
-    uint64_t task; /* whose step the next stretch is */
+    uint64_t task; /* whose step the next span is */
     uint64_t discarded;
 };
 
-int cunei_spans_packet(struct cunei_spans *story, const struct cunei_packet *packet,
+int cunei_spans_packet(struct cunei_spans *spans, const struct cunei_packet *packet,
                        const uint64_t *words, size_t word_count);
 
-/* The piece ends, and its last thread's story goes on in another one, or does not. */
-int cunei_spans_end(struct cunei_spans *story);
-void cunei_spans_fini(struct cunei_spans *story);
+/* The piece ends, and its last thread's spans goes on in another one, or does not. */
+int cunei_spans_end(struct cunei_spans *spans);
+void cunei_spans_fini(struct cunei_spans *spans);
 
 #endif

@@ -30,7 +30,7 @@ struct cunei_wait {
 struct cunei_suspended {
     struct cunei_wait *yields; /* owned: outstanding, from 1 on; slot 0: not any more */
     uint32_t count, capacity;
-    struct cunei_wait *resumes; /* owned: of yields before this span */
+    struct cunei_wait *resumes; /* owned: of yields before this piece */
     uint32_t resume_count, resume_capacity;
     bool has_yields; /* there may be some in the facts of functions */
 };
@@ -44,7 +44,7 @@ int cunei_suspended_resume(struct cunei_facts *functions, struct cunei_suspended
                            uint32_t slot, uint64_t time);
 
 /* Take what is outstanding out of the profile, so that the functions may be read of
- * another span. */
+ * another piece. */
 int cunei_suspended_seal(struct cunei_facts *functions, uint32_t slot_count,
                          struct cunei_suspended *waits);
 

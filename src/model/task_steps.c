@@ -27,7 +27,7 @@ static struct cunei_task_facts *task_of(struct cunei_tasks *tasks,
     return tasks->count > 0 ? &tasks->items[index] : NULL;
 }
 
-/* Time passes up to `time`; `covered` only matters on the span's first thread. */
+/* Time passes up to `time`; `covered` only matters on the piece's first thread. */
 static void pass(struct cunei_tasks *tasks, struct cunei_steps *steps, uint64_t time)
 {
     if (steps->count > 0) {

@@ -38,7 +38,7 @@ struct cunei_step {
 /* Private: a frame ended that might be that of a step which began earlier. */
 struct cunei_end {
     uint64_t time;
-    uint64_t covered; /* ticks in which one of the span's own steps ran by then */
+    uint64_t covered; /* ticks in which one of the piece's own steps ran by then */
     uint32_t position;
     uint32_t slot;
     enum cunei_ending ending;

@@ -41,7 +41,7 @@ static const struct cunei_id_kinds kinds = {kind_of, FUNCTION_COUNT};
 
 struct readings {
     struct cunei_profile whole, parts;
-    struct cunei_span one, many;
+    struct cunei_piece one, many;
     struct cunei_walk walk;
     struct cunei_lines lines;
     struct cunei_lines_reader line_reader;
@@ -70,7 +70,7 @@ static bool is_shallow(const uint64_t *words, size_t count)
 static void read_packet(struct readings *readings, const struct cunei_packet *head,
                         const uint64_t *words, size_t count)
 {
-    struct cunei_span piece = {0};
+    struct cunei_piece piece = {0};
     struct cunei_buffer text = {0};
 
     FUZZ_CHECK(
@@ -118,8 +118,8 @@ static void finish(struct readings *readings)
         FUZZ_CHECK(readings->lines.items[i].open == 0);
     cunei_lines_fini(&readings->lines);
     compare(readings);
-    cunei_span_fini(&readings->one);
-    cunei_span_fini(&readings->many);
+    cunei_piece_fini(&readings->one);
+    cunei_piece_fini(&readings->many);
     cunei_profile_fini(&readings->whole);
     cunei_profile_fini(&readings->parts);
     cunei_walk_fini(&readings->walk);

@@ -8,7 +8,7 @@
 
 static struct tape tape;
 static struct cunei_profile profile;
-static struct cunei_span span;
+static struct cunei_piece span;
 
 /* A tick is a nanosecond. */
 static int set_up(void **state)
@@ -18,7 +18,7 @@ static int set_up(void **state)
 
     (void)state;
     tape = (struct tape){0};
-    span = (struct cunei_span){0};
+    span = (struct cunei_piece){0};
     return cunei_profile_init(&profile, &options);
 }
 
@@ -26,7 +26,7 @@ static int tear_down(void **state)
 {
     (void)state;
     tape_fini(&tape);
-    cunei_span_fini(&span);
+    cunei_piece_fini(&span);
     cunei_profile_fini(&profile);
     return 0;
 }
@@ -35,7 +35,7 @@ static int tear_down(void **state)
 static void read_tape_in(size_t packets_in_a_piece)
 {
     for (size_t i = 0; i < tape.count;) {
-        struct cunei_span piece = {0};
+        struct cunei_piece piece = {0};
         size_t end = i + packets_in_a_piece;
         for (; i < end && i < tape.count; i++)
             assert_int_equal(
@@ -45,7 +45,7 @@ static void read_tape_in(size_t packets_in_a_piece)
         assert_int_equal(cunei_profile_seal(&profile, &piece), 0);
         assert_int_equal(cunei_profile_join(&profile, &span, &piece), 0);
     }
-    assert_int_equal(cunei_span_finish(&span), 0);
+    assert_int_equal(cunei_piece_finish(&span), 0);
 }
 
 static void read_tape(void)

@@ -36,7 +36,7 @@ static inline int note_thread(void *context, const struct cunei_packet *packet,
 }
 
 static inline int note_open(void *context, uint32_t function, uint64_t time,
-                            enum cunei_span_event_begin how)
+                            enum cunei_span_begin how)
 {
     cunei_buffer_format(context, "%s%c%u ", begins[how], 'F' + (int)(function - F),
                         (unsigned)time);
@@ -44,7 +44,7 @@ static inline int note_open(void *context, uint32_t function, uint64_t time,
 }
 
 static inline int note_close(void *context, uint32_t function, uint64_t time,
-                             enum cunei_span_event_end how)
+                             enum cunei_span_end how)
 {
     cunei_buffer_format(context, "%c%u%s ", 'F' + (int)(function - F), (unsigned)time,
                         ends[how]);

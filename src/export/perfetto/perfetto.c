@@ -23,7 +23,7 @@
 
 /* A slice begins without annotations, as most do. */
 static void begin_plain(struct cunei_encoding *encoding, uint64_t passed, uint64_t id,
-                        enum cunei_span_event_begin how)
+                        enum cunei_span_begin how)
 {
     char *at = cunei_buffer_room(&encoding->out, EVENT_ROOM);
 
@@ -86,7 +86,7 @@ static void push(struct cunei_encoding *encoding, bool is_resumed)
  * Of calls that began in another piece, both ends are.
  */
 static enum cunei_perfetto_note pop(struct cunei_encoding *encoding,
-                                    enum cunei_span_event_end how)
+                                    enum cunei_span_end how)
 {
     static const enum cunei_perfetto_note notes[] = {
         [CUNEI_END_RETURN] = CUNEI_PERFETTO_RETURNED,

@@ -47,7 +47,7 @@ static void put_sample(struct text *text, enum cunei_phase phase, uint32_t calle
 static void read_text(struct cunei_profile *profile)
 {
     const struct cunei_packet packet = {.thread = 1, .vtid = 1};
-    struct cunei_span span = {0};
+    struct cunei_piece span = {0};
     struct text text = {
         .words = {cunei_record(0, CUNEI_CLASS_STACK, 0), 0,
                   cunei_record(1, MAIN, CUNEI_PHASE_ENTER),
@@ -65,7 +65,7 @@ static void read_text(struct cunei_profile *profile)
     assert_int_equal(
         cunei_profile_read(profile, &span, &packet, text.words, text.count), 0);
     assert_int_equal(cunei_profile_seal(profile, &span), 0);
-    cunei_span_fini(&span);
+    cunei_piece_fini(&span);
 }
 
 static const struct cunei_profile_options options = {

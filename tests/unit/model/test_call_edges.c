@@ -20,7 +20,7 @@ static const struct cunei_profile_options options = {
 
 static void read_tape(struct cunei_profile *profile, struct tape *tape)
 {
-    struct cunei_span span = {0};
+    struct cunei_piece span = {0};
 
     assert_int_equal(cunei_profile_init(profile, &options), 0);
     for (size_t i = 0; i < tape->count; i++)
@@ -29,7 +29,7 @@ static void read_tape(struct cunei_profile *profile, struct tape *tape)
                                             tape->packets[i]->count),
                          0);
     assert_int_equal(cunei_profile_seal(profile, &span), 0);
-    cunei_span_fini(&span);
+    cunei_piece_fini(&span);
     tape_fini(tape);
 }
 

@@ -142,14 +142,14 @@ static int ignore_thread(void *context, const struct cunei_packet *packet,
 }
 
 static int ignore_open(void *context, uint32_t function, uint64_t time,
-                       enum cunei_span_event_begin how)
+                       enum cunei_span_begin how)
 {
     (void)context, (void)function, (void)time, (void)how;
     return 0;
 }
 
 static int ignore_close(void *context, uint32_t function, uint64_t time,
-                        enum cunei_span_event_end how)
+                        enum cunei_span_end how)
 {
     (void)context, (void)function, (void)time, (void)how;
     return 0;
@@ -218,7 +218,7 @@ static int note_now(void *context, const struct cunei_packet *packet, uint64_t t
 }
 
 static int note_closed(void *context, uint32_t function, uint64_t time,
-                       enum cunei_span_event_end how)
+                       enum cunei_span_end how)
 {
     struct threads *threads = context;
     (void)function, (void)time, (void)how;

@@ -32,7 +32,7 @@ static void begin_round(uint64_t round)
     options.kinds = (struct cunei_id_kinds){round % 2 ? kinds : NULL, FUNCTION_COUNT};
 }
 
-static void read_packets(struct cunei_profile *profile, struct cunei_span *span,
+static void read_packets(struct cunei_profile *profile, struct cunei_piece *span,
                          const struct tape *tape, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)
@@ -44,10 +44,10 @@ static void read_packets(struct cunei_profile *profile, struct cunei_span *span,
 }
 
 /* Pieces of random lengths, into two profiles by turns, joined in a random order. */
-static void read_in_pieces(struct cunei_profile *profile, struct cunei_span *whole,
+static void read_in_pieces(struct cunei_profile *profile, struct cunei_piece *whole,
                            const struct tape *tape)
 {
-    struct cunei_span pieces[TAPE_PACKETS] = {0};
+    struct cunei_piece pieces[TAPE_PACKETS] = {0};
     struct cunei_profile other;
     size_t count = 0;
 
@@ -180,7 +180,7 @@ static void compare_trees(struct cunei_tree *a, uint32_t node, struct cunei_tree
     }
 }
 
-static void compare_threads(const struct cunei_span *a, const struct cunei_span *b)
+static void compare_threads(const struct cunei_piece *a, const struct cunei_piece *b)
 {
     assert_int_equal(a->thread_count, b->thread_count);
     assert_int_equal(a->packets, b->packets);
@@ -210,7 +210,7 @@ static void any_split_gives_the_facts_of_one_pass(void **state)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         struct tape tape = {0};
         struct cunei_profile whole, split;
-        struct cunei_span one = {0}, many = {0};
+        struct cunei_piece one = {0}, many = {0};
         seed = round;
         begin_round(round);
         write_tape(&tape);
@@ -219,8 +219,8 @@ static void any_split_gives_the_facts_of_one_pass(void **state)
 
         read_packets(&whole, &one, &tape, 0, tape.count);
         read_in_pieces(&split, &many, &tape);
-        assert_int_equal(cunei_span_finish(&one), 0);
-        assert_int_equal(cunei_span_finish(&many), 0);
+        assert_int_equal(cunei_piece_finish(&one), 0);
+        assert_int_equal(cunei_piece_finish(&many), 0);
 
         compare_functions(&whole, &split);
         compare_edges(&whole, &split);
@@ -228,8 +228,8 @@ static void any_split_gives_the_facts_of_one_pass(void **state)
         compare_exceptions(&whole.exceptions, &split.exceptions);
         compare_trees(whole.tree, 0, split.tree, 0);
         compare_threads(&one, &many);
-        cunei_span_fini(&one);
-        cunei_span_fini(&many);
+        cunei_piece_fini(&one);
+        cunei_piece_fini(&many);
         cunei_profile_fini(&whole);
         cunei_profile_fini(&split);
         tape_fini(&tape);
@@ -242,7 +242,7 @@ static void self_times_add_up_to_the_time_of_all_threads(void **state)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         struct tape tape = {0};
         struct cunei_profile profile;
-        struct cunei_span span = {0};
+        struct cunei_piece span = {0};
         uint64_t self = 0, wall = 0, gap = 0;
         seed = ~round;
         begin_round(round);
@@ -258,7 +258,7 @@ static void self_times_add_up_to_the_time_of_all_threads(void **state)
             wall += span.threads[i].end - span.threads[i].begin;
 
         assert_int_equal(self + gap, wall);
-        cunei_span_fini(&span);
+        cunei_piece_fini(&span);
         cunei_profile_fini(&profile);
         tape_fini(&tape);
     }
@@ -296,7 +296,7 @@ static void words_without_sense_do_no_harm(void **state)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         struct cunei_walk walk = {.step = ignore_step};
         struct cunei_profile profile;
-        struct cunei_span left = {0}, right = {0};
+        struct cunei_piece left = {0}, right = {0};
         uint64_t words[256];
         seed = round;
         begin_round(round);
@@ -318,11 +318,11 @@ static void words_without_sense_do_no_harm(void **state)
         }
         assert_int_equal(cunei_profile_seal(&profile, &right), 0);
         assert_int_equal(cunei_profile_join(&profile, &left, &right), 0);
-        assert_int_equal(cunei_span_finish(&left), 0);
+        assert_int_equal(cunei_piece_finish(&left), 0);
         assert_int_equal(cunei_walk_end(&walk), 0);
 
-        cunei_span_fini(&left);
-        cunei_span_fini(&right);
+        cunei_piece_fini(&left);
+        cunei_piece_fini(&right);
         cunei_profile_fini(&profile);
         cunei_walk_fini(&walk);
     }
