@@ -138,7 +138,8 @@ static void put_budget(const struct cunei_request *request, int minor,
                        const struct cunei_incompatibility_context *context,
                        struct cunei_buffer *out)
 {
-    static const char instead[] = "; instead, leave out what 'cunei filter' proposes";
+    static const char instead[] =
+        "; instead, exclude the functions that 'cunei filter' suggests";
     enum cunei_instrumenter usual =
         minor ? cunei_instrumenter_default(minor) : CUNEI_INSTRUMENTER_MONITORING;
     enum cunei_instrumenter wanted = request->instrumenter == CUNEI_INSTRUMENTER_DEFAULT
@@ -148,7 +149,7 @@ static void put_budget(const struct cunei_request *request, int minor,
 
     cunei_buffer_append_text(out, context->inside ? "budget" : "--budget");
     if (other == CUNEI_INCOMPATIBILITY_C_CALLS || other == CUNEI_INCOMPATIBILITY_LINES)
-        cunei_buffer_format(out, " cannot be had with %s; leave one of the two out",
+        cunei_buffer_format(out, " cannot be used with %s; use only one of them",
                             context->inside ? names[other].argument
                                             : names[other].option);
     else if (wanted == CUNEI_INSTRUMENTER_MONITORING)
@@ -158,9 +159,9 @@ static void put_budget(const struct cunei_request *request, int minor,
         cunei_buffer_format(out, " needs CPython 3.12 or newer, and %s%s",
                             context->subject, instead);
     else {
-        cunei_buffer_append_text(out, " cannot be had with ");
+        cunei_buffer_append_text(out, " cannot be used with ");
         put_instrumenter(request, context->inside, out);
-        cunei_buffer_append_text(out, "; choose monitoring (CPython 3.12 or newer)");
+        cunei_buffer_append_text(out, "; use monitoring (CPython 3.12 or newer)");
     }
 }
 
@@ -183,16 +184,16 @@ void cunei_incompatibility_format(enum cunei_incompatibility found,
         put_budget(request, minor, context, out);
         return;
     }
-    cunei_buffer_format(out, "%s cannot be had with ",
+    cunei_buffer_format(out, "%s cannot be used with ",
                         inside ? names[found].argument : names[found].option);
     put_instrumenter(request, inside, out);
     if (found == CUNEI_INCOMPATIBILITY_C_CALLS ||
         found == CUNEI_INCOMPATIBILITY_LINES) {
-        cunei_buffer_append_text(out, "; choose ");
+        cunei_buffer_append_text(out, "; use ");
         list(found == CUNEI_INCOMPATIBILITY_LINES ? cunei_instrumenter_has_lines
                                                   : cunei_instrumenter_has_c_calls,
              minor, " or ", out);
     } else
-        cunei_buffer_append_text(out, ", which records no calls; leave one of the "
-                                      "two out");
+        cunei_buffer_append_text(out, ", which records no calls; use only one "
+                                      "of them");
 }

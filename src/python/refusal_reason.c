@@ -22,38 +22,37 @@ const char *cunei_refusal_reason_text(int reason)
 {
     switch (reason) {
     case CUNEI_REFUSAL_UNKNOWN:
-        return "for another reason";
+        return "the reason is unknown";
     case CUNEI_REFUSAL_MONITORING:
-        return "other tools have taken all tool ids of sys.monitoring that are for "
-               "general use (3, 4 and 5); stop one of them, or use --instrumenter "
-               "profile";
+        return "other tools use all tool ids of sys.monitoring for general use (3, 4 "
+               "and 5); stop one of them, or use --instrumenter profile";
     case CUNEI_REFUSAL_PYDEVD:
-        return "the debugger (pydevd) evaluates frames itself; set "
-               "PYDEVD_USE_FRAME_EVAL=NO in the environment, and it debugs by tracing, "
-               "beside which cunei records";
+        return "the debugger (pydevd) uses a frame evaluator of its own; set "
+               "PYDEVD_USE_FRAME_EVAL=NO in the environment, so that it uses "
+               "sys.settrace";
     case CUNEI_REFUSAL_TORCH:
-        return "torch.compile (torch.dynamo) evaluates frames itself; set "
+        return "torch.compile uses a frame evaluator of its own; set "
                "TORCHDYNAMO_DISABLE=1 in the environment, or start recording before "
                "anything is compiled";
     case CUNEI_REFUSAL_ABOVE:
-        return "another tool has installed an evaluator of frames above cunei's, so "
-               "that C calls and lines cannot be switched on or off";
+        return "another tool has installed a frame evaluator above cunei's, so cunei "
+               "cannot start or stop recording C calls and lines";
     case CUNEI_REFUSAL_PROFILE:
         return "another tool has set a profile function (sys.setprofile), which cunei "
-               "does not replace; stop that tool first, or choose another instrumenter";
+               "does not replace; stop that tool, or use another --instrumenter";
     case CUNEI_REFUSAL_TRACE:
         return "another tool has set a trace function (sys.settrace), which cunei does "
-               "not replace; stop that tool first, or choose another instrumenter";
+               "not replace; stop that tool, or use another --instrumenter";
     case CUNEI_REFUSAL_FORBIDDEN:
-        return "Python did not let cunei set its hook; an audit hook may forbid that";
+        return "Python refused to set cunei's hook; an audit hook may forbid that";
     case CUNEI_REFUSAL_BUDGET:
-        return "a budget needs two tool ids of sys.monitoring that are for general use "
-               "(3, 4 and 5), and other tools have left one; stop one of them, or "
-               "record without a budget";
+        return "a budget needs two tool ids of sys.monitoring for general use (3, 4 and "
+               "5), and other tools have left only one; stop one of them, or record "
+               "without --budget";
     default:
         return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)
-                   : "the Python does not have what was asked for";
+                   : "this Python cannot record what was requested";
     }
 }
 

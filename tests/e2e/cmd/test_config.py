@@ -198,15 +198,15 @@ def test_a_value_that_an_option_refuses_is_reported_with_its_place(
 @pytest.mark.parametrize(
     ("text", "words", "place", "told"),
     [
-        ("c-calls = true\nbudget = 5", [], "9:10", "--budget cannot be had with "
-         "--c-calls; leave one of the two out"),
-        ("budget = 5", ["--c-calls"], "8:10", "--budget cannot be had with --c-calls; "
-         "leave one of the two out"),
-        ("lines = ':one'", ["--budget", "5"], "8:9", "--budget cannot be had with "
-         "--lines; leave one of the two out"),
+        ("c-calls = true\nbudget = 5", [], "9:10", "--budget cannot be used with "
+         "--c-calls; use only one of them"),
+        ("budget = 5", ["--c-calls"], "8:10", "--budget cannot be used with --c-calls; "
+         "use only one of them"),
+        ("lines = ':one'", ["--budget", "5"], "8:9", "--budget cannot be used with "
+         "--lines; use only one of them"),
         ("only-project = true", ["--instrumenter", "none"], "8:16", "--include cannot "
-         "be had with --instrumenter none, which records no calls; leave one of the "
-         "two out"),
+         "be used with --instrumenter none, which records no calls; use only one "
+         "of them"),
     ],
 )  # fmt: skip
 def test_options_that_do_not_go_together_are_reported_with_their_place(

@@ -26,7 +26,7 @@ def test_a_hook_that_is_taken_at_the_start_is_refused_before_the_program(cunei, 
     assert (done.returncode, done.stdout) == (1, "")
     sentence = f"cannot be recorded with --instrumenter {hook}: another tool has set"
     assert sentence in done.stderr
-    assert "choose another instrumenter" in done.stderr
+    assert "use another --instrumenter" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (cunei.folder / "trace").exists()
 
@@ -119,7 +119,7 @@ def test_nothing_goes_with_none_that_is_about_functions(cunei, option):
     done = cunei("record", "-o", "trace", *words)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"--{option} cannot be had with --instrumenter none" in done.stderr
+    assert f"--{option} cannot be used with --instrumenter none" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -149,18 +149,18 @@ print(cunei.is_recording())
 REFUSED = {
     "instrumenter='none', args=':f'": (
         "ValueError",
-        "args cannot be had with instrumenter 'none', which records no calls; leave "
-        "one of the two out",
+        "args cannot be used with instrumenter 'none', which records no calls; use "
+        "only one of them",
     ),
-    "instrumenter='none', return_=':f'": ("ValueError", "return_ cannot be had with"),
-    "instrumenter='none', exclude='x'": ("ValueError", "exclude cannot be had with"),
+    "instrumenter='none', return_=':f'": ("ValueError", "return_ cannot be used with"),
+    "instrumenter='none', exclude='x'": ("ValueError", "exclude cannot be used with"),
     "instrumenter='profile', lines=':f'": (
         "ValueError",
-        "lines cannot be had with instrumenter 'profile'; choose ",
+        "lines cannot be used with instrumenter 'profile'; use ",
     ),
     "instrumenter='trace', c_calls=True": (
         "ValueError",
-        "c_calls cannot be had with instrumenter 'trace'; choose ",
+        "c_calls cannot be used with instrumenter 'trace'; use ",
     ),
     "lines=''": ("ValueError", "lines must not contain an empty pattern"),
     "include=['']": ("ValueError", "include must not contain an empty pattern"),

@@ -53,13 +53,13 @@ static void what_a_hook_lacks_is_reported_with_those_that_have_it(void **state)
                                         .c_calls = true};
 
     check_sentence(&lines, 11, false,
-                   "--lines cannot be had with --instrumenter profile; choose trace or "
+                   "--lines cannot be used with --instrumenter profile; use trace or "
                    "frame");
     check_sentence(&lines, 12, true,
-                   "lines cannot be had with instrumenter 'profile'; choose monitoring "
+                   "lines cannot be used with instrumenter 'profile'; use monitoring "
                    "or trace");
     check_sentence(&calls, 12, false,
-                   "--c-calls cannot be had with --instrumenter trace; choose "
+                   "--c-calls cannot be used with --instrumenter trace; use "
                    "monitoring or profile");
 }
 
@@ -79,8 +79,8 @@ static void nothing_about_functions_goes_with_none(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct cunei_buffer wanted = {0};
         cunei_buffer_format(&wanted,
-                            "%s cannot be had with --instrumenter none, which records "
-                            "no calls; leave one of the two out",
+                            "%s cannot be used with --instrumenter none, which records "
+                            "no calls; use only one of them",
                             rows[i].name);
         check_sentence(&rows[i].request, 13, false, wanted.data);
         cunei_buffer_fini(&wanted);
@@ -90,17 +90,18 @@ static void nothing_about_functions_goes_with_none(void **state)
 static void what_does_not_go_with_a_budget_is_named(void **state)
 {
     (void)state;
-    static const char instead[] = "instead, leave out what 'cunei filter' proposes";
+    static const char instead[] =
+        "instead, exclude the functions that 'cunei filter' suggests";
     struct cunei_buffer wanted = {0};
 
     check_sentence(&(struct cunei_request){.budget = true, .c_calls = true}, 13, false,
-                   "--budget cannot be had with --c-calls; leave one of the two out");
+                   "--budget cannot be used with --c-calls; use only one of them");
     check_sentence(&(struct cunei_request){.budget = true, .lines = true}, 0, true,
-                   "budget cannot be had with lines; leave one of the two out");
+                   "budget cannot be used with lines; use only one of them");
     check_sentence(&(struct cunei_request){.budget = true,
                                            .instrumenter = CUNEI_INSTRUMENTER_NONE},
                    0, false,
-                   "--budget cannot be had with --instrumenter none; choose monitoring "
+                   "--budget cannot be used with --instrumenter none; use monitoring "
                    "(CPython 3.12 or newer)");
     cunei_buffer_format(&wanted,
                         "--budget needs CPython 3.12 or newer, and this is CPython "

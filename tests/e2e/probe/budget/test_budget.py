@@ -420,11 +420,11 @@ def test_a_budget_that_is_none_from_inside(cunei, budget):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--c-calls"], "--c-calls; leave one of the two out"),
-        (["--lines", "app"], "--lines; leave one of the two out"),
-        (["--instrumenter", "profile"], "--instrumenter profile; choose monitoring "
+        (["--c-calls"], "--c-calls; use only one of them"),
+        (["--lines", "app"], "--lines; use only one of them"),
+        (["--instrumenter", "profile"], "--instrumenter profile; use monitoring "
          "(CPython 3.12 or newer)"),
-        (["--instrumenter", "none"], "--instrumenter none; choose monitoring (CPython "
+        (["--instrumenter", "none"], "--instrumenter none; use monitoring (CPython "
          "3.12 or newer)"),
     ],
 )  # fmt: skip
@@ -433,7 +433,7 @@ def test_what_does_not_go_with_a_budget_is_named(cunei, words, told):
 
     done = cunei("record", "--budget", "5", *words, "-o", "trace", "app.py")
 
-    sentence = f"cunei: --budget cannot be had with {told}\n"
+    sentence = f"cunei: --budget cannot be used with {told}\n"
     assert (done.returncode, done.stderr) == (2, sentence)
 
 

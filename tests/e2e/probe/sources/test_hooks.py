@@ -31,9 +31,9 @@ def report(cunei):
 
 REFUSED = {
     "another name": (["profil"], "did you mean 'profile'?"),
-    "lines": (["profile", "--lines", ":f"], f"choose {DEFAULT} or trace"),
-    "C calls": (["trace", "--c-calls"], "--c-calls cannot be had with --instrumenter"),
-    "lines of nothing": (["none", "--lines", ":f"], "--lines cannot be had"),
+    "lines": (["profile", "--lines", ":f"], f"use {DEFAULT} or trace"),
+    "C calls": (["trace", "--c-calls"], "--c-calls cannot be used with --instrumenter"),
+    "lines of nothing": (["none", "--lines", ":f"], "--lines cannot be used"),
     "arguments of nothing": (["none", "--args", ":f"], "which records no calls"),
     "one of another Python": ([LACKING], f"--instrumenter {LACKING} needs CPython"),
 }
@@ -42,8 +42,8 @@ REFUSED = {
 @pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_had_is_refused_before_the_program_starts(cunei, words):
     options, sentence = words
-    if LACKING == "monitoring" and "choose" in sentence:
-        sentence = "choose trace or frame"
+    if LACKING == "monitoring" and "use " in sentence:
+        sentence = "use trace or frame"
     done = cunei("record", "-o", "trace", "--instrumenter", *options, "-c", "print(1)")
     assert done.returncode == 2
     assert done.stdout == ""
