@@ -118,7 +118,7 @@ static void check_folder(const struct cunei_doctor *doctor,
 
     int rc = try_mapping(".", 4096);
     if (rc == -EACCES || rc == -EROFS || rc == -EPERM) {
-        cunei_finding_say(finding, CUNEI_FINDING_NOTE, "cannot be written");
+        cunei_finding_set(finding, CUNEI_FINDING_NOTE, "cannot be written");
         cunei_buffer_append_text(&finding->advice, "choose another directory with -o");
         return;
     }
@@ -257,10 +257,10 @@ static void check_otf2(const struct cunei_doctor *doctor, struct cunei_finding *
         cunei_export_find("otf2", strlen("otf2"));
 
     (void)doctor;
-    bool lacks = cunei_export_lacks(format, &finding->advice);
-    finding->state = lacks ? CUNEI_FINDING_MISSING : CUNEI_FINDING_OK;
+    bool is_missing = cunei_export_lacks(format, &finding->advice);
+    finding->state = is_missing ? CUNEI_FINDING_MISSING : CUNEI_FINDING_OK;
     cunei_buffer_format(&finding->text, "%s; optional; for --to otf2",
-                        lacks ? "not found" : "libotf2");
+                        is_missing ? "not found" : "libotf2");
 }
 
 static void check_mpi(const struct cunei_doctor *doctor, struct cunei_finding *finding)

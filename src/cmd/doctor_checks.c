@@ -9,7 +9,7 @@
 #include "python/instrumenter.h"
 #include "python/refusal_reason.h"
 
-void cunei_finding_say(struct cunei_finding *finding, enum cunei_finding_state state,
+void cunei_finding_set(struct cunei_finding *finding, enum cunei_finding_state state,
                        const char *text)
 {
     finding->state = state;
@@ -58,11 +58,11 @@ void cunei_doctor_check_package(const struct cunei_doctor *doctor,
                                 struct cunei_finding *finding)
 {
     if (doctor->python_rc < 0)
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to check");
+        cunei_finding_set(finding, CUNEI_FINDING_BAD, "no Python to check");
     /* What prevents an instrumenter is in the row of the instrumenters. */
     else if (!cunei_interpreter_can_record(&doctor->python, CUNEI_INSTRUMENTER_NONE,
                                            &finding->advice))
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "cannot record");
+        cunei_finding_set(finding, CUNEI_FINDING_BAD, "cannot record");
     else
         cunei_buffer_format(&finding->text, "%s in %s, started by cunei.pth",
                             doctor->python.cunei, doctor->python.package);
@@ -109,7 +109,7 @@ void cunei_doctor_check_instrumenter(const struct cunei_doctor *doctor,
     int minor = doctor->python.minor;
 
     if (doctor->python_rc < 0) {
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to check");
+        cunei_finding_set(finding, CUNEI_FINDING_BAD, "no Python to check");
         return;
     }
     if (is_old(doctor)) {
@@ -146,18 +146,18 @@ void cunei_doctor_check_version(const struct cunei_doctor *doctor,
     struct cunei_version_limit limit = {0};
 
     if (doctor->python_rc < 0)
-        cunei_finding_say(finding, CUNEI_FINDING_BAD, "no Python to check");
+        cunei_finding_set(finding, CUNEI_FINDING_BAD, "no Python to check");
     else if (is_old(doctor)) {
         cunei_buffer_format(&finding->text,
                             "too old: cunei needs CPython 3.%d or newer",
                             CUNEI_INTERPRETER_MINOR);
         finding->state = CUNEI_FINDING_BAD;
     } else if (!cunei_doctor_next_limit(doctor, &limit))
-        cunei_finding_say(finding, CUNEI_FINDING_OK,
+        cunei_finding_set(finding, CUNEI_FINDING_OK,
                           "no limits: supports all that cunei records");
     else {
         finding->lists_limits = true;
-        cunei_finding_say(finding, CUNEI_FINDING_NOTE,
+        cunei_finding_set(finding, CUNEI_FINDING_NOTE,
                           "limits of this Python version:");
     }
 }

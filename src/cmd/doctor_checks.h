@@ -30,10 +30,10 @@ struct cunei_finding {
 struct cunei_doctor {
     const char *wanted; /* by --python, or NULL */
     struct cunei_interpreter python;
-    int python_rc; /* of asking it; -ENOENT: there is none */
+    int python_rc; /* of cunei_interpreter_ask; -ENOENT: no Python was found */
 };
 
-void cunei_finding_say(struct cunei_finding *finding, enum cunei_finding_state state,
+void cunei_finding_set(struct cunei_finding *finding, enum cunei_finding_state state,
                        const char *text);
 
 void cunei_doctor_check_python(const struct cunei_doctor *doctor,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table of commands, and the one place that picks from it. */
+/* The table of commands, and the choice of one. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -151,7 +151,7 @@ static int show_help(char **words)
     return EXIT_SUCCESS;
 }
 
-/* Nobody reads on: there is nothing to say, and nobody to say it to. */
+/* The reader of our output is gone: no error message would reach it. */
 static void leave_quietly(int signal_number)
 {
     (void)signal_number;

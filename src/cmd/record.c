@@ -73,7 +73,7 @@ static int record(struct cunei_recorded_run *recording, struct values *values)
     }
     if (status != EXIT_SUCCESS)
         return status;
-    cunei_summary_say(recording, values->recording.quiet);
+    cunei_summary_print(recording, values->recording.quiet);
     if (values->exporting.to && access(recording->directory, F_OK) == 0)
         (void)cunei_export_option_write(&values->exporting, recording->directory, NULL);
     return cunei_launch_leave(recording->ended.wait_status);

@@ -138,7 +138,7 @@ static int run_and_report(struct cunei_recorded_run *recording, struct values *v
     if (status == EXIT_SUCCESS) {
         status = cunei_recorded_run_execute(recording);
         if (status == EXIT_SUCCESS &&
-            cunei_summary_exists(recording, values->recording.quiet))
+            cunei_summary_print_problems(recording, values->recording.quiet))
             report(recording, values, out);
         if (status != EXIT_SUCCESS || !values->save)
             remove_or_note(recording);

@@ -2,8 +2,9 @@
 /*
  * What the command line of a recorded process asks Python to run.
  *
- *     struct cunei_command_line words = cunei_command_line_read(executable, argv,
- * argc); if (words.script[0]) …
+ *     struct cunei_command_line line = cunei_command_line_read(executable, argv, argc);
+ *     if (line.script[0])
+ *         …
  */
 #ifndef CUNEI_PYTHON_COMMAND_LINE_H
 #define CUNEI_PYTHON_COMMAND_LINE_H
@@ -12,9 +13,9 @@
 
 /* All texts are borrowed from the arguments. */
 struct cunei_command_line {
-    const char *script; /* a file or directory; "": there is none */
-    const char *module; /* of -m; NULL: there is none */
-    const char *code;   /* of -c, "" where it is not known; NULL: there is none */
+    const char *script; /* a file or directory; "": no script */
+    const char *module; /* of -m; NULL: no -m */
+    const char *code;   /* of -c, "" where it is not known; NULL: no -c */
     size_t rest;        /* the first word behind them */
 };
 

@@ -33,7 +33,7 @@ void cunei_cmd_recover_options_fini(struct cunei_trace_recover_options *options)
     }
 }
 
-/* Recovery that fails (a read-only trace) is no loss: the trace is read as it is. */
+/* Where recovery fails (a read-only trace), the trace is read as it is. */
 static bool recover(const struct cunei_trace *trace)
 {
     struct cunei_trace_recover_options options;

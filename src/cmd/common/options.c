@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/filter_file.h"
 #include "base/pattern.h"
+#include "base/vector.h"
 #include "cmd/common/command.h"
 #include "cmd/common/message.h"
 #include "cmd/suggest/suggestion.h"
@@ -212,10 +213,8 @@ int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
 
 static int add_word(struct cunei_option_list *list, const char *text)
 {
-    const char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
-    if (!items)
+    if (!CUNEI_VECTOR_RESERVE_ONE(list->items, list->count))
         return cunei_cmd_fail(-ENOMEM, "cannot add '%s'", text);
-    list->items = items;
     list->items[list->count++] = text;
     return CUNEI_OPTIONS_CONTINUE;
 }

@@ -73,7 +73,7 @@ void cunei_option_list_fini(struct cunei_option_list *list);
  * Take the command's options out of argv and store their values; what is left stands
  * from argv[1] to argv[*argc - 1], in order, with a NULL behind it.  Returns
  * CUNEI_OPTIONS_CONTINUE, or the exit status to leave with: help was asked for and
- * shown, or something made no sense and that was said.
+ * shown, or an error message was printed.
  */
 int cunei_options_parse(const struct cunei_cmd *command, int *argc, char **argv,
                         void *values);

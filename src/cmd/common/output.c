@@ -13,7 +13,7 @@
 
 #include "cmd/common/search_path.h"
 
-/* Columns where nobody says how many there are. */
+/* Columns where neither a terminal nor COLUMNS says how many. */
 #define DEFAULT_WIDTH 100u
 #define WIDTH_MIN     40u
 #define WIDTH_MAX     400u
@@ -84,7 +84,7 @@ static _Noreturn void run_pager(const char *command, int input)
     _exit(127);
 }
 
-/* The end of a pipe that a pager reads; NULL: there is none, and none is needed. */
+/* A pipe to a pager; NULL: no pager. */
 static FILE *open_pager(pid_t *pid)
 {
     FILE *out = NULL;
@@ -128,7 +128,7 @@ void cunei_output_open(struct cunei_output *output, FILE *file, size_t line_coun
     if (!pager)
         return;
     output->out = pager;
-    /* A pager that was left early, or Ctrl-C typed in it, is no failure of ours. */
+    /* Quitting the pager early, or typing Ctrl-C in it, is not an error. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
 }

@@ -8,7 +8,8 @@
  *     return cunei_output_close(&output);
  *
  * A pager is started where the output is a terminal that it does not fit on:
- * $CUNEI_PAGER, $PAGER or less, told to leave at once when all fits on the screen.
+ * $CUNEI_PAGER, $PAGER or less, with options to exit at once when all fits on the
+ * screen.
  */
 #ifndef CUNEI_CMD_COMMON_OUTPUT_H
 #define CUNEI_CMD_COMMON_OUTPUT_H
@@ -29,7 +30,7 @@ struct cunei_output {
 /* What a file can show: width and colour. */
 struct cunei_style cunei_output_style(FILE *file);
 
-/* `line_count` lines will come; SIZE_MAX: nobody knows how many. */
+/* `line_count` lines will come; SIZE_MAX: unknown. */
 void cunei_output_open(struct cunei_output *output, FILE *file, size_t line_count);
 
 /* Wait for the pager.  Negative errno: not all was written. */

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/toml_reader.h"
+#include "base/vector.h"
 #include "cmd/common/message.h"
 #include "cmd/common/options.h"
 #include "cmd/record/record_options.h"
@@ -16,8 +17,7 @@
 #define FILE_NAME "pyproject.toml"
 #define FILE_MAX  (4u << 20) /* bytes */
 
-/* Who finds a file in a folder above does not mean to run a Python of its choice, or to
- * overwrite traces. */
+/* A file in a parent folder must not choose the Python to run, nor overwrite traces. */
 static const char *const forbidden[] = {"python", "force", "no-config"};
 
 static bool is_forbidden(const char *name)
@@ -95,12 +95,7 @@ static const char *find_fault(const struct cunei_option *option,
 
 static int add_item(struct cunei_config *config, const struct cunei_config_item *item)
 {
-    struct cunei_config_item *items =
-        realloc(config->items, (config->count + 1) * sizeof(*items));
-
-    if (items)
-        config->items = items;
-    if (!items || !item->text) {
+    if (!item->text || !CUNEI_VECTOR_RESERVE_ONE(config->items, config->count)) {
         free(item->text);
         return -ENOMEM;
     }
@@ -166,7 +161,7 @@ static int visit(void *context, struct cunei_syntax *syntax,
     return add_item(config, &item);
 }
 
-/* The file's text, owned; NULL: it cannot be read, or is none of ours. */
+/* The file's text, owned; NULL: it cannot be read, or does not mention cunei. */
 static char *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rbe");
@@ -177,7 +172,7 @@ static char *read_file(const char *path, size_t *size)
         (void)fclose(file);
     if (text)
         text[*size] = '\0';
-    /* Others' files are others' business, malformed or not. */
+    /* A malformed file without our table is not our business. */
     if (text && strstr(text, "cunei"))
         return text;
     free(text);
@@ -279,15 +274,15 @@ static int set_item(const struct cunei_config *config,
                : status;
 }
 
-/* What an option says against the value, or of it, in one sentence. */
+/* Messages about the value become the error, with its place in the file. */
 static int apply_item(struct cunei_config *config, const struct cunei_config_item *item,
                       struct cunei_record_options *values)
 {
     char *path =
         item->option->kind == CUNEI_OPTION_FILTER ? path_of(config, item->text) : NULL;
-    struct cunei_buffer said = {0};
+    struct cunei_buffer messages = {0};
 
-    struct cunei_buffer *before = cunei_cmd_catch(&said);
+    struct cunei_buffer *before = cunei_cmd_catch(&messages);
     int status = set_item(config, item, values, path);
     if (status == CUNEI_OPTIONS_CONTINUE)
         status = cunei_record_options_check(values);
@@ -297,14 +292,14 @@ static int apply_item(struct cunei_config *config, const struct cunei_config_ite
         config->error.line = item->line;
         config->error.column = item->column;
         (void)snprintf(config->error.text, sizeof(config->error.text), "%s",
-                       said.data ? said.data : "");
-    } else if (said.size)
-        cunei_cmd_note("%s", said.data);
-    cunei_buffer_fini(&said);
+                       messages.data ? messages.data : "");
+    } else if (messages.size)
+        cunei_cmd_note("%s", messages.data);
+    cunei_buffer_fini(&messages);
     return status == CUNEI_OPTIONS_CONTINUE ? 0 : -EINVAL;
 }
 
-/* In the order that cunei.start() has them in, too. */
+/* The same order as in cunei.start(). */
 static int order_of(const struct cunei_option *option)
 {
     return option->kind == CUNEI_OPTION_FILTER    ? 0

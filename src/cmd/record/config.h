@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a project says about recording: [tool.cunei] of its pyproject.toml.
+ * The recording options of a project: [tool.cunei] in its pyproject.toml.
  *
  * The file is the first above the script (see cmd/record/project.h for where that
  * begins) that has such a table.  Its keys are the long names of options of a
@@ -34,7 +34,7 @@ struct cunei_config_item {
 };
 
 struct cunei_config {
-    char *path;                      /* owned: of the file; NULL: there is none */
+    char *path;                      /* owned: of the file; NULL: none was found */
     struct cunei_config_item *items; /* owned */
     size_t count;
     struct cunei_buffer keys;        /* that were there, a line each */
@@ -43,7 +43,7 @@ struct cunei_config {
 
 /*
  * Find and read it, from the folder `start` upward.  -EINVAL: `path` and `error` say
- * where and why it is malformed; 0 without a path: there is none.
+ * where and why it is malformed; 0 without a path: none was found.
  */
 int cunei_config_read(struct cunei_config *config, const char *start);
 void cunei_config_fini(struct cunei_config *config);

@@ -83,7 +83,7 @@ static void format(struct cunei_buffer *lines, const struct cunei_process *proce
                             end->cpu_ns - process->start_cpu_ns);
 }
 
-static void tell(int fd, const struct cunei_launch_end *end)
+static void append_end(int fd, const struct cunei_launch_end *end)
 {
     struct cunei_process process = {0};
     struct cunei_buffer lines = {0};
@@ -112,6 +112,6 @@ void cunei_exit_status_add(const char *directory, const struct cunei_launch_end 
     (void)closedir(folders);
     if (fd < 0)
         return;
-    tell(fd, end);
+    append_end(fd, end);
     close(fd);
 }

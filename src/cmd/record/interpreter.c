@@ -21,9 +21,9 @@
 extern char **environ;
 
 /*
- * What the Python is asked.  Any Python since 2.6 can read it; CUNEI_RECORD is set, to
- * a value that records nothing, so that the way the program will take is tried.  It
- * leaves by _exit: whatever else hooks into that Python shall not notice.
+ * The program that the Python runs.  Any Python since 2.6 can parse it.  CUNEI_RECORD
+ * is set to a value that records nothing, so that cunei.pth is tried.  It ends with
+ * _exit, so that no exit handler of other tools runs.
  */
 static const char question[] =
     "import sys, os\n"
@@ -77,7 +77,7 @@ char *cunei_interpreter_beside_us(void)
             free(broken);
             return path;
         }
-        /* Another Python would surprise: that this one cannot run will be said. */
+        /* Another Python would surprise the user: report that this one does not run. */
         if (!broken && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             broken = path;
         else
@@ -197,7 +197,7 @@ static int take_answer(struct cunei_interpreter *python, char *text)
     return 0;
 }
 
-/* What it said instead of an answer: the first line. */
+/* The first line of its error output. */
 static void take_complaint(struct cunei_interpreter *python, int errors)
 {
     char text[200] = "";

@@ -22,7 +22,7 @@ enum {
     CUNEI_INTERPRETER_MINOR = 8
 };
 
-/* What a Python said of itself; texts are "" where it said nothing. */
+/* The answers of a Python; texts are "" where it gave none. */
 struct cunei_interpreter {
     char *path;           /* owned, as all that follow: as it was asked for */
     char *implementation; /* "cpython" */
@@ -48,7 +48,7 @@ char *cunei_interpreter_beside_us(void);
 /*
  * Run the Python with a few lines of ours.  `flags` is one word or "".  -ENOENT and
  * other errors of execve; -EPROTO: it ran and gave no answer, `error` has the first
- * line that it said instead.
+ * line of its error output.
  */
 int cunei_interpreter_ask(struct cunei_interpreter *python, const char *path,
                           const char *flags);

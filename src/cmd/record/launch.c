@@ -18,7 +18,7 @@
 #include "rt/clock.h"
 #include "wire/record_env.h"
 
-/* What we found when we were started, and what the program shall find. */
+/* The signal state that we were started with, and that the program gets. */
 struct inherited {
     sigset_t mask;
     struct sigaction child; /* ignored, children would vanish before we ask for them */
@@ -26,10 +26,10 @@ struct inherited {
 
 struct watch {
     pid_t pid;
-    struct cunei_signal_probe witness;
+    struct cunei_signal_probe probe;
     bool stopped; /* the program is, by: */
     int stop_signal;
-    bool asked_to_stop; /* we are, by the terminal or by somebody */
+    bool asked_to_stop; /* we got a stop signal, from the terminal or a process */
 };
 
 static void take_signals(struct inherited *inherited)
@@ -48,28 +48,28 @@ static void give_signals_back(const struct inherited *inherited)
     (void)sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* What becomes of `session` in a process that it shall be for alone; NULL: no memory.
- */
-static char *for_this_process(const char *session)
+/* `record_env` for this process only; NULL: no memory. */
+static char *restrict_to_this_process(const char *record_env)
 {
     char *text = NULL;
 
-    return asprintf(&text, "%s only=%d", session, (int)getpid()) < 0 ? NULL : text;
+    return asprintf(&text, "%s only=%d", record_env, (int)getpid()) < 0 ? NULL : text;
 }
 
 /* In the child.  A failure to execute goes up the pipe, which closes on success. */
 __attribute__((noreturn)) static void become(const struct cunei_program *program,
-                                             const char *session, bool only_it,
+                                             const char *record_env, bool only_it,
                                              const struct inherited *inherited,
                                              int report)
 {
     int error = 0;
 
     if (only_it)
-        session = for_this_process(session); /* lives as long as this program does */
-    if (!session)
+        record_env = restrict_to_this_process(
+            record_env); /* lives as long as this program does */
+    if (!record_env)
         error = ENOMEM;
-    else if (setenv(CUNEI_RECORD_ENV_VARIABLE, session, 1) < 0)
+    else if (setenv(CUNEI_RECORD_ENV_VARIABLE, record_env, 1) < 0)
         error = errno;
     if (!error) {
         give_signals_back(inherited);
@@ -81,8 +81,8 @@ __attribute__((noreturn)) static void become(const struct cunei_program *program
     _exit(written == (ssize_t)sizeof(error) ? 126 : 127);
 }
 
-static int start(const struct cunei_program *program, const char *session, bool only_it,
-                 const struct inherited *inherited, pid_t *pid)
+static int start(const struct cunei_program *program, const char *record_env,
+                 bool only_it, const struct inherited *inherited, pid_t *pid)
 {
     int ends[2] = {-1, -1};
     int error = 0;
@@ -91,7 +91,7 @@ static int start(const struct cunei_program *program, const char *session, bool 
         return -errno;
     *pid = fork();
     if (*pid == 0)
-        become(program, session, only_it, inherited, ends[1]);
+        become(program, record_env, only_it, inherited, ends[1]);
     if (*pid < 0)
         error = errno;
     close(ends[1]);
@@ -113,7 +113,7 @@ static bool was_sent(const siginfo_t *info)
 /* Whether the program has got it already, as a member of our group. */
 static bool has_reached(struct watch *watch, const siginfo_t *info)
 {
-    bool group = cunei_signal_probe_saw(&watch->witness, info->si_signo);
+    bool group = cunei_signal_probe_saw(&watch->probe, info->si_signo);
 
     return (group && getpgid(watch->pid) == getpgrp()) || info->si_pid == watch->pid;
 }
@@ -150,8 +150,8 @@ static void take_signal(struct watch *watch)
 }
 
 /*
- * Stop as the program did, which the shell sees.  The system does not stop a group that
- * nobody could continue by these; then nobody waits for us to.
+ * Stop as the program did, so that the shell notices.  The kernel does not stop an
+ * orphaned process group by these signals; then no shell is waiting either.
  */
 static void stop_by(int number)
 {
@@ -168,8 +168,8 @@ static void stop_by(int number)
 }
 
 /*
- * The program stopped: so must we, or the shell would not notice.  But only when we
- * were asked as well; who stops and continues the program alone would forget us.
+ * The program stopped: so must we, or the shell would not notice.  But only if we got a
+ * stop signal as well: a process that stops the program alone continues it alone.
  */
 static void stop_with_it(struct watch *watch)
 {
@@ -180,8 +180,8 @@ static void stop_with_it(struct watch *watch)
 }
 
 /*
- * The program's input and output are its own: whoever is at the other end shall see it
- * when the program lets go of them.
+ * Close our copies of the program's input and output, so that the other end notices
+ * when the program closes them.
  */
 static void let_go(void)
 {
@@ -195,8 +195,8 @@ static void let_go(void)
 }
 
 /*
- * If it has ended: when, and what it has taken.  As long as nobody has waited for it,
- * its clock can be read; what wait4(2) tells counts its children, too.
+ * If it has ended: when, and its CPU time.  Its clock can be read until it is waited
+ * for; the times of wait4(2) would include its children.
  */
 static void look_for_end(pid_t pid, struct cunei_launch_end *end)
 {
@@ -216,7 +216,7 @@ static void wait_for_end(pid_t pid, struct cunei_launch_end *end)
     struct watch watch = {.pid = pid};
     int status = 0;
 
-    cunei_signal_probe_start(&watch.witness);
+    cunei_signal_probe_start(&watch.probe);
     for (;;) {
         look_for_end(pid, end);
         pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED);
@@ -230,12 +230,12 @@ static void wait_for_end(pid_t pid, struct cunei_launch_end *end)
         else
             take_signal(&watch);
     }
-    cunei_signal_probe_stop(&watch.witness);
+    cunei_signal_probe_stop(&watch.probe);
     end->pid = pid;
     end->wait_status = status;
 }
 
-/* What came for the program shall not hit us now that it is gone. */
+/* Drop pending signals: they were meant for the program, which has ended. */
 static void forget_pending(void)
 {
     struct timespec at_once = {0};
@@ -246,22 +246,22 @@ static void forget_pending(void)
         ;
 }
 
-int cunei_launch(const struct cunei_program *program, const char *session, bool only_it,
-                 struct cunei_launch_end *end)
+int cunei_launch(const struct cunei_program *program, const char *record_env,
+                 bool only_it, struct cunei_launch_end *end)
 {
     struct inherited inherited;
     pid_t pid = 0;
 
     (void)fflush(NULL);
     take_signals(&inherited);
-    int rc = start(program, session, only_it, &inherited, &pid);
+    int rc = start(program, record_env, only_it, &inherited, &pid);
     if (rc == 0) {
         let_go();
         wait_for_end(pid, end);
         forget_pending();
     }
     give_signals_back(&inherited);
-    /* Somebody who does not listen to us any more must not change how we end. */
+    /* A closed stderr must not change our exit status. */
     (void)sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     return rc;
 }

@@ -42,12 +42,12 @@ bool cunei_option_conflict_find(const struct cunei_record_options *options,
     if (python)
         cunei_buffer_format(&subject, "'%s' is CPython %s", python->path,
                             python->version);
-    const struct cunei_incompatibility_context telling = {.subject = subject.data};
+    const struct cunei_incompatibility_context context = {.subject = subject.data};
     const struct cunei_config_item *item = find_item(config, &request, conflict);
     if (item)
         cunei_buffer_format(reason, "%s:%zu:%zu: ", config->path, item->line,
                             item->column);
-    cunei_incompatibility_format(conflict, &request, minor, &telling, reason);
+    cunei_incompatibility_format(conflict, &request, minor, &context, reason);
     cunei_buffer_fini(&subject);
     return item != NULL;
 }

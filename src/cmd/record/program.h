@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What somebody asked to run: which file is executed, with which words, and which
- * Python is known to run it.
+ * The program to run: which file is executed, with which arguments, and which Python
+ * runs it.
  *
  *     app.py, app.pyz, a directory with __main__.py,     the default Python runs it
  *     a Python file that is not executable, -m, -c
  *     python3.13 -X dev app.py                           that Python, as it is
- *     ./tool and pytest whose first line names a Python  they, as they are
- *     ./run.sh, make                                     they; whatever Python starts
+ *     ./tool and pytest whose first line names a Python  that file, as it is
+ *     ./run.sh, make                                     that file; the Python is not
+ * known
  */
 #ifndef CUNEI_CMD_RECORD_PROGRAM_H
 #define CUNEI_CMD_RECORD_PROGRAM_H
@@ -38,7 +39,7 @@ void cunei_program_fini(struct cunei_program *program);
  * Owned by the caller; NULL: not known. */
 char *cunei_program_folder(const struct cunei_program *program);
 
-/* The Python that runs scripts where none is named; NULL: there is none.  Owned. */
+/* The default Python, owned by the caller; NULL: none was found. */
 char *cunei_program_default_python(void);
 
 #endif

@@ -30,8 +30,8 @@ static bool has_python_ending(const char *word)
                    strcmp(dot, ".pyw") == 0 || strcmp(dot, ".pyc") == 0);
 }
 
-/* Where commands lie that packages have installed, which tells nothing of whose
- * program it is. */
+/* Whether it is in a folder `bin`, where packages install commands: then the path does
+ * not identify a project. */
 static bool is_in_bin(const char *path)
 {
     const char *end = strrchr(path, '/');
@@ -168,7 +168,7 @@ int cunei_project_settle(struct cunei_patterns *patterns, int argc, char **argv)
         return 0;
     char *start = cunei_project_start(argc, argv);
     char *root = start ? cunei_project_root(start) : NULL;
-    /* Of a script that is not there the launcher tells soon. */
+    /* A script that does not exist is reported when the program is looked for. */
     int rc = root ? settle(patterns, root) : 0;
     free(start);
     free(root);

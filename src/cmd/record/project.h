@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whose program it is: the folder that a script belongs to.
+ * The project of a program: the folder that the script belongs to.
  *
  * It is looked for upward from the script's folder: the first with one of
  * pyproject.toml, setup.py, setup.cfg, .git or .hg in it, or else the script's folder
@@ -12,7 +12,8 @@
 
 struct cunei_patterns;
 
-/* Where to look from, absolute and without links; owned, NULL: there is no such. */
+/* Where the search starts, absolute and without links; owned by the caller.  NULL:
+ * there is no such folder. */
 char *cunei_project_start(int argc, char **argv);
 
 /* The project's folder; owned, NULL: no memory. */
@@ -20,8 +21,8 @@ char *cunei_project_root(const char *start);
 
 /*
  * --only-project has left a pattern without a folder in the list: put the one of this
- * program at its beginning, wherever that was.  What is no include or exclude of its
- * own is left out then.  0, or a negative errno.
+ * program first, wherever the option was.  Later patterns add to it or exclude from it.
+ * 0, or a negative errno.
  */
 int cunei_project_settle(struct cunei_patterns *patterns, int argc, char **argv);
 

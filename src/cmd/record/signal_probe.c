@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    ANSWER_MS = 200 /* a witness that somebody stopped does not answer */
+    ANSWER_MS = 200 /* a probe that was stopped does not answer */
 };
 
 static uint64_t bit_of(int signal_number)
@@ -17,8 +17,8 @@ static uint64_t bit_of(int signal_number)
     return UINT64_C(1) << (signal_number - 1);
 }
 
-/* Answer each question with the signals that came since; until nobody asks. */
-__attribute__((noreturn)) static void testify(int line)
+/* Answer each question with the signals received since, until the line closes. */
+__attribute__((noreturn)) static void answer_questions(int line)
 {
     const struct timespec at_once = {0};
     sigset_t all;
@@ -38,53 +38,53 @@ __attribute__((noreturn)) static void testify(int line)
     _exit(0);
 }
 
-void cunei_signal_probe_start(struct cunei_signal_probe *witness)
+void cunei_signal_probe_start(struct cunei_signal_probe *probe)
 {
     int ends[2];
 
-    *witness = (struct cunei_signal_probe){.line = -1};
+    *probe = (struct cunei_signal_probe){.line = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return;
     pid_t pid = fork();
     if (pid == 0)
-        testify(ends[1]);
+        answer_questions(ends[1]);
     close(ends[1]);
-    witness->pid = pid > 0 ? pid : 0;
-    witness->line = ends[0];
+    probe->pid = pid > 0 ? pid : 0;
+    probe->line = ends[0];
 }
 
-void cunei_signal_probe_stop(struct cunei_signal_probe *witness)
+void cunei_signal_probe_stop(struct cunei_signal_probe *probe)
 {
-    if (witness->pid) {
-        (void)kill(witness->pid, SIGKILL);
-        (void)waitpid(witness->pid, NULL, 0);
+    if (probe->pid) {
+        (void)kill(probe->pid, SIGKILL);
+        (void)waitpid(probe->pid, NULL, 0);
     }
-    if (witness->line >= 0)
-        close(witness->line);
-    *witness = (struct cunei_signal_probe){.line = -1};
+    if (probe->line >= 0)
+        close(probe->line);
+    *probe = (struct cunei_signal_probe){.line = -1};
 }
 
-static uint64_t ask(struct cunei_signal_probe *witness)
+static uint64_t ask(struct cunei_signal_probe *probe)
 {
-    struct pollfd ready = {.fd = witness->line, .events = POLLIN};
+    struct pollfd ready = {.fd = probe->line, .events = POLLIN};
     uint64_t sent = 0;
 
-    if (send(witness->line, "?", 1, MSG_NOSIGNAL) == 1 &&
+    if (send(probe->line, "?", 1, MSG_NOSIGNAL) == 1 &&
         poll(&ready, 1, ANSWER_MS) == 1 &&
-        read(witness->line, &sent, sizeof(sent)) == (ssize_t)sizeof(sent))
+        read(probe->line, &sent, sizeof(sent)) == (ssize_t)sizeof(sent))
         return sent;
     /* A late answer would be taken for that to the next question. */
-    cunei_signal_probe_stop(witness);
+    cunei_signal_probe_stop(probe);
     return 0;
 }
 
-bool cunei_signal_probe_saw(struct cunei_signal_probe *witness, int signal_number)
+bool cunei_signal_probe_saw(struct cunei_signal_probe *probe, int signal_number)
 {
     uint64_t bit = bit_of(signal_number);
 
-    if (witness->pid)
-        witness->sent |= ask(witness);
-    bool saw = witness->sent & bit;
-    witness->sent &= ~bit;
+    if (probe->pid)
+        probe->sent |= ask(probe);
+    bool saw = probe->sent & bit;
+    probe->sent &= ~bit;
     return saw;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Telling a signal that was sent to us alone from one that the whole process group got:
- * a process of the group that keeps what it is sent until we ask for it.
+ * Was a signal sent to this process alone, or to its process group?  A child process in
+ * the group collects the signals that it receives, until we ask for them.
  *
  * The system sends a signal to the youngest member of a group first, so that the
- * witness has it before we do.
+ * probe has it before we do.
  */
 #ifndef CUNEI_CMD_RECORD_SIGNAL_PROBE_H
 #define CUNEI_CMD_RECORD_SIGNAL_PROBE_H
@@ -14,16 +14,16 @@
 #include <sys/types.h>
 
 struct cunei_signal_probe {
-    pid_t pid;     /* 0: there is none, and nothing is known */
+    pid_t pid;     /* 0: it could not be started */
     int line;      /* to ask and to answer */
-    uint64_t sent; /* by bit: what the group got, and we have not yet */
+    uint64_t sent; /* by bit: signals that the group got and we have not yet */
 };
 
-/* Call it with all signals blocked: the witness inherits that. */
-void cunei_signal_probe_start(struct cunei_signal_probe *witness);
-void cunei_signal_probe_stop(struct cunei_signal_probe *witness);
+/* To be called with all signals blocked: the probe inherits the mask. */
+void cunei_signal_probe_start(struct cunei_signal_probe *probe);
+void cunei_signal_probe_stop(struct cunei_signal_probe *probe);
 
-/* Whether the signal that we just got was sent to the group; each is told once. */
-bool cunei_signal_probe_saw(struct cunei_signal_probe *witness, int signal_number);
+/* Whether the signal that we just got was sent to the group; each is reported once. */
+bool cunei_signal_probe_saw(struct cunei_signal_probe *probe, int signal_number);
 
 #endif

@@ -79,22 +79,22 @@ static void count_stream(struct summary *summary,
 static void count_process(struct summary *summary,
                           const struct cunei_trace_process *process)
 {
-    const struct cunei_process *told = &process->description;
+    const struct cunei_process *description = &process->description;
 
     for (size_t i = 0; i < process->stream_count; i++)
         count_stream(summary, process, &process->streams[i]);
     summary->bytes += file_size(process->path, "metadata");
-    summary->lost += told->lost;
-    summary->lost_no_stream += told->lost_no_stream;
-    summary->lost_no_function += told->lost_no_function;
-    if (told->full && (!summary->full || told->stop_errno)) {
+    summary->lost += description->lost;
+    summary->lost_no_stream += description->lost_no_stream;
+    summary->lost_no_function += description->lost_no_function;
+    if (description->full && (!summary->full || description->stop_errno)) {
         summary->full = true;
-        summary->full_errno = (int)told->stop_errno;
+        summary->full_errno = (int)description->stop_errno;
     }
 }
 
-/* Processes that could not record left word of it. */
-static void say_refusals(const struct cunei_recorded_run *recording)
+/* Processes that could not record have left a file or a message. */
+static void note_refusals(const struct cunei_recorded_run *recording)
 {
     struct cunei_refusals refusals;
     struct cunei_buffer why = {0};
@@ -117,7 +117,7 @@ static void say_refusals(const struct cunei_recorded_run *recording)
     cunei_buffer_fini(&why);
 }
 
-/* Why something is missing, in a clause; nothing where nothing is. */
+/* Append why events are missing; nothing where none are. */
 static void explain(const struct summary *summary, struct cunei_buffer *why)
 {
     if (summary->full && summary->full_errno == ENOSPC)
@@ -145,8 +145,8 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
         cunei_buffer_append_text(why, "part of the trace cannot be read");
 }
 
-/* Why the processes that tried could not. */
-static void say_refused(const struct cunei_recorded_run *recording, int reason)
+/* Why the processes could not record. */
+static void note_refused(const struct cunei_recorded_run *recording, int reason)
 {
     struct cunei_buffer why = {0};
     bool is_written =
@@ -159,14 +159,14 @@ static void say_refused(const struct cunei_recorded_run *recording, int reason)
     cunei_buffer_fini(&why);
 }
 
-static void say_nothing_recorded(const struct cunei_recorded_run *recording)
+static void note_nothing_recorded(const struct cunei_recorded_run *recording)
 {
     const char *name = recording->program.name;
     struct cunei_refusals refusals;
 
     cunei_refusal_collect(recording->directory, recording->listener, &refusals);
     if (refusals.count)
-        say_refused(recording, refusals.reasons[0].error);
+        note_refused(recording, refusals.reasons[0].error);
     else if (access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' no longer exists", recording->shown);
     else if (recording->options->no_children && !recording->program.python)
@@ -182,8 +182,8 @@ static void say_nothing_recorded(const struct cunei_recorded_run *recording)
             "nothing was recorded: '%s' started no Python with cunei installed", name);
 }
 
-static void say_counts(const struct cunei_recorded_run *recording,
-                       const struct summary *summary)
+static void note_counts(const struct cunei_recorded_run *recording,
+                        const struct summary *summary)
 {
     struct cunei_buffer text = {0}, why = {0};
 
@@ -203,8 +203,8 @@ static void say_counts(const struct cunei_recorded_run *recording,
     cunei_buffer_fini(&why);
 }
 
-/* Daemons and the like: nobody waits for them. */
-static void say_running(const struct cunei_trace *trace)
+/* Daemons, for example: cunei does not wait for them. */
+static void note_running(const struct cunei_trace *trace)
 {
     uint64_t pid = 0;
     unsigned count = 0;
@@ -224,14 +224,14 @@ static void say_running(const struct cunei_trace *trace)
 }
 
 /*
- * The Python that a command starts is known when it has run: what it gives in part only
- * is said then.
+ * The Pythons that a command starts are known after it has run; only then can their
+ * limits be printed.
  */
-static void say_lacks(const struct cunei_recorded_run *recording,
-                      const struct cunei_trace *trace)
+static void note_limits(const struct cunei_recorded_run *recording,
+                        const struct cunei_trace *trace)
 {
     static const char name[] = "CPython 3.";
-    uint64_t told = UINT64_C(1) << recording->python.minor;
+    uint64_t noted = UINT64_C(1) << recording->python.minor;
 
     for (size_t i = 0; i < trace->process_count; i++) {
         const char *python = trace->processes[i].description.python;
@@ -242,24 +242,24 @@ static void say_lacks(const struct cunei_recorded_run *recording,
         struct cunei_python_version version = {0};
         version.minor = (int)strtol(found + strlen(name), &end, 10);
         version.patch = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
-        if (version.minor < 0 || version.minor > 63 || told >> version.minor & 1)
+        if (version.minor < 0 || version.minor > 63 || noted >> version.minor & 1)
             continue;
-        told |= UINT64_C(1) << version.minor;
+        noted |= UINT64_C(1) << version.minor;
         cunei_recorded_run_note_limits(recording, &version);
     }
 }
 
-static void say_taken(const struct cunei_trace *trace)
+static void note_lost_hooks(const struct cunei_trace *trace)
 {
-    struct cunei_lost_hooks taken = {0};
+    struct cunei_lost_hooks lost_hooks = {0};
     struct cunei_buffer text = {0};
 
     for (size_t i = 0; i < trace->process_count; i++)
-        cunei_lost_hooks_add(&taken, &trace->processes[i].description);
-    if (cunei_lost_hooks_format(&taken, &text))
+        cunei_lost_hooks_add(&lost_hooks, &trace->processes[i].description);
+    if (cunei_lost_hooks_format(&lost_hooks, &text))
         cunei_cmd_note("%s; try another --instrumenter", text.data);
     cunei_buffer_clear(&text);
-    if (cunei_lost_hooks_format_decorated(&taken, &text))
+    if (cunei_lost_hooks_format_decorated(&lost_hooks, &text))
         cunei_cmd_note("%s", text.data);
     cunei_buffer_fini(&text);
 }
@@ -308,12 +308,12 @@ static void count_trace(const struct cunei_recorded_run *recording,
     for (size_t i = 0; i < trace->process_count; i++)
         count_process(&summary, &trace->processes[i]);
     cunei_progress_bar_clear(&summary.progress);
-    say_counts(recording, &summary);
+    note_counts(recording, &summary);
     note_unmatched(recording, trace);
-    say_taken(trace);
-    say_refusals(recording);
-    say_lacks(recording, trace);
-    say_running(trace);
+    note_lost_hooks(trace);
+    note_refusals(recording);
+    note_limits(recording, trace);
+    note_running(trace);
 }
 
 static int load(const struct cunei_recorded_run *recording, bool quiet,
@@ -324,14 +324,14 @@ static int load(const struct cunei_recorded_run *recording, bool quiet,
     int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
     if (rc == -ENODATA || rc == -ENOENT) {
         if (!quiet)
-            say_nothing_recorded(recording);
+            note_nothing_recorded(recording);
         (void)cunei_trace_directory_remove(recording->directory);
     } else if (rc < 0)
         (void)cunei_cmd_fail_to_open(rc, recording->shown, &error);
     return rc;
 }
 
-void cunei_summary_say(const struct cunei_recorded_run *recording, bool quiet)
+void cunei_summary_print(const struct cunei_recorded_run *recording, bool quiet)
 {
     struct cunei_trace trace;
 
@@ -342,7 +342,8 @@ void cunei_summary_say(const struct cunei_recorded_run *recording, bool quiet)
     cunei_trace_close(&trace);
 }
 
-bool cunei_summary_exists(const struct cunei_recorded_run *recording, bool quiet)
+bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
+                                  bool quiet)
 {
     struct cunei_trace trace;
 
@@ -350,8 +351,8 @@ bool cunei_summary_exists(const struct cunei_recorded_run *recording, bool quiet
         return false;
     if (!quiet) {
         note_unmatched(recording, &trace);
-        say_refusals(recording);
-        say_lacks(recording, &trace);
+        note_refusals(recording);
+        note_limits(recording, &trace);
     }
     cunei_trace_close(&trace);
     return true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What came of a recording, for the line at its end: how much there is, what was lost
- * and why.
+ * The summary after a recording: how much was recorded, what was lost, and why.
  */
 #ifndef CUNEI_CMD_RECORD_SUMMARY_H
 #define CUNEI_CMD_RECORD_SUMMARY_H
@@ -11,15 +10,16 @@
 struct cunei_recorded_run;
 
 /*
- * Complete what killed processes left, count, and say it on stderr, or with `quiet`
- * only complete it.  As below where nothing was recorded.
+ * Repair the traces of killed processes, count the events, and print the summary to
+ * stderr; with `quiet` only repair.  As below where nothing was recorded.
  */
-void cunei_summary_say(const struct cunei_recorded_run *recording, bool quiet);
+void cunei_summary_print(const struct cunei_recorded_run *recording, bool quiet);
 
 /*
- * Whether anything was recorded; if not, the directory is removed.  Why, or that no
- * function was selected, is said unless `quiet`.
+ * Print only problems, unless `quiet`.  Returns whether anything was recorded; if not,
+ * the directory is removed.
  */
-bool cunei_summary_exists(const struct cunei_recorded_run *recording, bool quiet);
+bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
+                                  bool quiet);
 
 #endif

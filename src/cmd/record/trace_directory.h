@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The directory that a recording goes to: made, found free, or freed.
+ * The directory of a recording: creating, reusing and removing it.
  *
- * What is removed is what a recording makes, by name, one level deep; a file that is
- * none of ours stays, and so does the folder it is in.
+ * Only files that a recording creates are removed, by name, one level deep.  Other
+ * files stay, and so does their folder.
  */
 #ifndef CUNEI_CMD_RECORD_TRACE_DIRECTORY_H
 #define CUNEI_CMD_RECORD_TRACE_DIRECTORY_H
@@ -14,14 +14,14 @@
 struct cunei_buffer;
 
 /*
- * Make `path` a directory to record to, and give its absolute path, owned by the
- * caller.  With `force` a trace that is there is removed.  NULL: it cannot be, and
- * `reason` has the sentence why; `option` is the one that names another.
+ * Create the directory `path`, and return its absolute path, owned by the caller.  With
+ * `force` an existing trace is removed.  NULL: it failed, and `reason` has the sentence
+ * why; `option` is the option that chooses another.
  */
 char *cunei_trace_directory_make(const char *path, const char *option, bool force,
                                  struct cunei_buffer *reason);
 
-/* Make one for a while, on a disk where possible; the same otherwise. */
+/* The same for a temporary directory, on a disk where possible. */
 char *cunei_trace_directory_make_temporary(struct cunei_buffer *reason);
 
 /* Remove the trace at `path`, and the directory itself where nothing else is left. */

@@ -14,14 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "rt/clock.h"
 #include "wire/live.h"
 #include "wire/process.h"
 
-#define PATIENCE_NS UINT64_C(250000000)
+#define PATIENCE_NS (250 * CUNEI_NS_PER_MS)
 #define WATCHED_MAX 256
 
-/* The process whose folder has this name, `<host>-<pid>-<n>`; 0: it is none. */
+/* The process whose folder has this name, `<host>-<pid>-<n>`; 0: another name. */
 static pid_t pid_of(const char *name)
 {
     const char *last = strrchr(name, '-');
@@ -72,7 +73,7 @@ static nfds_t find(const char *directory, struct pollfd watched[WATCHED_MAX])
                                  .events = POLLIN};
         if (process.fd < 0)
             continue;
-        /* One that has ended, though nobody has asked for it, is not waited for. */
+        /* Skip a process that has ended, even if its parent has not waited for it. */
         if (poll(&process, 1, 0) == 0)
             watched[count++] = process;
         else
@@ -88,19 +89,20 @@ static bool wait_for_one(struct pollfd *watched, nfds_t count, uint64_t deadline
     uint64_t now_ns = cunei_clock_ns(CLOCK_MONOTONIC);
 
     return now_ns < deadline_ns &&
-           poll(watched, count, (int)((deadline_ns - now_ns) / 1000000) + 1) > 0;
+           poll(watched, count, (int)((deadline_ns - now_ns) / CUNEI_NS_PER_MS) + 1) >
+               0;
 }
 
 void cunei_wait_children(const char *directory)
 {
     struct pollfd watched[WATCHED_MAX];
     uint64_t deadline_ns = cunei_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
-    bool goes_on = true;
+    bool is_waiting = true;
 
-    /* Looked for anew each time: who ends may have started others before. */
-    while (goes_on) {
+    /* Search again each time: a process that ended may have started others. */
+    while (is_waiting) {
         nfds_t count = find(directory, watched);
-        goes_on = count > 0 && wait_for_one(watched, count, deadline_ns);
+        is_waiting = count > 0 && wait_for_one(watched, count, deadline_ns);
         for (nfds_t i = 0; i < count; i++)
             close(watched[i].fd);
     }
