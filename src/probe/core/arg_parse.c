@@ -3,7 +3,7 @@
 
 #include "probe/core/arg_parse.h"
 
-/* Where an argument of this name stands; -1: there is none. */
+/* The position of the argument with this name; -1: there is none. */
 static int find_word(const struct cunei_args_form *form, PyObject *name)
 {
     for (int i = 0; i < form->most; i++) {

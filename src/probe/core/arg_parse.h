@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the package's functions are given, by place or by name.
+ * Parses the arguments of the package's functions, positional or by keyword.
  *
  *     static const struct cunei_args_form form = {"mark", {"name", "value"}, 1, 2};
  *     PyObject *values[2];
  *     if (cunei_args_parse(&form, args, count, names, values) < 0)
  *         return NULL;
  *
- * By place it costs next to nothing, since the form is known when it is compiled.
+ * Positional arguments cost next to nothing: the compiler knows the form.
  */
 #ifndef CUNEI_PROBE_CORE_ARG_PARSE_H
 #define CUNEI_PROBE_CORE_ARG_PARSE_H
@@ -19,17 +19,17 @@
 struct cunei_args_form {
     const char *function;
     const char *words[CUNEI_ARGS_MAX];
-    Py_ssize_t least, most; /* so many of them; the first ones */
+    Py_ssize_t least, most; /* how many arguments it has; the first ones are required */
 };
 
-/* The same for any way to give them. */
+/* The same, where some are keyword arguments. */
 int cunei_args_match(const struct cunei_args_form *form, PyObject *const *args,
                      Py_ssize_t count, PyObject *names,
                      PyObject *values[CUNEI_ARGS_MAX]);
 
 /*
- * The values, borrowed, of a function with METH_FASTCALL | METH_KEYWORDS; NULL for one
- * that was left out.  -1 with an exception: they are not as the form says.
+ * The arguments, borrowed, of a function with METH_FASTCALL | METH_KEYWORDS; NULL for
+ * one that was omitted.  -1 with an exception: they do not fit the form.
  */
 static inline int cunei_args_parse(const struct cunei_args_form *form,
                                    PyObject *const *args, Py_ssize_t count,
@@ -42,7 +42,7 @@ static inline int cunei_args_parse(const struct cunei_args_form *form,
     return 0;
 }
 
-/* Of a function with just one: it, or NULL with an exception. */
+/* The argument of a function that has only one; NULL with an exception. */
 static inline PyObject *cunei_args_one(const struct cunei_args_form *form,
                                        PyObject *const *args, Py_ssize_t count,
                                        PyObject *names)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The word that a tool may hang on a code object.  It is read inline, past the public
- * interface, because the function for it costs 1.5 to 3 ns an event.
- * cunei_code_extra_is_readable proves at import that the layout is the expected one; if
- * it is not, the function is used.
+ * The co_extra slots of a code object: 64 bits for each tool.  Ours is read inline,
+ * past the public interface, because the API function costs 1.5 to 3 ns an event.
+ * cunei_code_extra_is_readable checks at import that the layout is the expected one;
+ * otherwise the API function is used.
  */
 #ifndef CUNEI_PROBE_CORE_CODE_EXTRA_H
 #define CUNEI_PROBE_CORE_CODE_EXTRA_H
@@ -15,7 +15,7 @@
 
 #include "probe/core/compat.h"
 
-/* How many of ours there are, side by side: before 3.11 also that of qualname.c. */
+/* How many slots are ours, side by side: before 3.11 also that of qualname.c. */
 #define CUNEI_EXTRA_COUNT (PY_VERSION_HEX >= 0x030b0000 ? 1 : 2)
 
 struct cunei_code_extra {
@@ -24,9 +24,9 @@ struct cunei_code_extra {
 };
 
 /*
- * Without a GIL another thread may just be giving the code object its words.  Pairs
- * with the release in cunei_code_extra_set, or that of CPython's own since 3.14.4;
- * where there is a GIL, the atomic loads are plain ones.
+ * Without a GIL another thread may be setting the slots at this moment.  Pairs with the
+ * release in cunei_code_extra_set, or with CPython's own since 3.14.4; with a GIL, the
+ * atomic loads are plain ones.
  */
 static inline uint64_t cunei_code_extra_inline(PyCodeObject *code, Py_ssize_t index)
 {
@@ -45,15 +45,15 @@ static inline uint64_t cunei_code_extra_call(PyCodeObject *code, Py_ssize_t inde
 }
 
 /*
- * Gives a code object that has no words yet its first one.  CPython would make room for
- * the words of every tool, and call the functions of all of them when the code object
- * is freed; that of a tool which came after us may be gone by then, as that of
- * CPython's own test_code is.  So there is room for no more than ours and those before.
+ * Allocate the slots of a code object that has none, and set ours.  CPython would
+ * allocate a slot for every tool, and call the free functions of all of them when the
+ * code object is freed; that of a tool which came after us may be gone by then, as that
+ * of CPython's own test_code is.  So we allocate only our slots and those before them.
  *
- * Without a GIL, CPython before 3.14.4 also lays the words out in the sight of other
- * threads, and on processors that reorder stores they may see what was in that memory
- * before.  Here they are shown when they are whole.  What cannot be helped is another
- * tool that gives it a word at the same time.
+ * Without a GIL, CPython before 3.14.4 also publishes the slots before they are
+ * initialized, and on processors that reorder stores other threads may read old
+ * memory.  We publish them when they are complete.  Another tool that sets a slot at
+ * the same time cannot be guarded against.
  */
 #if CUNEI_COMPAT_HAS_GIL || PY_VERSION_HEX < 0x030e0400
 static inline bool cunei_code_extra_lay_out(PyCodeObject *code, Py_ssize_t index,
@@ -92,12 +92,12 @@ static inline int cunei_code_extra_set(PyCodeObject *code, Py_ssize_t index,
     if (is_inline && word && !code->co_extra &&
         cunei_code_extra_lay_out(code, index, word))
         return 0;
-    /* Who finds the word finds what it stands for. */
+    /* A thread that reads the tag also sees the registry entry behind it. */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     return PyUnstable_Code_SetExtra((PyObject *)code, index, (void *)(uintptr_t)word);
 }
 
-/* Whether both ways to read it say what it is. */
+/* Whether both ways to read the slot return the same. */
 static inline bool cunei_code_extra_is_readable(PyCodeObject *code, Py_ssize_t index,
                                                 uint64_t expected)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The bracket around an event that takes the cold path.  The exception that is set in
- * this thread is the program's, and is put aside; what is found out in between goes
- * into the recording that is on now, and into no other one.
+ * The bracket around an event that takes the cold path.  It puts aside the exception
+ * that the program has set in this thread, and ties the event to the current recording:
+ * nothing found in between goes into another one.
  *
  *     struct cunei_cold_event event = cunei_cold_event_begin();
  *     … calls of the API …
@@ -20,7 +20,7 @@
 
 struct cunei_cold_event {
     struct cunei_compat_error pending;
-    uint32_t recording; /* of the event around this one */
+    uint32_t recording; /* of the event around this one, for cunei_recorder_end_event */
 };
 
 static inline struct cunei_cold_event cunei_cold_event_begin(void)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What differs between Pythons.  What is read past the public interface has headers of
- * its own, and is proven there: extra.h and pyframe.h.  older.h has what is
- * before 3.12, which is not proven: those Pythons do not change any more.
+ * Differences between Python versions.  Reads past the public interface have headers of
+ * their own, which check the layout: code_extra.h and frame.h.  compat_311.h has
+ * everything for versions before 3.12; layouts are not checked there, because these
+ * versions do not change any more.
  */
 #ifndef CUNEI_PROBE_CORE_COMPAT_H
 #define CUNEI_PROBE_CORE_COMPAT_H
@@ -25,8 +26,8 @@
 #endif
 
 /*
- * The exception that is set in this thread, put aside while we call the API: it is the
- * program's.  It is not looked at: to make an object of it might run code.
+ * The exception that the program has set in this thread, put aside while we call the
+ * API.  It is not normalized: that might run code.
  */
 struct cunei_compat_error {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -57,7 +58,7 @@ static inline void cunei_compat_put_back(const struct cunei_compat_error *error)
 #endif
 }
 
-/* An int that is a line or an offset; -1: it is none. */
+/* An int that is a line or an offset; -1: out of range. */
 static inline int cunei_compat_small(PyObject *number)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -69,7 +70,7 @@ static inline int cunei_compat_small(PyObject *number)
     return overflow || value > INT_MAX || value < -1 ? -1 : (int)value;
 }
 
-/* The same without a call, of an int that is positive and of one digit; else 0. */
+/* The same without a call, for a positive int of one digit; else 0. */
 static inline uint32_t cunei_compat_digit(PyObject *number)
 {
     const PyLongObject *whole = (const PyLongObject *)number;
@@ -83,8 +84,8 @@ static inline uint32_t cunei_compat_digit(PyObject *number)
 }
 
 /*
- * Pythons that may be slow to tell lines (probe/code/line_table.h), and what must be
- * known of their instructions to do it for them.
+ * Versions with slow LINE events (probe/code/line_table.h), and which of their
+ * instructions jump.
  */
 #define CUNEI_COMPAT_SLOW_LINES \
     (PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030e0000)
@@ -94,7 +95,7 @@ static inline bool cunei_compat_lines_are_slow(void)
     return Py_Version < 0x030d0300;
 }
 
-/* Which way an instruction may jump: 1 ahead, -1 back, 0 nowhere. */
+/* Which way an instruction may jump: 1 forward, -1 backward, 0 not at all. */
 static inline int cunei_compat_jumps(uint8_t opcode)
 {
     switch (opcode) {
@@ -114,7 +115,7 @@ static inline int cunei_compat_jumps(uint8_t opcode)
     }
 }
 
-/* As CPython has it: some are never run, or belong to what was before. */
+/* As in CPython: some instructions are never executed, or belong to the line before. */
 static inline bool cunei_compat_begins_lines(uint8_t opcode)
 {
     return opcode != RESUME && opcode != END_FOR && opcode != END_SEND &&
@@ -122,7 +123,7 @@ static inline bool cunei_compat_begins_lines(uint8_t opcode)
 }
 #endif
 
-/* What a dict has for a name, a new reference; NULL: nothing. */
+/* The value of a key of a dict, a new reference; NULL without an exception. */
 static inline PyObject *cunei_compat_dict_get(PyObject *dict, const char *name)
 {
     PyObject *value = NULL;
@@ -135,7 +136,7 @@ static inline PyObject *cunei_compat_dict_get(PyObject *dict, const char *name)
     return value;
 }
 
-/* A number that no other code object has, or had; 0: not known. */
+/* A number that no other code object has, or had; 0: unknown. */
 static inline uint32_t cunei_compat_version(const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -146,7 +147,7 @@ static inline uint32_t cunei_compat_version(const PyCodeObject *code)
 #endif
 }
 
-/* Changes with the type and with what it inherits; 0: not known. */
+/* Changes with the type and its bases; 0: unknown. */
 static inline uint32_t cunei_compat_type_version(const PyTypeObject *type)
 {
 #if PY_VERSION_HEX < 0x030c0000
@@ -160,7 +161,7 @@ static inline uint32_t cunei_compat_type_version(const PyTypeObject *type)
 #define PyThreadState_GetUnchecked _PyThreadState_UncheckedGet
 #endif
 
-/* Whether what a weak reference refers to is still there. */
+/* Whether the referent of a weak reference is alive. */
 static inline bool cunei_compat_is_alive(PyObject *ref)
 {
 #if PY_VERSION_HEX >= 0x030e0000
@@ -175,7 +176,7 @@ static inline bool cunei_compat_is_alive(PyObject *ref)
 #endif
 }
 
-/* That, a new reference; NULL: it is gone. */
+/* The referent, a new reference; NULL: it is dead. */
 static inline PyObject *cunei_compat_referent(PyObject *ref)
 {
 #if PY_VERSION_HEX >= 0x030d0000
@@ -191,7 +192,7 @@ static inline PyObject *cunei_compat_referent(PyObject *ref)
 #endif
 }
 
-/* What a dict has for a key, a new reference; NULL with or without an exception. */
+/* The value of a key object, a new reference; NULL with or without an exception. */
 static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
 {
 #if PY_VERSION_HEX >= 0x030d0000
@@ -203,7 +204,7 @@ static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
 #endif
 }
 
-/* Around a loop over what another thread might change where there is no GIL. */
+/* Around a loop over an object that another thread may change, without a GIL. */
 #if PY_VERSION_HEX >= 0x030d0000
 #define CUNEI_COMPAT_BEGIN_LOCKED(object) Py_BEGIN_CRITICAL_SECTION(object)
 #define CUNEI_COMPAT_END_LOCKED()         Py_END_CRITICAL_SECTION()
@@ -212,7 +213,7 @@ static inline PyObject *cunei_compat_dict_item(PyObject *dict, PyObject *key)
 #define CUNEI_COMPAT_END_LOCKED()         }
 #endif
 
-/* An item of a list, a new reference; NULL: it has become too short. */
+/* An item of a list, a new reference; NULL: the list is too short by now. */
 static inline PyObject *cunei_compat_list_item(PyObject *list, Py_ssize_t index)
 {
 #if PY_VERSION_HEX >= 0x030d0000
@@ -226,8 +227,8 @@ static inline PyObject *cunei_compat_list_item(PyObject *list, Py_ssize_t index)
 }
 
 /*
- * While frames are looked at for the beginning of a packet, no garbage is collected:
- * 3.11 does so when objects are made of them, and that would write events.
+ * No garbage collection while the stack for a new packet is read: 3.11 may collect when
+ * it creates frame objects, and a collection writes events.
  */
 static inline bool cunei_compat_hold_collections(void)
 {
@@ -249,8 +250,8 @@ static inline void cunei_compat_release_collections(bool were_enabled)
 }
 
 /*
- * The repr() of an object, of which no tool hears what it runs: later Pythons see to
- * that themselves while an event is told.
+ * The repr() of an object, without events of the code that it runs.  From 3.12 on
+ * CPython itself suppresses them during a callback.
  */
 static inline PyObject *cunei_compat_repr(PyObject *value)
 {
@@ -266,7 +267,7 @@ static inline PyObject *cunei_compat_repr(PyObject *value)
 #endif
 }
 
-/* What sys has under this name, a new reference; NULL without an exception. */
+/* An attribute of sys, a new reference; NULL without an exception. */
 static inline PyObject *cunei_compat_sys(const char *name)
 {
 #if PY_VERSION_HEX >= 0x030f0000
@@ -286,7 +287,7 @@ static inline PyObject *cunei_compat_sys(const char *name)
 #endif
 }
 
-/* What the interpreter was started with, a new reference; NULL without an exception. */
+/* The interpreter's command line, a new reference; NULL without an exception. */
 static inline PyObject *cunei_compat_arguments(void)
 {
 #if PY_VERSION_HEX >= 0x030a0000

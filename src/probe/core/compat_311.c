@@ -55,7 +55,7 @@ static Py_ssize_t vectorcall_place(const PyType_Spec *spec)
     return 0;
 }
 
-/* The flag stands for a place that is not known yet: with it no type is made. */
+/* The flag says that the offset is not known yet: no type is created with it. */
 PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec, PyObject *bases)
 {
     PyType_Spec plain = *spec;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * CPython 3.8 to 3.11: what later ones have and these do not, under the same names, and
- * what is read of their frames past the public interface.
+ * CPython 3.8 to 3.11: functions of later versions under the same names, and what is
+ * read of frames past the public interface.
  */
 #ifndef CUNEI_PROBE_CORE_COMPAT_311_H
 #define CUNEI_PROBE_CORE_COMPAT_311_H
@@ -16,7 +16,7 @@
 #include "probe/core/hot.h"
 
 #if PY_VERSION_HEX >= 0x030b0000
-/* The frame that a frame object stands for; internal/pycore_frame.h has it. */
+/* The frame behind a frame object, as in internal/pycore_frame.h. */
 typedef struct _PyInterpreterFrame {
     PyFunctionObject *f_func;
     PyObject *f_globals;
@@ -92,7 +92,7 @@ static inline PyFrameObject *PyThreadState_GetFrame(PyThreadState *thread)
     return thread->frame;
 }
 
-/* A place for vectorcalls among its members is that of the type. */
+/* A vectorcall offset among the members becomes that of the type. */
 PyObject *PyType_FromModuleAndSpec(PyObject *module, PyType_Spec *spec,
                                    PyObject *bases);
 #endif
@@ -134,7 +134,7 @@ static inline PyObject *PyType_GetDict(PyTypeObject *type)
     return Py_XNewRef(type->tp_dict);
 }
 
-/* The frame's variables, of which a function's arguments come first. */
+/* The frame's local variables; a function's arguments come first. */
 static inline PyObject **cunei_compat_311_variables(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -150,8 +150,8 @@ static inline PyObject **cunei_compat_311_variables(PyFrameObject *frame)
 
 /*
  * An argument of the frame's function, a new reference; NULL without an exception: it
- * is not there.  Those that inner functions use are in cells, from 3.11 on in their own
- * places, once the function has begun.
+ * is unbound.  Arguments that inner functions use are in cells, from 3.11 on in their
+ * own slots once the function has started.
  */
 static inline PyObject *PyFrame_GetVar(PyFrameObject *frame, PyObject *name)
 {
@@ -185,7 +185,7 @@ static inline PyObject *PyFrame_GetVarString(PyFrameObject *frame, const char *n
     return value;
 }
 
-/* The frame that runs; see cunei_frame_running. */
+/* The running frame; see cunei_frame_running. */
 static inline cunei_compat_311_frame *cunei_compat_311_top(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -195,7 +195,7 @@ static inline cunei_compat_311_frame *cunei_compat_311_top(const PyThreadState *
 #endif
 }
 
-/* Whether a call of a generator's function only makes the generator. */
+/* Whether a call of a generator function only creates the generator. */
 static inline bool cunei_compat_311_only_makes(const cunei_compat_311_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -220,7 +220,7 @@ static inline bool cunei_compat_311_has_begun(const cunei_compat_311_frame *fram
 #endif
 }
 
-/* The instruction that it is at, in bytes. */
+/* The offset of the current instruction, in bytes. */
 static inline int cunei_compat_311_offset(cunei_compat_311_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -231,7 +231,7 @@ static inline int cunei_compat_311_offset(cunei_compat_311_frame *frame)
 #endif
 }
 
-/* Where a frame that is calling goes on if an exception comes back; -1: nowhere. */
+/* The handler for an exception that the current call raises; -1: none. */
 int cunei_compat_311_handler(cunei_compat_311_frame *frame);
 
 /* Whether a generator's frame that has just run is suspended. */
@@ -249,8 +249,8 @@ static inline bool cunei_compat_311_is_suspended(const cunei_compat_311_frame *f
 }
 
 /*
- * Put a frame on top that is about to run, or has just run, as it is for its events in
- * later Pythons.
+ * Push a frame that is about to run, or has just run, onto the thread's stack: later
+ * versions have it there during its events.
  */
 struct cunei_compat_311_pushed {
     cunei_compat_311_frame *frame, *below;
@@ -270,7 +270,7 @@ static inline struct cunei_compat_311_pushed cunei_compat_311_push(
 
     frame->previous = pushed.below;
     thread->cframe->current_frame = frame;
-    /* One that has not come so far is not shown. */
+    /* A frame before this instruction is hidden from PyThreadState_GetFrame. */
     if (!cunei_compat_311_has_begun(frame))
         frame->prev_instr =
             (_Py_CODEUNIT *)(void *)code->co_code_adaptive + code->_co_firsttraceable;
@@ -294,12 +294,12 @@ static inline void cunei_compat_311_pop(PyThreadState *thread,
 #endif
 }
 
-/* What later ones have as sys.orig_argv, new; NULL without an exception. */
+/* sys.orig_argv of later versions, a new reference; NULL without an exception. */
 PyObject *cunei_compat_311_arguments(void);
 
 /*
- * A frame that was put on top before its start is told.  What looks at frames meanwhile
- * must know: to allocate an object may collect garbage, and that run other code.
+ * A frame that was pushed before its start is recorded.  Code that reads the stack in
+ * between must know: allocating an object may collect garbage, which runs other code.
  */
 struct cunei_compat_311_opening {
     const cunei_compat_311_frame *frame;
@@ -307,28 +307,28 @@ struct cunei_compat_311_opening {
 };
 
 void cunei_compat_311_open(struct cunei_compat_311_opening *opening);
-void cunei_compat_311_opened(void); /* its start is told now */
+void cunei_compat_311_opened(void); /* its start is recorded now */
 void cunei_compat_311_close(const struct cunei_compat_311_opening *opening);
 bool cunei_compat_311_is_opening(const cunei_compat_311_frame *frame);
 
 /*
- * The frame that has just ended, NULL: there is none; returns the one before.  It still
- * stands where it was suspended, if an exception was thrown into it there.
+ * Set the frame that has just ended, NULL: none; returns the previous one.  Its
+ * instruction is still the yield, if an exception was thrown into it there.
  */
 const cunei_compat_311_frame *cunei_compat_311_set_ending(
     const cunei_compat_311_frame *frame);
 bool cunei_compat_311_is_ending(const cunei_compat_311_frame *frame);
 
 #if PY_VERSION_HEX < 0x03090000
-/* The words that the main interpreter frees so are freed so by this one, too. */
+/* Let this interpreter free co_extra slots as the main one does. */
 void cunei_compat_311_share_extra(Py_ssize_t first, Py_ssize_t count);
 #endif
 
-/* The main interpreter's evaluator of frames. */
+/* The main interpreter's frame evaluator. */
 cunei_compat_311_evaluator cunei_compat_311_get_evaluator(void);
 void cunei_compat_311_set_evaluator(cunei_compat_311_evaluator evaluator);
 
-/* The frame that an object stands for. */
+/* The frame behind a frame object. */
 static inline cunei_compat_311_frame *cunei_compat_311_frame_of(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -348,7 +348,7 @@ static inline PyCodeObject *cunei_compat_311_code(PyFrameObject *frame)
     return cunei_compat_311_frame_of(frame)->f_code;
 }
 
-/* The frame that has called it, while it runs; NULL: none. */
+/* The caller of a running frame; NULL: none. */
 static inline cunei_compat_311_frame *cunei_compat_311_below(
     const cunei_compat_311_frame *frame)
 {
@@ -359,7 +359,7 @@ static inline cunei_compat_311_frame *cunei_compat_311_below(
 #endif
 }
 
-/* Whether the interpreter looks for hooks in what the thread runs next, or should. */
+/* Whether the interpreter calls the thread's hooks, or should. */
 static inline bool cunei_compat_311_is_traced(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030a0000
@@ -381,8 +381,8 @@ static inline void cunei_compat_311_set_tracing(PyThreadState *thread, bool is_t
 }
 
 /*
- * The thread has another hook, or none any more: whether the interpreter looks for one.
- * It does not while one is called, and sees to it afterwards.
+ * The thread has another hook, or none: let the interpreter look for it.  While a hook
+ * runs, the interpreter does this afterwards.
  */
 static inline void cunei_compat_311_update_tracing(PyThreadState *thread)
 {
@@ -392,8 +392,8 @@ static inline void cunei_compat_311_update_tracing(PyThreadState *thread)
 }
 
 /*
- * That many threads more have a hook for tracing, which the interpreter looks for only
- * while it knows of one: past sys.settrace it must be told.
+ * So many more threads have a trace hook.  The interpreter looks for hooks only if this
+ * counter is above 0; sys.settrace keeps it, and so must we.
  */
 #if PY_VERSION_HEX >= 0x030a0000
 static inline void cunei_compat_311_count_tracing(int more)
@@ -404,7 +404,7 @@ static inline void cunei_compat_311_count_tracing(int more)
 void cunei_compat_311_count_tracing(int more);
 #endif
 
-/* The line of a frame, while a hook is told of it. */
+/* The line of a frame, in a trace hook. */
 static inline int cunei_compat_311_line(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -415,8 +415,8 @@ static inline int cunei_compat_311_line(PyFrameObject *frame)
 }
 
 /*
- * Around code of the program's that nobody is to hear of: neither hooks nor ourselves.
- * The value is what `leave` takes.
+ * Around code of the program that must have no events: neither for hooks nor for us.
+ * Pass the value to `leave`.
  */
 struct cunei_compat_311_silence {
     bool is_traced;
@@ -434,7 +434,7 @@ static inline struct cunei_compat_311_silence cunei_compat_311_enter_silence(
     return before;
 }
 
-/* Hooks that it has set are to be heard from now on. */
+/* Call hooks that the code has set. */
 static inline void cunei_compat_311_leave_silence(
     PyThreadState *thread, const struct cunei_compat_311_silence *before)
 {
@@ -456,7 +456,7 @@ static inline size_t cunei_compat_311_count(const PyThreadState *thread)
     return count;
 }
 
-/* The same by the counter that limits them, and other recursion, too. */
+/* The same by the recursion counter, which also counts recursion in C. */
 static inline int cunei_compat_311_depth(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -466,7 +466,7 @@ static inline int cunei_compat_311_depth(const PyThreadState *thread)
 #endif
 }
 
-/* Whether the next frame is one too many: it ends by a RecursionError at once. */
+/* Whether the next frame exceeds the limit: it ends with a RecursionError at once. */
 static inline bool cunei_compat_311_is_too_deep(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030b0000

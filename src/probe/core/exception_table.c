@@ -8,8 +8,8 @@
 #define UNIT 2 /* bytes of an instruction, or of a part of one */
 
 /*
- * A number of the exception table: six bits a byte, the largest first.  The table is of
- * code that the program may have made: it may end in the middle.
+ * A number of the exception table: six bits a byte, the most significant first.  The
+ * program may have created the code object, so that the table may end anywhere.
  */
 static const unsigned char *read_number(const unsigned char *byte,
                                         const unsigned char *end, unsigned *number)
@@ -23,7 +23,7 @@ static const unsigned char *read_number(const unsigned char *byte,
     return goes_on ? NULL : byte;
 }
 
-/* Its entries are sorted, and in instructions. */
+/* Entries are sorted, and count instructions. */
 int cunei_exception_table_find(PyCodeObject *code, int offset)
 {
     PyObject *table = code->co_exceptiontable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where a function goes on if an exception is raised, from CPython 3.11 on. */
+/* Finds the handler of an exception, from CPython 3.11 on. */
 #ifndef CUNEI_PROBE_CORE_EXCEPTION_TABLE_H
 #define CUNEI_PROBE_CORE_EXCEPTION_TABLE_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is known of one Python frame without running anything; frames.h looks at those
- * of a thread.  Which frame a frame object stands for is read past the public interface
- * and proven by cunei_frame_is_readable; if that fails, C functions that call back
- * are missing where a packet begins.
+ * Reads one Python frame without running code; code/frames.h walks over those of a
+ * thread.  The frame behind a frame object is read past the public interface, and
+ * checked by cunei_frame_is_readable; if that fails, C functions that call back are
+ * missing from the stack that a packet begins with.
  */
 #ifndef CUNEI_PROBE_CORE_FRAME_H
 #define CUNEI_PROBE_CORE_FRAME_H
@@ -19,8 +19,8 @@
 #include "probe/core/hot.h"
 
 /*
- * Which of the interpreter's frames runs: the same at its start and at its end, and for
- * a generator as long as that lives.  It is compared, and never looked into.
+ * The running frame of the interpreter: the same at its start and end, and for a
+ * generator as long as it lives.  Only compared, never dereferenced.
  */
 static inline const void *cunei_frame_running(const PyThreadState *thread)
 {
@@ -33,7 +33,7 @@ static inline const void *cunei_frame_running(const PyThreadState *thread)
 #endif
 }
 
-/* The same for a frame that is known by its object; read past the public interface. */
+/* The same for a frame object; read past the public interface. */
 static inline const void *cunei_frame_of(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -47,7 +47,7 @@ static inline const void *cunei_frame_of(PyFrameObject *frame)
 #endif
 }
 
-/* The code of the frame that runs, new; NULL: none runs. */
+/* The code of the running frame, a new reference; NULL: none runs. */
 static inline PyCodeObject *cunei_frame_code(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -55,7 +55,7 @@ static inline PyCodeObject *cunei_frame_code(const PyThreadState *thread)
     PyObject *code = frame ? PyUnstable_InterpreterFrame_GetCode(frame) : NULL;
 
     if (code && !PyCode_Check(code))
-        Py_CLEAR(code); /* None, of a frame that the interpreter has for itself */
+        Py_CLEAR(code); /* None, for an internal frame of the interpreter */
     return (PyCodeObject *)code;
 #else
     const cunei_compat_311_frame *frame = cunei_compat_311_top(thread);
@@ -65,8 +65,8 @@ static inline PyCodeObject *cunei_frame_code(const PyThreadState *thread)
 }
 
 /*
- * Whether that says of the frame that runs what it should.  Before 3.12 there may be
- * none, and without that layout nothing would work.
+ * Whether cunei_frame_of is right for the running frame.  Before 3.12 there may be no
+ * frame, and the layout is known.
  */
 static inline bool cunei_frame_is_readable(void)
 {
@@ -84,8 +84,7 @@ static inline bool cunei_frame_is_readable(void)
 
 /*
  * Whether a frame is at its first instruction.  From 3.13 on pending work, such as a
- * garbage collection or the handler of a signal, is done there before the start is
- * told.
+ * garbage collection or a signal handler, runs there before the start event.
  */
 static inline bool cunei_frame_is_at_start(PyFrameObject *frame,
                                            const PyCodeObject *code)
@@ -103,7 +102,7 @@ static inline bool cunei_frame_is_at_start(PyFrameObject *frame,
 #endif
 }
 
-/* The start of the frame on top has just been told. */
+/* The start of the frame on top has just been recorded. */
 static inline void cunei_frame_opened(void)
 {
 #if PY_VERSION_HEX < 0x030c0000
@@ -111,7 +110,7 @@ static inline void cunei_frame_opened(void)
 #endif
 }
 
-/* Whether the frame whose end is just told is the one that runs: of this code. */
+/* Whether the frame whose end is being recorded, of this code, is the running one. */
 static inline bool cunei_frame_is_ending(const PyCodeObject *code)
 {
     PyCodeObject *top = cunei_frame_code(PyThreadState_Get());
@@ -124,7 +123,7 @@ static inline bool cunei_frame_is_ending(const PyCodeObject *code)
 /* Whether this is the instruction at an offset in bytes. */
 static inline bool cunei_frame_is_at(PyCodeObject *code, int offset, int instruction)
 {
-    PyObject *bytes = PyCode_GetCode(code); /* one for all calls */
+    PyObject *bytes = PyCode_GetCode(code); /* cached by the code object */
     bool yes = bytes && PyBytes_Check(bytes) && offset >= 0 &&
                offset < PyBytes_GET_SIZE(bytes) &&
                (unsigned char)PyBytes_AS_STRING(bytes)[offset] == instruction;
@@ -134,36 +133,38 @@ static inline bool cunei_frame_is_at(PyCodeObject *code, int offset, int instruc
     return yes;
 }
 
-/* Whether the one there suspends a generator. */
+/* Whether that instruction suspends a generator. */
 static inline bool cunei_frame_yields(PyCodeObject *code, int offset)
 {
     return cunei_frame_is_at(code, offset, YIELD_VALUE);
 }
 
 /*
- * Whether a generator's frame, not the one on top, is where it was suspended: it is not
- * running then.  An exception that is thrown into it goes to the generator it delegates
- * to first, and meanwhile its frame stands below that one's all the same.
+ * Whether a generator's frame, not the one on top, is suspended.  An exception that is
+ * thrown into it goes first to the generator it delegates to, and meanwhile its frame
+ * is on the stack below that one.
  */
 static inline bool cunei_frame_is_suspended(PyFrameObject *frame, PyCodeObject *code)
 {
     if (!(code->co_flags & CUNEI_GENERATES))
         return false;
 #if PY_VERSION_HEX >= 0x030d0000
-    return cunei_frame_yields(code, PyFrame_GetLasti(frame) - 2); /* then a RESUME */
+    return cunei_frame_yields(code, PyFrame_GetLasti(frame) - 2); /* a RESUME follows */
 #elif PY_VERSION_HEX >= 0x030c0000
     return cunei_frame_yields(code, PyFrame_GetLasti(frame));
 #elif PY_VERSION_HEX >= 0x030b0000
-    /* One that has just yielded, and is told of, is at the same place. */
+    /* A frame that has just yielded, in its yield event, is at the same place. */
     return cunei_frame_yields(code, PyFrame_GetLasti(frame)) &&
            !cunei_compat_311_is_suspended(cunei_compat_311_frame_of(frame));
 #else
-    /* It stands before a `yield from`, where no handler of a signal is run. */
+    /* It is before a `yield from`, where no signal handler runs. */
     return cunei_frame_is_at(code, PyFrame_GetLasti(frame) + 2, YIELD_FROM);
 #endif
 }
 
-/* The same for one on top: before 3.12 an event may come when it is not its turn. */
+/*
+ * The same for the frame on top: before 3.12 an event may come while it is suspended.
+ */
 static inline bool cunei_frame_top_is_suspended(PyFrameObject *frame,
                                                 PyCodeObject *code)
 {
@@ -178,8 +179,8 @@ static inline bool cunei_frame_top_is_suspended(PyFrameObject *frame,
 }
 
 /*
- * How many Python frames the thread has, by the counter that limits them.  It also
- * counts a few that only the interpreter knows of, for calls of `__init__`.
+ * How many Python frames the thread has, by the recursion counter.  It also counts a
+ * few internal frames, for calls of `__init__`.
  */
 static inline size_t cunei_frame_depth(const PyThreadState *thread)
 {
@@ -187,7 +188,7 @@ static inline size_t cunei_frame_depth(const PyThreadState *thread)
     int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
     return depth > 0 ? (size_t)depth : 0;
 #else
-    return cunei_compat_311_count(thread); /* the counter counts recursion in C, too */
+    return cunei_compat_311_count(thread); /* the counter also counts recursion in C */
 #endif
 }
 

@@ -27,13 +27,13 @@
 
 #define CUNEI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* Flags of code whose frames are left and entered again. */
+/* Flags of code whose frames can be suspended. */
 #define CUNEI_GENERATES (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)
 
 /*
- * Whether the event could be written at once: with a word that has an id, in a stream
- * that has room.  `has_counter` is cunei_clock_has_counter: in another library, and
- * asked each time, it took 10 ns of a call.
+ * Write an event at once; false: the tag has no id, or the stream no room.
+ * `has_counter` is cunei_clock_has_counter: it is in another library, and calling it
+ * each time took 10 ns of a call.
  */
 static inline bool cunei_hot_put(uint64_t tag, enum cunei_phase phase, bool has_counter)
 {
@@ -43,7 +43,7 @@ static inline bool cunei_hot_put(uint64_t tag, enum cunei_phase phase, bool has_
 
     if (!CUNEI_LIKELY(tag > CUNEI_TIME_MASK && cunei_stream_has_room(stream, now, 1)))
         return false;
-    /* The word's upper bits and the time's lower ones, without two masks. */
+    /* The upper bits of the tag and the lower ones of the time, without two masks. */
     uint64_t record = ((now ^ tag) & CUNEI_TIME_MASK) ^ tag;
     cunei_stream_put(stream, now, record | (uint64_t)phase << CUNEI_PHASE_SHIFT);
     return true;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Guards what the GIL guards where there is one; see probe/core/world.h for which of
- * the two is the right one.  They live as long as the process; all zeros are an open
- * mutex.
+ * Locks for what the GIL guards where there is one; probe/core/world.h says which of
+ * the two is right.  They live as long as the process; all zeros are an unlocked mutex.
  *
- * A mutex lets go of the interpreter while it waits: a thread that waits otherwise
- * would keep the world from being stopped.  A latch does not, and nobody is stopped
- * who holds it or waits for it, if nothing of the interpreter is called under it.
+ * A mutex detaches from the interpreter while it waits: a thread that waited otherwise
+ * would keep the world from being stopped.  A latch does not, and no thread stops while
+ * it holds one or waits for one, as long as the interpreter is not called under it.
  */
 #ifndef CUNEI_PROBE_CORE_LOCK_H
 #define CUNEI_PROBE_CORE_LOCK_H

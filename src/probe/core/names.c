@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "probe/core/compat.h"
 
-/* File names may hold any byte, as surrogates, and those come out as they went in. */
+/*
+ * File names may contain any byte, as surrogates, which are decoded to the same bytes.
+ */
 static PyObject *encode(PyObject *text)
 {
     static const char *const ways[] = {"surrogateescape", "backslashreplace"};
@@ -23,7 +25,7 @@ static PyObject *encode(PyObject *text)
     return encoded;
 }
 
-/* A NUL would end it: it is written as \x00.  A new reference, or NULL. */
+/* A NUL would end the text: it is written as \x00.  A new reference, or NULL. */
 static PyObject *without_nul(PyObject *text)
 {
     PyObject *nul = PyUnicode_FromStringAndSize("", 1);
@@ -41,7 +43,7 @@ static bool has_nul(PyObject *text)
     return PyUnicode_FindChar(text, 0, 0, PyUnicode_GET_LENGTH(text), 1) >= 0;
 }
 
-/* As almost all are: nothing is to be changed about it. */
+/* Almost all names need no change. */
 static bool is_plain(PyObject *text, size_t size)
 {
     return text && PyUnicode_Check(text) && PyUnicode_IS_COMPACT_ASCII(text) &&
@@ -85,7 +87,7 @@ size_t cunei_names_copy(PyObject *text, char *out, size_t size)
 
 #if PY_VERSION_HEX < 0x03090000
 
-/* Where the program was started, if the probe was loaded then. */
+/* The directory in which the program was started, if the probe was loaded then. */
 static char folder[CUNEI_NAMES_MAX];
 
 void cunei_names_init(void)
@@ -120,7 +122,7 @@ void cunei_names_of_file(PyObject *text, char out[CUNEI_NAMES_MAX])
 
 #endif
 
-/* Types of C are called module.name; without a dot they are builtins. */
+/* tp_name of C types is module.name; without a dot they are builtins. */
 static void split_name(const char *name, char module[CUNEI_NAMES_MAX],
                        char qualname[CUNEI_NAMES_MAX])
 {

@@ -8,12 +8,12 @@
 #include "base/vector.h"
 #include "probe/core/compat.h"
 
-/* So often numbers are asked for, per object, before dead ones are looked for. */
+/* So often numbers are looked up, per object, before dead ones are removed. */
 #define ASKED_PER_OBJECT 4u
 #define ASKED_FIRST      64u
 
 struct cunei_number {
-    PyObject *object; /* borrowed, and only compared: it may be gone */
+    PyObject *object; /* borrowed, only compared: it may be dead */
     PyObject *ref;    /* owned: a weak reference to it */
     PyObject *name;   /* owned: the last one that was recorded, an exact str, or NULL */
     uint64_t number;
@@ -24,7 +24,7 @@ static uint64_t hash_of(const PyObject *object)
     return cunei_hash_number((uintptr_t)object);
 }
 
-/* The item of this object, or of one that had its address before; NULL: none. */
+/* The item of this object, or of a dead one with the same address; NULL: none. */
 static struct cunei_number *find(const struct cunei_numbers *numbers,
                                  const PyObject *object)
 {
@@ -43,7 +43,7 @@ static void release(const struct cunei_number *item)
     Py_XDECREF(item->name);
 }
 
-/* Forget objects that are gone: what is left of them keeps memory in pieces. */
+/* Forget dead objects: their weak references fragment memory. */
 static void remove_dead(struct cunei_numbers *numbers)
 {
     size_t kept = 0;
@@ -63,7 +63,7 @@ static void remove_dead(struct cunei_numbers *numbers)
     numbers->asked = 0;
 }
 
-/* Room for one more; where there is none, for twice as many as live.  Lock held. */
+/* Make room for one more; if full, for twice as many as are alive.  Lock held. */
 static bool make_room(struct cunei_numbers *numbers)
 {
     bool is_full = numbers->count == numbers->capacity;
@@ -76,7 +76,7 @@ static bool make_room(struct cunei_numbers *numbers)
                                 2 * numbers->count + 1);
 }
 
-/* A number for an object that has none; `item`: of one that had its address. */
+/* Give an object its number; `item`: of a dead one with the same address, or NULL. */
 static uint64_t add(struct cunei_numbers *numbers, struct cunei_number *item,
                     PyObject *object)
 {
@@ -97,7 +97,7 @@ static uint64_t add(struct cunei_numbers *numbers, struct cunei_number *item,
     return numbers->last;
 }
 
-/* Whether it is the object's, and not that of one which had its address before. */
+/* Whether the item is this object's, and not a dead one's. */
 static bool is_its(const struct cunei_number *item)
 {
     return item && cunei_compat_is_alive(item->ref);
@@ -128,7 +128,7 @@ static bool is_same(PyObject *name, PyObject *other)
 bool cunei_numbers_rename(struct cunei_numbers *numbers, PyObject *object,
                           PyObject *name)
 {
-    /* Of an exact type: to compare it, or to let it go, runs no code of others. */
+    /* An exact str: comparing or freeing it runs no code of the program. */
     PyObject *exact = PyUnicode_FromObject(name);
     bool is_other = false;
 

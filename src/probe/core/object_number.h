@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Numbers for objects of the program, such as its tasks and greenlets: each has one of
- * its own in this process, the same for as long as it lives.
+ * Numbers for objects of the program, such as tasks and greenlets: unique in this
+ * process, and the same for as long as the object lives.
  *
- * An object is known by its address and by a weak reference, so that nothing is kept
- * alive and an address that is used again gets another number.  Any thread may ask.
+ * An object is known by its address and a weak reference, so that nothing is kept alive
+ * and an address that is used again gets another number.  Any thread may call.
  */
 #ifndef CUNEI_PROBE_CORE_OBJECT_NUMBER_H
 #define CUNEI_PROBE_CORE_OBJECT_NUMBER_H
@@ -22,14 +22,14 @@ struct cunei_numbers {
     struct cunei_number *items; /* owned, private */
     size_t count, capacity;
     struct cunei_map by_object; /* by its address */
-    size_t asked;               /* for numbers, since dead ones were removed */
+    size_t asked;               /* lookups since dead ones were removed */
     uint64_t last;
     cunei_mutex lock;
 };
 
 /*
- * The object's number, from 1; 0: no memory, or no weak reference.  `*is_new` is set
- * where it had none before.  No exception is left.
+ * The object's number, from 1; 0: no memory, or no weak reference.  `*is_new`: it had
+ * none before.  No exception is set.
  */
 uint64_t cunei_numbers_find(struct cunei_numbers *numbers, PyObject *object,
                             bool *is_new);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread as the probe sees it: the parts that rooms keep for it (C calls, exceptions,
- * regions, steps of tasks), each made at first need and freed together at the thread's
- * end.  Each room finds its own part through a thread-local pointer of its own, which
- * the hot path reads directly; this is only how the parts come to an end.
+ * The parts of a thread that the rooms keep for it (C calls, exceptions, regions, steps
+ * of tasks): each is made when it is first needed, and all are freed at the thread's
+ * end.  Each room has a thread-local pointer to its own part, which the hot path reads
+ * directly.
  */
 #ifndef CUNEI_PROBE_CORE_THREAD_H
 #define CUNEI_PROBE_CORE_THREAD_H
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 /*
- * Call `end` with `part` when the calling thread ends.  Code of other libraries may run
- * later in the same thread, and begin the part anew.  False: no memory, and `part` is
- * still the caller's.
+ * Call `end` with `part` when the calling thread ends.  Destructors of other libraries
+ * may run later in the same thread, and need the part again.  False: no memory, and
+ * `part` is still the caller's.
  */
 bool cunei_thread_add_part(void *part, void (*end)(void *part));
 

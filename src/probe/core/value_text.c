@@ -17,8 +17,8 @@ struct text {
     char *out;
     size_t size;
     size_t max;
-    bool full;   /* objects by their own repr() */
-    bool is_cut; /* there was more than fits; nothing is added any more */
+    bool full;   /* use the repr() of objects */
+    bool is_cut; /* there was more than fits; nothing more is added */
 };
 
 static void format_type(struct text *text, PyObject *value, const char *more);
@@ -41,14 +41,14 @@ static void append_text(struct text *text, const char *bytes)
     append(text, bytes, strlen(bytes));
 }
 
-/* How many characters or bytes of something are worth looking at: one too many. */
+/* How many characters or bytes to read at most: one more than fit. */
 static Py_ssize_t enough(const struct text *text, Py_ssize_t length)
 {
     Py_ssize_t room = text->is_cut ? 0 : (Py_ssize_t)(text->max - text->size) + 1;
     return length < room ? length : room;
 }
 
-/* The bytes of the control character here; 0: it is none. */
+/* The size of the control character here; 0: there is none. */
 static size_t control_size(const char *bytes, size_t left)
 {
     for (size_t size = 1; size <= 2 && size <= left; size++) {
@@ -61,8 +61,8 @@ static size_t control_size(const char *bytes, size_t left)
 }
 
 /*
- * A text of the program's may hold anything: one line is made of it, without what
- * terminals take for commands.
+ * A text of the program may contain anything: make one line of it, without terminal
+ * escape sequences.
  */
 static void append_line(struct text *text, const char *bytes, size_t size)
 {
@@ -101,7 +101,7 @@ static void append_str(struct text *text, PyObject *str)
     Py_XDECREF(part);
 }
 
-/* By the repr() of a type that is known to run none of the program's code. */
+/* By the repr() of a type that runs none of the program's code. */
 static void format_known(struct text *text, PyObject *value)
 {
     PyObject *repr = PyObject_Repr(value);
@@ -109,7 +109,8 @@ static void format_known(struct text *text, PyObject *value)
     if (repr)
         append_str(text, repr);
     else
-        format_type(text, value, ""); /* of numbers with more digits than are allowed */
+        format_type(text, value,
+                    ""); /* of a number with more digits than are allowed */
     PyErr_Clear();
     Py_XDECREF(repr);
 }
@@ -136,7 +137,7 @@ static void format_bytes(struct text *text, PyObject *value)
     Py_XDECREF(part);
 }
 
-/* The time that the digits of a number take grows with their square. */
+/* Formatting a number takes quadratic time. */
 static void format_big(struct text *text, PyObject *value)
 {
     PyObject *length = PyObject_CallMethod(value, "bit_length", NULL);
@@ -195,14 +196,14 @@ static void format_type(struct text *text, PyObject *value, const char *more)
     PyMem_RawFree(names);
 }
 
-/* Ctrl-C while the program's repr() ran was meant for the program: it comes again. */
+/* Ctrl-C during the program's repr() is meant for the program: raise it again. */
 static void pass_on_interrupt(void)
 {
     if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
         PyErr_SetInterrupt();
 }
 
-/* What may be the program's own. */
+/* A value that may have the program's own repr(). */
 static void format_other(struct text *text, PyObject *value)
 {
     PyObject *repr = text->full ? cunei_compat_repr(value) : NULL;
@@ -231,7 +232,7 @@ static void format_list(struct text *text, PyObject *value, int depth)
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value) && !text->is_cut; i++) {
         PyObject *item = cunei_compat_list_item(value, i);
         if (!item)
-            break; /* another thread was faster */
+            break; /* another thread shortened it */
         format_item(text, item, i == 0, depth);
         Py_DECREF(item);
     }

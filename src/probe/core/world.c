@@ -20,25 +20,25 @@ struct job {
 };
 
 /*
- * What the interpreter knows of a world that is stopped.  Who stops it takes the mutex
- * and then waits for a fork that is under way: in the child it stays locked, and
- * whoever stops the world there, as each change of events does, would wait for ever.
- * Newer ones take it last.
+ * The interpreter's state of a stopped world.  CPython 3.13 locks the mutex and then
+ * waits for a fork in progress: in the child the mutex stays locked, and the next stop
+ * of the world, as for each change of events, would wait for ever.  Newer versions lock
+ * it last.
  */
 struct stopped {
-    uint8_t mutex; /* 1, and 2 if somebody waits for it */
+    uint8_t mutex; /* 1, and 2 if another thread waits for it */
     uint8_t requested, world_stopped, is_global, event;
     Py_ssize_t countdown;
     const PyThreadState *requester;
 };
 
-#define SEARCHED 16384u /* bytes: less than the state of any interpreter takes */
+#define SEARCHED 16384u /* bytes: less than the size of any interpreter state */
 
 static char *_Atomic stopped; /* NULL: not found */
 
 /*
- * No header tells where it is.  While this thread has stopped the world, no other place
- * says the same.
+ * No header declares where the state is.  While this thread has stopped the world, no
+ * other memory has these values.
  */
 static char *find_stopped(void)
 {
@@ -56,7 +56,7 @@ static char *find_stopped(void)
     return NULL;
 }
 
-/* Called for the first object; there is no need to see another one. */
+/* Called for the first object; false: show no other one. */
 static int work_once(PyObject *object, void *context)
 {
     struct job *job = context;
@@ -71,9 +71,9 @@ static int work_once(PyObject *object, void *context)
 }
 
 /*
- * The one function of the public interface that stops the world: it shows us every
- * object that the collector knows, those that gc.freeze() put aside left out.  So that
- * there is one, we make it.
+ * The one public function that stops the world: it visits every object that the
+ * collector knows, except those of gc.freeze().  We create one, so that there is at
+ * least one.
  */
 void cunei_world_stop(void (*work)(void *context), void *context)
 {
@@ -84,11 +84,11 @@ void cunei_world_stop(void (*work)(void *context), void *context)
         PyErr_Clear();
     PyUnstable_GC_VisitObjects(work_once, &job);
     if (!job.done)
-        work(context); /* out of memory: rather once like this than never */
+        work(context); /* out of memory: run it without stopping the world */
     Py_XDECREF(object);
 }
 
-/* The list of threads is locked while the collector's objects are shown. */
+/* The list of threads is locked while objects are visited. */
 static void count_threads(void *context)
 {
     size_t *count = context;
@@ -106,7 +106,9 @@ bool cunei_world_has_other_threads(void)
     return count > 1;
 }
 
-/* Those that are ever locked: another thread may have had them when this one forked. */
+/*
+ * All mutexes that were ever locked: another thread may hold one when this one forks.
+ */
 static struct cunei_mutex *_Atomic listed;
 
 static void enlist(struct cunei_mutex *mutex)
@@ -125,7 +127,7 @@ void cunei_mutex_lock(struct cunei_mutex *mutex)
 }
 
 static struct cunei_mutex control;
-static _Atomic unsigned long controller; /* the thread that has it; 0: none */
+static _Atomic unsigned long controller; /* the thread that has control; 0: none */
 
 bool cunei_world_take_control(void)
 {
@@ -146,7 +148,7 @@ void cunei_world_leave_control(void)
     cunei_mutex_unlock(&control);
 }
 
-/* In a forked child, before Python runs in it: the threads that had them are gone. */
+/* In a forked child, before Python runs in it: the threads that held them are gone. */
 static void after_fork_in_child(void)
 {
     struct cunei_mutex *mutex = atomic_load(&listed);

@@ -104,7 +104,8 @@ void cunei_write_text(uint64_t *words, unsigned count, const char *text, size_t 
 
 bool cunei_write_has_old_packet(void)
 {
-    const unsigned words = 16; /* the end of a function, and what is told with it */
+    const unsigned words =
+        16; /* the end of a function, and the events written with it */
     const struct cunei_stream *stream = cunei_stream_own;
     uint64_t now;
 
