@@ -30,7 +30,8 @@ uint32_t cunei_code_flags(uint64_t tag);
 /* Both at once, for a tag with CUNEI_CODE_COLD. */
 uint32_t cunei_code_cold(uint64_t tag, uint32_t *flags);
 
-/* Whether the program calls a function with this tag a region (probe/user/decorated.h).
+/*
+ * Whether the function with this tag is decorated as a region (probe/user/decorated.h).
  */
 bool cunei_code_is_decorated(uint64_t tag);
 
@@ -50,7 +51,7 @@ void cunei_code_mute(uint64_t tag);
 /* Whether there are such code objects. */
 bool cunei_code_has_muted(void);
 
-/* Whether code is not recorded, and this is asked for the first time. */
+/* Whether code is not recorded, on the first call only. */
 bool cunei_code_follow(PyCodeObject *code);
 
 typedef void cunei_code_visitor(PyCodeObject *code);

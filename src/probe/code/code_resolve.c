@@ -16,13 +16,13 @@
 #include "rt/clock.h"
 #include "rt/recorder.h"
 
-/* What a function is called, owned; either may be NULL. */
+/* The names of a function, owned; either may be NULL. */
 struct names {
     PyObject *module;
     PyObject *qualname;
 };
 
-/* Who gives a code object its word has the lock, and so has who changes these. */
+/* Guarded by the lock, which is held while a code object gets its tag. */
 static struct cunei_file_stamps stamps;
 static const struct cunei_patterns everything;
 static const struct cunei_patterns *selection = &everything;
@@ -44,7 +44,7 @@ static void reset_all(void *context)
 }
 
 /*
- * With the lock, so that nobody is in the middle of giving a word, and with the world
+ * With the lock held, so that no thread is giving out a tag, and with the world
  * stopped, so that no code object is freed meanwhile.
  */
 void cunei_code_reset(const struct cunei_patterns *patterns,
@@ -62,7 +62,8 @@ static void renew_all(void *unused)
     (void)unused;
     for (uint32_t place = 1; place <= cunei_registry_count(); place++) {
         struct cunei_entry *entry = cunei_registry_at(place);
-        if (!entry->code || entry->id == 0) /* what is not recorded needs no id */
+        if (!entry->code ||
+            entry->id == 0) /* without a recorded function there is no id to renew */
             continue;
         cunei_registry_exchange(entry, CUNEI_CODE_STALE | place);
     }
@@ -75,7 +76,7 @@ void cunei_code_renew(void)
     cunei_mutex_unlock(&lock);
 }
 
-/* What carries its id in each record, as its level allows. */
+/* The tag of a function that needs nothing but its calls, at its level. */
 static uint64_t level_tag(const struct cunei_entry *entry, uint32_t place)
 {
     switch (entry->state.level) {
@@ -88,7 +89,7 @@ static uint64_t level_tag(const struct cunei_entry *entry, uint32_t place)
     }
 }
 
-/* Whether nothing but its calls is asked of it. */
+/* Whether nothing but its calls is recorded. */
 static bool has_levels(const struct cunei_entry *entry)
 {
     return entry->code && entry->id && !entry->flags && !entry->watched &&
@@ -117,13 +118,13 @@ void cunei_code_set_level(PyCodeObject *code, enum cunei_level level)
     cunei_registry_exchange(entry, level_tag(entry, place));
 }
 
-/* The probe does not trace itself: who records a part of a program did not call us. */
+/* The probe does not trace its own package: it is not part of the program. */
 static bool is_own(const char *module)
 {
     return strcmp(module, "cunei") == 0 || strncmp(module, "cunei.", 6) == 0;
 }
 
-/* What the function needs beyond its enter and leave. */
+/* The flags that the function needs beyond its enter and leave events. */
 static uint32_t flags_of(const struct cunei_entry *entry,
                          const struct cunei_function *function)
 {
@@ -152,8 +153,8 @@ uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off)
 }
 
 /*
- * The word's upper half, and the rest in `entry`; 0: there is no id.  Lock held, which
- * is also what guards the buffers.
+ * The upper half of the tag, with the rest in `entry`; 0: there is no id.  Lock held,
+ * which also guards the buffers.
  */
 static uint64_t identify(struct cunei_entry *entry, const struct names *names)
 {
@@ -167,7 +168,9 @@ static uint64_t identify(struct cunei_entry *entry, const struct names *names)
     (void)cunei_names_copy(names->qualname, qualname, sizeof(qualname));
     cunei_names_of_file(code->co_filename, file);
     struct cunei_function function = {
-        /* A process that multiprocessing spawned has the program's main module, too. */
+        /*
+         * In a process that multiprocessing spawned, this is the program's main module.
+         */
         .module = strcmp(module, "__mp_main__") == 0 ? "__main__" : module,
         .qualname = qualname,
         .file = file,
@@ -207,9 +210,9 @@ static void call_hooks(const struct cunei_entry *entry, bool selected)
 }
 
 /*
- * Give the code object its word and an entry; lock held.  Until its events are on the
- * word is a stale one: a thread that calls the function meanwhile waits for the lock,
- * where it would otherwise run past them.
+ * Give the code object its tag and an entry; lock held.  Until its events are on the
+ * tag is a stale one: a thread that calls the function meanwhile then waits for the
+ * lock, instead of running without events.
  */
 static uint64_t make_tag(PyCodeObject *code, const struct names *names)
 {
@@ -243,7 +246,7 @@ static uint64_t make_tag(PyCodeObject *code, const struct names *names)
     return tag;
 }
 
-/* The same for one that had its entry before a fork. */
+/* The same for a code object that had its entry before a fork. */
 static uint64_t renew_tag(const struct names *names, uint32_t place)
 {
     uint64_t tag = identify(cunei_registry_at(place), names);
@@ -254,7 +257,7 @@ static uint64_t renew_tag(const struct names *names, uint32_t place)
     return tag | place;
 }
 
-/* Its events take the cold path from now on; lock held. */
+/* Let its events take the cold path from now on; lock held. */
 static void make_cold(struct cunei_entry *entry, uint64_t tag, uint32_t flag)
 {
     const uint64_t kept = CUNEI_CODE_WATCHED | CUNEI_CODE_LINED;
@@ -267,7 +270,9 @@ static void make_cold(struct cunei_entry *entry, uint64_t tag, uint32_t flag)
 
 bool cunei_code_enable_regions(PyCodeObject *code, PyObject *globals)
 {
-    /* What is demoted comes and goes, and its regions stay where they are. */
+    /*
+     * A demoted function is recorded in bursts only: its regions stay with its frame.
+     */
     const uint64_t unheard = CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_DEMOTED;
     uint64_t tag = cunei_code_resolve(code, globals);
 
@@ -290,7 +295,7 @@ uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals)
     if (tag)
         return tag;
 
-    /* Before the lock: a strange dict may compare its keys with code of its own. */
+    /* Before the lock is taken: a dict subclass may run code to compare its keys. */
     struct names names = {
         .module = globals && PyDict_Check(globals)
                       ? cunei_compat_dict_get(globals, "__name__")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * First sight of a code object: it gets its id, its definition in the trace, its tag
- * (probe/code/code_tag.h) and its place in the registry.  What the layers above want to
- * know of it, or to do with it, is in a table of functions that they hand down.
+ * (probe/code/code_tag.h) and its place in the registry.  The layers above hand down a
+ * table of functions that decide about it, or act on it.
  */
 #ifndef CUNEI_PROBE_CODE_CODE_RESOLVE_H
 #define CUNEI_PROBE_CODE_CODE_RESOLVE_H
@@ -17,19 +17,20 @@
 #include "wire/event.h"
 #include "wire/metadata.h"
 
-/* What is decided and done at first sight; each may be NULL. */
+/* Called at first sight of a code object; each may be NULL. */
 struct cunei_code_hooks {
     /* The flags (enum cunei_code_flag) that events of the function need. */
     uint32_t (*flags)(PyCodeObject *code, const struct cunei_function *function);
-    bool (*is_watched)(PyCodeObject *code); /* its calls are, recorded or not */
+    bool (*is_watched)(
+        PyCodeObject *code); /* CALL events of it are needed, recorded or not */
     bool (*has_lines)(const struct cunei_function *function);
     bool (*is_decorated)(
-        PyCodeObject *code); /* recorded, whatever is selected; then … */
-    void (*set_id)(PyCodeObject *code, uint32_t id); /* … it has got this id */
+        PyCodeObject *code); /* recorded even if it is not selected; then … */
+    void (*set_id)(PyCodeObject *code, uint32_t id); /* … this is its id */
 
     enum cunei_level (*level)(uint32_t id); /* under a budget; then … */
     void (*levelled)(PyCodeObject *code, enum cunei_level level);
-    void (*took)(uint64_t ticks); /* the time that all of this took */
+    void (*took)(uint64_t ticks); /* so long the first sight took */
 
     cunei_code_visitor *selected; /* it is recorded */
     cunei_code_visitor *left_out; /* it is not */
@@ -53,13 +54,14 @@ void cunei_code_renew(void);
  */
 uint64_t cunei_code_resolve(PyCodeObject *code, PyObject *globals);
 
-/* The id of a function, if it is selected; 0: it is not (`*is_off`), or none is left.
+/*
+ * The id of a function, if it is selected; 0: it is not (`*is_off`), or no id is left.
  */
 uint32_t cunei_code_define(const struct cunei_function *function, bool *is_off);
 
 /*
- * Frames of this code may be suspended, or end, with regions open, from now on.  False:
- * it is not recorded, so that its frames have no events.
+ * From now on the events of this code handle regions that are open when a frame is
+ * suspended or ends.  False: it is not recorded, so that its frames have no events.
  */
 bool cunei_code_enable_regions(PyCodeObject *code, PyObject *globals);
 

@@ -72,7 +72,7 @@ bool cunei_frames_is_around_block(void)
     return yes;
 }
 
-/* Whether it is one to be heard of; then it is, from now on. */
+/* Whether its code is recorded, and may be the frame of a region from now on. */
 static bool hear(PyFrameObject *frame, bool generating)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);

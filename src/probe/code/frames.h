@@ -19,33 +19,33 @@ PyFrameObject *cunei_frames_back(PyFrameObject *frame);
  */
 uint64_t cunei_frames_tag(PyFrameObject *frame, bool is_top);
 
-/* Whether the start of the frame on top has been told, as far as can be seen. */
+/* Whether the start of the frame on top has been recorded, as far as can be seen. */
 bool cunei_frames_top_is_open(void);
 
-/* The globals of the frame that runs; borrowed, NULL where there is none. */
+/* The globals of the running frame; borrowed, NULL: none runs. */
 PyObject *cunei_frames_globals(void);
 
-/* How far callers are looked for: those of a helper, and of what wraps that. */
+/* How many callers are searched: enough for a helper, and what wraps it. */
 #define CUNEI_FRAMES_NEAR 8
 
 /*
- * Whether the frame that runs is that of a generator out of which contextlib makes a
- * context manager: when it yields, the block begins, and what it begins is for that.
+ * Whether the running frame is that of a generator which contextlib makes a context
+ * manager of: its yield begins the block, and a region that it begins is the block's.
  */
 bool cunei_frames_is_around_block(void);
 
 /*
- * The innermost recorded one of the frames near the one that runs, beginning with its
- * caller or with itself, and see to it that its end is heard of; compared only.  Those
- * around a block are passed over, and without `generating` all that can be suspended.
- * NULL: there is none.
+ * The innermost recorded frame near the running one, beginning with its caller or with
+ * itself; from now on the end of that frame is handled.  Frames of contextlib
+ * generators are skipped, and without `generating` all generators.  Only compared;
+ * NULL: none.
  */
 const void *cunei_frames_find_recorded(bool callers, bool generating);
 
-/* Those frames, from the innermost on, and how many there are. */
+/* Those near frames, the innermost first, and how many there are. */
 size_t cunei_frames_list_near(const void *frames[CUNEI_FRAMES_NEAR]);
 
-/* Do `visit` for the code and the globals of each frame of each thread. */
+/* Call `visit` with the code and the globals of each frame of each thread. */
 void cunei_frames_visit_all(void (*visit)(void *context, PyCodeObject *code,
                                           PyObject *globals),
                             void *context);

@@ -28,7 +28,7 @@ static uint32_t find(struct cunei_line_cache *lines, PyCodeObject *code, int off
     uint32_t version = cunei_compat_version(code);
     uint32_t place = (version * 31 + (uint32_t)offset / STEP) % CUNEI_LINES_COUNT;
 
-    if (version == 0) /* there are none, or all of them have been given out */
+    if (version == 0) /* there is no line, or no other one in this direction */
         return look_up(code, offset, step);
     if (lines->known[place].version != version ||
         lines->known[place].offset != offset) {

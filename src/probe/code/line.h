@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Lines of instructions, with a small memory: CPython walks through a table of the
- * whole function for each.
+ * Lines of instructions, with a small cache: CPython reads a table of the whole
+ * function for each.
  */
 #ifndef CUNEI_PROBE_CODE_LINE_H
 #define CUNEI_PROBE_CODE_LINE_H
@@ -12,7 +12,7 @@
 
 #define CUNEI_LINES_COUNT 32u
 
-/* What was looked up last; {0}: nothing.  Private. */
+/* The last lookups; {0}: none.  Private. */
 struct cunei_line_cache {
     struct {
         uint32_t version; /* of the code object: no two ever have the same */
@@ -22,8 +22,8 @@ struct cunei_line_cache {
 };
 
 /*
- * The line of the instruction at this offset in bytes.  Some have none, because the
- * compiler made them up: then that of the one before it, or after it, that has.
+ * The line of the instruction at this offset in bytes.  Instructions that the compiler
+ * adds have none: then that of the nearest one before it, or after it.
  */
 uint32_t cunei_line_cache_before(struct cunei_line_cache *lines, PyCodeObject *code,
                                  int offset);

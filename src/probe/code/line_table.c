@@ -10,10 +10,10 @@
 #if CUNEI_COMPAT_SLOW_LINES
 #define UNIT 2 /* bytes of an instruction, or of a part of one */
 
-/* Lines that are further below the first do not fit where CPython keeps them. */
+/* Lines further below the first do not fit into CPython's table. */
 #define NEAR_LINES 127
 
-/* What is done with each stretch of instructions of the same line; -1: of none. */
+/* Called for each range of instructions with the same line; -1: no line. */
 typedef void visitor(void *context, int begin, int end, int line);
 
 static void visit_lines(PyCodeObject *code, visitor *visit, void *context)
@@ -52,7 +52,7 @@ bool cunei_line_table_is_needed(PyCodeObject *code)
     return last - code->co_firstlineno > NEAR_LINES;
 }
 
-/* A table while it is made. */
+/* A table under construction. */
 struct making {
     struct cunei_line_table *table;
     int *lines; /* owned: of each code unit; -1: none */
@@ -70,8 +70,8 @@ static void note_lines(void *context, int begin, int end, int line)
 }
 
 /*
- * A line may begin at this unit.  One too many does no harm: an instruction of the line
- * that the frame is in already begins nothing.
+ * A line may begin at this unit.  One too many does no harm: an instruction of the
+ * frame's current line begins nothing.
  */
 static void mark(struct making *making, long unit)
 {
@@ -80,7 +80,7 @@ static void mark(struct making *making, long unit)
         making->table->lines[unit] = (uint32_t)making->lines[unit];
 }
 
-/* What a jump, or an exception, leads to; END_FOR and its kin are skipped there. */
+/* The target of a jump, or of an exception; END_FOR and the like are skipped there. */
 static void mark_target(struct making *making, long unit)
 {
     for (long i = 0; i < 3; i++)
@@ -108,7 +108,7 @@ static void mark_jumps(struct making *making)
     }
 }
 
-/* A number of the exception table: six bits a byte, the highest first. */
+/* A number of the exception table: six bits a byte, the most significant first. */
 static const uint8_t *take_number(const uint8_t *at, const uint8_t *end, long *number)
 {
     bool goes_on = true;

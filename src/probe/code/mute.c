@@ -10,25 +10,25 @@
 
 #define EVENTS 1024u
 
-/* One part of so many of the time may go into it. */
+/* At most this part of the time is spent on disabling. */
 #define PARTS 20u
 
-/* What it takes at first, and at most, as far as we believe our own measurements. */
+/* The first estimate of what disabling takes, and the most that we believe. */
 #define TAKES_FIRST_NS UINT64_C(100000)
 #define TAKES_MAX_NS   UINT64_C(20000000)
 
 _Thread_local uint32_t cunei_mute_left = EVENTS;
 
-/* When this thread switched a place off; 0: what that takes has been measured. */
+/* When this thread disabled a place; 0: the time that it took has been measured. */
 static _Thread_local uint64_t since_ns __attribute__((tls_model("initial-exec")));
 
-/* Shared, but looked at only here. */
+/* Shared between threads, but used only in this file. */
 static _Atomic uint64_t takes_ns = TAKES_FIRST_NS;
 static _Atomic uint64_t not_before_ns;
 
 /*
- * The next event of the thread comes when the world runs again, or some time later: a
- * measurement may be too long, never too short.  One of them does not count for much.
+ * The thread's next event comes when the world runs again, or later: a measurement may
+ * be too long, never too short.  So a single one changes the estimate little.
  */
 static void measure(uint64_t now_ns)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Events of code that is not selected, where they are on all the same: without a GIL.
+ * Disables events of code that is not selected, where its events are on anyway: without
+ * a GIL.
  *
- * Each costs a callback that finds nothing to do.  Places with many of them are
- * switched off, by sys.monitoring.DISABLE.  That stops the world, at the latest
- * from 3.14 on, which takes milliseconds when the other threads are busy.  So it is
- * done seldom: with one in so many events of a thread, which is most likely one of a
- * busy place, and never so often that more than a twentieth of the time goes into it.
+ * Each event costs a callback that finds nothing to do.  sys.monitoring.DISABLE
+ * switches a busy place off.  That stops the world, at the latest from 3.14 on, which
+ * takes milliseconds when other threads are busy.  So it is done rarely: with one event
+ * out of many of a thread, most likely one of a busy place, and for no more than a
+ * twentieth of the time.
  */
 #ifndef CUNEI_PROBE_CODE_MUTE_H
 #define CUNEI_PROBE_CODE_MUTE_H
@@ -15,14 +16,14 @@
 
 #include <stdint.h>
 
-/* How many events of the calling thread are left until one is looked at. */
+/* Events of the calling thread until the next one that may disable its place. */
 extern _Thread_local uint32_t cunei_mute_left
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* Look at this one, of a code object with this word: what its callback returns. */
+/* Decide for this event, of code with this tag; what its callback returns. */
 PyObject *cunei_mute_look(uint64_t tag, PyObject *disable);
 
-/* What the callback of an event that is not recorded returns, a new reference. */
+/* The return value of a callback whose event is not recorded, a new reference. */
 static inline PyObject *cunei_mute_event(uint64_t tag, PyObject *disable)
 {
     if (--cunei_mute_left > 0)

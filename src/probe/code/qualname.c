@@ -28,9 +28,9 @@ bool cunei_qualname_is(PyCodeObject *code, const char *wanted)
 #else
 
 /*
- * Modules that have been searched, by the versions of their dicts, which no dict has
- * again: neither one that has got more names since, nor another at the same address.
- * One that is forgotten is searched again.
+ * Modules that were searched, by the versions of their dicts.  No two dicts have the
+ * same version: neither one that has got more names since, nor another at the same
+ * address.  A module that is overwritten here is searched again.
  */
 #define SEARCHED_COUNT 1024u
 
@@ -48,11 +48,11 @@ int cunei_qualname_init(void)
         extra_index = PyUnstable_Eval_RequestCodeExtraIndex(let_go);
     if (extra_index >= 0)
         return 0;
-    PyErr_SetString(PyExc_RuntimeError, "no place left on code objects");
+    PyErr_SetString(PyExc_RuntimeError, "no co_extra index is left");
     return -1;
 }
 
-/* Borrowed; NULL: it has none. */
+/* Borrowed; NULL: unknown. */
 static PyObject *known(PyCodeObject *code)
 {
     return (PyObject *)(uintptr_t)cunei_code_extra_call(code, extra_index);
@@ -62,7 +62,7 @@ static void learn(PyCodeObject *code, PyObject *name)
 {
     if (known(code))
         return;
-    /* Where the code object has no words yet, both of ours get room. */
+    /* If the code object has no co_extra yet, allocate both of our slots. */
     if (!code->co_extra)
         (void)cunei_code_extra_lay_out(code, extra_index + 1 - CUNEI_EXTRA_COUNT, 0);
     Py_INCREF(name);
@@ -72,7 +72,7 @@ static void learn(PyCodeObject *code, PyObject *name)
     }
 }
 
-/* What the names of functions begin with that are defined in this code. */
+/* The prefix of the qualified names of functions that this code defines. */
 static PyObject *prefix_of(PyCodeObject *code, PyObject *name)
 {
     if (code->co_flags & CO_NEWLOCALS)
@@ -82,7 +82,7 @@ static PyObject *prefix_of(PyCodeObject *code, PyObject *name)
     return PyUnicode_FromFormat("%U.", name);
 }
 
-/* How deep functions and classes stand in each other that are looked for. */
+/* How deep nested functions and classes are searched. */
 #define DEPTH_MAX      16
 
 static void learn_inner(PyCodeObject *code, PyObject *name, int depth)
@@ -106,7 +106,7 @@ static void learn_inner(PyCodeObject *code, PyObject *name, int depth)
     Py_XDECREF(prefix);
 }
 
-/* One that functools.wraps gave another's name to is found where it is defined. */
+/* Whether this is the function's own name: functools.wraps copies that of another. */
 static bool is_own_name(PyObject *name, PyCodeObject *code)
 {
     Py_ssize_t length = PyUnicode_GET_LENGTH(name);
@@ -131,7 +131,7 @@ static void learn_function(PyObject *object)
     learn_inner(code, function->func_qualname, DEPTH_MAX);
 }
 
-/* What a decorator has wrapped. */
+/* The function that a decorator has wrapped. */
 static void learn_wrapped(PyObject *object)
 {
     PyObject *closure =
@@ -141,7 +141,7 @@ static void learn_wrapped(PyObject *object)
         learn_function(PyCell_GET(PyTuple_GET_ITEM(closure, i)));
 }
 
-/* What a descriptor of C's own has under this name. */
+/* An attribute of a C descriptor. */
 static void learn_held(PyObject *holder, const char *name)
 {
     PyObject *held = PyObject_GetAttrString(holder, name);
@@ -155,10 +155,10 @@ static void learn_held(PyObject *holder, const char *name)
     Py_XDECREF(held);
 }
 
-/* Objects with more attributes are none that stand for a function. */
+/* Objects with more attributes do not stand for a function. */
 #define ATTRIBUTES_MAX 16
 
-/* What functools.lru_cache, cached_property and classes like them keep. */
+/* Attributes of functools.lru_cache, cached_property and similar classes. */
 static void learn_kept(PyObject *object)
 {
     PyObject **dict = _PyObject_GetDictPtr(object);
@@ -193,7 +193,7 @@ static bool is_class(PyObject *value)
            PyType_HasFeature((PyTypeObject *)value, Py_TPFLAGS_HEAPTYPE);
 }
 
-/* A class may have any other as its attribute, itself too. */
+/* A class may have any other class as an attribute, also itself. */
 static bool is_inside(PyTypeObject *inner, PyTypeObject *outer)
 {
     PyObject *name = ((PyHeapTypeObject *)inner)->ht_qualname;
@@ -215,7 +215,7 @@ static void search_class(PyTypeObject *type, int depth)
     }
 }
 
-/* No code of the program's runs: only dicts and types of C are looked into. */
+/* None of the program's code runs: only dicts and C types are read. */
 static void search_module(PyObject *globals)
 {
     uint64_t *place = &searched[(uintptr_t)globals / 64 % SEARCHED_COUNT];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The qualified names of functions.  Before 3.11 a code object does not know its own.
+ * The qualified names of functions.  Before 3.11 a code object does not have its own.
  *
- * It is told by the code it stands in: when a module, a class or a function is seen for
- * the first time, what is defined in it gets its name as the compiler would make it.
- * Code that was there before the recording is looked for among the functions and
- * classes of its module.  What is not found goes by its plain name.
+ * Its name follows from the code that contains it: when a module, class or function is
+ * seen for the first time, the functions defined in it get the names that the compiler
+ * would give.  Code that was there before the recording is searched among the functions
+ * and classes of its module.  Otherwise the plain name is used.
  */
 #ifndef CUNEI_PROBE_CODE_QUALNAME_H
 #define CUNEI_PROBE_CODE_QUALNAME_H
@@ -14,13 +14,13 @@
 
 #include <stdbool.h>
 
-/* -1 with an exception set: there is no place for names on code objects. */
+/* -1 with an exception set: no co_extra index is left. */
 int cunei_qualname_init(void);
 
-/* The name, a new reference; `globals` are its module's, or NULL. */
+/* The name, a new reference; `globals` are those of its module, or NULL. */
 PyObject *cunei_qualname_find(PyCodeObject *code, PyObject *globals);
 
-/* The same for code that has been seen already. */
+/* Whether code that has been seen has this name. */
 bool cunei_qualname_is(PyCodeObject *code, const char *wanted);
 
 #endif

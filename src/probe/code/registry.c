@@ -99,7 +99,7 @@ int cunei_registry_init(Py_ssize_t *index, bool *is_inline)
     if (extra_index < 0)
         extra_index = PyUnstable_Eval_RequestCodeExtraIndex(forget_tag);
     if (extra_index < 0) {
-        PyErr_SetString(PyExc_RuntimeError, "no place left on code objects");
+        PyErr_SetString(PyExc_RuntimeError, "no co_extra index is left");
         return -1;
     }
     PyCodeObject *code = PyCode_NewEmpty("cunei", "probe", 1);
@@ -126,7 +126,7 @@ void cunei_registry_share(void)
 
 void cunei_registry_exchange(struct cunei_entry *entry, uint64_t tag)
 {
-    entry->stays = true; /* forget_word is called for the old tag */
+    entry->stays = true; /* forget_tag is called for the old tag */
     (void)cunei_registry_set_tag(entry->code, tag);
     entry->stays = false;
 }
@@ -140,7 +140,7 @@ void cunei_registry_clear(void)
 {
     for (uint32_t place = 1; place <= entry_count; place++) {
         PyCodeObject *code = cunei_registry_at(place)->code;
-        /* It cannot fail, for there is a word already. */
+        /* It cannot fail: there is a slot already. */
         if (code)
             (void)cunei_registry_set_tag(code, 0);
     }

@@ -29,7 +29,7 @@ struct cunei_entry {
     bool stays;     /* its tag is being replaced: the entry remains */
     bool muted;     /* events of it are switched off somewhere */
     bool followed;  /* see cunei_code_follow */
-    bool decorated; /* the program calls it a region */
+    bool decorated; /* decorated as a region */
     struct cunei_code_state state;
     struct cunei_line_table *table; /* owned; NULL: it needs none */
 };

@@ -44,8 +44,8 @@ int cunei_args_match(const struct cunei_args_form *form, PyObject *const *args,
         return -1;
     for (Py_ssize_t i = 0; i < form->least; i++) {
         if (!values[i]) {
-            PyErr_Format(PyExc_TypeError, "%s() wants a %s", form->function,
-                         form->words[i]);
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s'",
+                         form->function, form->words[i]);
             return -1;
         }
     }

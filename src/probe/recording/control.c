@@ -44,7 +44,7 @@ static void when_forked(void)
     forked = true;
 }
 
-/* A thread has begun a packet, or was poked. */
+/* A thread has begun a packet, or was asked to look. */
 static void when_poked(bool top_is_open)
 {
     struct cunei_probe *state = cunei_probe_active();
@@ -55,7 +55,7 @@ static void when_poked(bool top_is_open)
         cunei_gc_hook(&state->collect);
 }
 
-/* Everything off and given back; the recording itself has ended. */
+/* Switch everything off and give it back; the recording itself has ended. */
 static void release(struct cunei_probe *state)
 {
     const struct cunei_code_hooks none = {0};
@@ -87,7 +87,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
                                     .forked = is_forked};
     struct cunei_recorder_options options = {
         .directory = state->session.directory,
-        /* The launcher has made it, and may have removed it by now. */
+        /* The launcher has created it, and may have removed it by now. */
         .make_directory = !is_forked && !state->session.frequency,
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
@@ -139,7 +139,7 @@ static int start_events(struct cunei_probe *state)
     if (source->config.is_selective || source->config.lines)
         cunei_selection_resolve_open();
     cunei_gc_begin(&state->collect);
-    cunei_greenlet_attach(); /* its first event may be a switch */
+    cunei_greenlet_attach(); /* the first event may be a switch */
     cunei_user_event_write_metadata(false);
     return 0;
 }
@@ -151,8 +151,8 @@ static void stop_recorder(void *unused)
 }
 
 /*
- * The recording cannot be begun: the launcher hears of it, and who debugs.  The program
- * does not.
+ * The recording cannot begin: report it to the launcher and, with CUNEI_DEBUG, to
+ * stderr.  The program does not notice.
  */
 static void refuse(struct cunei_probe *state, int error)
 {
@@ -165,7 +165,7 @@ static void refuse(struct cunei_probe *state, int error)
     release(state);
 }
 
-/* Why the source of events did not do what it was asked for. */
+/* Why the source failed. */
 static int refusal_of(const struct cunei_probe *state)
 {
     int refusal = state == cunei_probe_active()
@@ -174,7 +174,7 @@ static int refusal_of(const struct cunei_probe *state)
     return refusal ? refusal : CUNEI_REFUSAL_FORBIDDEN;
 }
 
-/* In a process that the launcher armed. */
+/* In a process that was launched to be recorded. */
 static void begin_main(struct cunei_probe *state)
 {
     const struct cunei_source_config config = cunei_selection_config(state);
@@ -190,7 +190,7 @@ static void begin_main(struct cunei_probe *state)
         refuse(state, -rc);
 }
 
-/* The same in __main__'s first frame. */
+/* Called in __main__'s first frame. */
 bool cunei_control_main_begins(void)
 {
     if (!cunei_world_take_control())
@@ -204,7 +204,7 @@ bool cunei_control_main_begins(void)
     return is_wanted;
 }
 
-/* Go on in another folder: in a forked child, or where os._exit came back. */
+/* Continue in another folder: in a forked child, or if os._exit returned. */
 static void begin_again(bool is_forked)
 {
     if (!cunei_world_take_control())
@@ -232,7 +232,7 @@ static void begin_staying(void)
     begin_again(false);
 }
 
-/* What the program has switched off itself nobody else has taken from us. */
+/* While the program has paused the recording, no other tool has disabled our events. */
 static void report_losses(struct cunei_probe *state)
 {
     if (state->pauses > 0)
@@ -257,7 +257,7 @@ void cunei_control_exiting(int status)
         cunei_process_record_end();
         cunei_exception_end();
         cunei_world_stop(leave_recorder, &status);
-        /* A call with one argument too many comes back. */
+        /* os._exit returns if it gets too many arguments. */
         cunei_process_call_later(begin_staying);
     }
     cunei_world_leave_control();
@@ -269,7 +269,7 @@ void cunei_control_stop(struct cunei_probe *state)
         return;
     if (state == cunei_probe_active()) {
         report_losses(state);
-        /* Events first: after that hardly any thread is in the middle of one. */
+        /* Events first: after that hardly any thread is inside one. */
         state->source->methods->pause(state->source);
         cunei_budget_end();
         cunei_decorated_write();
@@ -286,7 +286,7 @@ void cunei_control_forked(struct cunei_probe *state)
     uint64_t now = cunei_clock_read();
 
     if (state == cunei_probe_active() && state->session.only_pid)
-        release(state); /* and must not pay for it, either */
+        release(state); /* and must not pay for it */
     else if (state == cunei_probe_active() && forked &&
              !cunei_process_defer(begin_forked)) {
         begin_forked();
@@ -295,7 +295,7 @@ void cunei_control_forked(struct cunei_probe *state)
     forked = false;
 }
 
-/* Take what recording needs of the interpreter; the session is set already. */
+/* Take from the interpreter what the source needs; the session is set already. */
 static int prepare(struct cunei_probe *state)
 {
     struct cunei_source *source =
@@ -318,11 +318,11 @@ static bool take_control(void)
     if (cunei_world_take_control())
         return true;
     PyErr_SetString(PyExc_RuntimeError,
-                    "a recording is just being started or stopped by this thread");
+                    "this thread is already starting or stopping a recording");
     return false;
 }
 
-/* Whether this is an interpreter, and a moment, to record in; else an exception. */
+/* Whether this interpreter can be recorded now; else an exception is set. */
 static bool may_start(void)
 {
     if (!cunei_probe_is_main())
@@ -338,7 +338,7 @@ static bool may_start(void)
     return false;
 }
 
-/* The exception that says why stays set. */
+/* Keep the exception that says why. */
 static void undo_start(struct cunei_probe *state)
 {
     struct cunei_compat_error error = cunei_compat_put_aside();
@@ -347,7 +347,7 @@ static void undo_start(struct cunei_probe *state)
     cunei_compat_put_back(&error);
 }
 
-/* The session is set already; -1 with an exception set, and things half done. */
+/* The session is set already; -1 with an exception set, and not undone. */
 static int start(struct cunei_probe *state)
 {
     if (prepare(state) < 0)

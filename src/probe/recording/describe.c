@@ -10,7 +10,7 @@
 
 #include "probe/core/compat.h"
 
-/* A str as bytes for the file system; NULL where that cannot be. */
+/* A str as bytes for the file system; NULL: it cannot be encoded. */
 static char *copy_text(PyObject *text)
 {
     PyObject *bytes =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The extension module cunei._probe: what Python sees of the probe. */
+/* The extension module cunei._probe. */
 #include <Python.h>
 
 #include <errno.h>
@@ -84,7 +84,9 @@ static int hook_once(PyObject *module)
     return rc;
 }
 
-/* `name` is the argument's; one of the selection has another where it excludes. */
+/*
+ * `name` is that of the argument; patterns of the selection that exclude are named so.
+ */
 static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
                           const char *name)
 {
@@ -93,7 +95,7 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
         const char *text;
         char error[128] = "";
 
-        /* Nobody else has the list: the package has just made it. */
+        /* The list has no other owner: the package has just made it. */
         if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ps", &include, &text))
             return -1;
         int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
@@ -107,7 +109,7 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
     return 0;
 }
 
-/* Those of the files in the list; -1 with an exception set. */
+/* Add the patterns of the files in the list; -1 with an exception set. */
 static int read_filters(struct cunei_patterns *patterns, PyObject *list)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
@@ -130,7 +132,7 @@ static int read_filters(struct cunei_patterns *patterns, PyObject *list)
     return 0;
 }
 
-/* The session that the arguments of start describe; -1 with an exception set. */
+/* The arguments of start as a session; -1 with an exception set. */
 static int parse_session(struct cunei_record_env *session, PyObject *args,
                          PyObject *names)
 {
@@ -200,8 +202,8 @@ static bool has_taken(const struct cunei_probe *probe)
 }
 
 /*
- * Whoever starts a program asks where other tools leave us no place.  Where we have one
- * already, there is nothing to say.
+ * Which instrumenters other tools block: the launcher asks.  While one of ours is
+ * taken, the answer is empty.
  */
 static PyObject *probe_check(PyObject *module, PyObject *unused)
 {
@@ -210,7 +212,7 @@ static PyObject *probe_check(PyObject *module, PyObject *unused)
     size_t size = 0;
     (void)unused;
 
-    /* What one of them has put in place would go with another's release. */
+    /* Taking and releasing one would remove what another has installed. */
     bool is_asked = !has_taken(state_of(module));
     for (int i = CUNEI_INSTRUMENTER_MONITORING; is_asked && i < CUNEI_INSTRUMENTERS;
          i++) {
@@ -272,7 +274,7 @@ static PyObject *probe_is_recording(PyObject *module, PyObject *unused)
     return PyBool_FromLong(cunei_probe_is_main() && cunei_recorder_is_on());
 }
 
-/* One that is full, or was lost by other means, is in the way of another, too. */
+/* A recording that is full, or has lost its folder, also counts. */
 static PyObject *probe_is_taken(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -292,18 +294,18 @@ static PyMethodDef methods[] = {
      "start(directory, patterns, max_bytes, *, …): record all threads of this "
      "process."},
     {"check", probe_check, METH_NOARGS,
-     "Which instrumenters cannot be had, each with the number of the reason."},
+     "Which instrumenters are not available, each with the number of the reason."},
     {"stop", probe_stop, METH_NOARGS, "End the recording, if one is on."},
     {"is_recording", probe_is_recording, METH_NOARGS, "Whether a recording is on."},
     {"is_taken", probe_is_taken, METH_NOARGS,
-     "Whether one was started, and not ended."},
-    {"name_process", cunei_process_name, METH_O, "Name it for lists of processes."},
+     "Whether a recording was started and not ended."},
+    {"name_process", cunei_process_name, METH_O, "Name the process, for reports."},
     {"bursts", probe_bursts, METH_NOARGS,
      "How many bursts there were in this recording, under a budget."},
     {"select", cunei_switch_select, METH_VARARGS,
      "select(include, texts, code=None): change which functions are recorded."},
     {"handed_on", cunei_switch_handed_on, METH_O,
-     "handed_on(text): CUNEI_RECORD with the patterns that hold now, or None."},
+     "handed_on(text): CUNEI_RECORD with the current patterns, or None."},
     {"boot", probe_boot, METH_NOARGS,
      "Record from __main__'s first frame, if the environment asks for it."},
     {"_ended", probe_ended, METH_NOARGS, "Called by atexit."},
@@ -325,7 +327,7 @@ static int probe_exec(PyObject *module)
     if (cunei_user_types_init(module, &state->user) < 0 ||
         cunei_switch_type_init(module) < 0)
         return -1;
-    /* The place on code objects is the main interpreter's: elsewhere start refuses. */
+    /* co_extra belongs to the main interpreter: in others start refuses. */
     if (!cunei_probe_is_main()) {
         cunei_registry_share();
         return 0;
@@ -391,7 +393,7 @@ static void probe_free(void *module)
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, probe_exec},
 #if PY_VERSION_HEX >= 0x030c0000
-    /* There is nothing that it shares with the main one but the count of them. */
+    /* It shares nothing with the main one but their number. */
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
 #endif
 #if PY_VERSION_HEX >= 0x030d0000
@@ -412,7 +414,7 @@ static struct PyModuleDef definition = {
     .m_free = probe_free,
 };
 
-/* 3.8 leaves it to the compiler whether others see it. */
+/* In 3.8 PyMODINIT_FUNC does not set the visibility. */
 __attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__probe(void);
 
 PyMODINIT_FUNC PyInit__probe(void)

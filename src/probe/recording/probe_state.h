@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The state of the module cunei._probe, and of the recording that it has.  Callbacks
- * from the runtime library carry no argument, so the main interpreter's is global while
- * a recording is on, or waits for __main__.
+ * The state of the module cunei._probe, and of its recording.  Callbacks from the
+ * runtime library carry no argument, so the main interpreter's state is global while a
+ * recording is on, or waits for __main__.
  */
 #ifndef CUNEI_PROBE_RECORDING_PROBE_STATE_H
 #define CUNEI_PROBE_RECORDING_PROBE_STATE_H
@@ -19,7 +19,7 @@
 
 struct cunei_probe {
     struct cunei_user_state user; /* first: see cunei_user_state_of */
-    struct cunei_source *source;  /* of the recording, one of those that follow */
+    struct cunei_source *source;  /* of the recording, one of the following */
     cunei_source_table sources;
     struct cunei_gc_callback collect;
     PyTypeObject *tracer_type, *switched_type;
@@ -27,12 +27,12 @@ struct cunei_probe {
     struct cunei_record_env session; /* of the recording that is on, or awaited */
     struct cunei_event_cost cost;    /* measured once */
     unsigned pauses;                 /* not resumed yet (probe/recording/switch.h) */
-    bool is_unheard; /* events could not be switched on again, which is told */
+    bool is_unheard; /* events could not be switched on again: reported once */
     bool inside;     /* started by the program itself */
     bool hooked;     /* into the interpreter's exit and fork */
 };
 
-/* The module's state begins with it. */
+/* The module's state begins with this struct. */
 static inline struct cunei_probe *cunei_probe_of(PyObject *module)
 {
     return (struct cunei_probe *)PyModule_GetState(module);

@@ -18,7 +18,7 @@
 #include "probe/sources/monitoring/exception_infer.h"
 #endif
 
-/* A thread that is late finds no recording any more. */
+/* A thread may come here after the recording has ended. */
 static void when_selected(PyCodeObject *code)
 {
     struct cunei_probe *state = cunei_probe_active();
@@ -36,7 +36,7 @@ static void when_reached(PyCodeObject *code)
         state->source->methods->follow_exceptions(state->source, code);
 }
 
-/* What was raised elsewhere may end there, if only by way of code that is left out. */
+/* An exception may end there that comes through code which is not selected. */
 static void when_left_out(PyCodeObject *code)
 {
     if (cunei_exception_infer_is_outermost(code))
@@ -84,7 +84,7 @@ static void unmute(PyCodeObject *code)
     source->methods->enable(source, code);
 }
 
-/* Not where that, and switching off what is not, stops the world each time. */
+/* Not without a GIL: each change of events would stop the world. */
 bool cunei_selection_is_on(const struct cunei_probe *state)
 {
     return CUNEI_COMPAT_HAS_GIL && state->source->methods->select &&
@@ -104,20 +104,20 @@ struct cunei_source_config cunei_selection_config(const struct cunei_probe *stat
 
 void cunei_selection_remove(struct cunei_probe *state)
 {
-    const struct cunei_source_methods *does = state->source->methods;
+    const struct cunei_source_methods *methods = state->source->methods;
 
-    does->pause(state->source);
-    if (does->unwatch_calls)
+    methods->pause(state->source);
+    if (methods->unwatch_calls)
         cunei_code_visit_watched(forget_watched);
-    if (does->remove_lines && state->source->config.lines)
+    if (methods->remove_lines && state->source->config.lines)
         cunei_code_visit_lined(forget_lined);
     if (cunei_selection_is_on(state))
         cunei_code_visit(forget_code);
-    if (cunei_code_has_muted() && !does->enable_all(state->source))
+    if (cunei_code_has_muted() && !methods->enable_all(state->source))
         cunei_code_visit_muted(unmute);
 }
 
-/* Frames that are open already: their code must be heard of when they end. */
+/* Frames that are open already need the events of their code when they end. */
 static void resolve_open(void *unused, PyCodeObject *code, PyObject *globals)
 {
     (void)unused;
@@ -129,7 +129,7 @@ void cunei_selection_resolve_open(void)
     cunei_frames_visit_all(resolve_open, NULL);
 }
 
-/* Before there is a recording: late events of the one before get no words then. */
+/* Before there is a recording: late events of the one before get no tags then. */
 void cunei_selection_apply(struct cunei_probe *state)
 {
     const struct cunei_code_hooks hooks = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a recording sets on code objects, at their first sight, and takes from them
- * again: events of those that are selected, that are watched, whose lines are recorded.
+ * The events that a recording sets on code objects at first sight, and removes at its
+ * end: of selected functions, of watched calls, of lines.
  */
 #ifndef CUNEI_PROBE_RECORDING_SELECTION_H
 #define CUNEI_PROBE_RECORDING_SELECTION_H
@@ -18,13 +18,13 @@ bool cunei_selection_is_on(const struct cunei_probe *state);
 /* What the recording asks its source for, with the patterns that it has now. */
 struct cunei_source_config cunei_selection_config(const struct cunei_probe *state);
 
-/* Decide anew of every function whether it is recorded. */
+/* Decide again for every function whether it is recorded. */
 void cunei_selection_apply(struct cunei_probe *state);
 
-/* Decide it now of those whose frames are open. */
+/* Decide now for functions with open frames. */
 void cunei_selection_resolve_open(void);
 
-/* The events off, and no trace of them on any code object. */
+/* Switch the events off, and remove them from all code objects. */
 void cunei_selection_remove(struct cunei_probe *state);
 
 #endif

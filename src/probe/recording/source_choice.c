@@ -64,7 +64,7 @@ int cunei_source_choice_refusal(const struct cunei_record_env *session)
 const struct cunei_patterns *cunei_source_choice_patterns(
     const struct cunei_record_env *session)
 {
-    static struct cunei_patterns none; /* excludes everything, from the first time on */
+    static struct cunei_patterns none; /* excludes everything, from the first call on */
 
     if (cunei_source_choice_of(session) != CUNEI_INSTRUMENTER_NONE)
         return &session->patterns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which source of events a session asks for, of those that this Python has. */
+/* Which source of events a session asks for. */
 #ifndef CUNEI_PROBE_RECORDING_SOURCE_CHOICE_H
 #define CUNEI_PROBE_RECORDING_SOURCE_CHOICE_H
 
@@ -8,24 +8,27 @@
 #include "probe/core/source.h"
 #include "wire/record_env.h"
 
-/* Never DEFAULT: what that is here. */
+/* The instrumenter; DEFAULT is replaced by this version's default. */
 enum cunei_instrumenter cunei_source_choice_of(const struct cunei_record_env *session);
 
-/* One of `sources`; NULL with an exception set that says why it cannot be had. */
+/* One of `sources`; NULL with an exception set that says why it is not available. */
 struct cunei_source *cunei_source_choice_make(const struct cunei_record_env *session,
                                               struct cunei_source *const *sources);
 
-/* Why that was NULL, for who cannot catch exceptions: of python/refusal_reason.h. */
+/* Why that was NULL, for the launcher: of python/refusal_reason.h. */
 int cunei_source_choice_refusal(const struct cunei_record_env *session);
 
-/* Which functions are recorded, borrowed: of a source that tells of none, none. */
+/*
+ * The patterns that select functions, borrowed; with instrumenter none they select
+ * nothing.
+ */
 const struct cunei_patterns *cunei_source_choice_patterns(
     const struct cunei_record_env *session);
 
 /*
- * A recording is about to end: have the source tell what it has not heard of.  Where
- * there was none, because another tool was there when it was to begin: the reason why,
- * of python/refusal_reason.h; else 0.
+ * A recording is about to end: let the source report what it has lost.  If the
+ * recording never began, because another tool was in the way: the reason, of
+ * python/refusal_reason.h; else 0.
  */
 int cunei_source_choice_report_losses(struct cunei_source *source);
 

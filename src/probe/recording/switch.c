@@ -22,10 +22,10 @@
 #include "wire/event.h"
 #include "wire/record_env.h"
 
-/* A text of the environment that is longer keeps programs from being started. */
+/* A longer environment variable would keep programs from starting. */
 #define HANDED_ON_MAX 128000u
 
-/* The recording that this process has, with control taken; NULL: it has none. */
+/* The recording of this process, with control taken; NULL: there is none. */
 static struct cunei_probe *begin(void)
 {
     if (!cunei_probe_is_main() || !cunei_world_take_control())
@@ -56,16 +56,16 @@ static void keep_renewing(void *unused)
     cunei_recorder_keep_renewing();
 }
 
-/* No event is told any more; each thread's next one begins a packet. */
+/* Switch events off; each thread's next event begins a packet. */
 static void turn_off(struct cunei_probe *state)
 {
-    const struct cunei_source_methods *does = state->source->methods;
+    const struct cunei_source_methods *methods = state->source->methods;
 
     cunei_budget_end();
-    if (does->pause_all)
-        does->pause_all(state->source);
+    if (methods->pause_all)
+        methods->pause_all(state->source);
     else
-        does->pause(state->source);
+        methods->pause(state->source);
     cunei_c_call_reset();
     cunei_world_stop(renew, NULL);
 }
@@ -89,7 +89,7 @@ static void count_threads(void *context)
         (*count)++;
 }
 
-/* The program has taken away what calls are told by: no thread is heard of any more. */
+/* The program has removed our hooks: no thread is recorded any more. */
 static void count_lost_threads(struct cunei_probe *state)
 {
     uint64_t count = 0;
@@ -102,9 +102,9 @@ static void count_lost_threads(struct cunei_probe *state)
 }
 
 /*
- * Where that cannot be, nothing is recorded any more, which is told.  Without a GIL,
- * what the program says itself may begin a packet before the events are on, and other
- * threads may tell of calls before this one knows that they are.
+ * If events cannot be switched on, nothing is recorded any more, which is reported.
+ * Without a GIL, an event of the program's own may begin a packet before the events are
+ * on, and other threads may record calls before this one continues.
  */
 static void turn_on(struct cunei_probe *state)
 {
@@ -154,9 +154,9 @@ struct change {
 };
 
 /*
- * With the world stopped: who looks at patterns calls nothing meanwhile.  Of one text
- * the last decides, so that a program may choose as often as it likes; but the first
- * pattern says what becomes of functions that none matches.
+ * With the world stopped: no thread is reading the patterns.  Of several equal texts
+ * the last counts, so that a program may select as often as it likes; but the first
+ * pattern decides about functions that no pattern matches.
  */
 static void add_patterns(void *context)
 {
@@ -171,7 +171,7 @@ static void add_patterns(void *context)
     }
 }
 
-/* Whoever reads the recording is to know that a filter was on. */
+/* Record in the trace that functions were filtered. */
 static void record_patterns(const struct cunei_patterns *patterns)
 {
     for (size_t i = 0; i < patterns->count; i++) {
@@ -185,7 +185,7 @@ static void record_patterns(const struct cunei_patterns *patterns)
     }
 }
 
-/* Whether the last ones are these already. */
+/* Whether these are the last patterns already. */
 static bool are_last(const struct cunei_patterns *patterns,
                      const struct cunei_patterns *last)
 {
@@ -231,7 +231,7 @@ static bool select_also(struct cunei_patterns *patterns, PyCodeObject *code)
         return false;
     struct change change = {&state->session.patterns, patterns};
     bool is_all = change.to->count == 0;
-    /* A function that was never called needs no more than to be known. */
+    /* A function that was never called is decided at its first sight. */
     bool is_unseen = code && !cunei_code_is_seen(code);
     bool is_change = is_all ? !only_includes(patterns) : !are_last(change.to, patterns);
     if (is_change && !is_all && is_unseen)
@@ -265,18 +265,18 @@ void cunei_switch_decorated(PyCodeObject *code)
     cunei_world_leave_control();
 }
 
-/* The list's texts as patterns; -1 with an exception set. */
+/* The texts of the list as patterns; -1 with an exception set. */
 static int take_texts(struct cunei_patterns *patterns, bool include, PyObject *list)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-        /* Nobody else has the list: the package has just made it. */
+        /* The list has no other owner: the package has just made it. */
         Py_ssize_t size = 0;
         const char *text = PyUnicode_AsUTF8AndSize(PyList_GET_ITEM(list, i), &size);
         char error[128] = "";
         if (!text)
             return -1;
         if (strlen(text) != (size_t)size) {
-            PyErr_SetString(PyExc_ValueError, "a pattern cannot hold a NUL");
+            PyErr_SetString(PyExc_ValueError, "a pattern cannot contain a NUL");
             return -1;
         }
         int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
@@ -318,7 +318,7 @@ static void copy_patterns(struct cunei_patterns *to, const struct cunei_patterns
     }
 }
 
-/* -1: there is nothing to hand on. */
+/* -1: the environment stays as it is. */
 static int hand_on(const struct cunei_record_env *session, const char *before,
                    struct cunei_buffer *text)
 {

@@ -16,7 +16,7 @@
 struct switched {
     struct cunei_with_block block;
     bool enables;
-    atomic_bool is_due; /* it is to be switched back */
+    atomic_bool is_due; /* to be switched back */
 };
 
 static bool turn(bool on)
@@ -47,7 +47,7 @@ static PyObject *switched_exit(PyObject *self, PyObject *const *args, Py_ssize_t
     Py_RETURN_NONE;
 }
 
-/* The function with the switch around it: that is written in Python. */
+/* The function with the switch around it, which is written in Python. */
 static PyObject *wrap(PyObject *function, bool enables)
 {
     const char *name = enables ? "enable" : "disable";
@@ -64,7 +64,10 @@ static PyObject *wrap(PyObject *function, bool enables)
     return wrapped;
 }
 
-/* By a block, or as a decorator: then it is switched while the function runs. */
+/*
+ * Called by a `with` block, or as a decorator: then the switch is on while the function
+ * runs.
+ */
 static PyObject *switched_call(PyObject *self, PyObject *const *args, size_t flags,
                                PyObject *names)
 {
@@ -75,7 +78,7 @@ static PyObject *switched_call(PyObject *self, PyObject *const *args, size_t fla
     if (count == 3)
         return switched_exit(self, args, count);
     if (count != 1) {
-        PyErr_SetString(PyExc_TypeError, "it is called with a function to decorate");
+        PyErr_SetString(PyExc_TypeError, "takes a function to decorate");
         return NULL;
     }
     turn_back(self);
@@ -114,7 +117,7 @@ static PyType_Slot slots[] = {
     {Py_tp_dealloc, switched_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_doc, "What was switched, until the end of a `with` block; and a decorator."},
+    {Py_tp_doc, "Switches back at the end of a `with` block; also a decorator."},
     {0, NULL},
 };
 
@@ -132,7 +135,8 @@ static PyObject *on_switch(PyObject *module, PyObject *const *args, Py_ssize_t c
     const struct cunei_probe *state = cunei_probe_of(module);
 
     if (count > 1) {
-        PyErr_SetString(PyExc_TypeError, "a function can be decorated, or nothing");
+        PyErr_SetString(PyExc_TypeError,
+                        "takes at most one argument, a function to decorate");
         return NULL;
     }
     if (count == 1 && args[0] != Py_None)

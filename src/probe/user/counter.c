@@ -21,7 +21,7 @@ struct counter {
     struct cunei_user_number total; /* the object's lock guards it, without a GIL */
 };
 
-/* The sum; of two ints an int, as long as there is one. */
+/* The sum: an int if both are ints and it fits. */
 static struct cunei_user_number add(const struct cunei_user_number *a,
                                     const struct cunei_user_number *b)
 {
@@ -119,16 +119,16 @@ static PyObject *counter_reduce(PyObject *self, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"add", FUNCTION(counter_add), METH_FASTCALL | METH_KEYWORDS,
-     "add($self, number=1)\n--\n\nAdd so much to the counter, and record it."},
+     "add($self, number=1)\n--\n\nAdd a number to the counter, and record it."},
     {"set", FUNCTION(counter_set), METH_FASTCALL | METH_KEYWORDS,
-     "set($self, number)\n--\n\nSet the counter to that, and record it."},
+     "set($self, number)\n--\n\nSet the counter to a number, and record it."},
     {"__reduce__", counter_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef attributes[] = {
-    {"name", cunei_named_name, NULL, "What it is called.", NULL},
-    {"value", counter_value, NULL, "What it stands at.", NULL},
+    {"name", cunei_named_name, NULL, "Its name.", NULL},
+    {"value", counter_value, NULL, "Its value.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -137,7 +137,7 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_tp_repr, counter_repr},
-    {Py_tp_doc, "A counter of the program's own."},
+    {Py_tp_doc, "A counter."},
     {0, NULL},
 };
 

@@ -19,18 +19,20 @@
 
 struct function {
     PyCodeObject *code;                /* compared only */
-    PyObject *ref;                     /* owned: a weak one to it */
+    PyObject *ref;                     /* owned: a weak reference to it */
     struct cunei_user_name *user_name; /* owned */
 };
 
-/* In the order in which they were added, and by the address of the code; the lock
- * guards both. */
+/*
+ * In the order in which they were added, and by the address of the code.  The lock
+ * guards both.
+ */
 static struct function *functions; /* owned */
 static size_t function_count, function_capacity;
 static struct cunei_map by_code;
 static cunei_mutex lock;
 
-/* What has an id and was not told yet; the latch guards it. */
+/* Functions with an id whose `tag` event is not written yet; the latch guards them. */
 struct pending {
     struct pending *next;
     struct cunei_user_name *user_name; /* owned */
@@ -53,7 +55,7 @@ static uint64_t hash_of(const PyCodeObject *code)
     return cunei_hash_number((uintptr_t)code);
 }
 
-/* The function of this code, or of one that had its address before; NULL: none. */
+/* The function of this code, or of dead code with the same address; NULL: none. */
 static struct function *find(const PyCodeObject *code)
 {
     struct cunei_map_search search = {.hash = hash_of(code)};
@@ -71,7 +73,7 @@ static void release(struct function *function)
     cunei_user_name_free(function->user_name);
 }
 
-/* Forget those whose code is gone. */
+/* Forget functions whose code is dead. */
 static void remove_dead(void)
 {
     size_t kept = 0;
@@ -88,7 +90,7 @@ static void remove_dead(void)
     function_count = kept;
 }
 
-/* Room for one more; where there is none, for twice as many as live. */
+/* Make room for one more; if full, for twice as many as are alive. */
 static bool reserve(void)
 {
     if (function_count < function_capacity)
@@ -97,13 +99,13 @@ static bool reserve(void)
     return CUNEI_VECTOR_RESERVE(functions, function_capacity, 2 * function_count + 1);
 }
 
-/* Lock held; takes the reference. */
+/* Lock held; takes the reference over. */
 static bool put(PyCodeObject *code, PyObject *ref, struct cunei_user_name *user_name)
 {
     struct function *function = find(code);
 
     if (function)
-        release(function); /* renamed, or of another code that had this address */
+        release(function); /* a new name, or dead code with the same address */
     else {
         if (!reserve() ||
             cunei_map_add(&by_code, hash_of(code), (uint32_t)function_count) < 0)
@@ -128,7 +130,7 @@ int cunei_decorated_add(PyCodeObject *code, struct cunei_user_name *user_name)
         PyErr_NoMemory();
         return -1;
     }
-    /* One that has run already is told of now. */
+    /* If it has run already, write its event now. */
     uint64_t tag = cunei_recorder_is_on() ? cunei_code_tag(code) : 0;
     if (cunei_code_id(tag) && atomic_load(&is_wanted))
         cunei_decorated_set_id(code, cunei_code_id(tag));
@@ -147,7 +149,7 @@ void cunei_decorated_enable(bool are_wanted)
     atomic_store(&is_wanted, are_wanted);
 }
 
-/* The code of the next function from a place on, a new reference, or NULL. */
+/* The code of the next function from `*place` on, a new reference, or NULL. */
 static PyCodeObject *next_code(size_t *place)
 {
     PyCodeObject *code = NULL;
@@ -159,7 +161,7 @@ static PyCodeObject *next_code(size_t *place)
     return code;
 }
 
-/* What is visited may run code of the program's, an audit hook: not under the lock. */
+/* Without the lock: `visit` may run an audit hook of the program. */
 bool cunei_decorated_visit(void (*visit)(PyCodeObject *code))
 {
     size_t place = 0;
@@ -176,7 +178,7 @@ bool cunei_decorated_visit(void (*visit)(PyCodeObject *code))
     return has_any;
 }
 
-/* Its name, owned; NULL: it has none. */
+/* Its name, owned; NULL: it is not decorated. */
 static struct cunei_user_name *user_name_of(PyCodeObject *code)
 {
     struct cunei_user_name *user_name = NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Functions whose calls the program calls regions: `@cunei.region`.  The function stays
- * as it is, and nothing is written for its calls but what is written for any function;
- * a `tag` event says once what they are.  It is known by its code object, for as long
- * as that lives, and from one recording to the next.
+ * Functions that the program has decorated with `@cunei.region`.  The function itself
+ * is unchanged, and its calls have the events of any function; one `tag` event per
+ * recording says that they are a region.  It is known by its code object, as long as
+ * that lives, from one recording to the next.
  */
 #ifndef CUNEI_PROBE_USER_DECORATED_H
 #define CUNEI_PROBE_USER_DECORATED_H
@@ -21,27 +21,29 @@ struct cunei_user_name;
  */
 int cunei_decorated_add(PyCodeObject *code, struct cunei_user_name *user_name);
 
-/* Call `added` for each function that is tagged from now on. */
+/* Call `added` for each function that is decorated from now on. */
 void cunei_decorated_init(void (*added)(PyCodeObject *code));
 
-/* A recording begins; and whether its tagged functions can be heard of: then they are
- * recorded, whatever else is. */
+/*
+ * A recording begins; and whether its source can record decorated functions: then they
+ * are recorded, selected or not.
+ */
 void cunei_decorated_begin(void);
 void cunei_decorated_enable(bool are_wanted);
 
-/* All of them that live; NULL: whether there are any. */
+/* Call `visit` for each one that is alive; whether there are any.  NULL: only that. */
 bool cunei_decorated_visit(void (*visit)(PyCodeObject *code));
 
-/* Whether this code is tagged, and to be recorded for that. */
+/* Whether this code is decorated, and recorded for that reason. */
 bool cunei_decorated_is_recorded(PyCodeObject *code);
 
-/* It has got this id. */
+/* The id of decorated code is known. */
 void cunei_decorated_set_id(PyCodeObject *code, uint32_t id);
 
-/* Write the events of those that have got one.  The top frame is open. */
+/* Write the `tag` events that are due.  The top frame is open. */
 void cunei_decorated_write(void);
 
-/* Whether there are any, in this recording. */
+/* Whether this recording has any. */
 bool cunei_decorated_is_used(void);
 
 #endif

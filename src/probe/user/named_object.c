@@ -8,7 +8,10 @@
 #include "probe/core/compat.h"
 #include "probe/user/user_name.h"
 
-/* As many names as are kept; more are made anew each time, as are long ones. */
+/*
+ * How many objects are kept, and up to which length of the name; others are created
+ * each time.
+ */
 #define KEPT_MAX        16384
 #define KEPT_LENGTH_MAX 256
 
@@ -43,7 +46,7 @@ PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *ki
     if (!found && !PyErr_Occurred()) {
         found = make(type, kind, text);
         if (found && is_kept && PyDict_GET_SIZE(known) < KEPT_MAX) {
-            /* Another thread may have been faster: then it is that one. */
+            /* Another thread may have been faster: then use its object. */
             PyObject *first = PyDict_SetDefault(known, text, found);
             Py_XINCREF(first);
             Py_SETREF(found, first);

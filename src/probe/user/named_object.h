@@ -9,20 +9,20 @@
 
 struct cunei_user_name;
 
-/* Objects of these types begin so. */
+/* The first members of such an object. */
 struct cunei_named {
     struct cunei_with_block block;
     struct cunei_user_name *user_name; /* owned */
 };
 
-/* What all objects of one of these types have in common. */
+/* What the objects of one type have in common. */
 struct cunei_named_kind {
     const char *file;    /* of their cunei_user_name */
-    const char *what;    /* their name is, in what is raised */
-    vectorcallfunc call; /* of those that are for `with` */
+    const char *what;    /* what the name is, in exceptions */
+    vectorcallfunc call; /* for `with` and decorators; or NULL */
 };
 
-/* The object of `type` by this name: one that `known` has, or a new one. */
+/* The object of `type` with this name: from the dict `known`, or a new one. */
 PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *kind,
                            PyObject *known, PyObject *name);
 
@@ -30,9 +30,9 @@ void cunei_named_dealloc(PyObject *self);
 PyObject *cunei_named_name(PyObject *self, void *unused);
 
 /*
- * As the function of the package that makes it is written; and how pickle and copy get
- * at it again.  What a program leaves in its objects must not keep it from copying or
- * sending them: the same name is the same object, in another process of its own.
+ * repr() is the call of the package's function that returns the object; pickle and copy
+ * use the same call.  A program can copy and send objects that hold one: the same name
+ * is the same object, also in another process.
  */
 PyObject *cunei_named_repr(PyObject *self, const char *function);
 PyObject *cunei_named_reduce(PyObject *self, const char *function);

@@ -19,15 +19,15 @@
 #include "rt/recorder.h"
 #include "wire/event.h"
 
-static atomic_bool has_frames; /* the recording's source reports frames */
+static atomic_bool has_frames; /* the source records frames of functions */
 
-/* A frame is on top, or a C function that it has called, and that is no frame. */
+/* The running frame; a C function that it has called has no frame. */
 static const void *running(void)
 {
     return cunei_frame_running(PyThreadState_Get());
 }
 
-static void tell(struct cunei_user_name *user_name, enum cunei_phase phase)
+static void write_phase(struct cunei_user_name *user_name, enum cunei_phase phase)
 {
     uint32_t id = cunei_user_name_id(user_name);
 
@@ -37,7 +37,7 @@ static void tell(struct cunei_user_name *user_name, enum cunei_phase phase)
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
 }
 
-/* Whether the function is for beginning what goes on when it has ended. */
+/* Whether the function begins something that outlives it. */
 static bool is_beginner(const PyCodeObject *code)
 {
     static const char *const names[] = {"enter_context", "__enter__", "__aenter__"};
@@ -53,8 +53,9 @@ static bool is_beginner(const PyCodeObject *code)
 }
 
 /*
- * The frame that a region which begins now is suspended with, and stands above: of the
- * former, and of its end where the region may outlive it, must be heard.  NULL: none.
+ * The frame that a region which begins now belongs to: it is suspended with it.  The
+ * frame must have events if it can be suspended, or if the region may outlive it.
+ * NULL: none.
  */
 static const void *find_frame(enum cunei_region_form form)
 {
@@ -86,9 +87,9 @@ void cunei_region_begin(struct cunei_user_name *user_name, enum cunei_region_for
         cunei_recorder_lose(CUNEI_LIVE_LOST_NO_STREAM);
         return;
     }
-    /* Before it is open: a packet that begins here does not list it. */
-    tell(user_name, phase);
-    /* A packet may have begun, and objects been made for it, and garbage collected. */
+    /* Before it is open: a packet that begins with this event does not list it. */
+    write_phase(user_name, phase);
+    /* A packet may have begun, which creates objects, which may collect garbage. */
     if (cunei_region_list_reserve(list))
         list->opens[list->count++] = (struct cunei_region_list_open){
             .user_name = cunei_user_name_keep(user_name),
@@ -105,7 +106,7 @@ static bool is_named(const struct cunei_region_list_open *open,
            strcmp(open->user_name->text, user_name->text) == 0;
 }
 
-/* The innermost that fits, or what `list` has no place for. */
+/* The innermost that matches; list->count: none. */
 static size_t find(const struct cunei_region_list *list,
                    const struct cunei_user_name *user_name, enum cunei_region_form form,
                    const void *frame)
@@ -119,7 +120,7 @@ static size_t find(const struct cunei_region_list *list,
     return list->count;
 }
 
-/* It has not moved, unless code ran meanwhile that the writing of a packet let run. */
+/* Its index is the same unless writing a packet ran other code. */
 static size_t find_same(const struct cunei_region_list *list,
                         const struct cunei_region_list_open *open)
 {
@@ -131,8 +132,7 @@ static size_t find_same(const struct cunei_region_list *list,
     return at > 0 ? at - 1 : list->count;
 }
 
-/* Those that the frame had when it was suspended are open again, the outermost first.
- */
+/* Resume the regions that were suspended with the frame, the outermost first. */
 static void resume(struct cunei_region_list *list, const void *frame)
 {
     struct cunei_region_list_node *nodes = cunei_region_list_take(frame);
@@ -141,7 +141,7 @@ static void resume(struct cunei_region_list *list, const void *frame)
         struct cunei_region_list_node *node = nodes;
         nodes = node->next;
         if (cunei_region_list_reserve(list)) {
-            tell(node->open.user_name, CUNEI_PHASE_RESUME);
+            write_phase(node->open.user_name, CUNEI_PHASE_RESUME);
             node->open.greenlet = list->greenlet;
             list->opens[list->count++] = node->open;
         } else {
@@ -152,7 +152,7 @@ static void resume(struct cunei_region_list *list, const void *frame)
     }
 }
 
-/* Some hooks tell late of a frame that goes on by an exception. */
+/* Some hooks report late that an exception resumes a frame. */
 static void resume_callers(struct cunei_region_list *list)
 {
     const void *frames[CUNEI_FRAMES_NEAR];
@@ -163,7 +163,7 @@ static void resume_callers(struct cunei_region_list *list)
         resume(list, frames[i - 1]);
 }
 
-/* Which one is ended now, or what `list` has no place for. */
+/* The region that ends now; list->count: none. */
 static size_t find_ended(struct cunei_region_list *list,
                          const struct cunei_user_name *user_name,
                          enum cunei_region_form form)
@@ -198,9 +198,9 @@ bool cunei_region_end(const struct cunei_user_name *user_name,
         list->unrecorded -= is_earlier;
         return is_earlier;
     }
-    /* As long as it is open: a packet that begins here lists it. */
+    /* While it is open: a packet that begins with this event lists it. */
     const struct cunei_region_list_open open = list->opens[at];
-    tell(open.user_name, phase);
+    write_phase(open.user_name, phase);
     at = find_same(list, &open);
     if (at < list->count)
         cunei_region_list_remove(list, at);
@@ -243,7 +243,7 @@ void cunei_region_frame_begins(void)
 {
     struct cunei_region_list_node *nodes = cunei_region_list_take(running());
 
-    /* Of a frame that was there before, and ended unheard of. */
+    /* Of an older frame at this address, whose end was not reported. */
     while (nodes) {
         struct cunei_region_list_node *node = nodes;
         nodes = node->next;
@@ -261,7 +261,7 @@ void cunei_region_frame_yields(void)
         const struct cunei_region_list_open open = list->opens[i - 1];
         if (open.frame != frame)
             continue;
-        tell(open.user_name, CUNEI_PHASE_YIELD);
+        write_phase(open.user_name, CUNEI_PHASE_YIELD);
         size_t at = find_same(list, &open);
         if (at == list->count)
             return;
@@ -285,7 +285,7 @@ void cunei_region_frame_ends(const PyCodeObject *code)
     const void *frame = running(), *callers[CUNEI_REGION_TOOL + 1];
     bool is_known[CUNEI_REGION_TOOL + 1] = {false};
 
-    /* Some ends are told late, when other frames run. */
+    /* Some ends are reported late, when other frames run. */
     if (!list || !cunei_frame_is_ending(code))
         return;
     for (size_t i = 0; i < list->count; i++) {
@@ -299,7 +299,7 @@ void cunei_region_frame_ends(const PyCodeObject *code)
     }
 }
 
-/* Whether there is more to do than to write the event of the frame that runs. */
+/* Whether regions are affected by this event of the running frame. */
 static bool is_concerned(enum cunei_phase phase)
 {
     const struct cunei_region_list *list = cunei_region_list_peek();
@@ -337,7 +337,7 @@ void cunei_region_switch(const void *from, const void *to)
 
     if (!list)
         return;
-    /* The one that ran first is known when it is left. */
+    /* The first greenlet of a thread is known only when it is switched from. */
     for (size_t i = 0; i < list->count; i++) {
         if (!list->opens[i].greenlet)
             list->opens[i].greenlet = from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where open regions are kept: in a list that each thread has for itself, and, those
- * whose frames are suspended, in one for all of them.  Private to region.c.
+ * The open regions of each thread, and those whose frames are suspended, of all
+ * threads.  Private to the region files.
  */
 #ifndef CUNEI_PROBE_USER_REGION_LIST_H
 #define CUNEI_PROBE_USER_REGION_LIST_H
@@ -23,10 +23,10 @@ struct cunei_region_list_open {
 };
 
 struct cunei_region_list {
-    unsigned recording;  /* of which the rest tells */
-    unsigned unrecorded; /* begun by calls, and not recorded in this one */
+    unsigned recording;  /* the recording of the rest */
+    unsigned unrecorded; /* begun by calls, without an event in this recording */
     size_t count, capacity;
-    const void *greenlet; /* that runs */
+    const void *greenlet; /* the one that runs */
     struct cunei_region_list_open *opens;
 };
 
@@ -38,23 +38,26 @@ struct cunei_region_list_node {
 /* The calling thread's; NULL: no memory. */
 struct cunei_region_list *cunei_region_list_get(void);
 
-/* The same, but NULL where nothing is open. */
+/* The same; NULL if no region is open. */
 const struct cunei_region_list *cunei_region_list_peek(void);
 
-/* Whether there is room for one more. */
+/* Make room for one more; false: no memory, or too many. */
 bool cunei_region_list_reserve(struct cunei_region_list *list);
 
 void cunei_region_list_remove(struct cunei_region_list *list, size_t at);
 
-/* Take it out of the list until its frame goes on; without memory it is forgotten. */
+/* Remove it until its frame resumes; without memory it is forgotten. */
 void cunei_region_list_suspend(struct cunei_region_list *list, size_t at);
 
 bool cunei_region_list_has_suspended(void);
 
-/* Those that were suspended with a frame, owned, the last to be suspended first. */
+/*
+ * Remove and return those that were suspended with a frame, owned, the last suspended
+ * first.
+ */
 struct cunei_region_list_node *cunei_region_list_take(const void *frame);
 
-/* All lists are empty from now on. */
+/* Empty all lists. */
 void cunei_region_list_reset(void);
 
 #endif

@@ -18,7 +18,7 @@
 #include "probe/user/user_state.h"
 #include "wire/event.h"
 
-/* A function may be wrapped that often. */
+/* How many wrappers around a function are searched. */
 #define WRAPPED_MAX 32
 
 static struct cunei_user_name *user_name_of(PyObject *self)
@@ -54,7 +54,7 @@ static PyObject *region_enter(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
-/* One that was entered before the recording began is not known, and that is right. */
+/* A region that was entered before the recording began is unknown, and ignored. */
 static PyObject *region_exit(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)args;
@@ -64,7 +64,7 @@ static PyObject *region_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
     Py_RETURN_NONE;
 }
 
-/* What an object wraps, new; NULL without an exception: nothing that we know of. */
+/* The object that an object wraps, a new reference; NULL without an exception: none. */
 static PyObject *unwrap(PyObject *object)
 {
     bool is_bound = PyMethod_Check(object) ||
@@ -80,7 +80,7 @@ static PyObject *unwrap(PyObject *object)
     return inner;
 }
 
-/* The function that is called in the end, new; NULL with an exception: none. */
+/* The innermost wrapped function, a new reference; NULL with an exception: none. */
 static PyObject *find_function(PyObject *object)
 {
     PyObject *function = NULL, *at = Py_NewRef(object);
@@ -93,14 +93,14 @@ static PyObject *find_function(PyObject *object)
     Py_XDECREF(at);
     if (!function && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError,
-                     "a region is a name or a function of Python's, not %.100s",
+                     "region() takes a name or a Python function, not %.100s",
                      Py_TYPE(object)->tp_name);
     if (PyErr_Occurred())
         Py_CLEAR(function);
     return function;
 }
 
-/* Tag the function; without a name, with its own.  -1 with an exception. */
+/* Decorate the function; without a name, use its own.  -1 with an exception. */
 static int decorate(PyObject *object, struct cunei_user_name *user_name)
 {
     PyObject *function = find_function(object);
@@ -125,7 +125,7 @@ static int decorate(PyObject *object, struct cunei_user_name *user_name)
     return rc;
 }
 
-/* By a block that begins or ends, or as a decorator with a name. */
+/* Called by a `with` block (see with_block.h), or as a decorator with a name. */
 static PyObject *region_call(PyObject *self, PyObject *const *args, size_t flags,
                              PyObject *names)
 {
@@ -136,7 +136,7 @@ static PyObject *region_call(PyObject *self, PyObject *const *args, size_t flags
     if (count == 3)
         return region_exit(self, args, count);
     if (count != 1) {
-        PyErr_SetString(PyExc_TypeError, "a region is called with a function");
+        PyErr_SetString(PyExc_TypeError, "a region takes a function to decorate");
         return NULL;
     }
     return decorate(args[0], user_name_of(self)) < 0 ? NULL : Py_NewRef(args[0]);
@@ -163,7 +163,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-    {"name", cunei_named_name, NULL, "What it is called.", NULL},
+    {"name", cunei_named_name, NULL, "Its name.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -173,7 +173,7 @@ static PyType_Slot slots[] = {
     {Py_tp_getset, attributes},
     {Py_tp_call, PyVectorcall_Call},
     {Py_tp_repr, region_repr},
-    {Py_tp_doc, "A region of the program's own: for `with`, and a decorator."},
+    {Py_tp_doc, "A region, for `with` or as a decorator."},
     {0, NULL},
 };
 
@@ -257,7 +257,7 @@ static PyObject *on_end(PyObject *module, PyObject *const *args, Py_ssize_t coun
     Py_RETURN_NONE;
 }
 
-/* A tool's own region, which consists of parts, with other things in between. */
+/* A region of a tool, which may be suspended and resumed. */
 static PyObject *tool(PyObject *module, PyObject *name, enum cunei_phase phase)
 {
     bool is_begun = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
@@ -295,8 +295,8 @@ static PyObject *on_tool_end(PyObject *module, PyObject *name)
 
 static PyMethodDef functions[] = {
     {"region", FUNCTION(on_region), METH_FASTCALL | METH_KEYWORDS,
-     "region($module, name)\n--\n\nReturn a region for `with`, which is a decorator, "
-     "too; as a decorator itself, make all calls of a function a region of its name."},
+     "region($module, name)\n--\n\nReturn a region, for `with` or as a decorator.  "
+     "`@cunei.region` makes all calls of a function a region of its name."},
     {"region_begin", FUNCTION(on_begin), METH_FASTCALL | METH_KEYWORDS,
      "region_begin($module, name)\n--\n\nBegin a region of this name in this "
      "thread, until region_end."},
@@ -304,9 +304,10 @@ static PyMethodDef functions[] = {
      "region_end($module, name=None)\n--\n\nEnd the innermost open region of this "
      "name, or of any, in this thread."},
     {"_tool_begin", on_tool_begin, METH_O, "Begin a region of this name."},
-    {"_tool_suspend", on_tool_suspend, METH_O, "Until it is resumed it is not open."},
-    {"_tool_resume", on_tool_resume, METH_O, "It was suspended, and goes on here."},
-    {"_tool_end", on_tool_end, METH_O, "End the innermost of this name, if any is."},
+    {"_tool_suspend", on_tool_suspend, METH_O, "Suspend it until it is resumed."},
+    {"_tool_resume", on_tool_resume, METH_O, "Resume a suspended one."},
+    {"_tool_end", on_tool_end, METH_O,
+     "End the innermost of this name, if there is one."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -7,8 +7,8 @@
 #include "probe/user/user_name.h"
 
 /*
- * Those above one that was begun in this frame were begun after it, though the frames
- * that they were begun in may be gone.
+ * Regions above one of this frame were begun after it, though their own frames may be
+ * gone.
  */
 static size_t lowest_of(const struct cunei_region_list *list, size_t left,
                         const void *frame)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The regions that are open, asked for from the innermost frame outwards; begin with
- * {0}.  With frame NULL: those of frames that were not met.
+ * A walk over the open regions along with the frames, from the innermost outwards;
+ * begin with {0}.  With frame NULL: those of frames that were not visited.
  */
 struct cunei_region_walk {
     bool is_begun; /* all private */
@@ -17,7 +17,7 @@ struct cunei_region_walk {
     size_t until;
 };
 
-/* The id of the next one that stands above `frame`; 0: no more. */
+/* The id of the next region above `frame`; 0: no more. */
 uint32_t cunei_region_next(struct cunei_region_walk *walk, const void *frame);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Types of the module of which only our own functions make objects. */
+/* Types of the module that only our own functions instantiate. */
 #ifndef CUNEI_PROBE_USER_SEALED_TYPE_H
 #define CUNEI_PROBE_USER_SEALED_TYPE_H
 
@@ -15,7 +15,7 @@ static inline PyTypeObject *cunei_sealed_type_add(PyObject *module, PyType_Spec 
 
 #if PY_VERSION_HEX < 0x030a0000
     if (type)
-        type->tp_new = NULL; /* no flag does it */
+        type->tp_new = NULL; /* there is no flag for it */
 #endif
     if (type && PyModule_AddFunctions(module, functions) < 0)
         Py_CLEAR(type);

@@ -73,7 +73,7 @@ static PyObject *tokens_end(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* So many as `object` says; -1 with an exception. */
+/* A number of tokens; -1 with an exception. */
 static long long read_count(PyObject *object)
 {
     PyObject *index = PyNumber_Index(object);
@@ -81,7 +81,7 @@ static long long read_count(PyObject *object)
     long long number = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
 
     if (index && (overflow || number < 0 || number > UINT32_MAX)) {
-        PyErr_Format(PyExc_ValueError, "tick wants a number of tokens, from 0 to %lu",
+        PyErr_Format(PyExc_ValueError, "tick() takes a number of tokens from 0 to %lu",
                      (unsigned long)UINT32_MAX);
         number = -1;
     }
@@ -138,7 +138,7 @@ static PyMethodDef methods[] = {
     {"start", tokens_start, METH_NOARGS,
      "Begin another stream of this name, and return self."},
     {"tick", FUNCTION(tokens_tick), METH_FASTCALL | METH_KEYWORDS,
-     "tick($self, count=1)\n--\n\nRecord that so many tokens came, now."},
+     "tick($self, count=1)\n--\n\nRecord that this many tokens came now."},
     {"end", tokens_end, METH_NOARGS, "End the stream."},
     {"__enter__", tokens_enter, METH_NOARGS, NULL},
     {"__exit__", FUNCTION(tokens_exit), METH_FASTCALL, NULL},
@@ -146,7 +146,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-    {"name", cunei_named_name, NULL, "What it is called.", NULL},
+    {"name", cunei_named_name, NULL, "Its name.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -164,7 +164,7 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-/* Each time a stream of its own, though they may have one name. */
+/* A new stream each time; several may have one name. */
 static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t count,
                            PyObject *names)
 {

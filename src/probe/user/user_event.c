@@ -18,10 +18,10 @@
 #include "probe/user/user_value.h"
 #include "wire/event.h"
 
-/* How many frames are looked at for the function that a parameter is of. */
+/* How many frames are searched for the function of a parameter. */
 #define FRAMES_MAX 64
 
-/* What was said of the whole process, the last for each name; the lock guards it. */
+/* The metadata of the process, the last value of each name; the lock guards it. */
 #define METADATA_MAX 256u
 static struct {
     struct cunei_named_value value;
@@ -32,8 +32,8 @@ static size_t metadata_count;
 static cunei_mutex lock;
 
 /*
- * The id of what a parameter is of.  A region that is a function's call is inside of
- * the region of which no frame between is.
+ * The id of the region or function that a parameter belongs to: the innermost open
+ * region, where a decorated function's call counts as one.
  */
 static uint32_t find_target(void)
 {
@@ -75,7 +75,7 @@ static void write_value(enum cunei_class class, struct cunei_named_value *value)
     cunei_recorder_end_event(before);
 }
 
-/* Where nothing is recorded, arguments are looked at all the same. */
+/* Without a recording, wrong arguments still raise. */
 static int check_arguments(PyObject *name, PyObject *object, bool may_be_none)
 {
     struct cunei_user_number number;
@@ -137,7 +137,7 @@ static PyObject *on_parameter(PyObject *module, PyObject *const *args, Py_ssize_
     return say(CUNEI_CLASS_PARAMETER, values[0], values[1]);
 }
 
-/* Lock held.  The place of this name, or the first that is free. */
+/* Lock held.  The index of this name, or the first free one. */
 static size_t find_metadata(const struct cunei_named_value *value)
 {
     size_t at = 0;
@@ -219,14 +219,14 @@ void cunei_user_event_write_error(const char *name, const char *sentence)
 
 static PyMethodDef functions[] = {
     {"mark", FUNCTION(on_mark), METH_FASTCALL | METH_KEYWORDS,
-     "mark($module, name, value=None)\n--\n\nRecord that something happened, now, with a "
-     "value that tells more."},
+     "mark($module, name, value=None)\n--\n\nRecord that something happened now, with an "
+     "optional value."},
     {"parameter", FUNCTION(on_parameter), METH_FASTCALL | METH_KEYWORDS,
      "parameter($module, name, value)\n--\n\nRecord a value as a parameter of the "
-     "innermost open region, or else of the function that is running."},
+     "innermost open region, or of the running function if there is none."},
     {"metadata", FUNCTION(on_metadata), METH_FASTCALL | METH_KEYWORDS,
-     "metadata($module, key, value)\n--\n\nRecord a value that holds for the whole process; "
-     "the last one of a key counts."},
+     "metadata($module, key, value)\n--\n\nRecord a value for the whole process; the last one "
+     "of a key counts."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -14,11 +14,11 @@
 
 #define KIND_COUNT (CUNEI_DEFINITION_TOKENS + 1)
 
-/* How much of what may be defined is taken; of the recording of this number. */
+/* How many names and bytes are defined in the recording of this number. */
 static struct {
-    pthread_mutex_t lock; /* nothing of the interpreter is called under it */
+    pthread_mutex_t lock; /* the interpreter is not called under it */
     uint32_t recording;
-    uint32_t last; /* the highest id that was given so far */
+    uint32_t last; /* the highest id so far */
     struct {
         uint32_t count;
         size_t bytes;
@@ -53,13 +53,13 @@ struct cunei_user_name *cunei_user_name_keep(struct cunei_user_name *user_name)
 
 void cunei_user_name_free(struct cunei_user_name *user_name)
 {
-    /* Whoever is last has seen what the others have done. */
+    /* The last owner must see what the others have done. */
     if (user_name &&
         atomic_fetch_sub_explicit(&user_name->references, 1, memory_order_acq_rel) == 1)
         free(user_name);
 }
 
-/* Lock held.  One that has no id yet gets a higher one than any before. */
+/* Lock held.  A name without an id gets a higher one than any before. */
 static uint32_t define(const struct cunei_function *function, uint32_t number)
 {
     enum cunei_definition kind = cunei_definition_of(function);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What the module cunei._probe keeps for the functions that a program calls.  The
- * module's state begins with it.
+ * module's state begins with this struct.
  */
 #ifndef CUNEI_PROBE_USER_USER_STATE_H
 #define CUNEI_PROBE_USER_USER_STATE_H
@@ -13,7 +13,7 @@
 #include "probe/core/compat.h"
 #include "rt/recorder.h"
 
-/* Types and the objects that are known by a name, owned. */
+/* Types, and objects by name, owned. */
 struct cunei_user_state {
     PyTypeObject *region_type, *counter_type, *tokens_type;
     /* Dicts: the same name is the same object; streams are its copies. */
@@ -26,8 +26,8 @@ static inline struct cunei_user_state *cunei_user_state_of(PyObject *module)
 }
 
 /*
- * Whether what the program says is recorded: by the main interpreter only, others share
- * its process.  One load where there is no recording.
+ * Whether marks, regions and so on are recorded now: only those of the main
+ * interpreter, since others share its process.  One load if there is no recording.
  */
 static inline bool cunei_user_is_recorded(void)
 {

@@ -36,7 +36,7 @@ static int parse_int(PyObject *object, struct cunei_user_number *number)
     return 0;
 }
 
-/* Of an object that is neither: numbers of other libraries are of either kind. */
+/* Of another type: numbers of libraries are one or the other. */
 static int parse_other(PyObject *object, struct cunei_user_number *number)
 {
     const PyNumberMethods *methods = Py_TYPE(object)->tp_as_number;

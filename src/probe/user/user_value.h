@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Values that a program gives a name: read from its objects, and written. */
+/* Named values of the program: read from its objects, and written as events. */
 #ifndef CUNEI_PROBE_USER_USER_VALUE_H
 #define CUNEI_PROBE_USER_USER_VALUE_H
 
@@ -36,12 +36,13 @@ static inline struct cunei_user_number cunei_user_number_of(double number)
 }
 
 /*
- * What an int or a float is, or an object that says which it is; an int that is too
- * large is a double.  -1 with an exception: it is none, or what it runs has raised one.
+ * The number in an int, a float, or an object with __index__ or __float__; an int that
+ * is too large becomes a double.  -1 with an exception: it is not a number, or its code
+ * has raised.
  */
 int cunei_user_number_parse(PyObject *object, struct cunei_user_number *number);
 
-/* A value, as in struct cunei_named_value. */
+/* A name and its value. */
 struct cunei_named_value {
     const char *name;
     size_t name_size;
@@ -53,8 +54,8 @@ struct cunei_named_value {
 };
 
 /*
- * Write it as an event of a class.  Names beyond half of what there is room for are
- * cut, and so is the text then.
+ * Write it as an event of this class.  A name is cut to half of the room, and the text
+ * to the rest.
  */
 void cunei_user_value_write(enum cunei_class class,
                             const struct cunei_named_value *value, bool top_is_open);
@@ -63,8 +64,8 @@ void cunei_user_value_write(enum cunei_class class,
 #define CUNEI_USER_VALUE_TEXTS (2 * CUNEI_VALUE_MAX)
 
 /*
- * From a name and an int, float, str, or, where that may be, None.  -1 with an
- * exception: the wrong type, no memory.  What the value points to is in `texts`.
+ * From a name and an int, float, str, or, if allowed, None.  -1 with an exception: the
+ * wrong type, no memory.  The value points into `texts`.
  */
 int cunei_user_value_parse(PyObject *name, PyObject *object, bool may_be_none,
                            struct cunei_named_value *value,

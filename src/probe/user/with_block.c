@@ -8,21 +8,22 @@
 #include "probe/core/compat.h"
 
 #if PY_VERSION_HEX < 0x030e0000
-/* Looked up on an object it is that object. */
+/* Attribute of an object: the object itself. */
 static PyObject *own_get(PyObject *self, PyObject *object, PyObject *type)
 {
     (void)type;
     return Py_NewRef(object ? object : self);
 }
 
-/* Looked up on the type it is called with the object, as contextlib does. */
+/* Attribute of the type: contextlib calls it with the object. */
 static PyObject *own_call(PyObject *self, PyObject *args, PyObject *names)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(args);
     (void)self;
 
     if (count == 0) {
-        PyErr_SetString(PyExc_TypeError, "it is called with what it is a method of");
+        PyErr_SetString(PyExc_TypeError,
+                        "must be called with the object whose method it is");
         return NULL;
     }
     PyObject *rest = PyTuple_GetSlice(args, 1, count);
@@ -55,7 +56,7 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-/* Nobody has seen the type yet. */
+/* The type is not visible yet. */
 static int put_methods(PyTypeObject *type)
 {
     PyTypeObject *own_type = (PyTypeObject *)PyType_FromSpec(&spec);

@@ -209,7 +209,7 @@ except ValueError as error:
 """
     done = python("-c", program, cwd=tmp_path)
 
-    assert done.stdout == "tick wants a number of tokens, from 0 to 4294967295\n"
+    assert done.stdout == "tick() takes a number of tokens from 0 to 4294967295\n"
 
 
 def test_help_says_what_each_does(tmp_path):
