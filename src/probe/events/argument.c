@@ -25,7 +25,7 @@ void cunei_argument_choose(const struct cunei_record_env *session)
     chosen = session;
 }
 
-/* Without a pattern there is nothing to include. */
+/* Without a pattern no function is included. */
 static bool is_meant(const struct cunei_patterns *patterns,
                      const struct cunei_function *function)
 {
@@ -46,7 +46,9 @@ uint32_t cunei_argument_flags(const struct cunei_function *function)
 static void write_value(PyCodeObject *code, uint64_t tag, enum cunei_phase phase,
                         uint32_t index, PyObject *name, PyObject *value)
 {
-    /* It stays where it is, but the recording may end while the value is looked at. */
+    /*
+     * The session stays allocated, but the recording may end while the value is read.
+     */
     const struct cunei_record_env *session = chosen;
     size_t max =
         session && session->max_repr ? session->max_repr : CUNEI_RECORD_ENV_MAX_REPR;

@@ -14,25 +14,28 @@
 #define LAST_NAME        (HAS_CURRENT_TASK ? "_c_current_task" : "_c_register_task")
 
 /*
- * All owned; complete once is_found says so, and from then on as they are: threads that
- * are late may still use them when the recording has ended.
+ * All owned; complete once is_found is set, and unchanged from then on: late threads
+ * may still use them when the recording has ended.
  */
 static struct {
-    PyObject *module_name;   /* "asyncio.tasks" */
-    PyObject *running_loop;  /* _get_running_loop() */
-    PyObject *current_task;  /* current_task(loop=None), or NULL */
-    PyObject *current_tasks; /* running tasks by loop, a dict; 3.14: those of Python */
-    PyObject *type;          /* Task, as C has it */
-    PyObject *get_name;      /* its method */
-    PyObject *python_type;   /* Task, as Python has it */
+    PyObject *module_name;  /* "asyncio.tasks" */
+    PyObject *running_loop; /* _get_running_loop() */
+    PyObject *current_task; /* current_task(loop=None), or NULL */
+    PyObject
+        *current_tasks;    /* running tasks by loop, a dict; 3.14: only Python tasks */
+    PyObject *type;        /* Task, the C type */
+    PyObject *get_name;    /* its method */
+    PyObject *python_type; /* Task, the Python class */
 } asyncio;
 
-/* sys.modules, owned, which had so many when asyncio was not among them; 0: never. */
+/*
+ * sys.modules, owned, and its size when it did not contain asyncio; 0: not looked yet.
+ */
 static PyObject *_Atomic modules;
 static _Atomic Py_ssize_t without;
 
 static atomic_bool is_found;
-static bool has_all; /* that dict */
+static bool has_all; /* sys.modules */
 static cunei_mutex lock;
 
 static void let_go(void)
@@ -45,7 +48,7 @@ static void let_go(void)
     Py_CLEAR(asyncio.python_type);
 }
 
-/* The dict of a module that was imported, borrowed: others' __getattr__ stay out. */
+/* The dict of an imported module, borrowed; no __getattr__ of a module runs. */
 static PyObject *dict_of(PyObject *module)
 {
     return module && PyModule_Check(module) ? PyModule_GetDict(module) : NULL;
@@ -70,9 +73,9 @@ static PyObject *type_in(PyObject *dict, const char *name)
 }
 
 /*
- * asyncio.tasks takes what it needs of _asyncio at its end, some of it under names of
- * its own: where there is a _c_current_task, both are complete.  Before 3.12 it has a
- * _c_register_task, and C has no function that says which task runs.
+ * asyncio.tasks imports from _asyncio at its end, some of it under names of its own:
+ * once it has _c_current_task, both modules are complete.  Before 3.12 it has
+ * _c_register_task, and no C function returns the current task.
  */
 static bool look_around(PyObject *c, PyObject *tasks)
 {
@@ -121,7 +124,7 @@ static bool find(void)
     return yes;
 }
 
-/* Coroutines that no task runs would look for it again and again. */
+/* Coroutines without a task would search for it again and again. */
 static bool is_missing(void)
 {
     PyObject *all = modules;
@@ -144,7 +147,7 @@ static bool is_there(void)
     return yes;
 }
 
-/* NULL in place of None. */
+/* NULL instead of None. */
 static PyObject *not_none(PyObject *object)
 {
     if (object == Py_None)

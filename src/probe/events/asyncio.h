@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Asking asyncio about its tasks.
+ * Asks asyncio for the current task.
  *
- * It is asked through functions of C that it has itself, found once the program has
- * imported it; we never do.  Tasks that run stand in a dict, by loop, and that is
- * looked at: all of them before 3.14, from then on those that are written in Python.
- * No code of the program runs: a loop with a hash of its own has no tasks for us.  No
- * exception is left behind, nor may one be pending.
+ * It calls asyncio's own C functions, found once the program has imported asyncio; the
+ * probe never imports it.  Running tasks are in a dict by loop, which is read: all
+ * tasks before 3.14, from then on those of the Python class.  No code of the program
+ * runs: a loop with its own __hash__ has no tasks for us.  No exception may be pending,
+ * and none is left.
  */
 #ifndef CUNEI_PROBE_EVENTS_ASYNCIO_H
 #define CUNEI_PROBE_EVENTS_ASYNCIO_H
@@ -16,14 +16,14 @@
 #include <stdbool.h>
 
 /*
- * The task that the calling thread runs, a new reference; NULL: none.  `in_loop`: a
- * loop runs on it for certain, and is one that was asked before.
+ * The task that the calling thread runs, a new reference; NULL: none.  `in_loop`: the
+ * thread runs a loop that was asked before.
  */
 PyObject *cunei_asyncio_current_task(bool in_loop);
 
 /*
- * A task's name, a new reference to a str; NULL: it is not known.  Where a subclass has
- * a get_name of its own, what asyncio's would have said.
+ * A task's name, a new reference to a str; NULL: unknown.  The name is asyncio's own,
+ * even if a subclass overrides get_name.
  */
 PyObject *cunei_asyncio_name(PyObject *task);
 

@@ -22,13 +22,13 @@
 
 #define LOOK_AHEAD 256u
 
-/* Calls out of this code are not just recorded. */
+/* Calls of this code take the cold path. */
 #define SPECIAL (CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_WATCHED)
 
-static _Atomic uint64_t recording = 1; /* the number of the one that is on */
+static _Atomic uint64_t recording = 1; /* the number of the current one */
 static Py_ssize_t extra_index;
 static bool extra_inline;
-static bool reads_frames; /* what a frame object says of its frame can be believed */
+static bool reads_frames; /* cunei_frame_of can be used */
 static const PyObject *missing;
 static PyObject *disable;
 static vectorcallfunc hook_call, hook_return;
@@ -67,14 +67,14 @@ static inline void take_builtin(PyObject *callable, struct cunei_c_function *fun
         function->owner = PyType_Check(self) ? (PyTypeObject *)self : Py_TYPE(self);
 }
 
-/* A method that is looked up in a type and called on an object of it. */
+/* A method of a type, called with an object. */
 static inline void take_method(PyObject *callable, struct cunei_c_function *function)
 {
     function->owner = PyDescr_TYPE(callable);
     function->method = ((PyMethodDescrObject *)callable)->d_method;
 }
 
-/* Whether the callable is a C function; cProfile decides in the same way. */
+/* Whether the callable is a C function, by the rules of cProfile. */
 static bool find_function(PyObject *callable, PyObject *argument,
                           struct cunei_c_function *function)
 {
@@ -88,7 +88,7 @@ static bool find_function(PyObject *callable, PyObject *argument,
     return true;
 }
 
-/* What most callables are that are no C functions; asking for a base takes long. */
+/* The types of most callables that are not C functions; a subtype check takes long. */
 static inline bool is_common(const PyTypeObject *type)
 {
     return type == &PyFunction_Type || type == &PyType_Type || type == &PyMethod_Type;
@@ -100,7 +100,7 @@ static inline bool is_valid(uint64_t tag, const PyTypeObject *owner)
            (uint32_t)tag == cunei_compat_type_version(owner);
 }
 
-/* The bits that a word has besides its version; 0: there is no id. */
+/* The bits of a tag besides the version; 0: there is no id. */
 static uint64_t tag_of(uint32_t id, bool off, enum cunei_c_function_life life)
 {
     uint64_t ever = life == CUNEI_C_FUNCTION_FOREVER ? CUNEI_C_CALL_FOREVER : 0;
@@ -115,8 +115,8 @@ static uint64_t tag_of(uint32_t id, bool off, enum cunei_c_function_life life)
 }
 
 /*
- * What there is to know of the function; a word of 0 where there is no id.  It is kept
- * if it can be found again by what it is found by.
+ * What is known of the function; a tag of 0: it has no id.  It is kept if the same key
+ * finds it again.
  */
 static struct cunei_c_call_thread_known resolve(struct cunei_c_call_thread *thread,
                                                 const struct cunei_c_function *function)
@@ -143,7 +143,7 @@ static struct cunei_c_call_thread_known resolve(struct cunei_c_call_thread *thre
     return known;
 }
 
-/* The frame that calls is on top, and entered. */
+/* The calling frame is on top, and entered. */
 static void write_event(uint32_t id, enum cunei_phase phase)
 {
     bool is_class = id < CUNEI_FUNCTION_CLASS_END;
@@ -173,7 +173,7 @@ static void enter_cold(const struct cunei_c_function *function)
                    ? (uint64_t)known.id << CUNEI_CLASS_SHIFT
                    : known.id,
     };
-    /* The stack that this may begin a packet with is the one before the call. */
+    /* A packet that begins with this event has the stack before the call. */
     if (known.tag)
         write_event(known.id, CUNEI_PHASE_ENTER);
     if (!known.tag || !cunei_c_call_thread_push(thread, &open))
@@ -200,7 +200,7 @@ static uint32_t id_of(const struct cunei_c_call_thread_open *open)
                                        : (uint32_t)open->tag;
 }
 
-/* What stands above it belongs to another greenlet of this thread. */
+/* Calls above it belong to another greenlet of this thread. */
 static void leave(struct cunei_c_call_thread *thread,
                   struct cunei_c_call_thread_open *open, bool raises)
 {
@@ -280,7 +280,9 @@ uint32_t cunei_c_call_next(struct cunei_c_call_walk *walk, PyFrameObject *frame)
         walk->frame = wanted;
         walk->from = walk->passed;
     }
-    /* The next one is it, or none, but for greenlets: their calls are mixed. */
+    /*
+     * The next call is this frame's, or this frame has none.  Only greenlets mix calls.
+     */
     for (size_t i = walk->from; i < count && i < walk->passed + LOOK_AHEAD; i++) {
         if (thread->top[-(ptrdiff_t)i].frame != wanted)
             continue;
@@ -300,8 +302,8 @@ size_t cunei_c_call_left(const struct cunei_c_call_walk *walk)
 }
 
 /*
- * The hot path of an entry: the code is selected, the function is known, there is room
- * in the stream and among the open calls.  Anything else is left to the cold half.
+ * The hot path of an entry: the code is selected, the function is known, the stream and
+ * the list of open calls have room.  Otherwise the cold path is taken.
  */
 static inline __attribute__((always_inline)) PyObject *enter_hot(
     PyObject *const *args, const struct cunei_c_function *function, bool counter)
@@ -328,7 +330,7 @@ static inline __attribute__((always_inline)) PyObject *enter_hot(
     Py_RETURN_NONE;
 }
 
-/* A method of a type that the object's own is derived from, or no C function. */
+/* A method of a base type, or not a C function. */
 static __attribute__((noinline)) PyObject *call_other(PyObject *const *args,
                                                       bool counter)
 {
@@ -372,7 +374,7 @@ static inline __attribute__((always_inline)) PyObject *call_hot(PyObject *const 
 
 /*
  * The hot path of a leave.  The innermost open call is this frame's, or this frame has
- * none: then what returned was no C function, or one that is not recorded.
+ * none: then what returned was not a C function, or is not recorded.
  */
 static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *const *args,
                                                                   size_t count,
@@ -397,7 +399,7 @@ static inline __attribute__((always_inline)) PyObject *return_hot(PyObject *cons
     Py_RETURN_NONE;
 }
 
-/* Where an exception flies, time is not that short. */
+/* With an exception, time is not that short. */
 static inline PyObject *raise_any(PyObject *const *args, size_t count)
 {
     if (PyVectorcall_NARGS(count) < 4 || !PyCode_Check(args[0]) ||
@@ -441,8 +443,8 @@ vectorcallfunc cunei_c_call_on_raise(void)
 }
 
 /*
- * From a profile hook.  It may have been somebody else's when the frame's last call
- * returned; a frame is in one at a time.
+ * From a profile hook.  Another tool may have had the hook when the frame's last call
+ * returned: a frame is in one call at a time.
  */
 void cunei_c_call_enter(PyCodeObject *code, PyObject *callable)
 {
@@ -451,7 +453,7 @@ void cunei_c_call_enter(PyCodeObject *code, PyObject *callable)
 
     if (cunei_c_call_is_inside(frame))
         cunei_c_call_close(frame);
-    /* Code that has a word for other reasons than to be recorded. */
+    /* Code that has a tag, but is not recorded. */
     uint64_t tag = extra_inline ? cunei_code_extra_inline(code, extra_index)
                                 : cunei_code_extra_call(code, extra_index);
     if (tag & CUNEI_CODE_COLD && cunei_code_id(tag) == 0)

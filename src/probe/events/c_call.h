@@ -2,11 +2,11 @@
 /*
  * Calls of C functions: the events CALL, C_RETURN and C_RAISE.
  *
- * A C function is entered at the CALL that a Python frame makes, and left when that
- * call has come to its end.  Each thread remembers which frames are inside which C
- * function: what was not entered is not left, and a stack that is written meanwhile
- * shows them between the Python frames they stand between.  It also remembers the ids
- * of the C functions it has seen, so that nothing is shared on the way.
+ * A C function is entered at the CALL of a Python frame, and left when that call ends.
+ * Each thread keeps a list of frames and the C functions they are in: only a call that
+ * was entered is left, and the stack of a new packet has them between the right Python
+ * frames.  Each thread also keeps the ids of the C functions it has called, so that the
+ * hot path shares nothing.
  *
  * Nothing of this is called unless C calls are recorded.
  */
@@ -21,44 +21,44 @@
 #include <stdint.h>
 
 /*
- * Where the words of code objects are (see code.h), what sys.monitoring passes for an
- * argument that is not there, and what switches events off (both borrowed: they live as
- * long as the process).
+ * The co_extra slot of tags (see code_extra.h), what sys.monitoring passes for a
+ * missing argument, and sys.monitoring.DISABLE (both borrowed: they live as long as the
+ * process).
  */
 void cunei_c_call_init(Py_ssize_t index, bool is_inline, PyObject *no_argument,
                        PyObject *switch_off);
 
-/* What sys.monitoring calls for CALL, C_RETURN and C_RAISE. */
+/* The callbacks of CALL, C_RETURN and C_RAISE. */
 vectorcallfunc cunei_c_call_on_call(void);
 vectorcallfunc cunei_c_call_on_return(void);
 vectorcallfunc cunei_c_call_on_raise(void);
 
 /*
- * The same before 3.12, as a profile hook is told: the frame on top, which has this
- * code, calls a builtin, and is called back to.
+ * The same before 3.12, from a profile hook: the frame on top, which has this code,
+ * calls a builtin, or the builtin returns.
  */
 void cunei_c_call_enter(PyCodeObject *code, PyObject *callable);
 void cunei_c_call_leave(PyCodeObject *code, PyObject *callable, bool raises);
 
 /*
- * Whether the frame has entered what it has not left; see cunei_frame_running.  Leave
- * it: it has returned while another had the hook.
+ * Whether the frame has an open call; see cunei_frame_running.  The second leaves it:
+ * it has returned while another tool had the hook.
  */
 bool cunei_c_call_is_inside(const void *frame);
 void cunei_c_call_close(const void *frame);
 
 /*
- * A recording begins: ids and open calls of another one are forgotten.  Or it goes on
- * after a pause, in which calls may have ended: another frame may be where one was.
+ * A recording begins, or resumes after a pause, in which calls may have ended: forget
+ * ids and open calls.
  */
 void cunei_c_call_reset(void);
 
-/* The frame on top ends by an exception: leave what it has entered and not left. */
+/* The frame on top ends with an exception: leave its open calls. */
 void cunei_c_call_unwind(void);
 
 /*
- * The C functions that the calling thread's frames are in, asked for from the innermost
- * frame outwards; begin with {0}.
+ * A walk over the C functions that the calling thread's frames are in, from the
+ * innermost frame outwards; begin with {0}.
  */
 struct cunei_c_call_walk {
     size_t passed; /* all private */
@@ -66,10 +66,10 @@ struct cunei_c_call_walk {
     const void *frame;
 };
 
-/* The id of a C function, the innermost first, that `frame` is in; 0: no more. */
+/* The id of a C function that `frame` is in, the innermost first; 0: no more. */
 uint32_t cunei_c_call_next(struct cunei_c_call_walk *walk, PyFrameObject *frame);
 
-/* How many there are that the walk has not come to. */
+/* How many the walk has not reached. */
 size_t cunei_c_call_left(const struct cunei_c_call_walk *walk);
 
 #endif

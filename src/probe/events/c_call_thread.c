@@ -9,10 +9,10 @@
 #include "probe/core/thread.h"
 
 #define TABLE_FIRST 256u
-#define TABLE_MAX   65536u /* types come and go: then all is forgotten */
+#define TABLE_MAX   65536u /* if types are created without end, all is forgotten */
 #define OPEN_FIRST  64u
 
-/* What a thread has before its first call: no room for anything. */
+/* The state before a thread's first call: no room for anything. */
 static struct cunei_c_call_thread_open no_opens[1];
 static struct cunei_c_call_thread_known no_table[1];
 static struct cunei_c_call_thread nothing = {
@@ -107,7 +107,7 @@ void cunei_c_call_thread_add(struct cunei_c_call_thread *thread,
         cunei_c_call_thread_find(thread, known->method, known->owner);
 
     if (!place->method) {
-        /* Half of the table stays free, so that a search comes to an end soon. */
+        /* Half of the table stays free, so that searches are short. */
         if (2 * (thread->known_count + 1) > thread->table_mask && !grow_table(thread))
             forget_known(thread);
         thread->known_count++;

@@ -34,7 +34,7 @@ static PyTypeObject *find_definer(PyTypeObject *type, const PyMethodDef *method)
             (Py_IS_TYPE(found, &PyMethodDescr_Type) ||
              Py_IS_TYPE(found, &PyClassMethodDescr_Type)) &&
             ((PyMethodDescrObject *)found)->d_method == method)
-            definer = base; /* it stays as long as the type does */
+            definer = base; /* it lives as long as the type */
         Py_XDECREF(found);
         Py_XDECREF(attributes);
     }
@@ -42,7 +42,7 @@ static PyTypeObject *find_definer(PyTypeObject *type, const PyMethodDef *method)
     return definer;
 }
 
-/* The module that a builtin function says it is of; empty: none. */
+/* The __module__ of a builtin function; empty: none. */
 static const char *module_of(const PyCFunctionObject *function)
 {
     PyObject *name = function->m_module;
@@ -57,7 +57,7 @@ static const char *module_of(const PyCFunctionObject *function)
     return text ? text : "";
 }
 
-/* Whether a static method was made a function of another module, as torch.rand was. */
+/* Whether a static method is used as a function of another module, as torch.rand is. */
 static bool is_elsewhere(const PyCFunctionObject *function, PyTypeObject *type,
                          struct names *names)
 {
@@ -80,7 +80,10 @@ static PyTypeObject *find_type(const PyCFunctionObject *function, struct names *
     type = find_definer(Py_TYPE(self), function->m_ml);
     if (type || !PyType_Check(self))
         return type;
-    /* A class method is some base's; what is static, and __new__, is of that type. */
+    /*
+     * A class method may be a base's; static methods and __new__ belong to the type
+     * itself.
+     */
     type = find_definer((PyTypeObject *)self, function->m_ml);
     if (type)
         return type;
@@ -93,7 +96,7 @@ static bool is_method(const struct cunei_c_function *function)
     return Py_IS_TYPE(function->callable, &PyMethodDescr_Type);
 }
 
-/* The type whose name is a part of the function's; NULL: there is none. */
+/* The type in the function's qualified name; NULL: none. */
 static PyTypeObject *find_names(const struct cunei_c_function *function,
                                 struct names *names)
 {
@@ -104,7 +107,7 @@ static PyTypeObject *find_names(const struct cunei_c_function *function,
     names->module[0] = names->type[0] = '\0';
     if (!type)
         (void)snprintf(names->module, sizeof(names->module), "%s", module_of(builtin));
-    /* A library made it at run time, and did not say where it belongs. */
+    /* A library created it at run time, without a module. */
     if (!type && !names->module[0] && builtin->m_self)
         type = Py_TYPE(builtin->m_self);
     if (type)
@@ -128,7 +131,7 @@ static enum cunei_c_function_life life_of(const struct cunei_c_function *functio
     bool is_static = dladdr(function->method, &unused) != 0;
     if (is_static && (stays(function->owner) || (named && stays(named))))
         return CUNEI_C_FUNCTION_FOREVER;
-    /* A type without a version may go, and another one have its address. */
+    /* A type without a version may be freed, and its address used again. */
     if (!stays(function->owner) && cunei_compat_type_version(function->owner) == 0)
         return CUNEI_C_FUNCTION_ONCE;
     return is_static ? CUNEI_C_FUNCTION_BY_VERSION : CUNEI_C_FUNCTION_BY_TEXT;
@@ -138,7 +141,7 @@ uint32_t cunei_c_function_define(const struct cunei_c_function *function, bool *
                                  enum cunei_c_function_life *life)
 {
     static cunei_mutex lock;
-    static struct names names; /* too big for the stack of a program that recurses */
+    static struct names names; /* too big for the stack of a recursive program */
 
     cunei_mutex_lock(&lock);
     PyTypeObject *named = find_names(function, &names);
@@ -157,7 +160,7 @@ static const char *said_module(const struct cunei_c_function *function)
                                : module_of((PyCFunctionObject *)function->callable);
 }
 
-/* Its name and its module, each with its NUL. */
+/* Its name and its module, each with a NUL. */
 char *cunei_c_function_text(const struct cunei_c_function *function)
 {
     const char *name = function->method->ml_name, *module = said_module(function);

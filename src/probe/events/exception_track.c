@@ -15,10 +15,10 @@
 _Thread_local struct cunei_exception_tracks *cunei_exception_tracks_mine;
 struct cunei_exception_track_table cunei_exception_track_table;
 
-/* What is known of those in one set; it has a lock so that threads seldom meet. */
+/* The tracks in one set, with a lock each so that threads seldom meet. */
 static struct set {
     cunei_mutex lock;
-    unsigned next; /* the way to use where none is free */
+    unsigned next; /* the way to overwrite if none is free */
     struct cunei_exception_track ways[WAYS];
 } sets[1u << CUNEI_EXCEPTION_SET_BITS];
 static atomic_uint recordings;

@@ -10,16 +10,16 @@
 #include "probe/events/process.h"
 #include "rt/recorder.h"
 
-/* With os.chroot the folder that is recorded into is out of reach. */
+/* After os.chroot the folder of the recording is out of reach. */
 static const char *const names[] = {"_exit", "execv", "execve", "chroot"};
 
 enum {
     WAYS = sizeof(names) / sizeof(*names)
 };
 
-/* What was in their slots before.  It is kept: a thread may just be in `call`. */
+/* The slots as they were.  They stay: a thread may be inside `call`. */
 static struct way {
-    PyCFunctionObject *function; /* owned; NULL: none was found so far */
+    PyCFunctionObject *function; /* owned; NULL: not found yet */
     vectorcallfunc before;
     PyMethodDef *method;
     PyMethodDef unspecialized;
@@ -45,8 +45,8 @@ static void tell(PyObject *function, PyObject *argument)
 }
 
 /*
- * Keywords stand behind the others: the first is the first, whatever its name.  That
- * of execve may be no path then, and none is told.
+ * Keywords follow the positional arguments: the first value is the first, whatever its
+ * name.  With execve it may not be a path, and none is recorded.
  */
 static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
                       PyObject *keywords)
@@ -59,9 +59,8 @@ static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
 }
 
 /*
- * A call that is specialized goes to the function in the method, not to the slot.  None
- * is where the flags are of no kind that has a special form; nor do others who look for
- * one find it.
+ * A specialized call uses the function in the method, not the slot.  It is not
+ * specialized if the flags are of a kind without a specialized form.
  */
 static void prevent_specialization(struct way *way)
 {
@@ -94,7 +93,7 @@ void cunei_exit_hooks_watch(void)
                           ? cunei_compat_dict_get(modules, "posix")
                           : NULL;
 
-    /* An import would run an __import__ of the program's. */
+    /* An import would run the program's __import__. */
     for (int i = 0; posix && PyModule_Check(posix) && i < WAYS; i++) {
         PyObject *function = cunei_compat_dict_get(PyModule_GetDict(posix), names[i]);
         if (function)

@@ -35,7 +35,7 @@ uint32_t cunei_function_event_flags(PyCodeObject *code,
 
 uint64_t cunei_function_event_tag(PyCodeObject *code)
 {
-    /* Its frame is the one that runs, so that one's globals name the module. */
+    /* Its frame is the running one, whose globals name the module. */
     uint64_t tag = cunei_code_resolve(code, cunei_frames_globals());
 
     if (tag == 0)
@@ -43,7 +43,7 @@ uint64_t cunei_function_event_tag(PyCodeObject *code)
     return tag;
 }
 
-/* The frame on top is open now: what follows on its begin, or on its going on. */
+/* The frame on top is open now: continue after its start or resume. */
 static void frame_opened(uint32_t flags, enum cunei_phase phase)
 {
     cunei_frame_opened();

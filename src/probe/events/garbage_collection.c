@@ -14,7 +14,7 @@
 #include "rt/stream.h"
 #include "wire/event.h"
 
-/* A thread that is late must not hook it when the recording has ended. */
+/* A late thread must not hook it after the recording has ended. */
 static cunei_mutex lock;
 static bool is_on;
 
@@ -30,7 +30,7 @@ static uint64_t read_number(PyObject *info, const char *name)
     return number;
 }
 
-/* gc calls it with a phase and a dict of what it knows. */
+/* gc calls it with a phase and a dict of details. */
 static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     (void)self;
@@ -46,8 +46,8 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
             (ends ? read_number(args[1], "uncollectable") << 32 : 0),
     };
     /*
-     * In a thread that was not heard of yet, it cannot be told whether the start of the
-     * frame on top comes next, or was before there were events: both will be silent.
+     * In a thread without events so far it is unknown whether the start of the frame on
+     * top comes next, or was before the recording: neither is written.
      */
     bool top_is_open = cunei_frames_top_is_open();
     if (top_is_open || (cunei_stream_own && cunei_stream_own->slot))
@@ -71,7 +71,7 @@ int cunei_gc_init(struct cunei_gc_callback *collect)
     return collect->list && collect->callable ? 0 : -1;
 }
 
-/* Where the callable stands in the list; -1: nowhere. */
+/* The index of the callable in the list; -1: none. */
 static Py_ssize_t find(const struct cunei_gc_callback *collect)
 {
     Py_ssize_t count = collect->list && PyList_Check(collect->list)

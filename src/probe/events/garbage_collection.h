@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Garbage collections: a callable of ours stands in gc.callbacks while a recording is
- * on, and writes when a collection starts and stops.  A program that empties that list
- * gets it back when one of its threads begins a packet.
+ * Garbage collections: during a recording gc.callbacks has a callable of ours, which
+ * writes an event when a collection starts and stops.  If the program empties that
+ * list, the callable is added again when a thread begins a packet.
  */
 #ifndef CUNEI_PROBE_EVENTS_GARBAGE_COLLECTION_H
 #define CUNEI_PROBE_EVENTS_GARBAGE_COLLECTION_H
@@ -11,16 +11,16 @@
 
 /* {0}: not there. */
 struct cunei_gc_callback {
-    PyObject *list; /* gc.callbacks, as long as the callable belongs into it */
+    PyObject *list; /* gc.callbacks, while the callable belongs into it */
     PyObject *callable;
 };
 
-/* Make the callable, find the list; -1 with an exception set. */
+/* Create the callable, find the list; -1 with an exception set. */
 int cunei_gc_init(struct cunei_gc_callback *collect);
 
 /*
- * From now on the callable belongs into the list, or does not any more; `hook` puts it
- * there where it is missing.  What fails is swallowed.
+ * From now on the callable belongs into the list, or not; `hook` adds it if it is
+ * missing.  Errors are ignored.
  */
 void cunei_gc_begin(struct cunei_gc_callback *collect);
 void cunei_gc_hook(struct cunei_gc_callback *collect);

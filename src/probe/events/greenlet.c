@@ -19,18 +19,18 @@
 
 #define SWITCH_WORDS (sizeof(struct cunei_switch) / sizeof(uint64_t))
 
-/* Under this name a thread's own dict keeps its tracer. */
+/* The key of the tracer in the thread's own dict. */
 #define TRACER_KEY "cunei.greenlet"
 
 struct tracer {
     PyObject_HEAD vectorcallfunc call;
-    PyObject *previous;  /* owned: the tracer that ours replaced, or NULL */
+    PyObject *previous;  /* owned: the tracer before ours, or NULL */
     uint32_t *functions; /* owned: room for a stack, from the first switch on */
 };
 
 /*
- * What greenlet has, owned; complete once is_found says so, and from then on as it is:
- * threads that are late may still use it when the recording has ended.
+ * Functions of greenlet, owned; complete once is_found is set, and unchanged from then
+ * on: late threads may still use them when the recording has ended.
  */
 static struct {
     PyObject *settrace;
@@ -43,7 +43,7 @@ static PyTypeObject *_Atomic tracer_type; /* borrowed; NULL: no recording is on 
 static struct cunei_numbers numbers;
 static cunei_mutex lock;
 
-/* While a switch is written: the greenlet that ran before, borrowed. */
+/* While a switch is written: the greenlet before it, borrowed. */
 static _Thread_local PyObject *origin;
 
 bool cunei_greenlet_is_module(const char *module, const char *qualname)
@@ -91,7 +91,7 @@ size_t cunei_greenlet_stack(bool top_is_open, uint32_t *functions, size_t max,
     return count;
 }
 
-/* Two functions to a word, the outermost first; they came innermost first. */
+/* Two functions to a word, the outermost first; the stack has the innermost first. */
 static void store_functions(struct cunei_stream *stream, const uint32_t *functions,
                             size_t count)
 {
@@ -107,7 +107,7 @@ static void write_switch(struct tracer *tracer, PyObject *from, PyObject *to)
     uint64_t now;
     bool is_new;
 
-    /* One more: it makes their number even. */
+    /* One more makes their number even. */
     if (!tracer->functions)
         tracer->functions =
             malloc((CUNEI_RECORDER_STACK_MAX + 1) * sizeof(*tracer->functions));
@@ -134,7 +134,7 @@ static void write_switch(struct tracer *tracer, PyObject *from, PyObject *to)
     cunei_stream_publish(stream, now, words);
 }
 
-/* greenlet calls it: tracer(event, (origin, target)), where the target runs already. */
+/* greenlet calls it: tracer(event, (origin, target)), when the target runs already. */
 static PyObject *on_switch(PyObject *self, PyObject *const *args, size_t count,
                            PyObject *names)
 {
@@ -152,7 +152,7 @@ static PyObject *on_switch(PyObject *self, PyObject *const *args, size_t count,
     PyObject *previous = Py_NewRef(tracer->previous);
     PyObject *result = PyObject_Vectorcall(previous, args, count, names);
     Py_DECREF(previous);
-    /* greenlet takes away a tracer that has failed, and now that is ours. */
+    /* greenlet removes a tracer that has failed, and now that would be ours. */
     if (!result)
         Py_CLEAR(tracer->previous);
     return result;
@@ -215,7 +215,7 @@ static void let_go(void)
     Py_CLEAR(greenlet.gr_frame);
 }
 
-/* Whether the program has imported greenlet, and one that can be traced; lock held. */
+/* Whether the program has imported a greenlet that can be traced; lock held. */
 static bool find(void)
 {
     PyObject *modules = cunei_compat_sys("modules");
@@ -236,7 +236,7 @@ static bool find(void)
         greenlet.gr_frame = PyObject_GetAttrString(type, "gr_frame");
     Py_XDECREF(type);
     Py_DECREF(module);
-    /* Only C functions: it is the thread's own tracer that they set. */
+    /* C functions only: they set the tracer of the calling thread. */
     if (greenlet.settrace && PyCFunction_Check(greenlet.settrace) &&
         greenlet.gettrace && PyCFunction_Check(greenlet.gettrace) && greenlet.gr_frame)
         return true;
@@ -269,7 +269,7 @@ static struct tracer *new_tracer(PyTypeObject *type)
     return tracer;
 }
 
-/* The calling thread's tracer, borrowed from its dict; made if there is none. */
+/* The calling thread's tracer, borrowed from its dict; created if there is none. */
 static struct tracer *own_tracer(PyTypeObject *type, bool make)
 {
     PyObject *dict = PyThreadState_GetDict(); /* borrowed */
@@ -285,7 +285,7 @@ static struct tracer *own_tracer(PyTypeObject *type, bool make)
     return rc < 0 ? NULL : tracer;
 }
 
-/* Make it the thread's tracer, with the one that is as what it passes events on to. */
+/* Make it the thread's tracer, and let it call the one before. */
 static void set_tracer(struct tracer *tracer)
 {
     PyObject *before = PyObject_CallOneArg(greenlet.settrace, (PyObject *)tracer);
@@ -297,14 +297,15 @@ static void set_tracer(struct tracer *tracer)
 
 void cunei_greenlet_attach(void)
 {
-    PyTypeObject *type = tracer_type; /* once: another thread may end the recording */
+    PyTypeObject *type =
+        tracer_type; /* read once: another thread may end the recording */
 
     if (!type || !is_there()) {
         PyErr_Clear();
         return;
     }
     struct tracer *tracer = own_tracer(type, true);
-    /* Who else has a reference, greenlet or a tracer that came later, calls it. */
+    /* greenlet, or a later tracer, may still hold a reference, and calls it. */
     if (tracer && Py_REFCNT((PyObject *)tracer) == 1)
         set_tracer(tracer);
     PyErr_Clear();

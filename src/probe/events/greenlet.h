@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * Greenlets: a thread's stack that changes places with another one.
+ * Greenlets: several stacks that take turns on one thread.
  *
- * greenlet calls a tracer of ours whenever it switches, in the thread that has set it
- * and with the stack of the greenlet that runs from then on: a `switch` event tells
- * that stack.  A tracer that was there before is called by ours; one that comes later
- * may call ours, or not: then nothing is heard of switches until our thread begins its
- * next packet.  greenlet is never imported for this.
+ * greenlet calls a tracer of ours at each switch, in the thread that has set it and
+ * with the stack of the greenlet that runs from then on: a `switch` event has that
+ * stack.  Our tracer calls the one that was set before.  One that is set later may call
+ * ours, or not: then switches are not recorded until the thread begins its next
+ * packet.  The probe never imports greenlet.
  *
  *     cunei_greenlet_init       once
- *     cunei_greenlet_attach     whenever a thread looks around: sets its tracer
+ *     cunei_greenlet_attach     when a thread begins a packet: sets its tracer
  *     cunei_greenlet_imported   greenlet's module has just been executed
- *     cunei_greenlet_detach     the recording has ended: this thread's tracer goes
+ *     cunei_greenlet_detach     the recording has ended: removes this thread's tracer
  *
- * A tracer that another thread has set stays, and passes on what it is told.
+ * A tracer that another thread has set stays, and calls the one before.
  */
 #ifndef CUNEI_PROBE_EVENTS_GREENLET_H
 #define CUNEI_PROBE_EVENTS_GREENLET_H
@@ -30,7 +30,7 @@ PyTypeObject *cunei_greenlet_type(PyObject *module);
 /* Whether a function is the body of greenlet's module. */
 bool cunei_greenlet_is_module(const char *module, const char *qualname);
 
-/* Whether a program may have some: the outermost frames of a thread may then change. */
+/* Whether greenlet is imported: the outermost frames of a thread may then change. */
 bool cunei_greenlet_is_loaded(void);
 
 /* None of these leaves an exception; `type` is borrowed. */

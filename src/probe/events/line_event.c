@@ -30,7 +30,7 @@ void cunei_line_event_choose(const struct cunei_record_env *session)
     chosen = session;
 }
 
-/* A function that is written in C has neither a file nor lines. */
+/* A C function has neither a file nor lines. */
 bool cunei_line_event_is_selected(const struct cunei_function *function)
 {
     return chosen && chosen->lines.count && function->file[0] &&
@@ -60,7 +60,7 @@ static inline uint32_t read_epoch(void)
     return atomic_load_explicit(&epoch, memory_order_relaxed);
 }
 
-/* In another library, and asked each time, it took 10 ns of a line. */
+/* The library call took 10 ns of a line. */
 static inline uint64_t read_clock(void)
 {
     return CUNEI_LIKELY(has_counter) ? cunei_clock_counter()
@@ -79,7 +79,7 @@ static void write_line(PyCodeObject *code, uint32_t id, enum cunei_phase phase,
                               read_epoch());
 }
 
-/* What the hot path leaves undone. */
+/* The cold path. */
 static __attribute__((noinline, cold)) void record_line(PyCodeObject *code, int line,
                                                         enum cunei_phase phase)
 {
@@ -90,7 +90,7 @@ static __attribute__((noinline, cold)) void record_line(PyCodeObject *code, int 
     cunei_cold_event_end(&event);
 }
 
-/* A line of the code object with this word that is not near the last one. */
+/* A line of the code object with this tag that is not near the last one. */
 static __attribute__((noinline)) void put_far(PyCodeObject *code, uint64_t tag,
                                               uint64_t now, int line,
                                               enum cunei_phase phase)
@@ -104,7 +104,7 @@ static __attribute__((noinline)) void put_far(PyCodeObject *code, uint64_t tag,
         record_line(code, line, phase);
 }
 
-/* Whether it was near the last one, and is written. */
+/* Write the line if it is near the last one; else false. */
 static inline __attribute__((always_inline)) bool put_near(const void *code,
                                                            uint64_t now, uint32_t line,
                                                            enum cunei_phase phase)
@@ -136,9 +136,9 @@ static __attribute__((noinline)) PyObject *far_line(PyObject *const *args, uint6
 }
 
 /*
- * The hot path.  The code object is compared with the one whose line was told last, and
- * not looked at.  Nothing is called, but for the other half in its place: a register
- * that had to be saved would cost as much as the stores.
+ * The hot path.  The code object is compared with that of the last line, and not read.
+ * There are no calls but the tail call of the other half: saving a register would cost
+ * as much as the stores.
  */
 static inline __attribute__((always_inline)) PyObject *line_hot(PyObject *const *args,
                                                                 size_t count,
@@ -181,7 +181,7 @@ bool cunei_line_event_prepare(PyCodeObject *code)
     return table != NULL;
 }
 
-/* An instruction that no line begins with is not heard of again. */
+/* Disable an instruction that begins no line. */
 static PyObject *on_instruction(PyObject *self, PyObject *const *args, size_t count,
                                 PyObject *names)
 {
@@ -208,7 +208,7 @@ vectorcallfunc cunei_line_event_on_instruction(void)
     return on_instruction;
 }
 
-/* Where code begins: a generator that has not begun waits before that, in no line. */
+/* Where code begins: a generator that has not started is before that, in no line. */
 static int first_offset(const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -226,7 +226,7 @@ void cunei_line_event_resume(PyCodeObject *code, uint64_t tag, int offset)
                    PyCode_Addr2Line(code, offset));
 }
 
-/* In a forked child the word may be that of the parent: it is made anew. */
+/* In a forked child the tag may be the parent's: it is made anew. */
 void cunei_line_event_record(PyCodeObject *code, int line)
 {
     uint64_t now = read_clock(), tag;

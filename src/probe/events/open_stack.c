@@ -11,12 +11,12 @@
 #include "probe/user/region_walk.h"
 
 /*
- * A chain of recursion is counted this far: at 33 ns a frame it must not make the
- * unwinding of a deep recursion quadratic.
+ * Recursion is counted up to this depth: at 33 ns a frame, unwinding a deep recursion
+ * must not become quadratic.
  */
 #define RUN_MAX 64
 
-/* The regions that stand above a frame; NULL: those that are left. */
+/* Add the regions above a frame; NULL: the rest. */
 static size_t put_regions(struct cunei_region_walk *regions, const void *frame,
                           uint32_t *functions, size_t count, size_t max)
 {
@@ -27,7 +27,7 @@ static size_t put_regions(struct cunei_region_walk *regions, const void *frame,
     return count;
 }
 
-/* Consumes the frame; `skip`: it is not open.  `depth`: how many there are, or 0. */
+/* Consumes the frame; `skip`: it is not open.  `depth`: the number of frames, or 0. */
 static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
                    struct cunei_region_walk *regions, uint32_t *functions, size_t max,
                    size_t *omitted)
@@ -41,8 +41,8 @@ static size_t walk(PyFrameObject *frame, bool skip, size_t depth,
         steps++;
     }
     /*
-     * No further than what is written: a frame that is looked at gets an object that
-     * lives as long as the frame, and a million of them take 200 MB.
+     * Stop when `functions` is full: reading a frame creates an object that lives as
+     * long as the frame, and a million of them take 200 MB.
      */
     for (; frame && count < max; frame = cunei_frames_back(frame), steps++) {
         while (count < max && (id = cunei_c_call_next(&calls, frame)))

@@ -15,18 +15,18 @@
 #include "probe/events/thread_name.h"
 #include "rt/recorder.h"
 
-/* The C functions behind os._exit, os.execv and os.execve, and os.chroot. */
+/* The C functions of os._exit, os.execv and os.execve, and os.chroot. */
 static PyCFunction leave, execute[2], change_root;
 
 static struct cunei_process_hooks hooks;
 
 static bool has_calls;
 
-/* What is to be called at the next event of a thread; `call` is set last. */
+/* To be called at the next event of a thread; `call` is set last. */
 static struct {
     void (*_Atomic call)(void); /* NULL: nothing */
     unsigned long thread;
-    const void *code; /* only if it is this one's, borrowed; NULL: anybody's */
+    const void *code; /* only at an event of this code, borrowed; NULL: of any */
 } later;
 
 static PyCFunction find_function(PyObject *module, const char *name)
@@ -72,7 +72,7 @@ static bool names_way_out(PyCodeObject *code)
     return false;
 }
 
-/* What runs first in a process of multiprocessing's, as a method of its Process. */
+/* The first function in a process of multiprocessing, a method of its Process. */
 static bool is_bootstrap(PyCodeObject *code)
 {
     return cunei_qualname_is(code, "BaseProcess._bootstrap");
@@ -94,7 +94,7 @@ bool cunei_process_sets_names(PyCodeObject *code)
     return !has_calls && (is_bootstrap(code) || cunei_thread_name_watches(code));
 }
 
-/* Of a Process, which may be NULL. */
+/* The name of a Process, which may be NULL. */
 static char *name_of(PyObject *process)
 {
     PyObject *name = process ? cunei_names_attribute(process, "_name") : NULL;
@@ -106,7 +106,7 @@ static char *name_of(PyObject *process)
     return copy;
 }
 
-/* The same for the Process in a local variable of the frame that runs. */
+/* The same for a local variable of the running frame. */
 static char *name_in_frame(const char *variable)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
@@ -126,7 +126,7 @@ static void record_name(char *name)
     free(name);
 }
 
-/* Whether the frame that runs is that of this function. */
+/* Whether the running frame is that of this function. */
 static bool runs(const char *qualname)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
@@ -177,7 +177,7 @@ void cunei_process_record_end(void)
             : NULL;
     char *name = name_of(current);
 
-    /* So it calls every process that it did not start. */
+    /* The default name, of every process that multiprocessing did not start. */
     if (name && strcmp(name, "MainProcess") == 0) {
         free(name);
         name = NULL;
@@ -189,7 +189,7 @@ void cunei_process_record_end(void)
     Py_XDECREF(modules);
 }
 
-/* An int that os._exit takes; what it does not take is an exception's business. */
+/* Whether os._exit accepts it; otherwise it raises. */
 static bool is_status(PyObject *argument, int *status)
 {
     if (!argument || !PyLong_Check(argument))
@@ -202,7 +202,7 @@ static bool is_status(PyObject *argument, int *status)
     return fits;
 }
 
-/* A path as os.execv takes it, as far as that can be told without running code. */
+/* The path of os.execv, as far as it is known without running code. */
 static void record_exec(PyObject *path)
 {
     PyObject *bytes = NULL;
@@ -231,8 +231,8 @@ void cunei_process_call_later(void (*begin)(void))
 }
 
 /*
- * The code that a preexec_fn runs; NULL: any, because it is not known.  Other functions
- * come before it, with which Python's own modules follow forks.
+ * The code of a preexec_fn; NULL: unknown, any.  Other functions run before it, with
+ * which Python's own modules handle forks.
  */
 static const void *code_of(PyObject *function)
 {
@@ -241,7 +241,7 @@ static const void *code_of(PyObject *function)
     if (function && PyFunction_Check(function))
         return PyFunction_GET_CODE(function);
     return function && PyCFunction_Check(function) ? function
-                                                   : NULL; /* no code: none */
+                                                   : NULL; /* it has no code */
 }
 
 bool cunei_process_defer(void (*begin)(void))

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the probe notices of its process beyond calls: what multiprocessing names it,
- * what threading names its threads, and the ways out that run no exit handler.
+ * What is recorded of a process beyond calls: its name in multiprocessing, the names of
+ * its threads in threading, and calls that end it without exit handlers.
  *
- * No object of Python is patched for that.  Code that may leave the process (its names
- * have an `_exit` or an `execv` among them) or gives names is watched: it has local
- * CALL events, whether it is recorded or not, and cunei_process_call looks at what it
- * calls.  Whoever answers CALL events must hand them on, and must not switch them off
- * in code that is watched.  Where the source of events has none of them,
- * probe/events/exit_hooks.h hears of the ways out, and names are seen when what gives
- * them begins or ends.
+ * No Python object is patched for that.  Code that may end the process (its co_names
+ * contain `_exit` or `execv`) or that sets names is watched: it has local CALL events,
+ * whether it is recorded or not, and they are passed to cunei_process_call.  The
+ * callback of CALL must do so, and must not disable it in watched code.  For sources
+ * without CALL events probe/events/exit_hooks.h handles the calls that end the process,
+ * and names are read when a function that sets them begins or ends.
  */
 #ifndef CUNEI_PROBE_EVENTS_PROCESS_H
 #define CUNEI_PROBE_EVENTS_PROCESS_H
@@ -29,43 +28,45 @@ struct cunei_process_hooks {
 /* Find the functions of posix; -1 with an exception set.  `hooks` are copied. */
 int cunei_process_init(const struct cunei_process_hooks *hooks);
 
-/* Whether calls out of one code object can be heard of; else probe/events/exit_hooks.h
- * helps. */
+/*
+ * Whether the source has CALL events for single code objects; else exit_hooks.h is
+ * used.
+ */
 void cunei_process_set_has_calls(bool are_heard);
 
 /* Whether the code object must have CALL events. */
 bool cunei_process_watches(PyCodeObject *code);
 
 /*
- * Code that is watched calls `callable` with `argument` as the first of its arguments,
- * or with something else where there is none.
+ * Watched code calls `callable` with `argument` as the first argument, or with any
+ * other object if there is none.
  */
 void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argument);
 
 /* The C function behind os._exit, os.execv or os.execve is about to be called. */
 void cunei_process_leaves(PyCFunction function, PyObject *argument);
 
-/* There: whether the function gives names.  Its frame begins, or ends. */
+/* Without CALL events: whether the function sets names.  Its frame begins, or ends. */
 bool cunei_process_sets_names(PyCodeObject *code);
 void cunei_process_frame(PyCodeObject *code, bool begins);
 
 /*
- * Have `begin` called at the calling thread's next event, in place of one that was to
- * be called before; NULL: nothing any more.
+ * Call `begin` at the calling thread's next event, instead of a function that was set
+ * before; NULL: nothing.
  */
 void cunei_process_call_later(void (*begin)(void));
 
 /*
- * In the child of a fork: the same if it is there for nothing but another program, and
- * it will not have such an event, most likely.  Then `begin` is called when the
- * program's own function begins, the preexec_fn of subprocess.
+ * In the child of a fork: the same if the child only runs another program, and most
+ * likely has no event before.  Then `begin` is called when the preexec_fn of subprocess
+ * begins.
  */
 bool cunei_process_defer(void (*begin)(void));
 
-/* Call it with every event that takes the cold path, before it is written. */
+/* Call this with every event that takes the cold path, before it is written. */
 void cunei_process_event(PyCodeObject *code);
 
-/* Begin a cold event (probe/core/cold_event.h) with it. */
+/* Begin a cold event (probe/core/cold_event.h) with that call. */
 static inline struct cunei_cold_event cunei_process_begin_event(PyCodeObject *code)
 {
     struct cunei_cold_event event = {.pending = cunei_compat_put_aside()};
@@ -76,18 +77,18 @@ static inline struct cunei_cold_event cunei_process_begin_event(PyCodeObject *co
 }
 
 /*
- * What multiprocessing calls the child of a fork, from inside it: owned, or NULL where
- * it is none of multiprocessing's.
+ * The name of a forked child in multiprocessing, from inside it: owned, or NULL if
+ * multiprocessing did not fork it.
  */
 char *cunei_process_forked_name(void);
 
 /*
- * At the end of a recording: what multiprocessing calls this process by now, where it
- * has a name of its own, and the other interpreters that are there.
+ * At the end of a recording: record the current name in multiprocessing, if it is not
+ * the default, and the number of other interpreters.
  */
 void cunei_process_record_end(void);
 
-/* Of the module: the program, or who runs it, says what the process is called. */
+/* A function of the module: set the name of the process. */
 PyObject *cunei_process_name(PyObject *module, PyObject *name);
 
 #endif

@@ -21,24 +21,24 @@
 #define NAME_WORDS 128u /* a name is cut to what they hold */
 
 /*
- * Steps that are open on a thread, one inside the other: a task that starts eagerly
- * runs its first step inside one of another task.  With more than these, the outer ones
- * are forgotten.  A coroutine that no task runs counts as a step of no task.
+ * Open steps of a thread, one inside the other: a task that starts eagerly runs its
+ * first step inside one of another task.  If there are more, the outer ones are
+ * forgotten.  A coroutine without a task counts as a step of no task.
  */
 #define STEPS_MAX 64
 
 struct step {
-    const void *frame; /* of the interpreter's, and only compared … */
-    const void *task;  /* … as this is: it lives while it runs; NULL: no task */
+    const void *frame; /* of the interpreter, and only compared … */
+    const void *task;  /* … like the task: it lives while it runs; NULL: no task */
     uint64_t number;
     unsigned depth; /* of coroutines inside the step around it */
 };
 
 struct thread {
-    unsigned recording; /* of which the rest tells */
+    unsigned recording; /* the recording of the rest */
     unsigned count;     /* of steps */
     unsigned depth;     /* of coroutines inside the innermost one */
-    uint64_t left;      /* task of the last step, if its frame did not yield but end */
+    uint64_t left; /* task of the last step, if its frame ended instead of yielding */
     uint64_t content_bits; /* of the stream after the last event inside a step */
     struct step steps[STEPS_MAX];
 };
@@ -55,7 +55,7 @@ bool cunei_task_is_coroutine(const PyCodeObject *code)
     return (code->co_flags & kinds) != 0;
 }
 
-/* Others' destructors come after this one, and may run coroutines. */
+/* Destructors of other libraries may run later, and run coroutines. */
 static void thread_ends(void *thread)
 {
     own = NULL;
@@ -74,7 +74,7 @@ static struct thread *make_own(void)
     return thread;
 }
 
-/* What is known of the calling thread; NULL: nothing can be. */
+/* The calling thread's; NULL: no memory. */
 static struct thread *find_own(void)
 {
     struct thread *thread = own ? own : make_own();
@@ -85,7 +85,7 @@ static struct thread *find_own(void)
     return thread;
 }
 
-/* Close the step of this frame, and those inside it, whose ends were missed. */
+/* Close the step of this frame, and inner ones whose ends were missed. */
 static void end_step(struct thread *thread, const void *frame, bool has_left)
 {
     for (unsigned i = thread->count; i > 0; i--) {
@@ -122,7 +122,7 @@ static unsigned copy_name(PyObject *name, uint64_t words[NAME_WORDS + 1])
     return (unsigned)(padded / 8);
 }
 
-/* Both at once: nothing may come between the task and its coroutine's event. */
+/* In one packet: nothing may come between the task and the event of its coroutine. */
 static void write_step(uint64_t task, enum cunei_phase step, PyObject *name,
                        uint32_t id, enum cunei_phase phase)
 {
@@ -150,9 +150,9 @@ static void write_step(uint64_t task, enum cunei_phase step, PyObject *name,
 }
 
 /*
- * What kind of step begins.  An exception that is thrown into a task arrives in its
- * innermost coroutine, and when that has ended, in the one that awaited it: each of
- * them is resumed on its own, and all of it is one step.
+ * Which kind of step begins.  An exception that is thrown into a task arrives in its
+ * innermost coroutine, and when that has ended, in the one that awaited it: each is
+ * resumed on its own, and all of it is one step.
  */
 static enum cunei_phase kind_of(const struct thread *thread, uint64_t number,
                                 bool is_new, enum cunei_phase phase)
@@ -162,7 +162,7 @@ static enum cunei_phase kind_of(const struct thread *thread, uint64_t number,
     return thread->left == number ? CUNEI_PHASE_LEAVE : CUNEI_PHASE_RESUME;
 }
 
-/* Write the entry of this frame as the beginning of a step; 0: it cannot be told. */
+/* Write the entry of this frame as the begin of a step; 0: no number for the task. */
 static uint64_t record_step(const struct thread *thread, PyObject *task, uint32_t id,
                             enum cunei_phase phase)
 {
@@ -179,19 +179,19 @@ static uint64_t record_step(const struct thread *thread, PyObject *task, uint32_
     return number;
 }
 
-/* Whether the entry of this frame was written, as the beginning of a step. */
+/* Whether the entry of this frame was written as the begin of a step. */
 static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phase)
 {
     const void *frame = cunei_frame_running(PyThreadState_Get());
 
-    /* It begins anew, so it has ended, whether that was heard of or not. */
+    /* The frame begins, so an older one at its address has ended. */
     end_step(thread, frame, false);
     const struct step *around =
         thread->count > 0 ? &thread->steps[thread->count - 1] : NULL;
     struct cunei_compat_error pending = cunei_compat_put_aside();
     PyObject *task = cunei_asyncio_current_task(around && around->task);
     uint64_t number = 0;
-    /* A coroutine that another one of the same task awaits begins nothing. */
+    /* A coroutine that another one of the same task awaits begins no step. */
     if (task && (!around || around->task != task))
         number = record_step(thread, task, id, phase);
     if (number || !around)
@@ -204,8 +204,8 @@ static bool begin_step(struct thread *thread, uint32_t id, enum cunei_phase phas
 }
 
 /*
- * The frame ends or is suspended.  One inside a step is only counted; where the count
- * has run out, it is the step's own.
+ * The frame ends or is suspended.  Inside a step it is only counted; when the count is
+ * 0, it is the step's own.
  */
 static void leave(struct thread *thread, bool has_left)
 {
@@ -218,10 +218,10 @@ static void leave(struct thread *thread, bool has_left)
 }
 
 /*
- * Whether a coroutine that begins, or goes on, does so inside the step that is open.
- * When a task goes on, the coroutines that wait for each other are resumed one after
- * the other: with nothing but coroutines' events since the step began, no other task
- * can have come in between.  Where one is entered it can: tasks may start eagerly.
+ * Whether a coroutine starts or resumes inside the open step.  When a task resumes, the
+ * coroutines that await each other are resumed one after the other: if there were only
+ * events of coroutines since the step began, no other task can have come in between.
+ * When one is entered that is possible: tasks may start eagerly.
  */
 static bool is_inside(const struct thread *thread, const struct cunei_stream *stream,
                       enum cunei_phase phase)
@@ -237,7 +237,7 @@ static bool is_inside(const struct thread *thread, const struct cunei_stream *st
     return task == running;
 }
 
-/* Count the frame in or out, if that is all that there is to do. */
+/* Count the frame in or out, if nothing else is to do. */
 static bool is_counted(struct thread *thread, const struct cunei_stream *stream,
                        enum cunei_phase phase)
 {
@@ -261,7 +261,7 @@ bool cunei_task_put(uint32_t id, enum cunei_phase phase)
         thread &&
         thread->recording == atomic_load_explicit(&recording, memory_order_relaxed) &&
         is_counted(thread, stream, phase);
-    /* Python may have been asked, and the recording have ended meanwhile. */
+    /* asyncio may have been asked, and the recording have ended meanwhile. */
     if (!stream->slot)
         return false;
     if (!is_known || !cunei_stream_has_room(stream, now, 1)) {

@@ -19,15 +19,15 @@
 #define NAME_MAX_BYTES 256
 
 /*
- * A thread stands in threading's table from its third frame or so; before that it is
- * looked for in its frames, of which no more are looked at: each would get an object.
+ * A thread is in threading's table from about its third frame on; before that its
+ * Thread is searched in its frames, in no more than these: each gets an object.
  */
 #define FRAMES_MAX 16
 
-/* A hash of the name that the thread's stream tells. */
+/* A hash of the name in the thread's stream. */
 static _Thread_local uint64_t told;
 
-/* This thread was about to give some thread another name. */
+/* This thread is about to rename a thread. */
 static _Thread_local bool is_changing;
 
 static uint64_t hash_name(const char *name, size_t size)
@@ -39,7 +39,7 @@ static uint64_t hash_name(const char *name, size_t size)
     return hash;
 }
 
-/* The Thread that is the `self` of the thread's outermost frame; new, or NULL. */
+/* The Thread that is `self` in the thread's outermost frame; new, or NULL. */
 static PyObject *find_in_frames(void)
 {
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
@@ -63,8 +63,8 @@ static PyObject *find_in_frames(void)
 }
 
 /*
- * Whether it stands for another thread, which is gone: threading never hears of the end
- * of threads that it did not start, and what it calls them by comes back.
+ * Whether it stands for another thread, which has ended: threading is not notified of
+ * the end of threads that it did not start, and thread ids are used again.
  */
 static bool is_left_behind(PyObject *thread)
 {
@@ -79,7 +79,7 @@ static bool is_left_behind(PyObject *thread)
     return is_other;
 }
 
-/* The Thread that threading has in its table for this thread; new, or NULL. */
+/* The Thread of this thread in threading's table; new, or NULL. */
 static PyObject *find_in_table(void)
 {
     PyObject *modules = cunei_compat_sys("modules");
@@ -148,7 +148,7 @@ static size_t copy_name(char name[NAME_MAX_BYTES])
     return size ? size : copy_system_name(name);
 }
 
-/* What a packet's head has room for. */
+/* As much as a packet header has room for. */
 static size_t cut_name(const char *name, size_t size,
                        char cut[CUNEI_PACKET_THREAD_NAME])
 {
@@ -174,7 +174,7 @@ void cunei_thread_name_check(bool top_is_open)
     size_t size = copy_name(name);
     uint64_t hash = hash_name(name, size);
 
-    /* By now it has: whoever looked too early is to look again. */
+    /* It is set by now: threads that looked too early must look again. */
     if (is_changing) {
         is_changing = false;
         cunei_recorder_poke();
