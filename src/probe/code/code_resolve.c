@@ -273,7 +273,8 @@ bool cunei_code_enable_regions(PyCodeObject *code, PyObject *globals)
     /*
      * A demoted function is recorded in bursts only: its regions stay with its frame.
      */
-    const uint64_t unheard = CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_DEMOTED;
+    const uint64_t without_events =
+        CUNEI_CODE_OFF | CUNEI_CODE_STALE | CUNEI_CODE_DEMOTED;
     uint64_t tag = cunei_code_resolve(code, globals);
 
     if (cunei_code_id(tag) == 0)
@@ -282,7 +283,7 @@ bool cunei_code_enable_regions(PyCodeObject *code, PyObject *globals)
         return true;
     cunei_mutex_lock(&lock);
     tag = cunei_registry_tag(code);
-    if (tag && !(tag & unheard))
+    if (tag && !(tag & without_events))
         make_cold(cunei_registry_at(cunei_registry_place(tag)), tag,
                   CUNEI_CODE_REGIONS);
     cunei_mutex_unlock(&lock);

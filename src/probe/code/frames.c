@@ -73,7 +73,7 @@ bool cunei_frames_is_around_block(void)
 }
 
 /* Whether its code is recorded, and may be the frame of a region from now on. */
-static bool hear(PyFrameObject *frame, bool generating)
+static bool is_region_frame(PyFrameObject *frame, bool generating)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     PyObject *globals = PyFrame_GetGlobals(frame);
@@ -95,7 +95,7 @@ const void *cunei_frames_find_recorded(bool callers, bool generating)
 
     if (callers && frame)
         frame = cunei_frames_back(frame);
-    while (frame && steps < CUNEI_FRAMES_NEAR && !hear(frame, generating)) {
+    while (frame && steps < CUNEI_FRAMES_NEAR && !is_region_frame(frame, generating)) {
         frame = cunei_frames_back(frame);
         steps++;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "probe/core/compat.h"
+#include "probe/core/exception_table.h"
 
 #if CUNEI_COMPAT_SLOW_LINES
 #define UNIT 2 /* bytes of an instruction, or of a part of one */
@@ -108,18 +109,6 @@ static void mark_jumps(struct making *making)
     }
 }
 
-/* A number of the exception table: six bits a byte, the most significant first. */
-static const uint8_t *take_number(const uint8_t *at, const uint8_t *end, long *number)
-{
-    bool goes_on = true;
-
-    for (*number = 0; at < end && goes_on; at++) {
-        *number = *number << 6 | (*at & 0x3f);
-        goes_on = *at & 0x40;
-    }
-    return at;
-}
-
 static void mark_handlers(struct making *making, PyCodeObject *code)
 {
     PyObject *text = code->co_exceptiontable;
@@ -128,11 +117,11 @@ static void mark_handlers(struct making *making, PyCodeObject *code)
     const uint8_t *at = (const uint8_t *)PyBytes_AS_STRING(text);
     const uint8_t *end = at + PyBytes_GET_SIZE(text);
 
-    while (at < end) {
-        long numbers[4] = {0}; /* begin, length, target, depth */
-        for (int i = 0; i < 4; i++)
-            at = take_number(at, end, &numbers[i]);
-        mark_target(making, numbers[2]);
+    while (at && at < end) {
+        struct cunei_exception_entry entry;
+        at = cunei_exception_table_read(at, end, &entry);
+        if (at)
+            mark_target(making, entry.handler);
     }
 }
 

@@ -14,30 +14,41 @@
 static const unsigned char *read_number(const unsigned char *byte,
                                         const unsigned char *end, unsigned *number)
 {
-    bool goes_on = true;
+    bool has_more = true;
 
-    for (*number = 0; goes_on && byte < end; byte++) {
+    for (*number = 0; has_more && byte < end; byte++) {
         *number = *number << 6 | (*byte & 63);
-        goes_on = *byte & 64;
+        has_more = *byte & 64;
     }
-    return goes_on ? NULL : byte;
+    return has_more ? NULL : byte;
 }
 
-/* Entries are sorted, and count instructions. */
+const unsigned char *cunei_exception_table_read(const unsigned char *byte,
+                                                const unsigned char *end,
+                                                struct cunei_exception_entry *entry)
+{
+    unsigned depth, *const numbers[] = {&entry->start, &entry->size, &entry->handler,
+                                        &depth};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && byte; i++)
+        byte = read_number(byte, end, numbers[i]);
+    return byte;
+}
+
 int cunei_exception_table_find(PyCodeObject *code, int offset)
 {
     PyObject *table = code->co_exceptiontable;
     const unsigned char *byte = (const unsigned char *)PyBytes_AS_STRING(table);
     const unsigned char *end = byte + PyBytes_GET_SIZE(table);
-    unsigned at = (unsigned)(offset / UNIT), entry[4]; /* start, size, handler, depth */
+    unsigned at = (unsigned)(offset / UNIT);
+    struct cunei_exception_entry entry;
 
     while (byte && byte < end) {
-        for (int i = 0; i < 4 && byte; i++)
-            byte = read_number(byte, end, &entry[i]);
-        if (!byte || entry[0] > at)
+        byte = cunei_exception_table_read(byte, end, &entry);
+        if (!byte || entry.start > at)
             break;
-        if (at - entry[0] < entry[1])
-            return (int)(UNIT * entry[2]);
+        if (at - entry.start < entry.size)
+            return (int)(UNIT * entry.handler);
     }
     return -1;
 }

@@ -9,7 +9,7 @@
  *     cunei_stream_own            rt/stream.h: the thread's stream
  *     cunei_c_call_thread_own     events/c_call_thread.h: its C functions and C calls
  *     cunei_exception_tracks_mine,
- *     cunei_exception_track_table events/exception_track.h: exceptions in flight
+ *     cunei_exception_track_table events/exception_track.h: exceptions that propagate
  *     cunei_mute_left             code/mute.h: events until a place may be disabled
  *     cunei_missed_resume_own     sources/hooks/missed_resume.h
  *     cunei_budget_hot            budget/budget_hot.h: when a budget decides

@@ -154,7 +154,7 @@ uint32_t cunei_c_function_define(const struct cunei_c_function *function, bool *
     return id;
 }
 
-static const char *said_module(const struct cunei_c_function *function)
+static const char *module_text(const struct cunei_c_function *function)
 {
     return is_method(function) ? ""
                                : module_of((PyCFunctionObject *)function->callable);
@@ -163,7 +163,7 @@ static const char *said_module(const struct cunei_c_function *function)
 /* Its name and its module, each with a NUL. */
 char *cunei_c_function_text(const struct cunei_c_function *function)
 {
-    const char *name = function->method->ml_name, *module = said_module(function);
+    const char *name = function->method->ml_name, *module = module_text(function);
     size_t size = strlen(name) + 1;
     char *text = malloc(size + strlen(module) + 1);
 
@@ -178,5 +178,5 @@ bool cunei_c_function_has_text(const struct cunei_c_function *function,
                                const char *text)
 {
     return strcmp(text, function->method->ml_name) == 0 &&
-           strcmp(text + strlen(text) + 1, said_module(function)) == 0;
+           strcmp(text + strlen(text) + 1, module_text(function)) == 0;
 }

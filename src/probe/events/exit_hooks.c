@@ -35,7 +35,7 @@ static struct way *find_way(PyObject *function)
 }
 
 /* Other interpreters may have the same functions, and are not recorded. */
-static void tell(PyObject *function, PyObject *argument)
+static void report_call(PyObject *function, PyObject *argument)
 {
     if (PyInterpreterState_Get() != PyInterpreterState_Main())
         return;
@@ -54,7 +54,7 @@ static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
     vectorcallfunc before = find_way(function)->before;
 
     if (PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0) > 0)
-        tell(function, args[0]);
+        report_call(function, args[0]);
     return before(function, args, count, keywords);
 }
 

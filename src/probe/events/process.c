@@ -78,9 +78,9 @@ static bool is_bootstrap(PyCodeObject *code)
     return cunei_qualname_is(code, "BaseProcess._bootstrap");
 }
 
-void cunei_process_set_has_calls(bool are_heard)
+void cunei_process_set_has_calls(bool exist)
 {
-    has_calls = are_heard;
+    has_calls = exist;
 }
 
 bool cunei_process_watches(PyCodeObject *code)

@@ -32,7 +32,7 @@ int cunei_process_init(const struct cunei_process_hooks *hooks);
  * Whether the source has CALL events for single code objects; else exit_hooks.h is
  * used.
  */
-void cunei_process_set_has_calls(bool are_heard);
+void cunei_process_set_has_calls(bool exist);
 
 /* Whether the code object must have CALL events. */
 bool cunei_process_watches(PyCodeObject *code);

@@ -172,8 +172,8 @@ static uint64_t record_step(const struct thread *thread, PyObject *task, uint32_
     if (number == 0)
         return 0;
     PyObject *name = cunei_asyncio_name(task);
-    bool is_told = !name || !cunei_numbers_rename(&numbers, task, name);
-    write_step(number, kind_of(thread, number, is_new, phase), is_told ? NULL : name,
+    bool is_written = !name || !cunei_numbers_rename(&numbers, task, name);
+    write_step(number, kind_of(thread, number, is_new, phase), is_written ? NULL : name,
                id, phase);
     Py_XDECREF(name);
     return number;

@@ -25,7 +25,7 @@
 #define FRAMES_MAX 16
 
 /* A hash of the name in the thread's stream. */
-static _Thread_local uint64_t told;
+static _Thread_local uint64_t written_hash;
 
 /* This thread is about to rename a thread. */
 static _Thread_local bool is_changing;
@@ -164,7 +164,7 @@ void cunei_thread_name_copy(char name[CUNEI_PACKET_THREAD_NAME])
     size_t size = copy_name(whole);
 
     size = cut_name(whole, size, name);
-    told = hash_name(name, size);
+    written_hash = hash_name(name, size);
 }
 
 void cunei_thread_name_check(bool top_is_open)
@@ -179,9 +179,9 @@ void cunei_thread_name_check(bool top_is_open)
         is_changing = false;
         cunei_recorder_poke();
     }
-    if (hash == told)
+    if (hash == written_hash)
         return;
-    told = hash;
+    written_hash = hash;
     (void)cut_name(name, size, stream->name);
     uint64_t words[] = {cunei_record(0, CUNEI_CLASS_THREAD_NAME, 0), stream->thread, 0};
     cunei_write_text(words, 3, name, size, top_is_open);

@@ -73,7 +73,7 @@ static void release(struct cunei_probe *state)
     cunei_process_call_later(NULL);
     cunei_record_env_fini(&state->session);
     state->pauses = 0;
-    state->is_unheard = false;
+    state->is_lost = false;
     cunei_probe_set_active(NULL);
 }
 

@@ -27,9 +27,9 @@ struct cunei_probe {
     struct cunei_record_env session; /* of the recording that is on, or awaited */
     struct cunei_event_cost cost;    /* measured once */
     unsigned pauses;                 /* not resumed yet (probe/recording/switch.h) */
-    bool is_unheard; /* events could not be switched on again: reported once */
-    bool inside;     /* started by the program itself */
-    bool hooked;     /* into the interpreter's exit and fork */
+    bool is_lost; /* events could not be switched on again: reported once */
+    bool inside;  /* started by the program itself */
+    bool hooked;  /* into the interpreter's exit and fork */
 };
 
 /* The module's state begins with this struct. */

@@ -94,9 +94,9 @@ static void count_lost_threads(struct cunei_probe *state)
 {
     uint64_t count = 0;
 
-    if (state->is_unheard)
+    if (state->is_lost)
         return;
-    state->is_unheard = true;
+    state->is_lost = true;
     cunei_world_stop(count_threads, &count);
     cunei_recorder_count_lost_threads(count);
 }
@@ -177,11 +177,11 @@ static void record_patterns(const struct cunei_patterns *patterns)
     for (size_t i = 0; i < patterns->count; i++) {
         bool include;
         const char *text = cunei_patterns_text(patterns, i, &include);
-        struct cunei_buffer told = {0};
-        cunei_buffer_format(&told, "%c%s", include ? '+' : '-', text);
-        if (told.data && !told.failed)
-            cunei_recorder_add_pattern(told.data);
-        cunei_buffer_fini(&told);
+        struct cunei_buffer pattern = {0};
+        cunei_buffer_format(&pattern, "%c%s", include ? '+' : '-', text);
+        if (pattern.data && !pattern.failed)
+            cunei_recorder_add_pattern(pattern.data);
+        cunei_buffer_fini(&pattern);
     }
 }
 

@@ -68,10 +68,10 @@ static const void *find_frame(enum cunei_region_form form)
     int flags = code ? code->co_flags : 0;
     bool may_outlive = code && (form == CUNEI_REGION_CALLS || is_beginner(code));
     bool is_around = flags & generators && cunei_frames_is_around_block();
-    bool is_heard = !is_around && (flags & CUNEI_GENERATES || may_outlive) &&
-                    cunei_code_enable_regions(code, cunei_frames_globals());
+    bool has_events = !is_around && (flags & CUNEI_GENERATES || may_outlive) &&
+                      cunei_code_enable_regions(code, cunei_frames_globals());
 
-    if (is_around || (may_outlive && !is_heard && atomic_load(&has_frames)))
+    if (is_around || (may_outlive && !has_events && atomic_load(&has_frames)))
         frame = atomic_load(&has_frames) ? cunei_frames_find_recorded(is_around, true)
                                          : NULL;
     Py_XDECREF(code);

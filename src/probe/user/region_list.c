@@ -81,7 +81,7 @@ bool cunei_region_list_reserve(struct cunei_region_list *list)
            CUNEI_VECTOR_RESERVE(list->opens, list->capacity, list->count + 1);
 }
 
-static void take_out(struct cunei_region_list *list, size_t at)
+static void remove_at(struct cunei_region_list *list, size_t at)
 {
     list->count--;
     memmove(&list->opens[at], &list->opens[at + 1],
@@ -91,7 +91,7 @@ static void take_out(struct cunei_region_list *list, size_t at)
 void cunei_region_list_remove(struct cunei_region_list *list, size_t at)
 {
     cunei_user_name_free(list->opens[at].user_name);
-    take_out(list, at);
+    remove_at(list, at);
 }
 
 static struct cunei_region_list_node **bucket_of(const void *frame)
@@ -108,7 +108,7 @@ void cunei_region_list_suspend(struct cunei_region_list *list, size_t at)
         return;
     }
     node->open = list->opens[at];
-    take_out(list, at);
+    remove_at(list, at);
     struct cunei_region_list_node **bucket = bucket_of(node->open.frame);
     cunei_latch_close(&latch);
     node->next = *bucket;

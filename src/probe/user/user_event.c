@@ -98,7 +98,7 @@ static int check_arguments(PyObject *name, PyObject *object, bool may_be_none)
     return -1;
 }
 
-static PyObject *say(enum cunei_class class, PyObject *name, PyObject *object)
+static PyObject *record_value(enum cunei_class class, PyObject *name, PyObject *object)
 {
     struct cunei_named_value value;
     char texts[CUNEI_USER_VALUE_TEXTS];
@@ -122,7 +122,7 @@ static PyObject *on_mark(PyObject *module, PyObject *const *args, Py_ssize_t cou
 
     if (cunei_args_parse(&form, args, count, names, values) < 0)
         return NULL;
-    return say(CUNEI_CLASS_MARK, values[0], values[1] ? values[1] : Py_None);
+    return record_value(CUNEI_CLASS_MARK, values[0], values[1] ? values[1] : Py_None);
 }
 
 static PyObject *on_parameter(PyObject *module, PyObject *const *args, Py_ssize_t count,
@@ -134,7 +134,7 @@ static PyObject *on_parameter(PyObject *module, PyObject *const *args, Py_ssize_
 
     if (cunei_args_parse(&form, args, count, names, values) < 0)
         return NULL;
-    return say(CUNEI_CLASS_PARAMETER, values[0], values[1]);
+    return record_value(CUNEI_CLASS_PARAMETER, values[0], values[1]);
 }
 
 /* Lock held.  The index of this name, or the first free one. */
