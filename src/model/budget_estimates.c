@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* No program calls more often; a hostile trace may say so. */
+/* No program calls more often, but a damaged trace may hold such numbers. */
 #define COUNT_MAX 1e18
 
 static double square(double value)
@@ -40,20 +40,22 @@ void cunei_budget_estimate_add(struct cunei_budget_estimate *to,
     to->resumes_bias += from->resumes_bias;
     to->self_variance += from->self_variance * factor * factor;
     to->self_bias += from->self_bias * factor;
-    to->told = from->told > to->told ? from->told : to->told;
+    to->sampled_at =
+        from->sampled_at > to->sampled_at ? from->sampled_at : to->sampled_at;
     if (from->changed)
         cunei_budget_estimate_change(to, from->changed, from->is_demoted);
 }
 
 /*
- * How much of the time since it was told of the process has run, nobody knows: no more
- * than it usually does from one sample to the next, or there would have been another.
- * So half of the calls is added, and may be all of them, or none; times get wider only,
- * for whose they would have been is not known.
+ * How long the process has run since the last sample is unknown: no longer than usual
+ * between two samples, or there would be another one.  So half of the usual calls are
+ * added, with an error that covers none and all of them; of times only the error grows,
+ * because the function that they are part of is unknown.
  */
 void cunei_budget_estimate_close(struct cunei_budget_estimate *guess, uint64_t last)
 {
-    uint64_t since = guess->told > guess->changed ? guess->told : guess->changed;
+    uint64_t since =
+        guess->sampled_at > guess->changed ? guess->sampled_at : guess->changed;
 
     if (!guess->is_demoted || guess->samples == 0 || guess->span == 0 || last <= since)
         return;

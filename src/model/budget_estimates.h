@@ -26,9 +26,9 @@ struct cunei_budget_estimate {
     double calls_variance, resumes_variance, self_variance;
     double calls_bias, resumes_bias, self_bias;
     /* Private, until cunei_budget_estimate_close. */
-    uint64_t told;    /* when the last sample was */
-    uint64_t changed; /* when it was demoted last, or recorded again … */
-    bool is_demoted;  /* … and which of both */
+    uint64_t sampled_at; /* when the last sample was */
+    uint64_t changed;    /* when it was demoted last, or recorded again … */
+    bool is_demoted;     /* … and which of both */
 };
 
 struct cunei_budget_estimates {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who called whom: calls and times of each pair of caller and callee.
+ * Calls and times of each pair of a caller and a callee.
  *
  * `total` is the time of the callee's outermost activations, so that those of all its
  * callers add up to its own total.  `inclusive` is that of the pair's outermost ones,
@@ -17,7 +17,7 @@
 #define CUNEI_EDGES_MAX (1u << 20)
 
 struct cunei_edge {
-    uint32_t caller; /* slots; 0: nobody, or unknown */
+    uint32_t caller; /* slots; 0: none, or unknown */
     uint32_t callee;
     uint64_t calls;
     uint64_t resumes;

@@ -14,15 +14,15 @@ struct cunei_buffer;
 /*
  * The label, with an empty module.  Its texts are borrowed from the function, or from
  * `text` where they had to be put together; where that failed, text->failed says so.
- * Class methods and static ones of C are told with their type, which cProfile does not
- * know.
+ * Class methods and static methods of C are named with their type, which cProfile does
+ * not know.
  */
 struct cunei_function cunei_label_make(const struct cunei_function *function,
                                        struct cunei_buffer *text);
 
 /*
- * The other way round: what the label of a function in C says of its module and name,
- * put into `text`.  Others, and those that tell no module, stay as they are.
+ * The other way round: the module and name in the label of a function in C,
+ * put into `text`.  Other labels, and those without a module, stay as they are.
  */
 struct cunei_function cunei_label_parse(const struct cunei_function *label,
                                         struct cunei_buffer *text);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Exceptions: of which type, raised where, how often, how far they came, who took them.
+ * Exceptions: type, where they were raised and how often, how far they propagated, and
+ * what caught them.
  *
- * Each event says all of it, so that these facts add up without knowing the stack.
+ * Each event holds all of it, so that these facts add up without knowing the stack.
  * Exception 0 and handler 0 take what finds no place: their number is capped, and a
  * missing allocation is treated in the same way.
  */

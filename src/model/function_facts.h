@@ -10,8 +10,8 @@
 
 /*
  * A function's facts, in slot id - CUNEI_FUNCTION_FIRST + 1 of its profile; slot 0
- * takes what belongs to no function.  Times are in ticks where nothing else is said.
- * What every event touches shares a cache line.
+ * takes what belongs to no function.  Times are in ticks unless a comment says
+ * otherwise. What every event touches shares a cache line.
  */
 struct cunei_facts {
     uint64_t calls;

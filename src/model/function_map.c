@@ -29,7 +29,7 @@ uint32_t *cunei_function_map_find(struct cunei_function_map *map,
         own->qualname = strdup(key->qualname);
         own->file = strdup(key->file);
         map->numbers[index] = 0;
-        /* The map is of no more use: who is told that there is no memory gives up. */
+        /* The map is of no more use: callers stop at -ENOMEM. */
         if (!own->module || !own->qualname || !own->file) {
             free_texts(own);
             map->keys.count--;

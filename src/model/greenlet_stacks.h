@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The stacks of greenlets that do not run, for the walk: private to the model.
+ * The stacks of greenlets that do not run, for the walk.
  *
- * Memory grows with what is suspended, up to a limit.  A stack leaves as soon as its
- * greenlet goes on; one that ended has nothing open and is never kept.
+ * Memory grows with what is suspended, up to a limit.  A stack is removed when
+ * its greenlet runs again; a greenlet that ended has no open frames and is never kept.
  */
 #ifndef CUNEI_MODEL_GREENLET_STACKS_H
 #define CUNEI_MODEL_GREENLET_STACKS_H
@@ -11,14 +11,14 @@
 #include "model/walk_step.h"
 
 struct cunei_greenlet {
-    uint64_t number;                 /* 0: the one that ran when the story began */
+    uint64_t number;                 /* 0: the one that ran at first */
     uint64_t since;                  /* suspended */
     struct cunei_walk_frame *frames; /* owned */
     uint32_t depth;
     uint32_t next; /* private */
 };
 
-/* Frames of all of them: a switch can tell of thousands in a few bytes. */
+/* Frames of all of them: a `switch` of a few bytes can list thousands. */
 #define CUNEI_GREENLETS_FRAMES_MAX (1u << 21)
 
 /* Private. */

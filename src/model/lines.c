@@ -64,7 +64,7 @@ static void close_lines(struct cunei_lines *lines, const struct cunei_walk_step 
         close_line(lines, step->frames[i].tag, time);
 }
 
-/* A greenlet goes on, whose frames the walk has put back without a word. */
+/* A greenlet runs again; the walk puts its frames back without a step. */
 static void resume_lines(struct cunei_lines_reader *reader,
                          const struct cunei_walk_step *step)
 {

@@ -14,7 +14,7 @@
  * A line lasts from its event to the next one of the same frame, or until that frame is
  * left or suspended; what it calls belongs to it.  Where it is open in several frames
  * of a thread, as in a recursion, time counts once.  What was lost is not guessed:
- * after a gap a frame is in no line until it tells of one.
+ * after a gap a frame is in no line until its next line event.
  *
  * Streams are read from their beginning, by the rules of the walk.  Memory is bounded.
  */

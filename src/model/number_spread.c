@@ -157,7 +157,8 @@ void cunei_course_add(struct cunei_course *course, uint64_t time_ns, double numb
     course->counts[index] += course->counts[index] < UINT32_MAX;
 }
 
-/* The mean in each of fewer steps; one without numbers goes on with the last. */
+/* The mean in each of fewer steps; a step without numbers has the mean of the step
+ * before. */
 static uint32_t thin_out(const struct cunei_course *course, uint32_t count,
                          double *means)
 {

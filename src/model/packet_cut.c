@@ -214,7 +214,7 @@ static void put_switch(struct cunei_cut *cut, const uint64_t *event)
         memcpy(copy, event, 2 * sizeof(*event));
 }
 
-/* An exception is told whatever is wanted, as if raised in what is not recorded. */
+/* Exceptions are kept whatever is wanted, as if raised in code that is not recorded. */
 static void put_exception(struct cunei_cut *cut, const uint64_t *event, size_t size)
 {
     struct cunei_exception *copy = (void *)put(cut, event, size);
@@ -257,7 +257,7 @@ static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t
     }
 }
 
-/* A line is told in full: the one that it is near to may not be wanted. */
+/* Lines are written in full: the line that they are near to may not be wanted. */
 static void follow_line(struct cunei_cut *cut, const uint64_t *event)
 {
     uint32_t class = cunei_record_class(event[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A stream without what nobody asked for: functions, and times before or after.
+ * Cuts unwanted functions, and times before or after a window, out of a stream.
  *
  *     struct cunei_cut cut = {.options = &options};
  *     for each packet of a piece of a stream, in order:
@@ -8,8 +8,8 @@
  *         … cut.packet, cut.words, cut.word_count …
  *     cunei_cut_fini(&cut);
  *
- * What comes out is a stream as if only the rest had been recorded: who reads streams
- * needs to know nothing of selections.  A packet of which nothing is left stays, with
+ * The result is a stream as if only the rest had been recorded, so that readers need
+ * not know about selections.  A packet of which nothing is left stays, with
  * no words, so that none seems to be missing.
  */
 #ifndef CUNEI_MODEL_PACKET_CUT_H
@@ -48,7 +48,7 @@ struct cunei_cut {
     /* Private. */
     size_t capacity;
     struct cunei_cut_stack stack;
-    struct cunei_line full; /* the last one in the packet that was told in full … */
+    struct cunei_line full; /* the last one in the packet that was in full … */
     struct cunei_line line; /* … and the last of all, as if it was */
     bool has_begun;         /* the packet's `stack` is written */
     bool failed;

@@ -53,7 +53,7 @@ int cunei_profile_init(struct cunei_profile *profile,
     };
     set_scale(profile, options->frequency > 0 ? options->frequency : CUNEI_NS_PER_S);
 
-    /* calloc leaves pages alone that nobody touches, aligned_alloc would not zero. */
+    /* calloc does not touch pages before they are used; aligned_alloc does not zero. */
     size_t size = (size_t)profile->slot_count * sizeof(struct cunei_facts);
     profile->memory = calloc(1, size + CACHE_LINE);
     if (!profile->memory)
@@ -234,7 +234,7 @@ static __attribute__((noinline)) int rare(struct cunei_profile *profile,
     return rc;
 }
 
-/* The same of a region, which nobody called. */
+/* The same for a region, which is not a call. */
 static __attribute__((noinline)) int read_region(struct cunei_profile *profile,
                                                  struct cunei_piece *piece,
                                                  struct cursor *cursor, uint32_t slot,
@@ -277,7 +277,7 @@ static inline __attribute__((always_inline)) int read_leave(
     return rare(profile, piece, cursor, slot, phase);
 }
 
-/* One begins or goes on. */
+/* A call begins or resumes. */
 static inline __attribute__((always_inline)) int read_enter(
     struct cunei_profile *profile, struct cunei_piece *piece, struct cursor *cursor,
     uint32_t slot, uint32_t phase, uint64_t time, bool tree, bool edges)

@@ -81,7 +81,7 @@ static void read_sample(struct cunei_profile *profile,
         .calls_bias = is_counted ? 0 : (double)sample->calls * bias,
         .resumes_bias = (double)sample->resumes * bias,
         .self_bias = (double)sample->self * self_bias,
-        .told = time,
+        .sampled_at = time,
     };
     cunei_budget_estimate_add(&profile->guesses.items[slot], &guess, 1);
 }

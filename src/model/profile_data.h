@@ -35,7 +35,7 @@ struct cunei_tree;
 struct cunei_thread {
     uint32_t serial;
     uint32_t vtid;
-    char name[CUNEI_THREAD_NAME_MAX + 1]; /* the one that was told last */
+    char name[CUNEI_THREAD_NAME_MAX + 1]; /* its latest name */
     bool ended;                           /* its last packet says so */
     uint64_t begin;                       /* of its first event */
     uint64_t end;                         /* of its last */
@@ -62,7 +62,7 @@ struct cunei_frame {
     uint32_t level; /* how many functions are open up to here */
 };
 
-/* Private: a stretch of an inherited frame ended. */
+/* Private: an activation of an inherited frame ended. */
 struct cunei_closing {
     uint64_t time;
     uint32_t position;
@@ -90,7 +90,7 @@ struct cunei_piece {
     bool lost;          /* something, before the packet that is being read */
     bool renewed;       /* by that: what was open before it need not be open now */
     bool first_renewed; /* the same, by the first packet */
-    bool begun;         /* the last thread has said what it found open */
+    bool begun;         /* the first `stack` of the last thread was read */
 
     /* What the last thread has open.  frames[0] is the ground that all stands on. */
     struct cunei_frame *frames; /* owned */
@@ -108,8 +108,8 @@ struct cunei_profile_options {
     uint32_t function_count; /* ids from CUNEI_FUNCTION_FIRST on */
     uint64_t frequency;      /* ticks per second */
     struct cunei_id_kinds kinds;
-    bool tree;  /* also who called whom in which context */
-    bool edges; /* also who called whom */
+    bool tree;  /* also calls by their whole stack */
+    bool edges; /* also calls by their caller */
 };
 
 struct cunei_profile {
@@ -128,7 +128,7 @@ struct cunei_profile {
     struct cunei_text_set
         tags; /* ids of functions, and behind each the region's name */
     uint64_t said[CUNEI_CLASS_COUNT]; /* what model/user_reader.h reads, by class */
-    uint64_t misused; /* marks of these that say what the program did wrong */
+    uint64_t misused; /* marks of these that report an error of the program */
     struct cunei_recording_off pauses;
     uint64_t switches; /* between greenlets */
     uint64_t lines;    /* events of lines, which model/lines.h makes something of */

@@ -115,7 +115,7 @@ static bool is_cut_of(const char *name, size_t size, const char *whole)
            memcmp(name, whole, size) == 0;
 }
 
-/* One that was told in full stays. */
+/* A name that is known in full stays. */
 static void name_thread(struct cunei_thread *thread, const char *name, size_t size)
 {
     if (is_cut_of(name, size, thread->name))
@@ -355,7 +355,7 @@ static int lose_frames(struct cunei_profile *profile, struct cunei_piece *left,
 {
     int rc = 0;
 
-    /* Those that it did are none to lose. */
+    /* Frames that it found are not lost. */
     for (uint32_t i = 0; i < right->inherited_count; i++) {
         if (boundary->map[i] > 0)
             left->frames[boundary->map[i]].level = 0;
@@ -371,7 +371,7 @@ static int lose_frames(struct cunei_profile *profile, struct cunei_piece *left,
     return rc;
 }
 
-/* The collections of the thread; where one of them was under way, it goes on. */
+/* The collections of the thread; one that was under way continues. */
 static void join_collections(struct cunei_piece *left, const struct cunei_piece *right,
                              bool lost)
 {
@@ -403,7 +403,7 @@ static int join_steps(struct cunei_profile *profile, struct cunei_piece *left,
     return rc == 0 ? cunei_steps_append(&left->steps, &right->steps) : rc;
 }
 
-/* The thread that `left` ends with goes on in `right`. */
+/* The thread that `left` ends with continues in `right`. */
 static int join_boundary(struct cunei_profile *profile, struct cunei_piece *left,
                          struct cunei_piece *right, bool lost)
 {

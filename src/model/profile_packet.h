@@ -7,7 +7,7 @@
 
 #include "model/profile_data.h"
 
-/* A packet comes; one without events says only that none is missing. */
+/* The next packet; one without events only shows that none is missing. */
 int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *piece,
                              const struct cunei_packet *packet, bool has_events);
 

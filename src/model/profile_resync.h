@@ -28,8 +28,8 @@ int cunei_profile_leave(struct cunei_profile *profile, struct cunei_piece *piece
 int cunei_profile_sync(struct cunei_profile *profile, struct cunei_piece *piece,
                        const struct cunei_stack *stack, uint64_t time);
 
-/* A `switch` event: the stretches of all open frames end, as if they yielded, and those
- * of the frames that are open now begin, as if they were resumed. */
+/* A `switch` event: the activations of all open frames end, as if they yielded, and
+ * those of the frames that are open now begin, as if they were resumed. */
 int cunei_profile_switch(struct cunei_profile *profile, struct cunei_piece *piece,
                          const struct cunei_switch *event, uint64_t time);
 

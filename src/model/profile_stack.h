@@ -28,7 +28,7 @@
 void cunei_profile_stack_pass(struct cunei_profile *profile, struct cunei_piece *piece,
                               uint64_t time);
 
-/* Room for one more frame; false: there is none to be had. */
+/* Room for one more frame; false: the limit is reached, or there is no memory. */
 bool cunei_profile_stack_reserve(struct cunei_piece *piece);
 
 /* One more frame; `entered` as it is kept in it.  Nothing is counted. */
@@ -53,7 +53,7 @@ int cunei_profile_stack_end_step(struct cunei_profile *profile,
                                  const struct cunei_frame *frame, uint32_t slot,
                                  enum cunei_ending ending);
 
-/* Count how long the top frame's stretch took, which is one of `slot` even if the
+/* Count how long the top frame's activation took, which is of `slot` even if the
  * function of the frame was unknown until now. */
 int cunei_profile_stack_sample_top(struct cunei_profile *profile,
                                    struct cunei_piece *piece, uint32_t slot);
@@ -71,7 +71,7 @@ void cunei_profile_stack_seal(struct cunei_profile *profile,
 int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
                                uint64_t ticks);
 
-/* Remember that a stretch of an inherited frame ended. */
+/* Remember that an activation of an inherited frame ended. */
 int cunei_profile_stack_add_closing(struct cunei_piece *piece,
                                     struct cunei_closing closing);
 

@@ -2,7 +2,7 @@
 /*
  * How often, and for how long, a program has switched its own recording off.  One
  * thread may switch it on again where another has switched it off, and streams are read
- * in any order, several at once: what is kept can be added up in any order, too.
+ * in any order, several at once: what is kept can be added up in any order.
  */
 #ifndef CUNEI_MODEL_RECORDING_OFF_H
 #define CUNEI_MODEL_RECORDING_OFF_H

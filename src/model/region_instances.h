@@ -18,7 +18,7 @@
 
 /* A region, or a call that was given a parameter. */
 struct cunei_instance {
-    uint32_t region;     /* index plus one; 0: a function that is none */
+    uint32_t region;     /* index plus one; 0: a function that is not a region */
     uint32_t function;   /* id */
     uint32_t parameters; /* the first, from 1 */
     uint32_t next;       /* free, or suspended under the same hash */

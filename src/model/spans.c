@@ -45,7 +45,7 @@ static int open_span(struct cunei_spans *spans, struct cunei_walk_frame *frame,
 {
     int rc = 0;
 
-    /* One of a deep stack, that was not told in full. */
+    /* A frame of a deep stack, whose function the `stack` omitted. */
     if (frame->function < CUNEI_FUNCTION_FIRST)
         return 0;
     frame->mark = true;
@@ -231,7 +231,7 @@ static int handle_step(struct cunei_spans *spans, const struct cunei_walk_step *
     }
 }
 
-/* Whether a frame begins with the step: it has no span until that is told. */
+/* Whether a frame begins with the step: it has no span before. */
 static bool is_begin(const struct cunei_walk_step *step)
 {
     return step->kind == CUNEI_WALK_ENTER || step->kind == CUNEI_WALK_FOUND ||

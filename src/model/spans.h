@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread's spans as spans that nest: each begins once and ends once, in order.
+ * The events of a thread as spans that nest: each begins once and ends once, in order.
  *
  *     struct cunei_spans spans = {.methods = &methods, .context = …};
  *     for each packet of a piece of a stream, in order:
@@ -9,10 +9,10 @@
  *     …
  *     cunei_spans_fini(&spans);
  *
- * It is the walk (model/walk.h) made simpler for those who only write it down: a
- * span is a call or a region, a generator's from a resumption to its yield, or what
- * a greenlet ran of a call before another one did.  Where a region ends below calls, or
- * a call below regions, what is above is cut in two.  Whoever fails ends the telling.
+ * It is the walk (model/walk.h), made simpler for exports: a span is a call or a
+ * region, a generator from a resume to its yield, or the part of a call that a greenlet
+ * ran before a switch to another one.  Where a region ends below calls, or a call below
+ * regions, what is above is cut in two.  A method that fails ends the reading.
  *
  * Pieces of a stream can be read independently of each other, in any order and on any
  * thread.  What happens between two of them is added by model/piece_join.h: even a
@@ -32,8 +32,9 @@
 enum cunei_span_begin {
     CUNEI_BEGIN_CALL,
     CUNEI_BEGIN_RESUME, /* of a generator or coroutine */
-    CUNEI_BEGIN_SWITCH, /* its greenlet goes on; or it does, cut by a region's end */
-    CUNEI_BEGIN_FOUND,  /* it was open already, since nobody knows when */
+    CUNEI_BEGIN_SWITCH, /* its greenlet runs again; or the end of a region cut it in two
+                         */
+    CUNEI_BEGIN_FOUND,  /* it was open already; its begin is unknown */
 };
 
 enum cunei_span_end {
@@ -42,12 +43,13 @@ enum cunei_span_end {
     CUNEI_END_RAISE,
     CUNEI_END_SWITCH,
     CUNEI_END_UNSEEN, /* some time ago */
-    CUNEI_END_OPEN,   /* it has not: the spans ends */
+    CUNEI_END_OPEN,   /* it has not ended, but the stream has */
 };
 
-/* Times are in ticks; 0 goes on, anything else ends the telling. */
+/* Times are in ticks; a return value other than 0 ends the reading. */
 struct cunei_spans_methods {
-    /* What follows is this thread's; it begins here, or goes on from another piece. */
+    /* What follows is of this thread; it begins here, or continues from a piece before.
+     */
     int (*thread)(void *context, const struct cunei_packet *packet, uint64_t time,
                   bool is_begin);
 
@@ -118,7 +120,7 @@ struct cunei_spans {
 int cunei_spans_packet(struct cunei_spans *spans, const struct cunei_packet *packet,
                        const uint64_t *words, size_t word_count);
 
-/* The piece ends, and its last thread's spans goes on in another one, or does not. */
+/* The piece ends; its last thread may continue in the next one. */
 int cunei_spans_end(struct cunei_spans *spans);
 void cunei_spans_fini(struct cunei_spans *spans);
 

@@ -6,7 +6,7 @@
 
 #include "base/vector.h"
 
-/* More outstanding yields are hardly those of generators that will ever go on. */
+/* Of more outstanding yields, most are of generators that never resume. */
 #define YIELDS_MAX (1u << 18)
 
 void cunei_suspended_fini(struct cunei_suspended *waits)

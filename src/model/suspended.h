@@ -4,7 +4,7 @@
  *
  * A resumption belongs to the latest yield of its function on the stream that none has
  * been found for.  Which of several generators it really was makes no difference to the
- * sum, as long as all of them go on; one that is never resumed adds nothing.  The
+ * sum, as long as all of them resume; one that is never resumed adds nothing.  The
  * latest yield of a function is kept in its facts, so that a plain loop over a
  * generator needs nothing else; those below it are here.
  *

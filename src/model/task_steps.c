@@ -147,7 +147,7 @@ void cunei_steps_drop(struct cunei_steps *steps)
     steps->count = 0;
 }
 
-/* A step goes on until the next piece has an end for it; it does not run while one of
+/* A step continues until the next piece has an end for it; it does not run while one of
  * that piece's own steps does. */
 int cunei_steps_go_on(struct cunei_tasks *tasks, struct cunei_steps *steps,
                       const struct cunei_steps *right, bool is_first, uint64_t begin,

@@ -2,7 +2,7 @@
 /*
  * Which tasks run on a thread: private to the model.
  *
- * A step of a task is told by the place of its coroutine's frame among the functions
+ * A step of a task is known by the place of its coroutine's frame among the functions
  * that are open, and by that frame's function.  It ends when a frame of that function
  * at that place is left, yields or is gone, other than by a switch to another greenlet:
  * what runs there, runs for the task.  Of several steps, the innermost runs.
@@ -80,7 +80,7 @@ void cunei_steps_seal(struct cunei_tasks *tasks, struct cunei_steps *steps,
 /* The thread ends: after a seal, what runs on it does so no longer. */
 void cunei_steps_drop(struct cunei_steps *steps);
 
-/* What runs at the end of a piece's thread goes on in the first thread of the next
+/* What runs at the end of a piece's thread continues in the first thread of the next
  * piece, from `begin` to `end`. */
 int cunei_steps_go_on(struct cunei_tasks *tasks, struct cunei_steps *steps,
                       const struct cunei_steps *right, bool is_first, uint64_t begin,

@@ -52,7 +52,7 @@ void cunei_tasks_name(struct cunei_tasks *tasks, uint32_t index, const char *nam
     task->named_at = time;
 }
 
-/* What is later counts; at the same time, what an end says. */
+/* The later one counts; at the same time, the one of an end. */
 void cunei_tasks_see(struct cunei_task_facts *task, uint64_t time, bool has_ended,
                      bool has_raised)
 {

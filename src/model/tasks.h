@@ -23,7 +23,7 @@
 
 struct cunei_task_facts {
     uint64_t number;
-    char *name;        /* owned: the one told last; NULL: none was */
+    char *name;        /* owned: its latest name; NULL: it has none */
     uint64_t named_at; /* ticks, as all times; valid with a name */
     uint32_t slot;     /* of its coroutine's function; 0: unknown */
     bool has_ended;    /* its coroutine did … */
@@ -51,7 +51,7 @@ uint32_t cunei_tasks_find(struct cunei_tasks *tasks, uint64_t number);
 void cunei_tasks_name(struct cunei_tasks *tasks, uint32_t index, const char *name,
                       size_t size, uint64_t time);
 
-/* A step of a task began, in its coroutine `slot`, or its last one goes on there. */
+/* A step of a task began, in its coroutine `slot`, or its last step continues there. */
 void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, bool goes_on,
                        uint64_t time);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a program said itself, added up: regions, their parameters, counters, marks,
- * metadata, streams of tokens.
+ * What a program recorded with the API, added up: regions, their parameters, counters,
+ * marks, metadata, streams of tokens.
  *
  *     struct cunei_user_facts facts;
  *     cunei_user_facts_init(&facts);
@@ -35,7 +35,7 @@ struct cunei_buffer;
 #define CUNEI_MARK_BYTES_MAX ((size_t)16 << 20) /* of their different texts */
 #define CUNEI_METADATA_MAX   (1u << 16)
 #define CUNEI_TOKENS_MAX     (1u << 23) /* ticks that are kept to be put in order */
-/* Different values of a parameter that are told apart; and those that are few. */
+/* Different values of a parameter that are kept apart; and how many are few. */
 #define CUNEI_VALUES_MAX 1024u
 #define CUNEI_VALUES_FEW 20u
 
@@ -49,7 +49,7 @@ struct cunei_region_facts {
     struct cunei_histogram histogram; /* … and all of them, in ns */
 };
 
-/* A value that was given to a region, or to a function that is none. */
+/* A value that was given to a region, or to a function that is not a region. */
 struct cunei_parameter_facts {
     bool is_region;
     uint32_t region;               /* its index … */
@@ -145,7 +145,7 @@ int64_t cunei_user_facts_counter(struct cunei_user_facts *facts, const char *nam
 /* A whole region took that long; -ENOMEM, as of all that follow. */
 int cunei_user_facts_sample(struct cunei_region_facts *region, uint64_t ns);
 
-/* The index of a parameter's value; `owner` says of whom it is. */
+/* The index of a parameter's value; `owner` is the region or function it is of. */
 int64_t cunei_user_facts_parameter(struct cunei_user_facts *facts,
                                    const struct cunei_parameter_facts *owner,
                                    const struct cunei_user_value *value);

@@ -69,7 +69,7 @@ void cunei_user_reader_fini(struct cunei_user_reader *reader)
     *reader = (struct cunei_user_reader){0};
 }
 
-/* The region of a function's id plus one; 0: it is none. */
+/* The region of a function's id plus one; 0: it is not a region. */
 static int find_region(struct cunei_user_reader *reader, uint32_t function,
                        uint32_t *region)
 {
@@ -97,7 +97,7 @@ static uint64_t task_now(const struct cunei_user_reader *reader)
     return reader->task_count > 0 ? reader->tasks[reader->task_count - 1].task : 0;
 }
 
-/* Which task the frame is a step of, if one was told. */
+/* The task that the frame is a step of, if a `task` event came before it. */
 static void begin_task(struct cunei_user_reader *reader, uint32_t depth)
 {
     if (!reader->has_task)
@@ -158,7 +158,7 @@ static int end(struct cunei_user_reader *reader, const struct cunei_walk_step *s
     return rc;
 }
 
-/* A greenlet stops running, or goes on, with all that it has open. */
+/* A greenlet stops running, with all its open frames. */
 static void pause_all(struct cunei_user_reader *reader,
                       const struct cunei_walk_step *step)
 {
@@ -172,7 +172,7 @@ static void pause_all(struct cunei_user_reader *reader,
     reader->task_count = 0;
 }
 
-/* `depth` frames are back; one that begins with the step is none of them. */
+/* The first `depth` frames are back; not the one that begins with the step. */
 static int run_all(struct cunei_user_reader *reader, const struct cunei_walk_step *step,
                    uint32_t depth)
 {
@@ -244,7 +244,7 @@ static int read_counter(struct cunei_user_reader *reader,
 
     if (index >= reader->options.function_count)
         return 0;
-    /* An id that is used as a region is none of a counter's. */
+    /* An id that is used as a region is not a counter. */
     if (cunei_id_kinds_find(&reader->options.kinds, event->counter) !=
         CUNEI_DEFINITION_COUNTER)
         return 0;

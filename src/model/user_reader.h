@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Takes in what a process said itself (model/user_facts.h), stream by stream.
+ * Reads what a program recorded with the API (model/user_facts.h), stream by stream.
  *
  *     struct cunei_user_reader reader;
  *     cunei_user_reader_init(&reader, &options);
@@ -11,7 +11,7 @@
  *     cunei_user_reader_fini(&reader);
  *
  * Streams are read from their beginning, by the rules of the walk.  A region that is
- * suspended with its frame goes on when one of its name does in the same task, the last
+ * suspended with its frame resumes when one of its name does in the same task, the last
  * first.  Memory is bounded.
  */
 #ifndef CUNEI_MODEL_USER_READER_H

@@ -9,18 +9,18 @@
 #include "wire/packet.h"
 
 enum cunei_walk_kind {
-    CUNEI_WALK_THREAD, /* another thread begins; what follows is its story */
+    CUNEI_WALK_THREAD, /* another thread begins; what follows is of it */
     CUNEI_WALK_FOUND,  /* a frame was open already */
     CUNEI_WALK_ENTER,
     CUNEI_WALK_LEAVE,
-    CUNEI_WALK_MISSED, /* a frame is not open any more; nobody saw its end */
+    CUNEI_WALK_MISSED, /* a frame is not open any more; its leave is missing */
     CUNEI_WALK_ORPHAN, /* a function was left that is not known to be open */
     CUNEI_WALK_LOST,   /* events were lost before this */
-    CUNEI_WALK_OPEN,   /* the story ends, and a frame is still open */
+    CUNEI_WALK_OPEN,   /* the stream or thread ends, and a frame is still open */
     CUNEI_WALK_SWITCH, /* another greenlet runs after this */
     CUNEI_WALK_ASIDE,  /* a frame is put aside: something below it ends, … */
     CUNEI_WALK_AGAIN,  /* … and is back, at the same time */
-    CUNEI_WALK_EVENT,  /* something happened here: `event` says what */
+    CUNEI_WALK_EVENT,  /* another event: `event` */
 };
 
 struct cunei_walk_frame {
@@ -44,7 +44,7 @@ struct cunei_walk_step {
     uint32_t function; /* of that one, or of the orphan */
     bool is_yield;
     bool is_raised;
-    bool is_correction; /* a `stack` or `switch` says so, and nothing happened */
+    bool is_correction; /* by a `stack` or `switch`, not by an event of its own */
     bool is_suspended;  /* of an open one: its greenlet does not run */
     uint64_t greenlet;  /* that runs after a switch */
     /* Whole, of a class that is neither call nor stack; lines are all in full. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ticks as wall clock, for those who ask often: cunei_metadata_wall_ns without its
+ * Ticks as wall clock, for frequent use: cunei_metadata_wall_ns without its
  * division, to the same nanosecond.
  *
  *     struct cunei_wall_clock wall;

@@ -17,7 +17,7 @@ void cunei_series_add(struct cunei_series *series, double value);
 /*
  * How likely so big a difference between the means is, to either side, if both series
  * were of the same thing: 0 to 1.  It is 1 where one of them has less than two members,
- * for then nothing can be told.
+ * because nothing is known then.
  */
 double cunei_welch_chance(const struct cunei_series *one,
                           const struct cunei_series *two);

@@ -3,9 +3,9 @@
  * Keeps a stack of open frames in step with the events of a thread, where an event does
  * not fit what is open: events may be missing, and regions need not nest.
  *
- * The frames belong to the user, who gives access to them by a constant table of
- * methods and does what an entry, an end or a loss means to the user.  A plain entry
- * needs nothing from here.  The rules, for all who read events:
+ * The frames belong to the caller, which gives access to them by a constant table of
+ * methods; these do what an entry, an end or a loss means to the caller.  A plain entry
+ * needs nothing from here.  The rules, for all readers of events:
  *
  *   leave    ends the topmost frame of the function.  If the stack has none, it ends
  *            the innermost frame if the function of that is unknown, or nothing.  Of
@@ -28,7 +28,7 @@
 #include "stack/stack_view.h"
 #include "wire/id_kind.h"
 
-/* A leave or a yield, or what else the user keeps in a struct that begins with it. */
+/* A leave or a yield, or the first member of a struct of the caller. */
 struct cunei_resync_leave {
     uint32_t function;
     uint64_t

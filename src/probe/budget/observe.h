@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the packets that were just written tell of each function: how many events, how
- * much time, for whom.  That is what a budget is kept by; nothing is counted while an
- * event is written.
+ * Counts the events and times of each function, by caller, in packets that were just
+ * written.  The budget decides by these; nothing is counted while an event is written.
  *
  *     cunei_observer_read(&observer, begin, words, count);    (packets, in any order)
  *     for (i < observer.touched_count)
  *         … observer.functions[observer.touched[i]] …
  *     cunei_observer_clear(&observer);
  *
- * Knows nothing of Python.  One thread at a time uses an observer.
+ * No Python in it.  One thread at a time uses an observer.
  */
 #ifndef CUNEI_PROBE_BUDGET_OBSERVE_H
 #define CUNEI_PROBE_BUDGET_OBSERVE_H
@@ -18,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the functions that call one, this many are told apart. */
+/* Callers of a function that are counted apart. */
 #define CUNEI_OBSERVED_CALLERS 3u
 
 struct cunei_observed_caller {
@@ -35,7 +34,7 @@ struct cunei_observed {
     uint64_t calls, resumes;
     uint64_t first; /* tick of the first of its events */
     struct cunei_observed_caller callers[CUNEI_OBSERVED_CALLERS];
-    uint64_t alone_calls, alone_self; /* while nobody knew who had called it */
+    uint64_t alone_calls, alone_self; /* while its caller was unknown */
     uint64_t opened;                  /* private, as the next two */
     uint32_t open;
     bool is_touched;
@@ -55,7 +54,7 @@ struct cunei_observer {
 void cunei_observer_read(struct cunei_observer *observer, uint64_t begin,
                          const uint64_t *words, size_t count);
 
-/* What is known of a function; NULL: nothing. */
+/* The counts of a function; NULL: it had no events. */
 const struct cunei_observed *cunei_observer_find(const struct cunei_observer *observer,
                                                  uint32_t function);
 
