@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What all views of the page share: its data, how things are called, their colours.
+// Shared by all views of the page: data, names, colours.
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 const isComparison = Boolean(data.sides);
 
-// Nothing in a name moves text about: control and direction characters are told.
+// Control and direction characters in a name are shown as codes.
 const visible = (text) =>
     text.replace(
         /[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -17,8 +17,7 @@ const visible = (text) =>
         },
     );
 
-// What a program calls a region itself: those that are no function, and functions that
-// were decorated, under the name they got.
+// Regions: blocks, and decorated functions under the name of their region.
 const regions = new Map(data.tags ?? []);
 const functions = data.functions.map((row, i) => {
     const [name, module, file, line, ...facts] = row,
@@ -53,7 +52,7 @@ function duration(ns) {
         if (Math.abs(ns) >= size) return `${shortest(ns / size)} ${unit}`;
     return `${Math.round(ns)} ns`;
 }
-// A moment, as exactly as moments that are a `step` apart need it.
+// A time, with digits for a precision of `step`.
 function moment(ns, step) {
     const [size, unit] = [
         [1e9, "s"],
@@ -63,7 +62,7 @@ function moment(ns, step) {
     const digits = Math.ceil(Math.log10(size / step) - 1e-9);
     return `${(ns / size).toFixed(Math.max(0, Math.min(9, digits)))} ${unit}`;
 }
-// Three digits, but all of those before the point.
+// Three digits, and all digits before the point.
 const shortest = (n) => (Math.abs(n) >= 100 ? n.toFixed(0) : n.toPrecision(3));
 const signed = (ns) =>
     ns > 0 ? `+${duration(ns)}` : ns < 0 ? `−${duration(-ns)}` : "±0";
@@ -74,7 +73,7 @@ const percent = (part, whole) =>
     whole ? `${((100 * part) / whole).toFixed(1)} %` : "";
 const title = (f) => (f.name === "<module>" ? `<module ${f.module}>` : f.name);
 
-// How much more, in percent or by a factor; or that it is only on one side.
+// Growth in percent or as a factor; new or gone on one side.
 function growth(before, after, unit = "") {
     if (!before && !after) return "";
     if (!before || !after) return after ? "new" : "gone";
@@ -84,7 +83,7 @@ function growth(before, after, unit = "") {
         : `${by < 0 ? "−" : "+"}${Math.abs(by).toFixed(1)}${unit}`;
 }
 
-// Files without what they have in common: the program's folder, that of the library.
+// Files without the program's or the library's folder.
 const known = /^.*\/(?:site-packages|dist-packages|lib(?:64)?\/python3\.\d+t?)\//;
 const folder = (() => {
     const own = functions
@@ -105,7 +104,7 @@ function short(file) {
 const at = (file, line) => (line ? `${short(file)}:${line}` : short(file));
 const place = (f) =>
     f.file ? at(f.file, f.line) : f.module && !f.isRegion ? `${f.module} (C)` : "";
-// What stands under its name.
+// The line under a name.
 const origin = (f) =>
     [f.isRegion ? "region" : f.module, place(f)].filter(Boolean).join(" · ") +
     (f.region && f.region !== f.name ? ` · region ${f.region}` : "");
@@ -147,7 +146,7 @@ function heat(part) {
     return `hsl(${hue} ${Math.round(20 + size * 65)}% ${Math.round(92 - size * 30)}%)`;
 }
 
-// What the theme says, looked up once: asking the browser takes longer than drawing.
+// The theme's colours, read once: reading them takes longer than drawing.
 const theme = {};
 let palette = [];
 function paint() {
@@ -205,7 +204,7 @@ function search(text) {
     table.refresh();
     redraw();
 }
-// What matches this function alone.
+// An expression that matches this function alone.
 const exactly = (f) =>
     `^${`${f.module}:${f.name}`.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
 function seek(text) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a program says itself in the timeline: marks, in a row of their thread, and how
-// counters went.
+// Marks and counters in the timeline.
 
 const TRACK = 38; // pixels of a counter
 const TRACKS_ABOVE = 4; // so many stand above the threads, the others under them
@@ -9,7 +8,7 @@ const plain = (n) => n.toLocaleString("en", { maximumSignificantDigits: 6 });
 Object.assign(timeline, {
     // A text of a mark, from 1 on.
     saidText: (number) => visible(data.texts[number - 1] ?? "…"),
-    // Each mark is a tick, with its name where that fits.
+    // Each mark is a tick, with its name if that fits.
     drawSaid(g, lane, scale, width) {
         if (!lane.said) return;
         const { said } = lane.thread,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a recording knows beside calls: processes, what the program said itself, tasks,
-// exceptions, collections.
+// Tables besides calls: processes, regions and counters, tasks, exceptions, collections.
 
 const ROWS_SHOWN = 500;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Drawing on a canvas: frames with their names, and what is shown beside the pointer.
+// Drawing on a canvas: frames with their names, and the tooltip.
 
 const ROW = 20; // pixels of a frame
 const MIN = 0.4; // pixels: what is narrower is not drawn
 
-// Drawn at most once for each picture of the screen.
+// Draw at most once per frame.
 let isWaiting = false;
 function redraw() {
     if (isWaiting) return;
@@ -23,8 +23,8 @@ function stretch(canvas, height) {
     filler.style.height = `${Math.max(0, height - box.clientHeight)}px`;
 }
 
-// A canvas of the size of what scrolls it and as sharp as the screen, so that a picture
-// of any height costs no more memory than what is to be seen of it.
+// A canvas of the size of its visible part, at the resolution of the screen: memory does
+// not grow with the height of the graph.
 function surface(canvas, height) {
     const box = canvas.parentElement,
         ratio = window.devicePixelRatio || 1;
@@ -53,7 +53,7 @@ function pointer(canvas, event) {
     };
 }
 
-// The text that fits, by a guess at first so that few texts are measured.
+// The text that fits; guesses first, so that few texts are measured.
 const widths = new Map();
 function measure(g, text) {
     let width = widths.get(text);
@@ -72,7 +72,7 @@ function fit(g, text, width) {
     return size > 1 ? `${text.slice(0, size)}…` : "";
 }
 
-// A frame from x on, as far as it is between `left` and `right`.
+// A frame at x, clipped to `left` and `right`.
 function frame(g, x, y, width, index, fill, left, right) {
     const hit = matches && matches[index],
         start = Math.max(x, left);
@@ -101,7 +101,7 @@ function outline(g, x, y, width, height = ROW) {
     g.strokeRect(x + 1, y + 1, Math.max(width - 3, 1), height - 3);
 }
 
-// Lines beside the pointer, the first of them bold; none: it goes away.
+// A tooltip with these lines, the first one bold; null hides it.
 function tip(event, lines) {
     const box = $("tip");
     box.hidden = !lines;

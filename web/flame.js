@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The flame graph: the call tree, each way to a function as wide as the time it took.
-// Of a comparison, as wide as that on one side or on both, coloured by the difference.
+// The flame graph: the call tree, each path as wide as its time.  In a comparison, as
+// wide as on one side or on both, and coloured by the difference.
 
 const ZOOM_MS = 180;
 
@@ -127,7 +127,7 @@ const flame = {
         );
     },
 
-    // Time below the outermost frames that match: each stretch counts once.
+    // Time of the outermost frames that match, so that nothing counts twice.
     matched() {
         let sum = 0;
         const stack = [0];
@@ -149,7 +149,7 @@ const flame = {
         const { g, width, seen, top } = surface(this.canvas, (this.deepest + 2) * ROW);
         const scale = width / span;
         let deepest = 0;
-        // A stack of its own: a tree may be deeper than JavaScript's.
+        // Not recursive: a tree may be deeper than the stack of JavaScript.
         const todo = [0];
         while (todo.length) {
             const node = todo.pop(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is no call, with keys alone: the same as the pointer shows of it.
+// Selects marks, exceptions and the like with keys, as the pointer does.
 
-// How many numbers each has, of which the first is when it was.
+// How many numbers each has; the first is its time.
 const MARK_SIZES = { gc: 3, raises: 3, lost: 3, steps: 3, said: 4 };
 const LASTING = new Set(["gc", "lost", "steps"]); // the second is how long it took
 
@@ -23,8 +23,7 @@ Object.assign(timeline, {
     // The one that is selected, or nothing.
     markOf: ({ lane, mark }) => timeline.marksOf(data.threads[lane])[mark ?? -1],
     markAt: (lane, mark) => ({ lane, level: -1, i: 0, mark }),
-    // The next or the last before what is selected; behind those of a thread come those
-    // of the next one.
+    // The next one or the one before the selection, across threads.
     nextMark(by) {
         const chosen = this.selected ?? this.threadAt(0),
             { lane: number, level, i, mark } = chosen;
@@ -46,8 +45,7 @@ Object.assign(timeline, {
         }
         return this.markAt(lane, at);
     },
-    // What an arrow leads to from one: others of its thread, the thread, the call that
-    // it was in.
+    // Where arrows lead: others of its thread, the thread, the call around it.
     stepFromMark(key) {
         const { lane, mark } = this.selected,
             { start } = this.markOf(this.selected),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How one gets about in the timeline, with a pointer or with keys alone.
+// Navigation in the timeline, with a pointer or with keys.
 
 Object.assign(timeline, {
     told() {
@@ -25,7 +25,7 @@ Object.assign(timeline, {
             this.move(start + took / 2 - (this.from + this.until) / 2);
         redraw();
     },
-    // When that is, of a call or a mark; a thread has no time.
+    // The time of a call or a mark; a thread has none.
     stretch(chosen) {
         const { lane, level, i } = chosen;
         if (level < 0) return this.markOf(chosen);
@@ -38,8 +38,8 @@ Object.assign(timeline, {
         this.lay();
         this.select({ lane: number, level: -1, i: 0 });
     },
-    // What an arrow leads to: calls beside, around and inside of the one that is
-    // selected; from a name, other threads and the calls of its own.
+    // Where arrows lead: calls beside, around and inside the selected one; from a name,
+    // other threads and the calls of its own.
     step(key) {
         const { lane: number, level, i } = this.selected ?? { lane: -1, level: -1 },
             lane = this.lanes[number];
@@ -60,7 +60,7 @@ Object.assign(timeline, {
         const last = this.lanes.length - 1;
         return { lane: Math.max(0, Math.min(last, number)), level: -1, i: 0 };
     },
-    // The call of a level at a time, or the first one behind it.
+    // The call of a level at a time, or the next one.
     callAt(lane, level, time) {
         const { start, took } = data.threads[lane].levels[level];
         let i = this.first(start, time + 1e-9);
@@ -77,7 +77,7 @@ Object.assign(timeline, {
         }
         return this.threadAt(lane);
     },
-    // The first call inside of one, else the next thread.
+    // The first call inside, else the next thread.
     inside(lane, level, i) {
         const { levels } = data.threads[lane],
             { start, took } = levels[level],
@@ -88,8 +88,7 @@ Object.assign(timeline, {
             ? { lane, level: level + 1, i: child }
             : this.threadAt(lane + 1);
     },
-    // As wide as the call that is selected, closer to what took no time; a thread folds
-    // or unfolds.
+    // Zoom to the selected call or mark; fold or unfold a thread.
     enter() {
         if (!this.selected) return;
         const found = this.stretch(this.selected);
@@ -156,7 +155,7 @@ Object.assign(timeline, {
         canvas.onmouseleave = (event) => tip(event, null);
         canvas.parentElement.onscroll = redraw;
     },
-    // Exactly: what is reckoned of parts may miss the begin by a rounding.
+    // Exactly: a computed begin may be off by a rounding.
     showWhole() {
         [this.from, this.until] = [this.begin, this.end];
         redraw();

@@ -95,7 +95,7 @@ function onKey(event) {
         return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    // A button that is in focus has the first word.
+    // A focused button handles its keys first.
     if (event.key === "Enter" && event.target.tagName === "BUTTON") return;
     const names = Object.keys(views),
         isTab = event.target.getAttribute("role") === "tab";
@@ -119,7 +119,7 @@ function start() {
         tab.hidden = !views[name];
         tab.onclick = (event) => {
             open(name);
-            // Whoever clicks means the view with the next key, and not the tabs.
+            // After a click, keys go to the view and not to the tabs.
             if (event.detail)
                 $(name).querySelector("[tabindex]").focus({ preventScroll: true });
         };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All functions in a table that can be sorted; of a comparison, with both sides.
+// A sortable table of all functions; in a comparison, with both sides.
 
 const HEIGHT = 24; // pixels of a row
 
-// What is extra is not shown in a narrow window.
+// Extra columns are hidden in a narrow window.
 const ownColumns = [
     { key: "self", label: "Self", show: (f) => duration(f.self), share: true },
     {
@@ -41,7 +41,7 @@ const ownColumns = [
     },
 ];
 
-// What is not significant is told more quietly.
+// Differences that are not significant are dimmed.
 const tone = (by, f) =>
     (by > 0 ? "slower" : by < 0 ? "faster" : "") +
     (data.has_chance && f.chance >= 0.05 ? " chance" : "");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What each thread did when: calls, steps of asyncio's tasks, pauses of the garbage
-// collector, exceptions, marks of its own, and where events were lost; beside them, how
-// counters went (counters.js).
+// The timeline of each thread: calls, task steps, garbage collections, exceptions,
+// marks and lost events; counters are in counters.js.
 
 const MARKS = 10; // pixels of the lane for what is no call
 const ROWS_MAX = 40; // of a thread
@@ -75,7 +74,7 @@ const timeline = {
             thread.gc.length + thread.raises.length + thread.lost.length > 0;
         thread.title = visible(thread.name) || `thread ${thread.tid}`;
     },
-    // Steps inside of others come before those, but are to be drawn over them.
+    // Steps inside others come before them, but are drawn over them.
     sortSteps(thread) {
         const { steps } = thread,
             order = [];
@@ -174,7 +173,7 @@ const timeline = {
             else outline(g, left - 4, lane.begin - 1, right - left + 9, MARKS + 1);
         }
     },
-    // Where calls of a level are.
+    // The position of a level's calls.
     row: (lane, level) =>
         lane.begin + lane.marks + lane.said + lane.steps + level * ROW,
     drawNames(g, lane, width) {
@@ -198,7 +197,7 @@ const timeline = {
         g.lineTo(width, lane.end - 4.5);
         g.stroke();
     },
-    // Round times that are far enough apart, and where they are.
+    // Round times for the axis, and their positions.
     times(scale) {
         const steps = 10 ** Math.floor(Math.log10((this.until - this.from) / 6)),
             times = [];

@@ -59,7 +59,7 @@ struct cunei_analysis_function {
     uint64_t self_ns, total_ns, max_ns, suspended_ns;
     struct cunei_histogram histogram;
     struct cunei_budget_estimate estimate; /* the estimated part; times in ns */
-    bool is_decorated; /* as a region: it is recorded whatever filters say */
+    bool is_decorated;                     /* as a region: filters do not apply to it */
 };
 
 struct cunei_analysis_thread {

@@ -9,18 +9,18 @@
 #include "analysis/analysis.h"
 #include "analysis/overhead.h"
 
-/* Of the run time: what costs less is not worth a line in a filter. */
+/* Part of the run time: functions that cost less are not worth a line in a filter. */
 #define WORTH 0.001
 
-/* Of what is to be saved: what costs less is left out only where it decides. */
+/* Part of the goal: functions that save less are left out only if they are needed. */
 #define WORTH_WANTED 0.01
 
-/* Of what is to be saved: a filter that saves less is not worth having. */
+/* Part of the goal: a filter that saves less is not worth having. */
 #define WORTH_HAVING 0.05
 
 /*
- * Of what an exception costs that ends a frame, what is saved if the frame is left out:
- * sys.monitoring tells of exceptions in all code or in none.
+ * The part of an exception's cost in a frame that is saved if the frame is left out:
+ * sys.monitoring has exception events for all code or for none.
  */
 #define RAISE_SAVED 0.3
 
@@ -37,7 +37,7 @@ static double time_per_call(const struct cunei_filter_proposal_function *functio
     return (double)function->self_ns / (double)function->calls;
 }
 
-/* Cheap to miss first: by the time a call takes, then by what they cost. */
+/* Least loss first: by the time of a call, then by cost. */
 static int compare_insight(const void *a, const void *b)
 {
     const struct cunei_filter_proposal_function *one = a, *two = b;
@@ -68,14 +68,14 @@ static uint64_t take_functions(struct cunei_filter_proposal *proposal,
     for (uint32_t i = 0; i < analysis->functions.count; i++) {
         const struct cunei_analysis_function *facts = &analysis->facts[i];
         uint64_t calls = facts->calls + facts->resumes;
-        /* What people put into the trace by themselves is no function. */
+        /* Regions are not functions. */
         bool is_own = strncmp(analysis->functions.items[i].file, "<cunei ", 7) == 0;
         uint64_t unwritten = 2 * (facts->estimate.calls + facts->estimate.resumes);
         if (calls == 0 || is_own)
             continue;
         proposal->events += 2 * calls;
         if (facts->is_decorated)
-            continue; /* no filter leaves it out */
+            continue; /* filters do not apply to it */
         proposal->functions[proposal->count++] =
             (struct cunei_filter_proposal_function){
                 .module = analysis->functions.items[i].module,
@@ -115,8 +115,8 @@ static void merge_names(struct cunei_filter_proposal *proposal)
 }
 
 /*
- * About half of what an event costs falls into the function that it tells of.  What its
- * first sight costs is not saved: who is left out has to be looked at, too.
+ * About half of the cost of an event is in the time of its function.  The cost of a
+ * first call is not saved, because excluded functions are looked up as well.
  */
 static void add_costs(struct cunei_filter_proposal *proposal, double unit_ns)
 {
@@ -133,7 +133,7 @@ static void add_costs(struct cunei_filter_proposal *proposal, double unit_ns)
     }
 }
 
-/* What is left without this part of all units; less than 0: with so many more. */
+/* The overhead without this part of all units; a negative part adds some. */
 static struct cunei_overhead without(const struct cunei_overhead *all, double part)
 {
     part = part < 1 ? part : 1;
@@ -141,7 +141,7 @@ static struct cunei_overhead without(const struct cunei_overhead *all, double pa
                                    .write_ns = all->write_ns * (1 - part)};
 }
 
-/* What recording costs with what is left of it, of the time that the program takes. */
+/* The cost of recording the rest, as part of the time of the program. */
 static double overhead(const struct cunei_overhead *all, double part,
                        enum cunei_overhead_guess guess)
 {
@@ -168,8 +168,8 @@ static bool is_cheap(const struct cunei_filter_proposal *proposal,
 }
 
 /*
- * Leave out what costs at least `worth_ns`, until the rest is cheap enough.  Returns
- * which part of all units is saved; `saved` begins with what a budget did.
+ * Leave out functions that cost at least `worth_ns`, until the rest is cheap enough.
+ * Returns the saved part of all units, on top of `saved` by a budget.
  */
 static double take(struct cunei_filter_proposal *proposal,
                    const struct cunei_overhead *all, double units, double saved,
@@ -202,7 +202,7 @@ static double saved_ns(const struct cunei_filter_proposal *proposal,
     return saved > 0 ? saved : 0; /* of rounding */
 }
 
-/* What saves next to nothing goes only where it takes that to be cheap enough. */
+/* Functions that save next to nothing are left out only if the goal needs it. */
 static double leave_out(struct cunei_filter_proposal *proposal,
                         const struct cunei_overhead *all, double units, double saved)
 {
@@ -225,9 +225,9 @@ static double leave_out(struct cunei_filter_proposal *proposal,
     return take(proposal, all, units, saved, INFINITY);
 }
 
-/* Of an event as it was measured, or is assumed to be. */
-static struct cunei_overhead find_toll(struct cunei_filter_proposal *proposal,
-                                       const struct cunei_analysis *analysis)
+/* With the measured cost of an event, or an assumed one. */
+static struct cunei_overhead find_overhead(struct cunei_filter_proposal *proposal,
+                                           const struct cunei_analysis *analysis)
 {
     struct cunei_overhead overhead = analysis->overhead;
 
@@ -242,7 +242,7 @@ static struct cunei_overhead find_toll(struct cunei_filter_proposal *proposal,
 int cunei_filter_proposal_make(struct cunei_filter_proposal *proposal,
                                const struct cunei_analysis *analysis)
 {
-    const struct cunei_overhead overhead = find_toll(proposal, analysis);
+    const struct cunei_overhead overhead = find_overhead(proposal, analysis);
     double units = analysis->cost_units > 1 ? analysis->cost_units : 1;
     double run_ns = cunei_overhead_run_ns(&overhead, CUNEI_OVERHEAD_USUAL);
 

@@ -24,13 +24,13 @@
 
 struct cunei_analysis;
 
-/* Functions of one name: a pattern cannot tell them apart. */
+/* All functions of one name, because a pattern matches them all. */
 struct cunei_filter_proposal_function {
     const char *module; /* borrowed: from the analysis, as the other */
     const char *qualname;
     uint64_t calls;     /* and resumes */
     uint64_t events;    /* of them */
-    uint64_t unwritten; /* of these, what a budget left out */
+    uint64_t unwritten; /* of them, not written because of a budget */
     uint64_t self_ns;   /* without what recording it cost */
     uint64_t cost_ns;
     uint64_t raised;    /* of the calls, those that an exception ended */
@@ -45,8 +45,8 @@ struct cunei_filter_proposal_overhead {
 
 struct cunei_filter_proposal {
     double max_overhead;  /* wanted: cost / time without it */
-    double event_cost_ns; /* of an event in a loop; in: if the trace does not say */
-    bool is_cost_known;   /* it does */
+    double event_cost_ns; /* of an event in a loop; in: used if the trace has none */
+    bool is_cost_known;   /* the trace has it */
     bool has_budget;      /* costs are those of a recording without it */
     struct cunei_filter_proposal_overhead all,
         left;          /* of everything, and with the filter */

@@ -28,12 +28,12 @@ int cunei_merge_process_thread(struct cunei_analysis *analysis, size_t process,
                                const struct cunei_profile *profile,
                                const struct cunei_thread *thread);
 
-/* Its lines, in a pass of their own over its streams: model/lines.h says why. */
+/* Lines, in a separate pass over the streams; see model/lines.h. */
 int cunei_merge_process_lines(struct cunei_analysis *analysis,
                               const struct cunei_trace_process *process,
                               const struct cunei_profile *profile, const uint32_t *map);
 
-/* What it said itself, in the same way; whether there is anything. */
+/* Events of the program, in the same way; and whether it has any. */
 bool cunei_merge_process_has_user_events(const struct cunei_trace_process *process,
                                          const struct cunei_profile *profile);
 int cunei_merge_process_user_facts(struct cunei_analysis *analysis, size_t index,
