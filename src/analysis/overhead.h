@@ -2,12 +2,12 @@
 /*
  * What recording cost a program, as an estimate between two bounds.
  *
- * Known are the events, what writing took, and what an event costs in a loop that does
- * nothing else, measured before the recording.  In a program it costs more: between two
- * events the program's own code and data take the place of ours in caches and branch
- * predictors, and ours of theirs.  How much more grows with what there is between them,
- * up to a bound, and differs from program to program: `make bench ARGS="--only
- * filters"` finds it.
+ * The number of events and the time of writing are known, and so is the cost of an
+ * event in an otherwise empty loop, measured before the recording.  In a program it
+ * costs more: between two events the program's own code and data take the place of ours
+ * in caches and branch predictors, and ours of theirs.  How much more depends on the
+ * code between them, up to a bound, and differs from program to program: `make bench
+ * ARGS="--only filters"` finds it.
  *
  *     struct cunei_overhead overhead = {.floor_ns = …, .write_ns = …, .cpu_ns = …};
  *     double run_ns = cunei_overhead_run_ns(&overhead, CUNEI_OVERHEAD_USUAL);
@@ -18,8 +18,8 @@
 
 #include <stdint.h>
 
-/* What costs more than an event, in events: the first sight of a function, an exception
- * that is raised, and a frame that one ends. */
+/* Costs in units of an event: the first call of a function; an exception that is
+ * raised, and each frame that it ends. */
 #define CUNEI_OVERHEAD_SIGHT 120
 #define CUNEI_OVERHEAD_RAISE 6
 
@@ -30,16 +30,16 @@ enum cunei_overhead_guess {
 };
 
 struct cunei_overhead {
-    double floor_ns; /* events times what one costs in a loop */
+    double floor_ns; /* events times the cost of one in a loop */
     double write_ns; /* CPU time */
-    double cpu_ns;   /* of the program, with all of this; 0: unknown */
+    double cpu_ns;   /* of the program, including both; 0: unknown */
 };
 
-/* The CPU time that the program itself took, 0 if the floor leaves none. */
+/* The CPU time of the program without recording; 0 if the floor is larger. */
 double cunei_overhead_run_ns(const struct cunei_overhead *overhead,
                              enum cunei_overhead_guess guess);
 
-/* What recording costs a program that takes `run_ns` without. */
+/* The cost of recording a program that takes `run_ns` without it. */
 double cunei_overhead_cost_ns(const struct cunei_overhead *overhead,
                               enum cunei_overhead_guess guess, double run_ns);
 

@@ -25,12 +25,12 @@ int cunei_process_tree_init(struct cunei_process_tree *family,
                             const struct cunei_analysis *analysis);
 void cunei_process_tree_fini(struct cunei_process_tree *family);
 
-/* The index of the parent, or the number of processes where there is none. */
+/* The index of the parent, or the number of processes if it has none. */
 size_t cunei_process_tree_parent(const struct cunei_analysis *analysis, size_t process);
 
 /*
- * Wall clock; the end is 0 while it runs, and never before the start.  So far it has
- * lasted `wall_ns`.
+ * Wall clock; the end is 0 while it runs, and never before the start.  `wall_ns` is
+ * its duration so far.
  */
 uint64_t cunei_process_tree_start_ns(const struct cunei_analysis_process *process);
 uint64_t cunei_process_tree_end_ns(const struct cunei_analysis_process *process);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who called whom, for KCachegrind: the format of valgrind's callgrind.
+ * Callers and callees for KCachegrind: the format of valgrind's callgrind.
  *
- * Self costs are those of the report; the cost of a call is that of the callee's
- * outermost activations, so that those of all its callers are its total.
+ * Self costs are those of the report.  The cost of a call is that of the callee's
+ * outermost activations, so that the costs of all its callers add up to its total.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static int sort_edges(struct writer *writer)
 static int put_file(struct writer *writer, const char *key,
                     const struct cunei_function *function)
 {
-    /* One that is written in C has its module for a file. */
+    /* A C function has its module as file. */
     const struct cunei_function file = {.module = "",
                                         .qualname = "",
                                         .file = function->file[0] ? function->file
@@ -96,7 +96,7 @@ static int put_call(struct writer *writer, const struct cunei_edge *edge)
     if (rc < 0)
         return rc;
     put_name(writer, "cfn", edge->callee - 1);
-    /* One that was under way already was called once. */
+    /* A function that was open before the recording counts as called once. */
     cunei_buffer_format(&writer->text,
                         "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32 " %" PRIu64 "\n",
                         count > 0 ? count : 1, callee->line,
@@ -145,8 +145,8 @@ static void put_head(struct writer *writer)
     cunei_buffer_fini(&command);
 }
 
-/* What a function spends in its own regions is here theirs: else it would count twice,
- * as they are called by it. */
+/* Time of a function in its regions counts for the regions here: it would count twice
+ * otherwise, because the function calls them. */
 static void give_to_regions(struct cunei_analysis *analysis)
 {
     if (analysis->regions == 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The trace itself, without what was not asked for: a CTF trace as it was recorded, for
- * babeltrace2, Trace Compass and cunei.  With `names` every function is an event class
- * of its own, also those beyond the first 20 000, which are `call` events otherwise.
+ * The selected part of the trace as a CTF trace, for babeltrace2, Trace Compass and
+ * cunei.  With `names` every function has an event class of its own, even beyond the
+ * first 20 000, which are `call` events otherwise.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "wire/metadata.h"
 #include "wire/process.h"
 
-/* Words that a packet has at most behind its head. */
+/* The most words of a packet behind its head. */
 #define WORDS_MAX ((CUNEI_PACKET_SIZE - sizeof(struct cunei_packet)) / sizeof(uint64_t))
 
 struct writer {
@@ -33,7 +33,7 @@ struct writer {
     struct cunei_cut cut;
     struct cunei_id_kinds kinds;
     struct cunei_buffer rewritten; /* the words of a packet */
-    bool has_thread;               /* the stream, and this is the last one in it */
+    bool has_thread;               /* the stream has one, and this is the last */
     uint32_t thread;
     struct cunei_task_names_seen named;
 };
@@ -95,7 +95,7 @@ static int write_description(const struct writer *writer)
     return write_text(writer, CUNEI_PROCESS_NAME, &text);
 }
 
-/* A `call` event of a function becomes its own, where each has a class. */
+/* With `names`, a `call` event becomes one of its function's class. */
 static void put_call(struct writer *writer, const uint64_t *event, size_t size)
 {
     struct cunei_buffer *out = &writer->rewritten;
@@ -142,8 +142,8 @@ static int put_task(struct writer *writer, const struct cunei_task *task, size_t
     return 0;
 }
 
-/* Calls get the classes of their functions and tasks their names, or definitions of
- * what is not wanted go. */
+/* Give calls the classes of their functions and tasks their names, or remove
+ * definitions that are not selected. */
 static int rewrite(struct writer *writer, struct cunei_trace_packet *packet)
 {
     struct cunei_buffer *out = &writer->rewritten;
@@ -168,7 +168,7 @@ static int rewrite(struct writer *writer, struct cunei_trace_packet *packet)
     return rc == 0 && out->failed ? -ENOMEM : rc;
 }
 
-/* `sequence` is its number without those that left nothing. */
+/* `sequence` does not count packets that became empty. */
 static int write_packet(const struct cunei_trace_packet *packet, uint64_t sequence,
                         FILE *file)
 {
@@ -250,7 +250,7 @@ static int write_cut(struct writer *writer, struct cunei_trace_packet *packet,
     return rc;
 }
 
-/* Of what nothing is left leaves no packet; of one that was missing, the gap stays. */
+/* Packets that became empty are not written; gaps of missing packets stay. */
 static int write_packets(struct writer *writer, const struct cunei_trace_stream *stream,
                          struct cunei_trace_reader *reader, FILE *file)
 {
@@ -331,7 +331,7 @@ static int remove_process(struct writer *writer)
 static int write_process(struct writer *writer)
 {
     uint64_t threads = writer->export->threads;
-    /* That of `.` has a name, too. */
+    /* Resolves `.` to a name. */
     char *real = realpath(writer->process->path, NULL);
     const char *name = real ? strrchr(real, '/') : NULL;
     int rc = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A conversion of a trace: what is wanted, and what was written. */
+/* A conversion of a trace: its options and its results. */
 #ifndef CUNEI_EXPORT_EXPORT_H
 #define CUNEI_EXPORT_EXPORT_H
 
@@ -19,9 +19,9 @@ struct cunei_export_options {
     struct cunei_patterns patterns;
     uint64_t from_ns; /* since the trace's first event */
     uint64_t until_ns;
-    bool names; /* an event class for each function, where that is a choice */
+    bool names;            /* ctf: an event class for each function */
     unsigned worker_count; /* 0: one for each core */
-    /* Called from the calling thread, now and then. */
+    /* Called from time to time on the calling thread. */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_context;
 };
@@ -38,21 +38,21 @@ struct cunei_export {
     const struct cunei_trace *trace;
     const struct cunei_export_options *options;
     FILE *out;          /* of a format that is one file … */
-    const char *folder; /* … or an empty folder for one that is several */
+    const char *folder; /* … or an empty folder, if it is several */
 
-    /* What was written, and what could not be. */
+    /* What was written, and what is missing. */
     uint64_t threads;
     uint64_t calls;
     uint64_t bytes; /* of formats that are encoded in pieces */
     uint64_t lost;  /* events that the recording lost, as far as they are known … */
     uint64_t missing_packets; /* … and packets */
-    const char *unmatched;    /* what no thread is called; borrowed */
-    bool is_folded; /* there were more paths than are kept (model/call_tree.h) */
+    const char *unmatched;    /* the name that no thread has; borrowed */
+    bool is_folded;           /* not all call paths are kept (model/call_tree.h) */
     size_t damage_count;
     struct cunei_trace_error damage; /* the first */
 
     /* Private. */
-    bool has_calls_only;                /* as the format's */
+    bool has_calls_only;                /* of the format */
     uint64_t origin_ns;                 /* the wall clock at the trace's first event */
     struct cunei_selection *selections; /* owned: by process */
     struct cunei_task_names *names;     /* owned */

@@ -23,7 +23,7 @@ struct writer {
     uint32_t *path;            /* owned: the nodes from one down to the root */
 };
 
-/* Names are put together once: they come again and again. */
+/* Names are made once, because they are written many times. */
 static int put_names(struct writer *writer)
 {
     const struct cunei_functions *functions = &writer->analysis->functions;

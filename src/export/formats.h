@@ -23,19 +23,19 @@ struct cunei_export_format {
     const char *extension; /* of the file, with its dot */
     const char *viewers;   /* what opens it … */
     const char *how;       /* … and how */
-    const char *opener;    /* the program for it, or that finds one; NULL: none is */
-    const char *entry;     /* of a folder, the file that the opener wants */
+    const char *opener;    /* the program that opens it; NULL: none */
+    const char *entry;     /* of a folder, the file for the opener */
     bool is_folder;
-    bool has_calls_only; /* no regions, marks and the like */
-    const char *missing; /* the package it needs, where cunei was built without it */
-    const char *(*absent)(void); /* the one that is not installed here; NULL: none */
-    uint64_t large_bytes;        /* viewers get slow with more; 0: with none … */
+    bool has_calls_only;         /* no regions, marks and the like */
+    const char *missing;         /* the package that cunei was built without */
+    const char *(*absent)(void); /* the package that is not installed; NULL: none */
+    uint64_t large_bytes;        /* viewers are slow with more; 0: never … */
     const char *instead;         /* … and the format that is better then */
-    /* Negative errno; what is damaged in the trace is no failure. */
+    /* Negative errno; damage in the trace is not an error. */
     int (*write)(struct cunei_export *export);
 };
 
-/* Whether it cannot be written here, and why. */
+/* Whether it cannot be written here; appends why. */
 bool cunei_export_lacks(const struct cunei_export_format *format,
                         struct cunei_buffer *why);
 
@@ -45,13 +45,13 @@ extern const struct cunei_export_format cunei_export_formats[];
 /* The format of that name, which is `size` bytes long, or NULL. */
 const struct cunei_export_format *cunei_export_find(const char *name, size_t size);
 
-/* The format for what became so large in this one, or NULL where that is fine. */
+/* The better format if this one has so many bytes, or NULL. */
 const struct cunei_export_format *cunei_export_instead(
     const struct cunei_export_format *format, uint64_t bytes);
 
 /*
  * -ESRCH: no such process or thread; -ENODATA: no such function; -ERANGE: nothing was
- * recorded at those times; -ENOMEM; or of writing.
+ * recorded at those times; -ENOMEM; or an error of writing.
  */
 int cunei_export_write(struct cunei_export *export,
                        const struct cunei_export_format *format);

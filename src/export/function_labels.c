@@ -47,7 +47,7 @@ struct cunei_function_labels *cunei_function_labels_make(
 
     if (!labels)
         return NULL;
-    labels->count = count + 1; /* the last one is that of what is unknown */
+    labels->count = count + 1; /* the last is for unknown functions */
     labels->offsets = malloc((count + (size_t)2) * sizeof(*labels->offsets));
     for (uint32_t i = 0; labels->offsets && i <= count; i++) {
         const struct cunei_function *function =

@@ -20,7 +20,7 @@ struct cunei_function_labels {
     uint32_t count;
 };
 
-/* `render` appends the text of a function; one that is unknown has no names but ?. */
+/* `render` appends the text of a function; an unknown one has the names ?. */
 struct cunei_function_labels *cunei_function_labels_make(
     const struct cunei_trace_process *process,
     void (*render)(struct cunei_buffer *out, const struct cunei_function *function));

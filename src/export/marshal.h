@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Python's marshal, as far as a profile needs it; version 3, which all of 3.4 and later
- * read.
+ * The part of Python's marshal that a profile needs, version 3: Python 3.4 and later
+ * read it.
  *
  *     cunei_marshal_dict(out);
  *     cunei_marshal_text(out, "key", 3);
@@ -10,8 +10,7 @@
  *     cunei_marshal_seconds(out, ns);
  *     cunei_marshal_dict_end(out);
  *
- * An object that is marked when it is written is the next one of those that can be
- * meant again, by their number from 0 on.
+ * Objects that are marked when they are written can be referred to by number, from 0.
  */
 #ifndef CUNEI_EXPORT_MARSHAL_H
 #define CUNEI_EXPORT_MARSHAL_H
@@ -26,11 +25,11 @@ struct cunei_buffer;
 void cunei_marshal_dict(struct cunei_buffer *out);
 void cunei_marshal_dict_end(struct cunei_buffer *out);
 
-/* So many items follow. */
+/* `count` items follow. */
 void cunei_marshal_tuple(struct cunei_buffer *out, uint8_t count, bool is_marked);
 void cunei_marshal_again(struct cunei_buffer *out, uint32_t number);
 
-/* Bytes that are no UTF-8 become what surrogateescape makes of them. */
+/* Invalid UTF-8 is encoded as by surrogateescape. */
 void cunei_marshal_text(struct cunei_buffer *out, const char *text, size_t size);
 void cunei_marshal_number(struct cunei_buffer *out, uint64_t number);
 void cunei_marshal_seconds(struct cunei_buffer *out, uint64_t ns);

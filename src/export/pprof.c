@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The call tree as pprof's profile.proto, in gzip: a sample for each way to a function,
- * with its calls and the time on top of it.
+ * The call tree as pprof's profile.proto, in gzip: a sample for each call path,
+ * with its calls and self time.
  *
  * https://github.com/google/pprof/blob/main/proto/profile.proto
  */
@@ -85,7 +85,7 @@ struct writer {
     char packed[CUNEI_WRITE_BUFFER_BYTES];
 };
 
-/* What is there goes into the file; `flush` as deflate's. */
+/* Compress the buffer into the file; `flush` as for deflate. */
 static int zip(struct writer *writer, int flush)
 {
     int rc = Z_OK;
@@ -135,7 +135,7 @@ static void put_head(struct writer *writer)
     cunei_proto_number(out, PROFILE_DEFAULT_TYPE, STRING_TIME);
     cunei_proto_number(out, PROFILE_TIME, analysis->begin_ns);
     cunei_proto_number(out, PROFILE_DURATION, cunei_analysis_duration_ns(analysis));
-    /* Without one, pprof looks for a binary. */
+    /* Without a mapping pprof looks for a binary. */
     size_t mapping = cunei_proto_open(out, PROFILE_MAPPING);
     cunei_proto_number(out, MAPPING_ID, 1);
     cunei_proto_number(out, MAPPING_FILE, STRING_PROGRAM);
@@ -145,8 +145,8 @@ static void put_head(struct writer *writer)
 
 /*
  * A location and its function have the same number, which is the slot's plus one.  A
- * function has no system name: pprof would take it for that of a template in C++, and
- * cut <module> out of it.
+ * function has no system name: pprof would treat it as a C++ template and cut <module>
+ * out of it.
  */
 static void put_function(struct cunei_buffer *out, uint32_t slot, uint64_t name,
                          uint64_t file, uint32_t first_line)
@@ -256,7 +256,7 @@ static int put_samples(struct writer *writer)
 
 static int begin_zip(struct writer *writer)
 {
-    /* 16 more bits of window: what zlib calls a gzip file. */
+    /* Plus 16: zlib's flag for gzip. */
     int rc = deflateInit2(&writer->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                           MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
 

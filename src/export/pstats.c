@@ -3,9 +3,9 @@
  * What cProfile writes: a dictionary of (file, line, name) to calls, times and callers,
  * for pstats, snakeviz and tuna.
  *
- * It counts as cProfile does: a resumption of a generator is a call, one made while the
- * function is open is not a primitive one, and what has the same file, line and name is
- * one function.
+ * It counts like cProfile: a resumption of a generator is a call, a call of a function
+ * that is open is not primitive, and functions with the same file, line and name are
+ * one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct writer {
     FILE *out;
     const struct cunei_analysis *analysis;
     struct cunei_buffer marshal;
-    struct cunei_buffer name;         /* of one that is written in C */
+    struct cunei_buffer name;         /* of a C function */
     struct cunei_functions functions; /* by file, line and name */
     struct entry *entries;            /* owned: of each */
     uint32_t *map;                    /* owned: an analysis's slot to one of them */
@@ -45,7 +45,7 @@ struct writer {
     uint32_t mark_count;
 };
 
-/* Give a function of the analysis its place here. */
+/* Map a function of the analysis to an entry. */
 static int add_function(struct writer *writer, uint32_t index)
 {
     const struct cunei_function *function = &writer->analysis->functions.items[index];
@@ -123,7 +123,7 @@ static void put_key(struct writer *writer, uint32_t index)
                        strlen(function->qualname));
 }
 
-/* Calls and primitive calls stand the other way round than in an entry. */
+/* Callers have calls before primitive calls; entries have them the other way round. */
 static void put_caller(struct writer *writer, const struct cunei_edge *edge)
 {
     uint64_t entries = edge->calls + edge->resumes;

@@ -13,7 +13,7 @@
 #include "model/call_tree.h"
 #include "trace/trace_begin.h"
 
-/* The regions of a program stay, unless they are not meant, or a pattern drops them. */
+/* Regions stay unless the format has none, or a pattern excludes them. */
 static bool is_meant(const struct cunei_patterns *patterns,
                      const struct cunei_function *function, enum cunei_definition kind,
                      bool has_regions)
@@ -122,7 +122,7 @@ int cunei_selection_analyze_names(const struct cunei_export *export, bool is_sho
     return cunei_analyze(analysis, export->trace, &options);
 }
 
-/* Names change while a thread runs: its last one is what reports call it. */
+/* The name of a thread may change: reports use the last one. */
 static int select_threads(struct cunei_export *export)
 {
     struct cunei_analysis analysis;
@@ -226,7 +226,7 @@ int cunei_selection_apply(const struct cunei_selection *selection,
     return rc;
 }
 
-/* What a pass over all that is wanted reads. */
+/* The bytes that a pass over the selected processes reads. */
 static uint64_t total_bytes(const struct cunei_export *export)
 {
     uint64_t total = 0;
@@ -249,7 +249,7 @@ void cunei_selection_progress(struct cunei_export *export, uint64_t bytes)
     if (export->total_bytes == 0)
         export->total_bytes = total_bytes(export);
     export->done_bytes += bytes;
-    /* A program that still runs has more than its files. */
+    /* A running program has packets that are not in its files yet. */
     if (export->done_bytes > export->total_bytes)
         export->total_bytes = export->done_bytes;
     options->progress(options->progress_context, export->done_bytes,

@@ -16,13 +16,13 @@ struct cunei_trace_process;
 
 struct cunei_selection {
     bool is_wanted; /* the process */
-    bool is_whole;  /* everything of it: nothing needs to be cut */
+    bool is_whole;  /* all of it is selected */
     struct cunei_wall_clock wall;
     struct cunei_cut_options cut;
     uint8_t *functions; /* owned: cut.functions */
-    bool has_functions; /* some are wanted */
-    bool has_threads;   /* not all threads are wanted, … */
-    uint32_t *threads;  /* … but those of these serials, sorted; owned */
+    bool has_functions; /* some are selected */
+    bool has_threads;   /* not all threads are selected, … */
+    uint32_t *threads;  /* … but those with these serials, sorted; owned */
     size_t thread_count;
 };
 

@@ -31,7 +31,7 @@ struct state {
 /* Used by joins alone, which one thread makes. */
 struct document {
     struct cunei_encoder encoder;
-    bool *has_profiles; /* some profile stands before */
+    bool *has_profiles; /* a profile was written before */
 };
 
 #define EVENT_ROOM 96u
@@ -140,7 +140,7 @@ static int put_thread(struct cunei_encoding *encoding,
             (void)ns_of(encoding, time);
         return 0;
     }
-    /* Where a piece comes to it, the profile that it went on with stands before. */
+    /* In a piece, the profile that it continued stands before this one. */
     bool is_next = state->has_profile || state->is_continued || *document->has_profiles;
     if (!state->has_profile && !state->is_continued)
         *document->has_profiles = true;
@@ -157,7 +157,7 @@ static int put_thread(struct cunei_encoding *encoding,
     return 0;
 }
 
-/* Only here it is known whether the piece's first event is its profile's. */
+/* Only a join knows whether the piece's first event is its profile's first. */
 static int join(struct cunei_encoding *joined, struct cunei_encoding *piece)
 {
     struct state *before = joined->state;

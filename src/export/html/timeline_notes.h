@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CUNEI_NOTES_LEVELS 40u /* as deep as short calls are drawn */
+#define CUNEI_NOTES_LEVELS 40u /* deeper short calls are not drawn */
 
 struct cunei_buffer;
 struct cunei_encoder;
@@ -29,9 +29,9 @@ enum cunei_note_kind {
     CUNEI_NOTE_GC,      /* value: how long it took; number: the generation */
     CUNEI_NOTE_RAISE,   /* text: the exception's type */
     CUNEI_NOTE_LOST,    /* value: for how long; number: of events, 0: unknown */
-    CUNEI_NOTE_MARK,    /* text: the name, of so many bytes as number, and the value;
+    CUNEI_NOTE_MARK,    /* text: the name, of `number` bytes, and the value;
                            depth: whether it has one; value: whether it is an error */
-    CUNEI_NOTE_COUNTER, /* value: what it stands at, a double; number: the counter */
+    CUNEI_NOTE_COUNTER, /* value: a double; number: the counter */
     CUNEI_NOTE_TAG,     /* number: a function that is a region; text: its name */
 };
 
@@ -54,7 +54,7 @@ bool cunei_sieve_passes(struct cunei_sieve *sieve, uint32_t room, uint64_t durat
                         uint64_t time_ns);
 
 /*
- * Which calls are noted: all that took so long, and of each level some of the others.
+ * Which calls are noted: all that took `least_ns`, and some others of each level.
  * A thread comes in pieces.  Each notes the calls that might be among those of the
  * whole thread, and the reader of the notes puts them through a sieve again.
  */

@@ -25,7 +25,7 @@ static OTF2_FlushType before_flush(void *data, OTF2_FileType type,
     return OTF2_FLUSH;
 }
 
-/* The memory of a buffer: left to itself, libotf2 keeps all of a thread's events. */
+/* The memory of a buffer: by default libotf2 keeps all events of a thread. */
 struct chunks {
     void *items[CHUNKS_MAX]; /* owned */
     size_t count;
@@ -190,7 +190,7 @@ static OTF2_SystemTreeNodeRef host(struct cunei_otf2 *archive, const char *name)
     return ref;
 }
 
-/* Whether there are events of it that enter and leave. */
+/* Whether calls of it are recorded. */
 static bool is_region(const struct cunei_selection *selection,
                       const struct cunei_function *function, uint32_t index)
 {
@@ -314,7 +314,7 @@ OTF2_RegionRef cunei_otf2_region(const struct cunei_otf2 *archive, uint32_t func
                : CUNEI_OTF2_REGION_ERROR;
 }
 
-/* What a location is called, and how much is in it, is known at the end. */
+/* The name of a location and its number of events are known at the end. */
 static void define_locations(struct cunei_otf2 *archive)
 {
     uint64_t length = 0;

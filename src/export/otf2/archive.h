@@ -10,7 +10,7 @@
  *     … archive.otf2->EvtWriter_Enter(archive.writer, …), cunei_otf2_count(&archive) …
  *     rc = cunei_otf2_close(&archive, rc);
  *
- * Whatever fails is noted, so that it is asked for now and then.
+ * Errors are kept: check cunei_otf2_result from time to time.
  */
 #ifndef CUNEI_EXPORT_OTF2_ARCHIVE_H
 #define CUNEI_EXPORT_OTF2_ARCHIVE_H
@@ -28,13 +28,13 @@ struct cunei_packet;
 struct cunei_trace_process;
 struct cunei_wall_clock;
 
-/* Regions that are no functions. */
+/* Regions that are not functions. */
 enum {
     CUNEI_OTF2_REGION_ERROR,
     CUNEI_OTF2_REGION_GC,
 };
 
-/* How a call began or ended, where that is no plain call or return. */
+/* How a call began or ended, if not by a call or a return. */
 enum {
     CUNEI_OTF2_ATTRIBUTE_BEGIN,
     CUNEI_OTF2_ATTRIBUTE_END,
@@ -68,7 +68,7 @@ struct cunei_otf2 {
     const struct cunei_wall_clock *wall;
     OTF2_LocationGroupRef group; /* of the process */
     OTF2_RegionRef *regions;     /* owned: of its functions */
-    OTF2_RegionRef region_count; /* of all so far: readers want numbers without gaps */
+    OTF2_RegionRef region_count; /* so far: readers need numbers without gaps */
     OTF2_ErrorCode error;
     int number; /* errno at that time */
 };
@@ -76,7 +76,7 @@ struct cunei_otf2 {
 /* -ENOMEM, or of writing. */
 int cunei_otf2_open(struct cunei_otf2 *archive);
 
-/* `rc`: how writing it went; what that, or the rest, came to is returned. */
+/* `rc` is the result of writing; returns that, or an error of closing. */
 int cunei_otf2_close(struct cunei_otf2 *archive, int rc);
 
 /* The first error, as a negative errno. */
@@ -86,7 +86,7 @@ int cunei_otf2_result(const struct cunei_otf2 *archive);
 /* What follows is of this process, by its index in the trace. */
 void cunei_otf2_process(struct cunei_otf2 *archive, size_t index);
 
-/* What follows is of this thread, which is called so in the end. */
+/* What follows is of this thread; its last name counts. */
 int cunei_otf2_location(struct cunei_otf2 *archive, const struct cunei_packet *packet);
 void cunei_otf2_location_name(struct cunei_otf2 *archive, const char *name,
                               size_t size);
@@ -100,12 +100,12 @@ uint64_t cunei_otf2_stamp(struct cunei_otf2 *archive, uint64_t time);
 
 OTF2_RegionRef cunei_otf2_region(const struct cunei_otf2 *archive, uint32_t function);
 
-/* Defined, where that has not happened yet. */
+/* Defined at first use. */
 OTF2_StringRef cunei_otf2_string(struct cunei_otf2 *archive, const char *text,
                                  size_t size);
 OTF2_StringRef cunei_otf2_word(struct cunei_otf2 *archive, const char *text);
 
-/* A parameter that is called `prefix` and `name`; its values are texts, or numbers. */
+/* A parameter with the name `prefix` plus `name`; its values are texts or numbers. */
 OTF2_ParameterRef cunei_otf2_parameter(struct cunei_otf2 *archive, const char *prefix,
                                        const char *name, size_t size,
                                        OTF2_ParameterType type);

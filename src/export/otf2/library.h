@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * libotf2, loaded when an archive is to be written: cunei itself starts without it.
+ * libotf2, loaded when an archive is written, so that cunei starts without it.
  *
  *     const struct cunei_otf2_library *otf2 = cunei_otf2_load();
  *     if (otf2)
@@ -11,7 +11,7 @@
 
 #include <otf2/otf2.h>
 
-/* What we call of it. */
+/* The functions that we call. */
 #define CUNEI_OTF2_FUNCTIONS(DO)                   \
     DO(Archive_Close)                              \
     DO(Archive_CloseDefFiles)                      \
@@ -57,7 +57,7 @@ struct cunei_otf2_library {
 #undef CUNEI_OTF2_POINTER
 };
 
-/* NULL: it is not installed here, or lacks something.  It stays loaded. */
+/* NULL: not installed, or without a function that we need.  It stays loaded. */
 const struct cunei_otf2_library *cunei_otf2_load(void);
 
 #endif

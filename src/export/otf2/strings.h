@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The texts of an OTF2 archive, which are defined once and referred to by number.
- * Those seen so far are remembered up to a limit, so that memory stays bounded: what
- * comes behind it may be defined twice.
+ * A limited number is remembered, which bounds memory: other texts may be defined
+ * twice.
  */
 #ifndef CUNEI_EXPORT_OTF2_STRINGS_H
 #define CUNEI_EXPORT_OTF2_STRINGS_H
@@ -28,7 +28,7 @@ struct cunei_otf2_names {
     uint32_t count; /* numbers given */
 };
 
-/* The number of a text; `*is_new`: it is to be defined.  Without memory, all are new.
+/* The number of a text; `*is_new`: it must be defined.  Without memory, all are new.
  */
 uint32_t cunei_otf2_names_find(struct cunei_otf2_names *names, const char *text,
                                size_t size, int *is_new);
