@@ -6,22 +6,29 @@
 
 #include "report/section.h"
 
-extern const struct cunei_report_section cunei_report_section_functions,
-    cunei_report_section_tree, cunei_report_section_threads,
-    cunei_report_section_callers, cunei_report_section_lines,
-    cunei_report_section_processes, cunei_report_section_tasks,
-    cunei_report_section_exceptions, cunei_report_section_regions,
-    cunei_report_section_counters, cunei_report_section_marks,
-    cunei_report_section_tokens, cunei_report_section_gc;
+#define SECTIONS(ROW) \
+    ROW(functions)    \
+    ROW(tree)         \
+    ROW(threads)      \
+    ROW(callers)      \
+    ROW(lines)        \
+    ROW(processes)    \
+    ROW(tasks)        \
+    ROW(exceptions)   \
+    ROW(regions)      \
+    ROW(counters)     \
+    ROW(marks)        \
+    ROW(tokens)       \
+    ROW(gc)
+
+#define DECLARE(name) \
+    extern const struct cunei_report_section cunei_report_section_##name;
+#define ENTRY(name) &cunei_report_section_##name,
+
+SECTIONS(DECLARE)
 
 const struct cunei_report_section *const cunei_report_sections[] = {
-    &cunei_report_section_functions, &cunei_report_section_tree,
-    &cunei_report_section_threads,   &cunei_report_section_callers,
-    &cunei_report_section_lines,     &cunei_report_section_processes,
-    &cunei_report_section_tasks,     &cunei_report_section_exceptions,
-    &cunei_report_section_regions,   &cunei_report_section_counters,
-    &cunei_report_section_marks,     &cunei_report_section_tokens,
-    &cunei_report_section_gc,        NULL,
+    SECTIONS(ENTRY) NULL,
 };
 
 static_assert(sizeof(cunei_report_sections) / sizeof(cunei_report_sections[0]) - 1 <=
