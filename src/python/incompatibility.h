@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whether what a recording asks for goes with its instrumenter, and with the Python; if
- * not, why not, in a sentence.  The launcher, the package and the probe all say it in
- * these words.
+ * Whether an instrumenter and a Python can record what is requested; if not, a sentence
+ * that says why.  The launcher, the package and the probe print the same sentence.
  *
  *     struct cunei_request wish = {.instrumenter = …, .lines = true};
  *     enum cunei_incompatibility misfit = cunei_incompatibility_find(&wish, 13);
@@ -28,7 +27,7 @@ struct cunei_request {
 };
 
 enum cunei_incompatibility {
-    CUNEI_INCOMPATIBILITY_NONE, /* all of it can be had */
+    CUNEI_INCOMPATIBILITY_NONE, /* all of it can be recorded */
     CUNEI_INCOMPATIBILITY_LACKING,
     CUNEI_INCOMPATIBILITY_C_CALLS,
     CUNEI_INCOMPATIBILITY_LINES,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Why a process could not record: an errno, or one of these.  The process leaves a
- * number, and who reads it makes a sentence of it.
+ * Why a process could not record: an errno, or one of these.  The process leaves the
+ * number in the trace directory; the launcher makes a sentence of it.
  */
 #ifndef CUNEI_PYTHON_REFUSAL_REASON_H
 #define CUNEI_PYTHON_REFUSAL_REASON_H
@@ -26,15 +26,15 @@ enum cunei_refusal_reason {
     CUNEI_REFUSAL_MAX = 19999
 };
 
-/* That of what CPython 3.`minor` cannot give. */
+/* The number for a request that CPython 3.`minor` cannot fulfil. */
 int cunei_refusal_reason_of_incompatibility(enum cunei_incompatibility found,
                                             enum cunei_instrumenter instrumenter,
                                             int minor);
 
-/* A clause that can follow a colon; what to do about it, too, where that is known. */
+/* A clause that can follow a colon: the reason, and what to do, where that is known. */
 const char *cunei_refusal_reason_text(int reason);
 
-/* Append the same, with all that is known of a misfit. */
+/* Append the same; of an incompatible request, with all details. */
 void cunei_refusal_reason_format(int reason, struct cunei_buffer *out);
 
 #endif

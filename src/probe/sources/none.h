@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source that tells of no function but those that the program has decorated itself:
- * a recording has the process and what else is heard of, and nothing that the program
- * calls pays for it.
+ * A source that records no functions but those that the program has decorated: other
+ * calls cost nothing, and the recording has processes, exits, garbage collections and
+ * the program's own events.
  *
- * That __main__ begins is heard of from the Python's own source.  So are decorated
- * functions, from the first of them on: with sys.monitoring by events of their code
- * alone, before 3.12 by an evaluator that leaves out all others.
+ * The Python's default source notifies us when __main__ begins.  It also records the
+ * decorated functions, from the first of them on: with sys.monitoring by local events
+ * of their code, before 3.12 by an evaluator that skips all others.
  */
 #ifndef CUNEI_PROBE_SOURCES_NONE_H
 #define CUNEI_PROBE_SOURCES_NONE_H

@@ -3,14 +3,14 @@
  * Calls of C functions before CPython 3.12: the C hook that sys.setprofile has, in each
  * thread.
  *
- * It is put in place past the functions for it: those are heard by audit hooks, and may
- * be forbidden by them.  A profile function of the program's own stays: sys.getprofile
- * says what it is, and ours hands every event on to it.  If it comes later, it has the
- * hook to itself until its thread enters the next Python function.
+ * We write the hook into the thread's state: the API functions would notify audit
+ * hooks, which may forbid it.  A profile function of the program stays: sys.getprofile
+ * returns it, and our hook calls it for every event.  If the program sets one later, it
+ * replaces ours until its thread enters the next Python function.
  *
- *     begin   the hook is in all threads
- *     keep    a thread enters a Python function: there may be none in it
- *     end     it is gone, or goes with the thread's next event
+ *     begin   set the hook in all threads
+ *     ensure  a thread enters a Python function: set the hook again if it is missing
+ *     end     remove it, now or with the thread's next event
  *
  * Needs the GIL.
  */
@@ -25,13 +25,13 @@
 void cunei_c_call_hook_begin(void);
 void cunei_c_call_hook_end(void);
 
-/* The hook, without and with another that it hands on to: only to be compared. */
+/* The hook, alone and with another that it calls: to compare with. */
 int cunei_c_call_hook_alone(PyObject *object, PyFrameObject *frame, int what,
                             PyObject *argument);
 int cunei_c_call_hook_chained(PyObject *object, PyFrameObject *frame, int what,
                               PyObject *argument);
 
-/* Put it in the calling thread's place. */
+/* Set it in the calling thread. */
 void cunei_c_call_hook_put(PyThreadState *thread);
 
 static inline void cunei_c_call_hook_ensure(PyThreadState *thread)

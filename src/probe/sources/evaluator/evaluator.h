@@ -2,10 +2,10 @@
 /*
  * The frame evaluator (PEP 523) as a source of events, before CPython 3.12.
  *
- * The interpreter hands each frame that is to run to a function of ours, in all threads
- * and at once, and that one hands it on to whose place it took.  So each entry has its
- * exit.  Of frames that are open when a recording begins
- * probe/sources/evaluator/open_frames.h hears.
+ * In all threads, the interpreter calls our function for each frame that is to run; our
+ * function calls the evaluator that was installed before.  So each entry has its exit.
+ * Frames that are open when a recording begins are recorded by
+ * probe/sources/evaluator/open_frames.h.
  */
 #ifndef CUNEI_PROBE_SOURCES_EVALUATOR_EVALUATOR_H
 #define CUNEI_PROBE_SOURCES_EVALUATOR_EVALUATOR_H

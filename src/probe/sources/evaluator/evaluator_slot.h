@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The place that an interpreter has for an evaluator of frames (PEP 523), which tools
- * take from one another: each is to hand on to the one before.
+ * The interpreter's slot for a frame evaluator (PEP 523).  Tools replace each other
+ * there: each should call the one that it replaced.
  *
- * Most others can be handed on to; some run other code than the frame's, bear none
- * above them, and hand on to nobody.  With the GIL held.
+ * Most other evaluators can be called in this way.  Some (pydevd, torch) run other code
+ * than the frame's, and call no other evaluator.  With the GIL held.
  */
 #ifndef CUNEI_PROBE_SOURCES_EVALUATOR_EVALUATOR_SLOT_H
 #define CUNEI_PROBE_SOURCES_EVALUATOR_EVALUATOR_SLOT_H
@@ -22,14 +22,14 @@ struct cunei_evaluator_slot {
     struct cunei_source source;
     cunei_compat_311_evaluator ours[CUNEI_EVALUATOR_SLOT_OURS]; /* or NULL */
     cunei_compat_311_evaluator installed; /* of ours; NULL: none */
-    cunei_compat_311_evaluator before;    /* whose place it has */
+    cunei_compat_311_evaluator before;    /* that ours replaced, and calls */
 };
 
-/* Have one of ours there.  -1 with an exception set, and the source's refusal. */
+/* Install one of ours.  -1 with an exception set, and the source's refusal. */
 int cunei_evaluator_slot_install(struct cunei_evaluator_slot *slot,
                                  cunei_compat_311_evaluator evaluator);
 
-/* Give it back.  Where another has taken it since, it goes on calling ours. */
+/* Remove it.  Where another was installed since, that one keeps calling ours. */
 void cunei_evaluator_slot_leave(struct cunei_evaluator_slot *slot);
 
 /* Methods of the source, see probe/core/source.h. */

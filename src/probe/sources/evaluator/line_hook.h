@@ -2,13 +2,12 @@
 /*
  * Lines before CPython 3.12: the C hook that sys.settrace has, in each thread.
  *
- * It tells of all frames that run while it is there.  So it is there only while a frame
- * whose lines are recorded is on top, and gone while what that one has called runs.  It
- * is put in place past the functions for it, as that of
- * probe/sources/evaluator/c_call_hook.h is.  A trace function of the program's own
- * stays: sys.gettrace says what it is, and ours hands every event on to it.  If it
- * comes later, it has the hook to itself until the thread enters the next such frame,
- * or goes on in one.
+ * It is called for all frames that run while it is set.  So it is set only while a
+ * frame whose lines are recorded is on top, and removed while its callees run.  Like
+ * that of probe/sources/evaluator/c_call_hook.h it is written into the thread's state.
+ * A trace function of the program stays: sys.gettrace returns it, and our hook calls it
+ * for every event.  If the program sets one later, it replaces ours until the thread
+ * enters the next such frame, or returns to one.
  *
  *     init    where the words of code objects are (see code.h)
  *     begin   a recording has lines
@@ -36,15 +35,15 @@ void cunei_line_hook_end(void);
 void cunei_line_hook_add_code(PyCodeObject *code);
 void cunei_line_hook_resume(PyThreadState *thread, cunei_compat_311_frame *frame);
 
-/* The hook, without and with another that it hands on to: only to be compared. */
+/* The hook, alone and with another that it calls: to compare with. */
 int cunei_line_hook_alone(PyObject *object, PyFrameObject *frame, int what,
                           PyObject *argument);
 int cunei_line_hook_chained(PyObject *object, PyFrameObject *frame, int what,
                             PyObject *argument);
 
 /*
- * Put it in the calling thread's place, or take it away.  `was_heard`: what had begun
- * before the recording is to be heard of (see open.h) if it is away.
+ * Set it in the calling thread, or remove it.  `was_heard`: without it, the hook of
+ * open_frames.h is called.
  */
 void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_heard);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames that were open when a recording began, before CPython 3.12: an evaluator of
- * frames does not hear of their end.
+ * Frames that were open when a recording began, before CPython 3.12: the frame
+ * evaluator is not called when they end.
  *
- * The C hook of sys.setprofile does.  It is put into threads that have such frames and
- * no hook of another's, and it is muted while anything runs that such a frame has
- * called: that is the evaluator's to tell of, and costs nothing more.
+ * The C hook of sys.setprofile is.  It is set in threads that have such frames and no
+ * other hook, and switched off while anything runs that such a frame has called: the
+ * evaluator records that, at no extra cost.
  *
- *     begin   the frames are those that are open now
- *     left    a hook was told that a frame is left: its leave is written, if it is one
- *     catch_up another's hook was told of some, or is told now
- *     end     there are none any more
+ *     begin    the frames are those that are open now
+ *     left     the hook was notified that a frame ends: records it, if it is one of
+ * them catch_up another tool has had the hook: records what has ended meanwhile end
+ * forget them
  *
  * Needs the GIL.
  */
@@ -32,21 +32,21 @@ void cunei_open_frames_end(void);
 /* `result` is what it returns or yields; NULL: an exception ends it. */
 void cunei_open_frames_left(PyFrameObject *frame, PyObject *result);
 
-/* Whether the frame's end has just been told; to be asked once, when it has ended. */
+/* Whether the frame's end has just been recorded; ask once, when it has ended. */
 bool cunei_open_frames_has_recorded(const cunei_compat_311_frame *frame);
 
 /*
- * The thread enters a function, and another's hook is in its place, or was: tell of
- * those that have ended meanwhile, and have our own back where there is none.  Whether
- * it has to be called at the next one, too.
+ * The thread enters a function, and another tool has its hook, or had: record the
+ * frames that have ended meanwhile, and set our hook again where there is none. Returns
+ * whether to call this at the next function again.
  */
 bool cunei_open_frames_catch_up(PyThreadState *thread);
 
-/* Our own hook, only to be compared. */
+/* Our hook, to compare with. */
 int cunei_open_frames_hook(PyObject *object, PyFrameObject *frame, int what,
                            PyObject *argument);
 
-/* Whether it is muted for what runs next, and has to be heard again afterwards. */
+/* Switch the hook off for what runs next; true: switch it on again afterwards. */
 static inline bool cunei_open_frames_mute(PyThreadState *thread)
 {
     if (thread->c_profilefunc != cunei_open_frames_hook || thread->c_tracefunc)

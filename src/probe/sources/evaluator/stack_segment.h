@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Deep recursion: an evaluator of frames needs a piece of the C stack for each, of
- * which CPython by itself needs none from 3.11 on.  Before a program runs out of it
- * that would not without us, it goes on in memory of our own.
+ * Deep recursion: a frame evaluator needs C stack for each frame, of which CPython 3.11
+ * by itself needs none.  Near the end of a thread's stack, frames run on memory of our
+ * own, so that a program does not overflow a stack that suffices without us.
  *
  *     if (cunei_stack_segment_is_at_end())
  *         cunei_stack_segment_run(work, context);     which calls work(context) there
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Whether little is left of the stack that the calling thread is on. */
+/* Whether the calling thread is near the end of its stack. */
 bool cunei_stack_segment_is_at_end(void);
 
 /*
@@ -21,7 +21,7 @@ bool cunei_stack_segment_is_at_end(void);
  */
 bool cunei_stack_segment_is_small(void);
 
-/* False where nothing was called: there is no memory to be had. */
+/* False: there is no memory, and nothing was called. */
 bool cunei_stack_segment_run(void (*work)(void *context), void *context);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Exceptions as the hook of sys.settrace tells of them: in each frame that one is
- * raised in, or comes to.  That a frame takes it is seen by its having a handler there;
- * that a handler, a `finally` or a `with` lets it go on is not told, but seen where it
- * comes to the next frame, from one that has just ended by an exception.
+ * Exceptions as the hook of sys.settrace sees them: it is called in each frame that one
+ * is raised in, or propagates to.  A frame catches it if it has a handler there.  The
+ * hook is not called when a handler, a `finally` or a `with` reraises it: we see that
+ * when it propagates to the next frame, from one that an exception has just ended.
  *
  * The events are those of probe/events/exception.h, and before 3.12 of
  * probe/events/exception_legacy.h. Nothing here raises; no exception is set, and the
@@ -21,7 +21,7 @@
 void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
                                        PyObject *told);
 
-/* The frame ends by one: before its leave is written, and after that. */
+/* One ends the frame: before its leave is written, and after that. */
 void cunei_exception_trace_hook_unwound(PyCodeObject *code);
 void cunei_exception_trace_hook_left(void);
 

@@ -3,15 +3,14 @@
  * The C hooks that sys.setprofile and sys.settrace have, as sources of events: what the
  * two have in common.
  *
- * A hook is a thread's own.  It is put into all that there are, and newthread.h puts it
- * into those to come.  One that another tool has is never replaced: it is refused to
- * record.  If the program sets one later, in a thread of its, or takes ours away, that
- * thread is not heard any more, which is counted.
+ * Each thread has its own hook.  We set it in all existing threads, and thread_start.h
+ * sets it in new ones.  The hook of another tool is never replaced: we refuse to
+ * record. If the program sets a hook later, or removes ours, that thread is no longer
+ * recorded, which is counted.
  *
- * The functions that set a hook are heard by audit hooks, and may be forbidden by them;
- * before 3.12 it is put in place past them.  sys.getprofile and sys.gettrace go on
- * saying None: ours has no object.
- * What they are told is for hookevent.h.
+ * The functions that set a hook notify audit hooks, which may forbid it; before 3.12 we
+ * write the thread's state instead.  sys.getprofile and sys.gettrace still return None:
+ * our hook has no object.  hook_event.h records what the hooks are called for.
  */
 #ifndef CUNEI_PROBE_SOURCES_HOOKS_HOOK_H
 #define CUNEI_PROBE_SOURCES_HOOKS_HOOK_H
@@ -56,8 +55,8 @@ extern const struct cunei_source_kind cunei_source_profile;
 extern const struct cunei_source_kind cunei_source_trace;
 
 /*
- * What it is told of a frame of this code, and nothing is recorded: whether there is a
- * recording after all, which begins with __main__.
+ * The hook is called for a frame of this code, and nothing is recorded: start the
+ * recording if __main__ begins.  Returns whether one is on now.
  */
 bool cunei_hook_check_main(struct cunei_hook *hook, PyCodeObject *code);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the hooks of sys.setprofile and sys.settrace are told
+ * Recording what the hooks of sys.setprofile and sys.settrace are called for
  * (probe/sources/hooks/hook.h):
  *
- *     enter    a frame begins, or goes on
- *     leave    it is left; `result` is NULL where an exception does so
- *     line     a line begins in it
- *     raise    an exception is raised in it; `told` is as in thrown.h
- *     goes_on  anything else, before that is written
+ *     enter         a frame begins, or resumes
+ *     leave         it ends or yields; `result` is NULL where an exception ends it
+ *     line          a line begins in it
+ *     raise         an exception is raised in it, see exception_trace_hook.h
+ *     check_resume  anything else, before that is written
  *
  * The frame is the one on top, and no exception is set.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * What differs between Pythons where the hooks of sys.setprofile and sys.settrace are
- * set, and where they are told of frames.
+ * set, and in the frames that they are called for.
  */
 #ifndef CUNEI_PROBE_SOURCES_HOOKS_HOOK_FRAME_H
 #define CUNEI_PROBE_SOURCES_HOOKS_HOOK_FRAME_H
@@ -15,7 +15,8 @@
 #include "probe/core/frame.h"
 #include "probe/core/hot.h"
 
-/* Whether a thread's hook is a plain field of its state, which others may set, too. */
+/* Whether a thread's hook is a plain field of its state, which other threads may set.
+ */
 #define CUNEI_HOOK_FRAME_IS_FIELD (PY_VERSION_HEX < 0x030c0000)
 
 /* The code of a frame, borrowed from it. */
@@ -31,7 +32,7 @@ static inline PyCodeObject *cunei_hook_frame_code(PyFrameObject *frame)
 #endif
 }
 
-/* Of a generator's frame that is told to begin or go on: whether it begins. */
+/* The hook is called because a generator begins or resumes: whether it begins. */
 static inline bool cunei_hook_frame_begins(PyFrameObject *frame,
                                            const PyCodeObject *code)
 {
@@ -44,7 +45,7 @@ static inline bool cunei_hook_frame_begins(PyFrameObject *frame,
 #endif
 }
 
-/* Of one that is told to be left, with a value: whether it is to go on later. */
+/* The hook is called because a generator yields or returns: whether it yields. */
 static inline bool cunei_hook_frame_yields(PyFrameObject *frame, PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -60,14 +61,11 @@ static inline bool cunei_hook_frame_yields(PyFrameObject *frame, PyCodeObject *c
 #endif
 }
 
-/* CPython 3.12 tells the trace hook of both by the same word. */
+/* CPython 3.12 calls the trace hook with None for a return and for an exception. */
 #define CUNEI_HOOK_FRAME_UNWINDS_BY_NONE \
     (PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000)
 
-/*
- * Of one that is told to be left with None: whether by an exception, and not by an
- * instruction that gives None.
- */
+/* With None: whether an exception ends the frame, and not a return of None. */
 static inline bool cunei_hook_frame_unwinds(PyFrameObject *frame, PyCodeObject *code)
 {
 #if CUNEI_HOOK_FRAME_UNWINDS_BY_NONE
@@ -87,7 +85,7 @@ static inline bool cunei_hook_frame_unwinds(PyFrameObject *frame, PyCodeObject *
 #endif
 }
 
-/* The line of a frame, while a hook is told that it begins. */
+/* The line of a frame, while a hook is called for its beginning. */
 static inline int cunei_hook_frame_line(PyFrameObject *frame)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -97,7 +95,7 @@ static inline int cunei_hook_frame_line(PyFrameObject *frame)
 #endif
 }
 
-/* Say, as CPython does, that an exception has ended a thread's function. */
+/* Print, as CPython does, that an exception has ended a thread's function. */
 static inline void cunei_hook_frame_print_unraisable(PyObject *function)
 {
 #if PY_VERSION_HEX >= 0x030d0000

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Generators that go on untold, on CPython 3.11.
+ * Generators that resume without an event, on CPython 3.11.
  *
- * An exception that is thrown into a generator goes to what it delegates to first (by
- * `await` or `yield from`).  If that takes it and ends by a return, 3.11 lets the
- * generator go on behind the instruction that tells the hooks of sys.setprofile and
- * sys.settrace of it.  They hear of what it calls, and that it is left.  So it is
- * remembered which frame should go on after an event: a generator that does so in its
- * stead is one of those.
+ * An exception that is thrown into a generator goes first to the generator that it
+ * delegates to (by `await` or `yield from`).  If that one catches it and returns, 3.11
+ * resumes the outer generator behind the instruction that calls the hooks of
+ * sys.setprofile and sys.settrace.  The hooks are called for what it calls, and for its
+ * end.  So we remember which frame should run after an event: a generator that runs in
+ * its place has missed its resume.
  *
- * Whatever a hook is told of, it asks first; `frame` is that of the event, or the one
- * that has called a frame that is entered.
+ * Check this first whenever a hook is called; `frame` is that of the event, or of a
+ * frame that begins, its caller.
  */
 #ifndef CUNEI_PROBE_SOURCES_HOOKS_MISSED_RESUME_H
 #define CUNEI_PROBE_SOURCES_HOOKS_MISSED_RESUME_H
@@ -28,7 +28,7 @@
 #include "probe/core/hot.h"
 #include "probe/events/greenlet.h"
 
-/* What the calling thread goes on with.  Private. */
+/* The frame that the calling thread should run now.  Private. */
 extern __attribute__((
     visibility("hidden"),
     tls_model("initial-exec"))) _Thread_local struct cunei_missed_resume {
@@ -36,7 +36,7 @@ extern __attribute__((
     unsigned recording;
 } cunei_missed_resume_own;
 
-/* The frame that runs what the given one is; generators that rest may be in between. */
+/* The frame that called this one; suspended generators may be in between. */
 static inline cunei_compat_311_frame *cunei_missed_resume_caller(
     const cunei_compat_311_frame *frame)
 {
@@ -48,7 +48,7 @@ static inline cunei_compat_311_frame *cunei_missed_resume_caller(
     return caller;
 }
 
-/* Whether the frame has gone on untold in this recording. */
+/* Whether the frame has resumed without an event in this recording. */
 static inline bool cunei_missed_resume_is(const cunei_compat_311_frame *frame,
                                           unsigned recording)
 {
@@ -58,7 +58,7 @@ static inline bool cunei_missed_resume_is(const cunei_compat_311_frame *frame,
            !cunei_greenlet_is_loaded();
 }
 
-/* After an event: the frame goes on. */
+/* After an event: this frame runs next. */
 static inline void cunei_missed_resume_expect(const cunei_compat_311_frame *frame,
                                               unsigned recording)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is done with the events of exceptions that sys.monitoring tells of.  Each gets
- * what a callback got: the code of the frame on top, an offset and the exception.
+ * Callbacks for the events of exceptions of sys.monitoring.  Each gets what a callback
+ * gets: the code of the frame on top, an offset and the exception.
  *
  *     raise, reraise, handled, unwind   where all of these events come
  *     local_…   where they come from what is recorded only, and from what they come to

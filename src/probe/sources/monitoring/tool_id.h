@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tool ids of sys.monitoring, and its functions that take one.  What fails returns -1
- * with an exception set, unless something else is said.
+ * Tool ids of sys.monitoring, and its functions that take one.  A function that fails
+ * returns -1 with an exception set, unless its comment says otherwise.
  */
 #ifndef CUNEI_PROBE_SOURCES_MONITORING_TOOL_ID_H
 #define CUNEI_PROBE_SOURCES_MONITORING_TOOL_ID_H
@@ -10,7 +10,7 @@
 
 #define CUNEI_TOOL_COUNT 6
 
-/* Whether nobody uses the id. */
+/* Whether no tool uses the id. */
 int cunei_tool_id_is_free(PyObject *monitoring, int tool);
 
 /* A free id, taken; -1 without an exception: there is none, -2 with one. */
@@ -21,12 +21,12 @@ int cunei_tool_id_set_callback(PyObject *monitoring, int tool, long event,
                                PyObject *callback);
 int cunei_tool_id_set_events(PyObject *monitoring, int tool, long events);
 
-/* The events of a code object alone; some cannot be had for some code, in silence. */
+/* The events of a single code object; errors are ignored, as some code has none. */
 void cunei_tool_id_set_local_events(PyObject *monitoring, int tool, PyCodeObject *code,
                                     long events);
 long cunei_tool_id_local_events(PyObject *monitoring, int tool, PyCodeObject *code);
 
-/* What callbacks of any tool have switched off is on again. */
+/* Undo every DISABLE of every tool. */
 int cunei_tool_id_restart_events(PyObject *monitoring);
 
 #endif
