@@ -6,7 +6,7 @@ TOKEN = re.compile(r"\s*(?:(\d+)|(.))")
 
 
 class FormulaError(ValueError):
-    """The text is no formula."""
+    """The text is not a formula."""
 
 
 def tokens(text):
@@ -60,7 +60,7 @@ class Parser:
 
 
 def formulas(count):
-    """Formulas, of which every tenth lacks its last bracket."""
+    """Formulas; in every tenth the last bracket is missing."""
     for i in range(count):
         nested = "(" * (i % 7) + str(i) + " + 1)" * (i % 7)
         text = f"2 * {nested} - ({i} * 3 + {nested})"
