@@ -112,6 +112,10 @@ def check_layers():
     run(sys.executable, "tools/layers.py")
 
 
+def check_links():
+    run(sys.executable, "tools/links.py")
+
+
 def check_python():
     run("ruff", "check", ".")
 
@@ -131,6 +135,7 @@ CHECKS = {
     "ruff format": check_python_format,
     "mypy": check_types,
     "layers": check_layers,
+    "links": check_links,
     "headers": check_headers,
     "clang-tidy": check_tidy,
 }
