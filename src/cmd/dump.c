@@ -39,7 +39,7 @@ struct dump {
     struct cunei_buffer out;
     struct cunei_buffer second; /* the time up to the second `second_s` */
     uint64_t second_s;
-    struct cunei_buffer thread; /* who: pid, tid, name */
+    struct cunei_buffer thread; /* pid, tid and name of the thread */
     const struct cunei_trace_stream *thread_stream;
     uint64_t thread_sequence;
     const struct cunei_trace *trace; /* borrowed */
@@ -242,7 +242,7 @@ static int print_events(struct dump *dump, struct cunei_trace_merge *merge)
     }
     if (good && dump->out.size > 0)
         good = flush(dump);
-    /* What stdout did not take is said where it is flushed, in main. */
+    /* main reports a failed write to stdout. */
     if (good && rc < 0)
         return cunei_cmd_fail(rc == -EBADMSG ? 0 : rc, "%s; the rest was shown",
                               merge->error.text);

@@ -24,7 +24,7 @@
 
 #define PIPE_WIDTH 200u /* columns of a heading that no terminal limits */
 
-/* Of a filter's; the object has all. */
+/* Of a filter; JSON has all patterns. */
 #define PATTERNS_SHOWN 8u
 
 struct values {
@@ -32,7 +32,7 @@ struct values {
     unsigned width; /* that a heading may take */
 };
 
-/* For programs, and for people. */
+/* In JSON, and in text. */
 static const struct {
     const char *key;
     const char *words;
@@ -110,7 +110,7 @@ static void put_start(struct cunei_buffer *out, uint64_t wall_ns)
         cunei_buffer_append_text(out, text);
 }
 
-/* What was run, as it was typed, on one line. */
+/* The command line, on one line. */
 static void put_program(struct cunei_buffer *out, const struct cunei_process *process,
                         unsigned width)
 {
@@ -169,7 +169,7 @@ static void put_kinds(struct cunei_buffer *out,
         if (count == 0 || cunei_info_kinds[i].is_budget)
             continue;
         if (is_first)
-            put_row(out, "besides");
+            put_row(out, "also");
         else
             cunei_buffer_append_text(out, ", ");
         put_counted(out, count, cunei_info_kinds[i].what);
@@ -177,36 +177,39 @@ static void put_kinds(struct cunei_buffer *out,
     }
 }
 
-static void put_hook(struct cunei_buffer *out, const struct cunei_process *told)
+static void put_hook(struct cunei_buffer *out, const struct cunei_process *description)
 {
-    if (!told->instrumenter)
+    if (!description->instrumenter)
         return;
     put_row(out, "hook");
-    cunei_buffer_append_text(out, told->instrumenter);
-    if (told->taken) {
+    cunei_buffer_append_text(out, description->instrumenter);
+    if (description->taken) {
         cunei_buffer_append_text(out, ", missing in part of ");
-        put_counted(out, told->taken, "thread");
+        put_counted(out, description->taken, "thread");
     }
-    if (told->unheard)
+    if (description->unheard)
         cunei_buffer_append_text(out, ", missing in decorated functions");
 }
 
-/* What of it was to be recorded, and for how much. */
-static void put_choice(struct cunei_buffer *out, const struct cunei_process *told,
+/* The filter and the budget. */
+static void put_choice(struct cunei_buffer *out,
+                       const struct cunei_process *description,
                        const struct cunei_info_count *inventory)
 {
-    if (told->pattern_count > 0)
+    if (description->pattern_count > 0)
         put_row(out, "filter");
-    for (size_t i = 0; i < told->pattern_count && i < PATTERNS_SHOWN; i++) {
+    for (size_t i = 0; i < description->pattern_count && i < PATTERNS_SHOWN; i++) {
         cunei_buffer_append_text(out, i ? " " : "");
-        cunei_text_escape(out, told->patterns[i], strlen(told->patterns[i]));
+        cunei_text_escape(out, description->patterns[i],
+                          strlen(description->patterns[i]));
     }
-    if (told->pattern_count > PATTERNS_SHOWN)
-        cunei_buffer_format(out, " and %zu more", told->pattern_count - PATTERNS_SHOWN);
-    if (told->budget == 0)
+    if (description->pattern_count > PATTERNS_SHOWN)
+        cunei_buffer_format(out, " and %zu more",
+                            description->pattern_count - PATTERNS_SHOWN);
+    if (description->budget == 0)
         return;
     put_row(out, "budget");
-    cunei_buffer_format(out, "%g %%: ", (double)told->budget / 1e4);
+    cunei_buffer_format(out, "%g %%: ", (double)description->budget / 1e4);
     for (size_t i = 0, shown = 0; i < CUNEI_INFO_KINDS; i++) {
         if (!cunei_info_kinds[i].is_budget)
             continue;
@@ -219,34 +222,35 @@ static void put_process(struct cunei_buffer *out,
                         const struct cunei_trace_process *process,
                         const struct cunei_info_count *inventory, unsigned width)
 {
-    const struct cunei_process *told = &process->description;
+    const struct cunei_process *description = &process->description;
 
-    put_program(out, told, width);
+    put_program(out, description, width);
     put_row(out, "process");
     cunei_buffer_format(out, "%" PRIu32 " on %s, %s", process->metadata.pid,
                         process->metadata.host, states[process->state].words);
-    if (told->left || told->exited || told->signal > 0) {
+    if (description->left || description->exited || description->signal > 0) {
         cunei_buffer_append_text(out, " by ");
         cunei_process_exit_format(process, out);
     }
     cunei_buffer_append_text(out, inventory->rc < 0 ? ", damaged" : "");
-    if (told->name) {
+    if (description->name) {
         put_row(out, "name");
-        cunei_text_escape(out, told->name, strlen(told->name));
+        cunei_text_escape(out, description->name, strlen(description->name));
     }
-    if (told->forked && told->parent_folder) {
+    if (description->forked && description->parent_folder) {
         put_row(out, "forked");
         cunei_buffer_append_text(out, "from ");
-        cunei_text_escape(out, told->parent_folder, strlen(told->parent_folder));
+        cunei_text_escape(out, description->parent_folder,
+                          strlen(description->parent_folder));
     }
-    if (told->python) {
+    if (description->python) {
         put_row(out, "python");
-        cunei_buffer_append_text(out, told->python);
-        if (told->executable)
-            cunei_buffer_format(out, ", %s", told->executable);
+        cunei_buffer_append_text(out, description->python);
+        if (description->executable)
+            cunei_buffer_format(out, ", %s", description->executable);
     }
-    put_hook(out, told);
-    put_choice(out, told, inventory);
+    put_hook(out, description);
+    put_choice(out, description, inventory);
     put_row(out, "started");
     put_start(out, start_ns(process, inventory));
     cunei_buffer_append_text(out, ", ");
@@ -266,11 +270,12 @@ static void put_process(struct cunei_buffer *out,
     cunei_buffer_append_text(out, " in ");
     put_counted(out, inventory->streams, "stream");
     put_row(out, "lost");
-    put_lost(out, told);
-    if (told->clamped) {
+    put_lost(out, description);
+    if (description->clamped) {
         put_row(out, "clock");
-        put_count(out, told->clamped);
-        cunei_buffer_append_text(out, " times stepped back and were held");
+        put_count(out, description->clamped);
+        cunei_buffer_append_text(
+            out, " times the clock went back; the time before was used");
     }
     put_row(out, "folder");
     cunei_text_escape(out, process->path, strlen(process->path));
@@ -301,51 +306,53 @@ static void put_json_process(struct cunei_buffer *out,
                              const struct cunei_trace_process *process,
                              const struct cunei_info_count *inventory)
 {
-    const struct cunei_process *told = &process->description;
+    const struct cunei_process *description = &process->description;
     const struct {
         const char *key;
         uint64_t value;
     } numbers[] = {
-        {"parent", told->parent},
+        {"parent", description->parent},
         {"start_ns", start_ns(process, inventory)},
         {"duration_ns", cunei_info_count_duration_ns(inventory, process)},
         {"threads", inventory->threads},
         {"streams", inventory->streams},
         {"packets", inventory->packets},
         {"events", inventory->events},
-        {"budget_millionths", told->budget},
+        {"budget_millionths", description->budget},
         {"functions", inventory->functions},
         {"bytes", inventory->bytes},
-        {"taken", told->taken},
-        {"lost", told->lost},
-        {"lost_no_stream", told->lost_no_stream},
-        {"lost_no_space", told->lost_no_space},
-        {"lost_no_function", told->lost_no_function},
-        {"clamped", told->clamped},
-        {"write_ns", told->write_ns},
-        {"write_cpu_ns", told->write_cpu_ns},
-        {"stop_errno", told->stop_errno},
+        {"taken", description->taken},
+        {"lost", description->lost},
+        {"lost_no_stream", description->lost_no_stream},
+        {"lost_no_space", description->lost_no_space},
+        {"lost_no_function", description->lost_no_function},
+        {"clamped", description->clamped},
+        {"write_ns", description->write_ns},
+        {"write_cpu_ns", description->write_cpu_ns},
+        {"stop_errno", description->stop_errno},
     };
 
     cunei_buffer_format(out, "{\"pid\":%" PRIu32, process->metadata.pid);
     put_json_text(out, "state", states[process->state].key);
-    put_json_text(out, "name", told->name);
-    put_json_text(out, "parent_folder", told->parent_folder);
+    put_json_text(out, "name", description->name);
+    put_json_text(out, "parent_folder", description->parent_folder);
     put_json_text(out, "host", process->metadata.host);
-    put_json_text(out, "python", told->python);
-    put_json_text(out, "instrumenter", told->instrumenter);
-    put_json_text(out, "executable", told->executable);
-    put_json_text(out, "directory", told->directory);
+    put_json_text(out, "python", description->python);
+    put_json_text(out, "instrumenter", description->instrumenter);
+    put_json_text(out, "executable", description->executable);
+    put_json_text(out, "directory", description->directory);
     put_json_text(out, "folder", process->path);
-    put_json_list(out, "arguments", told->arguments, told->argument_count);
-    put_json_list(out, "patterns", told->patterns, told->pattern_count);
+    put_json_list(out, "arguments", description->arguments,
+                  description->argument_count);
+    put_json_list(out, "patterns", description->patterns, description->pattern_count);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, numbers[i].key, numbers[i].value);
     for (size_t i = 0; i < CUNEI_INFO_KINDS; i++)
         cunei_buffer_format(out, ",\"%s\":%" PRIu64, cunei_info_kinds[i].key,
                             cunei_info_count_of(inventory, i));
     cunei_buffer_format(out, ",\"unheard\":%s,\"full\":%s,\"damaged\":%s}",
-                        told->unheard ? "true" : "false", told->full ? "true" : "false",
+                        description->unheard ? "true" : "false",
+                        description->full ? "true" : "false",
                         inventory->rc < 0 ? "true" : "false");
 }
 
@@ -408,7 +415,7 @@ static int run_info(int argc, char **argv)
 static const struct cunei_option options[] = {
     {.name = "json",
      .kind = CUNEI_OPTION_FLAG,
-     .help = "one JSON object",
+     .help = "print one JSON object",
      .offset = offsetof(struct values, json)},
     {0},
 };
@@ -418,11 +425,10 @@ const struct cunei_cmd cunei_cmd_info = {
     .args = "[options] DIR",
     .summary = "show what a trace holds",
     .help =
-        "Shows each process of the trace, in the order of their start: its program, its\n"
-        "Python, whether it ended, still records, was killed or went on as another\n"
-        "program by execv, when and how long, how many threads, functions, events and\n"
-        "bytes, the filter and the budget it was recorded with, and what was lost and\n"
-        "why.\n"
+        "Shows each process of the trace, by start time: its program and Python; whether\n"
+        "it ended, still records, was killed or was replaced by execv; start and\n"
+        "duration; how many threads, functions, events and bytes; the filter and budget\n"
+        "it was recorded with; and how many events were lost, and why.\n"
         "\n"
         "  cunei info DIR",
     .options = options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a process's part of a trace holds, counted by reading all of it. */
+/* The counts that `cunei info` shows of a process, made by reading all of it. */
 #ifndef CUNEI_CMD_INFO_COUNT_H
 #define CUNEI_CMD_INFO_COUNT_H
 
@@ -12,7 +12,7 @@
 
 struct cunei_info_count {
     size_t threads;
-    size_t streams; /* with anything in them */
+    size_t streams; /* that are not empty */
     uint64_t packets;
     uint64_t events;
     struct cunei_count count; /* of kinds of events */
@@ -29,7 +29,7 @@ struct cunei_info_kind {
     uint32_t class;   /* enum cunei_class, or 0: regions */
     uint32_t phases;  /* bits 1 << phase */
     const char *key;  /* in JSON */
-    const char *what; /* for people, in the singular */
+    const char *what; /* in text, in the singular */
     bool is_budget;   /* shown with the budget */
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Whether a packet is what it says: nothing behind this check looks twice.
+ * The check of a packet.  Code that reads a checked packet does not check again.
  *
  * The head is checked first, from the bytes alone; then the events, against the
- * functions of the process.  A clause says what is wrong.
+ * functions of the process.  Failures are a clause in English.
  */
 #ifndef CUNEI_TRACE_CHECK_H
 #define CUNEI_TRACE_CHECK_H
@@ -20,19 +20,19 @@ struct cunei_trace_process;
 const char *cunei_trace_check_head(const struct cunei_packet *head,
                                    const uint8_t uuid[16], uint64_t number);
 
-/* The same of its place behind a packet of that number, which ends then. */
+/* The same for a packet that follows one with this sequence number and end. */
 const char *cunei_trace_check_order(const struct cunei_packet *head,
                                     uint64_t last_sequence, uint64_t last_end);
 
-/* What the check of events found out. */
+/* The result of a check of events. */
 struct cunei_trace_events {
-    size_t word_count; /* words of the events that are in order */
+    size_t word_count; /* words of the valid events */
     size_t event_count;
     uint64_t last_time; /* of the last of them; the packet's begin if there is none */
-    const char *wrong;  /* NULL, or what is wrong with the event behind them */
+    const char *wrong;  /* NULL, or what is wrong with the next event */
 };
 
-/* Check the events that follow `head`, which is in order, in its `word_count` words. */
+/* Check the `word_count` words of events that follow a valid `head`. */
 struct cunei_trace_events cunei_trace_check_events(
     const struct cunei_trace_process *process, const struct cunei_packet *head,
     const uint64_t *words, size_t word_count);

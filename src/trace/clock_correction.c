@@ -8,7 +8,7 @@
 #include "trace/packet_scan.h"
 #include "trace/trace.h"
 
-/* Nearer pairs are no better than the calibration at the start. */
+/* Pairs closer together do not improve on the calibration at the start. */
 #define APART_NS CUNEI_NS_PER_S
 
 /* A clock that is further off has another reason, such as a machine that slept. */

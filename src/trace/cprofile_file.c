@@ -71,7 +71,7 @@ static int32_t sign_extend(uint32_t bits)
     return number;
 }
 
-/* Digits of 15 bits; what is negative or too big for us is no count. */
+/* Digits of 15 bits; a negative or larger number is not a count. */
 static bool take_long(struct parser *parser, uint64_t *number)
 {
     uint32_t size;
@@ -101,7 +101,7 @@ static bool take_size(struct parser *parser, bool is_short, uint32_t *size)
 }
 
 /*
- * Bytes of names that are no UTF-8 are surrogates in Python, U+DC80 and up, which
+ * Bytes of names that are not UTF-8 are surrogates in Python, U+DC80 and up, which
  * marshal writes in three bytes each: they become what they were.  Returns the size.
  */
 static uint32_t unescape(char *text, uint32_t size)

@@ -20,7 +20,7 @@ struct cunei_cprofile_function {
     const char *file; /* borrowed from the profile, as the name; ~ for C functions */
     const char *name;
     uint32_t line;
-    uint64_t calls; /* generators' resumptions are, too */
+    uint64_t calls; /* includes resumes of generators */
     uint64_t primitive_calls;
     uint64_t self_ns, total_ns;
 };

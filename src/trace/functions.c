@@ -65,9 +65,10 @@ static int parse_lines(struct list *list, char *text, size_t size, const char *p
             break;
         size_t length = (size_t)(end - (text + at)) + 1;
         if (cunei_metadata_parse_function(&function, text + at, length) < 0)
-            return cunei_trace_fail(error, -EBADMSG,
-                                    "'%s' is damaged at byte %zu: no function's line",
-                                    path, at);
+            return cunei_trace_fail(
+                error, -EBADMSG,
+                "'%s' is damaged at byte %zu: this line does not define a function",
+                path, at);
         int rc = list_add(list, &function);
         if (rc < 0)
             return rc;
@@ -88,7 +89,8 @@ static int load_lines(struct cunei_trace_process *process, struct list *list,
         return -ENOMEM;
     int rc = cunei_trace_file_load(path, METADATA_MAX, &text, &size);
     if (rc == -EFBIG)
-        rc = cunei_trace_fail(error, -EBADMSG, "'%s' is larger than any of ours", path);
+        rc = cunei_trace_fail(error, -EBADMSG, "'%s' is too large for a metadata file",
+                              path);
     else if (rc < 0)
         (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
     else {
@@ -96,7 +98,8 @@ static int load_lines(struct cunei_trace_process *process, struct list *list,
         if (rc == 0)
             rc = cunei_metadata_parse(&metadata, text, size, &preamble);
         if (rc == -EINVAL)
-            rc = cunei_trace_fail(error, -EBADMSG, "'%s' has changed", path);
+            rc = cunei_trace_fail(error, -EBADMSG, "'%s' changed while it was read",
+                                  path);
     }
     if (rc == 0)
         rc = parse_lines(list, text + preamble, size - preamble, path, error);
@@ -142,8 +145,9 @@ static int load_definitions(struct cunei_trace_process *process,
         rc = parse_definitions(process, list, &packet);
         if (rc == -EBADMSG)
             (void)cunei_trace_fail(
-                &reader.error, rc, "'%s' is damaged in packet %llu: no definition",
-                stream->path, (unsigned long long)packet.head->sequence);
+                &reader.error, rc,
+                "'%s' is damaged in packet %llu: a definition is invalid", stream->path,
+                (unsigned long long)packet.head->sequence);
     }
     if (rc < 0)
         *error = reader.error;
@@ -172,7 +176,7 @@ static int index_functions(struct cunei_trace_process *process, const struct lis
     return 0;
 }
 
-/* Most programs name nothing themselves: then there is no table. */
+/* Most programs give no names: then there is no table. */
 static int sort_kinds(struct cunei_trace_process *process)
 {
     for (uint32_t i = 0; i < process->function_count; i++) {

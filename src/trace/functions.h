@@ -29,7 +29,8 @@ uint32_t cunei_trace_functions_last(const char *lines, size_t size);
 /*
  * Which of the live file's lines the metadata does not have yet, whose last line
  * defines `newest`: ids grow from line to line.  Where they begin goes to `*begin`, how
- * long they are is returned.  What is no line, or goes back, ends them.
+ * long they are is returned.  They end before a line that is invalid or whose id does
+ * not grow.
  */
 size_t cunei_trace_functions_newer(const char *lines, size_t size, uint32_t newest,
                                    size_t *begin);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Looking into the live file of a process, which may be writing it right now, or may
- * be long gone, or may be anybody's garbage.
+ * Reading the live file of a process.  Its writer may be running, or may have ended
+ * long ago, and the file may hold arbitrary bytes.
  *
  * The file is read, never mapped: it may shrink at any time, and a mapping would then
  * be fatal.  Buffers are copied before the stream file is looked at, so that a packet
@@ -23,7 +23,7 @@ struct cunei_process;
 struct cunei_trace_live {
     int fd;        /* -1: there is no live file */
     bool is_whole; /* its head is one of ours, for this process */
-    bool is_there; /* something of its name is, be it a link that leads nowhere */
+    bool is_there; /* its name exists, if only as a dangling link */
     char *path;    /* owned */
     struct stat stat;
     uint32_t stream_count;  /* that the file has room for */
@@ -31,7 +31,7 @@ struct cunei_trace_live {
 };
 
 /*
- * Open the live file in `folder`; that there is none is no error.  Other failures to
+ * Open the live file in `folder`; a missing file is not an error.  Other failures to
  * open or read it are.
  */
 int cunei_trace_live_open(struct cunei_trace_live *live, const char *folder,
@@ -65,7 +65,7 @@ int cunei_trace_live_copy(const struct cunei_trace_live *live, uint32_t number,
 int cunei_trace_live_tail(const struct cunei_trace_live *live, char **text,
                           size_t *size);
 
-/* Take over the counters. */
+/* Copy its counters into `process`. */
 void cunei_trace_live_count(const struct cunei_trace_live *live,
                             struct cunei_process *process);
 

@@ -8,8 +8,8 @@
  *         …
  *     cunei_trace_merge_close(&merge);
  *
- * A stream that turns out to be damaged ends there; the others go on, and the damage is
- * what the last call returns.
+ * A stream that turns out to be damaged ends there; the others continue, and the damage
+ * is what the last call returns.
  */
 #ifndef CUNEI_TRACE_MERGE_BY_TIME_H
 #define CUNEI_TRACE_MERGE_BY_TIME_H
@@ -55,7 +55,7 @@ int cunei_trace_merge_open(struct cunei_trace_merge *merge,
                            const struct cunei_trace *trace,
                            const struct cunei_trace_choice *choice, const char *thread);
 
-/* 1: an event, 0: no more, negative errno: no more, and merge->error says why. */
+/* 1: an event, 0: no more, negative errno: no more, for the reason in merge->error. */
 int cunei_trace_merge_next(struct cunei_trace_merge *merge,
                            struct cunei_trace_event *event);
 void cunei_trace_merge_close(struct cunei_trace_merge *merge);

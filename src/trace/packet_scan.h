@@ -20,7 +20,7 @@ struct cunei_trace_scan {
     const uint8_t *uuid; /* borrowed */
     uint64_t number;
     uint64_t size;  /* of the file, when the scan was opened */
-    uint64_t at;    /* where the packet of `head` lies */
+    uint64_t at;    /* offset of the packet of `head` */
     uint64_t whole; /* where the whole packets end */
     struct cunei_packet head;
     const char *wrong; /* after -EBADMSG */
@@ -32,18 +32,18 @@ int cunei_trace_scan_open(struct cunei_trace_scan *scan, const char *path,
 
 /*
  * 1: a whole packet, 0: the end, which is torn if `whole` is less than `size`,
- * -EBADMSG: what comes next is no packet, cut short or not.
+ * -EBADMSG: the next bytes are not a packet, cut short or not.
  */
 int cunei_trace_scan_next(struct cunei_trace_scan *scan);
 
-/* After -EBADMSG: go on behind what is no packet. */
+/* After -EBADMSG: continue at the next packet. */
 int cunei_trace_scan_pass(struct cunei_trace_scan *scan);
 void cunei_trace_scan_close(struct cunei_trace_scan *scan);
 
 /*
- * The first packet from `offset` on that is whole before `end`, as far as its head
- * tells: that is where reading goes on behind damage.  Returns `end` where there is
- * none, or negative errno.  Takes as long as what it passes is large.
+ * The offset of the first packet from `offset` on that, by its head, is whole before
+ * `end`: there reading continues after damage.  Returns `end` if there is none, or a
+ * negative errno.  The time grows with the bytes passed over.
  */
 int64_t cunei_trace_scan_find(int fd, uint64_t offset, uint64_t end,
                               const uint8_t uuid[16], uint64_t number);

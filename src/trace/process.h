@@ -19,10 +19,10 @@ enum cunei_trace_state {
     CUNEI_TRACE_ENDED,    /* by itself */
     CUNEI_TRACE_RUNNING,  /* its writer still maps the live file, or may do so where
                              this machine cannot see it */
-    CUNEI_TRACE_KILLED,   /* its writer is gone and could not say good-bye */
-    CUNEI_TRACE_REPLACED, /* the same, for the process went on as another program: its
-                             description says so, or a later folder of its host and
-                             pid shows it */
+    CUNEI_TRACE_KILLED,   /* its writer ended without ending the recording */
+    CUNEI_TRACE_REPLACED, /* the same, because the process executed another program:
+                             its description or a later folder of its host and pid
+                             shows it */
 };
 
 struct cunei_trace_stream {
@@ -30,7 +30,7 @@ struct cunei_trace_stream {
     uint64_t number;
     uint64_t size;   /* of the file's whole packets, in bytes */
     uint64_t torn;   /* bytes of a packet behind them that a crash cut short */
-    bool is_damaged; /* something else lies among them; the reader comes upon it */
+    bool is_damaged; /* there are other bytes among them; the reader reports it */
     enum cunei_stream_class stream_class;
     struct cunei_packet
         *live[2]; /* owned: packets not in the file, in order; or NULL */
@@ -57,14 +57,14 @@ struct cunei_trace_process {
 /* The name of a process's folder in the trace. */
 const char *cunei_trace_folder(const struct cunei_trace_process *process);
 
-/* What the process's ids are of. */
+/* What each id of the process stands for. */
 static inline struct cunei_id_kinds cunei_trace_kinds(
     const struct cunei_trace_process *process)
 {
     return (struct cunei_id_kinds){process->kinds, process->function_count};
 }
 
-/* A function by id, or NULL where it is unknown. */
+/* A function by id, or NULL if the id is unknown. */
 const struct cunei_function *cunei_trace_function(
     const struct cunei_trace_process *process, uint32_t id);
 

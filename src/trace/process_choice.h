@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Choosing processes of a trace by what people call them. */
+/* Choosing processes of a trace, as --process does. */
 #ifndef CUNEI_TRACE_PROCESS_CHOICE_H
 #define CUNEI_TRACE_PROCESS_CHOICE_H
 
@@ -11,9 +11,8 @@ struct cunei_trace_error;
 struct cunei_trace_process;
 
 /*
- * Processes as people call them: by pid, by folder, by the name that multiprocessing
- * gave them, or by their script or module, all but the first also as a glob.  No word,
- * or no choice: all.
+ * Each word is a pid, or a glob for a folder, for a name that multiprocessing gave, or
+ * for a script or module.  No word, or no choice: all processes.
  */
 struct cunei_trace_choice {
     const char *const *words; /* borrowed */

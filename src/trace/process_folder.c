@@ -51,8 +51,8 @@ static int load_preamble(struct cunei_trace_process *process,
                  ? (int)count
                  : cunei_metadata_parse(&process->metadata, text, (size_t)count, &size);
     if (rc == -EINVAL)
-        rc = cunei_trace_fail(error, -ENODATA, "'%s' is not of a trace of cunei's",
-                              path);
+        rc = cunei_trace_fail(error, -ENODATA,
+                              "'%s' is not the metadata of a cunei trace", path);
     else if (rc == -EPROTO)
         (void)cunei_trace_fail(
             error, rc,
@@ -60,15 +60,16 @@ static int load_preamble(struct cunei_trace_process *process,
             process->path,
             process->metadata.version > CUNEI_WIRE_VERSION ? "a newer" : "an older",
             process->metadata.version, CUNEI_WIRE_VERSION,
-            process->metadata.version > CUNEI_WIRE_VERSION ? "upgrade cunei"
-                                                           : "read it with that one");
+            process->metadata.version > CUNEI_WIRE_VERSION
+                ? "upgrade cunei"
+                : "read it with that version");
     else if (rc < 0)
         (void)cunei_trace_fail(error, rc, "'%s' cannot be read", path);
     free(path);
     return rc;
 }
 
-/* No description, or none that can be read, is no reason to give up. */
+/* A trace without a readable description can still be read. */
 static int load_description(struct cunei_trace_process *process,
                             struct cunei_trace_error *error)
 {
@@ -83,8 +84,8 @@ static int load_description(struct cunei_trace_process *process,
         rc = cunei_process_parse(&process->description, text, size);
     if (rc == -EPROTO)
         (void)cunei_trace_fail(error, rc,
-                               "'%s' is of another version of cunei; read it with "
-                               "that one",
+                               "'%s' was written by another version of cunei; read it "
+                               "with that version",
                                path);
     else if (rc != -ENOMEM)
         rc = 0;
@@ -165,7 +166,7 @@ static int load_live(struct cunei_trace_process *process, struct cunei_trace_liv
     return rc;
 }
 
-/* The number in `s<number>`, or -1 for a file that is no stream's. */
+/* The number in `s<number>`, or -1 for other files. */
 static int64_t stream_number(const char *name)
 {
     char *end = NULL;
@@ -217,7 +218,7 @@ static int list_files(struct cunei_trace_process *process,
 
 /*
  * How far a file is whole, and its last sequence number.  While nothing can be torn
- * only the first head is looked at; what the reader comes upon later, it says.
+ * only the first head is looked at; the reader reports what it finds later.
  */
 static int measure(const struct cunei_trace_process *process,
                    struct cunei_trace_stream *stream, bool *has_packets, uint64_t *last)
@@ -277,7 +278,8 @@ static int measure_streams(struct cunei_trace_process *process,
         uint64_t last = 0;
         int rc = measure(process, stream, &has_packets, &last);
         if (rc == -EBADMSG)
-            return cunei_trace_fail(error, rc, "'%s' is no regular file", stream->path);
+            return cunei_trace_fail(error, rc, "'%s' is not a regular file",
+                                    stream->path);
         if (rc < 0)
             return cunei_trace_fail(error, rc, "'%s' cannot be read", stream->path);
         if (has_packets)
@@ -312,7 +314,7 @@ static void close_packets(struct cunei_trace_process *process)
 }
 
 /*
- * Open the live file and say whether somebody still writes it.  If not, what is read
+ * Open the live file and find out whether its writer still runs.  If not, what is read
  * from here on is final; what was read while its writer was still alive is not.
  */
 static int open_live(const struct cunei_trace_process *process,
@@ -334,7 +336,7 @@ static enum cunei_trace_state state_of(const struct cunei_trace_process *process
 {
     if (is_alive)
         return CUNEI_TRACE_RUNNING;
-    /* Without a description nothing says that it was killed. */
+    /* Without a description it is unknown whether it was killed. */
     bool is_described = process->description.start_ns != 0;
     if (process->description.ended || (!live->is_there && !is_described))
         return CUNEI_TRACE_ENDED;

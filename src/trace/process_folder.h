@@ -9,13 +9,13 @@ struct cunei_trace_error;
 struct cunei_trace_live;
 struct cunei_trace_process;
 
-/* Whether a folder is one: it holds metadata.  Negative errno if that cannot be told.
+/* Whether a folder is one: it holds metadata.  Negative errno if that is unknown.
  */
 int cunei_process_folder_is_one(const char *path);
 
 /*
  * Whether a folder holds what was recorded.  Its metadata is there before that, so that
- * one without is no new one: somebody has taken it away.
+ * a folder with packets and without metadata has lost it.
  */
 bool cunei_process_folder_has_packets(const char *path);
 

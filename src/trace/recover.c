@@ -105,8 +105,8 @@ static bool needs_first(const struct cunei_trace_stream *stream)
            packet->sequence > 0;
 }
 
-/* The last packet tells of what was lost since it began, too. */
-static void tell_losses(const struct work *work, struct cunei_trace_stream *stream)
+/* The last packet also counts what was lost since it began. */
+static void add_losses(const struct work *work, struct cunei_trace_stream *stream)
 {
     struct cunei_packet *packet = stream->live[1] ? stream->live[1] : stream->live[0];
     uint64_t discarded =
@@ -129,7 +129,7 @@ static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
         rc = -errno;
     if (rc == 0)
         work->recovery->cut_bytes += stream->torn;
-    tell_losses(work, stream);
+    add_losses(work, stream);
     if (rc == 0 && needs_first(stream))
         rc = append_first(work, fd, stream);
     for (unsigned i = 0; rc == 0 && i < 2 && stream->live[i]; i++)
@@ -154,7 +154,7 @@ static int mend_streams(struct work *work)
                 return failed;
         } else if (stream->live[0])
             rc = cunei_trace_fail(work->error, -EBADMSG,
-                                  "'%s' is damaged, so that nothing can be appended",
+                                  "'%s' is damaged, and nothing can be appended to it",
                                   stream->path);
     }
     return rc;
@@ -388,7 +388,7 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
         return 0;
     }
     recovery->outcome = CUNEI_RECOVER_DONE;
-    /* A packet may need a function of the tail, the clock wants all packets. */
+    /* A packet may need a function of the tail; the clock needs all packets. */
     int rc = mend_metadata(work, mend_lines);
     if (rc == 0)
         rc = mend_streams(work);

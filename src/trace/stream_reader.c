@@ -94,7 +94,7 @@ static const char *check_order(const struct cunei_trace_reader *reader,
                                const struct cunei_packet *head)
 {
     if (head->stream_class != reader->stream->stream_class)
-        return "the packet is of another kind than those before it";
+        return "the packet has another stream class than those before it";
     return reader->has_last
                ? cunei_trace_check_order(head, reader->last_sequence, reader->last_end)
                : NULL;
@@ -115,7 +115,7 @@ static int take(struct cunei_trace_reader *reader, const struct cunei_packet *he
                                           words + CUNEI_PACKET_WORDS, word_count);
         wrong = events.wrong;
         if (!wrong && events.last_time > head->timestamp_end)
-            wrong = "an event lies behind the end of its packet";
+            wrong = "an event is later than the end of its packet";
     }
     if (wrong) {
         note_damage(reader, offset, wrong);
@@ -132,7 +132,7 @@ static int take(struct cunei_trace_reader *reader, const struct cunei_packet *he
     return 1;
 }
 
-/* Where the next packet lies in memory, and how many of its bytes are there. */
+/* Where the next packet is in memory, and how many of its bytes are there. */
 static const struct cunei_packet *peek(const struct cunei_trace_reader *reader,
                                        size_t *size)
 {

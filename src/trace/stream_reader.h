@@ -61,8 +61,8 @@ int cunei_trace_reader_open(struct cunei_trace_reader *reader,
 
 /*
  * 1: a packet, 0: no more.  Damage is passed, up to the next packet that is in order:
- * -EBADMSG: no more, and there was some; what was handed out is whole.  Other negative
- * errno: it could not be read.  Either is said in reader->error.
+ * -EBADMSG: no more, and some was damaged; the packets returned are whole.  Other
+ * negative errno: it could not be read.  reader->error describes either.
  */
 int cunei_trace_reader_next(struct cunei_trace_reader *reader,
                             struct cunei_trace_packet *packet);

@@ -22,7 +22,7 @@ static int add_process(struct cunei_trace *trace, const char *path,
     return rc;
 }
 
-/* One process that nobody can read is no reason to read none. */
+/* A process that cannot be read does not keep the others from being read. */
 static int add_damage(struct cunei_trace *trace, const char *folder,
                       const struct cunei_trace_error *error)
 {
@@ -46,7 +46,7 @@ static int add_folder(struct cunei_trace *trace, const char *name,
     if (rc > 0)
         rc = add_process(trace, path, error);
     else if (rc == 0 && cunei_process_folder_has_packets(path))
-        rc = cunei_trace_fail(error, -EBADMSG, "'%s' has lost its metadata", path);
+        rc = cunei_trace_fail(error, -EBADMSG, "the metadata of '%s' is missing", path);
     else if (rc == -ENOTDIR)
         rc = 0; /* a file beside the folders */
     else if (rc < 0)
@@ -76,7 +76,7 @@ static int find_lost_events(struct cunei_trace *trace)
     for (size_t i = 0; rc == 0 && i < trace->process_count; i++) {
         if (!has_lost_events(&trace->processes[i]))
             continue;
-        (void)cunei_trace_fail(&error, -EBADMSG, "'%s' has lost its events",
+        (void)cunei_trace_fail(&error, -EBADMSG, "the streams of '%s' are missing",
                                trace->processes[i].path);
         rc = add_damage(trace, cunei_trace_folder(&trace->processes[i]), &error);
     }
@@ -130,7 +130,7 @@ static bool is_same_process(const struct cunei_trace_process *a,
            strcmp(a->metadata.host, b->metadata.host) == 0;
 }
 
-/* execv gives nobody the time to say good-bye: what follows tells it from a kill. */
+/* execv ends a recording as a kill does, but the process has a later folder. */
 static void find_replaced(struct cunei_trace *trace)
 {
     for (size_t i = 0; i < trace->process_count; i++) {

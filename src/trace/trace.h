@@ -14,7 +14,7 @@
  *
  * One reader serves finished, killed and running processes alike: what is in the stream
  * files comes from there, what is only in the live file from a copy of it made when the
- * trace was opened.  Nothing is believed before it is checked, and nothing is written:
+ * trace was opened.  Everything is checked before it is used, and nothing is written:
  * cunei_trace_recover (trace/recover.h) does that.  A trace is read-only after open, so
  * that any number of threads may read it, each with readers of its own.
  */
@@ -27,8 +27,7 @@
 #include "trace/process.h"
 #include "trace/stream_reader.h"
 
-/* Of a process that cannot be read, and is none of the trace's, or has lost its events.
- */
+/* A folder that cannot be read as a process, or a process without its streams. */
 struct cunei_trace_damage {
     char *folder; /* owned: its name */
     struct cunei_trace_error error;
@@ -43,7 +42,7 @@ struct cunei_trace {
 };
 
 /*
- * Open what lies below `path`: a trace directory, or one process's folder.  Of several
+ * Open `path`: a trace directory, or one process's folder.  Of several
  * processes, those that are damaged beyond use are left out.  Negative
  * errno with `error` filled in: -ENOENT, -ENOTDIR, -EACCES, -ENODATA no trace in it,
  * -EPROTO of another version, -EBADMSG damaged beyond use.

@@ -34,7 +34,7 @@
 #define CUNEI_CLASS_SHIFT CUNEI_TIME_BITS
 #define CUNEI_PHASE_SHIFT (CUNEI_TIME_BITS + CUNEI_CLASS_BITS)
 
-/* No packet may span more: half of what the time bits can tell apart. */
+/* No packet may span more: half of what the time bits can distinguish. */
 #define CUNEI_SPAN_MAX (UINT64_C(1) << (CUNEI_TIME_BITS - 1))
 
 enum cunei_phase {
@@ -46,24 +46,24 @@ enum cunei_phase {
 };
 
 /*
- * The classes of lines that are near the last `line` event of their packet: their
- * record is all there is of them (cunei_line_near).
+ * The classes of near lines: a line of the same function as the last `line` event of
+ * its packet, at most 128 lines away.  Such an event is only a record
+ * (cunei_line_near).
  */
 #define CUNEI_NEAR_FIRST 768u
 #define CUNEI_NEAR_COUNT 256u
-#define CUNEI_NEAR_ABOVE 128u /* so many of them are for lines above it */
+#define CUNEI_NEAR_ABOVE 128u /* the first of them are for lines above it */
 
 #define CUNEI_FUNCTION_FIRST     1024u
 #define CUNEI_FUNCTION_CLASS_END (CUNEI_FUNCTION_FIRST + 20000u)
 #define CUNEI_FUNCTION_END       (1u << CUNEI_CLASS_BITS)
 
 /*
- * What a program names itself is defined as functions are, in these files, without a
- * module, at line 0.  A region's begin and end are the enter and leave of its own
- * class, as if it were a function that is called there; it is suspended with the frame
- * that it was begun in.  Unlike calls, regions need not nest: one may end while
- * functions that were called in it are open, and a function may be left while regions
- * are open that were begun in it.
+ * Names that the program gives are defined as functions are, in these files, without a
+ * module, at line 0.  A region begins and ends with the enter and leave of its own
+ * class, as a function does; it is suspended with the frame in which it began.  Unlike
+ * calls, regions need not nest: a region may end while functions called in it are open,
+ * and a function may return while regions that began in it are open.
  */
 #define CUNEI_REGION_FILE  "<cunei region>"
 #define CUNEI_COUNTER_FILE "<cunei counter>"
@@ -94,8 +94,8 @@ static inline uint64_t cunei_field_number(const struct cunei_field *field,
 uint64_t cunei_event_function(const uint64_t *words);
 
 /*
- * How many words the event at `words` takes, of which `left` are there; 0: it is of an
- * unknown class, or does not fit.
+ * How many words the event at `words` has; 0: its class is unknown, or it does not fit
+ * in the `left` words.
  */
 size_t cunei_event_words(const uint64_t *words, size_t left);
 
@@ -131,8 +131,8 @@ static inline uint32_t cunei_event_class_of(uint64_t record)
 }
 
 /*
- * A line by its record alone, in full: it is of the function of `last`, the last `line`
- * event before it in its packet, and so far from that one as its class says.
+ * The `line` event that a near line stands for.  `last` is the last `line` event before
+ * it in its packet; the class is the distance from that line.
  */
 static inline struct cunei_line cunei_line_near(uint64_t record,
                                                 const struct cunei_line *last)

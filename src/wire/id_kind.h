@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What all ids of a process are of, as wire/user_event.h tells it of one.
+ * What each id of a process stands for: a function, a region, a counter or a stream of
+ * tokens (wire/user_event.h).
  *
- * Readers need to know what is a region: it is open as a function is, but need not nest
- * (wire/event.h), and nobody called it.
+ * Readers treat regions apart: a region is open as a function is, but need not nest
+ * (wire/event.h) and has no caller.
  */
 #ifndef CUNEI_WIRE_ID_KIND_H
 #define CUNEI_WIRE_ID_KIND_H
@@ -19,7 +20,7 @@ struct cunei_id_kinds {
     uint32_t count;
 };
 
-/* What is unknown is a function. */
+/* An unknown id counts as a function. */
 static inline enum cunei_definition cunei_id_kinds_find(
     const struct cunei_id_kinds *kinds, uint32_t function)
 {

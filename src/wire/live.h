@@ -40,7 +40,7 @@ enum cunei_live_state {
     CUNEI_LIVE_ENDED_FULL = 4, /* the same, after it was FULL */
 };
 
-/* What was lost or mended, in events unless said otherwise. */
+/* Events that were lost or corrected; other units are noted. */
 enum cunei_live_counter {
     CUNEI_LIVE_LOST,             /* not recorded, for whatever reason: the total */
     CUNEI_LIVE_LOST_NO_STREAM,   /* of these: no stream could be made for the thread */

@@ -101,7 +101,7 @@ void cunei_metadata_format_clock(const struct cunei_metadata *metadata,
                    metadata->frequency, metadata->offset_s, metadata->offset);
 }
 
-/* Those of lines near another, which say by their names how far below that they are. */
+/* The classes of near lines; their names are the distance from the last `line`. */
 static void format_near(struct cunei_buffer *out)
 {
     for (uint32_t i = 0; i < CUNEI_NEAR_COUNT; i++)
@@ -259,7 +259,7 @@ int cunei_metadata_parse(struct cunei_metadata *metadata, const char *text, size
     struct cunei_metadata parsed = {0};
     int rc = parse_preamble(&parsed, copy, strlen(copy));
     free(copy);
-    /* Another version may end otherwise: say so before the end is missed. */
+    /* Another version may end differently: report the version before a missing end. */
     if (rc == 0 && !end)
         rc = -EINVAL;
     if (rc == -EPROTO)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The metadata of a trace: TSDL text that says what the bytes of the streams mean.
+ * The metadata of a trace: TSDL text that describes what the bytes of the streams mean.
  *
  * It begins with a preamble, put in place whole by rename, and grows by one line per
  * function, each written before the first record that uses it (wire/live.h):
@@ -28,14 +28,14 @@
 struct cunei_buffer;
 
 struct cunei_metadata {
-    uint32_t version; /* of the format; filled in with -EPROTO, too */
+    uint32_t version; /* of the format; also filled in with -EPROTO */
     uint8_t uuid[16];
     uint32_t pid;
     char host[CUNEI_METADATA_HOST_MAX];
     uint64_t frequency; /* ticks per second */
     uint64_t offset_s;  /* wall clock at tick 0: seconds since 1970 … */
     uint64_t offset;    /* … and ticks, less than a second of them */
-    bool has_lines;     /* it tells of the classes of lines, too; not read back */
+    bool has_lines;     /* declare the classes of near lines; not parsed */
 };
 
 /* A function, as its identity; texts are NUL-terminated UTF-8. */

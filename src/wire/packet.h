@@ -21,7 +21,7 @@
 #define CUNEI_PACKET_SIZE        (256u << 10)
 #define CUNEI_PACKET_THREAD_NAME 32
 
-/* Added to timestamp_begin while a packet is open: babeltrace2 wants an end. */
+/* Added to timestamp_begin while a packet is open: babeltrace2 needs an end. */
 #define CUNEI_PACKET_OPEN_SPAN (UINT64_C(1) << 45)
 
 enum cunei_stream_class {

@@ -20,7 +20,7 @@ enum field_kind {
 static const struct field {
     const char *key;
     enum field_kind kind;
-    bool changes; /* there may be more to say about it later */
+    bool changes; /* it may be written again later */
     size_t offset;
 } fields[] = {
 #define FIELD(kind, name)                                        \
@@ -66,7 +66,7 @@ static const struct field {
     CHANGING(FIELD_FLAG, left),
     CHANGING(FIELD_FLAG, exited),
     CHANGING(FIELD_NUMBER, signal),
-    /* Last: who reads it has read what it vouches for. */
+    /* Last: a reader that finds it has read all the others. */
     CHANGING(FIELD_FLAG, ended),
 #undef FIELD
 #undef CHANGING

@@ -3,10 +3,9 @@
  * The hidden description of a traced process, CUNEI_PROCESS_NAME in its folder.
  *
  * Lines of `key value`, values quoted by cunei_text_quote.  It is put in place whole,
- * by rename, when recording starts.  When that ends, or when there is more to say,
- * lines are appended: the last one for a key counts.  A process whose description does
- * not say `ended 1` and that does not run any more was killed, or went on as another
- * program.
+ * by rename, when recording starts.  Later values are appended; the last line for a key
+ * counts.  A process that has ended without a line `ended 1` was killed, or executed
+ * another program.
  */
 #ifndef CUNEI_WIRE_PROCESS_H
 #define CUNEI_WIRE_PROCESS_H
@@ -16,7 +15,7 @@
 #include <stdint.h>
 
 #define CUNEI_PROCESS_NAME ".process"
-#define CUNEI_PROCESS_MAX  (4u << 20) /* bytes a reader takes in */
+#define CUNEI_PROCESS_MAX  (4u << 20) /* bytes that a reader accepts */
 
 struct cunei_buffer;
 
@@ -47,15 +46,14 @@ struct cunei_process {
     uint64_t start_cpu_ns; /* of the whole process at start_ns */
     uint64_t cpu_ns;       /* since then, up to end_ns */
     uint64_t interpreters; /* subinterpreters that were not recorded */
-    bool c_calls;          /* calls of C functions are recorded, too */
-    uint64_t taken;        /* threads that were not heard any more: the program has
-                              set a hook of its own in place of ours */
-    uint64_t
-        unheard;        /* why decorated functions were not heard of, where they are
-                           all that is recorded: of python/refusal_reason.h; 0: they were */
+    bool c_calls;          /* calls of C functions are recorded */
+    uint64_t taken;        /* threads in which the program replaced our hook */
+    /* Why decorated functions were not recorded, if only they should have been
+     * (python/refusal_reason.h); 0: they were. */
+    uint64_t unheard;
     char *host;         /* owned, as all that follow; NULL where unknown */
     char *python;       /* "CPython 3.13.0" */
-    char *instrumenter; /* what told of calls, see python/instrumenter.h */
+    char *instrumenter; /* python/instrumenter.h */
     char *executable;
     char *directory;     /* the working directory */
     char *name;          /* what multiprocessing calls it */

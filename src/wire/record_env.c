@@ -32,7 +32,7 @@ int cunei_budget_parse(const char *text, uint64_t *millionths)
 {
     char *end = NULL;
 
-    /* strtod takes more than people would write. */
+    /* strtod accepts more than a plain number. */
     if (text[0] < '0' || text[0] > '9' || text[strspn(text, "0123456789.")] == 'x')
         return -EINVAL;
     double percent = strtod(text, &end);

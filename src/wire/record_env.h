@@ -10,7 +10,8 @@
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
  *     lines=app:solve instrumenter=profile budget=50000
  *
- * An unknown key, another version or a directory that is no absolute path is -EINVAL.
+ * An unknown key, another version or a directory that is not an absolute path is
+ * -EINVAL.
  */
 #ifndef CUNEI_WIRE_RECORD_ENV_H
 #define CUNEI_WIRE_RECORD_ENV_H
@@ -43,14 +44,14 @@ struct cunei_record_env {
     bool c_calls;       /* also calls of C functions */
     bool full_repr;     /* values by their own repr, which is the program's code */
     uint64_t max_repr;  /* bytes of a value's text; 0: CUNEI_RECORD_ENV_MAX_REPR */
-    enum cunei_instrumenter instrumenter; /* what tells of calls */
+    enum cunei_instrumenter instrumenter; /* which hook of CPython */
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */
     struct cunei_patterns results;   /* functions whose results are */
     struct cunei_patterns lines;     /* functions whose lines are */
 };
 
-/* A budget as people write it: "5%", "0.5"; -EINVAL: it is none, or out of range. */
+/* Parse a budget such as "5%" or "0.5"; -EINVAL: not a number, or out of range. */
 int cunei_budget_parse(const char *text, uint64_t *millionths);
 
 void cunei_record_env_format(const struct cunei_record_env *session,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading what a program said itself: regions, counters, marks, parameters.  What is
- * given must have been checked (trace/check.h).
+ * Reading the events that the program records itself: regions, counters, marks,
+ * parameters.  The events must have been checked (trace/check.h).
  */
 #ifndef CUNEI_WIRE_USER_EVENT_H
 #define CUNEI_WIRE_USER_EVENT_H
@@ -15,7 +15,7 @@
 struct cunei_buffer;
 struct cunei_function;
 
-/* What a definition is of, by its file. */
+/* What a definition stands for, by its file. */
 enum cunei_definition {
     CUNEI_DEFINITION_FUNCTION,
     CUNEI_DEFINITION_REGION,
@@ -40,8 +40,8 @@ struct cunei_user_event_text cunei_user_event_text(
 double cunei_user_event_number(uint64_t bits, bool is_double);
 
 /*
- * The value as people read it, nothing for none; in JSON null for that, a text with its
- * quotes, and the names of what is no finite number as texts.
+ * Append the value as text; nothing for kind none.  In JSON: null for none, quotes
+ * around texts, and "nan", "inf" or "-inf" for numbers that JSON does not have.
  */
 void cunei_user_event_format(const struct cunei_user_value *value, bool json,
                              struct cunei_buffer *out);

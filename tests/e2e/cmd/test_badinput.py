@@ -99,7 +99,7 @@ def test_a_process_that_has_lost_its_metadata_is_not_left_out_silently(
     done = cunei(command, "trace")
 
     assert done.returncode == 1
-    assert f"'trace/{folder.name}' has lost its metadata; the rest" in done.stderr
+    assert f"the metadata of 'trace/{folder.name}' is missing; the rest" in done.stderr
     assert done.stdout
 
 

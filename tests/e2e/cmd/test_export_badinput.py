@@ -328,9 +328,9 @@ def remove_events(folder):
 
 
 LEFT_OUT = {
-    garble: "'trace/{}/metadata' is not of a trace of cunei's",
-    remove_metadata: "'trace/{}' has lost its metadata",
-    remove_events: "'trace/{}' has lost its events",
+    garble: "'trace/{}/metadata' is not the metadata of a cunei trace",
+    remove_metadata: "the metadata of 'trace/{}' is missing",
+    remove_events: "the streams of 'trace/{}' are missing",
 }
 
 

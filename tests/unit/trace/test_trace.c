@@ -164,9 +164,9 @@ static void metadata_of_others_is_refused_with_a_clause(void **state)
     fixture_write_file(path, newer, strlen(newer));
     assert_refused(fixture.directory, -EPROTO, "by a newer cunei (format 2");
     fixture_write_file(path, other, strlen(other));
-    assert_refused(fixture.directory, -ENODATA, "not of a trace of cunei's");
+    assert_refused(fixture.directory, -ENODATA, "not the metadata of a cunei trace");
     fixture_write_file(path, "", 0);
-    assert_refused(fixture.directory, -ENODATA, "not of a trace of cunei's");
+    assert_refused(fixture.directory, -ENODATA, "not the metadata of a cunei trace");
 }
 
 static void a_damaged_function_is_refused_with_its_place(void **state)
@@ -195,7 +195,7 @@ static void what_is_no_regular_file_is_not_waited_for(void **state)
     (void)state;
     assert_int_equal(mkfifo(fixture_path(&fixture, "s0"), 0600), 0);
 
-    assert_refused(fixture.directory, -EBADMSG, "no regular file");
+    assert_refused(fixture.directory, -EBADMSG, "not a regular file");
 }
 
 static void a_trace_that_may_not_be_read_is_refused_with_a_clause(void **state)
