@@ -330,11 +330,6 @@ static size_t find_open(struct cunei_stream *stream, bool top_is_open, size_t *o
     return count;
 }
 
-static uint64_t later_of(uint64_t now, uint64_t last)
-{
-    return now < last ? last : now;
-}
-
 /*
  * A new packet, after the open one.  The hooks call Python first: during these calls
  * the recording may end, which closes this stream, and another one may begin.  After
@@ -360,7 +355,7 @@ static struct cunei_stream *begin_packet(uint64_t *now, bool top_is_open,
     if (!is_recording_here() || number != recording.number)
         return NULL;
     if (stream->slot) {
-        *now = later_of(*now, stream->last);
+        *now = *now < stream->last ? stream->last : *now;
         if (recording.renews || stream->renewals != renewals)
             flags = CUNEI_PACKET_RENEWED;
         if (recording.hooks.closing)
@@ -417,7 +412,7 @@ struct cunei_stream *cunei_recorder_room(uint64_t *now, unsigned words,
         return stream;
     stream->pokes = pokes; /* before the hook writes events, which come here as well */
     recording.hooks.poked(top_is_open);
-    *now = later_of(*now, stream->last);
+    *now = *now < stream->last ? stream->last : *now;
     return cunei_stream_has_room(stream, *now, words)
                ? stream
                : find_room(now, words, top_is_open, number);
@@ -470,24 +465,24 @@ void cunei_recorder_keep_renewing(void)
     cunei_thread_renew_all(&recording, true);
 }
 
-uint32_t cunei_recorder_define(const struct cunei_function *function)
+static uint32_t define(const struct cunei_function *function, bool only_known)
 {
     if (!is_recording_here())
         return 0;
     (void)pthread_mutex_lock(&recording.lock);
-    uint32_t id = cunei_define(&recording, function, false);
+    uint32_t id = cunei_define(&recording, function, only_known);
     (void)pthread_mutex_unlock(&recording.lock);
     return id;
 }
 
+uint32_t cunei_recorder_define(const struct cunei_function *function)
+{
+    return define(function, false);
+}
+
 uint32_t cunei_recorder_find(const struct cunei_function *function)
 {
-    if (!is_recording_here())
-        return 0;
-    (void)pthread_mutex_lock(&recording.lock);
-    uint32_t id = cunei_define(&recording, function, true);
-    (void)pthread_mutex_unlock(&recording.lock);
-    return id;
+    return define(function, true);
 }
 
 void cunei_recorder_lose(enum cunei_live_counter reason)
