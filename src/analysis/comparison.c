@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/cprofile_label.h"
 #include "base/pattern.h"
 #include "base/vector.h"
 #include "model/call_tree.h"
-#include "model/cprofile_label.h"
 #include "trace/cprofile_file.h"
 #include "wire/user_event.h"
 

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "analysis/function_matching.h"
-#include "model/welch_test.h"
+#include "analysis/welch_test.h"
 
 struct cunei_patterns;
 struct cunei_cprofile;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cprofile_label.h"
 #include "base/vector.h"
-#include "model/cprofile_label.h"
 
 #define NO_MEMORY UINT32_MAX
 #define SEVERAL   UINT32_MAX

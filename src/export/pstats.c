@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/cprofile_label.h"
 #include "base/buffer.h"
 #include "export/export.h"
 #include "export/marshal.h"
@@ -20,7 +21,6 @@
 #include "export/write_buffer.h"
 #include "export/writers.h"
 #include "model/call_edges.h"
-#include "model/cprofile_label.h"
 
 /* A function as cProfile knows it. */
 struct entry {

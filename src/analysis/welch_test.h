@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Welch's test: whether two series of measurements differ by more than chance. */
-#ifndef CUNEI_MODEL_WELCH_TEST_H
-#define CUNEI_MODEL_WELCH_TEST_H
+#ifndef CUNEI_ANALYSIS_WELCH_TEST_H
+#define CUNEI_ANALYSIS_WELCH_TEST_H
 
 #include <stdint.h>
 

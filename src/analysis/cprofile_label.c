@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/cprofile_label.h"
+#include "analysis/cprofile_label.h"
 
 #include <stdbool.h>
 #include <string.h>

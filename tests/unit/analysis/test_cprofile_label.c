@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "analysis/cprofile_label.h"
 #include "base/buffer.h"
-#include "model/cprofile_label.h"
 
 static struct cunei_buffer text;
 

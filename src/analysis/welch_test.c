@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/welch_test.h"
+#include "analysis/welch_test.h"
 
 #include <math.h>
 

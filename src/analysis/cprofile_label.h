@@ -4,8 +4,8 @@
  * of the qualified one.  One that is written in C has the file ~, the line 0 and a
  * description for a name, as `<built-in method builtins.len>`.
  */
-#ifndef CUNEI_MODEL_CPROFILE_LABEL_H
-#define CUNEI_MODEL_CPROFILE_LABEL_H
+#ifndef CUNEI_ANALYSIS_CPROFILE_LABEL_H
+#define CUNEI_ANALYSIS_CPROFILE_LABEL_H
 
 #include "wire/metadata.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/welch_test.h"
+#include "analysis/welch_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
