@@ -96,7 +96,7 @@ def test_what_the_python_of_a_command_lacks_is_reported_at_the_end(cunei, comman
 
     said = [line for line in done.stderr.splitlines() if "on CPython" in line]
     (line,) = said
-    assert line.startswith(f"cunei: on CPython {VERSION}, functions that are left out")
+    assert line.startswith(f"cunei: on CPython {VERSION}, excluded functions still")
 
 
 @pytest.mark.core
@@ -195,6 +195,6 @@ def test_the_package_names_what_is_there(cunei):
 
     assert done.stdout.splitlines() == [
         "instrumenter 'monitoring' needs CPython 3.12 or newer, and this is CPython "
-        f"{VERSION}, which has profile, trace, frame and none",
+        f"{VERSION}; use profile, trace, frame or none",
         "False",
     ]
