@@ -33,7 +33,7 @@ static uint32_t current_depth(void)
     return (uint32_t)cunei_frame_depth(PyThreadState_Get());
 }
 
-/* The word of the code on top. */
+/* The tag of the code on top. */
 static uint64_t tag_of(PyCodeObject *code)
 {
     uint64_t tag = cunei_code_tag(code);
@@ -83,7 +83,7 @@ static void catch_in(struct cunei_exception_tracks *tracks,
     cunei_exception_record_caught(tracks, propagating, handler, line);
 }
 
-/* Nobody has taken it, unless another thread has. */
+/* It was not caught, or another thread has taken it over. */
 static void drop(struct cunei_exception_tracks *tracks,
                  struct cunei_propagating *propagating)
 {
@@ -102,7 +102,7 @@ static void drop_finished(struct cunei_exception_tracks *tracks, uint32_t depth)
         drop(tracks, over);
 }
 
-/* Let it fly, in the frame on top. */
+/* Track it from now on, in the frame on top. */
 static struct cunei_propagating *begin_track(struct cunei_exception_tracks *tracks,
                                              struct cunei_exception_track *track,
                                              PyCodeObject *code, PyObject *exception)
@@ -129,12 +129,12 @@ static void begin(struct cunei_exception_tracks *tracks, PyCodeObject *code,
         .function = cunei_code_id(tag),
     };
 
-    /* What was known at its address was another: the next one there costs less. */
+    /* A track at its address was another exception's: the next lookup costs less. */
     if (cunei_code_is_silent(tag)) {
         (void)cunei_exception_track_remove(exception, NULL);
         return;
     }
-    /* So a generator is closed, or let go: nothing went wrong. */
+    /* This closes a generator: it is not an error. */
     if (Py_IS_TYPE(exception, (PyTypeObject *)PyExc_GeneratorExit))
         return;
     track.line = cunei_line_cache_before(&tracks->lines, code, offset_of(offset));
@@ -142,7 +142,7 @@ static void begin(struct cunei_exception_tracks *tracks, PyCodeObject *code,
                                  begin_track(tracks, &track, code, exception));
 }
 
-/* It goes on from where it was. */
+/* Continue a known track. */
 static struct cunei_propagating *resume(struct cunei_exception_tracks *tracks,
                                         const struct cunei_exception_track *known,
                                         PyCodeObject *code, PyObject *exception)
@@ -158,9 +158,9 @@ static struct cunei_propagating *resume(struct cunei_exception_tracks *tracks,
 }
 
 /*
- * Whether an exception with this traceback, below the frame on top, is the one that
- * flew, and not another at its address: its traceback has grown from where it was, or
- * was taken back to some frame before that.
+ * Whether an exception with this traceback, below the frame on top, is the tracked one,
+ * and not another at its address: its traceback has grown from where it was, or was
+ * reset to an earlier frame.
  */
 static bool is_same_track(const PyTracebackObject *traceback,
                           const struct cunei_exception_track *track)
@@ -175,8 +175,8 @@ static bool is_stop(PyObject *exception)
 }
 
 /*
- * Whether a loop, or `yield from`, has consumed it.  Only where it is raised for good
- * the frame on top puts itself into the traceback.
+ * Whether a loop, or `yield from`, has consumed it.  The frame on top adds itself to
+ * the traceback only if it is really raised.
  */
 static bool is_consumed(PyObject *exception)
 {
@@ -190,13 +190,13 @@ static bool is_consumed(PyObject *exception)
     return !is_added;
 }
 
-/* Whether it only says what an exception that was thrown into a generator led to. */
+/* Whether it is only the result of an exception that was thrown into a generator. */
 static bool is_returned(PyCodeObject *code, PyObject *offset, PyObject *exception)
 {
     return is_stop(exception) && cunei_frame_yields(code, offset_of(offset));
 }
 
-/* With the traceback that it has. */
+/* With its traceback. */
 static void raise_with(struct cunei_exception_tracks *tracks, PyCodeObject *code,
                        PyObject *offset, PyObject *exception,
                        const PyTracebackObject *traceback)
@@ -219,7 +219,8 @@ static void raise_with(struct cunei_exception_tracks *tracks, PyCodeObject *code
         return;
     }
     if (propagating)
-        drop(tracks, propagating); /* it died: this is another, or it is raised anew */
+        drop(tracks,
+             propagating); /* that one is dead: this is another, or it is raised anew */
     else if (is_older && cunei_exception_track_look_up(exception, &known) &&
              known.type == Py_TYPE(exception) &&
              is_same_track(traceback->tb_next, &known)) {
@@ -242,9 +243,9 @@ void cunei_exception_raised(PyCodeObject *code, PyObject *offset, PyObject *exce
 }
 
 /*
- * Find the group of which this is what `except*` left.  It is made where it is raised
- * again, maybe at the address of one that flew before, and has the traceback of the
- * whole, which lived until then.
+ * Find the group of which this is the rest that `except*` did not handle.  It is
+ * created where it is reraised, maybe at the address of an older exception, and has the
+ * traceback of the group, which lived until then.
  */
 static bool find_whole(const struct cunei_exception_tracks *tracks, PyCodeObject *code,
                        PyObject *exception, struct cunei_exception_track *whole)
@@ -276,12 +277,12 @@ void cunei_exception_raised_again(PyCodeObject *code, PyObject *offset,
     if (propagating && !is_rest)
         return;
     if (propagating)
-        drop(tracks, propagating); /* it died, and this is at its address */
+        drop(tracks, propagating); /* that one is dead, and had the same address */
     if (is_rest || (cunei_exception_track_look_up(exception, &known) &&
                     known.type == Py_TYPE(exception)))
         (void)resume(tracks, &known, code, exception);
     else
-        begin(tracks, code, offset, exception); /* in place of what was taken */
+        begin(tracks, code, offset, exception); /* instead of the one that was caught */
 }
 
 void cunei_exception_handled(PyCodeObject *code, PyObject *offset, PyObject *exception)
@@ -310,7 +311,7 @@ void cunei_exception_unwound(PyCodeObject *code, PyObject *offset, PyObject *exc
         track->depth = current_depth();
         track->is_bare = !has_traceback(exception);
     }
-    /* Below the outermost frame there is nobody left to take it. */
+    /* Below the outermost frame there is no handler left. */
     if (current_depth() <= 1)
         cunei_exception_record_caught(
             tracks, propagating, 0,
@@ -340,7 +341,7 @@ void cunei_exception_ended(PyCodeObject *code)
     const struct cunei_exception_track *last =
         tracks && tracks->count ? &tracks->items[tracks->count - 1].track : NULL;
 
-    /* It has not been taken, so it is alive. */
+    /* It was not caught, so it is alive. */
     if (last && last->seen_by == code && last->depth == current_depth())
         cunei_exception_unwound(code, NULL, (PyObject *)(uintptr_t)last->exception);
 }

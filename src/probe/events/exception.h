@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Exceptions: where they are raised, how many frames they end, and who takes them.
+ * Exceptions: where they are raised, how many frames they end, and where they are
+ * caught.
  *
- * sys.monitoring tells of an exception in every frame that it passes.  What is told
- * here is each flight of an exception object: raised once, taken, and let go on by who
- * took it, if so.  An object that comes back with its traceback, through a future or by
- * `raise` of one that was kept, flies on.  Exceptions are looked at, never kept, and
- * never changed.  GeneratorExit, by which generators are closed, is none of them.
+ * sys.monitoring has an event for an exception in every frame that it propagates
+ * through.  The trace has one track for each exception object: raised once, caught, and
+ * resumed if its handler reraises it.  An exception that comes back with its traceback,
+ * through a future or by `raise` of one that was kept, continues its track.  Exceptions
+ * are read, never kept alive, and never changed.  GeneratorExit, which closes
+ * generators, is not recorded.
  *
- * Code that is not recorded takes exceptions, too, as nobody in particular.  Nothing
- * here raises; the caller has put a pending exception aside.
+ * Code that is not recorded also catches exceptions; the handler is unknown then.
+ * Nothing here raises; the caller has put a pending exception aside.
  */
 #ifndef CUNEI_PROBE_EVENTS_EXCEPTION_H
 #define CUNEI_PROBE_EVENTS_EXCEPTION_H
@@ -19,29 +21,30 @@
 /* Before a recording. */
 void cunei_exception_reset(void);
 
-/* What happens in the frame on top, as sys.monitoring tells it. */
+/* Events of the frame on top, as in sys.monitoring. */
 typedef void cunei_exception_event(PyCodeObject *code, PyObject *offset,
                                    PyObject *exception);
 
 cunei_exception_event cunei_exception_raised;
 cunei_exception_event cunei_exception_raised_again;
 cunei_exception_event cunei_exception_handled;
-/* The frame, which is recorded, ends by it; before its leave is written. */
+/* It ends the frame, which is recorded; called before the leave is written. */
 cunei_exception_event cunei_exception_unwound;
 
-/* A loop of this code, in the frame below the one on top, ends by it. */
+/* It ends a loop of this code, in the frame below the one on top. */
 void cunei_exception_consumed(PyCodeObject *code, int offset, PyObject *exception);
 
-/* The same where it is not told by which: by what flies in that frame, if anything. */
+/* An unknown exception ends the frame: the one that is tracked there, if any. */
 void cunei_exception_ended(PyCodeObject *code);
 
 /*
- * One comes to the frame on top, and ends that of this code, which may have been told
- * to have taken it: then it has let it go on.  Before the former is told.
+ * It arrives in the frame on top, and has ended the frame of this code.  If that code
+ * was recorded as its handler, it has reraised the exception.  Call this before the
+ * event of the frame on top.
  */
 void cunei_exception_reraised(PyCodeObject *code, PyObject *exception);
 
-/* The recording ends: nobody has taken what still flies in this thread. */
+/* The recording ends: what still propagates in this thread is not caught. */
 void cunei_exception_end(void);
 
 #endif

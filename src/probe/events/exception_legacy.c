@@ -15,7 +15,7 @@
 #include "rt/stream.h"
 #include "wire/event.h"
 
-/* By how many entries it grows in a frame that raises it again. */
+/* How many entries a traceback gains in a frame that reraises it. */
 #define ENTRIES_MAX 8
 
 static bool is_a(PyObject *type, PyObject *wanted)
@@ -23,7 +23,7 @@ static bool is_a(PyObject *type, PyObject *wanted)
     return PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)wanted);
 }
 
-/* An exception that is not an object yet has none to be compared with. */
+/* An exception that is not normalized yet has no object to compare. */
 static const void *object_of(const struct cunei_compat_error *error)
 {
     return error->value && PyExceptionInstance_Check(error->value) ? error->value
@@ -73,7 +73,7 @@ static struct cunei_propagating *begin_track(struct cunei_exception_tracks *trac
     return propagating;
 }
 
-/* One that flew before, was kept or thought to be over, and goes on. */
+/* One that was tracked before, was kept or thought to be finished, and continues. */
 static struct cunei_propagating *resume(struct cunei_exception_tracks *tracks,
                                         const struct cunei_compat_error *error)
 {
@@ -110,7 +110,7 @@ static struct cunei_propagating *begin(struct cunei_exception_tracks *tracks,
     return begin_track(tracks, &track, error, CUNEI_PHASE_ENTER);
 }
 
-/* Whether the interpreter puts another in its place when it leaves a generator. */
+/* Whether the interpreter replaces it when it leaves a generator. */
 static bool is_replaced(const PyCodeObject *code, PyObject *type)
 {
     return (code->co_flags & CUNEI_GENERATES && is_a(type, PyExc_StopIteration)) ||
@@ -118,7 +118,9 @@ static bool is_replaced(const PyCodeObject *code, PyObject *type)
             is_a(type, PyExc_StopAsyncIteration));
 }
 
-/* Counted up to what a thread of threading has below its function, and one more. */
+/*
+ * Counted up to the frames of a thread of threading below its function, and one more.
+ */
 static uint32_t count_frames(const cunei_compat_311_frame *frame)
 {
     uint32_t count = 0;
@@ -128,7 +130,7 @@ static uint32_t count_frames(const cunei_compat_311_frame *frame)
     return count;
 }
 
-/* Who takes it, if it goes no further.  A task keeps what ends its coroutine. */
+/* The handler, if it propagates no further.  A task keeps what ends its coroutine. */
 static void find_taker(struct cunei_exception_tracks *tracks,
                        struct cunei_exception_track *track,
                        cunei_compat_311_frame *below)
@@ -162,7 +164,7 @@ static void land(struct cunei_exception_tracks *tracks,
                                   propagating->track.handler_line);
 }
 
-/* It has ended a frame: who is next to take it. */
+/* It has ended a frame: find the next possible handler. */
 static void fall(struct cunei_exception_tracks *tracks,
                  struct cunei_propagating *propagating, PyCodeObject *ended,
                  cunei_compat_311_frame *below, bool is_recorded)
@@ -176,7 +178,7 @@ static void fall(struct cunei_exception_tracks *tracks,
         find_taker(tracks, track, below);
         return;
     }
-    /* Nobody is left to take it. */
+    /* No handler is left. */
     if (cunei_exception_record_ends_program(ended))
         track->handler_line = CUNEI_EXCEPTION_UNHANDLED;
     land(tracks, propagating);
@@ -190,11 +192,11 @@ void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
     uint32_t function = cunei_code_id(tag);
 
-    /* By the former a generator is closed, or let go: nothing went wrong. */
+    /* The former closes a generator: it is not an error. */
     if (!tracks || !error->type || error->type == PyExc_GeneratorExit ||
         !PyExceptionClass_Check(error->type))
         return;
-    /* One that a frame ends by before it has begun is its caller's. */
+    /* One that ends a frame before its start belongs to the caller. */
     if (!traceback || cunei_frame_of(traceback->tb_frame) != frame)
         return;
     struct cunei_propagating *propagating = find_flying(tracks, error);
@@ -202,7 +204,9 @@ void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
         cunei_exception_legacy_caught();
         propagating = resume(tracks, error);
     }
-    /* One whose function has no id, for want of space, is told, and counted as lost. */
+    /*
+     * If its function has no id, for lack of space, it is written, and counted as lost.
+     */
     if (!propagating && !(tag & CUNEI_CODE_OFF))
         propagating = begin(tracks, frame->f_code, function, error);
     if (!propagating)
@@ -217,7 +221,7 @@ void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
     fall(tracks, propagating, frame->f_code, below, function != 0);
 }
 
-/* What is thrown into a generator to close it, and what flies already, is known. */
+/* One that closes a generator, or propagates already, is known. */
 void cunei_exception_legacy_handled(cunei_compat_311_frame *frame, uint64_t tag,
                                     const struct cunei_compat_error *error, int handler)
 {

@@ -12,10 +12,10 @@
 #include "probe/core/write.h"
 #include "probe/events/exception_track.h"
 
-/* How far a traceback is searched for the frame that an exception came from. */
+/* How many entries of a traceback are searched. */
 #define TRACEBACK_MAX 4096
 
-/* How many frames a thread of threading has when its function is not called yet. */
+/* Frames of a thread of threading before its function is called. */
 #define BOOTSTRAP_DEPTH 3u
 
 /* module.qualname, without the module for builtins. */
@@ -26,7 +26,7 @@ static size_t copy_type(PyTypeObject *type,
     size_t used = 0;
 
     if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
-        /* Types of C are called module.name, but for the builtins. */
+        /* tp_name of C types is module.name, but for builtins. */
         used = strnlen(type->tp_name, CUNEI_EXCEPTION_TRACK_TYPE_MAX);
         memcpy(text, type->tp_name, used);
         return used;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Writing the events of an exception, and what tracebacks and code tell about one: what
- * probe/events/exception.h and probe/events/exception_legacy.h share.
+ * Writing the events of an exception, and reading tracebacks and code: shared by
+ * probe/events/exception.h and probe/events/exception_legacy.h.
  */
 #ifndef CUNEI_PROBE_EVENTS_EXCEPTION_RECORD_H
 #define CUNEI_PROBE_EVENTS_EXCEPTION_RECORD_H
