@@ -304,7 +304,7 @@ def test_a_replay_shows_what_the_program_said(tmp_path):
         "mark mark = text",
         "parameter n = 3",
         "metadata key = -1",
-        "counter items = 2, by 2",
+        "counter items = 2, changed by 2",
         "mark wrong: region_end without",
         "tokens of decode 1: 1",
         "region",

@@ -114,7 +114,7 @@ def test_the_report_says_what_was_excluded_meanwhile(tmp_path):
         "processes"
     ]
 
-    assert "filter     -__main__:early -__main__:never; time" in shown
+    assert "filter     -__main__:early -__main__:never; the time of excluded" in shown
     assert process["patterns"] == ["-__main__:early", "-__main__:never"]
 
 
