@@ -152,7 +152,7 @@ static void add_up(struct cunei_analysis *analysis,
     analysis->line_events += profile->lines;
     analysis->bursts += profile->guesses.bursts;
     for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
-        analysis->user_events[i] += profile->said[i];
+        analysis->user_events[i] += profile->user_events[i];
     analysis->misused += profile->misused;
     analysis->pauses += profile->pauses.begins;
     analysis->paused_ns +=

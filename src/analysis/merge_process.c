@@ -289,7 +289,7 @@ bool cunei_merge_process_has_user_events(const struct cunei_trace_process *proce
     bool has_any = process->kinds;
 
     for (uint32_t i = 0; !has_any && i < CUNEI_CLASS_COUNT; i++)
-        has_any = profile->said[i] > 0;
+        has_any = profile->user_events[i] > 0;
     return has_any;
 }
 

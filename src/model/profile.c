@@ -418,7 +418,7 @@ int cunei_profile_add(struct cunei_profile *profile, const struct cunei_profile 
             return -ENOMEM;
     }
     for (uint32_t i = 0; i < CUNEI_CLASS_COUNT; i++)
-        profile->said[i] += other->said[i];
+        profile->user_events[i] += other->user_events[i];
     profile->misused += other->misused;
     cunei_recording_off_add(&profile->pauses, &other->pauses);
     profile->switches += other->switches;

@@ -127,7 +127,8 @@ struct cunei_profile {
     struct cunei_budget_estimates guesses;
     struct cunei_text_set
         tags; /* ids of functions, and behind each the region's name */
-    uint64_t said[CUNEI_CLASS_COUNT]; /* what model/user_reader.h reads, by class */
+    uint64_t
+        user_events[CUNEI_CLASS_COUNT]; /* what model/user_reader.h reads, by class */
     uint64_t misused; /* marks of these that report an error of the program */
     struct cunei_recording_off pauses;
     uint64_t switches; /* between greenlets */

@@ -187,7 +187,7 @@ static int read_gap(struct reading *reading)
 /* model/user_reader.h reads these in a pass of its own, if there are any. */
 static int count_user_event(struct reading *reading)
 {
-    reading->profile->said[cunei_record_class(*reading->at)]++;
+    reading->profile->user_events[cunei_record_class(*reading->at)]++;
     return 0;
 }
 

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The places of a misfit's number, in decimal: whoever lists the folder can read it. */
+/* Decimal places of the parts of an incompatibility, so that people can read the
+ * number. */
 enum {
     PLACE_OF_MINOR = 100,
     PLACE_OF_INSTRUMENTER = 10
@@ -25,7 +26,7 @@ const char *cunei_refusal_reason_text(int reason)
         return "the reason is unknown";
     case CUNEI_REFUSAL_MONITORING:
         return "other tools use all tool ids of sys.monitoring for general use (3, 4 "
-               "and 5); stop one of them, or use --instrumenter profile";
+               "and 5); stop one of them";
     case CUNEI_REFUSAL_PYDEVD:
         return "the debugger (pydevd) uses a frame evaluator of its own; set "
                "PYDEVD_USE_FRAME_EVAL=NO in the environment, so that it uses "
@@ -66,6 +67,8 @@ void cunei_refusal_reason_format(int reason, struct cunei_buffer *out)
     if (reason < CUNEI_REFUSAL_INCOMPATIBLE || found >= CUNEI_INCOMPATIBILITIES ||
         found == 0 || instrumenter >= CUNEI_INSTRUMENTERS || instrumenter == 0) {
         cunei_buffer_append_text(out, cunei_refusal_reason_text(reason));
+        if (reason == CUNEI_REFUSAL_MONITORING)
+            cunei_buffer_append_text(out, ", or use --instrumenter profile");
         return;
     }
     (void)snprintf(subject, sizeof(subject), "the Python that ran is CPython 3.%d",

@@ -61,6 +61,8 @@ bool cunei_lost_hooks_format_decorated(const struct cunei_lost_hooks *lost,
         cunei_buffer_append_text(out, " ");
     }
     cunei_buffer_append_text(out, "were not recorded: ");
-    cunei_refusal_reason_format(lost->decorated_reason, out);
+    /* Without the advice for the command line: no other --instrumenter does the same.
+     */
+    cunei_buffer_append_text(out, cunei_refusal_reason_text(lost->decorated_reason));
     return true;
 }

@@ -75,9 +75,9 @@ static int append(struct work *work, int fd, struct cunei_trace_stream *stream,
 }
 
 /*
- * Other readers count what was lost from one packet of a file to the next.  Where some
- * was before the first one, that comes behind another, which tells of nothing, as in a
- * recording that was not cut off.
+ * Other CTF readers count lost events from one packet of a file to the next, but not
+ * those before the first packet.  So an empty packet is written in front of it, as the
+ * recording itself does (rt/packet.c).
  */
 static int append_first(struct work *work, int fd, struct cunei_trace_stream *stream)
 {

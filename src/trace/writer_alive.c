@@ -50,8 +50,8 @@ static const char *base_name(const char *path)
 }
 
 /*
- * Whether a line of /proc/PID/maps is a mapping of the file.  Device and inode tell;
- * but overlay and btrfs show another device there than stat(2) does, so an inode of the
+ * Whether a line of /proc/PID/maps is a mapping of the file, by device and inode; but
+ * overlay and btrfs show another device there than stat(2) does, so an inode of the
  * same name counts as well.
  */
 static bool is_mapping(char *line, const char *name, const struct stat *file)

@@ -180,13 +180,14 @@ static int add_pattern(const struct cunei_option *option,
     bool include = option->kind != CUNEI_OPTION_EXCLUDE;
     int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
     if (rc == -EINVAL)
-        return cunei_cmd_usage("--%s '%s' is not a pattern: %s", option->name, text,
-                               error);
+        return cunei_cmd_usage("--%s '%s' is not a valid pattern: %s", option->name,
+                               text, error);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot add --%s '%s'", option->name, text);
     if (!has_folder(option, text))
-        return cunei_cmd_usage("--%s '%s' is not a pattern: there is no such directory",
-                               option->name, text);
+        return cunei_cmd_usage(
+            "--%s '%s' is not a valid pattern: there is no such directory",
+            option->name, text);
     return CUNEI_OPTIONS_CONTINUE;
 }
 

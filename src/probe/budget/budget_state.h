@@ -74,7 +74,7 @@ struct cunei_budget {
     unsigned looks;    /* bursts so far, with those in which nothing was called */
     bool is_acting;
     void (*wake)(void);
-    /* Times are run time of the process, unless said otherwise. */
+    /* Times are run time of the process, unless noted otherwise. */
     double begin_ns;
     double window_ns, bursts_ns; /* begin of the window, and time of bursts in it */
     double burst_ns;             /* begin of the current burst */

@@ -17,7 +17,7 @@
 #define ROUNDS     5
 #define ROUNDS_MAX 20 /* under a budget, which is kept by it */
 
-/* Events go where nobody reads: a stream over private memory stands in for ours. */
+/* Events go to a stream over private memory, which replaces ours meanwhile. */
 struct scratch {
     struct cunei_stream stream;
     struct cunei_stream *before;

@@ -14,8 +14,8 @@
 /* Picoseconds, without what writing packets takes; 0: not measured. */
 struct cunei_event_cost {
     uint64_t event_ps;
-    /* Under a budget: of a call that is only counted, and which part of that its end
-     * costs, if it is counted, too. */
+    /* Under a budget: of a call that is only counted, and the part of that which its
+     * end costs if ends are counted as well. */
     uint64_t count_ps;
     double end_part;
 };

@@ -100,7 +100,7 @@ static int parse_patterns(struct cunei_patterns *patterns, PyObject *list,
             return -1;
         int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
         if (rc < 0) {
-            PyErr_Format(PyExc_ValueError, "%s '%s' is not a pattern: %s",
+            PyErr_Format(PyExc_ValueError, "%s '%s' is not a valid pattern: %s",
                          include ? name : "exclude", text,
                          rc == -EINVAL ? error : strerror(-rc));
             return -1;

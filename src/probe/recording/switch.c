@@ -281,7 +281,7 @@ static int take_texts(struct cunei_patterns *patterns, bool include, PyObject *l
         }
         int rc = cunei_patterns_add(patterns, include, text, error, sizeof(error));
         if (rc < 0) {
-            PyErr_Format(PyExc_ValueError, "%s '%s' is not a pattern: %s",
+            PyErr_Format(PyExc_ValueError, "%s '%s' is not a valid pattern: %s",
                          include ? "include" : "exclude", text,
                          rc == -EINVAL ? error : strerror(-rc));
             return -1;

@@ -71,8 +71,9 @@ static void forget_decorated(PyCodeObject *code)
         own.waiter->methods->forget(own.waiter, code);
 }
 
-/* The first decorated function is there.  Where another tool leaves no place, it is not
- * heard of, which is told at the end: the recording has all the rest. */
+/* The first decorated function appears.  If other tools leave no place for a hook, it
+ * is not recorded, which is reported at the end; the rest of the recording is complete.
+ */
 static int begin_tags(void)
 {
     const struct cunei_source_config decorated = config_for_decorated();
@@ -114,7 +115,7 @@ static int record(struct cunei_source *source)
 static void add_decorated(struct cunei_source *source, PyCodeObject *code)
 {
     (void)source;
-    /* While it is paused there are none: they come with all others, when it goes on. */
+    /* In a pause there are none: all are added when recording resumes. */
     if (own.is_recording && own.has_decorated)
         select_decorated(code);
     else if (own.is_recording)

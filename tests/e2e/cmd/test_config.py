@@ -173,7 +173,8 @@ REFUSED = [
      "example 5%, not '200%'"),
     ("budget = 0", 10, "--budget needs a percentage from 0.1 to 100, for "
      "example 5%, not '0'"),
-    ("include = 're:('", 11, "--include 're:(' is not a pattern: Unmatched ( or \\("),
+    ("include = 're:('", 11, "--include 're:(' is not a valid pattern: Unmatched ( or "
+     "\\("),
     ("instrumenter = 'nope'", 16, "--instrumenter cannot be 'nope'; did you mean "
      "'none'?"),
     ("filter = '/nowhere/f'", 10, "cannot read the filter '/nowhere/f': No such file "

@@ -167,8 +167,8 @@ REFUSED = {
     "lines=3": ("TypeError", "lines must be a pattern or a list of patterns, not int"),
     "args=b'f'": ("TypeError", "args must be a pattern or a list of patterns, not "),
     "lines=[3]": ("TypeError", "a pattern in lines must be a str, not int"),
-    "lines='re:('": ("ValueError", "lines 're:(' is not a pattern: "),
-    "exclude='re:('": ("ValueError", "exclude 're:(' is not a pattern: "),
+    "lines='re:('": ("ValueError", "lines 're:(' is not a valid pattern: "),
+    "exclude='re:('": ("ValueError", "exclude 're:(' is not a valid pattern: "),
 }
 
 

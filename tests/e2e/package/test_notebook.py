@@ -265,7 +265,7 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
     "name, sentence",
     [
         ("early", "nothing was recorded yet"),
-        ("pattern", "include 're:(' is not a pattern"),
+        ("pattern", "include 're:(' is not a valid pattern"),
         ("option", "unrecognized arguments: --wrong; %cunei --help"),
         ("quote", "cannot read the options"),
         ("report option", "report has no option '--wrong'"),

@@ -73,7 +73,7 @@ static enum wanted wanted_now(void)
            (own.slot.source.config.lines ? LINES : 0);
 }
 
-/* Let the frame run, and see to it that its lines are told, or that they are not. */
+/* Run the frame with the line hook on or off. */
 static __attribute__((noinline)) PyObject *run_switched(PyThreadState *thread,
                                                         cunei_compat_311_frame *frame,
                                                         int throws, bool is_lined)
@@ -158,7 +158,8 @@ struct special {
     PyObject *result;
 };
 
-/* Where a frame of open.h's has called it, that hook does not hear of what it runs. */
+/* If a frame that was open at the start has called this one, its hook is muted
+ * meanwhile. */
 static void record_muting(void *context)
 {
     struct special *special = context;
@@ -196,7 +197,7 @@ static __attribute__((noinline)) PyObject *record_specially(
         wanted = wanted_now();
     struct special special = {thread, frame, throws, wanted, NULL};
 
-    /* What hooks run is not heard of.  What is too deep does not begin. */
+    /* Code that hooks run is not recorded.  A frame that is too deep does not begin. */
     if (!own.recording || thread->tracing || cunei_compat_311_is_too_deep(thread))
         return hand_on(thread, frame, throws, own.slot.before);
     if (!is_inside && !(wanted & C_CALLS))
@@ -304,7 +305,8 @@ static void pause_events(struct cunei_source *source)
 {
     (void)source;
     if (own.recording) {
-        cunei_exception_legacy_caught(); /* who stops it goes on */
+        cunei_exception_legacy_caught(); /* the frame that stops recording has caught it
+                                          */
         cunei_open_frames_end();
     }
     own.recording = 0;

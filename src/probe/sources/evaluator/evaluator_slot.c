@@ -65,7 +65,8 @@ static int refuse(struct cunei_source *source, int reason)
     return -1;
 }
 
-/* One that was installed above ours goes on calling it: it must not be above both. */
+/* An evaluator that was installed above ours still calls ours: do not install it twice.
+ */
 int cunei_evaluator_slot_install(struct cunei_evaluator_slot *slot,
                                  cunei_compat_311_evaluator evaluator)
 {
@@ -125,8 +126,8 @@ int cunei_evaluator_slot_count_others(struct cunei_source *source)
 }
 
 /*
- * One that hands on to nobody has been there since, or has left with the interpreter's
- * own in its place: no thread has been heard of from then on.
+ * Another evaluator that does not call ours has been installed, or has been removed and
+ * left the interpreter's own in its place: since then no thread was recorded.
  */
 void cunei_evaluator_slot_record_losses(struct cunei_source *source)
 {

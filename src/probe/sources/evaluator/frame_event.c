@@ -24,7 +24,7 @@ void cunei_frame_event_record(PyThreadState *thread, cunei_compat_311_frame *fra
     struct cunei_cold_event event = cunei_process_begin_event(code);
     bool begins = phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME;
     int offset = cunei_compat_311_offset(frame); /* as yet: opening may move it */
-    /* Who goes on is the frame below, or this one. */
+    /* The frame below, or this one, has caught the exception. */
     if (begins)
         cunei_exception_legacy_caught();
     struct cunei_compat_311_pushed pushed = cunei_compat_311_push(thread, frame);

@@ -35,7 +35,7 @@ static void (*when_resumed)(PyThreadState *thread, cunei_compat_311_frame *frame
 static struct stack *stacks;
 static size_t stack_count;
 
-/* The last frame of the calling thread whose end was told, if that is news. */
+/* The last frame of the calling thread whose end was recorded and not asked for yet. */
 static __attribute__((
     tls_model("initial-exec"))) _Thread_local const cunei_compat_311_frame *recorded;
 
@@ -118,7 +118,7 @@ bool cunei_open_frames_has_recorded(const cunei_compat_311_frame *frame)
     PyThreadState *thread = PyThreadState_Get();
     struct stack *stack = recorded == frame ? NULL : find_stack(thread);
 
-    /* Where another has the hook, it is told by who asks. */
+    /* If another tool has the hook, the end is recorded when it is asked for. */
     if (stack && stack->opens[stack->count - 1].frame == frame)
         pop(stack);
     bool yes = recorded == frame;
@@ -127,8 +127,8 @@ bool cunei_open_frames_has_recorded(const cunei_compat_311_frame *frame)
 }
 
 /*
- * Nobody has said how it ended: it is said to have returned.  Without a word there is
- * nobody to tell of it: the frame is gone, and with it what names its module.
+ * It is not known how the frame ended: record a return.  Without a tag nothing can be
+ * recorded, because the frame that knew the module is gone.
  */
 static void record_late(const cunei_compat_311_frame *frame, PyCodeObject *code)
 {

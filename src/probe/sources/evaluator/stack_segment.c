@@ -16,7 +16,7 @@
 /* What C functions may still need, which are called by the last frame on it. */
 #define RESERVE ((size_t)1 << 20)
 
-/* A thread that was given less than that goes on elsewhere at once. */
+/* A thread with a smaller stack moves to a segment at once. */
 #define SMALL_SIZE ((size_t)256 << 10)
 
 /* What runs on a segment. */

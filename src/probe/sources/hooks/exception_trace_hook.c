@@ -28,9 +28,9 @@ static void note_end(void)
  * The code of the frame that an exception has just ended, borrowed, and so has come to
  * the one on top; NULL: it was raised there, or is one that was kept.
  */
-static PyCodeObject *find_ended(PyObject *told)
+static PyCodeObject *find_ended(PyObject *info)
 {
-    PyObject *top = PyTuple_GET_ITEM(told, 2);
+    PyObject *top = PyTuple_GET_ITEM(info, 2);
     const PyTracebackObject *traceback = (const PyTracebackObject *)top;
 
     if (!PyTraceBack_Check(top) || !traceback->tb_next ||
@@ -44,27 +44,27 @@ static PyCodeObject *find_ended(PyObject *told)
 #include "probe/core/exception_table.h"
 #include "probe/events/exception.h"
 
-/* Taken at once, where the frame has a handler: that is where it goes on. */
+/* A frame that has a handler catches the exception at once, and resumes there. */
 void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
-                                       PyObject *told)
+                                       PyObject *info)
 {
     PyCodeObject *code = cunei_hook_frame_code(frame);
-    PyObject *exception = PyTuple_GET_ITEM(told, 1);
+    PyObject *exception = PyTuple_GET_ITEM(info, 1);
     int at = PyFrame_GetLasti(frame), handler = cunei_exception_table_find(code, at);
     PyObject *offset = PyLong_FromLong(at);
-    PyObject *goes_on = handler < 0 ? NULL : PyLong_FromLong(handler);
+    PyObject *handler_offset = handler < 0 ? NULL : PyLong_FromLong(handler);
 
     (void)tag;
     if (offset && PyExceptionInstance_Check(exception)) {
-        PyCodeObject *before = find_ended(told);
+        PyCodeObject *before = find_ended(info);
         if (before)
             cunei_exception_reraised(before, exception);
         cunei_exception_raised(code, offset, exception);
-        if (goes_on)
-            cunei_exception_handled(code, goes_on, exception);
+        if (handler_offset)
+            cunei_exception_handled(code, handler_offset, exception);
     }
     PyErr_Clear();
-    Py_XDECREF(goes_on);
+    Py_XDECREF(handler_offset);
     Py_XDECREF(offset);
 }
 
@@ -96,17 +96,17 @@ static bool is_raised_in(const cunei_compat_311_frame *frame,
 }
 
 void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
-                                       PyObject *told)
+                                       PyObject *info)
 {
     cunei_compat_311_frame *own = cunei_compat_311_frame_of(frame);
-    const struct cunei_compat_error error = {PyTuple_GET_ITEM(told, 0),
-                                             PyTuple_GET_ITEM(told, 1),
-                                             PyTuple_GET_ITEM(told, 2)};
+    const struct cunei_compat_error error = {PyTuple_GET_ITEM(info, 0),
+                                             PyTuple_GET_ITEM(info, 1),
+                                             PyTuple_GET_ITEM(info, 2)};
 
     if (!is_raised_in(own, &error))
         return;
     int handler = cunei_compat_311_handler(own);
-    cunei_exception_legacy_reraised(find_ended(told), own, &error);
+    cunei_exception_legacy_reraised(find_ended(info), own, &error);
     if (handler < 0)
         cunei_exception_legacy_unwound(own, cunei_compat_311_below(own), tag, &error);
     else

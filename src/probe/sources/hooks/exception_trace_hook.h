@@ -17,15 +17,15 @@
 #include <frameobject.h>
 #include <stdint.h>
 
-/* `told` is a type, an exception and a traceback; `word` that of the frame's code. */
+/* `info` is a type, an exception and a traceback; `tag` that of the frame's code. */
 void cunei_exception_trace_hook_raised(PyFrameObject *frame, uint64_t tag,
-                                       PyObject *told);
+                                       PyObject *info);
 
 /* One ends the frame: before its leave is written, and after that. */
 void cunei_exception_trace_hook_unwound(PyCodeObject *code);
 void cunei_exception_trace_hook_left(void);
 
-/* The thread goes on: whatever was in flight has been taken. */
+/* The thread runs on: exceptions that propagated have been caught. */
 void cunei_exception_trace_hook_caught(void);
 
 #endif

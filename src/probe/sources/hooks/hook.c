@@ -35,7 +35,7 @@ static PyThreadState *first_thread(void)
 struct counting {
     const struct cunei_hook *hook;
     const PyThreadState *own;
-    unsigned others; /* threads with a hook of somebody else's */
+    unsigned others; /* threads with a hook of another tool */
     unsigned taken;  /* threads without ours */
 };
 
@@ -136,9 +136,9 @@ static void set_own(const struct cunei_hook *hook, Py_tracefunc function)
 }
 
 /*
- * Where somebody else's is among them, each has to do it by itself.  Without a GIL,
- * too: CPython follows threads that may just have ended.  Those that have not begun yet
- * get it by newthread.h.
+ * If one of them has a hook of another tool, each thread sets its own.  So it does
+ * without a GIL, because CPython would follow threads that may just have ended. Threads
+ * that have not begun get the hook by thread_start.h.
  */
 static void set_all(const struct cunei_hook *hook, Py_tracefunc from, Py_tracefunc to)
 {
@@ -202,7 +202,8 @@ static void remove_all(struct cunei_hook *hook)
         return;
     present = NULL;
     cunei_thread_start_unwatch();
-    /* At the end of a process nobody shall hear of it: it stays, and does nothing. */
+    /* At the end of a process no audit hook shall notice: the hook stays and does
+     * nothing. */
     if (hook->is_exiting)
         return;
     if (ask(hook) < 0)
@@ -309,7 +310,7 @@ static void record_losses(struct cunei_source *source)
         cunei_recorder_count_lost_threads(taken);
 }
 
-/* The trace hook is told of those of all code; with the other nobody asks for any. */
+/* CPython calls the trace hook for lines of all code; the profile hook gets none. */
 static void add_lines(struct cunei_source *source, PyCodeObject *code)
 {
     (void)source;

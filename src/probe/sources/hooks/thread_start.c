@@ -36,7 +36,7 @@ static struct way {
 };
 
 static PyTypeObject *type;               /* borrowed: the module keeps it */
-static void (*_Atomic when_begun)(void); /* NULL: nobody wants to know */
+static void (*_Atomic when_begun)(void); /* NULL: not watched */
 static void (*_Atomic when_ended)(void);
 
 /* What a thread calls in place of its function. */
@@ -44,8 +44,8 @@ struct beginning {
     PyObject_HEAD PyObject *function; /* owned */
 };
 
-/* What ends a thread's function is told as CPython does, of the function itself. */
-static PyObject *tell_unraisable(PyObject *function)
+/* Report an exception that ends a thread's function as CPython does. */
+static PyObject *report_unraisable(PyObject *function)
 {
     if (PyErr_ExceptionMatches(PyExc_SystemExit))
         return NULL; /* which is no error here */
@@ -66,7 +66,7 @@ static PyObject *beginning_call(PyObject *self, PyObject *args, PyObject *names)
         ends();
         cunei_compat_put_back(&error);
     }
-    return result ? result : tell_unraisable(function);
+    return result ? result : report_unraisable(function);
 }
 
 static PyObject *beginning_repr(PyObject *self)
@@ -74,7 +74,7 @@ static PyObject *beginning_repr(PyObject *self)
     return PyObject_Repr(((struct beginning *)self)->function);
 }
 
-/* Whoever is shown it, as audit hooks are, finds what the function has. */
+/* Audit hooks see this object; it has the attributes of the function. */
 static PyObject *beginning_getattro(PyObject *self, PyObject *name)
 {
     return PyObject_GetAttr(((struct beginning *)self)->function, name);
@@ -226,7 +226,7 @@ static void find_all(void)
 
 PyTypeObject *cunei_thread_start_type(PyObject *module)
 {
-    find_all(); /* while nobody has changed them */
+    find_all(); /* before another tool changes them */
     type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
     return type;
 }
@@ -245,7 +245,7 @@ void cunei_thread_start_watch(void (*begins)(void), void (*ends)(void))
     }
 }
 
-/* Who has found a way to do the same meanwhile goes on calling us. */
+/* A tool that has replaced the same entries meanwhile still calls us. */
 void cunei_thread_start_unwatch(void)
 {
     when_begun = when_ended = NULL;

@@ -2,10 +2,10 @@
 /*
  * Threads that begin: what is to be done in each before it runs its function.
  *
- * There is no event for that.  So while somebody wants to know, the entries of the
- * functions that start threads in the table of _thread lead to a function of ours: it
- * has the new thread call us first, and goes on to what was there.  No object of
- * Python's changes.  A thread that C code makes by itself is not heard of.
+ * CPython has no event for that.  While we watch, the method table of _thread points to
+ * functions of ours for the functions that start threads: the new thread calls us
+ * first, then its own function.  No Python object changes.  Threads that C code starts
+ * are not noticed.
  */
 #ifndef CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_H
 #define CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_H

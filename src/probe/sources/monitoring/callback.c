@@ -43,7 +43,7 @@ struct callback {
 typedef PyObject *callback_body(struct callback *self, PyCodeObject *code,
                                 PyObject *const *args, Py_ssize_t count);
 
-/* The event, and where lines are recorded, the one that a frame goes on in. */
+/* Write the event, and if lines are recorded, the line in which a frame resumes. */
 static void write_event(struct callback *self, PyCodeObject *code, uint64_t tag,
                         PyObject *const *args, Py_ssize_t count)
 {
@@ -128,7 +128,7 @@ static __attribute__((noinline)) PyObject *run_cold(PyObject *self,
                                                     PyObject *const *args, size_t count,
                                                     callback_body *body)
 {
-    /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
+    /* Code that is not a CPython code object may fire events (PyMonitoring_Fire…). */
     if (PyVectorcall_NARGS(count) < 1 || !PyCode_Check(args[0]))
         Py_RETURN_NONE;
     struct cunei_cold_event event = cunei_process_begin_event((PyCodeObject *)args[0]);
@@ -160,9 +160,8 @@ static uint64_t any_word(PyObject *self, PyObject *const *args)
 }
 
 /*
- * Before 3.15 events of exceptions come from all code, and cannot be switched off at
- * one place: an exception that nobody has heard of, in code that is not recorded, must
- * cost next to nothing.
+ * Before 3.15 events of exceptions come from all code and cannot be disabled at one
+ * place.  An unknown exception in code that is not recorded must cost next to nothing.
  */
 static inline bool is_irrelevant(PyObject *self, PyObject *const *args, size_t count)
 {
@@ -234,7 +233,7 @@ static bool is_put(PyObject *self, uint64_t tag)
     return flags == CUNEI_CODE_COROUTINE && cunei_task_put(id, callback->phase);
 }
 
-/* Code and offset; what returns or yields has a value, too. */
+/* Code and offset; a return or a yield also has a value. */
 static inline Py_ssize_t wanted_count(enum cunei_phase phase)
 {
     return phase == CUNEI_PHASE_LEAVE || phase == CUNEI_PHASE_YIELD ? 3 : 2;
@@ -262,7 +261,7 @@ static inline void count_event(uint64_t tag, enum cunei_phase phase)
         cunei_budget_act(true);
 }
 
-/* Without a GIL events of code that is not selected come here, too. */
+/* Without a GIL, events of code that is not selected come here as well. */
 static PyObject *record_cold(PyObject *self, PyObject *const *args)
 {
     uint64_t tag = any_word(self, args);
@@ -291,7 +290,7 @@ static inline __attribute__((always_inline)) PyObject *record_hot(
     PyObject *self, PyObject *const *args, size_t count, enum cunei_phase phase,
     bool counter, bool is_inline)
 {
-    /* Code that is no CPython code object may emit events, too (PyMonitoring_Fire…). */
+    /* Code that is not a CPython code object may fire events (PyMonitoring_Fire…). */
     if (!CUNEI_LIKELY(PyVectorcall_NARGS(count) >= wanted_count(phase) &&
                       Py_IS_TYPE(args[0], &PyCode_Type)))
         Py_RETURN_NONE;

@@ -23,9 +23,9 @@ enum cunei_callback_kind {
     CUNEI_CALLBACK_RAISE,
     CUNEI_CALLBACK_RERAISE,
     CUNEI_CALLBACK_HANDLED,
-    CUNEI_CALLBACK_LOCAL_UNWIND,    /* PY_UNWIND with a selection, RAISE told */
+    CUNEI_CALLBACK_LOCAL_UNWIND,    /* PY_UNWIND with a selection and RAISE */
     CUNEI_CALLBACK_LOCAL_HANDLED,   /* EXCEPTION_HANDLED there */
-    CUNEI_CALLBACK_INFER_UNWIND,    /* PY_UNWIND where RAISE is not told */
+    CUNEI_CALLBACK_INFER_UNWIND,    /* PY_UNWIND without RAISE */
     CUNEI_CALLBACK_INFER_HANDLED,   /* EXCEPTION_HANDLED there */
     CUNEI_CALLBACK_CALL,            /* CALL in code that is watched */
     CUNEI_CALLBACK_C_CALL,          /* CALL where C functions are recorded */
@@ -45,7 +45,7 @@ struct cunei_callback_shared {
     Py_ssize_t extra_index;
     bool extra_inline;
     PyObject *disable; /* borrowed: sys.monitoring.DISABLE */
-    /* Called once, in __main__'s first frame; whether that one is to be told of. */
+    /* Called once, in the first frame of __main__; whether to record that frame. */
     bool (*main_begins)(void);
 };
 

@@ -8,7 +8,8 @@
 #include "probe/sources/monitoring/monitoring_state.h"
 #include "probe/sources/monitoring/tool_id.h"
 
-/* Where they are global: an exception may end a frame, or may be taken by one, too. */
+/* Request global events of exceptions: PY_UNWIND, and EXCEPTION_HANDLED if code has
+ * handlers. */
 static void switch_exceptions_on(struct cunei_monitoring *monitor, bool handles)
 {
     if (CUNEI_EXCEPTION_INFER_IS_LOCAL ||
@@ -21,7 +22,7 @@ static void switch_exceptions_on(struct cunei_monitoring *monitor, bool handles)
         PyErr_Clear();
 }
 
-/* With its entries, though all code may have those: in a pause nobody knows yet. */
+/* Entries included, even if all code has them: in a pause that is not known yet. */
 void cunei_code_events_select(struct cunei_source *source, PyCodeObject *code)
 {
     struct cunei_monitoring *monitor = cunei_monitoring_of(source);
@@ -34,7 +35,7 @@ void cunei_code_events_select(struct cunei_source *source, PyCodeObject *code)
     switch_exceptions_on(monitor, PyBytes_GET_SIZE(code->co_exceptiontable) > 0);
 }
 
-/* One of them comes to code that may be left out: hear of what that does with it. */
+/* An exception reaches code that may be left out: follow it there. */
 void cunei_code_events_follow_exceptions(struct cunei_source *source,
                                          PyCodeObject *code)
 {
@@ -93,8 +94,8 @@ void cunei_code_events_unwatch_calls(struct cunei_source *source, PyCodeObject *
 }
 
 /*
- * The line that a function begins in is told only where PY_START is on, too, which it
- * is for all that is recorded (gh-155992).
+ * CPython fires the LINE event of the first line of a function only if PY_START is on,
+ * which it is for all recorded code (gh-155992).
  */
 void cunei_code_events_add_lines(struct cunei_source *source, PyCodeObject *code)
 {

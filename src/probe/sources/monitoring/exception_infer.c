@@ -44,8 +44,8 @@ static int place_of(PyCodeObject *code, const PyTracebackObject *traceback)
 }
 
 /*
- * Where it was raised; -1: it was raised again.  Then the frame has not added itself to
- * the traceback, which may still tell where it was raised before.
+ * Where it was raised; -1: it was reraised.  Then the frame has not added itself to the
+ * traceback, which may still hold the place where it was raised before.
  */
 static int find_raise(PyCodeObject *code, int handler, PyFrameObject *frame,
                       PyObject *traceback)
@@ -64,14 +64,14 @@ void cunei_exception_infer_raised(PyCodeObject *code, int handler, PyObject *off
     PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
     PyObject *traceback = PyException_GetTraceback(exception);
     int at = find_raise(code, handler, frame, traceback);
-    cunei_exception_event *tell =
+    cunei_exception_event *record =
         at < 0 ? cunei_exception_raised_again : cunei_exception_raised;
 
     if (at < 0 && handler >= 0 && frame)
         at = PyFrame_GetLasti(frame); /* there, or where it was raised before */
     PyObject *place = at < 0 ? Py_NewRef(offset) : PyLong_FromLong(at);
     if (place)
-        tell(code, place, exception);
+        record(code, place, exception);
     PyErr_Clear();
     Py_XDECREF(place);
     Py_XDECREF(traceback);

@@ -210,8 +210,8 @@ static void release_id(struct cunei_monitoring *monitor, int *tool)
     if (cunei_tool_id_set_events(monitor->module, *tool, 0) < 0)
         PyErr_Clear();
     /*
-     * Before 3.14 a freed id keeps its callbacks.  They may be kept at the end, when
-     * nobody will have the id any more.
+     * Before 3.14 a freed id keeps its callbacks.  They may stay at the end, when no
+     * tool will use the id again.
      */
     if (!monitor->is_exiting)
         forget_callbacks(monitor, *tool);

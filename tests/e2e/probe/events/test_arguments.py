@@ -273,7 +273,7 @@ with cunei.recording("trace", args=":f", return_=":f", max_repr=4096):
         (["--max-repr", "x"], "--max-repr needs a number, not 'x'"),
         (["--repr", "ful"], "--repr cannot be 'ful'; did you mean 'full'?"),
         (["--repr", "xyz"], "--repr cannot be 'xyz'; choose one of: safe, full"),
-        (["--args", "re:("], "--args 're:(' is not a pattern: "),
+        (["--args", "re:("], "--args 're:(' is not a valid pattern: "),
         (["--return"], "--return needs a value: --return PATTERN"),
         (["--c-calls=1"], "--c-calls does not take a value"),
     ],
@@ -292,8 +292,8 @@ def test_options_that_make_no_sense(cunei, words, message):
     [
         ("max_repr=7", "ValueError", "max_repr must be from 8 to 4096, not 7"),
         ("repr='all'", "ValueError", "repr must be 'safe' or 'full', not 'all'"),
-        ("args='re:('", "ValueError", "args 're:(' is not a pattern: "),
-        ("return_=['re:[']", "ValueError", "return_ 're:[' is not a pattern: "),
+        ("args='re:('", "ValueError", "args 're:(' is not a valid pattern: "),
+        ("return_=['re:[']", "ValueError", "return_ 're:[' is not a valid pattern: "),
     ],
 )
 def test_arguments_of_start_that_make_no_sense(cunei, options, error, message):

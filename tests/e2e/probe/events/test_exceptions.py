@@ -445,7 +445,8 @@ for function in [fail] * 5 + [other.fail] * 4 + [alone] * 3:
     record(cunei, source, "--include", "__main__", "--include", "other")
 
     shown = cunei("report", "trace", env={"COLUMNS": "200"}).stdout
-    assert " exception: __main__:fail 5, other:fail 4, alone 3\n" in shown
+    ended = "12 calls ended with an exception: __main__:fail 5, other:fail 4, alone 3\n"
+    assert ended in shown
     table = cunei("report", "trace", "--exceptions", env={"COLUMNS": "200"}).stdout
     (row,) = [row for row in map(str.split, table.splitlines()) if "alone" in row[2:3]]
     assert row[-3:] == ["3", "<module>", "app.py:12"]

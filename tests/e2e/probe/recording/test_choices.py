@@ -151,8 +151,8 @@ def fails(kind, words, call, *args):
         raise AssertionError(words)
 
 with cunei.record("trace"):
-    fails(ValueError, "'re:(' is not a pattern: Unmatched (", cunei.exclude, "re:(")
-    fails(ValueError, "include 're:(' is not a pattern", cunei.include, "a", "re:(")
+    fails(ValueError, "is not a valid pattern: Unmatched (", cunei.exclude, "re:(")
+    fails(ValueError, "include 're:(' is not a valid", cunei.include, "a", "re:(")
     fails(ValueError, "a '[' has no ']'; write", cunei.exclude, "work[")
     fails(ValueError, "must not be empty", cunei.include, "")
     fails(ValueError, "cannot contain a NUL", cunei.exclude, "work\\0")
@@ -165,7 +165,7 @@ with cunei.record("trace"):
         fails(TypeError, "needs a pattern, a function, a class or a module", choose)
         fails(ValueError, "no expression follows the ':'", choose, "re-name:")
     work()
-fails(ValueError, "is not a pattern", cunei.exclude, "re:(")
+fails(ValueError, "is not a valid pattern", cunei.exclude, "re:(")
 with cunei.record("trace"):
     work()
 """,
