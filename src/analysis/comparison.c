@@ -81,13 +81,14 @@ static int add_items(struct cunei_comparison *comparison)
 /* Add one of the run's functions to an item; several may be the same. */
 static int run_add(struct run *run, uint32_t number, const struct facts *facts)
 {
-    uint32_t before = run->capacity;
+    uint32_t before = run->capacity, index = number - 1;
     if (number == UINT32_MAX || add_items(run->comparison) < 0 ||
+        index >= run->comparison->count ||
         !CUNEI_VECTOR_RESERVE(run->facts, run->capacity, run->comparison->count))
         return -ENOMEM;
     if (run->capacity > before)
         memset(run->facts + before, 0, (run->capacity - before) * sizeof(*run->facts));
-    struct facts *sum = &run->facts[number - 1];
+    struct facts *sum = &run->facts[index];
     sum->is_there = true;
     sum->calls += facts->calls;
     sum->self_ns += facts->self_ns;

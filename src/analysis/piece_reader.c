@@ -76,6 +76,7 @@ int cunei_piece_reader_init(struct cunei_piece_reader *reader,
     reader->processes = calloc(trace->process_count + 1, sizeof(*reader->processes));
     if (!reader->processes)
         return -ENOMEM;
+    reader->process_count = 0;
     for (size_t i = 0; i < trace->process_count; i++) {
         const struct cunei_trace_process *process = &trace->processes[i];
         if (!cunei_trace_is_chosen(process, &reader->options->processes))
@@ -239,7 +240,7 @@ static int work(void *context, unsigned index, size_t piece, size_t *bytes)
     struct cunei_piece_reader *reader = context;
     struct cunei_piece_worker *worker = &reader->workers[index];
 
-    (void)bytes;
+    *bytes = 0; /* results are added up at once, in any order */
     int rc = begin_process(reader, worker, reader->pieces.items[piece].process);
     if (rc == 0)
         rc = read_piece(reader, worker, piece);

@@ -33,7 +33,7 @@ void *cunei_vector_grow(void *items, size_t item_size, size_t *capacity, size_t 
                 (capacity) = (__typeof__(capacity))room_;                          \
             }                                                                      \
         }                                                                          \
-        wanted_ <= room_;                                                          \
+        wanted_ <= room_ && ((items) || wanted_ == 0);                             \
     })
 
 /* The same for one more item in an array without a capacity: its memory is known to
@@ -49,7 +49,7 @@ void *cunei_vector_grow(void *items, size_t item_size, size_t *capacity, size_t 
             else                                                                \
                 count_ = SIZE_MAX;                                              \
         }                                                                       \
-        count_ != SIZE_MAX;                                                     \
+        count_ != SIZE_MAX && (items);                                          \
     })
 
 #endif

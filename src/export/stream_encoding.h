@@ -39,7 +39,7 @@ void cunei_stream_encoding_fini(struct cunei_stream_encoding *stream);
  * pieces.  Several streams may go to one encoding, one after the other.
  */
 int cunei_stream_encoding_whole(struct cunei_export *export, size_t process,
-                                const struct cunei_trace_stream *stream,
+                                const struct cunei_trace_stream *from,
                                 struct cunei_encoding *encoding);
 
 /* Add what an encoding has counted to the export. */

@@ -20,17 +20,19 @@ static bool user_value_is_valid(const uint64_t *words)
                                               value->text[value->name_length] == '=');
 }
 
-#define PER_WORD(type, name, kind) +sizeof(uint64_t) / sizeof(type)
+/* As the size of a struct: a class without an array has an empty one. */
+#define PER_WORD(type, name, kind) char name[sizeof(uint64_t) / sizeof(type)];
 #define DESCRIBE(type, name, kind) {#name, sizeof(type), CUNEI_FIELD_##kind},
-#define CLASS(number, constant, ctf_name, stream_class, payload, check)         \
-    [number] = {                                                                \
-        .name = ctf_name,                                                       \
-        .fields = (const struct cunei_field[]){CUNEI_##payload##_FIELDS(        \
-            DESCRIBE, DESCRIBE){NULL, 0, 0}},                                   \
-        .is_valid = check,                                                      \
-        .stream = CUNEI_STREAM_##stream_class,                                  \
-        .words = CUNEI_FIXED_SIZE(CUNEI_##payload##_FIELDS) / sizeof(uint64_t), \
-        .per_word = 0 CUNEI_##payload##_FIELDS(CUNEI_MEMBER_NONE, PER_WORD),    \
+#define CLASS(number, constant, ctf_name, stream_class, payload, check)             \
+    [number] = {                                                                    \
+        .name = (ctf_name),                                                         \
+        .fields = (const struct cunei_field[]){CUNEI_##payload##_FIELDS(            \
+            DESCRIBE, DESCRIBE){NULL, 0, 0}},                                       \
+        .is_valid = (check),                                                        \
+        .stream = CUNEI_STREAM_##stream_class,                                      \
+        .words = CUNEI_FIXED_SIZE(CUNEI_##payload##_FIELDS) / sizeof(uint64_t),     \
+        .per_word =                                                                 \
+            sizeof(struct {CUNEI_##payload##_FIELDS(CUNEI_MEMBER_NONE, PER_WORD)}), \
     },
 
 static const struct cunei_event_class classes[CUNEI_CLASS_COUNT] = {

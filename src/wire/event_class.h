@@ -61,7 +61,7 @@ enum cunei_field_kind {
     ROW(23, TOKEN, "token", EVENTS, TOKEN, NULL)
 
 #define CUNEI_ROW_CONSTANT(number, constant, name, stream, payload, check) \
-    CUNEI_CLASS_##constant = number,
+    CUNEI_CLASS_##constant = (number),
 enum cunei_class {
     CUNEI_EVENT_CLASSES(CUNEI_ROW_CONSTANT) CUNEI_CLASS_COUNT
 };
@@ -75,11 +75,13 @@ enum cunei_class {
     static_assert(sizeof(struct tag) == CUNEI_FIXED_SIZE(fields) &&     \
                       CUNEI_FIXED_SIZE(fields) % sizeof(uint64_t) == 0, \
                   "a payload is not whole words")
-#define CUNEI_FIXED_SIZE(fields) \
-    (sizeof(uint64_t) fields(CUNEI_MEMBER_SIZE, CUNEI_MEMBER_NONE))
+#define CUNEI_FIXED_SIZE(fields)                \
+    sizeof(struct __attribute__((packed)) {     \
+        uint64_t record;                        \
+        fields(CUNEI_MEMBER, CUNEI_MEMBER_NONE) \
+    })
 #define CUNEI_MEMBER(type, name, kind)       type name;
 #define CUNEI_MEMBER_ARRAY(type, name, kind) type name[];
-#define CUNEI_MEMBER_SIZE(type, name, kind)  +sizeof(type)
 #define CUNEI_MEMBER_NONE(type, name, kind)
 
 /* A packet's first event: the open functions, outermost first. */

@@ -86,8 +86,9 @@ static void show_section(const struct cunei_trace *trace, size_t number)
     struct cunei_report_options wanted = {0};
     size_t count = 0;
 
-    while (cunei_report_sections[count])
+    do
         count++;
+    while (cunei_report_sections[count]);
     number %= count;
     const struct cunei_report_section *section = cunei_report_sections[number];
     if (!section->print)

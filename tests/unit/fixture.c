@@ -239,7 +239,7 @@ void fixture_put_class(struct fixture *fixture, uint64_t time, uint32_t number,
          at += field->size, field++) {
         uint64_t value = field == wrong ? CUNEI_FUNCTION_END - 1 : example(field);
         if (field->kind == CUNEI_FIELD_TEXT)
-            memcpy(at, "a=", 2);
+            at[0] = 'a', at[1] = '=';
         else
             memcpy(at, &value, field->size);
         if (field->kind == CUNEI_FIELD_FUNCTIONS)

@@ -356,7 +356,7 @@ static int take_long(struct cursor *cursor, const char *word)
         return take_value(cursor, match, inside);
     if (inside)
         return cunei_cmd_usage("--%s does not take a value", match.option->name);
-    return take(match, NULL);
+    return take(match, "");
 }
 
 /* A word of letters: flags, and at most one option with a value, which ends it. */
@@ -374,7 +374,7 @@ static int take_letters(struct cursor *cursor, const char *word)
             return unknown_option(cursor->command, word);
         if (takes_value(match.option))
             return take_value(cursor, match, c[1] ? c + 1 : NULL);
-        status = take(match, NULL);
+        status = take(match, "");
     }
     return status;
 }

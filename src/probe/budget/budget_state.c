@@ -147,10 +147,10 @@ void cunei_budget_turn(struct cunei_budget *own)
     own->has_twice = own->counts_ends;
 }
 
-double cunei_budget_steady_since(const struct cunei_budget *budget)
+double cunei_budget_steady_since(const struct cunei_budget *own)
 {
-    return budget->gap_steady + budget->rest_steady +
-           cunei_budget_steady_events(budget, &budget->normal) - budget->steady_before;
+    return own->gap_steady + own->rest_steady +
+           cunei_budget_steady_events(own, &own->normal) - own->steady_before;
 }
 
 static void take_counts(PyCodeObject *code, uint32_t id, struct cunei_code_state *state,

@@ -26,7 +26,7 @@ struct cunei_process_hooks {
 };
 
 /* Find the functions of posix; -1 with an exception set.  `hooks` are copied. */
-int cunei_process_init(const struct cunei_process_hooks *hooks);
+int cunei_process_init(const struct cunei_process_hooks *wanted);
 
 /*
  * Whether the source has CALL events for single code objects; else exit_hooks.h is

@@ -49,7 +49,7 @@ struct cunei_user_name *cunei_region_innermost(const void **frame);
  * A recording begins: forget the regions of another one.  `has_frames`: its source
  * records the frames of functions.
  */
-void cunei_region_reset(bool has_frames);
+void cunei_region_reset(bool frames_are_reported);
 
 /*
  * Events of the running frame, whose code has CUNEI_CODE_REGIONS: it has begun, is

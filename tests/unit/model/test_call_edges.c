@@ -42,9 +42,8 @@ static uint32_t slot(uint32_t function)
 static void expect_edge(struct cunei_profile *profile, uint32_t caller, uint32_t callee,
                         struct cunei_edge wanted)
 {
-    const struct cunei_edge *edge =
-        &profile->edges
-             ->items[cunei_edges_find(profile->edges, slot(caller), slot(callee))];
+    uint32_t index = cunei_edges_find(profile->edges, slot(caller), slot(callee));
+    const struct cunei_edge *edge = &profile->edges->items[index];
 
     assert_int_equal(edge->calls, wanted.calls);
     assert_int_equal(edge->resumes, wanted.resumes);

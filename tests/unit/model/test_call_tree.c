@@ -56,15 +56,16 @@ static void trees_of_two_clocks_add_up(void **state)
     static const uint32_t map[] = {0, 7};
     struct cunei_tree *sum = cunei_tree_new();
     struct cunei_tree *one = cunei_tree_new();
-    struct cunei_node *node = NULL;
-    node = &one->nodes[cunei_tree_child(one, 0, 1)];
+    uint32_t child = cunei_tree_child(one, 0, 1); /* may move the nodes */
+    struct cunei_node *node = &one->nodes[child];
     node->calls = 3;
     node->self = 500;
 
     cunei_tree_add(sum, one, map, 2, 1);
     cunei_tree_add(sum, one, map, 1, 5);
 
-    node = &sum->nodes[cunei_tree_child(sum, 0, 7)];
+    child = cunei_tree_child(sum, 0, 7);
+    node = &sum->nodes[child];
     assert_int_equal(node->calls, 6);
     assert_int_equal(node->self, 1100);
     cunei_tree_free(sum);

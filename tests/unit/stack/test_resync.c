@@ -32,7 +32,9 @@ static const char letters[] = "ABCRS";
 
 static char letter_of(uint32_t function)
 {
-    return function ? letters[function - CUNEI_FUNCTION_FIRST] : '?';
+    if (function == 0)
+        return '?';
+    return letters[function - CUNEI_FUNCTION_FIRST];
 }
 
 static void note(struct stack *stack, char what, uint32_t function)

@@ -102,8 +102,8 @@ static void compare_tasks(struct cunei_tasks *a, struct cunei_tasks *b)
     assert_int_equal(a->count, b->count);
     for (uint32_t i = 1; i < a->count; i++) {
         const struct cunei_task_facts *one = &a->items[i];
-        const struct cunei_task_facts *two =
-            &b->items[cunei_tasks_find(b, one->number)];
+        uint32_t index = cunei_tasks_find(b, one->number);
+        const struct cunei_task_facts *two = &b->items[index];
         assert_int_equal(one->steps, two->steps);
         assert_int_equal(one->run, two->run);
         assert_int_equal(one->busy, two->busy);
@@ -155,8 +155,8 @@ static void compare_edges(struct cunei_profile *a, struct cunei_profile *b)
 {
     for (uint32_t i = 1; i < a->edges->count; i++) {
         const struct cunei_edge *one = &a->edges->items[i];
-        const struct cunei_edge *two =
-            &b->edges->items[cunei_edges_find(b->edges, one->caller, one->callee)];
+        uint32_t index = cunei_edges_find(b->edges, one->caller, one->callee);
+        const struct cunei_edge *two = &b->edges->items[index];
         assert_int_equal(one->calls, two->calls);
         assert_int_equal(one->resumes, two->resumes);
         assert_int_equal(one->recursive, two->recursive);
