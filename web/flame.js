@@ -227,12 +227,12 @@ const flame = {
             several(data.tree.calls[node], "call"),
         ];
     },
-    told() {
+    statusTexts() {
         return this.lines(this.selected);
     },
     select(node) {
         this.selected = node;
-        $("detail").textContent = this.told().join(" · ");
+        $("detail").textContent = this.statusTexts().join(" · ");
         const box = this.canvas.parentElement,
             y = this.level[node] * ROW;
         if (y < box.scrollTop) box.scrollTop = y;

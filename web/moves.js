@@ -2,7 +2,7 @@
 // Navigation in the timeline, with a pointer or with keys.
 
 Object.assign(timeline, {
-    told() {
+    statusTexts() {
         if (!this.selected) return [];
         const mark = this.markOf(this.selected);
         return mark
@@ -12,7 +12,7 @@ Object.assign(timeline, {
     // Select a call or a thread, and move until it is visible.
     select(chosen) {
         this.selected = chosen;
-        $("detail").textContent = this.told().join(" · ");
+        $("detail").textContent = this.statusTexts().join(" · ");
         const { lane: number, level } = chosen,
             lane = this.lanes[number],
             box = this.canvas.parentElement;

@@ -35,7 +35,7 @@ const timeline = {
             notes.push(
                 `Calls shorter than ${duration(data.hidden_ns)} are thinned here.`,
             );
-        if (left) notes.push(`${several(left, "mark")} too close to others hidden.`);
+        if (left) notes.push(`${several(left, "mark")} not shown, too close to others.`);
         if (data.uncharted)
             notes.push(`${several(data.uncharted, "counter event")} hidden.`);
         notes.push("Wheel: zoom. Drag: move. Click on a name: fold the thread.");

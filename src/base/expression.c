@@ -66,8 +66,8 @@ static size_t take_character(struct scanner *scanner, char out[4])
         uint32_t point = hexadecimal(at + 1, digits);
         if (point == 0 || (point >= 0xd800 && point < 0xe000)) {
             (void)fail(scanner, scanner->place,
-                       "\\x wants two hexadecimal digits behind it, \\u four, and "
-                       "a character that a name can have");
+                       "two hexadecimal digits must follow \\x and four \\u, and NUL "
+                       "and surrogates are not allowed");
             return 0;
         }
         scanner->place += 2 + (size_t)digits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * `cunei dump`: every event, one a line, in the order of time.
+ * `cunei dump`: every event, one per line, in the order of time.
  *
  * Names and values are those that babeltrace2 prints for the same trace.  Parts of a
  * line that stay the same from event to event are put together once and kept.
@@ -341,7 +341,7 @@ static const struct cunei_option options[] = {
 const struct cunei_cmd cunei_cmd_dump = {
     .name = "dump",
     .args = "[options] DIR",
-    .summary = "print every event, one a line",
+    .summary = "print every event, one per line",
     .help =
         "Prints the events of all processes and threads in the order of time: time,\n"
         "process, thread, name, phase, and what else the event holds. The same as\n"

@@ -15,8 +15,8 @@
 
 #include "base/text.h"
 #include "base/vector.h"
-#include "export/encode.h"
-#include "export/encoding.h"
+#include "export/encode_pieces.h"
+#include "export/encoder.h"
 #include "export/escaped_name.h"
 #include "export/export.h"
 #include "export/fast_put.h"

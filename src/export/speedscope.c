@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "export/encode.h"
-#include "export/encoding.h"
+#include "export/encode_pieces.h"
+#include "export/encoder.h"
 #include "export/escaped_name.h"
 #include "export/export.h"
 #include "export/fast_put.h"

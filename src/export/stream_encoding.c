@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "export/encoding.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "export/selection.h"
 

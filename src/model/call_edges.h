@@ -4,8 +4,8 @@
  *
  * `total` is the time of the callee's outermost activations, so that those of all its
  * callers add up to its own total.  `inclusive` is that of the pair's outermost ones,
- * whatever else is open, as cProfile counts it.  Pair 0 takes what finds no place:
- * their number is capped, and a missing allocation is treated in the same way.
+ * whatever else is open, as cProfile counts it.  Pair 0 collects everything beyond the
+ * limit: their number is capped, and a missing allocation is treated in the same way.
  */
 #ifndef CUNEI_MODEL_CALL_EDGES_H
 #define CUNEI_MODEL_CALL_EDGES_H
@@ -43,7 +43,7 @@ void cunei_edges_free(struct cunei_edges *edges);
 /* The index of a pair, made if there is none; 0: no place for it. */
 uint32_t cunei_edges_find(struct cunei_edges *edges, uint32_t caller, uint32_t callee);
 
-/* The pair's callee begins, of which it may have others open, or ends. */
+/* The callee begins or ends; the pair may be open several times. */
 static inline void cunei_edges_open(struct cunei_edges *edges, uint32_t index,
                                     uint64_t time)
 {

@@ -82,7 +82,8 @@ static void count_handler(struct cunei_exceptions *exceptions, uint32_t exceptio
         exceptions->handlers[index].count += count;
 }
 
-/* It has come to its end by this event, or by -1 not yet. */
+/* Count an exception as ended; a count of -1 undoes that, because its handler reraised
+ * it. */
 static void count_end(struct cunei_exceptions *exceptions, uint32_t index,
                       const struct cunei_exception *event, uint32_t handler_slot,
                       int64_t count)
@@ -94,7 +95,7 @@ static void count_end(struct cunei_exceptions *exceptions, uint32_t index,
         item->unhandled += count;
         return;
     }
-    item->taken += count;
+    item->caught += count;
     count_handler(exceptions, index, handler_slot, event->handler_line, count);
 }
 
@@ -140,7 +141,7 @@ void cunei_exceptions_add(struct cunei_exceptions *exceptions,
         struct cunei_raise *to = &exceptions->items[index];
 
         to->count += from->count;
-        to->taken += from->taken;
+        to->caught += from->caught;
         to->unhandled += from->unhandled;
         to->unwound += from->unwound;
         if (from->unwound_max > to->unwound_max)

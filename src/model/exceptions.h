@@ -26,13 +26,13 @@ struct cunei_raise {
     uint32_t slot;
     uint32_t line;
     uint64_t count;       /* raised */
-    int64_t taken;        /* by a handler that kept it, or out of sight */
+    int64_t caught;       /* by a recorded handler, or by code that is not recorded */
     int64_t unhandled;    /* ended the program or a thread */
     int64_t unwound;      /* frames that both ended, together */
     uint64_t unwound_max; /* frames that one of them ended */
 };
 
-/* Who took it.  Slot 0: a C function, or one that is not recorded. */
+/* A handler that caught it.  Slot 0: a C function, or one that is not recorded. */
 struct cunei_handler {
     uint32_t exception; /* its index */
     uint32_t slot;

@@ -396,8 +396,8 @@ static int join_steps(struct cunei_profile *profile, struct cunei_piece *left,
     int rc = 0;
 
     if (is_same)
-        rc = cunei_steps_go_on(&profile->tasks, &left->steps, &right->steps,
-                               left->thread_count == 1, first->begin, first->end);
+        rc = cunei_steps_continue(&profile->tasks, &left->steps, &right->steps,
+                                  left->thread_count == 1, first->begin, first->end);
     if (!is_same || right->thread_count > 1)
         cunei_steps_drop(&left->steps);
     return rc == 0 ? cunei_steps_append(&left->steps, &right->steps) : rc;

@@ -37,6 +37,6 @@ uint64_t cunei_recording_off_ticks(const struct cunei_recording_off *gaps)
         ticks = gaps->sum + gaps->last_begin;
     else if (gaps->begins + 1 == gaps->ends)
         ticks = gaps->sum - gaps->first_end;
-    /* Of a trace that is damaged it may come to nothing sensible. */
+    /* Of a trace that is damaged the sum of a damaged trace may be negative. */
     return ticks <= INT64_MAX ? ticks : 0;
 }

@@ -43,8 +43,8 @@ int cunei_suspended_spill(struct cunei_facts *functions, struct cunei_suspended 
 int cunei_suspended_resume(struct cunei_facts *functions, struct cunei_suspended *waits,
                            uint32_t slot, uint64_t time);
 
-/* Take what is outstanding out of the profile, so that the functions may be read of
- * another piece. */
+/* Take what is outstanding out of the profile, so that another piece can use the same
+ * table of functions. */
 int cunei_suspended_seal(struct cunei_facts *functions, uint32_t slot_count,
                          struct cunei_suspended *waits);
 

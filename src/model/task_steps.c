@@ -149,9 +149,9 @@ void cunei_steps_drop(struct cunei_steps *steps)
 
 /* A step continues until the next piece has an end for it; it does not run while one of
  * that piece's own steps does. */
-int cunei_steps_go_on(struct cunei_tasks *tasks, struct cunei_steps *steps,
-                      const struct cunei_steps *right, bool is_first, uint64_t begin,
-                      uint64_t end)
+int cunei_steps_continue(struct cunei_tasks *tasks, struct cunei_steps *steps,
+                         const struct cunei_steps *right, bool is_first, uint64_t begin,
+                         uint64_t end)
 {
     uint64_t covered = 0;
     int rc = 0;

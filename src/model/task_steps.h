@@ -82,9 +82,9 @@ void cunei_steps_drop(struct cunei_steps *steps);
 
 /* What runs at the end of a piece's thread continues in the first thread of the next
  * piece, from `begin` to `end`. */
-int cunei_steps_go_on(struct cunei_tasks *tasks, struct cunei_steps *steps,
-                      const struct cunei_steps *right, bool is_first, uint64_t begin,
-                      uint64_t end);
+int cunei_steps_continue(struct cunei_tasks *tasks, struct cunei_steps *steps,
+                         const struct cunei_steps *right, bool is_first, uint64_t begin,
+                         uint64_t end);
 
 /* Append the steps of the next piece. */
 int cunei_steps_append(struct cunei_steps *steps, const struct cunei_steps *right);

@@ -36,7 +36,7 @@ void cunei_user_facts_fini(struct cunei_user_facts *facts)
         free(facts->parameters[i].json);
     }
     for (uint32_t i = 0; facts->counters && i < facts->counter_names.count; i++)
-        cunei_spread_fini(&facts->counters[i].spread);
+        cunei_distribution_fini(&facts->counters[i].spread);
     for (uint32_t i = 0; facts->metadata && i < facts->metadata_keys.count; i++) {
         free(facts->metadata[i].text);
         free(facts->metadata[i].json);
@@ -237,9 +237,9 @@ int cunei_user_facts_count(struct cunei_counter_facts *counter,
 
     counter->count++;
     counter->is_double |= is_double;
-    cunei_course_add(&counter->course, time_ns,
-                     cunei_user_event_number(event->total,
-                                             event->kind & CUNEI_COUNTER_TOTAL_DOUBLE));
+    cunei_time_series_add(&counter->course, time_ns,
+                          cunei_user_event_number(
+                              event->total, event->kind & CUNEI_COUNTER_TOTAL_DOUBLE));
     if (isnan(number)) {
         counter->nan++;
         return 0;
@@ -254,7 +254,7 @@ int cunei_user_facts_count(struct cunei_counter_facts *counter,
         is_first || whole < counter->whole_min ? whole : counter->whole_min;
     counter->whole_max =
         is_first || whole > counter->whole_max ? whole : counter->whole_max;
-    return cunei_spread_add(&counter->spread, number);
+    return cunei_distribution_add(&counter->spread, number);
 }
 
 double cunei_user_facts_sum(const struct cunei_counter_facts *counter)

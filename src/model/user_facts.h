@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "model/histogram.h"
-#include "model/number_spread.h"
+#include "model/number_distribution.h"
 #include "model/text_set.h"
 #include "wire/user_event.h"
 
@@ -69,8 +69,8 @@ struct cunei_counter_facts {
     double sum, carry; /* … and of others; the carry is what rounding took */
     double min, max;
     int64_t whole_min, whole_max; /* valid unless is_double */
-    struct cunei_spread spread;
-    struct cunei_course course; /* of what it stood at */
+    struct cunei_distribution spread;
+    struct cunei_time_series course; /* of what it stood at */
 };
 
 /* There may be a million of them. */

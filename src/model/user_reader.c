@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many frames, from the top, may be what a parameter is of. */
+/* Search at most this many frames for the target of a parameter. */
 #define TARGET_DEPTH 4096u
 
 static const char *name_of(const struct cunei_user_reader *reader, uint32_t function)

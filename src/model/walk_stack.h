@@ -13,7 +13,7 @@ struct cunei_greenlet;
 struct cunei_greenlets;
 
 struct cunei_walk {
-    /* Called for each step; what is not 0 ends the walk. */
+    /* Called for each step; a result other than 0 ends the walk. */
     int (*step)(void *context, const struct cunei_walk_step *step);
     void *context;
     struct cunei_id_kinds kinds;

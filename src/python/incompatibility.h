@@ -3,10 +3,10 @@
  * Whether an instrumenter and a Python can record what is requested; if not, a sentence
  * that says why.  The launcher, the package and the probe print the same sentence.
  *
- *     struct cunei_request wish = {.instrumenter = …, .lines = true};
- *     enum cunei_incompatibility misfit = cunei_incompatibility_find(&wish, 13);
- *     if (misfit)
- *         cunei_incompatibility_format(misfit, &wish, 13, &told, &sentence);
+ *     struct cunei_request request = {.instrumenter = …, .lines = true};
+ *     enum cunei_incompatibility found = cunei_incompatibility_find(&request, 13);
+ *     if (found)
+ *         cunei_incompatibility_format(found, &request, 13, &context, &sentence);
  */
 #ifndef CUNEI_PYTHON_INCOMPATIBILITY_H
 #define CUNEI_PYTHON_INCOMPATIBILITY_H
@@ -39,17 +39,17 @@ enum cunei_incompatibility {
     CUNEI_INCOMPATIBILITIES,
 };
 
-/* How it is told. */
+/* How to word the sentence. */
 struct cunei_incompatibility_context {
-    bool inside;         /* to who called cunei.start(), not to who typed options */
+    bool inside;         /* for a caller of cunei.start(), not for the command line */
     const char *subject; /* which Python it is, as "this is CPython 3.13"; borrowed */
 };
 
-/* With CPython 3.`minor`; 0: what cannot be had with any. */
+/* With CPython 3.`minor`; 0: what no version supports. */
 enum cunei_incompatibility cunei_incompatibility_find(
     const struct cunei_request *request, int minor);
 
-/* What keeps a budget from being had: C calls or lines, else LACKING. */
+/* What excludes a budget: C calls or lines, otherwise LACKING. */
 enum cunei_incompatibility cunei_incompatibility_with_budget(
     const struct cunei_request *request);
 

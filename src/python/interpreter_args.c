@@ -30,7 +30,7 @@ static char read_letters(struct cunei_interpreter_args *words, const char *word,
         if (*c == 'S')
             words->no_site = true;
         if (strchr("hV?", *c))
-            words->only_tells = true;
+            words->prints_and_exits = true;
         if (strchr("EIPs", *c) && !strchr(words->flags, *c) &&
             size + 2 < sizeof(words->flags)) {
             (void)snprintf(words->flags + size, sizeof(words->flags) - size, "%s%c",
@@ -54,7 +54,7 @@ struct cunei_interpreter_args cunei_interpreter_args_parse(int argc, char **argv
             if (strcmp(word, "--check-hash-based-pycs") == 0)
                 i++;
             else if (strncmp(word, "--help", 6) == 0 || strcmp(word, "--version") == 0)
-                words.only_tells = true;
+                words.prints_and_exits = true;
             else if (word[2] == '\0') { /* Python's own `--` */
                 words.program = i + 1 < argc ? i + 1 : 0;
                 break;

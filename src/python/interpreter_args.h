@@ -13,11 +13,11 @@ bool cunei_python_is_named(const char *path);
  * the program is, and the flags that decide what is installed in it.
  */
 struct cunei_interpreter_args {
-    int program;     /* index of the script, of the word behind -m or -c; 0: none */
-    char kind;       /* 'm', 'c', or 0 for a script */
-    bool no_site;    /* -S */
-    char flags[16];  /* of -E -I -P -s those that are there, as "-Es"; or "" */
-    bool only_tells; /* --help or --version: nothing will run */
+    int program;    /* index of the script, of the word behind -m or -c; 0: none */
+    char kind;      /* 'm', 'c', or 0 for a script */
+    bool no_site;   /* -S */
+    char flags[16]; /* of -E -I -P -s those that are there, as "-Es"; or "" */
+    bool prints_and_exits; /* --help or --version: nothing will run */
 };
 
 struct cunei_interpreter_args cunei_interpreter_args_parse(int argc, char **argv);

@@ -54,11 +54,11 @@ static void put_integer(struct cunei_buffer *out, __int128 number)
     cunei_format_count(out, (uint64_t)(number < 0 ? -number : number));
 }
 
-static void put_course(struct cunei_buffer *out, const struct cunei_course *course)
+static void put_course(struct cunei_buffer *out, const struct cunei_time_series *course)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     uint32_t levels[COURSE_WIDTH];
-    uint32_t count = cunei_course_levels(course, COURSE_WIDTH, COURSE_TOP, levels);
+    uint32_t count = cunei_time_series_levels(course, COURSE_WIDTH, COURSE_TOP, levels);
 
     for (uint32_t i = 0; i < count; i++)
         cunei_buffer_append_text(out, bars[levels[i]]);
@@ -67,7 +67,7 @@ static void put_course(struct cunei_buffer *out, const struct cunei_course *cour
 /* Quantiles are approximate; they never exceed the minimum and the maximum. */
 static double quantile(const struct cunei_counter_facts *counter, double fraction)
 {
-    double number = cunei_spread_quantile(&counter->spread, fraction);
+    double number = cunei_distribution_quantile(&counter->spread, fraction);
     return fmin(fmax(number, counter->min), counter->max);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/function_facts.h"
+#include "report/function_numbers.h"
 #include "report/note.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -118,7 +118,7 @@ static void add_words(struct cunei_table *table, int64_t count, const char *word
 /* How many frames an exception ended: the mean, and the maximum if that differs. */
 static void put_frames(struct cunei_buffer *out, const struct cunei_raise *raise)
 {
-    int64_t ended = raise->taken + raise->unhandled;
+    int64_t ended = raise->caught + raise->unhandled;
 
     if (ended <= 0)
         return;
@@ -218,7 +218,7 @@ static struct entry *sort_kinds(const struct cunei_report *report, uint32_t *cou
     for (uint32_t i = 0; entries && i < exceptions->count; i++) {
         const struct cunei_raise *raise = &exceptions->items[i];
         bool is_shown = raise->slot == 0 || cunei_report_shows(report, raise->slot - 1);
-        if (is_shown && (raise->count > 0 || raise->taken > 0 || raise->unhandled > 0))
+        if (is_shown && (raise->count > 0 || raise->caught > 0 || raise->unhandled > 0))
             entries[(*count)++] = (struct entry){raise, i};
     }
     if (entries)
@@ -334,7 +334,7 @@ static void put_kind(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_number(json, "unwound", at_least_0(raise->unwound));
     cunei_json_number(json, "unwound_max", raise->unwound_max);
     cunei_json_number(json, "unhandled",
-                      at_least_0((int64_t)raise->count - raise->taken));
+                      at_least_0((int64_t)raise->count - raise->caught));
     cunei_json_open(json, "handled", '[');
     for (uint32_t i = find_first(handlers, entry->index); i < end; i++) {
         const struct cunei_handler *handler = &handlers->items[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The functions of a report, one row each.  A column is one row of `columns`. */
-#include "report/function_facts.h"
+#include "report/function_numbers.h"
 #include "report/ranking.h"
 #include "report/section.h"
 #include "text/format.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/budget_estimates.h"
-#include "report/function_facts.h"
+#include "report/function_numbers.h"
 #include "report/losses.h"
 #include "report/note.h"
 #include "report/section.h"

@@ -4,9 +4,10 @@
  *
  *     struct cunei_region_functions functions;
  *     int rc = cunei_region_functions_init(&functions, report);
- *     items = cunei_region_functions_find(&functions, name, &count);    the most self
- * time first cunei_region_functions_fini(&functions);
+ *     items = cunei_region_functions_find(&functions, name, &count);
+ *     cunei_region_functions_fini(&functions);
  *
+ * The functions of a region are sorted by self time, the largest first.
  * They come from the call tree.  A decorated function, whose calls are its region, is
  * not listed: its numbers are those of the function.
  */

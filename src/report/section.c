@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "report/function_facts.h"
+#include "report/function_numbers.h"
 #include "text/format.h"
 #include "text/names.h"
 #include "text/paragraph.h"

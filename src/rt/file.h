@@ -67,7 +67,7 @@ int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void
 /* -EFBIG where the process may not make a file of that size (RLIMIT_FSIZE). */
 int cunei_file_check_limit(uint64_t size);
 
-/* Where a file of the folder is, for openat(2) and its kin. */
+/* Where a file of the folder is, for openat(2) and similar calls. */
 struct cunei_place {
     int at;
     char path[PATH_MAX];

@@ -9,10 +9,10 @@
 #include "rt/ancestor.h"
 #include "rt/define.h"
 #include "rt/description.h"
-#include "rt/exit.h"
 #include "rt/fork.h"
 #include "rt/live.h"
 #include "rt/packet.h"
+#include "rt/process_exit.h"
 #include "rt/state.h"
 #include "rt/thread.h"
 #include "wire/event.h"
@@ -46,9 +46,9 @@ static void release(struct cunei_recorder_state *ended)
 
 static void prepare_process(void)
 {
-    watch_error = cunei_thread_watch(&recording);
+    watch_error = cunei_thread_watch_ends(&recording);
     cunei_fork_watch(&recording, release);
-    cunei_exit_watch(&recording);
+    cunei_process_exit_watch(&recording);
     cunei_define_reset(&recording);
 }
 

@@ -295,7 +295,7 @@ void cunei_thread_keep_own(struct cunei_recorder_state *recording)
     recording->streams = cunei_stream_own;
 }
 
-int cunei_thread_watch(struct cunei_recorder_state *recording)
+int cunei_thread_watch_ends(struct cunei_recorder_state *recording)
 {
     watched = recording;
     return -pthread_key_create(&thread_end, end_thread);

@@ -10,7 +10,7 @@ struct cunei_recorder_state;
 struct cunei_stream;
 
 /* Watch for threads that end; call it once, before the first stream is made. */
-int cunei_thread_watch(struct cunei_recorder_state *recording);
+int cunei_thread_watch_ends(struct cunei_recorder_state *recording);
 
 /* The calling thread's stream, made if it has none; NULL: there is no memory. */
 struct cunei_stream *cunei_thread_own(struct cunei_recorder_state *recording);

@@ -171,7 +171,7 @@ static int build(const struct change *change, bool is_all)
     return rc;
 }
 
-/* Time may have passed, in which what is still open was open, in its new order. */
+/* Frames that are still open were open, in the new order, since the last event. */
 static int settle(const struct change *change)
 {
     const struct cunei_resync_methods *methods = change->methods;

@@ -165,7 +165,7 @@ static void put_handlers(struct cunei_html *html, uint32_t exception)
     cunei_buffer_append_text(out, "]");
 }
 
-/* [type, function or -1, line, raised, taken, frames they ended, handlers] */
+/* [type, function or -1, line, raised, caught, frames they ended, handlers] */
 static int put_exceptions(struct cunei_html *html)
 {
     const struct cunei_exceptions *exceptions = &html->analysis.exceptions;
@@ -185,7 +185,7 @@ static int put_exceptions(struct cunei_html *html)
         cunei_buffer_format(out,
                             ",%" PRId64 ",%" PRIu32 ",%" PRIu64 ",%" PRId64 ",%" PRId64,
                             (int64_t)raise->slot - 1, raise->line, raise->count,
-                            raise->taken, raise->unwound);
+                            raise->caught, raise->unwound);
         put_handlers(html, i);
         cunei_buffer_append_text(out, "]");
         rc = cunei_page_flow(&html->page);

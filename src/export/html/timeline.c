@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/encode.h"
-#include "export/encoding.h"
+#include "export/encode_pieces.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "export/html/counter_tracks.h"
 #include "export/html/html.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "export/encoding.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "wire/user_event.h"
 

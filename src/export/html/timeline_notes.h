@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The contents of a page's timeline, noted while streams are read with all cores
- * (export/encode.h): an encoding's bytes are notes, each with its text behind it.
+ * (export/encode_pieces.h): an encoding's bytes are notes, each with its text behind
+ * it.
  *
  *     struct cunei_encoder encoder = cunei_notes_encoder;
  *     encoder.context = &thinning;

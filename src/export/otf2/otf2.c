@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/encoding.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "export/otf2/archive.h"
 #include "export/selection.h"

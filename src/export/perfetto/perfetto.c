@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "export/encode.h"
-#include "export/encoding.h"
+#include "export/encode_pieces.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "export/perfetto/fields.h"
 #include "export/perfetto/sequence.h"

@@ -7,7 +7,7 @@
  * TYPE_BEGIN); cunei_perfetto_number(&encoding->out, "line", 12);
  *     cunei_perfetto_close(encoding, event);
  *
- * Each encoding (export/encoding.h) is a sequence of its own, so that none depends on
+ * Each encoding (export/encoder.h) is a sequence of its own, so that none depends on
  * another.
  */
 #ifndef CUNEI_EXPORT_PERFETTO_SEQUENCE_H
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/encoding.h"
+#include "export/encoder.h"
 #include "export/task_names.h"
 
 /* The state of an encoding. */

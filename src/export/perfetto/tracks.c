@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/encoding.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "export/perfetto/fields.h"
 #include "export/perfetto/sequence.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/core/thread.h"
+#include "probe/core/thread_data.h"
 
 #define TABLE_FIRST 256u
 #define TABLE_MAX   65536u /* if types are created without end, all is forgotten */
@@ -40,7 +40,7 @@ static void free_thread(struct cunei_c_call_thread *thread)
     free(thread);
 }
 
-static void thread_ends(void *thread)
+static void free_thread_data(void *thread)
 {
     cunei_c_call_thread_own = &nothing;
     free_thread(thread);
@@ -55,7 +55,7 @@ static struct cunei_c_call_thread *new_thread(void)
         thread->opens = calloc(OPEN_FIRST, sizeof(*thread->opens));
     }
     if (!thread || !thread->table || !thread->opens ||
-        !cunei_thread_add_part(thread, thread_ends)) {
+        !cunei_thread_data_add(thread, free_thread_data)) {
         free_thread(thread);
         return NULL;
     }

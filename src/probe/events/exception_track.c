@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/core/lock.h"
-#include "probe/core/thread.h"
+#include "probe/core/thread_data.h"
 
 #define WAYS CUNEI_EXCEPTION_WAYS
 
@@ -43,7 +43,7 @@ void cunei_exception_tracks_reset(void)
     atomic_fetch_add(&recordings, 1);
 }
 
-static void thread_ends(void *tracks)
+static void free_thread_data(void *tracks)
 {
     cunei_exception_tracks_mine = NULL;
     free(tracks);
@@ -53,7 +53,7 @@ static struct cunei_exception_tracks *new_tracks(void)
 {
     struct cunei_exception_tracks *tracks = calloc(1, sizeof(*tracks));
 
-    if (tracks && !cunei_thread_add_part(tracks, thread_ends)) {
+    if (tracks && !cunei_thread_data_add(tracks, free_thread_data)) {
         free(tracks);
         tracks = NULL;
     }

@@ -11,7 +11,7 @@
 #include "probe/core/frame.h"
 #include "probe/core/names.h"
 #include "probe/core/object_number.h"
-#include "probe/core/thread.h"
+#include "probe/core/thread_data.h"
 #include "probe/core/write.h"
 #include "probe/events/asyncio.h"
 #include "rt/clock.h"
@@ -46,7 +46,7 @@ struct thread {
 static struct cunei_numbers numbers;
 static _Atomic unsigned recording;
 
-/* The calling thread's, or NULL: a part of it (probe/core/thread.h). */
+/* The calling thread's, or NULL: a part of it (probe/core/thread_data.h). */
 static __attribute__((tls_model("initial-exec"))) _Thread_local struct thread *own;
 
 bool cunei_task_is_coroutine(const PyCodeObject *code)
@@ -56,7 +56,7 @@ bool cunei_task_is_coroutine(const PyCodeObject *code)
 }
 
 /* Destructors of other libraries may run later, and run coroutines. */
-static void thread_ends(void *thread)
+static void free_thread_data(void *thread)
 {
     own = NULL;
     free(thread);
@@ -66,7 +66,7 @@ static struct thread *make_own(void)
 {
     struct thread *thread = calloc(1, sizeof(*thread));
 
-    if (thread && !cunei_thread_add_part(thread, thread_ends)) {
+    if (thread && !cunei_thread_data_add(thread, free_thread_data)) {
         free(thread);
         return NULL;
     }

@@ -22,7 +22,7 @@
 #include "probe/recording/probe_state.h"
 #include "probe/recording/switch.h"
 #include "probe/recording/switch_type.h"
-#include "probe/sources/hooks/thread_start.h"
+#include "probe/sources/hooks/thread_start_end.h"
 #include "probe/sources/source_table.h"
 #include "probe/user/decorated.h"
 #include "probe/user/user_types.h"

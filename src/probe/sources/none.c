@@ -3,7 +3,7 @@
 
 #include "probe/sources/none.h"
 
-#include "probe/events/exit_hooks.h"
+#include "probe/events/process_exit_hooks.h"
 #include "probe/user/decorated.h"
 #include "python/refusal_reason.h"
 #include "rt/recorder.h"
@@ -105,7 +105,7 @@ static int record(struct cunei_source *source)
     own.is_recording = true;
     if (!own.has_decorated)
         release_waiter();
-    cunei_exit_hooks_watch();
+    cunei_process_exit_hooks_watch();
     int rc = own.has_decorated ? own.waiter->methods->record(own.waiter) : 0;
     if (rc == 0 && cunei_decorated_visit(NULL))
         record_tagged();
@@ -128,7 +128,7 @@ static void pause_events(struct cunei_source *source)
     own.is_recording = false;
     if (own.has_decorated)
         own.waiter->methods->pause(own.waiter);
-    cunei_exit_hooks_unwatch();
+    cunei_process_exit_hooks_unwatch();
 }
 
 static void pause_all(struct cunei_source *source)

@@ -10,7 +10,7 @@
 
 #include "base/vector.h"
 #include "probe/core/lock.h"
-#include "probe/core/thread.h"
+#include "probe/core/thread_data.h"
 #include "probe/user/user_name.h"
 
 #define OPEN_MAX     65536u
@@ -18,7 +18,7 @@
 
 static _Atomic unsigned recording;
 
-/* The calling thread's, or NULL: a part of it (probe/core/thread.h). */
+/* The calling thread's, or NULL: a part of it (probe/core/thread_data.h). */
 static __attribute__((
     tls_model("initial-exec"))) _Thread_local struct cunei_region_list *own;
 
@@ -33,7 +33,7 @@ static void empty(struct cunei_region_list *list)
         cunei_user_name_free(list->opens[--list->count].user_name);
 }
 
-static void thread_ends(void *thread)
+static void free_thread_data(void *thread)
 {
     struct cunei_region_list *list = thread;
 
@@ -47,7 +47,7 @@ static struct cunei_region_list *make_own(void)
 {
     struct cunei_region_list *list = calloc(1, sizeof(*list));
 
-    if (list && !cunei_thread_add_part(list, thread_ends)) {
+    if (list && !cunei_thread_data_add(list, free_thread_data)) {
         free(list);
         return NULL;
     }

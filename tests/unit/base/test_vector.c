@@ -16,7 +16,10 @@ static void an_array_grows_and_keeps_its_items(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < 1000; i++) {
-        assert_true(CUNEI_VECTOR_RESERVE(items, capacity, i + 1));
+        if (!CUNEI_VECTOR_RESERVE(items, capacity, i + 1)) {
+            fail_msg("no room for item %u", i);
+            return;
+        }
         items[i] = i;
     }
 
@@ -33,7 +36,10 @@ static void an_array_without_a_capacity_grows_one_by_one(void **state)
     (void)state;
 
     for (size_t i = 0; i < 100; i++) {
-        assert_true(CUNEI_VECTOR_RESERVE_ONE(items, i));
+        if (!CUNEI_VECTOR_RESERVE_ONE(items, i)) {
+            fail_msg("no room for item %zu", i);
+            return;
+        }
         items[i] = &text[i];
     }
 

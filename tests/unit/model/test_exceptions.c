@@ -61,14 +61,14 @@ static void an_exception_is_counted_once_where_it_was_raised(void **state)
 
     const struct cunei_raise *raise = raise_of("ValueError", 10);
     assert_int_equal(raise->count, 2);
-    assert_int_equal(raise->taken, 1);
+    assert_int_equal(raise->caught, 1);
     assert_int_equal(raise->unwound, 2);
     assert_int_equal(raise->unwound_max, 2);
     assert_int_equal(raise->slot, slot(F));
     assert_int_equal(kept_by(raise, slot(G), 20), 1);
     assert_int_equal(raise_of("KeyError", 10)->count, 1);
     assert_int_equal(kept_by(raise_of("KeyError", 10), 0, 0), 1);
-    assert_int_equal(raise_of("ValueError", 11)->taken, 0);
+    assert_int_equal(raise_of("ValueError", 11)->caught, 0);
 }
 
 static void a_handler_that_lets_it_go_did_not_take_it(void **state)
@@ -87,7 +87,7 @@ static void a_handler_that_lets_it_go_did_not_take_it(void **state)
 
     const struct cunei_raise *raise = raise_of("app.Error", 10);
     assert_int_equal(raise->count, 1);
-    assert_int_equal(raise->taken, 1);
+    assert_int_equal(raise->caught, 1);
     assert_int_equal(raise->unwound, 3);
     assert_int_equal(kept_by(raise, slot(G), 20), 0);
     assert_int_equal(kept_by(raise, slot(H), 30), 1);
@@ -109,7 +109,7 @@ static void what_nobody_took_is_unhandled_and_has_come_as_far(void **state)
     read_tape();
 
     const struct cunei_raise *raise = raise_of("ValueError", 10);
-    assert_int_equal(raise->taken, 0);
+    assert_int_equal(raise->caught, 0);
     assert_int_equal(raise->unhandled, 2);
     assert_int_equal(raise->unwound, 6);
     assert_int_equal(raise->unwound_max, 3);

@@ -280,8 +280,8 @@ static void counters_know_their_numbers(void **state)
     assert_int_equal(bytes->whole_min, 1);
     assert_int_equal(bytes->whole_max, 100);
     assert_true(cunei_user_facts_mean(bytes) == 50.5);
-    assert_true(cunei_spread_quantile(&bytes->spread, 0.5) == 50);
-    assert_true(cunei_spread_quantile(&bytes->spread, 0.99) == 99);
+    assert_true(cunei_distribution_quantile(&bytes->spread, 0.5) == 50);
+    assert_true(cunei_distribution_quantile(&bytes->spread, 0.99) == 99);
     assert_false(bytes->is_double);
 }
 
@@ -306,12 +306,12 @@ static void what_is_no_number_is_counted_apart(void **state)
 
 static void a_course_is_the_same_whatever_comes_first(void **state)
 {
-    struct cunei_course one = {0}, two = {0};
+    struct cunei_time_series one = {0}, two = {0};
 
     (void)state;
     for (uint64_t i = 0; i < 1000; i++) {
-        cunei_course_add(&one, 5000 + i * 777, (double)i);
-        cunei_course_add(&two, 5000 + (999 - i) * 777, (double)(999 - i));
+        cunei_time_series_add(&one, 5000 + i * 777, (double)i);
+        cunei_time_series_add(&two, 5000 + (999 - i) * 777, (double)(999 - i));
     }
     assert_int_equal(one.shift, two.shift);
     assert_int_equal(one.first, two.first);

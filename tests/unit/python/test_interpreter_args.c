@@ -20,7 +20,7 @@ struct row {
     int kind;
     const char *flags;
     bool no_site;
-    bool only_tells;
+    bool prints_and_exits;
 };
 
 static const struct row rows[] = {
@@ -61,7 +61,7 @@ static void a_command_line_is_read_as_python_reads_it(void **state)
         assert_int_equal(read.kind, rows[i].kind);
         assert_string_equal(read.flags, rows[i].flags);
         assert_int_equal(read.no_site, rows[i].no_site);
-        assert_int_equal(read.only_tells, rows[i].only_tells);
+        assert_int_equal(read.prints_and_exits, rows[i].prints_and_exits);
     }
 }
 

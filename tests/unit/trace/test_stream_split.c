@@ -138,7 +138,7 @@ static void compare_exceptions(const struct cunei_exceptions *a,
         const struct cunei_raise *one = &a->items[i], *two = find_raise(b, one);
         int64_t kept = 0, other = 0;
         assert_int_equal(one->count, two->count);
-        assert_int_equal(one->taken, two->taken);
+        assert_int_equal(one->caught, two->caught);
         assert_int_equal(one->unwound, two->unwound);
         assert_int_equal(one->unwound_max, two->unwound_max);
         for (uint32_t j = 1; j < a->handler_count; j++) {

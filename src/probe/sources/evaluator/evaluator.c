@@ -11,9 +11,9 @@
 #include "probe/core/hot.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception_legacy.h"
-#include "probe/events/exit_hooks.h"
 #include "probe/events/function_event.h"
 #include "probe/events/greenlet.h"
+#include "probe/events/process_exit_hooks.h"
 #include "probe/sources/evaluator/c_call_hook.h"
 #include "probe/sources/evaluator/evaluator_slot.h"
 #include "probe/sources/evaluator/frame_event.h"
@@ -80,11 +80,11 @@ static __attribute__((noinline)) PyObject *run_switched(PyThreadState *thread,
 {
     unsigned recording = own.recording;
     bool was_on = cunei_line_hook_is_on(thread);
-    bool was_heard = cunei_compat_311_is_traced(thread);
+    bool was_traced = cunei_compat_311_is_traced(thread);
 
     cunei_line_hook_set(thread, is_lined, false);
     PyObject *result = hand_on(thread, frame, throws, own.slot.before);
-    cunei_line_hook_set(thread, was_on && own.recording == recording, was_heard);
+    cunei_line_hook_set(thread, was_on && own.recording == recording, was_traced);
     return result;
 }
 
@@ -294,7 +294,7 @@ static int record(struct cunei_source *source)
     own.recording = ++own.recordings;
     if (source->config.lines)
         cunei_line_hook_begin();
-    cunei_exit_hooks_watch();
+    cunei_process_exit_hooks_watch();
     if (source->config.c_calls)
         cunei_c_call_hook_begin();
     cunei_open_frames_begin(cunei_line_hook_resume);
@@ -311,7 +311,7 @@ static void pause_events(struct cunei_source *source)
     }
     own.recording = 0;
     own.awaits = false;
-    cunei_exit_hooks_unwatch();
+    cunei_process_exit_hooks_unwatch();
     cunei_c_call_hook_end();
     cunei_line_hook_end();
     cunei_evaluator_slot_leave(&own.slot);

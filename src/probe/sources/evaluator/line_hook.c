@@ -38,7 +38,7 @@ static void exchange(PyThreadState *thread, Py_tracefunc hook)
     thread->c_tracefunc = hook;
 }
 
-void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_heard)
+void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_traced)
 {
     if (is_on && !cunei_line_hook_is_on(thread)) {
         replaced = thread->c_tracefunc;
@@ -49,9 +49,10 @@ void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_heard)
     }
     if (!thread->tracing)
         cunei_compat_311_set_tracing(
-            thread, thread->c_tracefunc || (thread->c_profilefunc &&
-                                            (was_heard || thread->c_profilefunc !=
-                                                              cunei_open_frames_hook)));
+            thread,
+            thread->c_tracefunc ||
+                (thread->c_profilefunc &&
+                 (was_traced || thread->c_profilefunc != cunei_open_frames_hook)));
 }
 
 int cunei_line_hook_alone(PyObject *object, PyFrameObject *frame, int what,

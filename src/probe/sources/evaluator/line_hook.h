@@ -42,10 +42,10 @@ int cunei_line_hook_chained(PyObject *object, PyFrameObject *frame, int what,
                             PyObject *argument);
 
 /*
- * Set it in the calling thread, or remove it.  `was_heard`: without it, the hook of
+ * Set it in the calling thread, or remove it.  `was_traced`: without it, the hook of
  * open_frames.h is called.
  */
-void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_heard);
+void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_traced);
 
 static inline bool cunei_line_hook_is_on(const PyThreadState *thread)
 {

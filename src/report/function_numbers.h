@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What follows from the numbers of one function. */
-#ifndef CUNEI_REPORT_FUNCTION_FACTS_H
-#define CUNEI_REPORT_FUNCTION_FACTS_H
+#ifndef CUNEI_REPORT_FUNCTION_NUMBERS_H
+#define CUNEI_REPORT_FUNCTION_NUMBERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

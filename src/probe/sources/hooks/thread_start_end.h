@@ -7,8 +7,8 @@
  * first, then its own function.  No Python object changes.  Threads that C code starts
  * are not noticed.
  */
-#ifndef CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_H
-#define CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_H
+#ifndef CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_END_H
+#define CUNEI_PROBE_SOURCES_HOOKS_THREAD_START_END_H
 
 #include <Python.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "export/encode.h"
+#include "export/encode_pieces.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "base/cores.h"
 #include "base/units.h"
 #include "base/work_pool.h"
-#include "export/encoding.h"
+#include "export/encoder.h"
 #include "export/export.h"
 #include "export/selection.h"
 #include "export/stream_encoding.h"

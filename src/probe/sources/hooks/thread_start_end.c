@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/sources/hooks/thread_start.h"
+#include "probe/sources/hooks/thread_start_end.h"
 
 #include <stdbool.h>
 #include <stddef.h>

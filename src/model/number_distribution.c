@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/number_spread.h"
+#include "model/number_distribution.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static double number_of(int32_t key)
 }
 
 /* Where the key is, or belongs. */
-static uint32_t find(const struct cunei_spread *spread, int32_t key)
+static uint32_t find(const struct cunei_distribution *spread, int32_t key)
 {
     uint32_t low = 0, high = spread->count;
 
@@ -43,7 +43,7 @@ static uint32_t find(const struct cunei_spread *spread, int32_t key)
     return low;
 }
 
-int cunei_spread_add(struct cunei_spread *spread, double number)
+int cunei_distribution_add(struct cunei_distribution *spread, double number)
 {
     int32_t key = key_of(number);
     uint32_t at = find(spread, key);
@@ -51,7 +51,7 @@ int cunei_spread_add(struct cunei_spread *spread, double number)
     if (at == spread->count || spread->items[at].key != key) {
         if (spread->count == spread->capacity) {
             uint32_t capacity = spread->capacity ? 2 * spread->capacity : 16;
-            struct cunei_spread_step *items =
+            struct cunei_distribution_step *items =
                 realloc(spread->items, capacity * sizeof(*items));
             if (!items)
                 return -ENOMEM;
@@ -60,7 +60,7 @@ int cunei_spread_add(struct cunei_spread *spread, double number)
         }
         memmove(&spread->items[at + 1], &spread->items[at],
                 (spread->count - at) * sizeof(*spread->items));
-        spread->items[at] = (struct cunei_spread_step){.key = key};
+        spread->items[at] = (struct cunei_distribution_step){.key = key};
         spread->count++;
     }
     spread->items[at].count++;
@@ -68,7 +68,8 @@ int cunei_spread_add(struct cunei_spread *spread, double number)
     return 0;
 }
 
-double cunei_spread_quantile(const struct cunei_spread *spread, double fraction)
+double cunei_distribution_quantile(const struct cunei_distribution *spread,
+                                   double fraction)
 {
     double wanted = ceil(fraction * (double)spread->total);
     uint64_t seen = 0;
@@ -81,14 +82,14 @@ double cunei_spread_quantile(const struct cunei_spread *spread, double fraction)
     return 0;
 }
 
-void cunei_spread_fini(struct cunei_spread *spread)
+void cunei_distribution_fini(struct cunei_distribution *spread)
 {
     free(spread->items);
-    *spread = (struct cunei_spread){0};
+    *spread = (struct cunei_distribution){0};
 }
 
 /* Steps become twice as long. */
-static void coarsen(struct cunei_course *course)
+static void coarsen(struct cunei_time_series *course)
 {
     uint64_t first = course->first >> 1;
     uint32_t count = 0;
@@ -109,7 +110,7 @@ static void coarsen(struct cunei_course *course)
 }
 
 /* Make the first step an earlier one; there is room for it. */
-static void begin_at(struct cunei_course *course, uint64_t first)
+static void begin_at(struct cunei_time_series *course, uint64_t first)
 {
     uint32_t more = (uint32_t)(course->first - first);
 
@@ -127,7 +128,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a < b ? b - a : a - b;
 }
 
-void cunei_course_add(struct cunei_course *course, uint64_t time_ns, double number)
+void cunei_time_series_add(struct cunei_time_series *course, uint64_t time_ns,
+                           double number)
 {
     if (!isfinite(number))
         return;
@@ -159,7 +161,7 @@ void cunei_course_add(struct cunei_course *course, uint64_t time_ns, double numb
 
 /* The mean in each of fewer steps; a step without numbers has the mean of the step
  * before. */
-static uint32_t thin_out(const struct cunei_course *course, uint32_t count,
+static uint32_t thin_out(const struct cunei_time_series *course, uint32_t count,
                          double *means)
 {
     uint32_t steps = course->count < count ? course->count : count;
@@ -180,8 +182,8 @@ static uint32_t thin_out(const struct cunei_course *course, uint32_t count,
     return steps;
 }
 
-uint32_t cunei_course_levels(const struct cunei_course *course, uint32_t count,
-                             uint32_t top, uint32_t *levels)
+uint32_t cunei_time_series_levels(const struct cunei_time_series *course,
+                                  uint32_t count, uint32_t top, uint32_t *levels)
 {
     double means[CUNEI_COURSE_STEPS];
     uint32_t steps = thin_out(course, count, means);

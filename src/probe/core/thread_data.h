@@ -5,8 +5,8 @@
  * end.  Each room has a thread-local pointer to its own part, which the hot path reads
  * directly.
  */
-#ifndef CUNEI_PROBE_CORE_THREAD_H
-#define CUNEI_PROBE_CORE_THREAD_H
+#ifndef CUNEI_PROBE_CORE_THREAD_DATA_H
+#define CUNEI_PROBE_CORE_THREAD_DATA_H
 
 #include <stdbool.h>
 
@@ -15,6 +15,6 @@
  * may run later in the same thread, and need the part again.  False: no memory, and
  * `part` is still the caller's.
  */
-bool cunei_thread_add_part(void *part, void (*end)(void *part));
+bool cunei_thread_data_add(void *part, void (*end)(void *part));
 
 #endif

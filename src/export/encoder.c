@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "export/encoding.h"
+#include "export/encoder.h"
 
 #include <errno.h>
 #include <stdlib.h>

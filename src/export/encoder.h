@@ -7,8 +7,8 @@
  * the begin of their call and results its end, late parameters wait for the end, two
  * events become a pause for garbage collection, and instants get their description.
  */
-#ifndef CUNEI_EXPORT_ENCODING_H
-#define CUNEI_EXPORT_ENCODING_H
+#ifndef CUNEI_EXPORT_ENCODER_H
+#define CUNEI_EXPORT_ENCODER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "probe/events/exit_hooks.h"
+#include "probe/events/process_exit_hooks.h"
 
 #include <stdbool.h>
 
@@ -86,7 +86,7 @@ static void watch(struct way *way, PyObject *function)
         prevent_specialization(way);
 }
 
-void cunei_exit_hooks_watch(void)
+void cunei_process_exit_hooks_watch(void)
 {
     PyObject *modules = cunei_compat_sys("modules");
     PyObject *posix = modules && PyDict_Check(modules)
@@ -105,7 +105,7 @@ void cunei_exit_hooks_watch(void)
     Py_XDECREF(modules);
 }
 
-void cunei_exit_hooks_unwatch(void)
+void cunei_process_exit_hooks_unwatch(void)
 {
     for (int i = 0; i < WAYS; i++) {
         PyCFunctionObject *function = ways[i].function;

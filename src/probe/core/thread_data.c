@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probe/core/thread.h"
+#include "probe/core/thread_data.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static struct thread *find_own(void)
     return thread;
 }
 
-bool cunei_thread_add_part(void *part, void (*end)(void *part))
+bool cunei_thread_data_add(void *part, void (*end)(void *part))
 {
     struct thread *thread = find_own();
 

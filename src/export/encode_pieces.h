@@ -12,8 +12,8 @@
  * pieces. The bytes of all are written in order, so that an encoding must not depend on
  * what another one wrote.  At most a few pieces are in memory at a time.
  */
-#ifndef CUNEI_EXPORT_ENCODE_H
-#define CUNEI_EXPORT_ENCODE_H
+#ifndef CUNEI_EXPORT_ENCODE_PIECES_H
+#define CUNEI_EXPORT_ENCODE_PIECES_H
 
 struct cunei_encoder;
 struct cunei_export;

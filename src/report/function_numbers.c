@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/function_facts.h"
+#include "report/function_numbers.h"
 
 #include "analysis/analysis.h"
 

@@ -4,7 +4,7 @@
  * unless the program did not finalize the interpreter.  The status is appended to the
  * description.
  */
-#include "rt/exit.h"
+#include "rt/process_exit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,14 +43,14 @@ static void note_status(int status, void *context)
     (void)pthread_mutex_unlock(&recording->lock);
 }
 
-void cunei_exit_watch(struct cunei_recorder_state *recording)
+void cunei_process_exit_watch(struct cunei_recorder_state *recording)
 {
     (void)on_exit(note_status, recording);
 }
 
 #else
 
-void cunei_exit_watch(struct cunei_recorder_state *recording)
+void cunei_process_exit_watch(struct cunei_recorder_state *recording)
 {
     (void)recording;
 }
