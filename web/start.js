@@ -53,7 +53,7 @@ function open(name) {
     ]);
     $("keys").replaceChildren(...shown);
     tip(null, null);
-    $("detail").textContent = (view().told?.() ?? []).join(" · ");
+    $("detail").textContent = (view().statusTexts?.() ?? []).join(" · ");
     view().draw();
     // Some browsers have no history for a page from a file.
     try {
