@@ -212,7 +212,7 @@ def test_what_is_reported_as_slices_nests(told):
 
 
 def test_perfetto_has_tracks_of_counters(told):
-    schema = pytest.importorskip("test_export_perfetto").schema
+    schema = pytest.importorskip("test_perfetto").schema
     trace = schema.Trace()
     trace.ParseFromString(export(told, "perfetto").read_bytes())
     tracks, values, categories, named, annotations = {}, [], set(), set(), {}

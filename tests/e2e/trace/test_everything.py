@@ -114,7 +114,7 @@ def read_json(path):
 
 
 def read_perfetto(path):
-    schema = pytest.importorskip("test_export_perfetto").schema
+    schema = pytest.importorskip("test_perfetto").schema
     read = schema.Trace()
     read.ParseFromString(path.read_bytes())
     assert len(read.packet) > 100

@@ -68,7 +68,7 @@ def test_trees_callers_and_exports_say_what_was_demoted(cunei):
     told = json.loads(cunei("report", "--tree", "--json", "trace").stdout)["tree"]
     assert {node["qualname"] for node in told if node.get("demoted")} == {"tiny"}
     done = cunei("export", "--to", "folded", "-o", "out.folded", "trace")
-    assert done.stderr.count("recorded under a budget of 3 %") == 1
+    assert done.stderr.count("recorded with a budget of 3 %") == 1
 
 
 def test_what_fits_into_the_budget_is_exact(cunei):

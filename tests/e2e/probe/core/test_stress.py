@@ -162,7 +162,7 @@ def test_calls_that_end_in_a_pause_are_no_trouble(cunei):
 
     text = cunei("report", "trace").stdout
     assert "unmatched" not in text
-    assert "paused     the program switched the recording of calls off 1 time" in text
+    assert "paused     the program switched recording of calls off 1 time" in text
     told = json.loads(cunei("report", "--json", "trace").stdout)
     assert told["pauses"] == 1
     assert {name: told[name] for name in TROUBLES} == dict.fromkeys(TROUBLES, 0)
