@@ -449,10 +449,7 @@ uint64_t cunei_recorder_frequency(void)
 
 uint64_t cunei_recorder_write_ns(void)
 {
-    if (!is_recording_here())
-        return 0;
-    return atomic_load_explicit(&recording.live->counters[CUNEI_LIVE_WRITE_NS],
-                                memory_order_relaxed);
+    return is_recording_here() ? recording.live->counters[CUNEI_LIVE_WRITE_NS] : 0;
 }
 
 void cunei_recorder_renew(void)

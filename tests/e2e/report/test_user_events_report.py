@@ -51,12 +51,10 @@ def count():
     hits, load = cunei.counter("hits"), cunei.counter("load")
     for i in range(1, 101):
         hits.add(i)
-    load.set(1.5)
-    load.set(float("nan"))
-    load.set(-2)
-    cunei.counter("huge").add(2**62)
-    cunei.counter("huge").add(2**62)
-    cunei.counter("huge").add(2**62)
+    for value in 1.5, float("nan"), -2:
+        load.set(value)
+    for _ in range(3):
+        cunei.counter("huge").add(2**62)
 
 def decode():
     for name in "decode", "decode", "prefill":
