@@ -47,8 +47,8 @@ void cunei_time_series_add(struct cunei_time_series *course, uint64_t time_ns,
 
 /*
  * The course in `count` (at most CUNEI_COURSE_STEPS) levels from 0 to `top`, its mean
- * in each step of time, which lasts until there is another.  Returns how many there
- * are: 0 where nothing is known.
+ * in each step of time, an empty step repeats the step before.  Returns the number of
+ * levels: 0 where nothing is known.
  */
 uint32_t cunei_time_series_levels(const struct cunei_time_series *course,
                                   uint32_t count, uint32_t top, uint32_t *levels);

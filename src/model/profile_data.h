@@ -134,7 +134,7 @@ struct cunei_profile {
     uint64_t switches; /* between greenlets */
     uint64_t lines;    /* events of lines, which model/lines.h makes something of */
     uint64_t events;
-    /* What should not be: events that were switched off are no part of it. */
+    /* Inconsistencies of the trace; events that were switched off are not counted. */
     uint64_t orphans;  /* leaves of frames whose entry is unknown */
     uint64_t unclosed; /* frames whose leave is missing */
     uint64_t appeared; /* frames whose entry is missing, by a packet's stack */

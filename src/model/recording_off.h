@@ -13,7 +13,7 @@
 
 struct cunei_recording_off {
     uint64_t begins, ends;
-    uint64_t sum;        /* private: of ends less that of begins; may pass zero */
+    uint64_t sum;        /* private: of ends less that of begins; wraps around */
     uint64_t last_begin; /* private, as the next: in ticks, 0: none */
     uint64_t first_end;
 };

@@ -108,12 +108,12 @@ int cunei_steps_end(struct cunei_tasks *tasks, struct cunei_steps *steps,
 }
 
 int cunei_steps_begin(struct cunei_tasks *tasks, struct cunei_steps *steps,
-                      struct cunei_steps_place place, uint64_t task, bool goes_on,
-                      uint64_t time)
+                      struct cunei_steps_place place, uint64_t task,
+                      bool continues_step, uint64_t time)
 {
     uint32_t index = cunei_tasks_find(tasks, task);
     if (tasks->count > 0)
-        cunei_tasks_begin(&tasks->items[index], place.slot, goes_on, time);
+        cunei_tasks_begin(&tasks->items[index], place.slot, continues_step, time);
     /* No two steps are at the same place: the end of the one before is missing. */
     int rc = cunei_steps_end(tasks, steps, place, time, CUNEI_ENDING_UNSEEN);
     if (rc < 0 || steps->count == STEPS_MAX)

@@ -63,10 +63,11 @@ struct cunei_steps_place {
     bool is_first; /* on the piece's first thread */
 };
 
-/* The frame at a place is a step of a task; `goes_on`: its last one. */
+/* The frame at a place is a step of a task; `continues_step`: it continues the last
+ * one. */
 int cunei_steps_begin(struct cunei_tasks *tasks, struct cunei_steps *steps,
-                      struct cunei_steps_place place, uint64_t task, bool goes_on,
-                      uint64_t time);
+                      struct cunei_steps_place place, uint64_t task,
+                      bool continues_step, uint64_t time);
 
 /* The frame at the place ended, which is watched (model/profile_stack.h). */
 int cunei_steps_end(struct cunei_tasks *tasks, struct cunei_steps *steps,
@@ -77,7 +78,7 @@ int cunei_steps_end(struct cunei_tasks *tasks, struct cunei_steps *steps,
 void cunei_steps_seal(struct cunei_tasks *tasks, struct cunei_steps *steps,
                       bool is_first, uint64_t time);
 
-/* The thread ends: after a seal, what runs on it does so no longer. */
+/* The thread ends: after a seal, its open steps no longer run. */
 void cunei_steps_drop(struct cunei_steps *steps);
 
 /* What runs at the end of a piece's thread continues in the first thread of the next

@@ -65,14 +65,14 @@ void cunei_tasks_see(struct cunei_task_facts *task, uint64_t time, bool has_ende
     }
 }
 
-void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, bool goes_on,
-                       uint64_t time)
+void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot,
+                       bool continues_step, uint64_t time)
 {
-    if (!goes_on && (task->steps == 0 || time < task->first)) {
+    if (!continues_step && (task->steps == 0 || time < task->first)) {
         task->slot = slot;
         task->first = time;
     }
-    task->steps += !goes_on;
+    task->steps += !continues_step;
     cunei_tasks_see(task, time, false, false);
 }
 

@@ -52,8 +52,8 @@ void cunei_tasks_name(struct cunei_tasks *tasks, uint32_t index, const char *nam
                       size_t size, uint64_t time);
 
 /* A step of a task began, in its coroutine `slot`, or its last step continues there. */
-void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot, bool goes_on,
-                       uint64_t time);
+void cunei_tasks_begin(struct cunei_task_facts *task, uint32_t slot,
+                       bool continues_step, uint64_t time);
 
 /* It was there at `time`; whether that was its end, and one by an exception. */
 void cunei_tasks_see(struct cunei_task_facts *task, uint64_t time, bool has_ended,

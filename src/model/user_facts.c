@@ -162,7 +162,7 @@ static int64_t find_value(struct cunei_user_facts *facts,
     uint32_t *size = &facts->group_sizes[owner->group];
     size_t group = key->size;
 
-    /* Behind what is no number of a kind comes nothing: that is for the others. */
+    /* The key ends here for values beyond the limit: they share one entry. */
     if (*size <= CUNEI_VALUES_MAX) {
         cunei_buffer_append(key, &value->kind, sizeof(value->kind));
         cunei_user_event_format(value, true, key);

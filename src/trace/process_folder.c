@@ -365,7 +365,8 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
     if (rc < 0)
         return rc;
     process->has_live = live->is_there;
-    /* Who could describe its end has counted all of it there. */
+    /* A process that ended normally has its losses in the description; otherwise take
+     * them from the live file. */
     if (live->is_whole && !process->description.ended)
         cunei_trace_live_count(live, &process->description);
     process->state = state_of(process, live, is_alive);

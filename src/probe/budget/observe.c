@@ -125,8 +125,8 @@ static void push(struct reading *reading, uint32_t place, bool is_call)
 
 /*
  * End the topmost frame of a function and all above it.  These are the rules of
- * stack/resync.h where no region, no unknown function and no `unwind` matters; by its
- * methods, this took one instruction an event more and three times the lines.
+ * stack/resync.h where no region, no unknown function and no `unwind` matters; calling
+ * it here would cost one instruction more per event.
  */
 static void pop(struct reading *reading, uint32_t place)
 {

@@ -10,9 +10,9 @@
 
 static struct {
     struct cunei_source source;
-    struct cunei_source *waiter;
+    struct cunei_source *default_source;
     bool is_recording;
-    bool has_decorated; /* the waiter is taken, for decorated functions */
+    bool has_decorated; /* the default_source is taken, for decorated functions */
     int refusal;        /* why it could not be: of python/refusal_reason.h; or 0 */
 } own;
 
@@ -23,22 +23,22 @@ static int take(struct cunei_source *source, const struct cunei_source_config *c
     return 0;
 }
 
-static void release_waiter(void)
+static void release_default_source(void)
 {
-    if (own.waiter->is_taken)
-        own.waiter->methods->pause(own.waiter);
-    own.waiter->methods->release(own.waiter);
+    if (own.default_source->is_taken)
+        own.default_source->methods->pause(own.default_source);
+    own.default_source->methods->release(own.default_source);
     own.has_decorated = false;
 }
 
 static int await_main(struct cunei_source *source)
 {
     const struct cunei_source_config nothing = {0};
-    int rc = own.waiter->methods->take(own.waiter, &nothing);
+    int rc = own.default_source->methods->take(own.default_source, &nothing);
 
     if (rc == 0)
-        rc = own.waiter->methods->await_main(own.waiter);
-    source->refusal = own.waiter->refusal;
+        rc = own.default_source->methods->await_main(own.default_source);
+    source->refusal = own.default_source->refusal;
     return rc;
 }
 
@@ -46,7 +46,7 @@ static struct cunei_source_config config_for_decorated(void)
 {
     return (struct cunei_source_config){
         .is_selective = true,
-        .only_decorated = own.waiter->methods->select != NULL,
+        .only_decorated = own.default_source->methods->select != NULL,
     };
 }
 
@@ -56,44 +56,47 @@ static int prepare(struct cunei_source *source,
     const struct cunei_source_config decorated = config_for_decorated();
 
     source->config = *config;
-    return own.has_decorated ? own.waiter->methods->prepare(own.waiter, &decorated) : 0;
+    return own.has_decorated
+               ? own.default_source->methods->prepare(own.default_source, &decorated)
+               : 0;
 }
 
 static void select_decorated(PyCodeObject *code)
 {
-    if (own.waiter->methods->select)
-        own.waiter->methods->select(own.waiter, code);
+    if (own.default_source->methods->select)
+        own.default_source->methods->select(own.default_source, code);
 }
 
 static void forget_decorated(PyCodeObject *code)
 {
-    if (own.waiter->methods->forget)
-        own.waiter->methods->forget(own.waiter, code);
+    if (own.default_source->methods->forget)
+        own.default_source->methods->forget(own.default_source, code);
 }
 
 /* The first decorated function appears.  If other tools leave no place for a hook, it
  * is not recorded, which is reported at the end; the rest of the recording is complete.
  */
-static int begin_tags(void)
+static int begin_decorated(void)
 {
     const struct cunei_source_config decorated = config_for_decorated();
-    struct cunei_source *waiter = own.waiter;
+    struct cunei_source *default_source = own.default_source;
 
     own.refusal = 0;
     own.has_decorated = true;
-    if (waiter->methods->take(waiter, &decorated) == 0 &&
-        waiter->methods->prepare(waiter, &decorated) == 0 &&
-        waiter->methods->record(waiter) == 0)
+    if (default_source->methods->take(default_source, &decorated) == 0 &&
+        default_source->methods->prepare(default_source, &decorated) == 0 &&
+        default_source->methods->record(default_source) == 0)
         return 0;
     PyErr_Clear();
-    own.refusal = waiter->refusal ? waiter->refusal : CUNEI_REFUSAL_FORBIDDEN;
-    release_waiter();
+    own.refusal =
+        default_source->refusal ? default_source->refusal : CUNEI_REFUSAL_FORBIDDEN;
+    release_default_source();
     return -1;
 }
 
-static void record_tagged(void)
+static void record_decorated(void)
 {
-    if (!own.has_decorated && begin_tags() < 0)
+    if (!own.has_decorated && begin_decorated() < 0)
         return;
     cunei_decorated_enable(true);
     (void)cunei_decorated_visit(select_decorated);
@@ -104,11 +107,12 @@ static int record(struct cunei_source *source)
     (void)source;
     own.is_recording = true;
     if (!own.has_decorated)
-        release_waiter();
+        release_default_source();
     cunei_process_exit_hooks_watch();
-    int rc = own.has_decorated ? own.waiter->methods->record(own.waiter) : 0;
+    int rc =
+        own.has_decorated ? own.default_source->methods->record(own.default_source) : 0;
     if (rc == 0 && cunei_decorated_visit(NULL))
-        record_tagged();
+        record_decorated();
     return rc;
 }
 
@@ -119,7 +123,7 @@ static void add_decorated(struct cunei_source *source, PyCodeObject *code)
     if (own.is_recording && own.has_decorated)
         select_decorated(code);
     else if (own.is_recording)
-        record_tagged(); /* and of those for which there was no place before */
+        record_decorated(); /* and of those for which there was no place before */
 }
 
 static void pause_events(struct cunei_source *source)
@@ -127,15 +131,15 @@ static void pause_events(struct cunei_source *source)
     (void)source;
     own.is_recording = false;
     if (own.has_decorated)
-        own.waiter->methods->pause(own.waiter);
+        own.default_source->methods->pause(own.default_source);
     cunei_process_exit_hooks_unwatch();
 }
 
 static void pause_all(struct cunei_source *source)
 {
     pause_events(source);
-    if (own.has_decorated && own.waiter->methods->pause_all)
-        own.waiter->methods->pause_all(own.waiter);
+    if (own.has_decorated && own.default_source->methods->pause_all)
+        own.default_source->methods->pause_all(own.default_source);
 }
 
 static void release(struct cunei_source *source)
@@ -143,7 +147,7 @@ static void release(struct cunei_source *source)
     pause_events(source);
     if (own.has_decorated)
         (void)cunei_decorated_visit(forget_decorated);
-    release_waiter();
+    release_default_source();
     own.refusal = 0;
     source->is_taken = false;
 }
@@ -151,8 +155,8 @@ static void release(struct cunei_source *source)
 static void process_exits(struct cunei_source *source)
 {
     (void)source;
-    if (own.waiter->methods->process_exits)
-        own.waiter->methods->process_exits(own.waiter);
+    if (own.default_source->methods->process_exits)
+        own.default_source->methods->process_exits(own.default_source);
 }
 
 static void record_losses(struct cunei_source *source)
@@ -185,7 +189,7 @@ static struct cunei_source *open_source(PyObject *module,
                                         const struct cunei_source_setup *setup)
 {
     (void)module;
-    own.waiter = setup->default_source;
+    own.default_source = setup->default_source;
     return &own.source;
 }
 

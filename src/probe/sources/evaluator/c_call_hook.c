@@ -80,7 +80,8 @@ void cunei_c_call_hook_put(PyThreadState *thread)
     (void)cunei_open_frames_catch_up(thread);
 }
 
-/* What another thread has is replaced by that one: only it knows where to keep it. */
+/* A hook of another thread is replaced by that thread, which stores the old hook in a
+ * thread-local variable. */
 void cunei_c_call_hook_begin(void)
 {
     PyThreadState *own = PyThreadState_Get();

@@ -14,7 +14,8 @@
 /* So many times a place may run until it is specialized. */
 #define PATIENCE 100
 
-/* The place that uses the versions up, and the function that it gives them to. */
+/* The instruction that uses up the function versions, and the function that it gives
+ * them to. */
 static struct {
     PyFunctionObject *function;
     _Py_CODEUNIT *place;

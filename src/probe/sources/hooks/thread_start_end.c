@@ -107,8 +107,8 @@ static PyType_Spec spec = {
 };
 
 /*
- * Whether it is to be wrapped.  What is no function is left to who complains about it,
- * and other interpreters are not recorded.
+ * Whether it is to be wrapped.  Objects that are not callable are passed on unchanged:
+ * CPython raises the TypeError, and other interpreters are not recorded.
  */
 static bool is_function(PyObject *object)
 {
