@@ -91,7 +91,7 @@ static void show_section(const struct cunei_trace *trace, size_t number)
     while (cunei_report_sections[count]);
     number %= count;
     const struct cunei_report_section *section = cunei_report_sections[number];
-    if (!section->print)
+    if (!section || !section->print)
         return;
     wanted.sections[number].is_asked = true;
     if (section->value && !section->is_repeatable) {
