@@ -151,8 +151,10 @@ def fails(kind, words, call, *args):
         raise AssertionError(words)
 
 with cunei.record("trace"):
-    fails(ValueError, "is not a valid pattern: Unmatched (", cunei.exclude, "re:(")
-    fails(ValueError, "include 're:(' is not a valid", cunei.include, "a", "re:(")
+    fails(ValueError, "'re:(' is not a valid pattern: Unmatched (",
+          cunei.exclude, "re:(")
+    fails(ValueError, "include 're:(' is not a valid pattern",
+          cunei.include, "a", "re:(")
     fails(ValueError, "a '[' has no ']'; write", cunei.exclude, "work[")
     fails(ValueError, "must not be empty", cunei.include, "")
     fails(ValueError, "cannot contain a NUL", cunei.exclude, "work\\0")
