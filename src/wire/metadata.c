@@ -124,10 +124,17 @@ static void format_class(struct cunei_buffer *out, uint32_t number)
                            : field->kind == CUNEI_FIELD_TEXT ? "text_t"
                            : field->size == sizeof(uint64_t) ? "uint64_t"
                                                              : "uint32_t";
-        if (cunei_field_is_array(field))
-            cunei_buffer_format(out, " %s %s[%s];", type, field->name, length);
-        else
-            cunei_buffer_format(out, " %s %s;", type, field->name);
+        bool is_array = cunei_field_is_array(field);
+        /* At the start of each process: printf took 130 000 instructions more. */
+        const char *const parts[] = {" ",
+                                     type,
+                                     " ",
+                                     field->name,
+                                     is_array ? "[" : "",
+                                     is_array ? length : "",
+                                     is_array ? "];" : ";"};
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+            cunei_buffer_append_text(out, parts[i]);
         length = field->name;
     }
     cunei_buffer_append_text(out, " }; };\n");
