@@ -301,6 +301,7 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recorder_state *recording,
 
     slot->number = number;
     slot->buffers = part.memory;
+    slot->last = recording->base; /* an event may have read its clock before that */
     live->streams[number].stream_class = stream_class;
     /* Pairs with the acquire in the reader: the slot is there before it is counted. */
     atomic_store_explicit(&live->stream_count, number + 1, memory_order_release);

@@ -221,6 +221,21 @@ static void a_thread_whose_clock_is_behind_does_not_step_back_in_its_slot(void *
     assert_int_equal(scratch_count(*state, counts, THREADS_MAX), 2);
 }
 
+/*
+ * A forked child reads its clock before its recording starts.  Between the two the
+ * counter may pass a multiple of 2⁴⁰, which is then tick 0 of the trace.
+ */
+static void an_event_from_before_tick_0_is_readable(void **state)
+{
+    static uint64_t counts[THREADS_MAX];
+    uint64_t before = (cunei_clock_read() & ~CUNEI_TIME_MASK) - 1;
+
+    write_at(&before);
+    assert_int_equal(cunei_recorder_stop(), 0);
+
+    assert_int_equal(scratch_count(*state, counts, THREADS_MAX), 1);
+}
+
 static bool maps_a_live_file(void)
 {
     char line[512];
@@ -467,6 +482,7 @@ int main(void)
         TEST(a_packet_is_valid_at_every_instant),
         TEST(threads_hand_their_slots_on),
         TEST(a_thread_whose_clock_is_behind_does_not_step_back_in_its_slot),
+        TEST(an_event_from_before_tick_0_is_readable),
         TEST(a_forked_child_leaves_the_recording_alone),
         TEST(a_copy_of_the_process_leaves_the_recording_alone),
         TEST(a_forked_child_may_record_on_its_own),
