@@ -24,9 +24,9 @@ static void prepare(void)
         (void)setenv("TMPDIR", "/dev/shm", 0);
     fixture_init(&fixture);
     fixture_define(&fixture, 1026, "h \"quoted\" \n name");
-    fixture_define_said(&fixture, 1027, "a region", CUNEI_REGION_FILE);
-    fixture_define_said(&fixture, 1028, "a \"counter\"", CUNEI_COUNTER_FILE);
-    fixture_define_said(&fixture, 1029, "tokens\n", CUNEI_TOKENS_FILE);
+    fixture_define_user_name(&fixture, 1027, "a region", CUNEI_REGION_FILE);
+    fixture_define_user_name(&fixture, 1028, "a \"counter\"", CUNEI_COUNTER_FILE);
+    fixture_define_user_name(&fixture, 1029, "tokens\n", CUNEI_TOKENS_FILE);
     fixture_define(&fixture, 1030, "<lambda>");
     fixture_packet_begin(&fixture, 1, 0, 1000);
     fixture_put_define(&fixture, 1000, CUNEI_FUNCTION_CLASS_END, "far");

@@ -29,7 +29,7 @@ static size_t replay_folder(const char *path)
         if (entry->d_name[0] == '.')
             continue;
         (void)snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-        /* Said before: a crash then shows which. */
+        /* Printed before the file is read: a crash then shows which. */
         (void)printf("%s\n", name);
         (void)fflush(stdout);
         replay_file(name);

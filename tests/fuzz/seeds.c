@@ -223,7 +223,7 @@ static void put_events(struct cunei_buffer *out, struct fixture *fixture)
 
 /* A region that floats, one that a generator suspends, a counter, a stream of tokens.
  */
-static void put_said(struct fixture *fixture, uint64_t time)
+static void put_user_events(struct fixture *fixture, uint64_t time)
 {
     const uint64_t words[] = {
         cunei_record(time, 1024, CUNEI_PHASE_ENTER),
@@ -313,14 +313,14 @@ static void put_switched(struct fixture *fixture, uint64_t time)
 }
 
 /* Two packets, of which the second begins with a region among what is open. */
-static void make_said(struct fixture *fixture)
+static void make_user_events(struct fixture *fixture)
 {
     const uint64_t stack[] = {cunei_record(2000, CUNEI_CLASS_STACK, 0),
                               UINT64_C(2) << 32, UINT64_C(1025) << 32 | REGION};
     struct cunei_buffer pieces = {0};
 
     fixture_packet_begin(fixture, 0, 0, 1000);
-    put_said(fixture, 1001);
+    put_user_events(fixture, 1001);
     fixture_put(fixture, 1002, REGION, CUNEI_PHASE_ENTER);
     put_packet(&pieces, 1, fixture, true);
     fixture_packet_begin(fixture, 0, 1, 2000);
@@ -329,9 +329,9 @@ static void make_said(struct fixture *fixture)
     put_switched(fixture, 2001);
     fixture_put(fixture, 2002, 1025, CUNEI_PHASE_LEAVE);
     put_packet(&pieces, 1, fixture, true);
-    save("packet", "said", &packets);
-    save("model", "said", &packets);
-    save("export", "said", &packets);
+    save("packet", "user_events", &packets);
+    save("model", "user_events", &packets);
+    save("export", "user_events", &packets);
     cunei_buffer_fini(&packets);
     cunei_buffer_fini(&pieces);
 }
@@ -451,7 +451,7 @@ int main(int argc, char **argv)
     (void)mkdir(folder, 0755);
     fixture_init(&fixture);
     make_traces(&fixture);
-    make_said(&fixture);
+    make_user_events(&fixture);
     make_classes(&fixture);
     make_texts(&fixture);
     fixture_fini(&fixture);

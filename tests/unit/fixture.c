@@ -135,8 +135,8 @@ void fixture_define(struct fixture *fixture, uint32_t id, const char *qualname)
     define(fixture, &defined);
 }
 
-void fixture_define_said(struct fixture *fixture, uint32_t id, const char *name,
-                         const char *file)
+void fixture_define_user_name(struct fixture *fixture, uint32_t id, const char *name,
+                              const char *file)
 {
     const struct cunei_function defined = {id, 0, "", name, file, 0};
     define(fixture, &defined);

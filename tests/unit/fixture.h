@@ -54,9 +54,10 @@ uint64_t fixture_file_size(const char *path);
 
 void fixture_define(struct fixture *fixture, uint32_t id, const char *qualname);
 
-/* What a program names itself, by the file that is for its kind. */
-void fixture_define_said(struct fixture *fixture, uint32_t id, const char *name,
-                         const char *file);
+/* A name that the program chose, of a region for example; `file` stands for its kind.
+ */
+void fixture_define_user_name(struct fixture *fixture, uint32_t id, const char *name,
+                              const char *file);
 void fixture_describe(struct fixture *fixture, bool ended);
 
 void fixture_packet_begin(struct fixture *fixture, uint64_t stream, uint64_t sequence,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be done is said in one sentence, with the right exit status."""
+"""What cannot be done gets one sentence, and the right exit status."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from proof import UNPRIVILEGED
 READERS = ["report", "replay", "dump", "info", "recover"]
 
 
-def assert_said(result, status, *parts):
+def assert_refused(result, status, *parts):
     """One sentence of cunei's on stderr, and nothing on stdout."""
     assert result.stdout == ""
     assert result.stderr.startswith("cunei: "), result.stderr
@@ -53,21 +53,21 @@ def skip_unless_runs(cunei, *command, **options):
 
 @pytest.mark.parametrize("command", READERS)
 def test_a_trace_that_does_not_exist(cunei, command):
-    assert_said(cunei(command, "nowhere"), 1, "'nowhere'")
+    assert_refused(cunei(command, "nowhere"), 1, "'nowhere'")
 
 
 @pytest.mark.parametrize("command", READERS)
 def test_a_file_is_no_trace(cunei, command):
     cunei.write("notes.txt", "hello")
 
-    assert_said(cunei(command, "notes.txt"), 1, "notes.txt")
+    assert_refused(cunei(command, "notes.txt"), 1, "notes.txt")
 
 
 @pytest.mark.parametrize("command", READERS)
 def test_an_empty_directory_is_no_trace(cunei, command):
     (cunei.folder / "empty").mkdir()
 
-    assert_said(cunei(command, "empty"), 1, "empty")
+    assert_refused(cunei(command, "empty"), 1, "empty")
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -75,7 +75,7 @@ def test_a_directory_of_other_things_is_no_trace(cunei, command):
     cunei.write("things/a.txt", "hello")
     cunei.write("things/inside/metadata", "no trace at all")
 
-    assert_said(cunei(command, "things"), 1, "things")
+    assert_refused(cunei(command, "things"), 1, "things")
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -85,7 +85,7 @@ def test_a_trace_of_a_newer_version(cunei, trace, command):
     metadata.write_text(text.replace("wire version 1 ", "wire version 9999 "))
 
     wanted = "by a newer cunei (format 9999, this one reads 1); upgrade cunei"
-    assert_said(cunei(command, "trace"), 1, wanted)
+    assert_refused(cunei(command, "trace"), 1, wanted)
 
 
 @pytest.mark.parametrize("command", READERS)
@@ -110,12 +110,12 @@ def test_a_trace_that_may_not_be_read(cunei, trace, stranger, command):
     result = cunei(command, "trace", **stranger)
 
     trace.chmod(0o700)
-    assert_said(result, 1, "trace", "Permission denied")
+    assert_refused(result, 1, "trace", "Permission denied")
 
 
 @pytest.mark.parametrize("command", [*READERS, "record", "run"])
 def test_nothing_to_work_on(cunei, command):
-    assert_said(cunei(command), 2, f"cunei {command}")
+    assert_refused(cunei(command), 2, f"cunei {command}")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_program_that_does_not_exist(cunei, command, words, part):
     (cunei.folder / "folder").mkdir()
     cunei.write("data.sh", "#!/bin/sh\n")
 
-    assert_said(cunei(command, *words), 1, part)
+    assert_refused(cunei(command, *words), 1, part)
     assert sorted(path.name for path in cunei.folder.iterdir()) == ["data.sh", "folder"]
 
 
@@ -143,7 +143,7 @@ def test_a_program_that_does_not_exist(cunei, command, words, part):
 def test_a_python_that_does_not_look_for_packages(cunei, flag):
     result = cunei("record", cunei.python, flag, "-c", "print(1)")
 
-    assert_said(result, 1, "-S")
+    assert_refused(result, 1, "-S")
 
 
 def test_a_python_without_cunei(cunei):
@@ -154,7 +154,7 @@ def test_a_python_without_cunei(cunei):
     bare = cunei.folder / "bare" / "bin" / "python"
     result = cunei("record", "--python", bare, "-c", "print(1)")
 
-    assert_said(result, 1, "cunei is not installed in", str(bare), "pip install")
+    assert_refused(result, 1, "cunei is not installed in", str(bare), "pip install")
 
 
 def test_a_script_whose_python_has_no_cunei(cunei):
@@ -164,7 +164,7 @@ def test_a_script_whose_python_has_no_cunei(cunei):
     bare = cunei.folder / "bare" / "bin" / "python"
     cunei.write("tool", f"#!{bare}\nprint(1)\n", executable=True)
 
-    assert_said(cunei("record", "./tool"), 1, "cunei is not installed in", str(bare))
+    assert_refused(cunei("record", "./tool"), 1, "cunei is not installed in", str(bare))
 
 
 def fake_python(cunei, *answer):
@@ -199,7 +199,7 @@ def test_a_python_that_cannot_record(cunei, answer, parts):
 
     result = cunei("record", "--python", python, "-c", "print(1)")
 
-    assert_said(result, 1, str(python), *parts)
+    assert_refused(result, 1, str(python), *parts)
 
 
 def test_an_old_python_is_asked_in_words_it_understands(cunei):
@@ -209,7 +209,7 @@ def test_an_old_python_is_asked_in_words_it_understands(cunei):
 
     result = cunei("record", "--python", old, "-c", "print(1)")
 
-    assert_said(result, 1, "needs CPython 3.8 or newer")
+    assert_refused(result, 1, "needs CPython 3.8 or newer")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_an_old_python_is_asked_in_words_it_understands(cunei):
     ],
 )
 def test_words_that_make_no_sense(cunei, words, part):
-    assert_said(cunei(*words), 2, part)
+    assert_refused(cunei(*words), 2, part)
 
 
 def test_no_words_at_all_show_the_help(cunei):
@@ -253,7 +253,7 @@ def test_no_words_at_all_show_the_help(cunei):
 def test_a_directory_that_cannot_be_made(cunei, target):
     cunei.write("file", "")
 
-    assert_said(cunei("record", "-o", target, "-c", "print(1)"), 1, f"'{target}'")
+    assert_refused(cunei("record", "-o", target, "-c", "print(1)"), 1, f"'{target}'")
 
 
 def test_a_directory_without_rights(cunei, stranger):
@@ -262,16 +262,16 @@ def test_a_directory_without_rights(cunei, stranger):
     closed.mkdir(mode=0o755 if os.geteuid() == 0 else 0o555)
 
     result = cunei("record", "-o", "closed/trace", "-c", "print(1)", **stranger)
-    assert_said(result, 1, "'closed/trace'", "Permission denied")
+    assert_refused(result, 1, "'closed/trace'", "Permission denied")
 
     result = cunei("record", "-o", "closed", "-c", "print(1)", **stranger)
-    assert_said(result, 1, "'closed'", "Permission denied")
+    assert_refused(result, 1, "'closed'", "Permission denied")
 
 
 def test_a_report_that_cannot_be_written(cunei):
     result = cunei("run", "-o", "missing/report", "-c", "print(1)")
 
-    assert_said(result, 1, "'missing/report'")
+    assert_refused(result, 1, "'missing/report'")
 
 
 def test_an_existing_trace_is_not_overwritten(cunei, trace):
@@ -279,7 +279,7 @@ def test_an_existing_trace_is_not_overwritten(cunei, trace):
 
     result = cunei("record", "-o", "trace", "-c", "print(1)")
 
-    assert_said(result, 1, "'trace' already holds a trace", "--force")
+    assert_refused(result, 1, "'trace' already holds a trace", "--force")
     assert sorted(trace.rglob("*")) == before
 
 
@@ -300,7 +300,7 @@ def test_force_does_not_overwrite_what_is_no_trace(cunei):
 
     result = cunei("record", "--force", "-o", "things", "-c", "print(1)")
 
-    assert_said(result, 1, "'things'", "other files")
+    assert_refused(result, 1, "'things'", "other files")
     assert notes.read_text() == "mine"
 
 
@@ -310,7 +310,7 @@ def test_force_leaves_a_folder_with_other_files_in_it(cunei, trace):
 
     result = cunei("record", "--force", "-o", "trace", "-c", "print(1)")
 
-    assert_said(result, 1, "cannot remove the old trace")
+    assert_refused(result, 1, "cannot remove the old trace")
     assert notes.read_text() == "mine"
 
 
@@ -323,7 +323,7 @@ def test_force_does_not_overwrite_a_trace_that_is_being_recorded(cunei):
         result = cunei("record", "--force", "-o", "trace", "-c", "print(1)")
         running.communicate("\n", timeout=60)
 
-    assert_said(result, 1, "is recording to 'trace'")
+    assert_refused(result, 1, "is recording to 'trace'")
     assert running.returncode == 0
 
 

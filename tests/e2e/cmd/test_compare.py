@@ -81,11 +81,11 @@ def by_name(comparison, module="__main__"):
 
 
 def test_each_function_has_both_sides(sides):
-    told = compare(sides, "a", "b")
+    comparison = compare(sides, "a", "b")
 
-    assert told["version"] == 1
-    assert told["runs"] == [1, 1]
-    functions = by_name(told)
+    assert comparison["version"] == 1
+    assert comparison["runs"] == [1, 1]
+    functions = by_name(comparison)
     assert functions["stays"]["calls"] == [5, 7]
     assert functions["numbers"]["calls"] == [1, 1]
     assert functions["old"]["calls"] == [1, 0]
@@ -133,10 +133,10 @@ def test_the_table_shows_new_and_gone(sides):
 
 
 def test_only_what_is_asked_for_is_compared(sides):
-    told = compare(sides, "a", "b", "--include", "__main__:st*")
+    comparison = compare(sides, "a", "b", "--include", "__main__:st*")
 
-    assert [f["qualname"] for f in told["functions"]] == ["stays"]
-    assert told["calls"] == [5, 7]
+    assert [f["qualname"] for f in comparison["functions"]] == ["stays"]
+    assert comparison["calls"] == [5, 7]
 
 
 def profile(cunei, name, program=BEFORE):
@@ -150,17 +150,17 @@ def test_beside_cprofile_all_calls_are_the_same(cunei):
     record(cunei, "trace", BEFORE, "--c-calls")
     profile(cunei, "app.prof")
 
-    told = compare(cunei, "app.prof", "trace")
+    comparison = compare(cunei, "app.prof", "trace")
 
-    own = by_name(told)
+    own = by_name(comparison)
     assert set(own) == {"<module>", "spin", "stays", "numbers", "old"} | {
         name for name in own if name.endswith("<listcomp>")
     }
     for name, function in own.items():
         assert function["calls"][0] == function["calls"][1], name
     assert own["numbers"]["calls"] == [4, 4]
-    assert by_name(told, "math")["sqrt"]["calls"] == [5, 5]
-    assert by_name(told, "builtins")["dict.fromkeys"]["calls"] == [1, 1]
+    assert by_name(comparison, "math")["sqrt"]["calls"] == [5, 5]
+    assert by_name(comparison, "builtins")["dict.fromkeys"]["calls"] == [1, 1]
 
 
 def test_our_own_profile_is_the_same_as_the_trace(cunei):
@@ -168,23 +168,23 @@ def test_our_own_profile_is_the_same_as_the_trace(cunei):
     done = cunei("export", "trace", "--to", "pstats", "-o", "own.prof")
     assert done.returncode == 0, done.stderr
 
-    told = compare(cunei, "trace", "own.prof")
+    comparison = compare(cunei, "trace", "own.prof")
 
-    for function in told["functions"]:
+    for function in comparison["functions"]:
         assert function["calls"][0] == function["calls"][1], function
         for times in (function["self_ns"], function["total_ns"]):
             assert abs(times[0] - times[1]) <= 1, function
-    assert told["growth_percent"] == pytest.approx(0, abs=1e-6)
+    assert comparison["growth_percent"] == pytest.approx(0, abs=1e-6)
 
 
 def test_two_profiles_are_compared_as_well(cunei):
     profile(cunei, "a.prof")
     profile(cunei, "b.prof", AFTER)
 
-    told = compare(cunei, "a.prof", "b.prof")
+    comparison = compare(cunei, "a.prof", "b.prof")
 
     # Beside cProfile a function on another line is another one.
-    names = {f["qualname"]: f["calls"] for f in told["functions"] if f["line"]}
+    names = {f["qualname"]: f["calls"] for f in comparison["functions"] if f["line"]}
     assert names["stays"] == [5, 7]
 
 
@@ -202,11 +202,11 @@ def test_several_runs_say_what_is_significant(cunei):
         invent(cunei, f"a{i}", spin=0.020 + 0.001 * i, stays=0.01 * (1 + i))
         invent(cunei, f"b{i}", spin=0.060 - 0.001 * i, stays=0.02)
 
-    told = compare(cunei, "a0", "a1", "a2", "--", "b0", "b1", "b2")
+    comparison = compare(cunei, "a0", "a1", "a2", "--", "b0", "b1", "b2")
 
-    assert told["runs"] == [3, 3]
-    assert told["functions"][0]["qualname"] == "spin"
-    found = {function["qualname"]: function for function in told["functions"]}
+    assert comparison["runs"] == [3, 3]
+    assert comparison["functions"][0]["qualname"] == "spin"
+    found = {function["qualname"]: function for function in comparison["functions"]}
     spin, stays = found["spin"], found["stays"]
     assert spin["significant"] is True and 0 <= spin["chance"] < 0.05
     assert stays["significant"] is False and stays["chance"] > 0.05
@@ -222,11 +222,11 @@ def test_runs_are_several_recordings(cunei):
         record(cunei, f"a{i}", BEFORE)
         record(cunei, f"b{i}", AFTER)
 
-    told = compare(cunei, "a0", "a1", "--", "b0", "b1")
+    comparison = compare(cunei, "a0", "a1", "--", "b0", "b1")
 
-    assert told["runs"] == [2, 2]
-    assert by_name(told)["stays"]["calls"] == [5, 7]
-    assert 0 <= by_name(told)["spin"]["chance"] <= 1
+    assert comparison["runs"] == [2, 2]
+    assert by_name(comparison)["stays"]["calls"] == [5, 7]
+    assert 0 <= by_name(comparison)["spin"]["chance"] <= 1
 
 
 def test_averages_of_calls_need_not_be_whole(cunei):
@@ -234,10 +234,10 @@ def test_averages_of_calls_need_not_be_whole(cunei):
     record(cunei, "a1", BEFORE.replace("range(5)", "range(6)"))
     record(cunei, "b0", AFTER)
 
-    told = compare(cunei, "a0", "a1", "--", "b0")
+    comparison = compare(cunei, "a0", "a1", "--", "b0")
 
-    assert by_name(told)["stays"]["calls"] == [5.5, 7]
-    assert by_name(told)["numbers"]["calls"] == [1, 1]
+    assert by_name(comparison)["stays"]["calls"] == [5.5, 7]
+    assert by_name(comparison)["numbers"]["calls"] == [1, 1]
 
 
 def test_without_time_there_is_no_percentage(sides):
@@ -295,7 +295,7 @@ def test_runs_that_differ_by_themselves_do_not_fail(cunei):
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "words, message",
     [
         (["a"], "compare needs two traces"),
         (["a", "--"], "compare needs two traces"),
@@ -305,11 +305,11 @@ def test_runs_that_differ_by_themselves_do_not_fail(cunei):
         (["a", "b", "--output", "x"], "--output needs --to html"),
     ],
 )
-def test_words_that_make_no_sense(cunei, words, said):
+def test_words_that_make_no_sense(cunei, words, message):
     done = cunei("compare", *words)
 
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 
@@ -377,8 +377,8 @@ def test_names_that_need_escaping(cunei):
     program = BEFORE + f"exec(compile('stays()', {ODD[:-6]!r}, 'exec'))\n"
     record(cunei, "a", program)
 
-    told = compare(cunei, "a", "a")
-    assert any(ODD[:-6] in f["file"] for f in told["functions"])
+    comparison = compare(cunei, "a", "a")
+    assert any(ODD[:-6] in f["file"] for f in comparison["functions"])
     table = cunei("compare", "a", "a", "-n", "0")
     assert "\t" not in table.stdout
 
@@ -421,15 +421,15 @@ def test_regions_are_no_functions(cunei):
     for name, count in (("a", 2), ("b", 3)):
         program = REGIONS.format(count=count, profiled=False, decorates=False)
         record(cunei, name, program, "--include", "__main__")
-    told = compare(cunei, "a", "b")
+    comparison = compare(cunei, "a", "b")
     shown = cunei("compare", "a", "b", env={"COLUMNS": "200"}).stdout
 
-    assert told["calls"] == [3, 4]
-    assert {function["qualname"] for function in told["functions"]} == {
+    assert comparison["calls"] == [3, 4]
+    assert {function["qualname"] for function in comparison["functions"]} == {
         "<module>",
         "work",
     }
-    (region,) = told["regions"]
+    (region,) = comparison["regions"]
     assert (region["name"], region["count"]) == ("part", [2, 3])
     assert all(ns > 0 for ns in region["total_ns"])
     assert "2 functions and 1 region, 0 new" in shown and "(region)" in shown
@@ -443,15 +443,15 @@ def test_decorated_functions_are_regions_and_functions(cunei):
     for name, count in (("a", 2), ("b", 3)):
         program = REGIONS.format(count=count, profiled=False, decorates=True)
         record(cunei, name, program, "--include", "__main__")
-    told = compare(cunei, "a", "b")
+    comparison = compare(cunei, "a", "b")
 
-    counts = {region["name"]: region["count"] for region in told["regions"]}
+    counts = {region["name"]: region["count"] for region in comparison["regions"]}
     assert counts == {"part": [4, 6], "whole": [2, 3]}
     for side, name in enumerate("ab"):
         for region in report(cunei, name=name)["regions"]:
-            (same,) = (r for r in told["regions"] if r["name"] == region["name"])
+            (same,) = (r for r in comparison["regions"] if r["name"] == region["name"])
             assert same["total_ns"][side] == region["total_ns"]
-    functions = {function["qualname"] for function in told["functions"]}
+    functions = {function["qualname"] for function in comparison["functions"]}
     assert {"decorated", "both"} <= functions
 
 

@@ -52,14 +52,14 @@ def test_the_defaults_are_used_and_reported(project):
         "c-calls = true\n",
     )
 
-    names, said = record(project)
+    names, printed = record(project)
 
     assert names == {"helper:work", "__main__:one"}
-    assert said.startswith(
+    assert printed.startswith(
         f"cunei: options from [tool.cunei] in '{path}': include, exclude, c-calls\n"
     )
-    names, said = record(project, "-q")
-    assert (names, said) == ({"helper:work", "__main__:one"}, "")
+    names, printed = record(project, "-q")
+    assert (names, printed) == ({"helper:work", "__main__:one"}, "")
 
 
 def test_what_is_typed_takes_the_place_of_the_project_s_choice(project):
@@ -70,16 +70,16 @@ def test_what_is_typed_takes_the_place_of_the_project_s_choice(project):
         (["--exclude", "re:.", "--include", ":two"], {"__main__:two"}),
     ):
         assert record(project, "-q", *words)[0] == wanted
-    names, said = record(project, "--no-config")
-    assert "__main__:two" in names and "tool.cunei" not in said
+    names, printed = record(project, "--no-config")
+    assert "__main__:two" in names and "tool.cunei" not in printed
 
 
 def test_only_what_was_not_typed_comes_from_the_file(project):
     configure(project, 'include = "helper"\nargs = ":one"\nmax-size = "1G"\n')
 
-    _, said = record(project, "--args", ":work", "--max-size", "2G")
+    _, printed = record(project, "--args", ":work", "--max-size", "2G")
 
-    assert "pyproject.toml': include\n" in said
+    assert "pyproject.toml': include\n" in printed
 
 
 def test_the_file_is_found_upward_from_the_script_or_the_current_folder(project):
@@ -144,13 +144,13 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "place", "told"), BAD)
-def test_what_is_malformed_is_reported_with_its_place(project, text, place, told):
+@pytest.mark.parametrize(("text", "place", "message"), BAD)
+def test_what_is_malformed_is_reported_with_its_place(project, text, place, message):
     path = configure(project, text + "\n")
 
     done = project("run", "src/app.py")
 
-    wanted = f"cunei: {path}:{place}: {told} (--no-config ignores [tool.cunei])\n"
+    wanted = f"cunei: {path}:{place}: {message} (--no-config ignores [tool.cunei])\n"
     assert (done.returncode, done.stderr) == (1, wanted)
     assert project("run", "--no-config", "src/app.py").returncode == 0
 
@@ -162,8 +162,8 @@ def test_what_stands_in_the_table_s_place_is_refused(project, text):
     done = project("run", "src/app.py")
 
     place = f"{path}:1:3" if "[[" in text else f"{path}:2:1"
-    told = f"cunei: {place}: expected one table here: [tool.cunei] ("
-    assert done.returncode == 1 and done.stderr.startswith(told)
+    message = f"cunei: {place}: expected one table here: [tool.cunei] ("
+    assert done.returncode == 1 and done.stderr.startswith(message)
 
 
 REFUSED = [
@@ -182,12 +182,12 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "column", "told"), REFUSED)
+@pytest.mark.parametrize(("text", "column", "message"), REFUSED)
 def test_a_value_that_an_option_refuses_is_reported_with_its_place(
-    project, text, column, told
+    project, text, column, message
 ):
     path = configure(project, f"c-calls = true\n{text}\n")
-    wanted = f"{path}:9:{column}: {told}"
+    wanted = f"{path}:9:{column}: {message}"
 
     done = project("run", "src/app.py")
 
@@ -197,7 +197,7 @@ def test_a_value_that_an_option_refuses_is_reported_with_its_place(
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "place", "told"),
+    ("text", "words", "place", "message"),
     [
         ("c-calls = true\nbudget = 5", [], "9:10", "--budget cannot be used with "
          "--c-calls; use only one of them"),
@@ -211,16 +211,16 @@ def test_a_value_that_an_option_refuses_is_reported_with_its_place(
     ],
 )  # fmt: skip
 def test_options_that_do_not_go_together_are_reported_with_their_place(
-    project, text, words, place, told
+    project, text, words, place, message
 ):
     path = configure(project, f"{text}\n")
 
     done = project("record", "-o", "trace", "-q", *words, "src/app.py")
 
-    said = f"cunei: {path}:{place}: {told}, or use --no-config\n"
-    assert (done.returncode, done.stderr) == (2, said)
+    wanted = f"cunei: {path}:{place}: {message}, or use --no-config\n"
+    assert (done.returncode, done.stderr) == (2, wanted)
     if not words:
-        assert doctor_row(project) == ("bad", f"{path}:{place}: {told}")
+        assert doctor_row(project) == ("bad", f"{path}:{place}: {message}")
 
 
 def test_the_example_of_the_docs_is_taken(project):
@@ -248,8 +248,8 @@ def test_the_nearest_table_counts_though_it_says_nothing(project):
 
     for text in ("[tool.cunei]\n", "[tool.cunei]\nc-calls = false\n"):
         path = project.write("src/pyproject.toml", text)
-        names, said = record(project)
-        assert "__main__:two" in names and "tool.cunei" not in said
+        names, printed = record(project)
+        assert "__main__:two" in names and "tool.cunei" not in printed
         row = doctor_row(project, cwd=project.folder / "src")
         assert row == ("ok", f"[tool.cunei] in {path}: nothing")
 

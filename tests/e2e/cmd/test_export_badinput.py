@@ -27,13 +27,13 @@ def trace(shared):
 
 
 def refuse(cunei, *words, status=1, **options):
-    """The one sentence that is said."""
+    """The one sentence that is printed."""
     done = cunei(*words, **options)
     assert (done.returncode, done.stdout) == (status, ""), done.stderr
     lines = done.stderr.splitlines()
     assert len(lines) == 1, done.stderr
-    before, said, sentence = lines[0].partition("cunei: ")
-    assert said and not before, done.stderr
+    before, prefix, sentence = lines[0].partition("cunei: ")
+    assert prefix and not before, done.stderr
     return sentence
 
 
@@ -62,10 +62,10 @@ UNKNOWN = {
 def test_an_unknown_format(trace, word):
     cunei, before = trace
 
-    said = refuse(cunei, "export", "trace", "--to", word, status=2)
+    message = refuse(cunei, "export", "trace", "--to", word, status=2)
 
-    assert said.startswith(UNKNOWN[word])
-    assert all(form in said for form in FORMATS)
+    assert message.startswith(UNKNOWN[word])
+    assert all(form in message for form in FORMATS)
     assert sorted(os.listdir(cunei.folder)) == before
 
 
@@ -73,18 +73,18 @@ def test_an_unknown_format(trace, word):
 def test_an_unknown_format_is_reported_before_the_program_runs(cunei, command):
     cunei.write("app.py", "open('ran', 'w')")
 
-    said = refuse(cunei, command, "--to", "perfeto", "app.py", status=2)
+    message = refuse(cunei, command, "--to", "perfeto", "app.py", status=2)
 
-    assert "did you mean 'perfetto'" in said
+    assert "did you mean 'perfetto'" in message
     assert os.listdir(cunei.folder) == ["app.py"]
 
 
 def test_no_format_at_all(trace):
     cunei, _ = trace
 
-    said = refuse(cunei, "export", "trace", status=2)
+    message = refuse(cunei, "export", "trace", status=2)
 
-    assert said == (
+    assert message == (
         "missing format, for example --to perfetto; 'cunei export --list' lists them"
     )
 
@@ -95,9 +95,9 @@ def test_an_output_that_exists_is_left_alone(cunei, form):
     path = export(cunei, form)
     before = os.stat(path).st_mtime_ns
 
-    said = refuse(cunei, "export", "trace", "--to", form, "-o", path.name)
+    message = refuse(cunei, "export", "trace", "--to", form, "-o", path.name)
 
-    assert said == f"'{path.name}' exists; --force overwrites it"
+    assert message == f"'{path.name}' exists; --force overwrites it"
     assert os.stat(path).st_mtime_ns == before
     assert cunei("export", "trace", "--to", form, "-fo", path).returncode == 0
 
@@ -107,9 +107,9 @@ def test_an_output_that_exists_is_reported_before_the_program_runs(cunei, comman
     cunei.write("app.py", "open('ran', 'w')")
     cunei.write("app.csv", "mine")
 
-    said = refuse(cunei, command, "--to", "csv", "app.py")
+    message = refuse(cunei, command, "--to", "csv", "app.py")
 
-    assert said == "'app.csv' exists; --force overwrites it"
+    assert message == "'app.csv' exists; --force overwrites it"
     assert sorted(os.listdir(cunei.folder)) == ["app.csv", "app.py"]
 
 
@@ -120,10 +120,11 @@ def test_a_folder_with_other_things_in_it_is_never_replaced(cunei, form):
     record(cunei)
     mine = cunei.write("mine/letter.txt", "dear")
 
-    said = refuse(cunei, "export", "trace", "--to", form, "-o", "mine", "--force")
+    message = refuse(cunei, "export", "trace", "--to", form, "-o", "mine", "--force")
 
     assert (
-        said == "'mine' has other files than those of an export; it is not overwritten"
+        message
+        == "'mine' has other files than those of an export; it is not overwritten"
     )
     assert mine.read_text() == "dear"
 
@@ -131,9 +132,9 @@ def test_a_folder_with_other_things_in_it_is_never_replaced(cunei, form):
 def test_a_trace_is_not_written_over_itself(trace):
     cunei, _ = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "ctf", "-fo", "./trace/")
+    message = refuse(cunei, "export", "trace", "--to", "ctf", "-fo", "./trace/")
 
-    assert said == "cannot write to './trace/': it is the trace itself"
+    assert message == "cannot write to './trace/': it is the trace itself"
 
 
 PLACES = {
@@ -147,9 +148,9 @@ PLACES = {
 def test_a_place_where_nothing_can_be_written(trace, place):
     cunei, before = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", "-o", place)
+    message = refuse(cunei, "export", "trace", "--to", "csv", "-o", place)
 
-    assert said == PLACES[place]
+    assert message == PLACES[place]
     assert sorted(os.listdir(cunei.folder)) == before
 
 
@@ -157,17 +158,17 @@ def test_a_place_where_nothing_can_be_written(trace, place):
 def test_a_folder_that_is_not_ours(trace):
     cunei, _ = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", "-o", "/usr/x.csv")
+    message = refuse(cunei, "export", "trace", "--to", "csv", "-o", "/usr/x.csv")
 
-    assert said == "cannot write to '/usr/x.csv': Permission denied"
+    assert message == "cannot write to '/usr/x.csv': Permission denied"
 
 
 def test_a_place_that_is_not_there_is_reported_before_the_program_runs(cunei):
     cunei.write("app.py", "open('ran', 'w')")
 
-    said = refuse(cunei, "record", "--to", "csv:nowhere/x.csv", "app.py")
+    message = refuse(cunei, "record", "--to", "csv:nowhere/x.csv", "app.py")
 
-    assert said == PLACES["nowhere/x.csv"]
+    assert message == PLACES["nowhere/x.csv"]
     assert os.listdir(cunei.folder) == ["app.py"]
 
 
@@ -178,12 +179,12 @@ def test_a_disk_that_is_full_half_way_leaves_nothing(cunei, form):
     record(cunei, program=timeline.LONG if form in FOLDERS else PROGRAM)
     before = sorted(os.listdir(cunei.folder))
 
-    said = refuse(
+    message = refuse(
         *(cunei, "export", "trace", "--to", form, "-o", "out"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)),
     )
 
-    assert said == "cannot write to 'out': File too large"
+    assert message == "cannot write to 'out': File too large"
     assert sorted(os.listdir(cunei.folder)) == before
 
 
@@ -193,9 +194,9 @@ def test_a_device_that_is_full(trace, form):
     if not is_built(cunei, form):
         pytest.skip(f"cunei was built without {form}")
 
-    said = refuse(cunei, "export", "trace", "--to", form, "-o", "/dev/full")
+    message = refuse(cunei, "export", "trace", "--to", form, "-o", "/dev/full")
 
-    assert said == "cannot write to '/dev/full': No space left on device"
+    assert message == "cannot write to '/dev/full': No space left on device"
 
 
 def test_stdout_that_is_full(trace):
@@ -211,9 +212,9 @@ def test_stdout_that_is_full(trace):
 def test_stdout_takes_no_folder(trace):
     cunei, _ = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "ctf:-", status=2)
+    message = refuse(cunei, "export", "trace", "--to", "ctf:-", status=2)
 
-    assert said == (
+    assert message == (
         "this format is a folder, which cannot go to stdout; name one with -o"
     )
 
@@ -226,12 +227,12 @@ def test_of_a_damaged_trace_what_can_be_read_is_written(cunei, form):
     (path,) = (cunei.folder / "trace").glob("*/s0")
     spoil(path, packet=2)
 
-    said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
+    message = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
     assert re.fullmatch(
         r"'trace/.*/s0' is damaged (at byte|in packet) \d+: .*; "
         r"'out' has what could be read",
-        said,
+        message,
     )
     out = cunei.folder / "out"
     assert any(out.iterdir()) if form in FOLDERS else out.stat().st_size > 200
@@ -287,9 +288,9 @@ def test_damage_in_one_packet_costs_that_packet(cunei, form, name):
     count = packets.drop(path, set())
     scatter(path, *DAMAGES[name])
 
-    said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
+    message = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
-    assert re.search(r": .*; (\d+) bytes at 1 place cannot be read; .out. has", said)
+    assert re.search(r": .*; (\d+) bytes at 1 place cannot be read; .out. has", message)
     done = cunei("report", "--json", "trace")
     left = json.loads(done.stdout)
     assert done.returncode == 1
@@ -341,10 +342,10 @@ def test_one_process_that_cannot_be_read_is_left_out(cunei, form, harm):
     folder = packets.folders(cunei.folder / "trace")[1]
     harm(folder)
 
-    said = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
+    message = refuse(cunei, "export", "trace", "--to", form, "-o", "out")
 
     wrong = LEFT_OUT[harm].format(folder.name)
-    assert said == f"{wrong}; 'out' has what could be read"
+    assert message == f"{wrong}; 'out' has what could be read"
     for command in "report", "info", "dump", "replay":
         done = cunei(command, "--json", "trace")
         assert (done.returncode, wrong in done.stderr) == (1, True), command
@@ -361,9 +362,9 @@ def test_a_time_when_nothing_was_recorded(trace, form):
     if not is_built(cunei, form):
         pytest.skip(f"cunei was built without {form}")
 
-    said = refuse(cunei, "export", "trace", "--to", form, "--from", "2h")
+    message = refuse(cunei, "export", "trace", "--to", form, "--from", "2h")
 
-    assert said == (
+    assert message == (
         "nothing was recorded between --from and --until; "
         "'cunei info trace' shows how long the recording is"
     )
@@ -377,26 +378,28 @@ def test_a_time_when_nothing_was_recorded(trace, form):
 def test_a_time_that_is_none(trace, option, word):
     cunei, _ = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", f"{option}={word}", status=2)
+    message = refuse(
+        cunei, "export", "trace", "--to", "csv", f"{option}={word}", status=2
+    )
 
-    assert said == f"{option} needs a time such as 0.25, 10ms or 2min, not '{word}'"
+    assert message == f"{option} needs a time such as 0.25, 10ms or 2min, not '{word}'"
 
 
 def test_an_end_before_the_begin(trace):
     cunei, _ = trace
     window = ("--from", "2s", "--until", "1")
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", *window, status=2)
+    message = refuse(cunei, "export", "trace", "--to", "csv", *window, status=2)
 
-    assert said == "--until 1 is before --from 2s"
+    assert message == "--until 1 is before --from 2s"
 
 
 def test_a_thread_that_does_not_exist(trace):
     cunei, before = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", "--thread", "gone*")
+    message = refuse(cunei, "export", "trace", "--to", "csv", "--thread", "gone*")
 
-    assert said == (
+    assert message == (
         "'trace' holds no thread 'gone*'; 'cunei report trace --threads' lists them"
     )
     assert sorted(os.listdir(cunei.folder)) == before
@@ -406,9 +409,9 @@ def test_one_of_several_threads_does_not_exist(trace):
     cunei, before = trace
     threads = ("--thread", "MainThread", "--thread", "gone")
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", *threads)
+    message = refuse(cunei, "export", "trace", "--to", "csv", *threads)
 
-    assert said.startswith("'trace' holds no thread 'gone'; ")
+    assert message.startswith("'trace' holds no thread 'gone'; ")
     assert sorted(os.listdir(cunei.folder)) == before
 
 
@@ -417,9 +420,9 @@ def test_one_of_several_threads_does_not_exist(trace):
 def test_patterns_that_leave_no_function(trace, form, patterns):
     cunei, before = trace
 
-    said = refuse(cunei, "export", "trace", "--to", form, *patterns)
+    message = refuse(cunei, "export", "trace", "--to", form, *patterns)
 
-    assert said == (
+    assert message == (
         "--include and --exclude leave no function of 'trace'; a pattern is a module, "
         "module:qualname, a file or re:…"
     )
@@ -430,18 +433,20 @@ def test_patterns_that_leave_no_function(trace, form, patterns):
 def test_stdout_is_the_programs(cunei, command):
     cunei.write("app.py", "open('ran', 'w')")
 
-    said = refuse(cunei, command, "--to", "folded:-", "app.py", status=2)
+    message = refuse(cunei, command, "--to", "folded:-", "app.py", status=2)
 
-    assert said == "--to folded:- is not possible: stdout is the program's; name a file"
+    assert (
+        message == "--to folded:- is not possible: stdout is the program's; name a file"
+    )
     assert os.listdir(cunei.folder) == ["app.py"]
 
 
 def test_a_process_that_does_not_exist(trace):
     cunei, _ = trace
 
-    said = refuse(cunei, "export", "trace", "--to", "csv", "--process", "1")
+    message = refuse(cunei, "export", "trace", "--to", "csv", "--process", "1")
 
-    assert said == (
+    assert message == (
         "'trace' holds no process '1'; 'cunei report trace --processes' lists them"
     )
 
@@ -466,15 +471,15 @@ def test_words_that_do_not_go_together(trace, words):
 def test_open_wants_something_to_open(cunei):
     cunei.write("app.py", "pass")
 
-    said = refuse(cunei, "record", "--open", "app.py", status=2)
+    message = refuse(cunei, "record", "--open", "app.py", status=2)
 
-    assert said == "--open needs an exported file: add --to html"
+    assert message == "--open needs an exported file: add --to html"
 
 
 def test_no_trace(cunei):
-    said = refuse(cunei, "export", "none", "--to", "csv")
+    message = refuse(cunei, "export", "none", "--to", "csv")
 
-    assert said.startswith("there is no trace 'none'; ")
+    assert message.startswith("there is no trace 'none'; ")
 
 
 def test_a_file_may_be_named_with_the_format(trace):

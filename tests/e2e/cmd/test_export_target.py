@@ -115,13 +115,13 @@ def test_what_goes_to_stdout_cannot_be_opened(trace, words):
     assert "--open needs a file" in done.stderr
 
 
-SAYING = (
+FORMS_THAT_REPORT_LOSSES = (
     *("html", "perfetto", "chrome", "speedscope", "pstats", "folded", "callgrind"),
     *("pprof", "csv", "otf2"),
 )
 
 
-@pytest.mark.parametrize("form", SAYING)
+@pytest.mark.parametrize("form", FORMS_THAT_REPORT_LOSSES)
 def test_what_the_recording_lost_is_reported(cunei, form):
     record(cunei, "--include", "__main__", program=LONG.replace("COUNT", "60_000"))
     (path,) = (cunei.folder / "trace").glob("*/s0")
@@ -156,14 +156,14 @@ def test_a_process_folder_can_be_exported_from_within(trace):
 
 
 def test_how_to_open_it_is_reported_with_its_name(trace):
-    done = trace("export", "trace", "--to", "csv", "-o", "told.csv")
-    assert done.stderr.endswith("; duckdb -c \"from 'told.csv'\"\n")
+    done = trace("export", "trace", "--to", "csv", "-o", "calls.csv")
+    assert done.stderr.endswith("; duckdb -c \"from 'calls.csv'\"\n")
 
-    done = trace("export", "trace", "--to", "ctf", "-o", "told.ctf")
-    assert done.stderr.endswith("; babeltrace2 told.ctf\n")
+    done = trace("export", "trace", "--to", "ctf", "-o", "calls.ctf")
+    assert done.stderr.endswith("; babeltrace2 calls.ctf\n")
 
     # One that a shell would not take as it is cannot stand in a command.
-    done = trace("export", "trace", "--to", "csv", "-o", "it's told.csv")
+    done = trace("export", "trace", "--to", "csv", "-o", "it's calls.csv")
     assert done.stderr.endswith("; duckdb -c \"from 'FILE'\"\n")
 
 

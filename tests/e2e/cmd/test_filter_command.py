@@ -124,8 +124,8 @@ def test_what_no_filter_leaves_out_is_not_proposed(cunei):
     )
     assert cunei("record", "-q", "-o", "trace", "app.py").returncode == 0
 
-    told = json.loads(cunei("filter", "--json", "--max-overhead=0.1", "trace").stdout)
-    assert [each["pattern"] for each in told["functions"]] == ["__main__:plain"]
+    listed = json.loads(cunei("filter", "--json", "--max-overhead=0.1", "trace").stdout)
+    assert [each["pattern"] for each in listed["functions"]] == ["__main__:plain"]
 
 
 def test_more_overhead_leaves_out_less(recorded):
@@ -171,12 +171,12 @@ def test_a_filter_that_gains_nothing_is_not_proposed(cunei):
         "# 0.1 % is not possible: the cost is in first calls, which no filter" in text
     )
     assert [line for line in text.splitlines() if not line.startswith("#")] == []
-    told = "cunei: no function is worth leaving out; see 'f'\n"
-    assert (done.returncode, done.stderr) == (0, told)
+    message = "cunei: no function is worth leaving out; see 'f'\n"
+    assert (done.returncode, done.stderr) == (0, message)
 
 
 def test_what_makes_no_sense_is_reported(recorded):
-    for words, status, told in (
+    for words, status, message in (
         ([], 2, "missing trace directory, which 'cunei record' creates: cunei filter"),
         (["trace", "--max-overhead", "x"], 2,
          "--max-overhead needs a percentage from 0.1 to 100, for example 5%, not 'x'"),
@@ -186,7 +186,7 @@ def test_what_makes_no_sense_is_reported(recorded):
         (["trace", "-o", "app.py"], 1, "app.py"),
     ):  # fmt: skip
         done = recorded("filter", *words)
-        assert done.returncode == status and told in done.stderr, done.stderr
+        assert done.returncode == status and message in done.stderr, done.stderr
 
 
 def test_a_recording_without_calls_is_reported(cunei):
@@ -195,5 +195,5 @@ def test_a_recording_without_calls_is_reported(cunei):
 
     done = cunei("filter", "trace")
 
-    told = "cunei: 'trace' has no calls to leave out\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    message = "cunei: 'trace' has no calls to leave out\n"
+    assert (done.returncode, done.stderr) == (1, message)

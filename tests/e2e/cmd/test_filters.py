@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filter files and --only-project: which functions are recorded, and what is said."""
+"""Filter files and --only-project: which functions they select, what cunei prints."""
 
 import json
 import os
@@ -37,9 +37,9 @@ def program(cunei):
     return cunei
 
 
-def recorded(cunei, *words, program=("app.py",), said=""):
+def recorded(cunei, *words, program=("app.py",), printed=""):
     done = cunei("record", "-q", "--force", "-o", "trace", *words, *program)
-    assert (done.returncode, done.stderr) == (0, said)
+    assert (done.returncode, done.stderr) == (0, printed)
     return {
         f"{function.module}:{function.qualname}"
         for process in ctf.read(cunei.folder / "trace").processes
@@ -119,7 +119,7 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "+ app\nhelper\n",
@@ -145,12 +145,12 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
     ],
 )
-def test_what_is_malformed_is_reported_with_its_place(program, text, told):
+def test_what_is_malformed_is_reported_with_its_place(program, text, message):
     program.write("f", text)
 
     done = program("record", "-o", "trace", "--filter", "f", "app.py")
 
-    assert (done.returncode, done.stderr) == (1, f"cunei: {told}\n")
+    assert (done.returncode, done.stderr) == (1, f"cunei: {message}\n")
     assert not (program.folder / "trace").exists()
 
 
@@ -185,8 +185,8 @@ def test_a_filter_that_cannot_be_read(program):
         (".", "Is a directory"),
     ):
         done = program("run", "--filter", name, "app.py")
-        told = f"cunei: cannot read the filter '{name}': {why}\n"
-        assert (done.returncode, done.stderr) == (1, told)
+        message = f"cunei: cannot read the filter '{name}': {why}\n"
+        assert (done.returncode, done.stderr) == (1, message)
 
 
 def test_more_patterns_than_an_environment_holds_are_refused(program):
@@ -195,9 +195,9 @@ def test_more_patterns_than_an_environment_holds_are_refused(program):
     done = program("record", "-o", "trace", "--filter", "f", "app.py")
 
     assert done.returncode == 1
-    told = re.search("patterns take ([0-9]+) bytes, but an environment variable holds "
+    size = re.search("patterns take ([0-9]+) bytes, but an environment variable holds "
                      "at most 120000; ", done.stderr)  # fmt: skip
-    assert told and int(told.group(1)) > 120000, done.stderr
+    assert size and int(size.group(1)) > 120000, done.stderr
     assert not (program.folder / "trace").exists()
 
 
@@ -357,11 +357,11 @@ def test_a_project_of_which_nothing_runs_is_reported(cunei):
         cwd=cunei.folder / "empty",
     )  # fmt: skip
 
-    told = (
+    message = (
         f"cunei: no function of the project '{cunei.folder}/empty' was called; "
         "--include selects others, by module or file\n"
     )
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_the_package_finds_the_project_of_the_main_script(cunei):
@@ -430,8 +430,8 @@ def test_the_report_says_that_a_filter_was_on(program):
 
     text = program("report", "trace").stdout
 
-    told = "filter +helper -:x0 -:x1 -:x2 and 2 more; the time of excluded functions"
-    assert told in " ".join(text.split())
+    message = "filter +helper -:x0 -:x1 -:x2 and 2 more; the time of excluded functions"
+    assert message in " ".join(text.split())
     report = json.loads(program("report", "--json", "trace").stdout)
     patterns = ["+helper", *(f"-:x{i}" for i in range(5))]
     assert report["processes"][0]["patterns"] == patterns

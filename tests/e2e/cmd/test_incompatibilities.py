@@ -44,8 +44,8 @@ def test_without_a_tool_id_another_instrumenter_is_named_and_works(cunei):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert examined.returncode == 1
-    for said in (done.stderr, examined.stdout):
-        assert "or use --instrumenter profile" in said
+    for printed in (done.stderr, examined.stdout):
+        assert "or use --instrumenter profile" in printed
     done = cunei("record", "--instrumenter", "profile", *words, env=env)
     assert (done.returncode, done.stdout) == (0, "1\n")
     assert "1 call" in done.stderr
@@ -80,12 +80,12 @@ def test_a_command_that_starts_another_python_is_reported_all_the_same(cunei):
 
     done = cunei("record", "-o", "trace", "--instrumenter", lacking, script(cunei))
 
-    said = done.stderr
-    assert said.startswith("cunei: nothing was recorded: ")
-    assert f"--instrumenter {lacking} needs CPython {versions}" in said
-    assert f"is CPython {VERSION}; use " in said
-    assert "profile, trace" in said
-    assert len(said.splitlines()) == 1
+    printed = done.stderr
+    assert printed.startswith("cunei: nothing was recorded: ")
+    assert f"--instrumenter {lacking} needs CPython {versions}" in printed
+    assert f"is CPython {VERSION}; use " in printed
+    assert "profile, trace" in printed
+    assert len(printed.splitlines()) == 1
 
 
 @pytest.mark.core
@@ -94,8 +94,8 @@ def test_a_command_that_starts_another_python_is_reported_all_the_same(cunei):
 def test_what_the_python_of_a_command_lacks_is_reported_at_the_end(cunei, command):
     done = cunei(command, "--exclude", "json", script(cunei))
 
-    said = [line for line in done.stderr.splitlines() if "on CPython" in line]
-    (line,) = said
+    lines = [line for line in done.stderr.splitlines() if "on CPython" in line]
+    (line,) = lines
     assert line.startswith(f"cunei: on CPython {VERSION}, excluded functions still")
 
 
@@ -179,8 +179,8 @@ def test_the_package_refuses_what_the_command_line_does(cunei, arguments):
     done = cunei.run(cunei.python, "-c", API.format(arguments=arguments, error=error))
 
     assert (done.returncode, done.stderr) == (0, "")
-    said, recording = done.stdout.splitlines()
-    assert said.startswith(sentence)
+    message, recording = done.stdout.splitlines()
+    assert message.startswith(sentence)
     assert recording == "False"
 
 

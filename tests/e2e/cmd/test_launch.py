@@ -14,7 +14,7 @@ pytestmark = pytest.mark.core
 
 PACKAGE = ROOT / "python"
 
-TELL = """\
+SHOW = """\
 import os, pickle, sys
 
 class Thing:
@@ -53,105 +53,105 @@ def test_the_program_is_the_same_in_every_form(cunei, form):
 
 
 def script(cunei):
-    cunei.write("app.py", TELL)
+    cunei.write("app.py", SHOW)
     words = ["app.py", "a b", "--json", "-o", "x"]
     return words, [python3(cunei), *words]
 
 
 def script_elsewhere(cunei):
-    path = cunei.write("inner/app.py", TELL)
+    path = cunei.write("inner/app.py", SHOW)
     return [path, "1"], [python3(cunei), path, "1"]
 
 
 def script_behind_dashes(cunei):
-    cunei.write("app.py", TELL)
+    cunei.write("app.py", SHOW)
     return ["--", "app.py", "--", "-x"], [python3(cunei), "app.py", "--", "-x"]
 
 
 def module(cunei):
     cunei.write("package/__init__.py", "")
-    cunei.write("package/tell.py", TELL)
-    words = ["-m", "package.tell", "-q"]
+    cunei.write("package/show.py", SHOW)
+    words = ["-m", "package.show", "-q"]
     return words, [python3(cunei), *words]
 
 
 def module_joined(cunei):
-    cunei.write("tell.py", TELL)
-    return ["-mtell", "-q"], [python3(cunei), "-mtell", "-q"]
+    cunei.write("show.py", SHOW)
+    return ["-mshow", "-q"], [python3(cunei), "-mshow", "-q"]
 
 
 def package(cunei):
     cunei.write("package/__init__.py", "")
-    cunei.write("package/__main__.py", TELL)
+    cunei.write("package/__main__.py", SHOW)
     return ["-m", "package"], [python3(cunei), "-m", "package"]
 
 
 def code(cunei):
-    words = ["-c", TELL, "-o", "x"]
+    words = ["-c", SHOW, "-o", "x"]
     return words, [python3(cunei), *words]
 
 
 def named_python(cunei):
-    cunei.write("app.py", TELL)
+    cunei.write("app.py", SHOW)
     words = [cunei.python, "-X", "dev", "-BOW", "ignore", "-s", "-u", "app.py", "-S"]
     return words, words
 
 
 def isolated_python(cunei):
-    path = cunei.write("app.py", TELL)
+    path = cunei.write("app.py", SHOW)
     words = [cunei.python, "-I", path]
     return words, words
 
 
 def python_with_code(cunei):
-    words = [cunei.python, "-Ec", TELL, "x"]
+    words = [cunei.python, "-Ec", SHOW, "x"]
     return words, words
 
 
 def zip_application(cunei):
-    cunei.write("source/__main__.py", TELL)
+    cunei.write("source/__main__.py", SHOW)
     zipapp.create_archive(cunei.folder / "source", cunei.folder / "app.pyz")
     return ["app.pyz", "1"], [python3(cunei), "app.pyz", "1"]
 
 
 def executable_zip_application(cunei):
-    cunei.write("source/__main__.py", TELL)
+    cunei.write("source/__main__.py", SHOW)
     target = cunei.folder / "tool"
     zipapp.create_archive(cunei.folder / "source", target, cunei.python)
     return ["./tool", "1"], ["./tool", "1"]
 
 
 def folder(cunei):
-    cunei.write("program/__main__.py", TELL)
+    cunei.write("program/__main__.py", SHOW)
     return ["program", "1"], [python3(cunei), "program", "1"]
 
 
 def file_without_ending(cunei):
-    cunei.write("tool", TELL)
+    cunei.write("tool", SHOW)
     return ["./tool", "1"], [python3(cunei), "./tool", "1"]
 
 
 def executable_script(cunei):
-    cunei.write("tool", f"#!{cunei.python} -B\n{TELL}", executable=True)
+    cunei.write("tool", f"#!{cunei.python} -B\n{SHOW}", executable=True)
     return ["./tool", "-m", "1"], ["./tool", "-m", "1"]
 
 
 def shell_script(cunei):
-    cunei.write("app.py", TELL)
+    cunei.write("app.py", SHOW)
     text = f'#!/bin/sh\n"{cunei.python}" -B app.py "$@"\n'
     cunei.write("run.sh", text, executable=True)
     return ["./run.sh", "1"], ["./run.sh", "1"]
 
 
 def command_in_path(cunei):
-    cunei.write("bin/tell", f"#!{cunei.python}\n{TELL}", executable=True)
+    cunei.write("bin/show", f"#!{cunei.python}\n{SHOW}", executable=True)
     path = f"{cunei.folder}/bin:{cunei.environment['PATH']}"
     cunei.environment["PATH"] = path
-    return ["tell", "1"], ["tell", "1"]
+    return ["show", "1"], ["show", "1"]
 
 
 def chosen_python(cunei):
-    cunei.write("app.py", TELL)
+    cunei.write("app.py", SHOW)
     words = ["--python", cunei.python, "app.py", "1"]
     return words, [cunei.python, "app.py", "1"]
 
@@ -189,7 +189,7 @@ def python3(cunei):
 
 
 def test_a_script_is_given_to_another_python_when_asked(cunei):
-    cunei.write("tool", f"#!/nowhere/python3\n{TELL}", executable=True)
+    cunei.write("tool", f"#!/nowhere/python3\n{SHOW}", executable=True)
 
     recorded = cunei("record", "-q", "--python", cunei.python, "./tool", "1")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--open: what was exported is shown, or it is said how to look at it."""
+"""--open shows what was exported, or prints how to look at it."""
 
 import os
 
@@ -41,41 +41,41 @@ def opened(trace, form, settings, *words):
 )
 def test_the_program_for_it_is_started(trace, form, program, file):
     # The shell opens the pipe before anything else: it waits for who reads it.
-    os.mkfifo(trace.folder / "told")
-    script = f'[ -e "$1" ] && echo "$1" > {trace.folder}/told'
+    os.mkfifo(trace.folder / "opened")
+    script = f'[ -e "$1" ] && echo "$1" > {trace.folder}/opened'
     done = trace("export", "--list", "--json")
     if form == "otf2" and '"is_here":false' in done.stdout:
         pytest.skip("cunei was built without otf2")
 
-    said = opened(trace, form, only_with(trace, program, script))
+    printed = opened(trace, form, only_with(trace, program, script))
 
-    assert (trace.folder / "told").read_text() == f"{file}\n"
-    assert len(said) == 1
+    assert (trace.folder / "opened").read_text() == f"{file}\n"
+    assert len(printed) == 1
 
 
 def test_a_name_that_looks_like_an_option_is_none(trace):
-    os.mkfifo(trace.folder / "told")
-    script = f'echo "$1" > {trace.folder}/told'
+    os.mkfifo(trace.folder / "opened")
+    script = f'echo "$1" > {trace.folder}/opened'
 
     opened(trace, "html", only_with(trace, "xdg-open", script), "-o", "-x.html")
 
-    assert (trace.folder / "told").read_text() == "./-x.html\n"
+    assert (trace.folder / "opened").read_text() == "./-x.html\n"
 
 
 def test_a_program_that_gives_up_is_reported_in_our_words(trace):
     script = "echo nothing to show it with >&2; echo and more; exit 3"
 
-    said = opened(trace, "html", only_with(trace, "xdg-open", script))
+    printed = opened(trace, "html", only_with(trace, "xdg-open", script))
 
-    assert said[1:] == [
+    assert printed[1:] == [
         "cannot open 'trace.html': xdg-open failed; open it in a browser"
     ]
 
 
 def test_without_the_program_cunei_says_how_to_open_it(trace):
-    said = opened(trace, "callgrind", only_with(trace))
+    printed = opened(trace, "callgrind", only_with(trace))
 
-    assert said[1:] == [
+    assert printed[1:] == [
         "cannot open 'trace.callgrind': kcachegrind is not installed; "
         "kcachegrind trace.callgrind"
     ]
@@ -94,9 +94,9 @@ def test_without_the_program_cunei_says_how_to_open_it(trace):
 def test_what_no_program_opens_is_reported(trace, form, how):
     script = "exec >&2; echo never started"
 
-    said = opened(trace, form, only_with(trace, "xdg-open", script))
+    printed = opened(trace, form, only_with(trace, "xdg-open", script))
 
-    assert said[1:] == [f"--open has no program for {form}; {how}"]
+    assert printed[1:] == [f"--open has no program for {form}; {how}"]
 
 
 def test_a_comparison_is_opened_as_well(trace):

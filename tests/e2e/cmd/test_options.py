@@ -290,7 +290,7 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["trace"], "it is a trace; to see where the time went: cunei report trace"),
         (["-m", "pkg"], "where its time goes: cunei run -m pkg"),
@@ -299,11 +299,11 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
         (["record", "--max-size", "100K", "app.py"], "at least 1M"),
     ],
 )
-def test_what_makes_no_sense_is_answered_with_what_would(cunei, trace, words, said):
+def test_what_makes_no_sense_is_answered_with_what_would(cunei, trace, words, message):
     result = cunei(*words)
 
     assert result.returncode == 2
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_help_helps_with_itself(cunei):

@@ -14,7 +14,7 @@ from test_space import mounted
 
 
 def run(cunei, source, *words):
-    """Record a program that behaves as without us; what is said of it at the end."""
+    """Record a program, which behaves as always; the lines that cunei prints."""
     cunei.write("app.py", source)
     plain = cunei.run(cunei.python, "app.py", *words)
     shutil.rmtree(cunei.folder / "trace", ignore_errors=True)
@@ -51,9 +51,9 @@ for _ in range(50_000):
 def test_a_directory_that_is_not_there_in_the_children(cunei):
     prepare = "if os.path.exists('trace'): os.rename('trace', 'away')"
     restore = "if os.path.exists('away'): os.rename('away', 'trace')"
-    said = run(cunei, CHILDREN.format(prepare=prepare, restore=restore))
+    printed = run(cunei, CHILDREN.format(prepare=prepare, restore=restore))
 
-    assert said[1:] == [
+    assert printed[1:] == [
         "cunei: 3 processes could not be recorded: No such file or directory"
     ]
     trace = ctf.read(cunei.folder / "trace")
@@ -63,9 +63,9 @@ def test_a_directory_that_is_not_there_in_the_children(cunei):
 
 def test_a_directory_that_the_program_removed(cunei):
     prepare = "import shutil; shutil.rmtree('trace', ignore_errors=True)"
-    said = run(cunei, CHILDREN.format(prepare=prepare, restore=""))
+    printed = run(cunei, CHILDREN.format(prepare=prepare, restore=""))
 
-    assert said == [
+    assert printed == [
         "cunei: nothing was recorded: 'trace' could not be written to: "
         "No such file or directory"
     ]
@@ -92,9 +92,9 @@ if os.path.exists("trace"):
     assert libc.mount(path, path, None, BIND, None) == 0
     assert libc.mount(path, path, None, BIND | REMOUNT | READ_ONLY, None) == 0
 """
-    said = run(cunei, CHILDREN.format(prepare=prepare, restore=""))
+    printed = run(cunei, CHILDREN.format(prepare=prepare, restore=""))
 
-    assert said[1:] == [
+    assert printed[1:] == [
         "cunei: events were lost: they could not be written",
         "cunei: 3 processes could not be recorded: Read-only file system",
     ]
@@ -132,9 +132,9 @@ print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
     ids=["another user", "another root"],
 )
 def test_children_that_do_not_reach_the_directory(cunei, prepare, reason):
-    said = run(cunei, GIVES_UP.format(prepare=prepare))
+    printed = run(cunei, GIVES_UP.format(prepare=prepare))
 
-    assert said[1:] == [f"cunei: 2 processes could not be recorded: {reason}"]
+    assert printed[1:] == [f"cunei: 2 processes could not be recorded: {reason}"]
     assert ctf.read(cunei.folder / "trace").count("work") == 1
 
 
@@ -153,8 +153,8 @@ for name in glob.glob(here + "/cunei-*x"):
     done = cunei("run", "app.py")
 
     assert done.returncode == 0
-    said = "cunei: 3 processes could not be recorded: No such file or directory\n"
-    assert done.stderr.startswith(said)
+    message = "cunei: 3 processes could not be recorded: No such file or directory\n"
+    assert done.stderr.startswith(message)
     assert "work" in done.stderr
     assert not list(cunei.folder.parent.glob("cunei-*"))
 
@@ -293,8 +293,8 @@ work()
 
     assert (done.returncode, done.stderr) == (0, "")
     assert ctf.read(cunei.folder / "trace").count("work") == 3
-    told = json.loads(cunei("report", "--json", "--regions", "trace").stdout)
-    regions = {each["name"]: each["count"] for each in told["regions"]}
+    report = json.loads(cunei("report", "--json", "--regions", "trace").stdout)
+    regions = {each["name"]: each["count"] for each in report["regions"]}
     assert regions == {"record inner": 1, "record other": 2}
     assert [path.name for path in cunei.folder.iterdir() if path.is_dir()] == ["trace"]
 
@@ -404,8 +404,8 @@ def test_children_where_the_disk_is_nearly_full(cunei, tmp_path):
         folders = list((small / "trace").glob("*/metadata"))
 
     assert done.returncode == 0
-    said = done.stderr.splitlines()
+    lines = done.stderr.splitlines()
     assert (
-        said[-1] == "cunei: one process could not be recorded: No space left on device"
+        lines[-1] == "cunei: one process could not be recorded: No space left on device"
     )
     assert len(folders) == 3  # what is started anew makes do with what there is

@@ -24,13 +24,13 @@ import os, signal
 def say(text):
     os.write(1, f"{text}\\n".encode())  # print cannot be interrupted by itself
 
-def heard(number, frame):
-    say(f"heard {signal.Signals(number).name}")
+def received(number, frame):
+    say(f"received {signal.Signals(number).name}")
     if number == signal.SIGTERM:
         raise SystemExit(3)
 
 for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGCONT"):
-    signal.signal(getattr(signal, name), heard)
+    signal.signal(getattr(signal, name), received)
 # Not signal.pause(): it waits for ever if the signal comes right before it.
 ours, wakeup = os.pipe()
 os.set_blocking(wakeup, False)
@@ -158,13 +158,13 @@ def test_what_is_typed_reaches_the_program_once(cunei, terminal):
     screen.read_until("ready")
 
     screen.type("\x03")
-    screen.read_until("heard SIGINT")
+    screen.read_until("received SIGINT")
     screen.type("\x03")
-    screen.read_until("heard SIGINT", count=2)
+    screen.read_until("received SIGINT", count=2)
     os.kill(screen.program, signal.SIGTERM)
     seen = screen.read_until("ended")
 
-    assert seen.count("heard SIGINT") == 2
+    assert seen.count("received SIGINT") == 2
     assert ", 0 lost, " in seen
     assert "ended 3" in seen
 
@@ -189,7 +189,7 @@ def test_ctrl_z_stops_both_and_the_shell_continues_both(cunei, terminal):
 
     screen.type("\x1a")
     screen.read_until(f"stopped {signal.SIGTSTP:d}")
-    screen.read_until("heard SIGCONT")
+    screen.read_until("received SIGCONT")
     os.kill(screen.program, signal.SIGTERM)
     seen = screen.read_until("ended")
 
@@ -206,7 +206,7 @@ def test_a_program_that_does_not_stop_is_not_left_alone(cunei, terminal):
     screen.type("\x1a")
     screen.read_until("no")
     screen.type("\x03")
-    screen.read_until("heard SIGINT")
+    screen.read_until("received SIGINT")
     os.kill(screen.program, signal.SIGTERM)
 
     assert "stopped" not in screen.read_until("ended 3")
@@ -215,12 +215,12 @@ def test_a_program_that_does_not_stop_is_not_left_alone(cunei, terminal):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGHUP", "SIGUSR1"])
 def test_a_signal_to_the_launcher_alone_is_passed_on(listener, name):
     listener.send_signal(getattr(signal, name))
-    assert listener.stdout.readline() == f"heard {name}\n"
+    assert listener.stdout.readline() == f"received {name}\n"
 
     listener.send_signal(signal.SIGTERM)
     rest, errors = listener.communicate(timeout=DEADLINE_S)
 
-    assert rest == "heard SIGTERM\n"
+    assert rest == "received SIGTERM\n"
     assert listener.returncode == 3
     assert ", 0 lost, " in errors
 
@@ -228,14 +228,14 @@ def test_a_signal_to_the_launcher_alone_is_passed_on(listener, name):
 def test_a_signal_to_the_whole_group_reaches_the_program_once(listener):
     for _ in range(20):
         os.killpg(listener.pid, signal.SIGINT)
-        assert listener.stdout.readline() == "heard SIGINT\n"
+        assert listener.stdout.readline() == "received SIGINT\n"
         listener.send_signal(signal.SIGUSR1)
-        assert listener.stdout.readline() == "heard SIGUSR1\n"
+        assert listener.stdout.readline() == "received SIGUSR1\n"
 
     os.kill(listener.program, signal.SIGTERM)
     rest, _ = listener.communicate(timeout=DEADLINE_S)
 
-    assert rest == "heard SIGTERM\n"
+    assert rest == "received SIGTERM\n"
 
 
 def test_output_ends_when_the_program_closes_it(cunei):
@@ -258,10 +258,10 @@ def test_what_the_program_sends_to_its_group_does_not_come_back(cunei):
     code = (
         "import os, signal\n"
         "count = 0\n"
-        "def heard(number, frame):\n"
+        "def received(number, frame):\n"
         "    global count\n"
         "    count += 1\n"
-        "signal.signal(signal.SIGUSR1, heard)\n"
+        "signal.signal(signal.SIGUSR1, received)\n"
         "os.killpg(0, signal.SIGUSR1)\n"
         "print(count)\n"
     )

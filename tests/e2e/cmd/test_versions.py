@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a Python cannot give is said by doctor, and in a line where it is asked for."""
+"""What a Python lacks: doctor lists it, and an option that needs it prints a line."""
 
 import json
 
@@ -79,11 +79,11 @@ def test_what_is_asked_for_in_vain_is_reported_at_the_start(
 ):
     old = pretended("3.8.18")
 
-    said = cunei(command, *words, "--python", old, "-c", "pass").stderr.splitlines()
+    lines = cunei(command, *words, "--python", old, "-c", "pass").stderr.splitlines()
 
-    assert said[0].startswith("cunei: on CPython 3.8, ")
-    assert part in said[0]
-    assert sum("on CPython" in line for line in said) == 1
+    assert lines[0].startswith("cunei: on CPython 3.8, ")
+    assert part in lines[0]
+    assert sum("on CPython" in line for line in lines) == 1
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_another_hook_may_have_a_place(cunei, pretended):
     assert "pydevd" in cunei(*words, "frame", "-c", "pass").stderr
     assert "sys.settrace" in cunei(*words, "trace", "-c", "pass").stderr
     assert "cannot be recorded" not in cunei(*words, "profile", "-c", "pass").stderr
-    told = cunei("doctor", "--python", python).stdout
-    assert "→ trace: another tool has set a trace function" in told
-    assert "frame: the debugger (pydevd)" in told
+    printed = cunei("doctor", "--python", python).stdout
+    assert "→ trace: another tool has set a trace function" in printed
+    assert "frame: the debugger (pydevd)" in printed
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,10 @@ def test_that_a_version_has_no_budget_is_reported_and_what_there_is_instead(
     report, _ = examine(cunei, python)
     done = cunei("record", "--budget", "5%", "--python", python, "-c", "pass")
 
-    told = [limit for limit in report["limits"] if "--budget is not available" in limit]
-    assert len(told) == lacks and all("cunei filter" in limit for limit in told)
+    limits = [
+        limit for limit in report["limits"] if "--budget is not available" in limit
+    ]
+    assert len(limits) == lacks and all("cunei filter" in limit for limit in limits)
     instead = "; instead, exclude the functions that 'cunei filter' suggests\n"
     refused = instead in done.stderr
     assert refused is lacks, done.stderr

@@ -116,8 +116,8 @@ def test_threads_and_processes_have_their_names(rich, trace):
     for event in trace.of("M"):
         names[event["name"]].add((event["pid"], event["args"].get("name")))
 
-    told = report(rich)
-    assert names["process_name"] == {(p["pid"], p_name(p)) for p in told["processes"]}
+    facts = report(rich)
+    assert names["process_name"] == {(p["pid"], p_name(p)) for p in facts["processes"]}
     assert {name for _, name in names["thread_name"]} == {"MainThread", "workér"}
     assert not [event for event in trace.of("M") if "ts" in event]
 
@@ -160,8 +160,8 @@ def test_exceptions_are_instants_where_they_were_raised(rich, trace):
 
     start = timeline.origin(rich)
     wanted = [
-        (pid, tid, time - start, told["type"], told["line"])
-        for pid, tid, time, told in timeline.happenings(rich, "exception", "enter")
+        (pid, tid, time - start, payload["type"], payload["line"])
+        for pid, tid, time, payload in timeline.happenings(rich, "exception", "enter")
     ]
     assert sorted(got) == sorted(wanted)
 

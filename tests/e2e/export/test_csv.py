@@ -196,7 +196,7 @@ def test_duckdb_reads_it(cunei):
     assert set(names) == {row["function"] for row in rows}
 
 
-# What DuckDB looks at to tell how a file is quoted has no quotes.
+# The part of a file from which DuckDB guesses its quoting has no quotes.
 LATE_QUOTES = """\
 import cunei
 

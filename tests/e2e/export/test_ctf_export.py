@@ -184,5 +184,5 @@ def test_tasks_that_were_named_before_a_window_have_their_names(cunei):
 
     tasks = report(cunei, name=name)["tasks"]
     assert {(t["pid"], t["task"]): t["name"] for t in tasks} == names
-    told = [line for line in dump(cunei, name).splitlines() if "t\u00e9a" in line]
-    assert len(told) == len([each for each in names.values() if "t\u00e9a" in each])
+    lines = [line for line in dump(cunei, name).splitlines() if "t\u00e9a" in line]
+    assert len(lines) == len([each for each in names.values() if "t\u00e9a" in each])

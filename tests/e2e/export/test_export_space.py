@@ -41,10 +41,10 @@ def peak_kb(cunei, form, count):
         stderr=subprocess.PIPE,
         preexec_fn=use_two_cores,
     )
-    said = process.stderr.read()
+    errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
-    assert status == 0, said
+    assert status == 0, errors
     return usage.ru_maxrss
 
 
@@ -68,10 +68,10 @@ def test_memory_of_a_folder_does_not_grow_either(traces, form):
             stderr=subprocess.PIPE,
             preexec_fn=use_two_cores,
         )
-        said = process.stderr.read()
+        errors = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status
-        assert status == 0, said
+        assert status == 0, errors
         peaks.append(usage.ru_maxrss)
 
     assert peaks[1] < peaks[0] * 1.2 + SLACK_KB

@@ -46,9 +46,9 @@ def test_functions_and_times_are_those_of_the_report(cunei):
 
     page = page_of(export(cunei, "html"))
 
-    told = report(cunei)
+    facts = report(cunei)
     rows = {(row[1], row[0], row[2], row[3]): row[4:] for row in page["functions"]}
-    for f in told["functions"]:
+    for f in facts["functions"]:
         row = rows[f["module"], f["qualname"], f["file"], f["line"]]
         assert row[:5] == [
             f["calls"],
@@ -60,10 +60,10 @@ def test_functions_and_times_are_those_of_the_report(cunei):
     tree = page["tree"]
     assert len({len(column) for column in tree.values()}) == 1
     assert all(parent < node for node, parent in enumerate(tree["parent"]) if node)
-    total = sum(f["self_ns"] for f in told["functions"])
+    total = sum(f["self_ns"] for f in facts["functions"])
     # Each node is rounded by itself.
     assert abs(sum(tree["self"]) - total) <= len(tree["self"])
-    assert sum(tree["calls"]) == told["calls"]
+    assert sum(tree["calls"]) == facts["calls"]
 
 
 def test_every_stretch_is_in_the_timeline(cunei):
@@ -71,8 +71,8 @@ def test_every_stretch_is_in_the_timeline(cunei):
 
     page = page_of(export(cunei, "html"))
 
-    told = report(cunei)
-    stretches = sum(f["calls"] + f["resumes"] for f in told["functions"])
+    facts = report(cunei)
+    stretches = sum(f["calls"] + f["resumes"] for f in facts["functions"])
     assert page["hidden_ns"] == 0
     assert sum(len(thread["slices"]) // 4 for thread in page["threads"]) == stretches
     assert [thread["name"] for thread in page["threads"]] == ["MainThread", "workér"]
@@ -273,22 +273,22 @@ def test_keys_select_in_the_timeline(page):
 def press(page, key, count):
     """What is reported after each of many keys, which the page presses by itself."""
     return page.run(
-        "(async () => { const heard = [];"
+        "(async () => { const details = [];"
         f" for (let i = 0; i < {count}; i++) {{"
         " document.body.dispatchEvent(new KeyboardEvent('keydown',"
         f" {{ key: {key!r}, bubbles: true, cancelable: true }}));"
         " do await new Promise((drawn) => requestAnimationFrame(drawn));"
         " while (isWaiting);"
-        " heard.push($('detail').textContent); } return heard; })()"
+        " details.push($('detail').textContent); } return details; })()"
     )
 
 
 def test_keys_reach_what_is_no_call(page):
-    told = page.run(
+    marks = page.run(
         "data.threads.map((thread) =>"
         " timeline.marksOf(thread).map((m) => timeline.markLines(thread, m.kind, m.i)))"
     )
-    lines = [" · ".join(each) for thread in told for each in thread]
+    lines = [" · ".join(each) for thread in marks for each in thread]
     assert any("raised at" in each for each in lines)
     assert any("step of" in each for each in lines)
     page.key("3")
@@ -297,9 +297,9 @@ def test_keys_reach_what_is_no_call(page):
     assert press(page, "n", len(lines) - 1) == lines[1:]
     page.key("n")
     assert shown(page, "#detail") == lines[-1]
-    press(page, "p", len(told[1]) - 1)
+    press(page, "p", len(marks[1]) - 1)
     page.key("p")
-    assert shown(page, "#detail") == lines[len(told[0]) - 1]
+    assert shown(page, "#detail") == lines[len(marks[0]) - 1]
 
 
 def test_a_mark_leads_to_where_it_was(page):
@@ -465,8 +465,8 @@ def test_a_comparison_is_a_page_of_the_difference(cunei, browser):
         assert browser.run("flame.side") == side
         widths[side] = browser.run("flame.total[0]")
     assert widths["A"] + widths["B"] == widths["Δ"]
-    told = json.loads(cunei("compare", "--json", "a", "b").stdout)
-    assert abs(widths["A"] - told["self_ns"][0]) < 1000
+    comparison = json.loads(cunei("compare", "--json", "a", "b").stdout)
+    assert abs(widths["A"] - comparison["self_ns"][0]) < 1000
     assert browser.run("heat(0.5) !== heat(-0.5)")
     browser.key("2")
     heads = browser.run(

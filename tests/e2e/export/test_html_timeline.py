@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The timeline of `--to html` holds what replay and dump tell."""
+"""The timeline of `--to html` holds what replay and dump show."""
 
 from itertools import groupby
 
@@ -30,7 +30,7 @@ def marks(page, kind, size):
 
 
 def drawn(page):
-    """As replay's, without what a page does not tell."""
+    """As replay's, without what a page does not show."""
     return [
         timeline.Slice(
             thread["pid"],
@@ -46,8 +46,8 @@ def drawn(page):
 
 
 def replayed(cunei):
-    told = timeline.replayed(cunei)
-    return [each._replace(resumed=None, outcome=None) for each in told]
+    slices = timeline.replayed(cunei)
+    return [each._replace(resumed=None, outcome=None) for each in slices]
 
 
 def by_level(thread):
@@ -68,10 +68,10 @@ def test_what_is_no_call_is_that_of_dump(rich, page):
     assert [mark[:4] for mark in marks(page, "gc", 3)] == pauses
     raised = timeline.happenings(rich, "exception", "enter")
     types = [page["types"][mark[3]] for mark in marks(page, "raises", 3)]
-    assert sorted(types) == sorted(told["type"] for *_, told in raised)
+    assert sorted(types) == sorted(payload["type"] for *_, payload in raised)
     steps = timeline.happenings(rich, "task", "enter", "resume")
     assert sorted(mark[:3] + mark[4:] for mark in marks(page, "steps", 3)) == sorted(
-        (pid, tid, time - start, told["task"]) for pid, tid, time, told in steps
+        (pid, tid, time - start, payload["task"]) for pid, tid, time, payload in steps
     )
 
 

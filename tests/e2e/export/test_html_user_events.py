@@ -95,7 +95,7 @@ whole(1)
 
 
 @pytest.fixture(scope="module")
-def said(shared):
+def recorded(shared):
     words = ["--args", ":answer", "--return", ":answer", "--return", ":reply"]
     record(shared, *words, program=PROGRAM)
     return shared
@@ -116,13 +116,13 @@ def track(page, name):
     return list(zip(*(iter(found["points"]),) * 2))
 
 
-def test_marks_are_those_of_the_report(said):
-    page = page_of(export(said, "html"))
+def test_marks_are_those_of_the_report(recorded):
+    page = page_of(export(recorded, "html"))
 
-    told = report(said)["marks"]
+    reported = report(recorded)["marks"]
     assert [(name, value) for _, name, value, error in marks(page) if not error] == [
         (mark["name"], None if mark["value"] is None else str(mark["value"]))
-        for mark in told
+        for mark in reported
         if not mark.get("error")
     ]
     assert [error for *_, error in marks(page)][-1] == 1
@@ -130,7 +130,7 @@ def test_marks_are_those_of_the_report(said):
     assert times == sorted(times) and times[-1] <= page["duration_ns"]
 
 
-def told(page, name):
+def details_of(page, name):
     """The texts at the calls of a function, in the order of time."""
     (thread,) = page["threads"]
     slices = list(zip(*(iter(thread["slices"]),) * 4))
@@ -143,17 +143,17 @@ def told(page, name):
     return [text for _, text in sorted(found)]
 
 
-def test_calls_have_their_parameters_arguments_and_results(said):
-    page = page_of(export(said, "html"))
+def test_calls_have_their_parameters_arguments_and_results(recorded):
+    page = page_of(export(recorded, "html"))
 
     kinds = ["write", "read", "read"] * 2
-    assert told(page, "request") == [
+    assert details_of(page, "request") == [
         f"kind={kind}, late={n}" for n, kind in enumerate(kinds)
     ]
     arguments = f"question='why', more=(), a={'x' * 200}…, b={'y' * 200}"
-    assert told(page, "answer") == [f"{arguments}, …"]
-    assert told(page, "reply") == ["→ 'because'"]
-    assert told(page, "work") == []
+    assert details_of(page, "answer") == [f"{arguments}, …"]
+    assert details_of(page, "reply") == ["→ 'because'"]
+    assert details_of(page, "work") == []
 
 
 def test_what_lasts_longer_than_a_piece_has_all_of_its_values(cunei):
@@ -162,11 +162,11 @@ def test_what_lasts_longer_than_a_piece_has_all_of_its_values(cunei):
     page = page_of(export(cunei, "html"))
 
     steps = ", ".join(f"step={i}" for i in range(4))
-    assert told(page, "whole") == [f"first=1, second=1, {steps} → 7"]
+    assert details_of(page, "whole") == [f"first=1, second=1, {steps} → 7"]
 
 
-def test_what_was_reported_adds_up_to_the_report(said):
-    page, whole = page_of(export(said, "html")), report(said)
+def test_what_was_reported_adds_up_to_the_report(recorded):
+    page, whole = page_of(export(recorded, "html")), report(recorded)
 
     assert page["metadata"] == [["version", "1.5"], ["<i>key", "\u202eodd"]]
     assert page["regions"] == [
@@ -201,19 +201,21 @@ def test_what_was_reported_adds_up_to_the_report(said):
     assert len(page["tokens"]) == len(whole["tokens"]) == 2
 
 
-def test_what_is_left_out_is_not_added_up(said):
-    page = page_of(export(said, "html", "--exclude", ":load", "--exclude", ":request"))
+def test_what_is_left_out_is_not_added_up(recorded):
+    page = page_of(
+        export(recorded, "html", "--exclude", ":load", "--exclude", ":request")
+    )
 
     assert [row[0] for row in page["regions"]] == ["refill"]
     begun = marks(page)[0][0]
-    page = page_of(export(said, "html", "--from", f"{begun}ns"))
+    page = page_of(export(recorded, "html", "--from", f"{begun}ns"))
     assert page["metadata"] == page["tokens"] == []
     assert "load" in [row[0] for row in page["regions"]]
     assert "request" not in [row[0] for row in page["regions"]]
 
 
-def test_counters_have_all_of_few_values(said):
-    page = page_of(export(said, "html"))
+def test_counters_have_all_of_few_values(recorded):
+    page = page_of(export(recorded, "html"))
 
     assert [value for _, value in track(page, "level")] == [
         i % 7 - 2 for i in range(40)
@@ -243,11 +245,11 @@ def test_of_many_values_the_extremes_stay_and_a_page_stays_small(cunei):
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory, said):
+def browser(tmp_path_factory, recorded):
     if not EXECUTABLE:
         pytest.skip(MISSING)
     with Browser(tmp_path_factory.mktemp("browser")) as browser:
-        browser.open(export(said, "html"))
+        browser.open(export(recorded, "html"))
         browser.key("3")
         yield browser
         assert browser.errors == []
@@ -330,7 +332,7 @@ def test_regions_are_distinguished(browser):
     )
 
     assert ["load", "region"] in found
-    (tagged,) = [told for name, told in found if name == "tagged"]
+    (tagged,) = [origin for name, origin in found if name == "tagged"]
     assert tagged.endswith("· region refill")
     assert len(found) == 3
     legend = browser.run("$('time-legend').innerText")

@@ -105,10 +105,10 @@ def test_every_region_is_entered_and_left_as_replay_shows_it(rich, archive):
 
 
 def test_locations_are_the_threads_of_their_processes(rich, archive):
-    told = {(t["pid"], t["tid"], t["name"]) for t in report(rich)["threads"]}
+    reported = {(t["pid"], t["tid"], t["name"]) for t in report(rich)["threads"]}
     got = {(each["pid"], each["tid"], each["name"]) for each in archive.locations}
 
-    assert got == told
+    assert got == reported
     for each in archive.locations:
         assert each["group"].endswith(f" ({each['pid']})")
     counts = Counter(event["location"] for event in archive.events)
@@ -274,11 +274,11 @@ def test_a_machine_without_the_library_lacks_this_format_alone(cunei):
     before = cunei("record", "--to", "otf2", "-c", "print(1)", env=env)
     listed = json.loads(cunei("export", "--list", "--json", env=env).stdout)
 
-    said = (
+    message = (
         f"cunei: cannot export to otf2: {name} (Debian: {package}) is not installed\n"
     )
-    assert (done.returncode, done.stderr) == (1, said)
-    assert (before.returncode, before.stdout, before.stderr) == (1, "", said)
+    assert (done.returncode, done.stderr) == (1, message)
+    assert (before.returncode, before.stdout, before.stderr) == (1, "", message)
     assert [row["name"] for row in listed["formats"] if not row["is_here"]] == ["otf2"]
     done = cunei("export", "trace", "--to", "perfetto", env=env)
     assert done.returncode == 0, done.stderr
@@ -289,11 +289,11 @@ def test_tasks_that_were_named_before_a_window_have_their_names(rich, bindings):
 
     archive = Archive(rich, *window)
 
-    told = [event["value"] for event in archive.parameters("task name")]
-    assert sorted(told) == sorted(names.values())
+    recorded = [event["value"] for event in archive.parameters("task name")]
+    assert sorted(recorded) == sorted(names.values())
 
 
-SAYING = """\
+USER_EVENTS = """\
 import cunei
 
 def work():
@@ -316,19 +316,19 @@ cunei.tokens("decode").tick(3)
 
 
 def test_what_a_program_says_itself(cunei, bindings):
-    record(cunei, program=SAYING)
+    record(cunei, program=USER_EVENTS)
     archive = Archive(cunei)
 
     counts = [(event["metric"], event["value"]) for event in archive.of("Metric")]
     assert counts == [("hits", 2), ("hits", 2**60)]
-    said = {
+    values = {
         event["parameter"]: event["value"]
         for event in archive.of("ParameterString", "ParameterUnsignedInt")
     }
-    assert said["metadata:model"] == "tiny"
-    assert (said["argname:size"], said["argname:late"]) == ("3", "1.5")
-    assert (said["mark:here"], said["mark:there"]) == ("", "yes")
-    assert said["error:nothing"].startswith("region_end without")
-    assert said["token:decode"] == 3
+    assert values["metadata:model"] == "tiny"
+    assert (values["argname:size"], values["argname:late"]) == ("3", "1.5")
+    assert (values["mark:here"], values["mark:there"]) == ("", "yes")
+    assert values["error:nothing"].startswith("region_end without")
+    assert values["token:decode"] == 3
     names = {region[0] for region in archive.regions}
     assert "region:load" in names and not {"hits", "decode"} & names

@@ -193,8 +193,8 @@ def test_threads_and_processes_have_tracks_with_their_names(rich, trace):
         "app.py",
         "python -c def child(): return 1 child()",
     }
-    told = report(rich)["processes"]
-    assert {t.process.pid for t in processes.values()} == {p["pid"] for p in told}
+    reported = report(rich)["processes"]
+    assert {t.process.pid for t in processes.values()} == {p["pid"] for p in reported}
     for track in threads:
         assert track.thread.pid == processes[track.parent_uuid].process.pid
 
@@ -204,8 +204,8 @@ def test_tasks_have_tracks_with_their_steps(rich, trace):
     for each in trace.slices().take(apart=True):
         if each["event"]["name"] == "step":
             steps[trace.tracks[each["event"]["track"]].name] += 1
-    told = timeline.happenings(rich, "task", "enter", "resume")
-    assert sum(steps.values()) == len(told)
+    recorded = timeline.happenings(rich, "task", "enter", "resume")
+    assert sum(steps.values()) == len(recorded)
     assert set(steps) == {task["name"] for task in report(rich)["tasks"]}
     assert {"téa 0", "téa 1", "téa 2"} < set(steps)
 
@@ -216,8 +216,8 @@ def test_exceptions_are_instants_where_they_were_raised(rich, trace):
         for each in trace.instants("exception")
     ]
     wanted = [
-        (pid, tid, time, told["type"], {"line": told["line"]})
-        for pid, tid, time, told in timeline.happenings(rich, "exception", "enter")
+        (pid, tid, time, payload["type"], {"line": payload["line"]})
+        for pid, tid, time, payload in timeline.happenings(rich, "exception", "enter")
     ]
     assert sorted(got, key=str) == sorted(wanted, key=str)
     assert "KeyError" in {each[3] for each in got}

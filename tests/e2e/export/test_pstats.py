@@ -105,7 +105,7 @@ def forget_recursion_of_strangers(side, shared):
 @pytest.mark.parametrize("name", sorted(set(workload_names()) - THREADED))
 def test_calls_and_callers_are_those_of_cprofile(cunei, name):
     if sys.version_info[:2] == (3, 11) and name == "tasks":
-        pytest.skip("cProfile hears of ends without beginnings, and loses calls")
+        pytest.skip("cProfile gets ends without beginnings, and loses calls")
     done = cunei.run(cunei.python, PROGRAMS / "callers.py", "--c-calls", name, "trace")
     assert done.returncode == 0, done.stderr
     orders = [theirs(rows) for rows in json.loads(done.stdout.splitlines()[-1])]

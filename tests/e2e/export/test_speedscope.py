@@ -47,14 +47,14 @@ def test_each_thread_is_a_profile_of_nested_events(cunei, program):
 
     document = read(export(cunei, "speedscope"))
 
-    told = report(cunei)
-    assert len(document["profiles"]) == len(told["threads"])
+    facts = report(cunei)
+    assert len(document["profiles"]) == len(facts["threads"])
     frames, counts = document["shared"]["frames"], Counter()
     for profile in document["profiles"]:
         for frame, count in stretches(profile).items():
             counts[frames[frame]["name"], frames[frame]["file"]] += count
     wanted = Counter()
-    for function in told["functions"]:
+    for function in facts["functions"]:
         wanted[key(function)] += function["calls"] + function["resumes"]
     assert counts == +wanted
 

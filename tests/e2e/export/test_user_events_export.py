@@ -81,7 +81,7 @@ with cunei.region("all"):
 
 
 @pytest.fixture(scope="module")
-def told(shared):
+def recorded(shared):
     record(shared, program=PROGRAM)
     return shared
 
@@ -99,21 +99,21 @@ for i in range(3):
 """
 
 
-def chrome(told):
-    return json.loads(export(told, "chrome").read_text())["traceEvents"]
+def chrome(recorded):
+    return json.loads(export(recorded, "chrome").read_text())["traceEvents"]
 
 
-def test_chrome_has_regions_with_their_parameters(told):
-    begins = [event for event in chrome(told) if event.get("cat") == "region"]
+def test_chrome_has_regions_with_their_parameters(recorded):
+    begins = [event for event in chrome(recorded) if event.get("cat") == "region"]
 
     assert Counter(event["name"] for event in begins)["load"] == 3
     given = [event["args"]["arguments"] for event in begins if event["name"] == "load"]
     assert given == [{"size": str(i), "name": f"n{i}"} for i in range(3)]
 
 
-def test_chrome_has_late_parameters_at_the_end_of_their_slice(told):
+def test_chrome_has_late_parameters_at_the_end_of_their_slice(recorded):
     stack, found = [], []
-    for event in chrome(told):
+    for event in chrome(recorded):
         if event["ph"] == "B":
             stack.append(event["name"])
         elif event["ph"] == "E":
@@ -151,21 +151,21 @@ def test_late_parameters_beyond_a_piece_are_events(cunei):
     assert instants == ["long"]
 
 
-def test_chrome_has_counters_marks_and_the_rest(told):
-    events = chrome(told)
+def test_chrome_has_counters_marks_and_the_rest(recorded):
+    events = chrome(recorded)
 
     counts = [event["args"]["value"] for event in events if event["ph"] == "C"]
     assert counts == [2, 4, 6]
-    said = {
+    instants = {
         (event["cat"], event["name"]): event.get("args")
         for event in events
         if event["ph"] == "i"
     }
-    assert said["mark", "there"] == {"value": "yes"}
-    assert said["metadata", "model"] == {"value": "tiny"}
-    assert said["parameter", "late"] == {"value": -1}  # told again after that
-    assert ("parameter", "why") not in said
-    assert said["token", "decode"]["stream"] >= 1
+    assert instants["mark", "there"] == {"value": "yes"}
+    assert instants["metadata", "model"] == {"value": "tiny"}
+    assert instants["parameter", "late"] == {"value": -1}  # set again after that
+    assert ("parameter", "why") not in instants
+    assert instants["token", "decode"]["stream"] >= 1
 
 
 @pytest.fixture(scope="module")
@@ -192,8 +192,8 @@ def test_every_call_of_a_decorated_function_has_its_arguments(decorated):
 def test_the_name_of_a_decorated_function_is_reported_once(decorated):
     path = export(decorated, "chrome", name="decorated")
     events = json.loads(path.read_text())["traceEvents"]
-    told = [event for event in events if event.get("name") == "wrapped"]
-    assert [(event["cat"], event["args"]) for event in told] == [
+    named = [event for event in events if event.get("name") == "wrapped"]
+    assert [(event["cat"], event["args"]) for event in named] == [
         ("region", {"function": "deco"})
     ]
     with export(decorated, "csv", name="decorated").open(newline="") as file:
@@ -203,19 +203,19 @@ def test_the_name_of_a_decorated_function_is_reported_once(decorated):
     ]
 
 
-def test_what_is_reported_as_slices_nests(told):
+def test_what_is_reported_as_slices_nests(recorded):
     depth = 0
-    for event in chrome(told):
+    for event in chrome(recorded):
         depth += {"B": 1, "E": -1}.get(event["ph"], 0)
         assert depth >= 0
     assert depth == 0
 
 
-def test_perfetto_has_tracks_of_counters(told):
+def test_perfetto_has_tracks_of_counters(recorded):
     from test_perfetto import schema  # skips where its package is missing
 
     trace = schema.Trace()
-    trace.ParseFromString(export(told, "perfetto").read_bytes())
+    trace.ParseFromString(export(recorded, "perfetto").read_bytes())
     tracks, values, categories, named, annotations = {}, [], set(), set(), {}
     for packet in trace.packet:
         if packet.track_descriptor.HasField("counter"):
@@ -242,18 +242,18 @@ def test_perfetto_has_tracks_of_counters(told):
 
 
 @pytest.mark.parametrize("form", ["speedscope", "folded", "callgrind", "csv"])
-def test_regions_stand_among_the_calls(told, form):
-    text = export(told, form).read_text()
+def test_regions_stand_among_the_calls(recorded, form):
+    text = export(recorded, form).read_text()
 
     assert "load" in text and "float" in text
 
 
-def test_rows_of_what_was_reported(told):
-    with export(told, "csv").open(newline="") as file:
+def test_rows_of_what_was_reported(recorded):
+    with export(recorded, "csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    said = [row for row in rows if not row["outcome"]]
+    user_events = [row for row in rows if not row["outcome"]]
     by_kind = defaultdict(list)
-    for row in said:
+    for row in user_events:
         value = json.loads(row["arguments"]) if row["arguments"] else None
         by_kind[row["kind"]].append((row["function"], value))
         assert row["duration"] == row["self"] == "0"
@@ -278,22 +278,22 @@ def test_rows_of_what_was_reported(told):
     assert [json.loads(row["arguments"])["size"] for row in loads] == ["0", "1", "2"]
 
 
-def test_folded_stacks_lead_through_regions(told):
-    stacks = [line.rsplit(" ", 1)[0] for line in export(told, "folded").open()]
+def test_folded_stacks_lead_through_regions(recorded):
+    stacks = [line.rsplit(" ", 1)[0] for line in export(recorded, "folded").open()]
 
     assert any("__main__:main;region:load;__main__:work" in stack for stack in stacks)
 
 
-def test_costs_of_callgrind_count_once(told):
-    lines = export(told, "callgrind").read_text().splitlines()
+def test_costs_of_callgrind_count_once(recorded):
+    lines = export(recorded, "callgrind").read_text().splitlines()
     summary = next(int(line.split()[1]) for line in lines if "summary:" in line)
-    threads = report(told)["threads"]
+    threads = report(recorded)["threads"]
 
     assert summary <= sum(thread["wall_ns"] for thread in threads) + 10
 
 
-def test_pstats_has_functions_alone(told):
-    stats = pstats.Stats(str(export(told, "pstats"))).stats
+def test_pstats_has_functions_alone(recorded):
+    stats = pstats.Stats(str(export(recorded, "pstats"))).stats
     calls = {name: entry[1] for (_, _, name), entry in stats.items()}
 
     assert calls["work"] == 5 and "load" not in calls and "hits" not in calls
@@ -306,17 +306,17 @@ def test_pstats_has_functions_alone(told):
     assert callers == {"main", "tagged"}
 
 
-def test_ctf_keeps_all_of_it(told):
-    copy = export(told, "ctf")
+def test_ctf_keeps_all_of_it(recorded):
+    copy = export(recorded, "ctf")
     for key in "regions", "counters", "marks", "parameters", "metadata", "tokens":
-        assert report(told, name=copy)[key] == report(told)[key], key
+        assert report(recorded, name=copy)[key] == report(recorded)[key], key
 
 
-def test_a_selection_keeps_regions_unless_they_are_dropped(told):
-    kept = json.loads(export(told, "chrome", "--include", ":main").read_text())
+def test_a_selection_keeps_regions_unless_they_are_dropped(recorded):
+    kept = json.loads(export(recorded, "chrome", "--include", ":main").read_text())
     names = {event.get("name") for event in kept["traceEvents"]}
     assert {"main", "load"} <= names and "work" not in names
 
-    dropped = json.loads(export(told, "chrome", "--exclude", ":load").read_text())
+    dropped = json.loads(export(recorded, "chrome", "--exclude", ":load").read_text())
     names = {event.get("name") for event in dropped["traceEvents"]}
     assert {"main", "work", "float"} <= names and "load" not in names

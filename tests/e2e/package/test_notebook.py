@@ -151,14 +151,14 @@ def test_the_trace_is_kept(notebook, cunei):
     (folder,) = notebook.folder.glob("cunei-notebook-*")
     result = cunei("report", "--json", "--regions", folder / "1")
 
-    told = json.loads(result.stdout)
-    assert [region["name"] for region in told["regions"]] == ["cell 1"]
-    calls = {f["qualname"]: f["calls"] for f in told["functions"]}
+    report = json.loads(result.stdout)
+    assert [region["name"] for region in report["regions"]] == ["cell 1"]
+    calls = {f["qualname"]: f["calls"] for f in report["functions"]}
     assert calls["work"] == 1 and calls["work.<locals>.<lambda>"] == 20000
     # The value of a cell is no call of its own; the kernel was open already.
-    modules = [f["calls"] for f in told["functions"] if f["qualname"] == "<module>"]
+    modules = [f["calls"] for f in report["functions"] if f["qualname"] == "<module>"]
     assert sorted(modules)[-1] == sum(modules) == 1
-    modules = {f["module"].partition(".")[0] for f in told["functions"]}
+    modules = {f["module"].partition(".")[0] for f in report["functions"]}
     assert not modules & {"IPython", "ipykernel", "zmq", "cunei"}
 
 

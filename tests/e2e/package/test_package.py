@@ -138,7 +138,7 @@ def test_a_size_must_be_positive(cunei):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("'t', max_size='0'", "ValueError: max_size must be positive, not 0"),
         (
@@ -182,7 +182,7 @@ def test_a_size_must_be_positive(cunei):
         ("b''", "ValueError: directory must not be empty"),
     ],
 )
-def test_what_makes_no_sense_is_reported(cunei, words, said):
+def test_what_makes_no_sense_is_reported(cunei, words, message):
     code = f"""\
 import cunei
 try: cunei.start({words})
@@ -190,7 +190,7 @@ except (TypeError, ValueError) as error: print(f"{{type(error).__name__}}: {{err
 else: print("recording")
 """
 
-    assert run(cunei, code).stdout == said + "\n"
+    assert run(cunei, code).stdout == message + "\n"
 
 
 def test_sizes_are_those_of_the_command_line(cunei):

@@ -49,8 +49,8 @@ def test_a_number_of_tests_that_is_none_is_refused(cunei, count):
     result = cunei.run(cunei.python, "-m", "pytest", f"--cunei-slowest={count}")
 
     assert result.returncode == 4
-    told = f"--cunei-slowest: needs a number from 0 on, not {count!r}\n"
-    assert told in result.stderr
+    message = f"--cunei-slowest: needs a number from 0 on, not {count!r}\n"
+    assert message in result.stderr
 
 
 def test_a_run_takes_the_place_of_an_earlier_one(cunei):
@@ -318,7 +318,7 @@ def test_an_interrupted_run_has_its_table(cunei):
     assert len(rows(result)) == 2
 
 
-def told(text):
+def without_cunei(text):
     """What pytest prints, without times, and without what cunei adds."""
     text = re.sub(r"=+ slowest tests, .*?\nnext: [^\n]*\n", "", text, flags=re.S)
     text = re.sub(r"cunei: recording to [^\n]*\n", "", text)
@@ -331,7 +331,7 @@ def test_what_pytest_prints_and_ends_with_is_its_own(cunei, words):
     recorded = run(cunei, "--cunei=trace", *words)
 
     assert recorded.returncode == plain.returncode
-    assert told(recorded.stdout) == told(plain.stdout)
+    assert without_cunei(recorded.stdout) == without_cunei(plain.stdout)
     assert recorded.stderr == plain.stderr
 
 

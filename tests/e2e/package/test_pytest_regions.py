@@ -87,12 +87,12 @@ def test_a_test_takes_its_time_where_pytest_is_recorded_too(cunei, way):
         result = run(cunei, *words, tests=TIMED)
 
     assert result.returncode == 0, result.stdout
-    told = report(cunei)
-    (region,) = told["regions"]
+    facts = report(cunei)
+    (region,) = facts["regions"]
     assert region["name"] == "test_it.py::test_works" and region["count"] == 1
     assert region["total_ns"] >= 20_000_000
     assert region["functions"][0]["qualname"] == "work"
-    assert any(f["module"].startswith("pluggy") for f in told["functions"])
+    assert any(f["module"].startswith("pluggy") for f in facts["functions"])
 
 
 STRAY = """\

@@ -43,7 +43,7 @@ def test_a_report_is_read_case_by_case(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "outcomes", "said"),
+    ("status", "outcomes", "description"),
     [
         (0, {"t": "passed"}, "ended"),
         (2, {"t": "failed"}, "ended"),
@@ -54,24 +54,24 @@ def test_a_report_is_read_case_by_case(tmp_path):
         (None, {}, "timed out"),
     ],
 )
-def test_how_a_process_ended(status, outcomes, said):
-    assert regrtest.describe_end(status, outcomes) == said
+def test_how_a_process_ended(status, outcomes, description):
+    assert regrtest.describe_end(status, outcomes) == description
 
 
 @pytest.mark.parametrize(
-    ("status", "output", "said"),
+    ("status", "output", "outcome"),
     [
         (1, "Timeout (0:15:00)!\nThread 0x1\n", "timed out"),
         (1, "it says Timeout (0:15:00)! itself\n", "ended with 1"),
         (-6, "Timeout (0:15:00)!\n", "crashed by SIGABRT"),
     ],
 )
-def test_a_deadline_that_regrtest_kept_is_one(tmp_path, status, output, said):
+def test_a_deadline_that_regrtest_kept_is_one(tmp_path, status, output, outcome):
     log = tmp_path / "log"
     log.write_text(output)
     found = regrtest.collect(status, 1.0, tmp_path / "report.xml", log, None)
 
-    assert found.outcomes == {PROCESS: said}
+    assert found.outcomes == {PROCESS: outcome}
 
 
 def run(**outcomes):
@@ -140,7 +140,7 @@ def test_no_pattern_covers_how_a_process_ended_but_its_name():
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--python", "3.7"], "there is no Python 3.7 here; there are 3."),
         (["--jobs", "0"], "--jobs: must be a number from 1, not '0'"),
@@ -148,11 +148,11 @@ def test_no_pattern_covers_how_a_process_ended_but_its_name():
         (["--timeout", "-1"], "--timeout: must be a number from 1, not '-1'"),
     ],
 )
-def test_a_comparison_that_makes_no_sense_is_refused(words, said):
+def test_a_comparison_that_makes_no_sense_is_refused(words, message):
     done = compare(*words)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
 
 
 def compare(*words):
@@ -163,7 +163,7 @@ def compare(*words):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--only", "test_gcc"], "no Python that was looked at has the tests test_gcc"),
         ([], "nothing was compared: no Python that was looked at has such tests"),
@@ -175,7 +175,7 @@ def compare(*words):
     ],
 )
 def test_a_comparison_of_nothing_has_not_succeeded(
-    monkeypatch, capsys, tmp_path, words, said
+    monkeypatch, capsys, tmp_path, words, message
 ):
     chosen = [("3.13.0", "python3.13")]
     monkeypatch.setattr(sys, "argv", ["cpython.py", *words])
@@ -187,7 +187,7 @@ def test_a_comparison_of_nothing_has_not_succeeded(
         cpython.compare_pythons(cpython.parse_options())
 
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"{said}\n"
+    assert capsys.readouterr().err == f"{message}\n"
 
 
 def test_every_exemption_has_a_reason_and_is_in_the_docs():

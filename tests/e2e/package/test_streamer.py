@@ -48,9 +48,9 @@ def streams(cunei, code):
     path = cunei.write("program.py", GENERATE + code)
     result = cunei("record", "-o", "trace", path)
     assert result.returncode == 0, result.stderr
-    told = cunei("report", "--json", "--tokens", "trace")
+    done = cunei("report", "--json", "--tokens", "trace")
     assert cunei.run(cunei.python, path).returncode == 0
-    return [(each["name"], each["count"]) for each in read(told)["tokens"]]
+    return [(each["name"], each["count"]) for each in read(done)["tokens"]]
 
 
 def read(result):
@@ -119,7 +119,7 @@ def test_the_example(cunei):
 
     assert plain.returncode == 0 and plain.stdout.count("…\n") == 3
     assert result.stdout == plain.stdout
-    told = read(cunei("report", "--json", "trace"))
-    assert [each["count"] for each in told["tokens"]] == [100, 100, 100]
-    (region,) = told["regions"]
+    report = read(cunei("report", "--json", "trace"))
+    assert [each["count"] for each in report["tokens"]] == [100, 100, 100]
+    (region,) = report["regions"]
     assert (region["name"], region["count"]) == ("request", 3)

@@ -93,14 +93,14 @@ main()
 
 
 @pytest.fixture(scope="module")
-def told(shared):
+def recorded(shared):
     record(shared, program=PROGRAM)
     return shared
 
 
 @pytest.fixture(scope="module")
-def facts(told):
-    return report(told)
+def facts(recorded):
+    return report(recorded)
 
 
 def by_name(items):
@@ -133,9 +133,9 @@ def test_one_in_another_of_its_name_counts_once(facts):
     assert deep["total_ns"] / deep["count"] < deep["mean_ns"] <= deep["max_ns"]
 
 
-def test_what_was_called_wrongly_is_noted_in_every_view(told):
+def test_what_was_called_wrongly_is_noted_in_every_view(recorded):
     for view in ([], ["--regions"], ["--marks"]):
-        words = " ".join(told("report", "trace", *view).stdout.split())
+        words = " ".join(recorded("report", "trace", *view).stdout.split())
         assert "misused 1 call of cunei's functions made no sense, for" in words
 
 
@@ -274,12 +274,12 @@ cunei.counter("endless").set(float("-inf"))
 
 def test_a_fork_inside_a_region_adds_to_its_total_alone(shared):
     record(shared, program=FORKED, name="forked")
-    told = report(shared, name="forked")
+    forked = report(shared, name="forked")
 
-    across = by_name(told["regions"])["across"]
+    across = by_name(forked["regions"])["across"]
     assert across["count"] == 1
     assert across["mean_ns"] == across["max_ns"] < across["total_ns"]
-    endless = by_name(told["counters"])["endless"]
+    endless = by_name(forked["counters"])["endless"]
     assert (endless["min"], endless["max"]) == ("-inf", "inf")
     assert endless["sum"] == endless["mean"] == "nan"
 
@@ -300,7 +300,7 @@ def test_regions_are_distinguished_by_what_they_were_given(facts):
         regions["load"]["total_ns"], abs=10
     )
     assert {item["value"]: item["count"] for item in paths} == {"/a": 3, "/b": 3}
-    assert regions["many"]["parameters"] == []  # too many to tell
+    assert regions["many"]["parameters"] == []  # too many to list
 
 
 def test_parameters_have_a_section_of_their_own(facts):
@@ -373,8 +373,10 @@ def test_tokens_are_timed_by_stream(facts):
         ("--tree", ["load", "(region)"]),
     ],
 )
-def test_each_has_a_view(told, view, words):
-    text = told("report", "trace", view, "--min-percent", "0", "--limit", "0").stdout
+def test_each_has_a_view(recorded, view, words):
+    text = recorded(
+        "report", "trace", view, "--min-percent", "0", "--limit", "0"
+    ).stdout
 
     for word in words:
         assert word in text, text
@@ -415,20 +417,20 @@ def test_views_that_have_nothing_to_show_say_so(cunei):
     assert "--regions" not in cunei("report", "trace").stdout
 
 
-def test_who_called_is_also_a_region(told):
-    text = told("report", "trace", "--callers", "work").stdout
+def test_who_called_is_also_a_region(recorded):
+    text = recorded("report", "trace", "--callers", "work").stdout
 
     assert "load" in text and "request" in text
 
 
-def test_info_counts_them(told):
-    facts = json.loads(told("info", "trace", "--json").stdout)["processes"][0]
+def test_info_counts_them(recorded):
+    facts = json.loads(recorded("info", "trace", "--json").stdout)["processes"][0]
 
     assert facts["regions"] == 5 + 30 + 1 + 10 + 6
     assert facts["marks"] == 4
     assert facts["counters"] == 106
     assert facts["tokens"] == 33
-    assert "52 regions" in told("info", "trace").stdout
+    assert "52 regions" in recorded("info", "trace").stdout
 
 
 NESTED = """\
@@ -497,4 +499,4 @@ def test_many_marks_take_little_memory(cunei):
     *shown, measured = done.stdout.splitlines()
     status, kilobytes = map(int, measured.split())
     assert status == 0 and any("name 7 " in line for line in shown)
-    assert kilobytes < 60 << 10  # all that is said of each took 110 MB
+    assert kilobytes < 60 << 10  # to keep all values of each took 110 MB

@@ -86,7 +86,7 @@ class Browser:
             message["sessionId"] = self.session
         os.write(self.commands, json.dumps(message).encode() + b"\0")
         wanted = self.count
-        reply = self.receive(lambda heard: heard.get("id") == wanted)
+        reply = self.receive(lambda received: received.get("id") == wanted)
         assert "error" not in reply, (method, reply["error"])
         return reply["result"]
 
@@ -96,10 +96,10 @@ class Browser:
             text, found, rest = self.buffer.partition(b"\0")
             if found:
                 self.buffer = rest
-                heard = json.loads(text)
-                self.note(heard)
-                if is_wanted(heard):
-                    return heard
+                received = json.loads(text)
+                self.note(received)
+                if is_wanted(received):
+                    return received
                 continue
             left = deadline - time.monotonic()
             ready, _, _ = select.select([self.replies], [], [], max(left, 0))
@@ -108,8 +108,8 @@ class Browser:
             assert more, "the browser has ended"
             self.buffer += more
 
-    def note(self, heard):
-        method, parameters = heard.get("method"), heard.get("params", {})
+    def note(self, received):
+        method, parameters = received.get("method"), received.get("params", {})
         if method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
         elif method == "Runtime.exceptionThrown":
@@ -119,7 +119,7 @@ class Browser:
 
     def open(self, path):
         self.send("Page.navigate", url=path if "://" in str(path) else path.as_uri())
-        self.receive(lambda heard: heard.get("method") == "Page.loadEventFired")
+        self.receive(lambda received: received.get("method") == "Page.loadEventFired")
 
     def run(self, script):
         """The value of an expression, or of what it promises."""

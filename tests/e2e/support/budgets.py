@@ -50,9 +50,9 @@ def record(cunei, source, *options):
 def report(cunei):
     done = cunei("report", "--json", "trace")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    told["functions"] = {item["qualname"]: item for item in told["functions"]}
-    return told
+    facts = json.loads(done.stdout)
+    facts["functions"] = {item["qualname"]: item for item in facts["functions"]}
+    return facts
 
 
 def events(cunei, name):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pairs import pairs
-from said import read_counter, read_token, read_value
+from payloads import read_counter, read_token, read_value
 from words import decode, halves, text_of
 
 HEAD = struct.Struct("<I16sIQII32s9QII")
@@ -45,7 +45,7 @@ class Event(NamedTuple):
     phase: int  # of a stack: how many frames are omitted
     function: int  # of a call
     value: object  # open functions of a stack, run of an unwind, bytes of a define,
-    # and one of the following, or of said.py, for the others
+    # and one of the following, or of payloads.py, for the others
 
 
 class Switch(NamedTuple):
@@ -470,7 +470,7 @@ class Trace:
     processes: list[Process]
 
     def count(self, qualname: str, *phases: int) -> int:
-        """Events of one function, ENTER unless said otherwise, in all processes."""
+        """Events of one function, ENTER by default, in all processes."""
         return sum(
             n
             for process in self.processes

@@ -23,7 +23,7 @@ def properties(definitions, kind, owner):
 
 
 def main():
-    # Names that were no text are said in backslashes, here as well.
+    # Names that are not UTF-8 have backslashes in the export, so here as well.
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     with otf2.reader.open(sys.argv[1]) as archive:
         known = archive.definitions
@@ -47,24 +47,24 @@ def main():
         ]
         events = []
         for location, event in archive.events:
-            told = {
+            fields = {
                 "kind": type(event).__name__,
                 "location": numbers[location],
                 "time": event.time,
                 "attributes": attributes(event),
             }
             if hasattr(event, "region"):
-                told["region"] = event.region.name
+                fields["region"] = event.region.name
             if hasattr(event, "parameter"):
-                told["parameter"] = event.parameter.name
+                fields["parameter"] = event.parameter.name
                 value = getattr(event, "string", None)
-                told["value"] = event.value if value is None else value
+                fields["value"] = event.value if value is None else value
             if hasattr(event, "metric"):
-                told["metric"] = event.member.name
-                told["value"] = event.value
+                fields["metric"] = event.member.name
+                fields["value"] = event.value
             if hasattr(event, "measurement_mode"):
-                told["mode"] = str(event.measurement_mode)
-            events.append(told)
+                fields["mode"] = str(event.measurement_mode)
+            events.append(fields)
         ticks = known.clock_properties.timer_resolution
     json.dump(
         {"locations": locations, "regions": regions, "events": events, "hz": ticks},

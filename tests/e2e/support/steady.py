@@ -31,10 +31,10 @@ sys.exit(7)
 
 def count_trace(directory):
     """Events in the trace but for the stacks, and what it says was lost."""
-    told = json.loads(cunei("report", "--json", directory).stdout)
+    report = json.loads(cunei("report", "--json", directory).stdout)
     lines = cunei("dump", directory).stdout.split("\n")[:-1]
-    assert len(lines) == told["events"]
-    return sum('" stack: ' not in line for line in lines), told["lost"]
+    assert len(lines) == report["events"]
+    return sum('" stack: ' not in line for line in lines), report["lost"]
 
 
 def record(directory, program, *options, wrap=(), **more):
@@ -49,11 +49,11 @@ def record(directory, program, *options, wrap=(), **more):
 
 
 def messages(done):
-    """What cunei said, without what the program said."""
+    """The lines that cunei printed, without those of the program."""
     lines = done.stderr.splitlines()
-    said = [line for line in lines if line.startswith("cunei: ")]
-    assert [line for line in lines if line not in said] == ["warning"]
-    return said
+    printed = [line for line in lines if line.startswith("cunei: ")]
+    assert [line for line in lines if line not in printed] == ["warning"]
+    return printed
 
 
 def check_unharmed(done):
@@ -65,8 +65,8 @@ def record_steady(folder):
     """Write the program, and say how many events it makes."""
     program = write_program(folder, STEADY)
     done = record(folder / "trace", program)
-    said = check_unharmed(done)
-    assert len(said) == 1 and " 0 lost" in said[0]
+    printed = check_unharmed(done)
+    assert len(printed) == 1 and " 0 lost" in printed[0]
     events, lost = count_trace(folder / "trace")
     assert lost == 0
     return program, events

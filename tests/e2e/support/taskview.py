@@ -48,30 +48,30 @@ class Thread:
     since: int = 0
 
     def follow(self, events):
-        told = None
+        step = None
         for event in events:
             now = event.time * 1_000_000_000 // self.frequency
-            assert told is None or event.kind == ctf.CALL, "a task without its step"
+            assert step is None or event.kind == ctf.CALL, "a task without its step"
             if event.kind == ctf.STACK:
                 missing = len(event.value) - len(self.frames)
                 del self.frames[len(event.value) :]
                 self.frames += [None] * missing
             elif event.kind == ctf.TASK:
-                told = event
+                step = event
             elif event.kind != ctf.CALL:
                 assert event.kind != ctf.SWITCH, "greenlets are not followed here"
             elif event.phase in (ctf.ENTER, ctf.RESUME):
-                self.frames.append(self.begin(told, event, now) if told else None)
-                told = None
+                self.frames.append(self.begin(step, event, now) if step else None)
+                step = None
             elif self.frames:
                 self.end(self.frames.pop(), event, now)
-        assert told is None
+        assert step is None
 
-    def begin(self, told, event, now):
-        task = self.tasks[told.value.task]
-        task.names += [told.value.name] if told.value.name else []
+    def begin(self, step, event, now):
+        task = self.tasks[step.value.task]
+        task.names += [step.value.name] if step.value.name else []
         task.functions.append(self.process.functions[event.function].qualname)
-        task.phases.append(told.phase)
+        task.phases.append(step.phase)
         task.begins.append(now)
         self.pass_to(now)
         self.running.append(task)

@@ -181,9 +181,9 @@ def after_names(cunei):
     """Options for a window with steps of a task that was named before, and who has
     steps in it."""
     steps = happenings(cunei, "task", "enter", "resume")
-    begin = max(time for *_, time, told in steps if not told["name"])
+    begin = max(time for *_, time, step in steps if not step["name"])
     names = {(t["pid"], t["task"]): t["name"] for t in report(cunei)["tasks"]}
-    inside = {(pid, told["task"]) for pid, _, time, told in steps if time >= begin}
+    inside = {(pid, step["task"]) for pid, _, time, step in steps if time >= begin}
     # The clock's ticks are not nanoseconds.
     window = ("--from", f"{begin - origin(cunei) - 1}ns")
     return window, {task: names[task] for task in inside}

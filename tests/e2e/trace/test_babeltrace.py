@@ -12,7 +12,7 @@ import sys
 
 import packets
 import pytest
-from alike import compare
+from babeltrace import compare
 from pairs import pairs
 from proof import Recording, cunei, print_with_babeltrace, wait_for, write_program
 
@@ -140,8 +140,8 @@ def test_several_processes_are_merged(tmp_path):
     assert len({pid for pid, _, _ in threads}) == 4
     everything = sorted(event for events in threads.values() for event in events)
     named = [event.name.split(" ")[0] for event in everything if event.phase == "enter"]
-    told = [name for name in named if name in ("__main__:parent", "__main__:child")]
-    assert told == ["__main__:parent", *3 * ["__main__:child"], "__main__:parent"]
+    recorded = [name for name in named if name in ("__main__:parent", "__main__:child")]
+    assert recorded == ["__main__:parent", *3 * ["__main__:child"], "__main__:parent"]
 
 
 ODD_NAMES = [
@@ -241,7 +241,7 @@ def test_thread_names_are_the_same(tmp_path):
         """,
     )
 
-    told = [
+    dumped = [
         json.loads(line)["thread"]
         for line in cunei("dump", "--json", directory).stdout.splitlines()
     ]
@@ -255,7 +255,7 @@ def test_thread_names_are_the_same(tmp_path):
         "x" * 31,
         "x" * 40,
     }
-    assert len(lines) == len(told)
+    assert len(lines) == len(dumped)
 
 
 def test_more_functions_than_classes_are_the_same(tmp_path):

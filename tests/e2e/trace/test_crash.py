@@ -172,8 +172,8 @@ def test_a_kill_in_the_middle_of_recoveries_loses_no_call(tmp_path):
             for _ in range(2)
         ]
         for recovery in started:
-            _, said = recovery.communicate()
-            assert (recovery.returncode, said) == (0, b"")
+            _, errors = recovery.communicate()
+            assert (recovery.returncode, errors) == (0, b"")
 
     in_rounds(tmp_path, max(6, ROUNDS // 4), FAST, 20_000, kill_beside_recoveries)
 
@@ -221,10 +221,10 @@ def test_an_end_without_farewell_loses_nothing(tmp_path, end):
     directory = tmp_path / "trace"
 
     recording = Recording(directory, program, tmp_path / "counts")
-    status, _, said = recording.wait()
+    status, _, errors = recording.wait()
 
     assert status == wanted
-    assert "0 lost" in said
+    assert "0 lost" in errors
     assert counters[0] == 50_000
     assert entered(directory)[0] == 50_000
     check_nothing_lost(directory, counters)

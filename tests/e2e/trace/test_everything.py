@@ -15,7 +15,7 @@ import subprocess
 
 import ctf
 import pytest
-from alike import compare, compare_json
+from babeltrace import compare, compare_json
 from proof import (
     FREE_THREADED,
     Counters,
@@ -48,13 +48,13 @@ def trace(tmp_path_factory):
     return record(tmp_path_factory.mktemp("everything") / "trace", CALLS)
 
 
-def is_same(told, wanted):
+def is_same(number, wanted):
     """A number of a dump; what JSON has no number for is a text there."""
-    told = float(told) if isinstance(told, str) else told
+    number = float(number) if isinstance(number, str) else number
     wanted = float(wanted) if abs(wanted) >= 2**63 and wanted != -(2**63) else wanted
     if math.isnan(wanted):
-        return math.isnan(told)
-    return told == wanted and math.copysign(1, told) == math.copysign(1, wanted)
+        return math.isnan(number)
+    return number == wanted and math.copysign(1, number) == math.copysign(1, wanted)
 
 
 @pytest.mark.core
@@ -74,9 +74,9 @@ def test_all_events_are_printed_alike(trace):
             if event["name"] == "number":
                 threads[event["tid"]].append(event["value"])
         assert len(threads) == 3
-        for told in threads.values():
-            assert len(told) == len(numbers)
-            assert all(map(is_same, told, numbers)), (kind, told)
+        for values in threads.values():
+            assert len(values) == len(numbers)
+            assert all(map(is_same, values, numbers)), (kind, values)
 
 
 @needs_babeltrace
@@ -100,9 +100,9 @@ VIEWS = (
 def test_every_view_shows_it(trace):
     for view in VIEWS.split():
         assert len(cunei("report", view, trace).stdout.splitlines()) > 3, view
-    told = json.loads(cunei("report", "--json", trace).stdout)
+    report = json.loads(cunei("report", "--json", trace).stdout)
     troubles = ["lost", "orphans", "unclosed", "appeared", "missing_packets"]
-    assert {name: told[name] for name in troubles} == dict.fromkeys(troubles, 0)
+    assert {name: report[name] for name in troubles} == dict.fromkeys(troubles, 0)
     for line in cunei("replay", "--json", trace).stdout.splitlines():
         json.loads(line)
     assert "left open" in cunei("replay", trace).stdout
@@ -172,27 +172,27 @@ def test_a_kill_loses_nothing_that_was_reported(tmp_path):
 
 
 def kill_round(folder, chance):
-    said = Counters(folder / "said", 1)
+    rounds = Counters(folder / "rounds", 1)
     options = ("-q", "--include=__main__", "--args=:fail")
-    recording = Recording(folder / "trace", PROGRAM, folder / "said", options=options)
+    recording = Recording(folder / "trace", PROGRAM, folder / "rounds", options=options)
 
     least = 1 + int(1_000 * chance.random() ** 3)
-    wait_for(lambda: said[0] >= least, recording.launcher)
+    wait_for(lambda: rounds[0] >= least, recording.launcher)
     recording.kill_program()
     status, _, _ = recording.wait()
 
     assert status == -signal.SIGKILL
-    check_said(folder / "trace", said[0])
+    check_rounds(folder / "trace", rounds[0])
 
 
-def check_said(directory, rounds):
+def check_rounds(directory, rounds):
     """All of so many rounds is there; of the next one there may be something."""
     cunei("recover", directory)
-    told = json.loads(cunei("report", "--json", directory).stdout)
-    regions = {region["name"]: region for region in told["regions"]}
-    counter = {each["name"]: each for each in told["counters"]}["rounds"]
-    marks = [mark["value"] for mark in told["marks"] if mark["name"] == "round"]
-    tokens = {each["name"]: each for each in told["tokens"]}["rounds"]
+    report = json.loads(cunei("report", "--json", directory).stdout)
+    regions = {region["name"]: region for region in report["regions"]}
+    counter = {each["name"]: each for each in report["counters"]}["rounds"]
+    marks = [mark["value"] for mark in report["marks"] if mark["name"] == "round"]
+    tokens = {each["name"]: each for each in report["tokens"]}["rounds"]
     parameters = [
         event
         for event in ctf.read(directory).processes[0].events()
@@ -205,7 +205,7 @@ def check_said(directory, rounds):
     assert tokens["count"] - rounds in (0, 1)
     assert len(parameters) - rounds in (0, 1)
     assert regions["for ever"]["count"] == 1
-    (thread,) = (thread for thread in told["threads"] if "for ever" in thread["open"])
+    (thread,) = (thread for thread in report["threads"] if "for ever" in thread["open"])
     assert not thread["ended"]
     assert "for ever" in cunei("replay", directory).stdout
-    assert told["lost"] == 0
+    assert report["lost"] == 0

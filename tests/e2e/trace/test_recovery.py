@@ -85,13 +85,13 @@ def test_a_live_recording_is_read_and_not_touched(tmp_path):
     shown = [cunei(*words, directory) for words in READERS]
     after = digest(directory)
     recording.launcher.stdin.write(b"\n")
-    status, _, said = recording.wait()
+    status, _, errors = recording.wait()
 
     assert after == before
     assert any("/.live" in name for name in before)
     assert shown[2].stdout.count("work_0") == 120_000
     assert "not changed" in shown[4].stdout
-    assert (status, "0 lost" in said) == (0, True)
+    assert (status, "0 lost" in errors) == (0, True)
     assert entered(directory)[0] == counters[0] == 90_000
     assert not list(directory.glob("*/.live"))
     check_nothing_lost(directory, counters)
@@ -116,10 +116,10 @@ def test_a_live_recording_in_a_container_is_not_touched(tmp_path):
     for words in READERS:
         cunei(*words, directory)
     after = sorted(digest(directory))
-    _, said = launcher.communicate(b"\n", timeout=60)
+    _, errors = launcher.communicate(b"\n", timeout=60)
 
     assert after == before
-    assert (launcher.returncode, b"0 lost" in said) == (0, True), said
+    assert (launcher.returncode, b"0 lost" in errors) == (0, True), errors
     assert entered(directory)[0] == counters[0] == 90_000
     check_nothing_lost(directory, counters)
 
@@ -175,9 +175,9 @@ def test_reading_while_packets_are_written_harms_neither_side(tmp_path):
                 >= (before[0])
             )
     counters.numbers[FLAG] = 1
-    status, _, said = recording.wait()
+    status, _, errors = recording.wait()
 
-    assert (status, "0 lost" in said) == (0, True), said
+    assert (status, "0 lost" in errors) == (0, True), errors
     found = entered(directory)
     assert (found[0], found[1]) == (counters[0], counters[1])
     check_nothing_lost(directory, counters)

@@ -13,8 +13,8 @@
 #include "base/pattern.h"
 #include "trace/cprofile_file.h"
 
-/* What a run of a trace says of a function. */
-struct told {
+/* The numbers of a function in one run. */
+struct row {
     const char *module, *qualname, *file;
     uint32_t line;
     uint64_t calls, self_ns;
@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void add(unsigned side, const struct told *told, size_t count)
+static void add(unsigned side, const struct row *rows, size_t count)
 {
     struct cunei_function functions[8];
     struct cunei_analysis_function facts[8];
@@ -39,12 +39,12 @@ static void add(unsigned side, const struct told *told, size_t count)
     memset(functions, 0, sizeof(functions));
     memset(facts, 0, sizeof(facts));
     for (size_t i = 0; i < count; i++) {
-        functions[i] = (struct cunei_function){.module = told[i].module,
-                                               .qualname = told[i].qualname,
-                                               .file = told[i].file,
-                                               .line = told[i].line};
-        facts[i].calls = told[i].calls;
-        facts[i].self_ns = facts[i].total_ns = told[i].self_ns;
+        functions[i] = (struct cunei_function){.module = rows[i].module,
+                                               .qualname = rows[i].qualname,
+                                               .file = rows[i].file,
+                                               .line = rows[i].line};
+        facts[i].calls = rows[i].calls;
+        facts[i].self_ns = facts[i].total_ns = rows[i].self_ns;
     }
     analysis.functions.count = (uint32_t)count;
     assert_int_equal(cunei_comparison_add(&comparison, side, &analysis), 0);
@@ -52,8 +52,8 @@ static void add(unsigned side, const struct told *told, size_t count)
 
 #define ADD(side, ...)                                   \
     do {                                                 \
-        const struct told told[] = {__VA_ARGS__};        \
-        add(side, told, sizeof(told) / sizeof(told[0])); \
+        const struct row rows[] = {__VA_ARGS__};         \
+        add(side, rows, sizeof(rows) / sizeof(rows[0])); \
     } while (0)
 
 static void add_prof(unsigned side, const char *file, uint32_t line, const char *name,

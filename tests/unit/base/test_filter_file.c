@@ -111,7 +111,7 @@ static void the_json_of_perfstubs_means_what_it_does_there(void **state)
 static const struct {
     const char *text;
     size_t line, column;
-    const char *told;
+    const char *message;
 } bad[] = {
     {"+ app\nmodule\n", 2, 1,
      "expected '+ PATTERN', '- PATTERN' or a comment with '#', not 'm'"},
@@ -162,7 +162,7 @@ static void errors_are_reported_with_their_place(void **state)
         int rc = parse(&patterns, bad[i].text, &error);
 
         if (rc != -EINVAL || error.line != bad[i].line ||
-            error.column != bad[i].column || strcmp(error.text, bad[i].told) != 0)
+            error.column != bad[i].column || strcmp(error.text, bad[i].message) != 0)
             fail_msg("%s: got %d, %zu:%zu: %s", bad[i].text, rc, error.line,
                      error.column, error.text);
         cunei_patterns_fini(&patterns);

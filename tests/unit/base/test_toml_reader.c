@@ -89,7 +89,7 @@ static void values_of_the_table_are_reported_and_nothing_else(void **state)
 static const struct {
     const char *text;
     size_t line, column;
-    const char *told;
+    const char *message;
 } bad[] = {
     {"a", 1, 2, "expected '=' after the key, but the file ends"},
     {"a = \n", 1, 5,
@@ -127,7 +127,7 @@ static void errors_are_reported_with_their_place(void **state)
                                   &seen, &error);
 
         if (rc != -EINVAL || error.line != bad[i].line ||
-            error.column != bad[i].column || strcmp(error.text, bad[i].told) != 0)
+            error.column != bad[i].column || strcmp(error.text, bad[i].message) != 0)
             fail_msg("%s: got %d, %zu:%zu: %s", bad[i].text, rc, error.line,
                      error.column, error.text);
         cunei_buffer_fini(&seen);

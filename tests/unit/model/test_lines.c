@@ -12,7 +12,7 @@
 #include "packets.h"
 
 static struct tape tape;
-static char told[4096];
+static char text[4096];
 
 static int set_up(void **state)
 {
@@ -63,17 +63,17 @@ static const char *read_tape(void)
                                           tape.packets[i]->count),
                          0);
     assert_int_equal(cunei_lines_end(&reader), 0);
-    told[0] = '\0';
+    text[0] = '\0';
     for (uint32_t i = 1; i < lines.count; i++) {
         const struct cunei_line_facts *line = &lines.items[i];
         assert_int_equal(line->open, 0);
-        size += (size_t)snprintf(told + size, sizeof(told) - size, "%s%c%u %ux%u",
+        size += (size_t)snprintf(text + size, sizeof(text) - size, "%s%c%u %ux%u",
                                  size ? ", " : "", (char)('F' + line->function - F),
                                  (unsigned)line->line, (unsigned)line->hits,
                                  (unsigned)line->time);
     }
     cunei_lines_fini(&lines);
-    return told;
+    return text;
 }
 
 static void a_line_lasts_until_the_next_one_of_its_frame(void **state)

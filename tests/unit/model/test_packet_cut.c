@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "stories.h"
+#include "spans_text.h"
 
-/* The story of what is left, which is the same in whichever pieces it is reported. */
-static const char *tell_cut(const struct cunei_cut_options *options)
+/* The spans that a cut leaves, which are the same in whichever pieces it is read. */
+static const char *spans_of_cut(const struct cunei_cut_options *options)
 {
     cutting = options;
-    char *whole = strdup(tell_all());
-    assert_string_equal(tell(1), whole);
+    char *whole = strdup(spans_at_once());
+    assert_string_equal(spans_in_pieces(1), whole);
     free(whole);
-    return told.data ? told.data : "";
+    return spans_text.data ? spans_text.data : "";
 }
 
 static void what_is_not_wanted_is_as_if_it_had_not_been_recorded(void **state)
@@ -28,7 +28,8 @@ static void what_is_not_wanted_is_as_if_it_had_not_been_recorded(void **state)
     tape_leave(&tape, G, 150);
     tape_leave(&tape, F, 160);
 
-    assert_string_equal(tell_cut(&options), "thread 1 (F110 (F130 F140 raise) F160) ");
+    assert_string_equal(spans_of_cut(&options),
+                        "thread 1 (F110 (F130 F140 raise) F160) ");
 }
 
 static void a_window_cuts_stretches(void **state)
@@ -46,7 +47,7 @@ static void a_window_cuts_stretches(void **state)
     tape_leave(&tape, F, 160);
 
     assert_string_equal(
-        tell_cut(&options),
+        spans_of_cut(&options),
         "thread 1 (found F115 (G120 G130) (H140 H145 open) F145 open) ");
 }
 
@@ -64,7 +65,7 @@ static void a_window_begins_and_ends_where_no_event_is(void **state)
     tape_packet(&tape, 1, 150);
     tape_leave(&tape, G, 155);
 
-    assert_string_equal(tell_cut(&options),
+    assert_string_equal(spans_of_cut(&options),
                         "thread 1 (found F125 (G135 G145 open) F145 open) ");
 }
 
@@ -78,8 +79,8 @@ static void what_is_outside_leaves_nothing(void **state)
     tape_enter(&tape, F, 110);
     tape_leave(&tape, F, 120);
 
-    assert_string_equal(tell_cut(&before), "");
-    assert_string_equal(tell_cut(&after), "");
+    assert_string_equal(spans_of_cut(&before), "");
+    assert_string_equal(spans_of_cut(&after), "");
 }
 
 static void a_switch_keeps_what_is_wanted_of_its_stack(void **state)
@@ -94,7 +95,7 @@ static void a_switch_keeps_what_is_wanted_of_its_stack(void **state)
     tape_leave(&tape, H, 130);
     tape_leave(&tape, G, 140);
 
-    assert_string_equal(tell_cut(&options),
+    assert_string_equal(spans_of_cut(&options),
                         "thread 1 (F110 F120 switch) (switch H120 H130) ");
 }
 
@@ -149,7 +150,8 @@ static void leaves_of_what_is_not_open_change_nothing(void **state)
     tape_leave(&tape, F, 150);
     tape_leave(&tape, H, 160);
 
-    assert_string_equal(tell_cut(&options), "thread 1 (F110 (H130 H150 unseen) F150) ");
+    assert_string_equal(spans_of_cut(&options),
+                        "thread 1 (F110 (H130 H150 unseen) F150) ");
 }
 
 /* With nothing to leave out. */
@@ -164,8 +166,8 @@ static void what_is_wanted_stays_as_it_was(void **state)
         all.kinds = kinds;
         write_tape(&tape);
         cutting = NULL;
-        char *whole = strdup(tell_all());
-        assert_string_equal(tell_cut(&all), whole);
+        char *whole = strdup(spans_at_once());
+        assert_string_equal(spans_of_cut(&all), whole);
         free(whole);
         tape_fini(&tape);
         tape = (struct tape){0};

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "stories.h"
+#include "spans_text.h"
 
 #define ROUNDS 800
 
@@ -21,7 +21,7 @@ static void a_call_is_a_stretch(void **state)
     tape_leave(&tape, G, 130);
     tape_leave(&tape, F, 140);
 
-    assert_string_equal(tell_all(), "thread 1 (F110 (G120 G130) F140) ");
+    assert_string_equal(spans_at_once(), "thread 1 (F110 (G120 G130) F140) ");
 }
 
 static void what_is_open_at_the_begin_is_found_and_at_the_end_open(void **state)
@@ -31,7 +31,7 @@ static void what_is_open_at_the_begin_is_found_and_at_the_end_open(void **state)
     tape_packet(&tape, 1, 100);
     tape_enter(&tape, G, 120);
 
-    assert_string_equal(tell_all(),
+    assert_string_equal(spans_at_once(),
                         "thread 1 (found F100 (G120 G120 open) F120 open) ");
 }
 
@@ -45,8 +45,9 @@ static void a_switch_ends_what_runs_and_begins_what_continues(void **state)
     tape_switch(&tape, 1, (uint32_t[]){F}, 1, 140);
     tape_leave(&tape, F, 150);
 
-    assert_string_equal(tell_all(), "thread 1 (F110 F120 switch) (G130 G140 switch) "
-                                    "(switch F140 F150) ");
+    assert_string_equal(spans_at_once(),
+                        "thread 1 (F110 F120 switch) (G130 G140 switch) "
+                        "(switch F140 F150) ");
 }
 
 /* Stories are long: only where they part is shown. */
@@ -75,7 +76,7 @@ static void regions_do_not_nest(void **state)
     tape_leave(&tape, F, 170); /* which G survives */
     tape_leave(&tape, G, 180);
 
-    assert_string_equal(tell_all(),
+    assert_string_equal(spans_at_once(),
                         "thread 1 (F110 (G120 (H130 H140 switch) G140) "
                         "(switch H140 H150) (G160 G170 switch) F170) (switch G170 "
                         "G180) ");
@@ -95,12 +96,12 @@ static void a_region_may_stand_elsewhere_in_the_next_packet(void **state)
     tape_leave(&tape, G, 150);
     tape_leave(&tape, H, 160);
     tape_leave(&tape, F, 170);
-    static const char told_so[] =
+    static const char expected[] =
         "thread 1 (F110 (G120 (H130 H140 switch) G140 switch) (switch H140 (switch "
         "G140 G150) H160) F170) ";
 
-    assert_string_equal(tell_all(), told_so);
-    assert_string_equal(tell(1), told_so);
+    assert_string_equal(spans_at_once(), expected);
+    assert_string_equal(spans_in_pieces(1), expected);
 }
 
 static void any_pieces_show_the_same(void **state)
@@ -110,16 +111,16 @@ static void any_pieces_show_the_same(void **state)
         seed = round;
         choose_kinds(round);
         write_tape(&tape);
-        char *whole = strdup(tell_all());
-        compare(tell(0), whole);
-        compare(tell(1), whole);
+        char *whole = strdup(spans_at_once());
+        compare(spans_in_pieces(0), whole);
+        compare(spans_in_pieces(1), whole);
         free(whole);
         tape_fini(&tape);
         tape = (struct tape){0};
     }
 }
 
-/* When each task's steps begin and end: seams may tell of an end before it is due. */
+/* When each task's steps begin and end: a join may report an end before it is due. */
 struct steps {
     uint64_t begun, ended; /* how many */
     uint64_t begins, ends; /* the sum of their times */
@@ -162,7 +163,7 @@ static const struct cunei_spans_methods step_methods = {
     .step = note_step,
 };
 
-static void tell_steps(struct steps *steps, size_t size)
+static void read_steps(struct steps *steps, size_t size)
 {
     struct cunei_piece_join seam = {
         .methods = &step_methods, .context = steps, .kinds = kinds};
@@ -191,8 +192,8 @@ static void steps_of_tasks_end_in_whichever_piece(void **state)
         seed = round;
         choose_kinds(round);
         write_tape(&tape);
-        tell_steps(whole, TAPE_PACKETS);
-        tell_steps(pieces, 1 + dice(3));
+        read_steps(whole, TAPE_PACKETS);
+        read_steps(pieces, 1 + dice(3));
         assert_memory_equal(whole, pieces, sizeof(whole));
         for (size_t i = 0; i < 8; i++)
             assert_int_equal(whole[i].begun, whole[i].ended);
@@ -274,7 +275,7 @@ static void a_step_may_end_at_tick_0(void **state)
     tape_leave(&tape, F, 0);
     tape_packet(&tape, 1, 10);
 
-    tell_steps(steps, 1);
+    read_steps(steps, 1);
 
     assert_int_equal(steps[3].begun, 1);
     assert_int_equal(steps[3].ended, 1);
@@ -289,8 +290,8 @@ static void a_count_of_lost_events_that_goes_back_is_unknown(void **state)
     tape.discarded = 3;
     tape_packet(&tape, 1, 200);
 
-    assert_string_equal(tell_all(), "thread 1 lost 0 at 200 ");
-    assert_string_equal(tell(1), "thread 1 lost 0 at 200 ");
+    assert_string_equal(spans_at_once(), "thread 1 lost 0 at 200 ");
+    assert_string_equal(spans_in_pieces(1), "thread 1 lost 0 at 200 ");
 }
 
 int main(void)

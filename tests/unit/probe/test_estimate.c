@@ -303,7 +303,7 @@ static void what_is_always_recorded_shows_what_events_cost(void **state)
     assert_near(scale.value, 2, 0.1);
 }
 
-/* A second source is believed as far as it is said to be. */
+/* A second source has the weight `part`. */
 static void a_gap_may_be_known_from_somewhere_else(void **state)
 {
     struct cunei_estimate estimate = {.last = rates(0.01), .last_ns = BURST_NS};

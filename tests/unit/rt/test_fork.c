@@ -159,10 +159,10 @@ static void each_way_out_is_reported(void **state)
         assert_int_equal(child->description.exited, ways[i].exited);
         assert_int_equal(child->description.exit_status, ways[i].status);
         /* A kill comes unannounced. */
-        bool is_told = ways[i].state != CUNEI_TRACE_KILLED;
-        assert_int_equal(child->description.cpu_ns > 0, is_told);
+        bool is_known = ways[i].state != CUNEI_TRACE_KILLED;
+        assert_int_equal(child->description.cpu_ns > 0, is_known);
         assert_int_equal(child->description.end_ns >= child->description.start_ns,
-                         is_told);
+                         is_known);
         cunei_trace_close(&trace);
     }
 }

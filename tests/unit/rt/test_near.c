@@ -38,8 +38,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void tell(const struct scratch *scratch, uint32_t function, uint32_t line,
-                 enum cunei_phase phase)
+static void put(const struct scratch *scratch, uint32_t function, uint32_t line,
+                enum cunei_phase phase)
 {
     uint64_t now = cunei_clock_read();
     struct cunei_stream *stream = cunei_stream_own;
@@ -58,37 +58,38 @@ static void tell(const struct scratch *scratch, uint32_t function, uint32_t line
                           &owners[function], epoch);
 }
 
-struct told {
+struct line_event {
     uint32_t function, line;
     enum cunei_phase phase;
 };
 
-/* What is reported as number `i`. */
-typedef struct told story(uint32_t i);
+/* The event to write as number `i`. */
+typedef struct line_event line_source(uint32_t i);
 
-static struct told loop(uint32_t i)
+static struct line_event loop(uint32_t i)
 {
-    return (struct told){0, 100 + i % 7, CUNEI_PHASE_ENTER};
+    return (struct line_event){0, 100 + i % 7, CUNEI_PHASE_ENTER};
 }
 
-static struct told instructions(uint32_t i)
+static struct line_event instructions(uint32_t i)
 {
-    return (struct told){3, 1 + i % 100, i % 2 ? CUNEI_PHASE_YIELD : CUNEI_PHASE_ENTER};
+    return (struct line_event){3, 1 + i % 100,
+                               i % 2 ? CUNEI_PHASE_YIELD : CUNEI_PHASE_ENTER};
 }
 
 /* As far as it is near, and further, in both directions. */
-static struct told jumps(uint32_t i)
+static struct line_event jumps(uint32_t i)
 {
     static const uint32_t lines[] = {1000, 872, 1127, 1000, 871, 1000, 1128, 1, 70000};
-    return (struct told){1, lines[i % 9], CUNEI_PHASE_ENTER};
+    return (struct line_event){1, lines[i % 9], CUNEI_PHASE_ENTER};
 }
 
-static struct told two_functions(uint32_t i)
+static struct line_event two_functions(uint32_t i)
 {
-    return (struct told){i / 3 % 2, 50 + i % 3, CUNEI_PHASE_ENTER};
+    return (struct line_event){i / 3 % 2, 50 + i % 3, CUNEI_PHASE_ENTER};
 }
 
-static void read_back(const struct scratch *scratch, story *tale)
+static void read_back(const struct scratch *scratch, line_source *event_at)
 {
     struct cunei_trace trace;
     struct cunei_trace_merge merge;
@@ -102,9 +103,9 @@ static void read_back(const struct scratch *scratch, story *tale)
         if (event.class == CUNEI_CLASS_STACK)
             continue;
         assert_int_equal(event.class, CUNEI_CLASS_LINE);
-        assert_int_equal(event.phase, tale(i).phase);
-        assert_int_equal(line->function, scratch->first + tale(i).function);
-        assert_int_equal(line->line, tale(i).line);
+        assert_int_equal(event.phase, event_at(i).phase);
+        assert_int_equal(line->function, scratch->first + event_at(i).function);
+        assert_int_equal(line->line, event_at(i).line);
         i++;
     }
     assert_int_equal(merge.rc, 0);
@@ -113,13 +114,13 @@ static void read_back(const struct scratch *scratch, story *tale)
     assert_int_equal(i, LINES);
 }
 
-static void check(const struct scratch *scratch, story *tale)
+static void check(const struct scratch *scratch, line_source *event_at)
 {
     words = 0;
     for (uint32_t i = 0; i < LINES; i++)
-        tell(scratch, tale(i).function, tale(i).line, tale(i).phase);
+        put(scratch, event_at(i).function, event_at(i).line, event_at(i).phase);
     assert_int_equal(cunei_recorder_stop(), 0);
-    read_back(scratch, tale);
+    read_back(scratch, event_at);
 }
 
 /* In each packet the first is reported in full. */
@@ -154,7 +155,7 @@ static void what_has_the_same_address_may_be_another_function(void **state)
     words = 0;
     for (uint32_t i = 0; i < LINES; i++) {
         epoch += i % 1000 == 0;
-        tell(scratch, 0, loop(i).line, CUNEI_PHASE_ENTER);
+        put(scratch, 0, loop(i).line, CUNEI_PHASE_ENTER);
     }
     assert_int_equal(cunei_recorder_stop(), 0);
     read_back(scratch, loop);

@@ -120,12 +120,12 @@ static void beyond_max_size_events_are_counted_and_not_written(void **state)
     assert_int_equal(cunei_recorder_stop(), 0);
 
     uint64_t count = scratch_count(scratch, counts, THREADS_MAX);
-    const struct cunei_process *told = describe(scratch, &trace);
+    const struct cunei_process *process = describe(scratch, &trace);
     assert_true(count > 60000);
-    assert_int_equal(count + told->lost, EVENTS);
-    assert_int_equal(told->lost_no_space, told->lost);
-    assert_true(told->full);
-    assert_int_equal(told->stop_errno, 0);
+    assert_int_equal(count + process->lost, EVENTS);
+    assert_int_equal(process->lost_no_space, process->lost);
+    assert_true(process->full);
+    assert_int_equal(process->stop_errno, 0);
     assert_int_equal(trace.processes[0].state, CUNEI_TRACE_ENDED);
     assert_in_range(size_of_stream(&trace), 1, 600000);
     cunei_trace_close(&trace);
@@ -158,8 +158,8 @@ static void the_stream_itself_says_how_much_was_lost(void **state)
     put_events(scratch, 0);
     assert_int_equal(cunei_recorder_stop(), 0);
 
-    const struct cunei_process *told = describe(scratch, &trace);
-    assert_int_equal(last_discarded(&trace), told->lost);
+    const struct cunei_process *process = describe(scratch, &trace);
+    assert_int_equal(last_discarded(&trace), process->lost);
     cunei_trace_close(&trace);
 }
 
@@ -184,9 +184,9 @@ static void losses_of_threads_that_have_ended_are_reported_as_well(void **state)
     }
     assert_int_equal(cunei_recorder_stop(), 0);
 
-    const struct cunei_process *told = describe(scratch, &trace);
+    const struct cunei_process *process = describe(scratch, &trace);
     assert_int_equal(trace.processes[0].stream_count, 1);
-    assert_int_equal(last_discarded(&trace), told->lost);
+    assert_int_equal(last_discarded(&trace), process->lost);
     cunei_trace_close(&trace);
 }
 
@@ -204,10 +204,10 @@ static void a_limit_of_file_sizes_stops_recording_without_a_signal(void **state)
     limit_files(RLIM_INFINITY);
 
     uint64_t count = scratch_count(scratch, counts, THREADS_MAX);
-    const struct cunei_process *told = describe(scratch, &trace);
-    assert_int_equal(count + told->lost, EVENTS);
-    assert_true(told->full);
-    assert_int_equal(told->stop_errno, EFBIG);
+    const struct cunei_process *process = describe(scratch, &trace);
+    assert_int_equal(count + process->lost, EVENTS);
+    assert_true(process->full);
+    assert_int_equal(process->stop_errno, EFBIG);
     assert_int_equal(trace.processes[0].state, CUNEI_TRACE_ENDED);
     cunei_trace_close(&trace);
 }
@@ -227,9 +227,9 @@ static void what_cannot_be_written_at_all_is_in_the_live_file(void **state)
     limit_files(0);
     put_events(scratch, 1);
     assert_int_equal(cunei_recorder_stop(), -EFBIG);
-    const struct cunei_process *told = describe(scratch, &trace);
-    uint64_t lost = told->lost;
-    assert_true(told->full);
+    const struct cunei_process *process = describe(scratch, &trace);
+    uint64_t lost = process->lost;
+    assert_true(process->full);
     assert_int_equal(trace.processes[0].state, CUNEI_TRACE_ENDED);
     int rc = cunei_trace_recover(trace.processes[0].path, &options, &recovery, &error);
     assert_int_equal(rc, -EFBIG);
@@ -239,9 +239,9 @@ static void what_cannot_be_written_at_all_is_in_the_live_file(void **state)
     cunei_trace_close(&trace);
 
     assert_int_equal(scratch_count(scratch, counts, THREADS_MAX) + lost, EVENTS);
-    told = describe(scratch, &trace);
-    assert_int_equal(told->lost, lost);
-    assert_true(told->full);
+    process = describe(scratch, &trace);
+    assert_int_equal(process->lost, lost);
+    assert_true(process->full);
     assert_int_equal(trace.processes[0].state, CUNEI_TRACE_ENDED);
     cunei_trace_close(&trace);
 }

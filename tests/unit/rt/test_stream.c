@@ -427,17 +427,17 @@ static void a_poke_does_not_end_a_packet(void **state)
 /* A thread that writes, and shows how often it was poked. */
 struct pokes {
     struct scratch *scratch;
-    atomic_uint heard;
+    atomic_uint seen;
     atomic_bool done;
 };
 
-static void *write_and_hear(void *argument)
+static void *write_and_count(void *argument)
 {
     struct pokes *pokes = argument;
 
     for (uint64_t i = 0; !atomic_load(&pokes->done); i++) {
         scratch_put(pokes->scratch, i);
-        atomic_store(&pokes->heard, own_calls);
+        atomic_store(&pokes->seen, own_calls);
     }
     return NULL;
 }
@@ -452,14 +452,13 @@ static void threads_are_notified_of_every_poke_while_they_write(void **state)
     };
 
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&writers[i], NULL, write_and_hear, &pokes[i]),
+        assert_int_equal(pthread_create(&writers[i], NULL, write_and_count, &pokes[i]),
                          0);
     for (size_t poke = 0; poke < POKES; poke++) {
-        unsigned before[2] = {atomic_load(&pokes[0].heard),
-                              atomic_load(&pokes[1].heard)};
+        unsigned before[2] = {atomic_load(&pokes[0].seen), atomic_load(&pokes[1].seen)};
         cunei_recorder_poke();
         for (size_t i = 0; i < 2; i++) {
-            while (atomic_load(&pokes[i].heard) == before[i])
+            while (atomic_load(&pokes[i].seen) == before[i])
                 (void)sched_yield();
         }
     }

@@ -25,14 +25,14 @@ pytestmark = needs_budget
 def test_a_tiny_hot_function_is_estimated_and_its_callers_are_exact(cunei):
     done = record(cunei, f"print(hot({BURSTS}))\n", "--budget", "5%")
 
-    told = report(cunei)
-    assert_estimates(told["functions"], int(done.stdout))
-    assert told["functions"]["outer"]["self_estimated"] is True
-    assert told["functions"]["hot"]["calls"] == 1
-    assert told["processes"][0]["budget_millionths"] == 50_000
-    assert told["bursts"] >= BURSTS
-    assert told["cost_ns"] < 0.2 * told["processes"][0]["cpu_ns"]
-    assert told["orphans"] == told["unclosed"] == told["appeared"] == 0
+    facts = report(cunei)
+    assert_estimates(facts["functions"], int(done.stdout))
+    assert facts["functions"]["outer"]["self_estimated"] is True
+    assert facts["functions"]["hot"]["calls"] == 1
+    assert facts["processes"][0]["budget_millionths"] == 50_000
+    assert facts["bursts"] >= BURSTS
+    assert facts["cost_ns"] < 0.2 * facts["processes"][0]["cpu_ns"]
+    assert facts["orphans"] == facts["unclosed"] == facts["appeared"] == 0
 
 
 def test_the_report_marks_estimates_and_says_how_wide_they_are(cunei):
@@ -46,10 +46,10 @@ def test_the_report_marks_estimates_and_says_how_wide_they_are(cunei):
     assert "3 %; 1 function was sampled, and estimated (~) from" in note
     assert "tiny calls ±" in note
     assert "unmatched" not in text
-    told = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
-    assert (told["budget_millionths"], told["bursts"] >= 9) == (30_000, True)
-    assert told["demotions"] >= 1
-    row = f"  budget    3 %: {told['demotions']} demotion"
+    process = json.loads(cunei("info", "--json", "trace").stdout)["processes"][0]
+    assert (process["budget_millionths"], process["bursts"] >= 9) == (30_000, True)
+    assert process["demotions"] >= 1
+    row = f"  budget    3 %: {process['demotions']} demotion"
     assert row in cunei("info", "trace").stdout
 
 
@@ -60,13 +60,13 @@ def test_trees_callers_and_exports_say_what_was_demoted(cunei):
     head = next(line for line in callers if line.startswith("tiny "))
     row = next(line for line in callers if " outer " in line)
     assert head.count("~") == row.count("~") == 2
-    told = json.loads(cunei("report", "--callers", "tiny", "--json", "trace").stdout)
-    assert all(edge["estimated"] for edge in told["callers"])
+    shown = json.loads(cunei("report", "--callers", "tiny", "--json", "trace").stdout)
+    assert all(edge["estimated"] for edge in shown["callers"])
     tree = cunei("report", "--tree", "--min-percent", "0", "trace").stdout
     rows = [line for line in tree.splitlines() if " tiny " in line]
     assert rows[0].count("~") == 3
-    told = json.loads(cunei("report", "--tree", "--json", "trace").stdout)["tree"]
-    assert {node["qualname"] for node in told if node.get("demoted")} == {"tiny"}
+    nodes = json.loads(cunei("report", "--tree", "--json", "trace").stdout)["tree"]
+    assert {node["qualname"] for node in nodes if node.get("demoted")} == {"tiny"}
     done = cunei("export", "--to", "folded", "-o", "out.folded", "trace")
     assert done.stderr.count("recorded with a budget of 3 %") == 1
 
@@ -74,9 +74,9 @@ def test_trees_callers_and_exports_say_what_was_demoted(cunei):
 def test_what_fits_into_the_budget_is_exact(cunei):
     record(cunei, "outer(100)\n", "--budget", "100%")
 
-    told = report(cunei)
-    assert told["functions"]["tiny"]["calls"] == 100
-    assert "estimated" not in told["functions"]["tiny"]
+    facts = report(cunei)
+    assert facts["functions"]["tiny"]["calls"] == 100
+    assert "estimated" not in facts["functions"]["tiny"]
     text = cunei("report", "trace").stdout
     assert "no function had to be sampled, all numbers are exact" in text
 
@@ -133,8 +133,8 @@ def test_exceptions_of_demoted_functions_are_marked(cunei):
         for line in map(str.strip, text.splitlines())
         if " ValueError " in line
     )
-    told = report(cunei)["exceptions"]
-    assert {item["function"] for item in told if item.get("demoted")} == {"tiny"}
+    exceptions = report(cunei)["exceptions"]
+    assert {item["function"] for item in exceptions if item.get("demoted")} == {"tiny"}
 
 
 AWAITING = """
@@ -181,16 +181,16 @@ hot(6)
 def test_callers_add_up(cunei):
     record(cunei, CALLERS, "--budget", "3%")
 
-    told = json.loads(cunei("report", "--callers", "tiny", "--json", "trace").stdout)
-    tiny = next(item for item in told["functions"] if item["qualname"] == "tiny")
-    known = [edge for edge in told["callers"] if "others" not in edge]
-    others = [edge for edge in told["callers"] if edge.get("others")]
+    shown = json.loads(cunei("report", "--callers", "tiny", "--json", "trace").stdout)
+    tiny = next(item for item in shown["functions"] if item["qualname"] == "tiny")
+    known = [edge for edge in shown["callers"] if "others" not in edge]
+    others = [edge for edge in shown["callers"] if edge.get("others")]
     assert tiny["estimated"] is True
     assert len(known) >= 3
     assert len(others) == 1
     assert others[0]["caller"]["qualname"] is None
     for key in ("calls", "total_ns"):
-        assert sum(edge[key] for edge in told["callers"]) == pytest.approx(
+        assert sum(edge[key] for edge in shown["callers"]) == pytest.approx(
             tiny[key], rel=0.01
         )
     text = cunei("report", "--callers", "tiny", "trace").stdout
@@ -205,11 +205,11 @@ def test_demotions_bursts_and_samples_are_events(cunei):
     assert "tiny" in demotes[0]["function"]
     bursts = [event for event in demotes if event["payload"]["function"] == 0]
     assert [event["phase"] for event in bursts[:4]] == ["resume", "yield"] * 2
-    told = sum(
+    sampled = sum(
         event["payload"]["calls"] for event in samples if event["phase"] == "enter"
     )
     tiny = report(cunei)["functions"]["tiny"]
-    assert told + tiny["recorded_calls"] == tiny["calls"]
+    assert sampled + tiny["recorded_calls"] == tiny["calls"]
 
 
 THREADS = """
@@ -249,9 +249,9 @@ def test_a_forked_child_has_a_budget_of_its_own_and_no_thread_to_warn_of(cunei):
     done = record(cunei, FORK.replace("BURSTS", str(BURSTS)), "--budget", "5%")
 
     assert "Warning" not in done.stderr
-    told = report(cunei)
-    assert len(told["processes"]) == 2
-    assert_estimates(told["functions"], sum(map(int, done.stdout.split())))
+    facts = report(cunei)
+    assert len(facts["processes"]) == 2
+    assert_estimates(facts["functions"], sum(map(int, done.stdout.split())))
 
 
 OTHERS = """
@@ -339,10 +339,10 @@ hot(9)
 def test_time_that_was_waited_before_a_demotion_is_not_estimated(cunei):
     record(cunei, WAITING, "--budget", "1%")
 
-    told = report(cunei)
-    tiny = told["functions"]["tiny"]
+    facts = report(cunei)
+    tiny = facts["functions"]["tiny"]
     assert tiny["estimated"] is True
-    assert tiny["self_ns"] < 0.5e9 + 2 * told["duration_ns"]
+    assert tiny["self_ns"] < 0.5e9 + 2 * facts["duration_ns"]
 
 
 LONG = """
@@ -418,7 +418,7 @@ def test_a_budget_that_is_none_from_inside(cunei, budget):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "options"),
     [
         (["--c-calls"], "--c-calls; use only one of them"),
         (["--lines", "app"], "--lines; use only one of them"),
@@ -428,12 +428,12 @@ def test_a_budget_that_is_none_from_inside(cunei, budget):
          "3.12 or newer)"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_with_a_budget_is_named(cunei, words, told):
+def test_what_does_not_go_with_a_budget_is_named(cunei, words, options):
     cunei.write("app.py", "")
 
     done = cunei("record", "--budget", "5", *words, "-o", "trace", "app.py")
 
-    sentence = f"cunei: --budget cannot be used with {told}\n"
+    sentence = f"cunei: --budget cannot be used with {options}\n"
     assert (done.returncode, done.stderr) == (2, sentence)
 
 

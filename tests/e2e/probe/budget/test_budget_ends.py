@@ -35,7 +35,7 @@ def test_what_was_demoted_before_a_kill_is_not_exact(cunei):
     assert row.count("~") >= 3
 
 
-# What the program has counted is written before it ends without telling anybody.
+# The program writes its counts first, because it ends without any notice.
 ENDING = """
 import os, signal
 print(hot(BURSTS), flush=True)
@@ -109,9 +109,9 @@ def test_what_recurses_takes_its_time_from_who_has_begun_it(cunei, source):
     of_callers = [
         event for event in events(cunei, "sample") if event["phase"] == "leave"
     ]
-    told = [event["payload"] for event in of_callers]
-    inner = [one for one in told if one["caller"] in demoted]
-    assert inner, told
+    payloads = [event["payload"] for event in of_callers]
+    inner = [one for one in payloads if one["caller"] in demoted]
+    assert inner, payloads
     assert not [one for one in inner if one["span"] in demoted | {0}]
     functions = report(cunei)["functions"]
     assert functions["outer"]["self_estimated"] is True
@@ -120,9 +120,9 @@ def test_what_recurses_takes_its_time_from_who_has_begun_it(cunei, source):
 def test_own_time_is_as_wide_as_the_cost_of_events_is_unsure(cunei):
     record(cunei, f"hot({BURSTS})\n", "--budget", "5%")
 
-    told = report(cunei)
-    tiny = told["functions"]["tiny"]
+    facts = report(cunei)
+    tiny = facts["functions"]["tiny"]
     entries = tiny["calls"] - tiny["recorded_calls"]
     # An event takes 10 ns and more, and a fifth of both of a call's may be elsewhere.
     assert tiny["self_width_ns"] >= 0.2 * 2 * 10 * entries
-    assert tiny["self_ns"] <= 1.1 * told["duration_ns"]
+    assert tiny["self_ns"] <= 1.1 * facts["duration_ns"]

@@ -140,7 +140,7 @@ for thread in threads:
 def test_a_function_that_many_threads_see_first(cunei):
     """It gets one id, and its definition stands there once.
 
-    CPython 3.13 at times does not tell any tool of a start: where a thread has read the
+    CPython 3.13 at times notifies no tool of a start: where a thread has read the
     first instruction just before another one has put its own in place.
     """
     trace = record(

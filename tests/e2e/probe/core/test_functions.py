@@ -17,7 +17,7 @@ def run(cunei, source):
 
 
 def test_code_made_and_thrown_away_grows_nothing(cunei):
-    told, trace = run(
+    kilobytes, trace = run(
         cunei,
         """\
 import cunei
@@ -53,7 +53,7 @@ cunei.stop()
         ("f", 1),
         ("f.<locals>.<lambda>", 2),
     ]
-    assert int(told) < 256 + 64  # what CPython's own arenas may take
+    assert int(kilobytes) < 256 + 64  # what CPython's own arenas may take
 
 
 @pytest.mark.core
@@ -181,5 +181,5 @@ cunei.stop()
     shown = cunei("report", "trace", "--json")
     assert shown.returncode == 0, shown.stderr
     report = json.loads(shown.stdout)
-    told = {row["file"] for row in report["functions"]}
-    assert told >= set(files)
+    reported = {row["file"] for row in report["functions"]}
+    assert reported >= set(files)

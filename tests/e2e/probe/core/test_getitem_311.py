@@ -118,7 +118,7 @@ def test_places_that_are_specialized_in_the_recording(cunei):
     assert trace.is_balanced()
 
 
-HEARD = """\
+HOOKED = """\
 import sys
 import cunei
 
@@ -138,7 +138,7 @@ print("<cunei>" in files)
 
 @pytest.mark.parametrize("install", ["settrace", "setprofile"])
 def test_no_hook_is_notified_of_what_a_recording_does_to_see_them(cunei, install):
-    program = cunei.write("heard.py", HEARD.format(install=install))
+    program = cunei.write("hooked.py", HOOKED.format(install=install))
     done = cunei.run(cunei.python, program)
 
     assert (done.stdout, done.stderr) == ("False\n", "")

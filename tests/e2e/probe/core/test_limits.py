@@ -22,14 +22,14 @@ def test_a_limit_of_file_sizes_around_the_launcher(tmp_path, steady, size):
 
     done = record(directory, program, preexec_fn=limit)
 
-    said = check_unharmed(done)
+    printed = check_unharmed(done)
     if packets.folders(directory):
-        assert len(said) == 2
-        assert "'ulimit -f' allows" in said[1]
+        assert len(printed) == 2
+        assert "'ulimit -f' allows" in printed[1]
         check_counted(directory, emitted)
     else:
-        assert len(said) == 1
-        assert "nothing was recorded" in said[0] and "File too large" in said[0]
+        assert len(printed) == 1
+        assert "nothing was recorded" in printed[0] and "File too large" in printed[0]
 
 
 @pytest.mark.core
@@ -61,10 +61,10 @@ def test_a_limit_of_file_sizes_that_the_program_sets(tmp_path, size):
     done = record(directory, program)
 
     assert (done.returncode, done.stdout) == (0, "counted [50000]\n"), done.stderr
-    said = done.stderr.splitlines()
-    assert len(said) == 2, said
-    assert all(line.startswith("cunei: ") for line in said)
-    assert " 0 lost" not in said[0]
+    printed = done.stderr.splitlines()
+    assert len(printed) == 2, printed
+    assert all(line.startswith("cunei: ") for line in printed)
+    assert " 0 lost" not in printed[0]
     assert not list(directory.glob("*/.live"))
     # Whatever else the interpreter calls: every f is either there or counted.
     events, lost = count_trace(directory)
@@ -120,8 +120,8 @@ def test_a_program_that_takes_every_descriptor_loses_nothing(tmp_path, limit):
     done = record(directory, program, preexec_fn=set_limit)
 
     assert (done.returncode, done.stdout) == (0, "took True\n"), done.stderr
-    said = done.stderr.splitlines()
-    assert len(said) == 1 and " 0 lost" in said[0], said
+    printed = done.stderr.splitlines()
+    assert len(printed) == 1 and " 0 lost" in printed[0], printed
     found = packets.entries(packets.folders(directory)[0])
     assert found["f"] == 6 * 40_000
     assert sum(found[f"new_{n}"] for n in (0, 1, 2, 10, 11, 12)) == 6

@@ -19,11 +19,11 @@ def peak_bytes(*words):
     process = subprocess.Popen(
         [CUNEI, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-    said = process.stderr.read()
+    errors = process.stderr.read()
     process.stderr.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
-    assert (status, said) == (0, b"")
+    assert (status, errors) == (0, b"")
     return usage.ru_maxrss * KIB
 
 

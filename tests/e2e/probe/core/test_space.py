@@ -43,9 +43,9 @@ def test_max_size_stops_recording(tmp_path, steady, size):
 
     done = record(directory, program, "--max-size", size)
 
-    said = check_unharmed(done)
-    assert len(said) == 2
-    assert said[1] == "cunei: recording stopped: --max-size was reached"
+    printed = check_unharmed(done)
+    assert len(printed) == 2
+    assert printed[1] == "cunei: recording stopped: --max-size was reached"
     check_counted(directory, emitted, some_events=size != "100K")
     used = sum(path.stat().st_size for path in directory.rglob("s*"))
     assert used <= int(size[:-1]) * {"K": 1 << 10, "M": MIB}[size[-1]] + 4096
@@ -56,9 +56,9 @@ def test_a_file_system_that_gets_full_stops_recording(tmp_path, steady):
     with mounted(tmp_path / "disk", "1100M", free=1025 * MIB) as disk:
         done = record(disk / "trace", program)
 
-        said = check_unharmed(done)
-        assert len(said) == 2
-        assert "less than 1 GiB or 5 % free" in said[1]
+        printed = check_unharmed(done)
+        assert len(printed) == 2
+        assert "less than 1 GiB or 5 % free" in printed[1]
         check_counted(disk / "trace", emitted)
         state = os.statvfs(disk)
         assert state.f_bavail * state.f_frsize > 1023 * MIB
@@ -75,15 +75,15 @@ def test_a_full_disk_does_not_harm_the_program(tmp_path, steady):
         with mounted(tmp_path / f"disk{free}", "8M", free=free << 10) as disk:
             done = record(disk / "trace", program)
 
-            said = check_unharmed(done)
-            assert len(said) in (1, 2), (free, said)
+            printed = check_unharmed(done)
+            assert len(printed) in (1, 2), (free, printed)
             if packets.folders(disk / "trace"):
-                assert "less than 1 GiB or 5 % free" in said[-1], (free, said)
+                assert "less than 1 GiB or 5 % free" in printed[-1], (free, printed)
                 check_counted(disk / "trace", emitted, some_events=False)
             else:
-                assert len(said) == 1, (free, said)
-                assert "nothing was recorded" in said[0], (free, said)
-                assert "No space left on device" in said[0], (free, said)
+                assert len(printed) == 1, (free, printed)
+                assert "nothing was recorded" in printed[0], (free, printed)
+                assert "No space left on device" in printed[0], (free, printed)
 
 
 @pytest.fixture
@@ -105,8 +105,8 @@ def test_a_full_shared_memory_is_no_reason_not_to_record(tmp_path, steady, full_
 
     done = record(tmp_path / "trace", program, wrap=full_memory)
 
-    said = check_unharmed(done)
-    assert len(said) == 1 and " 0 lost" in said[0]
+    printed = check_unharmed(done)
+    assert len(printed) == 1 and " 0 lost" in printed[0]
     assert count_trace(tmp_path / "trace") == (emitted, 0)
 
 
@@ -178,8 +178,8 @@ def test_where_files_cannot_be_mapped_the_live_file_is_in_memory(
 
     done = record(tmp_path / "trace", program, env=no_mapping)
 
-    said = check_unharmed(done)
-    assert len(said) == 1 and " 0 lost" in said[0]
+    printed = check_unharmed(done)
+    assert len(printed) == 1 and " 0 lost" in printed[0]
     assert count_trace(tmp_path / "trace") == (emitted, 0)
     assert in_memory() == before
 
@@ -217,9 +217,9 @@ def test_without_a_place_to_map_nothing_is_recorded(
 
     done = record(tmp_path / "trace", program, wrap=full_memory, env=no_mapping)
 
-    said = check_unharmed(done)
-    assert len(said) == 1
-    assert "nothing was recorded" in said[0] and "No space left" in said[0]
+    printed = check_unharmed(done)
+    assert len(printed) == 1
+    assert "nothing was recorded" in printed[0] and "No space left" in printed[0]
 
 
 @pytest.mark.core
@@ -238,9 +238,9 @@ def test_a_process_that_cannot_record_is_reported(tmp_path):
     done = record(tmp_path / "trace", program)
 
     assert (done.returncode, done.stdout) == (0, "one\ntwo\n"), done.stderr
-    said = done.stderr.splitlines()
-    assert len(said) == 2 and " 0 lost" in said[0]
-    assert said[1] == "cunei: 2 processes could not be recorded: File too large"
+    printed = done.stderr.splitlines()
+    assert len(printed) == 2 and " 0 lost" in printed[0]
+    assert printed[1] == "cunei: 2 processes could not be recorded: File too large"
 
 
 def test_a_directory_that_vanishes_does_not_harm_the_program(tmp_path):
@@ -267,9 +267,9 @@ def test_a_directory_that_vanishes_does_not_harm_the_program(tmp_path):
     done = record(directory, program)
 
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    said = done.stderr.splitlines()
-    assert len(said) == 1 and said[0].startswith("cunei: "), said
-    assert str(directory) in said[0]
+    printed = done.stderr.splitlines()
+    assert len(printed) == 1 and printed[0].startswith("cunei: "), printed
+    assert str(directory) in printed[0]
     places = Path(f"/dev/shm/cunei-{os.geteuid()}").glob("*")
     pointers = [os.readlink(path) for path in places if path.is_symlink()]
     assert not [target for target in pointers if str(directory) in target]

@@ -114,9 +114,9 @@ def check(cunei, rounds, chosen):
     assert process.description["lost"] == "0"
     assert max(Counter(process.functions.values()).values()) == 1
     assert process.is_balanced(), process.replay()
-    told = json.loads(cunei("report", "--json", "trace", timeout=600).stdout)
-    assert {name: told[name] for name in TROUBLES} == dict.fromkeys(TROUBLES, 0)
-    hits = {counter["name"]: counter for counter in told["counters"]}["hits"]
+    report = json.loads(cunei("report", "--json", "trace", timeout=600).stdout)
+    assert {name: report[name] for name in TROUBLES} == dict.fromkeys(TROUBLES, 0)
+    hits = {counter["name"]: counter for counter in report["counters"]}["hits"]
     assert hits["sum"] == 8 * rounds
     assert hits["count"] == 8 * rounds
 
@@ -163,6 +163,6 @@ def test_calls_that_end_in_a_pause_are_no_trouble(cunei):
     text = cunei("report", "trace").stdout
     assert "unmatched" not in text
     assert "paused     the program switched recording of calls off 1 time" in text
-    told = json.loads(cunei("report", "--json", "trace").stdout)
-    assert told["pauses"] == 1
-    assert {name: told[name] for name in TROUBLES} == dict.fromkeys(TROUBLES, 0)
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    assert report["pauses"] == 1
+    assert {name: report[name] for name in TROUBLES} == dict.fromkeys(TROUBLES, 0)

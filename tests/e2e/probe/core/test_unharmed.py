@@ -434,8 +434,8 @@ def test_other_tools_get_only_their_own_code(cunei):
         """
 import ctypes, sys
 
-heard = []
-free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(heard.append)
+freed = []
+free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(freed.append)
 eval_, code = "PyUnstable_Eval_", "PyUnstable_Code_"
 if sys.version_info < (3, 12):
     eval_, code = "_PyEval_", "_PyCode_"
@@ -452,7 +452,7 @@ for word in range(3):
     function()
     del function
 work()
-print(heard)
+print(freed)
 """,
     )
     assert trace.count("leaf") == CALLS + 106

@@ -167,7 +167,7 @@ def places_of_python(tmp_path_factory):
 
 
 def is_ours(error):
-    # In a stripped Python nobody can tell what it keeps on purpose from a leak.
+    # Without symbols, what Python keeps on purpose looks like a leak.
     is_leak = error.findtext("kind").startswith("Leak_")
     for file, function in frames(error):
         if is_leak and file.startswith("python") and function == "?":
@@ -186,8 +186,8 @@ def is_ours(error):
 def check(errors, places_of_python):
     errors = [error for error in errors if place(error) not in places_of_python]
     ours = [error for error in errors if is_ours(error)]
-    told = [(error.findtext("kind"), frames(error)) for error in ours]
-    assert not told, told
+    leaks = [(error.findtext("kind"), frames(error)) for error in ours]
+    assert not leaks, leaks
 
 
 @pytest.mark.parametrize("source", [PROGRAM, ENDING], ids=["program", "ending"])

@@ -344,9 +344,9 @@ def test_a_pattern_that_matches_nothing_is_reported(cunei, pattern, hint):
                 *words, "--c-calls", option, pattern, option, ":load", "app.py"
             )
 
-            told = [line for line in done.stderr.splitlines() if "matches" in line]
+            lines = [line for line in done.stderr.splitlines() if "matches" in line]
             what = f"no recorded function matches {option} '{pattern}'"
-            assert told == [f"cunei: {what}{hint}"]
+            assert lines == [f"cunei: {what}{hint}"]
 
 
 def test_c_functions_have_no_values(cunei):

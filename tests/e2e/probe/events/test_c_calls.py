@@ -251,8 +251,8 @@ def test_c_functions_that_raise_are_marked(cunei):
         "fail": (1, 1),
     }
     shown = cunei("replay", "trace").stdout.splitlines()
-    told = [line for line in shown if "int.from_bytes" in line]
-    assert sum("! raised" in line for line in told) == 3
+    lines = [line for line in shown if "int.from_bytes" in line]
+    assert sum("! raised" in line for line in lines) == 3
 
 
 def test_they_are_not_recorded_unless_asked_for(cunei):

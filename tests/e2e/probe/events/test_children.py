@@ -261,14 +261,14 @@ def answer(environ, start_response):
     server = cunei.start(
         "record", "-o", "trace", *words, stderr=subprocess.PIPE, text=True
     )
-    said, address = [], None
+    lines, address = [], None
     for line in server.stderr:
-        said.append(line)
+        lines.append(line)
         found = re.search(r"Listening at: http://127.0.0.1:(\d+)", line)
         address = found[1] if found else address
-        if "Booting worker" in line and sum("Booting" in line for line in said) == 2:
+        if "Booting worker" in line and sum("Booting" in line for line in lines) == 2:
             break
-    assert address, said
+    assert address, lines
     ask = (
         "import sys, urllib.request as u; u.urlopen(f'http://127.0.0.1:{sys.argv[1]}')"
     )

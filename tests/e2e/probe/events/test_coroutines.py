@@ -12,7 +12,8 @@ pytestmark = pytest.mark.core
 BODIES = ("<module>", "Pause")
 PHASES = {ctf.ENTER: ">", ctf.LEAVE: "<", ctf.RESUME: ">>", ctf.YIELD: "<<"}
 
-# Closing a generator whose yield is in no try is not told there (gh-140373).
+# These do not notify tools when a generator is closed whose yield is outside any try
+# block (gh-140373).
 SILENT_CLOSE = (3, 12, 3) <= sys.version_info < (3, 13, 12)
 SILENT_CLOSE |= sys.version_info[:3] == (3, 14, 0)
 
@@ -35,7 +36,7 @@ def record(cunei, source):
     return process
 
 
-def told(process):
+def recorded(process):
     """What happened to the functions of __main__, as words; ! is an exception."""
     words, unwinds = [], False
     for event in process.events():
@@ -235,7 +236,7 @@ drive(use(), None)
 def test_each_step_is_reported_in_order(cunei, case):
     source, wanted = CASES[case]
 
-    assert told(record(cunei, source)) == wanted
+    assert recorded(record(cunei, source)) == wanted
 
 
 @whole_stacks

@@ -44,7 +44,7 @@ def measure(cunei, *words, is_selected=None):
     if FREE_THREADED and THREADED.intersection(words):
         pytest.skip("without a GIL cProfile loses count of threads, or crashes")
     if sys.version_info[:2] == (3, 11) and "tasks" in words:
-        pytest.skip("cProfile hears of ends without beginnings, and loses calls")
+        pytest.skip("cProfile gets ends without beginnings, and loses calls")
     done = cunei.run(cunei.python, PROGRAMS / "window.py", *words)
     assert done.returncode == 0, done.stderr
     profiles = []

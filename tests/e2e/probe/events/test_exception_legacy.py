@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Before 3.12: exceptions that end frames, as the frames tell of them."""
+"""Before 3.12: exceptions that end frames, as the frames show them."""
 
 import sys
 

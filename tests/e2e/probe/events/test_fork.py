@@ -61,12 +61,12 @@ def test_a_child_knows_its_parent_and_its_end(cunei):
     parent, children = family(record(cunei, FORK))
 
     for child in children:
-        said = child.description
-        assert said["forked"] == said["left"] == said["ended"] == "1"
-        assert said["parent_folder"] == parent.folder.name
-        assert int(said["parent"]) == parent.pid
-        assert int(said["cpu_ns"]) > 0
-        start, end = int(said["start_ns"]), int(said["end_ns"])
+        facts = child.description
+        assert facts["forked"] == facts["left"] == facts["ended"] == "1"
+        assert facts["parent_folder"] == parent.folder.name
+        assert int(facts["parent"]) == parent.pid
+        assert int(facts["cpu_ns"]) > 0
+        start, end = int(facts["start_ns"]), int(facts["end_ns"])
         assert int(parent.description["start_ns"]) < start <= end
         assert end <= int(parent.description["end_ns"])
     assert parent.description["exited"] == "1"

@@ -69,7 +69,7 @@ def seen_by(line):
     }
 
 
-def told_by(process):
+def recorded_in(process):
     return {
         thread: [
             (
@@ -97,11 +97,11 @@ for generation in (0, 1, 2):
     )
 
     (process,) = trace.processes
-    told = told_by(process)
+    recorded = recorded_in(process)
     wanted = seen_by(lines[-1])
     # What was collected before the program had its callback is ours alone.
     for thread, rows in wanted.items():
-        assert told[thread][-len(rows) :] == rows
+        assert recorded[thread][-len(rows) :] == rows
     (rows,) = wanted.values()
     assert len(rows) > 10 and sum(row[2] for row in rows) > 20_000
     assert {row[1] for row in rows} == {0, 1, 2}
@@ -126,12 +126,12 @@ for thread in threads:
     )
 
     (process,) = trace.processes
-    told = told_by(process)
+    recorded = recorded_in(process)
     wanted = seen_by(lines[-1])
     # Without a GIL those that find one at work do not wait for it.
     assert sum(map(len, wanted.values())) >= 10
     for thread, rows in wanted.items():
-        assert told[thread][-len(rows) :] == rows
+        assert recorded[thread][-len(rows) :] == rows
 
 
 @pytest.mark.core

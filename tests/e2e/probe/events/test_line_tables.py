@@ -213,15 +213,15 @@ def test_functions_with_lines_are_guessed_first(cunei):
         ("toll", "'tell'?"),
         ("nomodule", None),
     ):
-        said = cunei("report", "trace", "--lines", typed).stderr
+        printed = cunei("report", "trace", "--lines", typed).stderr
         if meant is None:
-            assert said.endswith("; lines were recorded of 'Cart.tell'\n")
+            assert printed.endswith("; lines were recorded of 'Cart.tell'\n")
         else:
-            assert said.endswith(f"; did you mean {meant}\n")
+            assert printed.endswith(f"; did you mean {meant}\n")
     every = ["Cart.__init__", "Cart.total", "Cart.empty", "Cart.tell", "run"]
     cunei("record", "-o", "all", *(f"--lines=:{name}" for name in every), "app.py")
-    said = cunei("report", "all", "--lines", "unheard").stderr
-    assert re.search(r"of '[^']+', '[^']+', '[^']+' and 2 more\n$", said), said
+    printed = cunei("report", "all", "--lines", "unheard").stderr
+    assert re.search(r"of '[^']+', '[^']+', '[^']+' and 2 more\n$", printed), printed
 
 
 def test_several_functions_are_shown_side_by_side(cunei):

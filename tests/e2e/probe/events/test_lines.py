@@ -90,10 +90,10 @@ def test_as_often_as_line_profiler_says(cunei, change):
     pytest.importorskip("line_profiler", exc_type=ImportError)
     cunei.write("lined.py", change(corpus()))
     cunei.write("theirs.py", THEIRS)
-    told = cunei.run(cunei.python, "theirs.py")
-    assert told.returncode == 0, told.stderr
+    done = cunei.run(cunei.python, "theirs.py")
+    assert done.returncode == 0, done.stderr
     theirs = Counter()
-    for first, line, hits in json.loads(told.stdout):
+    for first, line, hits in json.loads(done.stdout):
         theirs[first, line] += hits
 
     report = record(cunei, "import lined\nlined.run()\n", "--lines", "lined")
@@ -188,13 +188,13 @@ def test_a_generator_that_continues_shows_its_line(cunei):
     record(cunei, source, "--lines", ":g")
 
     (process,) = ctf.read(cunei.folder / "trace").processes
-    told = [
+    recorded = [
         (event.phase, event.value.line)
         for event in process.events()
         if event.kind == ctf.LINE
     ]
     enter, resume = ctf.ENTER, ctf.RESUME
-    assert told == [(enter, 2), (resume, 2), (enter, 3), (resume, 3)]
+    assert recorded == [(enter, 2), (resume, 2), (enter, 3), (resume, 3)]
 
 
 def test_threads_and_forked_children_are_added_up(cunei):
@@ -332,12 +332,12 @@ f()
 TRACED = """\
 import sys
 
-heard = []
+notified = []
 
 
-def hear(frame, what, value):
-    heard.append((frame.f_code.co_name, what, frame.f_lineno))
-    return hear
+def hook(frame, what, value):
+    notified.append((frame.f_code.co_name, what, frame.f_lineno))
+    return hook
 
 
 def callee():
@@ -369,13 +369,13 @@ def generator():
     yield 2
 
 
-sys.settrace(hear)
+sys.settrace(hook)
 caller()
-assert sys.gettrace() is hear
+assert sys.gettrace() is hook
 sys.settrace(None)
 caller()
 assert sys.gettrace() is None
-print(heard)
+print(notified)
 """
 
 
@@ -405,18 +405,18 @@ def test_a_trace_function_that_comes_while_a_chosen_function_runs(cunei):
 import sys
 
 
-def hear(frame, what, value):
-    return hear
+def hook(frame, what, value):
+    return hook
 
 
 def set_it():
-    sys.settrace(hear)
+    sys.settrace(hook)
 
 
 def chosen():
     set_it()
     x = 1
-    assert sys.gettrace() is hear
+    assert sys.gettrace() is hook
     sys.settrace(None)
 
 

@@ -78,7 +78,7 @@ def directory(cunei):
     return cunei.folder / "trace"
 
 
-def told_by_ctf(directory):
+def read_with_ctf(directory):
     """(function, line, phase) of each line, by a reader that is not cunei's."""
     (process,) = ctf.read(directory).processes
     return Counter(
@@ -94,7 +94,7 @@ def told_by_ctf(directory):
 
 @pytest.mark.core
 def test_all_readers_find_the_same_lines(cunei, directory):
-    told = told_by_ctf(directory)
+    recorded = read_with_ctf(directory)
 
     report = json.loads(cunei("report", "--json", directory).stdout)
     dumped = [
@@ -103,7 +103,7 @@ def test_all_readers_find_the_same_lines(cunei, directory):
     ]
 
     hits = Counter()
-    for (name, line, phase), count in told.items():
+    for (name, line, phase), count in recorded.items():
         # What the instructions of a long function say is for the reader to decide.
         if phase != "resume" and name != "long":
             hits[name, line] += count
@@ -115,7 +115,7 @@ def test_all_readers_find_the_same_lines(cunei, directory):
     assert [n for key, n in sorted(found.items()) if key[0] == "long"]
     assert found["long", long + 2] == 3 * 100
     assert [hits[f"made_{i}", 2 + i] for i in range(3)] == [100] * 3
-    assert told == Counter(
+    assert recorded == Counter(
         (
             event["function"].split(" ")[0].split(":")[1],
             event["payload"]["line"],
@@ -142,17 +142,17 @@ def test_babeltrace_shows_how_far_each_is_from_the_last(directory):
         if match:
             events.setdefault(match["tid"], []).append(match)
 
-    told = Counter()
+    printed = Counter()
     for matches in events.values():
         line = 0
         for match in matches:
             line = int(match["line"] or line)
-            told[line + int(match["far"] or 0), match["phase"]] += 1
+            printed[line + int(match["far"] or 0), match["phase"]] += 1
 
     expected = Counter()
-    for (_, line, phase), count in told_by_ctf(directory).items():
+    for (_, line, phase), count in read_with_ctf(directory).items():
         expected[line, phase] += count
-    assert told == expected
+    assert printed == expected
 
 
 @pytest.mark.core

@@ -52,9 +52,9 @@ else:
     )
 
     parent, (child,) = family(trace)
-    said = child.description
-    assert (said["ended"], said["left"], said["exit_status"]) == ("1", left, status)
-    assert said["exited"] == ("0" if left == "1" else "1")
+    facts = child.description
+    assert (facts["ended"], facts["left"], facts["exit_status"]) == ("1", left, status)
+    assert facts["exited"] == ("0" if left == "1" else "1")
     assert calls(parent, "work") == calls(child, "work") == 1
 
 
@@ -324,13 +324,13 @@ def leaves(really):
 cunei.start("trace")
 leaves(False)
 cunei.stop()
-heard = []
+notified = []
 monitoring = sys.monitoring
 monitoring.use_tool_id(4, "other")
-monitoring.register_callback(4, monitoring.events.CALL, lambda *words: heard.append(1))
+monitoring.register_callback(4, monitoring.events.CALL, lambda *_: notified.append(1))
 leaves(False)
 assert monitoring.get_local_events(4, leaves.__code__) == 0
-assert not heard
+assert not notified
 """,
     )
     done = cunei.run(cunei.python, "app.py")

@@ -106,8 +106,8 @@ def test_generators_closed_wherever_a_packet_begins(cunei):
     """The stack that opens a packet holds one that ends where it was suspended."""
     record(cunei, CLOSED)
 
-    told = report(cunei)
-    assert (told["orphans"], told["unclosed"], told["appeared"]) == (0, 0, 0)
+    facts = report(cunei)
+    assert (facts["orphans"], facts["unclosed"], facts["appeared"]) == (0, 0, 0)
 
 
 def test_generators_and_frames_that_were_open_when_recording_began(cunei):
@@ -168,7 +168,7 @@ def leaf():
     pass
 
 def run():
-    sys.setprofile(lambda *told: None)
+    sys.setprofile(lambda *arguments: None)
     other.helper(began, may_end)
     leaf()
     again, at_once = locked(), locked()
@@ -289,8 +289,8 @@ for limit in (sys.getrecursionlimit(), 200, 5000):
         for function, count in counts.items()
         if function.qualname in ("down", "through_c", "Text.__repr__")
     )
-    told = cunei.run(cunei.python, "app.py").stdout.split()
-    assert counted == int(told[-1])
+    printed = cunei.run(cunei.python, "app.py").stdout.split()
+    assert counted == int(printed[-1])
     assert trace.is_balanced(), process.replay()
     assert process.replay()[1].deepest > 4900
     assert len(process.replay()[1].stack) == 0

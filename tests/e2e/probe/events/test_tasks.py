@@ -154,12 +154,12 @@ def test_steps_run_and_wait_are_those_that_the_loop_sees(cunei, loop):
     if loop == "eager" and sys.version_info < (3, 12):
         pytest.skip("none starts at once")
     process, _, output = record(cunei, COUNTED + BUSY + LOOPS[loop])
-    told = [row for row in json.loads(output) if row[0] in NAMED]
+    rows = [row for row in json.loads(output) if row[0] in NAMED]
     tasks = taskview.by_name(taskview.tasks_of(process))
     shown = {row["name"]: row for row in reported_tasks(cunei)}
 
-    assert len(told) == len(NAMED)
-    for name, steps, inside, run, wait in told:
+    assert len(rows) == len(NAMED)
+    for name, steps, inside, run, wait in rows:
         (task,) = tasks[name]
         assert task.ended
         assert (task.steps, name) == (steps, name)

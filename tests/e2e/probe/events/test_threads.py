@@ -217,16 +217,16 @@ for thread in threads:
         assert leaf >= 50
 
 
-def names_told(process):
+def recorded_names(process):
     """All names of each thread, the last one last, by its first."""
     names = {}
     for packets in process.threads().values():
-        told = names.setdefault(packets[0].thread_name, [])
+        recorded = names.setdefault(packets[0].thread_name, [])
         for packet in packets:
             for event in packet.events():
                 if event.kind == ctf.THREAD_NAME:
                     assert event.value.thread == packet.thread
-                    told.append(event.value.name)
+                    recorded.append(event.value.name)
     return names
 
 
@@ -287,7 +287,7 @@ def test_names_that_change(cunei, options):
     """By the thread itself, by another while it is blocked; recorded or not."""
     process = record(cunei, RENAMED, *options)
 
-    assert names_told(process) == {
+    assert recorded_names(process) == {
         "MainThread": ["chief"],
         "own": ["own 1", "own 2"],
         "blocked": ["renamed again"],
@@ -322,7 +322,7 @@ thread.join()
     )
 
     first, second = "first " + "y" * 100, "second " + "x" * 100
-    assert names_told(process)[first[:32]] == [first, second, "third"]
+    assert recorded_names(process)[first[:32]] == [first, second, "third"]
     (packets,) = (
         packets
         for packets in process.threads().values()
@@ -375,8 +375,8 @@ timer.join()
 """,
     )
 
-    names = names_told(process)
-    last = {(told or [name])[-1] for name, told in names.items()}
+    names = recorded_names(process)
+    last = {(recorded or [name])[-1] for name, recorded in names.items()}
     assert last >= {"MainThread", "pool_0", "low level", "timer", "native"}
 
 

@@ -193,7 +193,7 @@ with cunei.record("trace", include="nothing"):
     )
 
     assert trace.count("work") == 201
-    told = json.loads(cunei("report", "--json", "trace").stdout)
-    first, second = [process["patterns"] for process in told["processes"]]
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    first, second = [process["patterns"] for process in report["processes"]]
     assert len(first) <= 401
     assert second == ["+nothing", "+__main__:work"]

@@ -25,14 +25,14 @@ def here(): pass
 def spawned():
     here()
 
-def told():
+def inherited():
     return os.environ.get("CUNEI_RECORD", "")
 
 def start(**options):
     subprocess.run([sys.executable, "child.py"], check=True, **options)
 
 if __name__ == "__main__":
-    before = told()
+    before = inherited()
     BODY
 """
 
@@ -89,7 +89,7 @@ def test_includes_are_handed_on_behind_what_there_was(cunei):
 
 
 def test_where_everything_is_recorded_an_include_changes_nothing(cunei):
-    out = record(cunei, ['cunei.include("*:hidden")', "print(told() == before)"])
+    out = record(cunei, ['cunei.include("*:hidden")', "print(inherited() == before)"])
 
     assert out == "True\n"
 
@@ -114,10 +114,10 @@ def test_the_text_does_not_grow_when_the_same_is_reported_again(cunei):
         cunei,
         [
             'cunei.exclude("*:seen", "*:hidden")',
-            "first = told()",
+            "first = inherited()",
             "for _ in range(50):",
             '    cunei.exclude("*:seen", "*:hidden")',
-            "print(len(told()) - len(first))",
+            "print(len(inherited()) - len(first))",
             'cunei.include("*:seen")',
             "start()",
         ],
@@ -134,7 +134,7 @@ def test_a_text_that_gets_too_long_stays_as_it_was(cunei):
         [
             "for i in range(100):",
             '    cunei.exclude(f"*:{i}" + 4000 * "x")',
-            "print(len(told()))",
+            "print(len(inherited()))",
             "start()",  # a longer one would be E2BIG
         ],
     )
@@ -153,7 +153,12 @@ def test_a_text_that_gets_too_long_stays_as_it_was(cunei):
 def test_what_the_program_has_put_there_is_left_alone(cunei, body):
     out = record(
         cunei,
-        [*body, "put = told()", 'cunei.exclude("*:here")', "print(told() == put)"],
+        [
+            *body,
+            "put = inherited()",
+            'cunei.exclude("*:here")',
+            "print(inherited() == put)",
+        ],
     )
 
     assert out == "True\n"
@@ -162,7 +167,7 @@ def test_what_the_program_has_put_there_is_left_alone(cunei, body):
 def test_without_children_nothing_is_handed_on(cunei):
     out = record(
         cunei,
-        ['cunei.exclude("*:here")', "print(told() == before)", "start()"],
+        ['cunei.exclude("*:here")', "print(inherited() == before)", "start()"],
         "--no-children",
     )
 

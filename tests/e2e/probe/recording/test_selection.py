@@ -290,32 +290,33 @@ def test_a_module_that_was_mistyped_is_guessed(cunei):
     cunei.write("src/app.py", "import json, helper\njson.dumps(helper.f())\n")
     cunei.write("src/helper.py", "def f(): return 1\n")
     cunei.write("f", "# first\n\n+ hlper\n")
-    told = "did you mean the module '%s', or the function ':%s'?\n"
+    hint = "did you mean the module '%s', or the function ':%s'?\n"
 
     for words, place, near in (
         (["--include", "jsno"], "no function matched --include 'jsno'; ", "json"),
         (["--include", "helpr"], "no function matched --include 'helpr'; ", "helper"),
         (["--filter", "f"], "f:3: no function matched 'hlper'; ", "helper"),
     ):
-        said = cunei("record", "--force", "-otrace", *words, "src/app.py").stderr
+        printed = cunei("record", "--force", "-otrace", *words, "src/app.py").stderr
 
         word = place.split("'")[1]
-        assert f"cunei: {place}{told % (near, word)}" in said
-    said = cunei("record", "--force", "-otrace", "--include", "csv", "src/app.py")
-    assert "did you mean" not in said.stderr  # it is there, and nobody called it
+        assert f"cunei: {place}{hint % (near, word)}" in printed
+    # This module exists, but none of its functions was called.
+    done = cunei("record", "--force", "-otrace", "--include", "csv", "src/app.py")
+    assert "did you mean" not in done.stderr
 
 
 def test_a_pattern_of_the_project_s_defaults_is_reported_with_its_place(cunei):
     cunei.write("app.py", "def f(): pass\nf()\n")
     path = cunei.write("pyproject.toml", '[tool.cunei]\ninclude = ["nomod"]\n')
 
-    said = cunei("record", "-otrace", "app.py").stderr
+    printed = cunei("record", "-otrace", "app.py").stderr
 
-    assert f"cunei: {path}:2: no function matched 'nomod'; a pattern is" in said
+    assert f"cunei: {path}:2: no function matched 'nomod'; a pattern is" in printed
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "told"),
+    ("text", "words", "message"),
     [
         ("", ["--exclude", "*"], "no function was recorded: the filter -* left out all "
          "that were called"),
@@ -332,15 +333,15 @@ def test_a_pattern_of_the_project_s_defaults_is_reported_with_its_place(cunei):
         ("- !__man__\n", [], "f:1: no function matched '__man__'; a pattern is a"),
     ],
 )  # fmt: skip
-def test_a_filter_that_leaves_out_everything_is_reported(cunei, text, words, told):
+def test_a_filter_that_leaves_out_everything_is_reported(cunei, text, words, message):
     cunei.write("app.py", "def f(): pass\nf()\n")
     cunei.write("f", text)
 
     for command in (["record", "-o", "trace"], ["run"]):
         filtered = ["--filter", "f"] if text else []
-        said = cunei(*command, *filtered, *words, "app.py").stderr
+        printed = cunei(*command, *filtered, *words, "app.py").stderr
 
-        assert told in said
+        assert message in printed
 
 
 def test_a_selection_that_matches_something_is_not(cunei):
@@ -355,15 +356,15 @@ def test_a_selection_that_matches_something_is_not(cunei):
 def test_c_functions_are_in_no_project(cunei):
     cunei.write("app.py", "len(())\n")
 
-    said = cunei("record", "-otrace", "--c-calls", "--only-project", "app.py").stderr
+    printed = cunei("record", "-otrace", "--c-calls", "--only-project", "app.py").stderr
 
-    told = "cunei: no C function belongs to a project; select them by their own "
-    assert told in said
+    message = "cunei: no C function belongs to a project; select them by their own "
+    assert message in printed
 
 
 def test_c_functions_that_a_selection_leaves_out_are_reported(cunei):
     cunei.write("app.py", "len(())\n")
-    told = (
+    message = (
         "cunei: no C function matched the patterns; select them by their own "
         "module, for example --include builtins\n"
     )
@@ -377,4 +378,4 @@ def test_c_functions_that_a_selection_leaves_out_are_reported(cunei):
     ):
         result = cunei("record", "--force", "-o", "trace", *words, "app.py")
 
-        assert (told in result.stderr) == expected, words
+        assert (message in result.stderr) == expected, words

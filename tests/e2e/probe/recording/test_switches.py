@@ -110,8 +110,8 @@ end()
     assert "paused the program switched recording of calls off 3 times, for " in words
     assert ", the last time until the end" in words
     assert "unmatched" not in words and "unrecorded" not in words
-    told = json.loads(cunei("report", "--json", "trace").stdout)
-    assert told["pauses"] == 3 and 0 < told["paused_ns"] < told["duration_ns"]
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    assert report["pauses"] == 3 and 0 < report["paused_ns"] < report["duration_ns"]
 
 
 def test_a_block_that_raises_is_left_as_it_was_found(cunei):
@@ -307,8 +307,8 @@ with cunei.record("trace"):
 
 
 def troubles(cunei):
-    told = json.loads(cunei("report", "--json", "trace").stdout)
-    return told["orphans"], told["unclosed"], told["appeared"]
+    report = json.loads(cunei("report", "--json", "trace").stdout)
+    return report["orphans"], report["unclosed"], report["appeared"]
 
 
 def test_frames_that_end_meanwhile_are_not_open_afterwards(cunei):

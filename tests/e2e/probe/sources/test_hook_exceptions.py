@@ -118,7 +118,7 @@ for _ in range(3):
 """
 
 
-def told(cunei, program, *options):
+def record(cunei, program, *options):
     name = "-".join(["trace", *options])
     assert cunei("record", "-q", "-o", name, *options, program).returncode == 0
     report = json.loads(cunei("report", "--json", name).stdout)
@@ -133,12 +133,12 @@ def told(cunei, program, *options):
 
 def test_the_trace_hook_finds_who_took_them_and_what_they_ended(cunei):
     program = cunei.write("app.py", PROGRAM)
-    exceptions, left = told(cunei, program)
+    exceptions, left = record(cunei, program)
     assert sum(row["count"] for row in exceptions) == 33
     assert left["in_finally"] == (3, 3)
     assert left["returns_none"] == (3, 0)
 
-    by_trace = told(cunei, program, "--instrumenter", "trace")
+    by_trace = record(cunei, program, "--instrumenter", "trace")
 
     assert by_trace[0] == exceptions
     assert by_trace[1] == left

@@ -105,11 +105,11 @@ hook = sys.unraisablehook
 lock = _thread.allocate_lock()
 lock.acquire()
 
-def tell(unraisable):
+def hook_and_unlock(unraisable):
     hook(unraisable)
     lock.release()
 
-sys.unraisablehook = tell
+sys.unraisablehook = hook_and_unlock
 _thread.start_new_thread(fails, ())
 lock.acquire()
 _thread.start_new_thread(sys.exit, ())
@@ -128,9 +128,9 @@ except TypeError as error:
 AUDITED = """
 import _thread, builtins, sys, threading
 
-def told(name, args):
+def audit(name, args):
     if name.startswith("_thread.start"):
-        print(name, args[0].__qualname__, isinstance(args[0], type(told)))
+        print(name, args[0].__qualname__, isinstance(args[0], type(audit)))
 
 def run():
     print("runs")
@@ -138,7 +138,7 @@ def run():
 def bound(self=None):
     run()
 
-sys.addaudithook(told)
+sys.addaudithook(audit)
 thread = threading.Thread(target=run)
 thread.run = bound
 thread.start()
@@ -212,10 +212,10 @@ def f():
 def g():
     return f() + f()
 
-heard = []
+notified = []
 
 def own(frame, event, argument):
-    heard.append((frame.f_code.co_name, event))
+    notified.append((frame.f_code.co_name, event))
     return own
 
 g()
@@ -223,7 +223,7 @@ g()
 g()
 {set}(None)
 g()
-print(heard)
+print(notified)
 """
 
 

@@ -7,7 +7,7 @@ import textwrap
 
 import ctf
 import pytest
-from saying import record
+from user_events import record
 
 NONE = ("--instrumenter", "none")
 has_monitoring = pytest.mark.skipif(
@@ -60,23 +60,23 @@ CALLS = [
 ]
 
 
-def calls(told):
+def calls(recorded):
     """All that was recorded of functions."""
-    names = {each.qualname for each in told.process.functions.values()}
-    return told.phases(*names) if names else []
+    names = {each.qualname for each in recorded.process.functions.values()}
+    return recorded.phases(*names) if names else []
 
 
 @pytest.mark.core
 def test_decorated_functions_are_all_that_is_recorded(tmp_path):
-    told = record(tmp_path, PROGRAM + "    main()\n", *NONE)
+    recorded = record(tmp_path, PROGRAM + "    main()\n", *NONE)
 
-    assert calls(told) == CALLS
-    assert told.tags() == {"work": "work", "numbers": "numbers", "fail": "failing"}
+    assert calls(recorded) == CALLS
+    assert recorded.tags() == {"work": "work", "numbers": "numbers", "fail": "failing"}
 
 
 @pytest.mark.core
 def test_functions_that_were_decorated_before_the_recording(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         PROGRAM
         + """
@@ -90,14 +90,14 @@ def test_functions_that_were_decorated_before_the_recording(tmp_path):
         *NONE,
     )
 
-    assert calls(told) == []
-    assert calls(type(told)(tmp_path / "inside")) == CALLS
-    again = calls(type(told)(tmp_path / "again"))
+    assert calls(recorded) == []
+    assert calls(type(recorded)(tmp_path / "inside")) == CALLS
+    again = calls(type(recorded)(tmp_path / "again"))
     assert again == [("work", "enter"), ("work", "leave")]
 
 
 def test_a_pause_is_one_for_decorated_functions_too(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         PROGRAM
         + """
@@ -117,7 +117,7 @@ def test_a_pause_is_one_for_decorated_functions_too(tmp_path):
 
     pair = [("work", "enter"), ("work", "leave")]
     late = [("late", "enter"), ("late", "leave")]
-    assert [(name.split(".")[-1], phase) for name, phase in calls(told)] == [
+    assert [(name.split(".")[-1], phase) for name, phase in calls(recorded)] == [
         *pair,
         *late,
         *pair,
@@ -125,7 +125,7 @@ def test_a_pause_is_one_for_decorated_functions_too(tmp_path):
 
 
 def test_a_function_that_is_decorated_after_it_was_called(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
     def twice():
@@ -139,12 +139,12 @@ def test_a_function_that_is_decorated_after_it_was_called(tmp_path):
         *NONE,
     )
 
-    assert told.regions() == "inner -inner inner -inner"
-    assert told.phases("twice") == [("twice", "enter"), ("twice", "leave")]
+    assert recorded.regions() == "inner -inner inner -inner"
+    assert recorded.phases("twice") == [("twice", "enter"), ("twice", "leave")]
 
 
 def test_children_of_a_fork(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         PROGRAM
         + """
@@ -159,15 +159,15 @@ def test_children_of_a_fork(tmp_path):
         *NONE,
     )
 
-    assert len(told.trace.processes) == 2
-    for process in told.trace.processes:
+    assert len(recorded.trace.processes) == 2
+    for process in recorded.trace.processes:
         names = [each.qualname for each in process.functions.values()]
         assert names == ["work"]
 
 
 @has_monitoring
 def test_only_their_code_has_events(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         PROGRAM
         + """
@@ -189,13 +189,13 @@ def test_only_their_code_has_events(tmp_path):
         *NONE,
     )
 
-    assert told.out.split("\n")[:2] == ["0", "0"]
-    assert told.out.split("\n")[2:5] == ["1", "[]", "[0, 0, 0]"]
+    assert recorded.out.split("\n")[:2] == ["0", "0"]
+    assert recorded.out.split("\n")[2:5] == ["1", "[]", "[0, 0, 0]"]
 
 
 @has_monitoring
 def test_nothing_is_taken_where_nothing_is_decorated(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
     from sys import monitoring
@@ -205,12 +205,12 @@ def test_nothing_is_taken_where_nothing_is_decorated(tmp_path):
         *NONE,
     )
 
-    assert told.out == "[]\n" and told.regions() == "block -block"
+    assert recorded.out == "[]\n" and recorded.regions() == "block -block"
 
 
 @has_monitoring
 def test_where_all_ids_are_taken_the_rest_is_recorded(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
     from sys import monitoring
@@ -228,8 +228,8 @@ def test_where_all_ids_are_taken_the_rest_is_recorded(tmp_path):
         *NONE,
     )
 
-    assert told.tags() == {} and told.regions() == "block -block"
-    assert told.marks() == [("there", None)]
+    assert recorded.tags() == {} and recorded.regions() == "block -block"
+    assert recorded.marks() == [("there", None)]
 
 
 TAKEN = """
@@ -243,7 +243,7 @@ TAKEN = """
 
     work()
 """
-UNHEARD = "decorated functions were not recorded: other tools use all tool ids"
+NOT_RECORDED = "decorated functions were not recorded: other tools use all tool ids"
 
 
 @has_monitoring
@@ -255,11 +255,11 @@ def test_where_all_ids_are_taken_that_is_reported(cunei):
     (process,) = json.loads(cunei("report", "--json", "trace").stdout)["processes"]
 
     (line,) = [line for line in done.stderr.splitlines() if "decorated" in line]
-    assert line.startswith(f"cunei: {UNHEARD}") and "--instrumenter" not in line
-    assert UNHEARD in " ".join(report.stdout.split())
+    assert line.startswith(f"cunei: {NOT_RECORDED}") and "--instrumenter" not in line
+    assert NOT_RECORDED in " ".join(report.stdout.split())
     assert process["unheard"] is True
-    (told,) = json.loads(cunei("info", "--json", "trace").stdout)["processes"]
-    assert told["unheard"] is True
+    (process,) = json.loads(cunei("info", "--json", "trace").stdout)["processes"]
+    assert process["unheard"] is True
     assert "none, missing in decorated functions" in cunei("info", "trace").stdout
 
 

@@ -6,12 +6,12 @@ import sys
 import ctf
 import pytest
 from proof import FREE_THREADED, cunei, python
-from saying import Told, record
+from user_events import Recorded, record
 
 
 @pytest.mark.core
 def test_regions_that_stay_open(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import threading
@@ -31,15 +31,15 @@ def test_regions_that_stay_open(tmp_path):
         errors=1,
     )
 
-    assert sorted(told.regions().split(" -")) == [told.regions()]
-    assert told.regions() == "of the program of a thread entered" or (
-        told.regions() == "of a thread entered of the program"
+    assert sorted(recorded.regions().split(" -")) == [recorded.regions()]
+    assert recorded.regions() == "of the program of a thread entered" or (
+        recorded.regions() == "of a thread entered of the program"
     )
 
 
 @pytest.mark.core
 def test_regions_float(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import contextlib
@@ -55,8 +55,8 @@ def test_regions_float(tmp_path):
         """,
     )
 
-    assert told.regions() == "floating -floating a b c -c -b -a"
-    assert told.phases("begin", "end", "floating") == [
+    assert recorded.regions() == "floating -floating a b c -c -b -a"
+    assert recorded.phases("begin", "end", "floating") == [
         ("begin", "enter"),
         ("floating", "enter"),
         ("begin", "leave"),
@@ -68,7 +68,7 @@ def test_regions_float(tmp_path):
 
 @pytest.mark.core
 def test_a_context_manager_is_open_for_its_block(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import asyncio, contextlib
@@ -89,12 +89,12 @@ def test_a_context_manager_is_open_for_its_block(tmp_path):
         """,
     )
 
-    assert told.regions() == "a -a b -b"
+    assert recorded.regions() == "a -a b -b"
 
 
 @pytest.mark.core
 def test_packets_list_the_regions_that_are_open(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import threading
@@ -123,19 +123,19 @@ def test_packets_list_the_regions_that_are_open(tmp_path):
     )
 
     stacks = [
-        [told.name(function) for function in event.value]
-        for event in told.events(ctf.STACK)
+        [recorded.name(function) for function in event.value]
+        for event in recorded.events(ctf.STACK)
     ]
     full = [stack[stack.index("work") :] for stack in stacks if "middle" in stack]
     assert len(full) >= 6
     for stack in full:
         assert stack[:4] == ["work", "outer", "middle", "inner"]
     assert not any("suspended" in stack for stack in stacks)
-    assert told.trace.count("suspended", ctf.LEAVE) == 3
+    assert recorded.trace.count("suspended", ctf.LEAVE) == 3
 
 
 def test_many_begins_and_ends(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         for _ in range(20_000):
@@ -145,8 +145,8 @@ def test_many_begins_and_ends(tmp_path):
         """,
     )
 
-    assert told.trace.count("x") == told.trace.count("y") == 20_000
-    assert told.trace.count("x", ctf.LEAVE) == 20_000
+    assert recorded.trace.count("x") == recorded.trace.count("y") == 20_000
+    assert recorded.trace.count("x", ctf.LEAVE) == 20_000
 
 
 @pytest.mark.core
@@ -181,13 +181,13 @@ tagged()
     assert (done.returncode, done.stderr) == (0, "")
 
     for number in range(2):
-        told = Told(tmp_path / f"trace{number}")
-        assert told.regions() == "inside -inside left open begun"
-        assert told.tags() == {"tagged": "tagged"}
-        assert told.trace.count("tagged") == 1
-        assert told.counts() == [("items", "resume", 1, 6 + number)]
-        assert [each.value for each in told.values(ctf.METADATA)] == ["early"]
-        assert told.tokens() == [(number + 1, "resume", 1)]
+        recorded = Recorded(tmp_path / f"trace{number}")
+        assert recorded.regions() == "inside -inside left open begun"
+        assert recorded.tags() == {"tagged": "tagged"}
+        assert recorded.trace.count("tagged") == 1
+        assert recorded.counts() == [("items", "resume", 1, 6 + number)]
+        assert [each.value for each in recorded.values(ctf.METADATA)] == ["early"]
+        assert recorded.tokens() == [(number + 1, "resume", 1)]
 
 
 @pytest.mark.core
@@ -222,23 +222,23 @@ if child:
     )
     cunei("record", "-q", "-o", directory, program)
 
-    told = Told.__new__(Told)
+    recorded = Recorded.__new__(Recorded)
     trace = ctf.read(directory)
     assert trace.is_balanced()
     for process in trace.processes:
-        told.trace = ctf.Trace([process])
-        assert told.tags() == {"tagged": "tagged"}
-        assert [each.value for each in told.values(ctf.METADATA)] == [1]
-        assert told.regions().endswith(
+        recorded.trace = ctf.Trace([process])
+        assert recorded.tags() == {"tagged": "tagged"}
+        assert [each.value for each in recorded.values(ctf.METADATA)] == [1]
+        assert recorded.regions().endswith(
             "of both -of both +generator ~generator +generator -generator -around"
         )
-        assert told.counts() == [("items", "resume", 1, 1)]
+        assert recorded.counts() == [("items", "resume", 1, 1)]
     assert len(trace.processes) == 2
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="interpreters share all before")
 def test_other_interpreters_say_nothing(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         try:
@@ -262,12 +262,12 @@ def test_other_interpreters_say_nothing(tmp_path):
         """,
     )
 
-    assert told.regions() == "mine -mine"
-    assert told.marks() == []
+    assert recorded.regions() == "mine -mine"
+    assert recorded.marks() == []
 
 
 def test_threads_count_together(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import threading
@@ -285,17 +285,17 @@ def test_threads_count_together(tmp_path):
         """,
     )
 
-    assert told.out == "10000\n"
-    totals = sorted(count[3] for count in told.counts())
+    assert recorded.out == "10000\n"
+    totals = sorted(count[3] for count in recorded.counts())
     assert totals == list(range(1, 10_001))
-    assert told.trace.count("shared") == 10_000
+    assert recorded.trace.count("shared") == 10_000
 
 
 def test_greenlets_have_regions_of_their_own(tmp_path):
     pytest.importorskip("greenlet")
     if FREE_THREADED:
         pytest.skip("greenlet switches the GIL on")
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import greenlet
@@ -314,7 +314,7 @@ def test_greenlets_have_regions_of_their_own(tmp_path):
         """,
     )
 
-    assert [each[1:] for each in told.parameters()] == [
+    assert [each[1:] for each in recorded.parameters()] == [
         (name, name) for name in ("0", "1", "2", "main")
     ]
-    assert told.regions() == "main 0 1 2 -0 -1 -2 -main"
+    assert recorded.regions() == "main 0 1 2 -0 -1 -2 -main"

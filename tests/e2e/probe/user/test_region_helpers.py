@@ -3,7 +3,7 @@
 
 import ctf
 import pytest
-from saying import record
+from user_events import record
 
 HELPERS = """
 import asyncio, contextlib, types
@@ -52,11 +52,11 @@ def work():
 """
 
 
-def stacks_in(told, name):
+def stacks_in(recorded, name):
     """What was open where packets began, while this function ran."""
     stacks = [
-        [told.name(function) for function in event.value if function]
-        for event in told.events(ctf.STACK)
+        [recorded.name(function) for function in event.value if function]
+        for event in recorded.events(ctf.STACK)
     ]
     return [stack for stack in stacks if name in stack]
 
@@ -90,7 +90,7 @@ asyncio.run(main(task))
 """
         for way in ways.values()
     ]
-    told = record(
+    recorded = record(
         tmp_path,
         HELPERS
         + """
@@ -102,7 +102,7 @@ async def main(task):
     )
 
     for name in ways:
-        assert [phase for region, phase in told.phases() if region == name] == [
+        assert [phase for region, phase in recorded.phases() if region == name] == [
             *("enter", "yield") * 2,
             *("resume", "leave") * 2,
         ], name
@@ -110,7 +110,7 @@ async def main(task):
 
 @pytest.mark.core
 def test_they_are_suspended_with_a_generator(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         HELPERS
         + """
@@ -126,7 +126,7 @@ except ValueError:
 """,
     )
 
-    assert told.regions() == "x ~x +x -x"
+    assert recorded.regions() == "x ~x +x -x"
 
 
 @pytest.mark.parametrize("options", [(), ("--exclude", ":begin")], ids=["", "less"])
@@ -140,9 +140,9 @@ program()
 """
         for way in WAYS.values()
     ]
-    told = record(tmp_path, HELPERS + WORK + "".join(programs), *options)
+    recorded = record(tmp_path, HELPERS + WORK + "".join(programs), *options)
 
-    stacks = stacks_in(told, "work")
+    stacks = stacks_in(recorded, "work")
     assert {stack[2] for stack in stacks} == set(WAYS)
     for stack in stacks:
         assert stack == ["<module>", "program", stack[2], "work", *stack[4:]]
@@ -150,7 +150,7 @@ program()
 
 @pytest.mark.core
 def test_they_slide_down_as_often_as_it_takes(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         HELPERS
         + WORK
@@ -173,7 +173,7 @@ end("y")
 """,
     )
 
-    stacks = stacks_in(told, "work")
+    stacks = stacks_in(recorded, "work")
     assert len(stacks) >= 2
     for stack in stacks:
         assert stack[:4] == ["<module>", "x", "y", "work"]

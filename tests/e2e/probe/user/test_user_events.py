@@ -8,7 +8,7 @@ import textwrap
 import ctf
 import pytest
 from proof import cunei, needs_babeltrace, print_with_babeltrace, python
-from saying import record
+from user_events import record
 
 DEFAULT = "monitoring" if sys.version_info >= (3, 12) else "frame"
 HOOKS = ["profile", "trace"]
@@ -80,7 +80,7 @@ REGIONS = """
     work()
     asyncio.run(main())
 """
-TOLD = (
+ALL_REGIONS = (
     "whole outer inner ~inner ~outer +outer +inner ~inner ~outer +outer +inner "
     "-inner -outer recursion recursion recursion -recursion -recursion -recursion "
     "-whole a ~a b ~b +a -a +b -b"
@@ -90,10 +90,10 @@ TOLD = (
 @pytest.mark.core
 @pytest.mark.parametrize("instrumenter", [DEFAULT, *HOOKS])
 def test_regions(tmp_path, instrumenter):
-    told = record(tmp_path, REGIONS, "--instrumenter", instrumenter)
+    recorded = record(tmp_path, REGIONS, "--instrumenter", instrumenter)
 
-    assert told.regions() == TOLD
-    assert told.tags() == {
+    assert recorded.regions() == ALL_REGIONS
+    assert recorded.tags() == {
         "decorated": "decorated",
         "Class.method": "method",
         "Class.static": "static",
@@ -101,7 +101,7 @@ def test_regions(tmp_path, instrumenter):
         "generate": "generator",
         "produce": "asynchronous",
     }
-    assert told.parameters() == [
+    assert recorded.parameters() == [
         ("n", 7, "decorated"),
         ("name", "a", "a"),
         ("name", "b", "b"),
@@ -110,27 +110,27 @@ def test_regions(tmp_path, instrumenter):
 
 @pytest.mark.core
 def test_regions_without_calls(tmp_path):
-    told = record(tmp_path, REGIONS, "--instrumenter", "none")
+    recorded = record(tmp_path, REGIONS, "--instrumenter", "none")
 
-    assert set(told.tags().values()) == {
+    assert set(recorded.tags().values()) == {
         *("decorated", "method", "static", "of the class", "generator", "asynchronous"),
     }
     # The suspension of a frame that is not decorated is not seen.
-    assert told.regions() == (
+    assert recorded.regions() == (
         "whole outer inner -inner -outer recursion recursion recursion -recursion "
         "-recursion -recursion -whole a b -a -b"
     )
-    assert [each[:2] for each in told.parameters()] == [
+    assert [each[:2] for each in recorded.parameters()] == [
         ("n", 7),
         ("name", "a"),
         ("name", "b"),
     ]
-    assert told.parameters()[0][2] == "decorated"
+    assert recorded.parameters()[0][2] == "decorated"
 
 
 def test_a_region_is_suspended_inside_its_frame(tmp_path):
-    told = record(tmp_path, REGIONS)
-    events = told.phases("outer", "inside")
+    recorded = record(tmp_path, REGIONS)
+    events = recorded.phases("outer", "inside")
 
     assert events == [
         ("inside", "enter"),
@@ -145,18 +145,18 @@ def test_a_region_is_suspended_inside_its_frame(tmp_path):
 
 
 def test_a_decorated_function_is_recorded_whatever_is_excluded(tmp_path):
-    told = record(tmp_path, REGIONS, "--exclude", "__main__")
+    recorded = record(tmp_path, REGIONS, "--exclude", "__main__")
 
-    assert told.tags()["decorated"] == "decorated"
-    assert told.trace.count("decorated") == 1
-    assert told.trace.count("work") == 0
+    assert recorded.tags()["decorated"] == "decorated"
+    assert recorded.trace.count("decorated") == 1
+    assert recorded.trace.count("work") == 0
     # The parameter is of the function that is a region, not of one that it is in.
-    assert ("n", 7, "decorated") in told.parameters()
+    assert ("n", 7, "decorated") in recorded.parameters()
 
 
 @pytest.mark.core
 def test_counters(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import math
@@ -177,7 +177,7 @@ def test_counters(tmp_path):
         """,
     )
 
-    assert str(told.counts()) == str(
+    assert str(recorded.counts()) == str(
         [
             ("items", "resume", 1, 1),
             ("items", "resume", 41, 42),
@@ -192,13 +192,13 @@ def test_counters(tmp_path):
             ("items", "enter", 1, 1),
         ]
     )
-    dumped = [event for event in told.dumped if event["event"] == "counter"]
+    dumped = [event for event in recorded.dumped if event["event"] == "counter"]
     assert [event["total"] for event in dumped[3:6]] == [-0.5, "nan", "inf"]
 
 
 @pytest.mark.core
 def test_marks_parameters_and_metadata(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         def function():
@@ -216,22 +216,22 @@ def test_marks_parameters_and_metadata(tmp_path):
         """,
     )
 
-    assert told.marks() == [
+    assert recorded.marks() == [
         ("plain", None),
         ("text", "a=b"),
         ("number", -5),
         ("real", 2.5),
     ]
-    assert told.parameters() == [("n", 3, "function"), ("n", 3, "region")]
-    metadata = [(each.name, each.value) for each in told.values(ctf.METADATA)]
+    assert recorded.parameters() == [("n", 3, "function"), ("n", 3, "region")]
+    metadata = [(each.name, each.value) for each in recorded.values(ctf.METADATA)]
     assert metadata == [("version", "1.0"), ("workers", 4)]
-    dumped = [event for event in told.dumped if event["event"] == "mark"]
-    assert [(event["name"], event["value"]) for event in dumped] == told.marks()
+    dumped = [event for event in recorded.dumped if event["event"] == "mark"]
+    assert [(event["name"], event["value"]) for event in dumped] == recorded.marks()
 
 
 @pytest.mark.core
 def test_tokens(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         with cunei.tokens("decode") as first:
@@ -248,7 +248,7 @@ def test_tokens(tmp_path):
         errors=1,
     )
 
-    assert told.tokens() == [
+    assert recorded.tokens() == [
         (1, "enter", 0),
         (2, "enter", 0),
         (1, "resume", 1),
@@ -279,14 +279,14 @@ EVERYTHING = """
 
 
 @needs_babeltrace
-def test_babeltrace_shows_what_the_program_said(tmp_path):
-    told = record(tmp_path, EVERYTHING, errors=1)
+def test_babeltrace_shows_user_events(tmp_path):
+    recorded = record(tmp_path, EVERYTHING, errors=1)
 
-    lines, warnings = print_with_babeltrace(told.directory)
+    lines, warnings = print_with_babeltrace(recorded.directory)
     text = "\n".join(lines)
 
     assert warnings == ""
-    assert len(lines) == len(told.dumped)
+    assert len(lines) == len(recorded.dumped)
     assert text.count(":region (<cunei region>:0):") == 2
     assert " mark: {" in text and 'text = "mark=text"' in text
     assert 'text = "wrong=region_end without' in text
@@ -295,10 +295,10 @@ def test_babeltrace_shows_what_the_program_said(tmp_path):
     assert " token: {" in text
 
 
-def test_a_replay_shows_what_the_program_said(tmp_path):
-    told = record(tmp_path, EVERYTHING, errors=1)
+def test_a_replay_shows_user_events(tmp_path):
+    recorded = record(tmp_path, EVERYTHING, errors=1)
 
-    text = cunei("replay", told.directory).stdout
+    text = cunei("replay", recorded.directory).stdout
 
     for words in (
         "mark mark = text",

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 from proof import ROOT, python
-from saying import record
+from user_events import record
 
 PAGE = ROOT / "docs" / "how-to" / "add-regions-and-counters.md"
 BLOCKS = re.findall(r"(?:^(?:    .*)?\n)+", PAGE.read_text(), re.MULTILINE)
@@ -16,16 +16,16 @@ EXAMPLES = [textwrap.dedent(block) for block in BLOCKS if "    import cunei" in 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_examples(tmp_path, number):
     done = python("-c", EXAMPLES[number], cwd=tmp_path)
-    told = record(tmp_path, EXAMPLES[number])
+    recorded = record(tmp_path, EXAMPLES[number])
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert told.trace.lost() == 0
+    assert recorded.trace.lost() == 0
     if number == 0:
-        assert told.marks() == [("imported", 1000)]
-        assert told.parameters() == [("path", "a.csv", "load")]
-        assert told.regions() == "import -import"
+        assert recorded.marks() == [("imported", 1000)]
+        assert recorded.parameters() == [("path", "a.csv", "load")]
+        assert recorded.regions() == "import -import"
     else:
-        assert [count for _, _, count in told.tokens()] == [0, 1, 1, 1, 1, 0]
+        assert [count for _, _, count in recorded.tokens()] == [0, 1, 1, 1, 1, 0]
 
 
 def test_there_are_examples():

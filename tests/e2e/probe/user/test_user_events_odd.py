@@ -4,7 +4,7 @@
 import ctf
 import pytest
 from proof import needs_babeltrace, print_with_babeltrace, python
-from saying import record
+from user_events import record
 
 # Names that are no trouble in a program, and could be in a trace.
 NAMES = {
@@ -21,7 +21,7 @@ NAMES = {
 
 @pytest.mark.core
 def test_odd_names(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         f"""
         for name in {ascii(list(NAMES))}:
@@ -36,23 +36,23 @@ def test_odd_names(tmp_path):
     )
 
     wanted = list(NAMES.values())
-    entered = [name for name, phase in told.phases() if phase == "enter"]
+    entered = [name for name, phase in recorded.phases() if phase == "enter"]
     assert entered == [name for name in wanted for _ in range(2)]
-    assert [count[0] for count in told.counts()] == wanted
+    assert [count[0] for count in recorded.counts()] == wanted
     # In an event, a name and a text have less room.
-    assert told.marks()[:-1] == [(name, name) for name in wanted[:-1]]
-    name, text = told.marks()[-1]
+    assert recorded.marks()[:-1] == [(name, name) for name in wanted[:-1]]
+    name, text = recorded.marks()[-1]
     assert (len(name), len(name) + 1 + len(text)) == (2048, 4096)
-    assert [each.stream for each in told.values(ctf.TOKEN)] == [
+    assert [each.stream for each in recorded.values(ctf.TOKEN)] == [
         number for number in range(1, len(NAMES) + 1) for _ in range(2)
     ]
-    marks = [event for event in told.dumped if event["event"] == "mark"]
+    marks = [event for event in recorded.dumped if event["event"] == "mark"]
     assert [mark["name"] for mark in marks[:-1]] == wanted[:-1]
 
 
 @needs_babeltrace
 def test_babeltrace_reads_odd_names(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         f"""
         for name in {ascii([name for name in NAMES if name])}:
@@ -61,20 +61,20 @@ def test_babeltrace_reads_odd_names(tmp_path):
         """,
     )
 
-    lines, warnings = print_with_babeltrace(told.directory)
+    lines, warnings = print_with_babeltrace(recorded.directory)
 
     assert warnings == ""
-    assert len(lines) == len(told.dumped)
+    assert len(lines) == len(recorded.dumped)
 
 
 def test_names_of_bytes(tmp_path):
-    told = record(tmp_path, r'with cunei.region(b"caf\xe9"): pass')
+    recorded = record(tmp_path, r'with cunei.region(b"caf\xe9"): pass')
 
-    assert told.regions() == "caf\udce9 -caf\udce9"
+    assert recorded.regions() == "caf\udce9 -caf\udce9"
 
 
 def test_more_names_than_are_kept(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import resource
@@ -95,16 +95,16 @@ def test_more_names_than_are_kept(tmp_path):
         "nothing",
     )
 
-    begun = [name for name, phase in told.phases() if phase == "enter"]
+    begun = [name for name, phase in recorded.phases() if phase == "enter"]
     assert len(begun) == 65_536 + 1
     assert begun[-1] == "name 0"  # which is known
-    assert told.trace.lost() == 2 * (150_000 - 65_536)
-    assert int(told.out) < 4096, "kB more for 50 000 more names"
+    assert recorded.trace.lost() == 2 * (150_000 - 65_536)
+    assert int(recorded.out) < 4096, "kB more for 50 000 more names"
 
 
 @pytest.mark.core
 def test_wrong_ends_are_reported_and_harm_nothing(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         cunei.region_end()
@@ -121,14 +121,14 @@ def test_wrong_ends_are_reported_and_harm_nothing(tmp_path):
         errors=5,
     )
 
-    assert told.regions() == "a b -a with -b -with"
-    wrong = [mark.name for mark in told.values(ctf.MARK)]
+    assert recorded.regions() == "a b -a with -b -with"
+    wrong = [mark.name for mark in recorded.values(ctf.MARK)]
     assert wrong == ["", "never", "b", "with", ""]
-    assert told.errors[0] == (
+    assert recorded.errors[0] == (
         "region_end without a region_begin that is open in this thread"
     )
-    dumped = [event for event in told.dumped if event["event"] == "mark"]
-    assert [event["error"] for event in dumped] == told.errors
+    dumped = [event for event in recorded.dumped if event["event"] == "mark"]
+    assert [event["error"] for event in dumped] == recorded.errors
 
 
 @pytest.mark.parametrize(
@@ -172,11 +172,11 @@ def wrong():
         {call}
     except (TypeError, ValueError) as error:
         return repr(error)
-said = wrong()
-assert said, "nothing was wrong"
+refusal = wrong()
+assert refusal, "nothing was wrong"
 with cunei.recording("trace"):
-    assert wrong() == said
-assert wrong() == said
+    assert wrong() == refusal
+assert wrong() == refusal
 """
     done = python("-c", program, cwd=tmp_path)
 
@@ -217,8 +217,9 @@ def test_help_says_what_each_does(tmp_path):
 import cunei, inspect
 names = "region region_begin region_end counter mark parameter metadata tokens"
 items, stream = cunei.counter("items"), cunei.tokens("stream")
-said = [getattr(cunei, name) for name in names.split()]
-for function in said + [items.add, items.set, stream.tick, stream.start, stream.end]:
+functions = [getattr(cunei, name) for name in names.split()]
+methods = [items.add, items.set, stream.tick, stream.start, stream.end]
+for function in functions + methods:
     print(inspect.getdoc(function).split()[0])
 """
     done = python("-c", program, cwd=tmp_path)
@@ -231,7 +232,7 @@ for function in said + [items.add, items.set, stream.tick, stream.start, stream.
 
 @pytest.mark.core
 def test_arguments_by_name(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import inspect
@@ -255,20 +256,20 @@ def test_arguments_by_name(tmp_path):
         """,
     )
 
-    assert told.regions() == "block -block begun -begun"
-    assert told.tags() == {"work": "called"}
-    assert told.parameters() == [("size", 1, "block")]
-    assert told.counts() == [("items", "resume", 2, 2), ("items", "enter", 7, 7)]
-    assert told.marks() == [("mark", "text")]
-    assert [(each.name, each.value) for each in told.values(ctf.METADATA)] == [
+    assert recorded.regions() == "block -block begun -begun"
+    assert recorded.tags() == {"work": "called"}
+    assert recorded.parameters() == [("size", 1, "block")]
+    assert recorded.counts() == [("items", "resume", 2, 2), ("items", "enter", 7, 7)]
+    assert recorded.marks() == [("mark", "text")]
+    assert [(each.name, each.value) for each in recorded.values(ctf.METADATA)] == [
         ("version", 3)
     ]
-    assert [count for _, _, count in told.tokens()] == [0, 4]
-    assert told.out == "(name, value=None) (number=1)\n"
+    assert [count for _, _, count in recorded.tokens()] == [0, 4]
+    assert recorded.out == "(name, value=None) (number=1)\n"
 
 
 def test_numbers_of_other_kinds(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         from decimal import Decimal
@@ -290,13 +291,16 @@ def test_numbers_of_other_kinds(tmp_path):
     )
 
     values = [1, 0.5, 1.5, 7]
-    assert told.marks() == [*(("x", value) for value in values), ("raised", "'mine'")]
-    assert [count[2] for count in told.counts()] == values
+    assert recorded.marks() == [
+        *(("x", value) for value in values),
+        ("raised", "'mine'"),
+    ]
+    assert [count[2] for count in recorded.counts()] == values
 
 
 @pytest.mark.core
 def test_what_holds_them_is_copied_and_sent(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         import copy, pickle
@@ -314,6 +318,9 @@ def test_what_holds_them_is_copied_and_sent(tmp_path):
         """,
     )
 
-    assert told.regions() == "work -work work -work"
-    assert [count[3] for count in told.counts()] == [1, 2]
-    assert told.out == "cunei.counter('items') cunei.region('work') cunei.tokens('t')\n"
+    assert recorded.regions() == "work -work work -work"
+    assert [count[3] for count in recorded.counts()] == [1, 2]
+    assert (
+        recorded.out
+        == "cunei.counter('items') cunei.region('work') cunei.tokens('t')\n"
+    )

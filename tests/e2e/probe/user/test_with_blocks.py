@@ -7,7 +7,7 @@ from collections import Counter
 import ctf
 import pytest
 from proof import cunei, python
-from saying import record
+from user_events import record
 
 pytestmark = pytest.mark.core
 
@@ -60,9 +60,9 @@ assert (hidden.__name__, shown.__wrapped__.__name__) == ("hidden", "shown")
 
 
 def test_blocks_recorded(tmp_path):
-    told = record(tmp_path, BLOCKS)
+    recorded = record(tmp_path, BLOCKS)
 
-    assert told.regions() == " ".join(["stack -stack"] * 5)
+    assert recorded.regions() == " ".join(["stack -stack"] * 5)
 
 
 def test_blocks_not_recorded(tmp_path):
@@ -101,16 +101,16 @@ early()
 
 
 def test_what_was_left_out_can_become_a_region(tmp_path):
-    told = record(tmp_path, LATE)
+    recorded = record(tmp_path, LATE)
 
-    assert told.tags() == {"early": "late"}
-    assert told.trace.count("early") == 2
+    assert recorded.tags() == {"early": "late"}
+    assert recorded.trace.count("early") == 2
 
 
 def test_the_report_says_what_was_excluded_meanwhile(tmp_path):
-    told = record(tmp_path, LATE)
-    shown = cunei("report", told.directory).stdout
-    (process,) = json.loads(cunei("report", "--json", told.directory).stdout)[
+    recorded = record(tmp_path, LATE)
+    shown = cunei("report", recorded.directory).stdout
+    (process,) = json.loads(cunei("report", "--json", recorded.directory).stdout)[
         "processes"
     ]
 
@@ -119,7 +119,7 @@ def test_the_report_says_what_was_excluded_meanwhile(tmp_path):
 
 
 def test_each_kind_has_room_for_its_names(tmp_path):
-    told = record(
+    recorded = record(
         tmp_path,
         """
         for i in range(66_000):
@@ -129,9 +129,9 @@ def test_each_kind_has_room_for_its_names(tmp_path):
         cunei.tokens("two").tick()
         """,
     )
-    kinds = Counter(each.file for each in told.process.functions.values())
+    kinds = Counter(each.file for each in recorded.process.functions.values())
 
     assert kinds[ctf.REGION_FILE] == 65_536
-    assert told.trace.lost() == 2 * (66_000 - 65_536)
-    assert [count[0] for count in told.counts()] == ["one"]
-    assert len(told.tokens()) == 2
+    assert recorded.trace.lost() == 2 * (66_000 - 65_536)
+    assert [count[0] for count in recorded.counts()] == ["one"]
+    assert len(recorded.tokens()) == 2

@@ -2,7 +2,7 @@
 """A bit of every kind of event that a recording can hold.
 
 With the word `budget` it runs until something was demoted, and seen in bursts.  With
-the path of a file it does the same over and over, and counts there what it has said.
+the path of a file it does the same over and over, and counts its rounds there.
 """
 
 import asyncio
@@ -181,7 +181,7 @@ def wear_out(bursts):
 
 def go_on(path):
     with open(path, "r+b") as file:
-        said = memoryview(mmap.mmap(file.fileno(), 0)).cast("Q")
+        counted = memoryview(mmap.mmap(file.fileno(), 0)).cast("Q")
     cunei.region_begin("for ever")
     ticks = cunei.tokens("rounds")
     rounds = 0
@@ -192,7 +192,7 @@ def go_on(path):
             cunei.counter("rounds").add()
             ticks.tick()
             rounds += 1
-            said[0] = rounds
+            counted[0] = rounds
             if rounds % 50 == 0:
                 work()
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The story of a tape as text: what began and ended when, and how. */
-#ifndef CUNEI_TESTS_STORIES_H
-#define CUNEI_TESTS_STORIES_H
+/* The spans of a tape as text: what began and ended when, and how. */
+#ifndef CUNEI_TESTS_SPANS_TEXT_H
+#define CUNEI_TESTS_SPANS_TEXT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "model/spans.h"
 
 static struct tape tape;
-static struct cunei_buffer told;
+static struct cunei_buffer spans_text;
 static struct cunei_id_kinds kinds;
 static const struct cunei_cut_options *cutting; /* NULL: the tape is reported whole */
 
@@ -72,7 +72,7 @@ static const struct cunei_spans_methods methods = {
     .lost = note_lost,
 };
 
-static inline void tell_piece(struct cunei_piece_join *seam, size_t begin, size_t end)
+static inline void append_piece(struct cunei_piece_join *seam, size_t begin, size_t end)
 {
     struct cunei_buffer text = {0};
     struct cunei_spans piece = {
@@ -97,7 +97,7 @@ static inline void tell_piece(struct cunei_piece_join *seam, size_t begin, size_
     assert_int_equal(cunei_spans_end(&piece), 0);
     assert_int_equal(cunei_piece_join_pass(seam, &piece), 0);
     if (text.data)
-        cunei_buffer_append_text(&told, text.data);
+        cunei_buffer_append_text(&spans_text, text.data);
     cunei_buffer_fini(&text);
     cunei_spans_fini(&piece);
 }
@@ -111,27 +111,27 @@ static inline void choose_kinds(uint64_t round)
     kinds = (struct cunei_id_kinds){round % 2 ? regions : NULL, FUNCTION_COUNT};
 }
 
-/* The tape's story, told in pieces of so many packets; 0: of any number. */
-static inline const char *tell(size_t size)
+/* The tape's spans, read in pieces of `size` packets each; 0: of any number. */
+static inline const char *spans_in_pieces(size_t size)
 {
     struct cunei_piece_join seam = {
-        .methods = &methods, .context = &told, .kinds = kinds};
+        .methods = &methods, .context = &spans_text, .kinds = kinds};
 
-    cunei_buffer_clear(&told);
+    cunei_buffer_clear(&spans_text);
     for (size_t begin = 0, end; begin < tape.count; begin = end) {
         end = begin + (size ? size : 1 + dice(5));
         end = end < tape.count ? end : tape.count;
-        tell_piece(&seam, begin, end);
+        append_piece(&seam, begin, end);
     }
     assert_int_equal(cunei_piece_join_end(&seam), 0);
     cunei_piece_join_fini(&seam);
-    assert_false(told.failed);
-    return told.data ? told.data : "";
+    assert_false(spans_text.failed);
+    return spans_text.data ? spans_text.data : "";
 }
 
-static inline const char *tell_all(void)
+static inline const char *spans_at_once(void)
 {
-    return tell(TAPE_PACKETS);
+    return spans_in_pieces(TAPE_PACKETS);
 }
 
 /* Around each test. */
@@ -147,7 +147,7 @@ static inline int tear_down(void **state)
 {
     (void)state;
     tape_fini(&tape);
-    cunei_buffer_fini(&told);
+    cunei_buffer_fini(&spans_text);
     return 0;
 }
 

@@ -102,14 +102,14 @@ def compare_json(directory, ours):
     kinds = collections.defaultdict(list)
     taken = collections.Counter()
     for line in cunei("dump", "--json", directory).stdout.splitlines():
-        told = json.loads(line)
-        key = str(told["pid"]), str(told["tid"]), told["thread"].translate(LETTERS)
+        row = json.loads(line)
+        key = str(row["pid"]), str(row["tid"]), row["thread"].translate(LETTERS)
         event = ours[key][taken[key]]
         taken[key] += 1
-        assert (event.name, event.phase) == (told["event"], told["phase"])
-        assert (told["time_ns"] - event.time) % 10**9 == 0
+        assert (event.name, event.phase) == (row["event"], row["phase"])
+        assert (row["time_ns"] - event.time) % 10**9 == 0
         if event.payload:
-            assert render(told["payload"]) == event.payload, line
-            kinds[told["event"]].append(told)
+            assert render(row["payload"]) == event.payload, line
+            kinds[row["event"]].append(row)
     assert taken == {key: len(events) for key, events in ours.items()}
     return kinds

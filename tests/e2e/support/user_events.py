@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recording programs that say something themselves, and what they said."""
+"""Records programs that call cunei, and reads the user events back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NAMES = {
 }
 
 
-class Told:
-    """A trace that ctf.py, and `cunei dump`, have read; of one process unless said."""
+class Recorded:
+    """A trace as ctf.py and `cunei dump` read it; most methods expect one process."""
 
     def __init__(self, directory, errors=0):
         self.directory = directory
@@ -107,6 +107,6 @@ def record(tmp_path, text, *options, errors=0):
     program = write_program(tmp_path, "import cunei\n" + textwrap.dedent(text))
     done = cunei("record", "-q", *options, "-o", directory, program, cwd=tmp_path)
     assert done.stderr == "", done.stderr
-    told = Told(directory, errors)
-    told.out = done.stdout
-    return told
+    recorded = Recorded(directory, errors)
+    recorded.out = done.stdout
+    return recorded
