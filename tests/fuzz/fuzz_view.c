@@ -79,7 +79,7 @@ static void propose(const struct cunei_trace *trace)
     cunei_analysis_fini(&analysis);
 }
 
-/* One of the sections that a report shows. */
+/* One section of a report, or the report that no option was given for. */
 static void show_section(const struct cunei_trace *trace, size_t number)
 {
     static const char *const name = "f";
@@ -91,10 +91,8 @@ static void show_section(const struct cunei_trace *trace, size_t number)
     while (cunei_report_sections[count]);
     number %= count;
     const struct cunei_report_section *section = cunei_report_sections[number];
-    if (!section || !section->print)
-        return;
-    wanted.sections[number].is_asked = true;
-    if (section->value && !section->is_repeatable) {
+    wanted.sections[number].is_asked = section && section->print;
+    if (section && section->value && !section->is_repeatable) {
         wanted.sections[number].names = &name;
         wanted.sections[number].name_count = 1;
     }

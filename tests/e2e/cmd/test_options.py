@@ -295,7 +295,10 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
         (["trace"], "it is a trace; to see where the time went: cunei report trace"),
         (["-m", "pkg"], "where its time goes: cunei run -m pkg"),
         (["--vers"], "did you mean 'cunei --version'?"),
-        (["help", "report", "extra"], "argument 'extra'; usage: cunei help COMMAND"),
+        (
+            ["help", "report", "extra"],
+            "cunei: unexpected argument 'extra'; usage: cunei help COMMAND\n",
+        ),
         (["record", "--max-size", "100K", "app.py"], "at least 1M"),
     ],
 )

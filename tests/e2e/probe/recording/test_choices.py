@@ -160,7 +160,7 @@ with cunei.record("trace"):
     fails(ValueError, "cannot contain a NUL", cunei.exclude, "work\\0")
     fails(ValueError, "a lone surrogate: ", cunei.exclude, "\\ud800")
     fails(TypeError, "a function can be decorated, not type", cunei.disable, int)
-    fails(TypeError, "a function, class, module or pattern, not int",
+    fails(TypeError, "expected a function, class, module or pattern, not int",
           cunei.exclude, 3)
     fails(TypeError, "not a str", cunei.instrument, "x")
     for choose in (cunei.include, cunei.exclude):
