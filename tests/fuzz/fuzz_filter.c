@@ -9,8 +9,8 @@
 #include "fuzz.h"
 
 /*
- * Nested repetitions cost the C library memory without bound (see fuzz_session.c).  Who
- * writes the file runs the program.
+ * Nested repetitions cost the C library memory without bound (see fuzz_session.c).  The
+ * user who writes the file runs the program.
  */
 static bool is_costly(const uint8_t *data, size_t size)
 {

@@ -10,8 +10,8 @@
 
 /*
  * Nested repetitions in an expression (a{999}{999}) cost the C library memory without
- * bound.  Who sets the variable runs the program, so that they harm themselves only;
- * here they would hide everything else.
+ * bound.  The user who sets the variable runs the program, so they harm only
+ * themselves; here they would hide everything else.
  */
 static bool is_costly(const char *text)
 {

@@ -75,6 +75,30 @@ void scratch_remove(struct scratch *scratch)
     remove_folder(scratch->directory, 1);
 }
 
+struct scratch *scratch_new(void)
+{
+    struct scratch *scratch = malloc(sizeof(*scratch));
+
+    assert_non_null(scratch);
+    scratch_make(scratch);
+    return scratch;
+}
+
+int scratch_set_up(void **state)
+{
+    *state = scratch_new();
+    scratch_start(*state);
+    return 0;
+}
+
+int scratch_tear_down(void **state)
+{
+    (void)cunei_recorder_stop();
+    scratch_remove(*state);
+    free(*state);
+    return 0;
+}
+
 void scratch_put(const struct scratch *scratch, uint64_t i)
 {
     struct cunei_stream *stream = cunei_stream_own;

@@ -34,6 +34,13 @@ void scratch_make(struct scratch *scratch);
 void scratch_start(struct scratch *scratch);
 void scratch_remove(struct scratch *scratch);
 
+/* A scratch on the heap, with its directory, for scratch_tear_down. */
+struct scratch *scratch_new(void);
+
+/* cmocka's set-up and tear-down: the scratch is in *state, and records. */
+int scratch_set_up(void **state);
+int scratch_tear_down(void **state);
+
 /* The id of a function by this name. */
 uint32_t scratch_define(const char *qualname);
 

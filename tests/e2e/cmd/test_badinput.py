@@ -30,7 +30,7 @@ def trace(cunei):
 
 @pytest.fixture
 def stranger(cunei):
-    """Options that run a command as somebody without rights."""
+    """Options that run a command as a user without rights."""
     if os.geteuid() != 0:
         return {}
     for folder in [cunei.folder, *cunei.folder.parents]:

@@ -40,7 +40,7 @@ def opened(trace, form, settings, *words):
     ],
 )
 def test_the_program_for_it_is_started(trace, form, program, file):
-    # The shell opens the pipe before anything else: it waits for who reads it.
+    # The shell opens the pipe before anything else: it waits for the reader.
     os.mkfifo(trace.folder / "opened")
     script = f'[ -e "$1" ] && echo "$1" > {trace.folder}/opened'
     done = trace("export", "--list", "--json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals reach the program once, whoever sends them, and cunei ends as it does."""
+"""Signals reach the program once, from any sender, and cunei ends as it does."""
 
 import contextlib
 import os
@@ -99,7 +99,7 @@ class Terminal:
 
     def _read(self, seconds):
         ready, _, _ = select.select([self.fd], [], [], max(seconds, 0))
-        # Reading from a terminal that nobody has open any more fails.
+        # Reading from a terminal fails when no process has it open any more.
         with contextlib.suppress(OSError):
             return os.read(self.fd, 4096).decode(errors="replace") if ready else ""
         return ""

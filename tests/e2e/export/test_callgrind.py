@@ -55,7 +55,7 @@ def test_costs_are_the_reports_times(cunei, program):
     assert differences(profile.own, totals(functions, "self_ns")) == {}
     assert profile.summary == [sum(profile.own.values())]
     wanted = totals(functions, "total_ns")
-    # What nobody called has no caller to say how long it took.
+    # A function without a caller has no line with the time of its calls.
     assert "__main__:fib" in profile.inclusive
     assert profile.inclusive == {name: wanted[name] for name in profile.inclusive}
 

@@ -84,12 +84,6 @@ def read(cunei, *options):
 
 
 @pytest.fixture(scope="module")
-def rich(shared):
-    record(shared, *timeline.OPTIONS, program=timeline.PROGRAM)
-    return shared
-
-
-@pytest.fixture(scope="module")
 def trace(rich):
     return read(rich)
 

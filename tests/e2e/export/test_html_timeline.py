@@ -10,12 +10,6 @@ from exported import export, page_of, record, slices_of
 
 
 @pytest.fixture(scope="module")
-def rich(shared):
-    record(shared, *timeline.OPTIONS, program=timeline.PROGRAM)
-    return shared
-
-
-@pytest.fixture(scope="module")
 def page(rich):
     return page_of(export(rich, "html"))
 

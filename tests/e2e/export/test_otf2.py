@@ -90,12 +90,6 @@ class Archive:
 
 
 @pytest.fixture(scope="module")
-def rich(shared):
-    record(shared, *timeline.OPTIONS, program=timeline.PROGRAM)
-    return shared
-
-
-@pytest.fixture(scope="module")
 def archive(rich, bindings):
     return Archive(rich)
 

@@ -120,7 +120,7 @@ def notebook(tmp_path_factory):
     for name in list(os.environ):
         if name.startswith(("CUNEI_", "PYTEST_", "COVERAGE")):
             patch.delenv(name)
-    # A configuration of the user's is none of ours.
+    # The user's own configuration must not matter here.
     patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
     patch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     yield Notebook(tmp_path_factory.mktemp("notebook"))

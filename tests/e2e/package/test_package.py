@@ -273,7 +273,7 @@ def test_versions_agree(cunei):
 
 
 @pytest.mark.parametrize("value", ["nonsense", "v=1 dir=relative", "", "/proc/trace"])
-def test_a_bad_environment_harms_nobody(cunei, value):
+def test_a_bad_environment_does_no_harm(cunei, value):
     result = run(cunei, "print('fine')", env={"CUNEI_RECORD": value})
 
     assert (result.stdout, result.stderr) == ("fine\n", "")

@@ -45,7 +45,7 @@ def test_the_slowest_are_shown_with_what_they_did(cunei):
 
 
 @pytest.mark.parametrize("count", ["-3", "x", ""])
-def test_a_number_of_tests_that_is_none_is_refused(cunei, count):
+def test_a_count_of_tests_that_is_not_a_number_is_refused(cunei, count):
     result = cunei.run(cunei.python, "-m", "pytest", f"--cunei-slowest={count}")
 
     assert result.returncode == 4
@@ -105,7 +105,7 @@ def test_it_does_not_matter_how_pytest_was_started(cunei):
 
 
 @pytest.mark.parametrize("name", ["app.py", "pytest.py"])
-def test_a_trace_that_is_none_of_pytest_s_is_not_replaced(cunei, name):
+def test_a_trace_that_pytest_did_not_record_is_not_replaced(cunei, name):
     cunei.write(f"other/{name}", "print()")
     cunei("record", "-q", "-o", "trace", f"other/{name}")
     before = sorted((cunei.folder / "trace").rglob("*"))

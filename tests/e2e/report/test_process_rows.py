@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a report says of each process: when it ended, what it took, who started it."""
+"""A report's row of each process: when it ended, its times, its parent."""
 
 import json
 import re
@@ -156,7 +156,7 @@ for end in child, lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKI
 
 
 @pytest.mark.core
-def test_who_is_started_through_a_shell_stands_below_who_called_it(cunei):
+def test_a_child_of_a_shell_is_below_the_process_that_started_the_shell(cunei):
     cunei.write("leaf.py", "import sys; print(sys.stdin.read() + 'leaf')\n")
     found = processes(
         cunei,

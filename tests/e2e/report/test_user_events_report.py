@@ -420,7 +420,7 @@ def test_views_that_have_nothing_to_show_say_so(cunei):
     assert "--regions" not in cunei("report", "trace").stdout
 
 
-def test_who_called_is_also_a_region(recorded):
+def test_a_caller_may_be_a_region(recorded):
     text = recorded("report", "trace", "--callers", "work").stdout
 
     assert "load" in text and "request" in text

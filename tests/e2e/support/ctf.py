@@ -359,7 +359,7 @@ class Replay:
         self.suspended[self.greenlet] = self.stack
         known = self.suspended.pop(switch.greenlet, None)
         # The greenlet that ran first gets its number when it runs again; one that was
-        # suspended before the recording began has frames that nobody has seen.
+        # suspended before the recording began has frames that were not recorded.
         if known is None and self.suspended.get(0) == functions:
             known = self.suspended.pop(0)
         if known is not None:

@@ -178,8 +178,8 @@ def pauses(cunei):
 
 
 def after_names(cunei):
-    """Options for a window with steps of a task that was named before, and who has
-    steps in it."""
+    """Options for a window with steps of a task that was named before, and the
+    tasks with steps in it."""
     steps = happenings(cunei, "task", "enter", "resume")
     begin = max(time for *_, time, step in steps if not step["name"])
     names = {(t["pid"], t["task"]): t["name"] for t in report(cunei)["tasks"]}

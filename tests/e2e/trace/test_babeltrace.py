@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stock babeltrace2 and `cunei dump` show the same story, event by event."""
+"""Stock babeltrace2 and `cunei dump` show the same events, one by one."""
 
 import collections
 import json

@@ -269,7 +269,7 @@ def heirs():
     prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-def test_a_dead_process_that_nobody_waited_for_is_dead(heirs, dead_trace):
+def test_a_process_that_ended_without_a_wait_is_dead(heirs, dead_trace):
     directory, _ = dead_trace
     (folder,) = directory.glob("*-*-*")
     pid = int(folder.name.split("-")[-2])

@@ -66,7 +66,7 @@ static void a_function_is_known_by_the_last_part_of_its_name(void **state)
     assert_string_equal(nearest.name, "total");
 }
 
-static void what_has_no_name_is_guessed_only_by_who_says_so(void **state)
+static void a_function_without_a_name_is_suggested_only_for_such_a_word(void **state)
 {
     struct cunei_suggestion module = {.word = "nomodule"}, typed = {.word = "<modul>"};
     (void)state;
@@ -75,7 +75,7 @@ static void what_has_no_name_is_guessed_only_by_who_says_so(void **state)
     assert_true(cunei_suggestion_offer_function(&typed, "<module>"));
 }
 
-static void what_is_far_from_everything_is_not_guessed(void **state)
+static void a_word_far_from_everything_gets_no_suggestion(void **state)
 {
     char longest[100];
     (void)state;
@@ -94,8 +94,8 @@ int main(void)
         cmocka_unit_test(a_beginning_is_understood),
         cmocka_unit_test(the_same_is_nearer_than_what_is_like_it),
         cmocka_unit_test(a_function_is_known_by_the_last_part_of_its_name),
-        cmocka_unit_test(what_has_no_name_is_guessed_only_by_who_says_so),
-        cmocka_unit_test(what_is_far_from_everything_is_not_guessed),
+        cmocka_unit_test(a_function_without_a_name_is_suggested_only_for_such_a_word),
+        cmocka_unit_test(a_word_far_from_everything_gets_no_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static void profiles_with_and_without_add_up(void **state)
 }
 
 /* From 50 to 100 nothing was reported: of two samples over 40 ticks, 20 each. */
-static void what_is_demoted_at_the_end_has_gone_on(void **state)
+static void a_function_that_is_demoted_at_the_end_is_estimated_until_then(void **state)
 {
     struct cunei_profile profile;
     (void)state;
@@ -141,7 +141,7 @@ static void what_is_demoted_at_the_end_has_gone_on(void **state)
     cunei_profile_fini(&profile);
 }
 
-static void what_is_recorded_again_at_the_end_has_been_reported(void **state)
+static void a_function_that_is_recorded_again_at_the_end_needs_no_estimate(void **state)
 {
     const uint64_t leave[] = {cunei_record(60, CUNEI_CLASS_DEMOTE, CUNEI_PHASE_LEAVE),
                               LEAF};
@@ -165,8 +165,9 @@ int main(void)
         cmocka_unit_test(samples_add_up_and_so_do_their_squares),
         cmocka_unit_test(a_caller_gives_the_time_back),
         cmocka_unit_test(profiles_with_and_without_add_up),
-        cmocka_unit_test(what_is_demoted_at_the_end_has_gone_on),
-        cmocka_unit_test(what_is_recorded_again_at_the_end_has_been_reported),
+        cmocka_unit_test(a_function_that_is_demoted_at_the_end_is_estimated_until_then),
+        cmocka_unit_test(
+            a_function_that_is_recorded_again_at_the_end_needs_no_estimate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

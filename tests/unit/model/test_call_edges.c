@@ -33,7 +33,7 @@ static void read_tape(struct cunei_profile *profile, struct tape *tape)
     tape_fini(tape);
 }
 
-/* A function's slot; that of nobody is 0. */
+/* A function's slot; 0 if there is no function. */
 static uint32_t slot(uint32_t function)
 {
     return function ? function - CUNEI_FUNCTION_FIRST + 1 : 0;

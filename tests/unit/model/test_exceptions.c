@@ -12,8 +12,8 @@
 
 enum {
     RAISED = CUNEI_PHASE_ENTER,
-    TAKEN = CUNEI_PHASE_LEAVE,
-    LET_GO = CUNEI_PHASE_RESUME
+    CAUGHT = CUNEI_PHASE_LEAVE,
+    RAISED_AGAIN = CUNEI_PHASE_RESUME
 };
 
 static uint32_t slot(uint32_t function)
@@ -51,10 +51,10 @@ static void an_exception_is_counted_once_where_it_was_raised(void **state)
     const struct tape_raise other = {"ValueError", F, 11, 0, 0, 0};
     tape_packet(&tape, 1, 0);
     tape_exception(&tape, &value, RAISED, 1);
-    tape_exception(&tape, &value, TAKEN, 2);
+    tape_exception(&tape, &value, CAUGHT, 2);
     tape_exception(&tape, &value, RAISED, 3);
     tape_exception(&tape, &key, RAISED, 4);
-    tape_exception(&tape, &key, TAKEN, 5);
+    tape_exception(&tape, &key, CAUGHT, 5);
     tape_exception(&tape, &other, RAISED, 6);
 
     read_tape();
@@ -71,17 +71,17 @@ static void an_exception_is_counted_once_where_it_was_raised(void **state)
     assert_int_equal(raise_of("ValueError", 11)->caught, 0);
 }
 
-static void a_handler_that_lets_it_go_did_not_take_it(void **state)
+static void a_handler_that_raises_again_did_not_catch_it(void **state)
 {
     (void)state;
     const struct tape_raise through = {"app.Error", F, 10, G, 20, 1};
     const struct tape_raise kept = {"app.Error", F, 10, H, 30, 3};
     tape_packet(&tape, 1, 0);
     tape_exception(&tape, &through, RAISED, 1);
-    tape_exception(&tape, &through, TAKEN, 2);
+    tape_exception(&tape, &through, CAUGHT, 2);
     tape_packet(&tape, 1, 3);
-    tape_exception(&tape, &through, LET_GO, 4);
-    tape_exception(&tape, &kept, TAKEN, 5);
+    tape_exception(&tape, &through, RAISED_AGAIN, 4);
+    tape_exception(&tape, &kept, CAUGHT, 5);
 
     read_tape_in(1);
 
@@ -93,7 +93,8 @@ static void a_handler_that_lets_it_go_did_not_take_it(void **state)
     assert_int_equal(kept_by(raise, slot(H), 30), 1);
 }
 
-static void what_nobody_took_is_unhandled_and_has_come_as_far(void **state)
+static void an_exception_that_is_not_caught_is_unhandled_and_keeps_its_depth(
+    void **state)
 {
     (void)state;
     const struct tape_raise fatal = {
@@ -102,9 +103,9 @@ static void what_nobody_took_is_unhandled_and_has_come_as_far(void **state)
     tape_packet(&tape, 1, 0);
     for (uint64_t time = 0; time < 9; time += 3) {
         tape_exception(&tape, &fatal, RAISED, time + 1);
-        tape_exception(&tape, &fatal, TAKEN, time + 2);
+        tape_exception(&tape, &fatal, CAUGHT, time + 2);
     }
-    tape_exception(&tape, &fatal, LET_GO, 10);
+    tape_exception(&tape, &fatal, RAISED_AGAIN, 10);
 
     read_tape();
 
@@ -127,7 +128,7 @@ static void other_processes_add_up_by_type_function_and_line(void **state)
     struct cunei_exceptions sum = {0};
     tape_packet(&tape, 1, 0);
     tape_exception(&tape, &raise, RAISED, 1);
-    tape_exception(&tape, &raise, TAKEN, 2);
+    tape_exception(&tape, &raise, CAUGHT, 2);
     read_tape();
 
     cunei_exceptions_add(&sum, &profile.exceptions, map);
@@ -184,8 +185,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(an_exception_is_counted_once_where_it_was_raised),
-        TEST(a_handler_that_lets_it_go_did_not_take_it),
-        TEST(what_nobody_took_is_unhandled_and_has_come_as_far),
+        TEST(a_handler_that_raises_again_did_not_catch_it),
+        TEST(an_exception_that_is_not_caught_is_unhandled_and_keeps_its_depth),
         TEST(other_processes_add_up_by_type_function_and_line),
         TEST(more_kinds_than_there_is_room_for_are_counted_together),
         TEST(a_type_takes_no_more_than_its_room),

@@ -285,7 +285,7 @@ static void lines_are_added_under_other_numbers(void **state)
     tape_enter(&tape, F, 0);
     hit(F, 2, 0);
     tape_enter(&tape, G, 1);
-    hit(G, 2, 1); /* of which the map knows nothing */
+    hit(G, 2, 1); /* a line that the map does not have */
     tape_leave(&tape, G, 2);
     tape_leave(&tape, F, 10);
     cunei_lines_begin(&reader, &lines, &kinds);

@@ -70,7 +70,7 @@ static void regions_do_not_nest(void **state)
     tape_enter(&tape, F, 110);
     tape_enter(&tape, G, 120);
     tape_enter(&tape, H, 130);
-    tape_leave(&tape, G, 140); /* which is H's time, too */
+    tape_leave(&tape, G, 140); /* H's time ends here as well */
     tape_leave(&tape, H, 150);
     tape_enter(&tape, G, 160);
     tape_leave(&tape, F, 170); /* which G survives */

@@ -188,7 +188,7 @@ static void a_resumption_without_a_yield_adds_nothing(void **state)
     assert_int_equal(facts(G)->resumes, 2);
 }
 
-/* A piece of it, with as many generators as nobody waits for. */
+/* A piece with a million generators that never run again. */
 static void abandoned_generators_take_no_end_of_memory(void **state)
 {
     const size_t count = 1000000;

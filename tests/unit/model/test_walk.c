@@ -14,7 +14,7 @@
 #include "packets.h"
 
 static struct tape tape;
-static char story[4096];
+static char text[4096];
 
 static const char *const kinds[] = {
     [CUNEI_WALK_THREAD] = "thread", [CUNEI_WALK_FOUND] = "found",
@@ -33,7 +33,7 @@ static const char *name_of(uint32_t function)
 /* One word a step: kind, function, depth, and how it was left. */
 static int note_step(void *context, const struct cunei_walk_step *step)
 {
-    size_t size = strlen(story);
+    size_t size = strlen(text);
     bool has_function = step->kind != CUNEI_WALK_THREAD &&
                         step->kind != CUNEI_WALK_LOST &&
                         step->kind != CUNEI_WALK_SWITCH;
@@ -42,13 +42,13 @@ static int note_step(void *context, const struct cunei_walk_step *step)
 
     (void)context;
     (void)snprintf(
-        story + size, sizeof(story) - size, "%s%s %s%s%u%s%s%s", size ? ", " : "",
+        text + size, sizeof(text) - size, "%s%s %s%s%u%s%s%s", size ? ", " : "",
         kinds[step->kind], has_function ? name_of(step->function) : "",
         has_function ? " " : "", step->depth, step->is_yield ? " yield" : "",
         step->is_raised ? " raised" : "", step->is_suspended ? " suspended" : "");
     if (step->kind == CUNEI_WALK_LEAVE && frame && frame->suspended > 0) {
-        size = strlen(story);
-        (void)snprintf(story + size, sizeof(story) - size, " ran %u",
+        size = strlen(text);
+        (void)snprintf(text + size, sizeof(text) - size, " ran %u",
                        (unsigned)(step->time - frame->entered - frame->suspended));
     }
     return 0;
@@ -58,7 +58,7 @@ static const char *walk_tape(void)
 {
     struct cunei_walk walk = {.step = note_step};
 
-    story[0] = '\0';
+    text[0] = '\0';
     for (size_t i = 0; i < tape.count; i++)
         assert_int_equal(cunei_walk_packet(&walk, &tape.packets[i]->head,
                                            tape.packets[i]->words,
@@ -66,7 +66,7 @@ static const char *walk_tape(void)
                          0);
     assert_int_equal(cunei_walk_end(&walk), 0);
     cunei_walk_fini(&walk);
-    return story;
+    return text;
 }
 
 static int set_up(void **state)

@@ -82,7 +82,7 @@ static void what_it_was_chosen_by_does_not_count(void **state)
     assert_true(sample.calls_error > 500000);
 }
 
-static void without_a_burst_behind_it_nobody_knows(void **state)
+static void without_a_burst_after_it_a_gap_is_unsure(void **state)
 {
     struct cunei_estimate estimate = {
         .last = rates(0.01), .last_ns = BURST_NS, .is_chosen = true};
@@ -150,8 +150,8 @@ static void counted_calls_are_what_was_counted(void **state)
     assert_true(sample.flags & CUNEI_SAMPLE_COUNTED);
 }
 
-/* Nobody knows what comes behind it; bursts before have shown how they differ. */
-static void without_a_burst_behind_it_a_gap_is_as_wide_as_those_before(void **state)
+/* No burst follows; earlier bursts have shown how much they differ. */
+static void without_a_burst_after_it_a_gap_is_as_wide_as_those_before(void **state)
 {
     struct cunei_estimate estimate = {.last = rates(0.01), .last_ns = BURST_NS};
     const struct cunei_rates next = rates(0.02);
@@ -346,11 +346,11 @@ int main(void)
         cmocka_unit_test(between_two_bursts_it_went_on_at_their_mean),
         cmocka_unit_test(no_calls_in_bursts_are_not_counts),
         cmocka_unit_test(what_it_was_chosen_by_does_not_count),
-        cmocka_unit_test(without_a_burst_behind_it_nobody_knows),
+        cmocka_unit_test(without_a_burst_after_it_a_gap_is_unsure),
         cmocka_unit_test(steady_bursts_leave_little_doubt),
         cmocka_unit_test(the_width_holds_where_bursts_differ),
         cmocka_unit_test(counted_calls_are_what_was_counted),
-        cmocka_unit_test(without_a_burst_behind_it_a_gap_is_as_wide_as_those_before),
+        cmocka_unit_test(without_a_burst_after_it_a_gap_is_as_wide_as_those_before),
         cmocka_unit_test(resumes_are_as_wide_as_bursts_differ),
         cmocka_unit_test(own_time_is_as_unsure_as_what_events_cost),
         cmocka_unit_test(parts_of_calls_add_up_over_samples),

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,25 +12,6 @@
 #include "scratch.h"
 
 #define MANY 30000u
-
-static int set_up(void **state)
-{
-    struct scratch *scratch = malloc(sizeof(*scratch));
-
-    assert_non_null(scratch);
-    scratch_make(scratch);
-    scratch_start(scratch);
-    *state = scratch;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)cunei_recorder_stop();
-    scratch_remove(*state);
-    free(*state);
-    return 0;
-}
 
 static uint32_t define(const char *module, const char *qualname, const char *file,
                        uint32_t line)
@@ -165,7 +145,8 @@ static void the_longest_names_fit(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(the_same_identity_has_the_same_id),
         TEST(what_was_not_defined_is_not_found),

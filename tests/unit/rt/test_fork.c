@@ -16,25 +16,6 @@
 #include "rt/recorder.h"
 #include "scratch.h"
 
-static int begin(void **state)
-{
-    struct scratch *scratch = calloc(1, sizeof(*scratch));
-
-    assert_non_null(scratch);
-    scratch_make(scratch);
-    scratch_start(scratch);
-    *state = scratch;
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)cunei_recorder_stop();
-    scratch_remove(*state);
-    free(*state);
-    return 0;
-}
-
 /* As the probe does it in a child; 0, or which of the expectations failed. */
 static int go_on(const struct scratch *scratch)
 {
@@ -123,7 +104,7 @@ static void a_child_has_the_clock_that_its_parent_had(void **state)
 {
     struct cunei_trace trace;
 
-    /* Who is killed does not measure one of its own, however long it took. */
+    /* A killed process cannot measure its own time, however long it took. */
     assert_int_equal(WTERMSIG(run_child(*state, BY_KILL)), SIGKILL);
 
     assert_int_equal(open_child(*state, &trace)->metadata.frequency, SCRATCH_FREQUENCY);
@@ -148,8 +129,8 @@ static void each_way_out_is_reported(void **state)
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct cunei_trace trace;
         if (i > 0) {
-            end(state);
-            begin(state);
+            scratch_tear_down(state);
+            scratch_set_up(state);
         }
         (void)run_child(*state, ways[i].way);
 
@@ -214,18 +195,18 @@ static void a_directory_that_is_gone_stays_gone(void **state)
     assert_int_equal(access(scratch->directory, F_OK), -1);
 }
 
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_child_knows_where_it_comes_from, begin, end),
-        cmocka_unit_test_setup_teardown(a_child_has_the_clock_that_its_parent_had,
-                                        begin, end),
-        cmocka_unit_test_setup_teardown(each_way_out_is_reported, begin, end),
-        cmocka_unit_test_setup_teardown(a_name_that_comes_later_is_reported_as_well,
-                                        begin, end),
-        cmocka_unit_test_setup_teardown(interpreters_are_counted, begin, end),
-        cmocka_unit_test_setup_teardown(a_directory_that_is_gone_stays_gone, begin,
-                                        end),
+        TEST(a_child_knows_where_it_comes_from),
+        TEST(a_child_has_the_clock_that_its_parent_had),
+        TEST(each_way_out_is_reported),
+        TEST(a_name_that_comes_later_is_reported_as_well),
+        TEST(interpreters_are_counted),
+        TEST(a_directory_that_is_gone_stays_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

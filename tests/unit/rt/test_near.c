@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -19,24 +18,6 @@
 static char owners[SCRATCH_FUNCTIONS]; /* the owners of the functions' lines */
 static uint32_t epoch;
 static uint64_t words; /* that were written */
-
-static int set_up(void **state)
-{
-    struct scratch *scratch = malloc(sizeof(*scratch));
-
-    assert_non_null(scratch);
-    scratch_make(scratch);
-    scratch_start(scratch);
-    *state = scratch;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    scratch_remove(*state);
-    free(*state);
-    return 0;
-}
 
 static void put(const struct scratch *scratch, uint32_t function, uint32_t line,
                 enum cunei_phase phase)
@@ -162,7 +143,8 @@ static void what_has_the_same_address_may_be_another_function(void **state)
     assert_in_range(words, LINES + LINES / 1000, LINES + LINES / 1000 + 8);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
 
 int main(void)
 {

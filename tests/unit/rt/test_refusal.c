@@ -100,7 +100,7 @@ static void reasons_that_are_no_errno_arrive_and_say_what_they_mean(void **state
     assert_string_equal(cunei_refusal_reason_text(EACCES), strerror(EACCES));
 }
 
-static void nobody_who_listens_is_no_harm(void **state)
+static void a_refusal_without_a_listener_does_no_harm(void **state)
 {
     (void)state;
     struct cunei_refusals refusals;
@@ -143,7 +143,7 @@ int main(void)
             without_the_directory_they_go_to_whoever_listens, make, remove_all),
         cmocka_unit_test_setup_teardown(
             reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
-        cmocka_unit_test(nobody_who_listens_is_no_harm),
+        cmocka_unit_test(a_refusal_without_a_listener_does_no_harm),
         cmocka_unit_test_setup_teardown(nonsense_is_another_reason, make, remove_all),
     };
 

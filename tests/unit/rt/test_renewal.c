@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -43,23 +42,13 @@ static void count_alarm(void)
 
 static int set_up(void **state)
 {
-    struct scratch *scratch = malloc(sizeof(*scratch));
+    struct scratch *scratch = scratch_new();
 
-    assert_non_null(scratch);
-    scratch_make(scratch);
     scratch->stack = ask_for_stack;
     scratch->alarmed = count_alarm;
     scratch_start(scratch);
     asked = alarms = 0;
     *state = scratch;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)cunei_recorder_stop();
-    scratch_remove(*state);
-    free(*state);
     return 0;
 }
 
@@ -229,7 +218,7 @@ static void another_recording_knows_nothing_of_it(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, scratch_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_renewal_begins_a_packet_that_says_so),
         TEST(while_it_lasts_each_event_begins_a_packet),

@@ -27,7 +27,8 @@
 #define RECORDINGS  40
 #define THREADS_MAX 4096
 
-/* Held for reading by a thread that runs, for writing by who has stopped them all. */
+/* Held for reading by a thread that runs, for writing by the thread that has stopped
+ * them all. */
 static pthread_rwlock_t world = PTHREAD_RWLOCK_INITIALIZER;
 
 static void stop_point(void)
@@ -172,7 +173,7 @@ static void events_while_a_packet_begins_come_before_it(void **state)
         asked_in = &scratch;
         next_number = 0;
         start(&scratch);
-        for (int k = 0; k < 2; k++) { /* the first asks for the name, too */
+        for (int k = 0; k < 2; k++) { /* the first also asks for the name */
             uint64_t now = cunei_clock_read();
             when_asked = cases[i];
             cunei_recorder_renew();
@@ -259,7 +260,7 @@ static void threads_write_while_recordings_end_and_begin(void **state)
         assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
 }
 
-/* Threads end without anybody stopping them. */
+/* These threads end by themselves. */
 static void *write_and_end(void *argument)
 {
     struct writer *writer = argument;
@@ -294,7 +295,7 @@ static void threads_end_while_recordings_end_and_begin(void **state)
     }
 }
 
-/* Forks and pokes need nobody to be stopped. */
+/* Forks and pokes need no thread to be stopped. */
 static void threads_write_while_others_fork_and_poke(void **state)
 {
     struct scratch scratch;

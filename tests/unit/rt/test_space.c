@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,11 +26,7 @@
 
 static int set_up(void **state)
 {
-    struct scratch *scratch = malloc(sizeof(*scratch));
-
-    assert_non_null(scratch);
-    scratch_make(scratch);
-    *state = scratch;
+    *state = scratch_new();
     return 0;
 }
 
@@ -47,10 +42,7 @@ static void limit_files(rlim_t size)
 static int tear_down(void **state)
 {
     limit_files(RLIM_INFINITY);
-    (void)cunei_recorder_stop();
-    scratch_remove(*state);
-    free(*state);
-    return 0;
+    return scratch_tear_down(state);
 }
 
 static void all_processes_of_a_trace_share_its_limit(void **state)

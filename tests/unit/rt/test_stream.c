@@ -28,25 +28,6 @@
 #define EVENTS      100000
 #define THREADS_MAX 4096
 
-static int set_up(void **state)
-{
-    struct scratch *scratch = malloc(sizeof(*scratch));
-
-    assert_non_null(scratch);
-    scratch_make(scratch);
-    scratch_start(scratch);
-    *state = scratch;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)cunei_recorder_stop();
-    scratch_remove(*state);
-    free(*state);
-    return 0;
-}
-
 static void *write_events(void *argument)
 {
     for (uint64_t i = 0; i < EVENTS; i++)
@@ -377,10 +358,8 @@ static void count_call(bool top_is_open)
 
 static int set_up_with_hook(void **state)
 {
-    struct scratch *scratch = malloc(sizeof(*scratch));
+    struct scratch *scratch = scratch_new();
 
-    assert_non_null(scratch);
-    scratch_make(scratch);
     scratch->poked = count_call;
     scratch_start(scratch);
     atomic_store(&calls, 0);
@@ -474,8 +453,10 @@ static void threads_are_notified_of_every_poke_while_they_write(void **state)
 
 int main(void)
 {
-#define TEST(name)   cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define HOOKED(name) cmocka_unit_test_setup_teardown(name, set_up_with_hook, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
+#define HOOKED(name) \
+    cmocka_unit_test_setup_teardown(name, set_up_with_hook, scratch_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(every_event_is_there_once_while_threads_write_and_after),
         TEST(a_packet_is_valid_at_every_instant),

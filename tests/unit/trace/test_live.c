@@ -202,7 +202,7 @@ static void a_live_file_that_ends_early_is_read_as_far_as_it_goes(void **state)
     }
 }
 
-static void a_live_file_of_somebody_else_is_left_alone(void **state)
+static void a_live_file_of_another_trace_is_left_alone(void **state)
 {
     (void)state;
     fixture.metadata.uuid[0] ^= 1;
@@ -353,7 +353,7 @@ int main(void)
         TEST(functions_may_be_defined_in_a_live_packet),
         TEST(the_live_files_counters_are_the_descriptions),
         TEST(a_live_file_that_ends_early_is_read_as_far_as_it_goes),
-        TEST(a_live_file_of_somebody_else_is_left_alone),
+        TEST(a_live_file_of_another_trace_is_left_alone),
         TEST(damage_in_a_live_packet_is_reported_behind_the_file),
         TEST(a_process_runs_while_it_maps_its_live_file),
         TEST(a_process_of_another_machine_may_be_running),

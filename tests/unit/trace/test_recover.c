@@ -158,7 +158,7 @@ static void a_running_process_is_never_touched(void **state)
     munmap(memory, CUNEI_LIVE_HEAD_SIZE);
 }
 
-static void a_live_file_that_somebody_locks_is_never_touched(void **state)
+static void a_locked_live_file_is_never_touched(void **state)
 {
     (void)state;
     kill_process();
@@ -355,7 +355,7 @@ int main(void)
         TEST(a_process_that_ended_is_left_as_it_is),
         TEST(what_an_ended_process_could_not_write_is_appended),
         TEST(a_running_process_is_never_touched),
-        TEST(a_live_file_that_somebody_locks_is_never_touched),
+        TEST(a_locked_live_file_is_never_touched),
         TEST(two_recoveries_do_not_meet),
         TEST(a_process_of_another_machine_is_recovered_only_on_demand),
         TEST(the_description_keeps_what_the_live_file_counted),

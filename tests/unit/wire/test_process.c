@@ -88,7 +88,7 @@ static void the_last_line_for_a_key_counts(void **state)
     cunei_buffer_fini(&text);
 }
 
-/* Who reads lines that are just appended sees some of them, and no end that is not. */
+/* A reader of lines that are being appended gets some of them, and no end too early. */
 static void lines_are_taken_as_far_as_they_are_whole(void **state)
 {
     (void)state;

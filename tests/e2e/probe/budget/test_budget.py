@@ -392,7 +392,7 @@ def test_a_recording_from_inside(cunei):
 
 
 @pytest.mark.parametrize("budget", ["0", "0.01", "101%", "-5", "x", "", "5%%", "nan"])
-def test_a_budget_that_is_none(cunei, budget):
+def test_an_invalid_budget_is_refused(cunei, budget):
     cunei.write("app.py", "")
 
     done = cunei("record", f"--budget={budget}", "-o", "trace", "app.py")
@@ -405,7 +405,7 @@ def test_a_budget_that_is_none(cunei, budget):
 
 
 @pytest.mark.parametrize("budget", [0, "x", 1000, float("nan"), "5%%", []])
-def test_a_budget_that_is_none_from_inside(cunei, budget):
+def test_an_invalid_budget_is_refused_from_inside(cunei, budget):
     cunei.write(
         "app.py",
         "import cunei\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Under a budget: what ends without a word, and whose time it was."""
+"""Under a budget: abrupt ends, and which function the time belongs to."""
 
 import pytest
 from budgets import (
@@ -74,7 +74,7 @@ def test_workers_that_a_pool_terminates_are_within_the_width(cunei):
     assert_estimates(report(cunei)["functions"], int(done.stdout))
 
 
-def test_what_is_estimated_to_the_end_is_demoted_no_more(cunei):
+def test_a_demotion_ends_with_the_estimate(cunei):
     record(cunei, "hot(9)\n", "--budget", "5%")
 
     last = [event for event in events(cunei, "demote") if event["payload"]["function"]]
@@ -102,7 +102,7 @@ hot(9)
 
 
 @pytest.mark.parametrize("source", [RECURSION, TWO])
-def test_what_recurses_takes_its_time_from_who_has_begun_it(cunei, source):
+def test_a_recursion_takes_its_time_from_its_first_caller(cunei, source):
     record(cunei, source, "--budget", "5%")
 
     demoted = {event["payload"]["function"] for event in events(cunei, "demote")}

@@ -170,7 +170,7 @@ def test_a_deep_recursion_is_not_looked_through(cunei):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its user")
-def test_who_may_not_write_any_more_loses_and_is_reported(cunei):
+def test_a_process_that_may_no_longer_write_is_reported(cunei):
     done = cunei(
         "record",
         "-o",

@@ -174,7 +174,7 @@ def is_ours(error):
             return False
         if "cunei" in file or file.startswith("_probe"):
             return True
-        # CPython keeps what it interned, whoever asked it to, and so do its modules.
+        # CPython and its modules keep the strings that they interned.
         if function.startswith(("_PyPegen_", "PyUnicode_Intern", "PyModule_ExecDef")):
             return False
         # From 3.9 on it leaves a lock behind, and takes a new one, when it forks.

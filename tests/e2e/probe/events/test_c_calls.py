@@ -298,7 +298,7 @@ for _ in range(3):
         (["--include", "re:^(__main__|builtins):(key|len)"], {"len": 6}),
     ],
 )
-def test_a_selection_holds_for_them_and_for_who_calls_them(cunei, options, wanted):
+def test_a_selection_applies_to_them_and_to_their_callers(cunei, options, wanted):
     cunei.write("app.py", CALLS)
     done = cunei("record", "-q", "-o", "trace", "--c-calls", *options, "app.py")
     assert (done.returncode, done.stderr) == (0, "")

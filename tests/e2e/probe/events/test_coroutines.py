@@ -88,7 +88,7 @@ list(outer())
 """,
         ">outer >inner <<inner <<outer >>outer >>inner <inner <<outer >>outer <outer",
     ),
-    "one that is thrown into and goes on": (
+    "one that catches an exception and yields again": (
         """
 def catch():
     try:

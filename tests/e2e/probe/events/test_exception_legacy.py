@@ -13,8 +13,8 @@ pytestmark = [
     ),
 ]
 
-# Each with its report: how many were raised, what caught them (None: a C function, or
-# nobody), how many frames the furthest has ended.
+# Each with its report: how many were raised, what caught them (None: a C function,
+# or nothing), how many frames the furthest has ended.
 CASES = {
     "frames": (
         """
@@ -102,7 +102,7 @@ def run():
             ("ValueError", "end"): (1, {"run": 1}, 1),
         },
     ),
-    "let go on by who took it": (
+    "raised again by their handler": (
         """
 def fail(kind):
     raise kind
@@ -332,7 +332,7 @@ def test_what_frames_show_of_exceptions(cunei, case):
     assert got == wanted
 
 
-def test_what_is_raised_and_taken_in_one_frame_is_not_reported(cunei):
+def test_an_exception_caught_in_its_own_frame_is_not_reported(cunei):
     got = facts(cunei, "try:\n    raise ValueError\nexcept ValueError:\n    pass\n")
 
     assert got.rows() == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exceptions: raised where, how often, how far they came, and who took them."""
+"""Exceptions: where they are raised, how often, how far they go, what catches them."""
 
 import ast
 import json
@@ -86,8 +86,8 @@ def local(case, *names):
     return ".<locals>.".join([f"case_{case}", *names])
 
 
-# Of each type and function: how many were raised, who took them, how many frames the
-# furthest of them has ended.  None: a function of C, or nobody.
+# Of each type and function: how many were raised, what caught them, how many frames
+# the furthest of them has ended.  None: a C function, or nothing.
 WANTED = {
     "frames": {("ValueError", "inner"): (10, {"": 10}, 3)},
     "functions_of_c": {
@@ -319,7 +319,7 @@ def test_lines(cunei):
     assert +got.taken["TypeError", "guarded"] == {("<module>", 27): 1}
 
 
-NOBODY = """\
+NOT_CAUGHT = """\
 import sys
 
 def fail():
@@ -333,8 +333,8 @@ call()
 
 
 @pytest.mark.parametrize("kind", ["ValueError", "SystemExit(5)", "KeyboardInterrupt"])
-def test_nobody_takes_it(cunei, kind):
-    got = facts(cunei, NOBODY.format(kind=kind), fails=True)
+def test_an_exception_that_is_not_caught(cunei, kind):
+    got = facts(cunei, NOT_CAUGHT.format(kind=kind), fails=True)
 
     key = (kind.partition("(")[0], "fail")
     assert got.rows() == {key: (1, {None: 1}, 3)}

@@ -324,7 +324,7 @@ else:
     assert generations[1] == [0, 1]
 
 
-def test_a_callback_that_raises_is_none_of_ours(cunei):
+def test_a_callback_that_raises_does_no_harm(cunei):
     cunei.write(
         "app.py",
         """\

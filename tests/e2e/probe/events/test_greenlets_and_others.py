@@ -68,7 +68,7 @@ def test_tracers_of_the_program_see_what_they_would_see_without_us(cunei):
     assert (done.returncode, done.stderr) == (0, "") == (plain.returncode, plain.stderr)
     assert done.stdout == plain.stdout
     (process,) = ctf.read(cunei.folder / "trace").processes
-    # Who takes our place without calling us keeps switches from us, no call is lost.
+    # A tool that replaces our hook without calling it hides switches; no call is lost.
     assert process.description["lost"] == "0"
     calls = {f.qualname: n for f, n in process.count(ctf.ENTER).items()}
     assert (calls["turn"], calls["run"]) == (6, 5)

@@ -72,7 +72,7 @@ def test_what_is_left_of_a_daemon_that_is_killed(cunei):
 
 
 def test_an_orphan_knows_its_parent(cunei):
-    """Its parent left it behind, and somebody else is its parent for the system."""
+    """Its parent has ended, and the system has given it another one."""
     trace = record(
         cunei,
         """\

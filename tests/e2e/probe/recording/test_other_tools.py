@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Debuggers, coverage, profilers and test runners beside us, whoever comes first.
+"""Debuggers, coverage, profilers and test runners beside cunei, in either order.
 
 Each does what it does without us, and we record what we record without it.
 """

@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler"),
 ]
 
-# One that counts frames and hands them on to whose place it took.
+# An evaluator that counts frames and calls the one before.
 EVALUATOR = """\
 #include <Python.h>
 #include <frameobject.h>
@@ -57,7 +57,7 @@ void install(void)
     SET(evaluate);
 }
 
-/* As some do, that hand on to nobody. */
+/* As evaluators do that do not call the one before. */
 void usurp(void)
 {
     before = _PyEval_EvalFrameDefault;
@@ -358,7 +358,7 @@ def test_one_that_takes_the_place_before_main(cunei, other):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 9), reason="torch hands on from 3.9 on")
-def test_one_that_hands_on_has_taken_nothing(cunei, other):
+def test_an_evaluator_that_calls_the_next_one_does_no_harm(cunei, other):
     cunei.write("app.py", PROGRAM + "other.install()\nassert work() == 100\n")
     words = ["record", "--instrumenter", "frame", "-o", "trace"]
     done = cunei(*words, "app.py", other("libtorch_python.so"))

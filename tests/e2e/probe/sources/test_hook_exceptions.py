@@ -131,7 +131,7 @@ def record(cunei, program, *options):
     return sorted(exceptions, key=str), left
 
 
-def test_the_trace_hook_finds_who_took_them_and_what_they_ended(cunei):
+def test_the_trace_hook_finds_handlers_and_the_frames_that_ended(cunei):
     program = cunei.write("app.py", PROGRAM)
     exceptions, left = record(cunei, program)
     assert sum(row["count"] for row in exceptions) == 33

@@ -40,7 +40,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_had_is_refused_before_the_program_starts(cunei, words):
+def test_impossible_options_are_refused_before_the_program_starts(cunei, words):
     options, sentence = words
     if LACKING == "monitoring" and "use " in sentence:
         sentence = "use trace or frame"
@@ -184,7 +184,7 @@ print("_thread" in imported)
 
 
 @pytest.mark.parametrize("instrumenter", [*HOOKS, DEFAULT])
-def test_who_asks_for_a_place_while_there_is_one_changes_nothing(cunei, instrumenter):
+def test_a_check_while_a_source_is_installed_changes_nothing(cunei, instrumenter):
     text = """
 import os
 import cunei._probe
