@@ -108,7 +108,7 @@ def test_a_function_is_a_line_and_so_is_a_pair_of_numbers(sides):
     assert {json.loads(line)["qualname"] for line in functions} >= {"spin", "stays"}
 
 
-def test_what_changed_most_comes_first(sides):
+def test_the_largest_change_comes_first(sides):
     functions = compare(sides, "a", "b")["functions"]
 
     changes = [abs(f["self_ns"][1] - f["self_ns"][0]) for f in functions]

@@ -62,7 +62,7 @@ def test_the_defaults_are_used_and_reported(project):
     assert (names, printed) == ({"helper:work", "__main__:one"}, "")
 
 
-def test_what_is_typed_takes_the_place_of_the_project_s_choice(project):
+def test_a_typed_option_replaces_that_of_the_project(project):
     configure(project, 'include = "helper"\nonly-project = true\n')
 
     for words, wanted in (
@@ -145,7 +145,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "place", "message"), BAD)
-def test_what_is_malformed_is_reported_with_its_place(project, text, place, message):
+def test_a_malformed_file_is_reported_with_the_place(project, text, place, message):
     path = configure(project, text + "\n")
 
     done = project("run", "src/app.py")

@@ -248,7 +248,7 @@ def spoil(path, packet):
     path.write_bytes(data)
 
 
-def test_what_could_be_read_of_a_damaged_trace_is_in_it(cunei):
+def test_an_export_has_the_readable_part_of_a_damaged_trace(cunei):
     record(cunei, program=timeline.LONG)
     whole = len(export(cunei, "csv").read_text().splitlines())
     (path,) = (cunei.folder / "trace").glob("*/s0")

@@ -108,7 +108,7 @@ def test_a_signal_leaves_nothing_behind(cunei, form, number):
         ("compare", "trace", "trace", "--to", "html", "-o", "-", "--open"),
     ],
 )
-def test_what_goes_to_stdout_cannot_be_opened(trace, words):
+def test_an_export_to_stdout_cannot_be_opened(trace, words):
     done = trace(*words)
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -122,7 +122,7 @@ FORMS_THAT_REPORT_LOSSES = (
 
 
 @pytest.mark.parametrize("form", FORMS_THAT_REPORT_LOSSES)
-def test_what_the_recording_lost_is_reported(cunei, form):
+def test_losses_of_the_recording_are_reported(cunei, form):
     record(cunei, "--include", "__main__", program=LONG.replace("COUNT", "60_000"))
     (path,) = (cunei.folder / "trace").glob("*/s0")
     packets.drop(path, {1})

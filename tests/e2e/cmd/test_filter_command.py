@@ -111,7 +111,7 @@ def test_it_says_that_what_it_costs_is_an_estimate(recorded):
     assert re.search("; recording them took ≈ ", text), text
 
 
-def test_what_no_filter_leaves_out_is_not_proposed(cunei):
+def test_functions_that_a_filter_cannot_exclude_are_not_proposed(cunei):
     cunei.write(
         "app.py",
         "import cunei\n"
@@ -139,7 +139,7 @@ def test_more_overhead_leaves_out_less(recorded):
     assert numbers[0] > numbers[-1]
 
 
-def test_what_the_recording_left_out_stays_out(recorded):
+def test_excluded_functions_stay_excluded(recorded):
     recorded.write("own", "- :odd\n- re:^re\n")
     words = ("--filter", "own", "--exclude", "json")
     recorded("record", "-q", "--force", "-o", "part", *words, "app.py")
@@ -175,7 +175,7 @@ def test_a_filter_that_gains_nothing_is_not_proposed(cunei):
     assert (done.returncode, done.stderr) == (0, message)
 
 
-def test_what_makes_no_sense_is_reported(recorded):
+def test_meaningless_arguments_are_reported(recorded):
     for words, status, message in (
         ([], 2, "missing trace directory, which 'cunei record' creates: cunei filter"),
         (["trace", "--max-overhead", "x"], 2,

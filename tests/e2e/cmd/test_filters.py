@@ -145,7 +145,7 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
     ],
 )
-def test_what_is_malformed_is_reported_with_its_place(program, text, message):
+def test_a_malformed_file_is_reported_with_the_place(program, text, message):
     program.write("f", text)
 
     done = program("record", "-o", "trace", "--filter", "f", "app.py")
@@ -171,7 +171,7 @@ def test_a_filter_without_a_pattern_is_reported(program, text):
     ["", "!", "re:(", "re-file:*", "re-name:", "!re:", "in-project:shop",
      "in-project:", "in-project:/nonexistent", "[", "JSON[Decoder*", ":f[z-a]"],
 )  # fmt: skip
-def test_what_is_no_pattern_is_refused(program, option, pattern):
+def test_an_invalid_pattern_is_refused(program, option, pattern):
     done = program("record", "-o", "trace", option, pattern, "app.py")
 
     assert done.returncode == 2 and done.stderr.count("\n") == 1

@@ -52,7 +52,7 @@ def test_without_a_tool_id_another_instrumenter_is_named_and_works(cunei):
 
 
 @pytest.mark.skipif(not NEW, reason="there is no sys.monitoring before 3.12")
-def test_what_an_audit_hook_forbids_is_no_tool_that_is_there(cunei):
+def test_an_audit_hook_that_forbids_is_not_reported_as_another_tool(cunei):
     text = """
 import sys
 

@@ -91,7 +91,7 @@ def test_without_the_program_cunei_says_how_to_open_it(trace):
         ("ctf", "babeltrace2 trace.ctf"),
     ],
 )
-def test_what_no_program_opens_is_reported(trace, form, how):
+def test_a_format_without_a_program_is_reported(trace, form, how):
     script = "exec >&2; echo never started"
 
     printed = opened(trace, form, only_with(trace, "xdg-open", script))

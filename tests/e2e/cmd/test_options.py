@@ -79,7 +79,7 @@ def test_options_stand_before_and_behind_the_directory(cunei, trace):
         assert result.stdout.splitlines()[3:5] == expected.stdout.splitlines()[3:5]
 
 
-def test_what_stands_behind_the_program_is_the_programs(cunei):
+def test_words_after_the_program_belong_to_it(cunei):
     cunei.write("app.py", "import sys; print(sys.argv[1:])")
 
     result = cunei("record", "-o", "trace", "app.py", "-o", "x", "--force", "--help")
@@ -302,7 +302,7 @@ def test_dump_shows_a_thread_by_number_or_name(cunei, trace):
         (["record", "--max-size", "100K", "app.py"], "at least 1M"),
     ],
 )
-def test_what_makes_no_sense_is_answered_with_what_would(cunei, trace, words, message):
+def test_meaningless_arguments_get_a_suggestion(cunei, trace, words, message):
     result = cunei(*words)
 
     assert result.returncode == 2

@@ -152,7 +152,7 @@ def listener(cunei):
     process.communicate(timeout=DEADLINE_S)
 
 
-def test_what_is_typed_reaches_the_program_once(cunei, terminal):
+def test_typed_input_reaches_the_program_once(cunei, terminal):
     cunei.write("listen.py", LISTEN)
     screen = terminal("record", "-o", "trace", "listen.py")
     screen.read_until("ready")

@@ -62,7 +62,7 @@ def test_doctor_lists_what_a_version_cannot_give(
     assert text.count("·") == count
 
 
-SAYINGS = [
+NOTES = [
     (["--exclude", "json"], "excluded functions still cost time"),
     (["--include", "app:Cart.add"], "__name__ only"),
     (["--args", ":Cart.add"], "__name__ only"),
@@ -73,7 +73,7 @@ SAYINGS = [
 
 
 @pytest.mark.parametrize("command", ["record", "run"])
-@pytest.mark.parametrize(("words", "part"), SAYINGS, ids=str)
+@pytest.mark.parametrize(("words", "part"), NOTES, ids=str)
 def test_what_is_asked_for_in_vain_is_reported_at_the_start(
     cunei, pretended, command, words, part
 ):
@@ -95,7 +95,7 @@ def test_what_is_asked_for_in_vain_is_reported_at_the_start(
     ],
     ids=str,
 )
-def test_what_can_be_had_is_not_spoken_of(cunei, pretended, words):
+def test_available_options_print_no_note(cunei, pretended, words):
     old = pretended("3.8.18")
 
     done = cunei("record", *words, "--python", old, "-c", "pass")
@@ -103,8 +103,8 @@ def test_what_can_be_had_is_not_spoken_of(cunei, pretended, words):
     assert "on CPython" not in done.stderr
 
 
-@pytest.mark.parametrize("words", [words for words, _ in SAYINGS], ids=str)
-def test_later_versions_need_no_word(cunei, pretended, words):
+@pytest.mark.parametrize("words", [words for words, _ in NOTES], ids=str)
+def test_later_versions_print_no_note(cunei, pretended, words):
     done = cunei("record", *words, "--python", pretended("3.12.1"), "-c", "pass")
 
     assert "on CPython" not in done.stderr

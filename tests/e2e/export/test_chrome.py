@@ -190,7 +190,7 @@ def test_any_name_survives(trace):
     assert ("__main__", "<lambda>") in names
 
 
-def test_what_was_lost_is_an_instant(cunei):
+def test_losses_are_an_instant(cunei):
     record(cunei, program=timeline.LONG)
     (path,) = (cunei.folder / "trace").glob("*/s0")
     packets.drop(path, {1, 3})

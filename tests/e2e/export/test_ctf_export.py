@@ -56,7 +56,7 @@ def printed(cunei, name):
     return done.stdout.splitlines()
 
 
-def test_what_is_written_is_what_was_recorded(cunei):
+def test_an_export_to_ctf_equals_the_recording(cunei):
     record(cunei, *timeline.OPTIONS, program=timeline.PROGRAM)
 
     name = export(cunei, "ctf").name
@@ -92,7 +92,7 @@ def middle(cunei):
 
 
 @pytest.mark.parametrize("options", SELECTIONS.values(), ids=SELECTIONS)
-def test_what_was_filtered_is_not_in_it(cunei, options):
+def test_a_filtered_export_has_the_selected_calls_only(cunei, options):
     record(cunei, program=PROGRAM)
     options = options or middle(cunei)
 

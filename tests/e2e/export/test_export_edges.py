@@ -42,7 +42,7 @@ def turns(cunei):
     return cunei, tids
 
 
-def test_what_is_open_at_the_end_is_closed_on_its_own_thread(turns):
+def test_open_calls_are_closed_on_their_own_thread(turns):
     cunei, tids = turns
     document = json.loads(export(cunei, "chrome").read_text())
 

@@ -361,7 +361,7 @@ def test_a_part_is_where_it_was_in_the_whole(cunei, browser):
     assert browser.errors == []
 
 
-def test_what_is_no_call_is_reported(page):
+def test_events_other_than_calls_are_reported(page):
     page.key("4")
 
     details = shown(page, "#details-scroll")

@@ -53,7 +53,7 @@ def test_every_call_is_that_of_replay(rich, page):
     timeline.compare(drawn(page), replayed(rich))
 
 
-def test_what_is_no_call_is_that_of_dump(rich, page):
+def test_events_other_than_calls_are_those_of_dump(rich, page):
     start = timeline.origin(rich)
 
     pauses = [
@@ -90,7 +90,7 @@ def test_a_stream_in_pieces_is_reported_as_one(cunei):
         assert starts == sorted(starts)
 
 
-def test_what_was_lost_between_pieces_is_a_mark(cunei):
+def test_losses_between_pieces_are_a_mark(cunei):
     record(cunei, program=timeline.LONG)
     (path,) = (cunei.folder / "trace").glob("*/s0")
     packets.drop(path, {1, 4})

@@ -165,7 +165,7 @@ def test_what_lasts_longer_than_a_piece_has_all_of_its_values(cunei):
     assert details_of(page, "whole") == [f"first=1, second=1, {steps} → 7"]
 
 
-def test_what_was_reported_adds_up_to_the_report(recorded):
+def test_the_numbers_add_up_to_those_of_the_report(recorded):
     page, whole = page_of(export(recorded, "html")), report(recorded)
 
     assert page["metadata"] == [["version", "1.5"], ["<i>key", "\u202eodd"]]
@@ -201,7 +201,7 @@ def test_what_was_reported_adds_up_to_the_report(recorded):
     assert len(page["tokens"]) == len(whole["tokens"]) == 2
 
 
-def test_what_is_left_out_is_not_added_up(recorded):
+def test_excluded_events_are_not_added_up(recorded):
     page = page_of(
         export(recorded, "html", "--exclude", ":load", "--exclude", ":request")
     )

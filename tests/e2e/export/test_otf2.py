@@ -199,7 +199,7 @@ def leave_instead_of_entering(path, nth):
     path.write_bytes(data)
 
 
-def test_what_is_excluded_is_not_defined(rich, bindings):
+def test_excluded_functions_are_not_defined(rich, bindings):
     archive = Archive(rich, "--include", "__main__", "--exclude", "__main__:say")
 
     names = {name for name, *_ in archive.regions} - {"gc", "error_region"}

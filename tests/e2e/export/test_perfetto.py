@@ -264,7 +264,7 @@ def test_a_window_is_what_replay_shows_of_it(rich):
     assert around == {("__main__", "<module>"), ("asyncio.runners", "run")}
 
 
-def test_what_was_lost_is_an_instant(cunei):
+def test_losses_are_an_instant(cunei):
     record(cunei, program=timeline.LONG)
     (path,) = (cunei.folder / "trace").glob("*/s0")
     packets.drop(path, {1, 3})

@@ -179,7 +179,7 @@ def test_functions_of_other_cells_are_named_by_them(notebook):
 
 @needs_monitoring
 @pytest.mark.skipif(FREE_THREADED, reason="a budget wants a GIL")
-def test_what_a_budget_has_estimated_is_marked(notebook):
+def test_numbers_that_a_budget_estimates_are_marked(notebook):
     (table,) = notebook.shown("budget", "text/html")
 
     (row,) = [row for row in table.split("<tr>") if ">plain</td>" in row]
@@ -212,7 +212,7 @@ def test_the_last_recording_is_shown_in_other_ways(notebook):
     assert '"' not in page.partition('srcdoc="')[2].partition('"')[0]
 
 
-def test_what_a_cell_raises_is_raised_and_shown(notebook):
+def test_an_exception_of_a_cell_is_raised_and_shown(notebook):
     (table,) = notebook.shown("raises", "text/html")
 
     assert "fail" in table
@@ -277,7 +277,7 @@ def test_in_a_recording_that_runs_a_cell_is_a_region(notebook, cunei):
         ("await", "cannot record a cell with a top-level await"),
     ],
 )
-def test_what_cannot_be_is_reported_in_a_sentence(notebook, name, sentence):
+def test_impossible_options_are_reported_in_a_sentence(notebook, name, sentence):
     printed = notebook.printed(name)
 
     assert printed.startswith("UsageError: ") and sentence in printed

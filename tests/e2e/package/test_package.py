@@ -182,7 +182,7 @@ def test_a_size_must_be_positive(cunei):
         ("b''", "ValueError: directory must not be empty"),
     ],
 )
-def test_what_makes_no_sense_is_reported(cunei, words, message):
+def test_meaningless_arguments_are_reported(cunei, words, message):
     code = f"""\
 import cunei
 try: cunei.start({words})

@@ -27,7 +27,7 @@ def test_every_test_is_a_region(cunei):
 
 
 @pytest.mark.core
-def test_what_prepares_a_test_is_inside(cunei):
+def test_fixtures_of_a_test_are_inside_its_region(cunei):
     run(cunei, "--cunei=trace", "--cunei-include=test_it", "-k", "quick")
 
     (quick,) = regions(cunei).values()
@@ -65,7 +65,7 @@ def test_a_run_takes_the_place_of_an_earlier_one(cunei):
 @pytest.mark.parametrize(
     "word", ["--cunei-budget=500", "--cunei-include=re:(", "--cunei-filter=nowhere"]
 )
-def test_what_is_refused_leaves_an_earlier_run_as_it_is(cunei, word):
+def test_a_refusal_leaves_an_earlier_run_as_it_is(cunei, word):
     run(cunei, "--cunei=trace", "-k", "quick")
     before = sorted((cunei.folder / "trace").rglob("*"))
 
@@ -172,7 +172,7 @@ def test_workers_record_into_the_same_trace(cunei):
     assert {process["name"] for process in one} == {"gw1"}
 
 
-def test_what_a_killed_worker_recorded_is_there(cunei):
+def test_events_of_a_killed_worker_are_kept(cunei):
     pytest.importorskip("xdist")
     tests = (
         "import os\nimport signal\n"
@@ -200,7 +200,7 @@ def test_below_the_launcher_there_are_regions_only(cunei):
 TIMES = re.compile(r"in [0-9.]+s")
 
 
-def test_what_is_collected_alone_is_not_recorded(cunei):
+def test_collecting_tests_alone_records_nothing(cunei):
     plain = run(cunei, "--collect-only").stdout
     result = run(cunei, "--collect-only", "--cunei=trace")
 
@@ -299,7 +299,7 @@ def test_a_filter_file(cunei):
         (["--cunei=trace", "--cunei-include=re:("], "--cunei cannot record: "),
     ],
 )
-def test_what_cannot_be_is_reported_before_a_test_runs(cunei, words, sentence):
+def test_impossible_options_are_reported_before_a_test_runs(cunei, words, sentence):
     cunei.write("full/file", "")
     result = run(cunei, *words)
 
@@ -326,7 +326,7 @@ def without_cunei(text):
 
 
 @pytest.mark.parametrize("words", [["-v", "-rA"], ["-x"], ["-k", "none"]])
-def test_what_pytest_prints_and_ends_with_is_its_own(cunei, words):
+def test_output_and_status_of_pytest_are_unchanged(cunei, words):
     plain = run(cunei, *words)
     recorded = run(cunei, "--cunei=trace", *words)
 

@@ -21,7 +21,7 @@ def report(cunei):
     return json.loads(done.stdout)
 
 
-def test_what_a_child_left_open_has_names(cunei):
+def test_functions_open_in_a_child_have_names(cunei):
     """It has no event of its own but the stack that it began with."""
     processes(
         cunei,

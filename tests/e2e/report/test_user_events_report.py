@@ -133,7 +133,7 @@ def test_one_in_another_of_its_name_counts_once(facts):
     assert deep["total_ns"] / deep["count"] < deep["mean_ns"] <= deep["max_ns"]
 
 
-def test_what_was_called_wrongly_is_noted_in_every_view(recorded):
+def test_wrong_calls_are_noted_in_every_view(recorded):
     for view in ([], ["--regions"], ["--marks"]):
         words = " ".join(recorded("report", "trace", *view).stdout.split())
         assert (

@@ -340,7 +340,7 @@ thread.join()
 
 @needs_babeltrace
 @pytest.mark.parametrize("ending", [[], ["killed"]], ids=["ended", "killed"])
-def test_what_was_lost_before_a_first_packet_is_counted(tmp_path, ending):
+def test_losses_before_a_first_packet_are_counted(tmp_path, ending):
     """Of a thread that fills its first packet when no more may be written."""
     trace = tmp_path / "trace"
     program = write_program(tmp_path, FULL)

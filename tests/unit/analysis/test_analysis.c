@@ -203,7 +203,7 @@ static void write_others(void)
     fixture_describe(&fixture, true);
 }
 
-static void what_is_no_call_adds_up_over_processes(void **state)
+static void events_other_than_calls_add_up_over_processes(void **state)
 {
     (void)state;
     const struct cunei_analysis_options options = {.worker_count = 1};
@@ -228,7 +228,7 @@ static void what_is_no_call_adds_up_over_processes(void **state)
 }
 
 /* As a child that is forked and leaves at once: a stack, and no event of its own. */
-static void what_is_open_has_names_without_events(void **state)
+static void open_functions_have_names_without_events(void **state)
 {
     (void)state;
     const struct cunei_analysis_options options = {.worker_count = 1};
@@ -367,8 +367,8 @@ int main(void)
         TEST(a_process_that_is_not_there_is_reported),
         TEST(damage_is_passed_and_reported),
         TEST(a_cost_that_one_process_does_not_know_is_unknown),
-        TEST(what_is_no_call_adds_up_over_processes),
-        TEST(what_is_open_has_names_without_events),
+        TEST(events_other_than_calls_add_up_over_processes),
+        TEST(open_functions_have_names_without_events),
         TEST(parents_are_found_by_folder_or_by_pid),
         TEST(a_process_that_is_over_has_no_more_children),
         TEST(no_process_ends_before_it_starts),

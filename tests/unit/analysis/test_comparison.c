@@ -141,7 +141,7 @@ static void runs_are_averaged_and_show_chance(void **state)
     assert_true(comparison.items[1].chance > 0.05);
 }
 
-static void what_patterns_leave_out_is_not_added_up(void **state)
+static void excluded_functions_are_not_added_up(void **state)
 {
     struct cunei_patterns patterns = {0};
 
@@ -178,7 +178,7 @@ static void relative_files_are_those_that_end_so(void **state)
     }
 }
 
-static void what_cprofile_cannot_distinguish_is_added(void **state)
+static void functions_that_cprofile_cannot_distinguish_are_added(void **state)
 {
     (void)state;
     comparison.by_label = true;
@@ -231,9 +231,10 @@ int main(void)
                                   tear_down),
         cmocka_unit_test_teardown(the_others_are_matched_in_order, tear_down),
         cmocka_unit_test_teardown(runs_are_averaged_and_show_chance, tear_down),
-        cmocka_unit_test_teardown(what_patterns_leave_out_is_not_added_up, tear_down),
+        cmocka_unit_test_teardown(excluded_functions_are_not_added_up, tear_down),
         cmocka_unit_test_teardown(relative_files_are_those_that_end_so, tear_down),
-        cmocka_unit_test_teardown(what_cprofile_cannot_distinguish_is_added, tear_down),
+        cmocka_unit_test_teardown(functions_that_cprofile_cannot_distinguish_are_added,
+                                  tear_down),
         cmocka_unit_test_teardown(functions_in_c_are_found_by_their_descriptions,
                                   tear_down),
         cmocka_unit_test_teardown(nothing_on_one_side_has_no_percentage, tear_down),

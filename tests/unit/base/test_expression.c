@@ -119,7 +119,7 @@ static const struct {
     {"\\u0000", 0, "hexadecimal"},
 };
 
-static void what_posix_does_not_have_is_refused_with_its_place(void **state)
+static void syntax_that_posix_lacks_is_refused_with_the_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -141,7 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_ecmascript_finds_is_found),
-        cmocka_unit_test(what_posix_does_not_have_is_refused_with_its_place),
+        cmocka_unit_test(syntax_that_posix_lacks_is_refused_with_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static void a_bad_expression_is_refused_with_its_reason(void **state)
     cunei_patterns_fini(&patterns);
 }
 
-static void what_can_mean_nothing_is_refused_with_its_reason(void **state)
+static void a_meaningless_pattern_is_refused_with_the_reason(void **state)
 {
     (void)state;
     struct cunei_patterns patterns = {0};
@@ -171,7 +171,7 @@ static void patterns_are_reported_as_they_were_given(void **state)
     cunei_patterns_fini(&patterns);
 }
 
-static void what_is_removed_decides_no_more(void **state)
+static void a_removed_pattern_has_no_effect(void **state)
 {
     struct cunei_patterns patterns = {0};
     static const char *const texts[] = {"a", "b", "re:^a", "b", "a"};
@@ -202,9 +202,9 @@ int main(void)
         cmocka_unit_test(after_an_exclude_the_rest_is_included),
         cmocka_unit_test(the_last_pattern_that_matches_decides),
         cmocka_unit_test(a_bad_expression_is_refused_with_its_reason),
-        cmocka_unit_test(what_can_mean_nothing_is_refused_with_its_reason),
+        cmocka_unit_test(a_meaningless_pattern_is_refused_with_the_reason),
         cmocka_unit_test(patterns_are_reported_as_they_were_given),
-        cmocka_unit_test(what_is_removed_decides_no_more),
+        cmocka_unit_test(a_removed_pattern_has_no_effect),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void an_array_without_a_capacity_grows_one_by_one(void **state)
     free((void *)items);
 }
 
-static void what_no_memory_can_hold_is_refused(void **state)
+static void a_size_beyond_memory_is_refused(void **state)
 {
     uint64_t *items = NULL;
     size_t capacity = 0;
@@ -64,7 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_array_grows_and_keeps_its_items),
         cmocka_unit_test(an_array_without_a_capacity_grows_one_by_one),
-        cmocka_unit_test(what_no_memory_can_hold_is_refused),
+        cmocka_unit_test(a_size_beyond_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void resumptions_are_entries_of_a_pair(void **state)
     cunei_profile_fini(&profile);
 }
 
-static void what_is_still_open_counts_up_to_the_end(void **state)
+static void an_open_call_counts_up_to_the_end(void **state)
 {
     struct tape tape = {0};
     struct cunei_profile profile;
@@ -140,7 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_that_call_each_other_are_pairs_by_themselves),
         cmocka_unit_test(resumptions_are_entries_of_a_pair),
-        cmocka_unit_test(what_is_still_open_counts_up_to_the_end),
+        cmocka_unit_test(an_open_call_counts_up_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void a_line_lasts_until_the_next_one_of_its_frame(void **state)
     assert_string_equal(read_tape(), "F2 2x15, F3 1x20");
 }
 
-static void what_a_line_calls_belongs_to_it(void **state)
+static void the_time_of_its_calls_belongs_to_a_line(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -352,7 +352,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_line_lasts_until_the_next_one_of_its_frame),
-        TEST(what_a_line_calls_belongs_to_it),
+        TEST(the_time_of_its_calls_belongs_to_a_line),
         TEST(lines_continue_in_a_region),
         TEST(a_recursion_counts_time_once),
         TEST(suspended_time_belongs_to_no_line),

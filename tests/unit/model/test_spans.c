@@ -233,7 +233,7 @@ static const struct cunei_spans_methods thread_methods = {
     .close = note_closed,
 };
 
-static void what_is_open_at_the_end_is_of_the_last_thread(void **state)
+static void open_calls_at_the_end_are_those_of_the_last_thread(void **state)
 {
     struct threads first = {0}, rest = {0};
     struct cunei_spans piece = {.methods = &thread_methods, .context = &rest};
@@ -306,8 +306,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(regions_do_not_nest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_region_may_stand_elsewhere_in_the_next_packet,
                                         set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_open_at_the_end_is_of_the_last_thread,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            open_calls_at_the_end_are_those_of_the_last_thread, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_step_may_end_at_tick_0, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_count_of_lost_events_that_goes_back_is_unknown, set_up, tear_down),

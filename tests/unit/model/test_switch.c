@@ -71,7 +71,7 @@ static void a_switch_ends_stretches_and_begins_others(void **state)
     assert_int_equal(facts(H)->max_ns, 25);
 }
 
-static void what_another_greenlet_takes_is_time_suspended(void **state)
+static void the_time_of_another_greenlet_is_suspended_time(void **state)
 {
     (void)state;
     put_two_greenlets(false);
@@ -96,7 +96,7 @@ static void greenlets_are_the_same_in_pieces(void **state)
     assert_int_equal(facts(H)->max_ns, 25);
 }
 
-static void what_is_open_at_the_end_is_that_of_the_last_greenlet(void **state)
+static void open_calls_at_the_end_are_those_of_the_last_greenlet(void **state)
 {
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -215,9 +215,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_greenlet_runs_only_while_it_is_switched_to),
         TEST(a_switch_ends_stretches_and_begins_others),
-        TEST(what_another_greenlet_takes_is_time_suspended),
+        TEST(the_time_of_another_greenlet_is_suspended_time),
         TEST(greenlets_are_the_same_in_pieces),
-        TEST(what_is_open_at_the_end_is_that_of_the_last_greenlet),
+        TEST(open_calls_at_the_end_are_those_of_the_last_greenlet),
         TEST(time_between_yield_and_resume_is_suspended),
         TEST(a_resumption_finds_its_yield_in_an_earlier_piece),
         TEST(a_generator_that_is_never_resumed_adds_nothing),

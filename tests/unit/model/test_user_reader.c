@@ -234,7 +234,7 @@ static void a_tagged_function_is_a_region(void **state)
     assert_int_equal(facts.regions[0].total_ns, 30);
 }
 
-static void what_is_open_at_the_end_ends_there(void **state)
+static void open_calls_end_at_the_end(void **state)
 {
     (void)state;
     tape_enter(&tape, LOAD, 110);
@@ -285,7 +285,7 @@ static void counters_know_their_numbers(void **state)
     assert_false(bytes->is_double);
 }
 
-static void what_is_no_number_is_counted_apart(void **state)
+static void nan_is_counted_apart(void **state)
 {
     const uint32_t doubles = CUNEI_COUNTER_VALUE_DOUBLE | CUNEI_COUNTER_TOTAL_DOUBLE;
 
@@ -412,10 +412,10 @@ int main(void)
         TEST(a_region_may_end_in_another_function),
         TEST(time_suspended_is_not_time_inside),
         TEST(a_tagged_function_is_a_region),
-        TEST(what_is_open_at_the_end_ends_there),
+        TEST(open_calls_end_at_the_end),
         TEST(too_many_values_are_one),
         TEST(counters_know_their_numbers),
-        TEST(what_is_no_number_is_counted_apart),
+        TEST(nan_is_counted_apart),
         TEST(a_course_is_the_same_whatever_comes_first),
         TEST(texts_of_marks_are_bounded),
         TEST(marks_come_in_the_order_of_time),

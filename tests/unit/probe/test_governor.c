@@ -89,7 +89,7 @@ static void a_demoted_function_comes_back_only_where_there_is_room_to_spare(
     assert_int_equal(items[0].wanted, CUNEI_LEVEL_FULL);
 }
 
-static void what_costs_next_to_nothing_is_left_alone(void **state)
+static void cheap_functions_are_left_alone(void **state)
 {
     struct cunei_candidate items[] = {{.place = 0, .load = 1.5, .self = 0.3},
                                       {.place = 1, .load = 1e-6, .self = 0.5}};
@@ -111,7 +111,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_switched_leaves_less_for_the_others),
         cmocka_unit_test(
             a_demoted_function_comes_back_only_where_there_is_room_to_spare),
-        cmocka_unit_test(what_costs_next_to_nothing_is_left_alone),
+        cmocka_unit_test(cheap_functions_are_left_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static struct cunei_rate_by_events in_step(void)
     return rate;
 }
 
-static void what_runs_in_step_with_others_is_estimated_by_them(void **state)
+static void calls_in_step_with_others_are_estimated_by_them(void **state)
 {
     struct cunei_rate_by_events rate = in_step();
     (void)state;
@@ -47,7 +47,7 @@ static void what_runs_in_step_with_others_is_estimated_by_them(void **state)
 }
 
 /* A function that is called all the time, whatever the others do. */
-static void what_does_not_is_estimated_by_time(void **state)
+static void calls_out_of_step_are_estimated_by_time(void **state)
 {
     struct cunei_rate_by_events rate = {0};
     (void)state;
@@ -123,8 +123,8 @@ static void few_moves_show_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_runs_in_step_with_others_is_estimated_by_them),
-        cmocka_unit_test(what_does_not_is_estimated_by_time),
+        cmocka_unit_test(calls_in_step_with_others_are_estimated_by_them),
+        cmocka_unit_test(calls_out_of_step_are_estimated_by_time),
         cmocka_unit_test(where_a_burst_begins_is_no_fault_of_moves),
         cmocka_unit_test(a_ratio_is_no_surer_than_its_bursts),
         cmocka_unit_test(few_moves_show_nothing),

@@ -87,7 +87,7 @@ static void nothing_about_functions_goes_with_none(void **state)
     }
 }
 
-static void what_does_not_go_with_a_budget_is_named(void **state)
+static void options_that_exclude_a_budget_are_named(void **state)
 {
     (void)state;
     static const char instead[] =
@@ -160,7 +160,7 @@ int main(void)
         cmocka_unit_test(what_a_python_lacks_is_reported_with_what_it_has),
         cmocka_unit_test(what_a_hook_lacks_is_reported_with_those_that_have_it),
         cmocka_unit_test(nothing_about_functions_goes_with_none),
-        cmocka_unit_test(what_does_not_go_with_a_budget_is_named),
+        cmocka_unit_test(options_that_exclude_a_budget_are_named),
         cmocka_unit_test(the_default_gives_all_of_it),
         cmocka_unit_test(a_process_reports_its_incompatibility_by_a_number),
     };

@@ -104,7 +104,7 @@ static void lines_come_without_their_breaks(void **state)
     cunei_source_file_fini(&source);
 }
 
-static void what_is_no_file_is_no_source(void **state)
+static void a_missing_file_and_a_folder_are_no_source(void **state)
 {
     (void)state;
     struct cunei_source_file source;
@@ -204,7 +204,7 @@ int main(void)
         TEST(blocks_end_where_python_ends_them),
         TEST(lines_come_without_their_breaks),
         TEST(a_tab_goes_to_the_next_stop),
-        TEST(what_is_no_file_is_no_source),
+        TEST(a_missing_file_and_a_folder_are_no_source),
         TEST(a_stamp_changes_with_the_text_of_its_file),
         TEST(a_stamp_goes_by_every_byte),
         TEST(files_that_are_kept_in_mind_are_read_again_when_they_change),

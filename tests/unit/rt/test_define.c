@@ -31,7 +31,7 @@ static void the_same_identity_has_the_same_id(void **state)
     assert_int_equal(define("a", "f", "a.py", 1), id);
 }
 
-static void what_was_not_defined_is_not_found(void **state)
+static void an_undefined_function_is_not_found(void **state)
 {
     (void)state;
     const struct cunei_function function = {
@@ -149,7 +149,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, scratch_set_up, scratch_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(the_same_identity_has_the_same_id),
-        TEST(what_was_not_defined_is_not_found),
+        TEST(an_undefined_function_is_not_found),
         TEST(whatever_differs_has_another_id),
         TEST(functions_beyond_the_classes_are_read_live_and_after),
         TEST(a_new_recording_begins_with_new_ids),

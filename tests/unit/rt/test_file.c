@@ -114,7 +114,7 @@ static void what_is_appended_stands_behind_what_was_there(void **state)
     assert_int_equal(status.st_mode & 07777, 0600);
 }
 
-static void what_does_not_fit_is_not_appended_in_part(void **state)
+static void a_text_that_does_not_fit_is_not_appended_in_part(void **state)
 {
     struct rlimit before;
 
@@ -305,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(each_recording_gets_a_folder_of_its_own),
         TEST(what_is_appended_stands_behind_what_was_there),
-        TEST(what_does_not_fit_is_not_appended_in_part),
+        TEST(a_text_that_does_not_fit_is_not_appended_in_part),
         TEST(a_file_is_replaced_whole_or_not_at_all),
         TEST(bytes_are_patched_in_place),
         TEST(a_held_descriptor_that_the_program_closed_is_done_without),

@@ -129,7 +129,7 @@ static void a_line_of_another_function_takes_two(void **state)
     assert_in_range(words, LINES + LINES / 3, LINES + LINES / 3 + 8);
 }
 
-static void what_has_the_same_address_may_be_another_function(void **state)
+static void the_same_address_may_be_another_function(void **state)
 {
     struct scratch *scratch = *state;
 
@@ -153,7 +153,7 @@ int main(void)
         TEST(so_do_those_of_instructions),
         TEST(a_line_that_is_further_away_takes_two),
         TEST(a_line_of_another_function_takes_two),
-        TEST(what_has_the_same_address_may_be_another_function),
+        TEST(the_same_address_may_be_another_function),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void functions_come_with_their_calls_and_times(void **state)
     free(copy);
 }
 
-static void what_is_cut_short_is_no_profile(void **state)
+static void a_truncated_profile_is_refused(void **state)
 {
     (void)state;
     for (size_t size = 0; size < sizeof(profile) - 1; size++)
@@ -119,7 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_come_with_their_calls_and_times),
-        cmocka_unit_test(what_is_cut_short_is_no_profile),
+        cmocka_unit_test(a_truncated_profile_is_refused),
         cmocka_unit_test(what_else_is_marshalled_is_no_profile),
         cmocka_unit_test(times_that_make_no_sense_are_none),
     };

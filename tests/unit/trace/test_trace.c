@@ -137,7 +137,7 @@ static void assert_refused(const char *path, int rc, const char *clause)
     assert_null(trace.processes);
 }
 
-static void what_is_no_trace_is_refused_with_a_clause(void **state)
+static void a_path_without_a_trace_is_refused_with_a_clause(void **state)
 {
     (void)state;
     char path[200];
@@ -190,7 +190,7 @@ static void a_damaged_definition_is_refused_with_its_place(void **state)
     assert_refused(fixture.directory, -EBADMSG, "s1' is damaged in packet 0");
 }
 
-static void what_is_no_regular_file_is_not_waited_for(void **state)
+static void a_read_does_not_wait_for_a_file_that_is_not_regular(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo(fixture_path(&fixture, "s0"), 0600), 0);
@@ -244,11 +244,11 @@ int main(void)
         TEST(a_torn_last_line_of_the_metadata_is_of_no_concern),
         TEST(packets_are_read_in_order),
         TEST(an_empty_stream_file_holds_nothing),
-        TEST(what_is_no_trace_is_refused_with_a_clause),
+        TEST(a_path_without_a_trace_is_refused_with_a_clause),
         TEST(metadata_of_others_is_refused_with_a_clause),
         TEST(a_damaged_function_is_refused_with_its_place),
         TEST(a_damaged_definition_is_refused_with_its_place),
-        TEST(what_is_no_regular_file_is_not_waited_for),
+        TEST(a_read_does_not_wait_for_a_file_that_is_not_regular),
         TEST(a_trace_that_may_not_be_read_is_refused_with_a_clause),
         TEST(without_a_description_the_rest_is_still_read),
         TEST(a_description_that_never_ended_is_of_a_killed_process),

@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "wire/process.h"
 
-static void what_is_formatted_is_parsed_back(void **state)
+static void a_formatted_text_is_parsed_back(void **state)
 {
     (void)state;
     struct cunei_buffer text = {0};
@@ -151,7 +151,7 @@ static void anything_else_is_refused_and_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(a_formatted_text_is_parsed_back),
         cmocka_unit_test(the_last_line_for_a_key_counts),
         cmocka_unit_test(lines_are_taken_as_far_as_they_are_whole),
         cmocka_unit_test(keys_of_a_later_build_are_of_no_concern),

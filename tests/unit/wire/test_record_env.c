@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "wire/record_env.h"
 
-static void what_is_formatted_is_parsed_back(void **state)
+static void a_formatted_text_is_parsed_back(void **state)
 {
     (void)state;
     struct cunei_buffer text = {0};
@@ -124,7 +124,7 @@ static void anything_else_is_refused_and_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_formatted_is_parsed_back),
+        cmocka_unit_test(a_formatted_text_is_parsed_back),
         cmocka_unit_test(values_and_c_calls_are_parsed_back),
         cmocka_unit_test(a_bare_path_records_everything_there),
         cmocka_unit_test(anything_else_is_refused_and_leaves_nothing),

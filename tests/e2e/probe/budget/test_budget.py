@@ -71,7 +71,7 @@ def test_trees_callers_and_exports_say_what_was_demoted(cunei):
     assert done.stderr.count("recorded with a budget of 3 %") == 1
 
 
-def test_what_fits_into_the_budget_is_exact(cunei):
+def test_functions_within_the_budget_are_exact(cunei):
     record(cunei, "outer(100)\n", "--budget", "100%")
 
     facts = report(cunei)
@@ -429,7 +429,7 @@ def test_an_invalid_budget_is_refused_from_inside(cunei, budget):
          "3.12 or newer)"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_with_a_budget_is_named(cunei, words, options):
+def test_options_that_exclude_a_budget_are_named(cunei, words, options):
     cunei.write("app.py", "")
 
     done = cunei("record", "--budget", "5", *words, "-o", "trace", "app.py")

@@ -140,7 +140,7 @@ with cunei.recording("trace", args="__main__", return_="__main__"):
     assert values(process, "produce") == [("n", "7")]
 
 
-def test_what_ends_by_an_exception_has_no_result(cunei):
+def test_a_call_that_ends_with_an_exception_has_no_result(cunei):
     process = run(
         cunei,
         """

@@ -150,7 +150,7 @@ def test_a_recursion_takes_no_longer_than_its_function(cunei):
     assert sum(lines_of(report).values()) == 1023 + 2 * 511
 
 
-def test_what_a_generator_waits_belongs_to_no_line(cunei):
+def test_the_time_a_generator_waits_belongs_to_no_line(cunei):
     source = """\
 import time
 

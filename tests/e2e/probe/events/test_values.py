@@ -105,7 +105,7 @@ with cunei.recording("trace", args=":show"):
     assert values(process, "show") == [("value", repr(text))]
 
 
-def test_what_is_too_long_is_cut_and_costs_no_more(cunei):
+def test_a_long_value_is_cut_and_costs_no_more(cunei):
     process = run(
         cunei,
         """

@@ -138,7 +138,7 @@ with cunei.record("trace", exclude="re:."):
     assert counts == {"one": 1, "two": 2, "work": 1, "escape": 1, "cached": 2}
 
 
-def test_what_makes_no_sense_raises_and_changes_nothing(cunei):
+def test_meaningless_arguments_raise_and_change_nothing(cunei):
     trace = run(
         cunei,
         """\

@@ -100,7 +100,7 @@ early()
 """
 
 
-def test_what_was_left_out_can_become_a_region(tmp_path):
+def test_an_excluded_function_can_become_a_region(tmp_path):
     recorded = record(tmp_path, LATE)
 
     assert recorded.tags() == {"early": "late"}
