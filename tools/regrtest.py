@@ -126,7 +126,7 @@ def read_report(path):
 
 
 def describe_end(status, outcomes):
-    """What to say of a process that ended with that status, None if it was stopped."""
+    """How a process ended that has this status, in words; None: it was stopped."""
     if status is None:
         return TIMED_OUT
     if status == ENV_CHANGED:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A headless Chromium, spoken to through its DevTools protocol over two pipes."""
+"""A headless Chromium, controlled with its DevTools protocol over two pipes."""
 
 import base64
 import json
