@@ -4,6 +4,7 @@
 import sys
 
 import pytest
+from proof import needs_monitoring
 
 NEW = sys.version_info >= (3, 12)
 VERSION = f"3.{sys.version_info[1]}"
@@ -33,7 +34,7 @@ def test_a_hook_that_is_taken_at_the_start_is_refused_before_the_program(cunei, 
     assert cunei("record", "-q", *words, env=env).stdout == "1\n"
 
 
-@pytest.mark.skipif(not NEW, reason="there is no sys.monitoring before 3.12")
+@needs_monitoring
 def test_without_a_tool_id_another_instrumenter_is_named_and_works(cunei):
     text = "import sys\nfor i in range(6): sys.monitoring.use_tool_id(i, 'other')\n"
     env = beside(cunei, text)
@@ -51,7 +52,7 @@ def test_without_a_tool_id_another_instrumenter_is_named_and_works(cunei):
     assert "1 call" in done.stderr
 
 
-@pytest.mark.skipif(not NEW, reason="there is no sys.monitoring before 3.12")
+@needs_monitoring
 def test_an_audit_hook_that_forbids_is_not_reported_as_another_tool(cunei):
     text = """
 import sys

@@ -3,17 +3,13 @@
 
 import csv
 import re
-import shutil
 from collections import Counter
 
 import packets
 import pytest
 import timeline
 from exported import PROGRAM, export, record, report
-
-babeltrace2 = pytest.mark.skipif(
-    not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
-)
+from proof import needs_babeltrace
 
 MANY = """\
 def f():
@@ -153,7 +149,7 @@ def test_definitions_of_what_is_not_wanted_are_left_out(many):
     assert {f["qualname"]: f["calls"] for f in functions} == {"f20099": 1, "last": 4}
 
 
-@babeltrace2
+@needs_babeltrace
 def test_with_names_babeltrace_shows_every_function(many):
     options = ("--include", "*:f2*", "--include", "*:last")
     name = export(many, "ctf", "--names", *options).name
@@ -166,7 +162,7 @@ def test_with_names_babeltrace_shows_every_function(many):
     assert not any(" call: " in line for line in lines)
 
 
-@babeltrace2
+@needs_babeltrace
 def test_babeltrace_reads_what_was_filtered(cunei):
     record(cunei, program=PROGRAM)
 

@@ -5,7 +5,6 @@ import collections
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,11 +13,16 @@ import packets
 import pytest
 from babeltrace import compare
 from pairs import pairs
-from proof import Recording, cunei, print_with_babeltrace, wait_for, write_program
-
-pytestmark = pytest.mark.skipif(
-    not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
+from proof import (
+    Recording,
+    cunei,
+    needs_babeltrace,
+    print_with_babeltrace,
+    wait_for,
+    write_program,
 )
+
+pytestmark = needs_babeltrace
 
 
 def record(tmp_path, text, *options, **more):

@@ -9,7 +9,7 @@ from collections import Counter
 
 import ctf
 import pytest
-from proof import PROGRAMS
+from proof import PROGRAMS, needs_monitoring
 
 pytestmark = pytest.mark.core
 
@@ -254,7 +254,7 @@ f()
     assert names == {"<module>", "f"}
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="no sys.monitoring")
+@needs_monitoring
 def test_only_chosen_code_has_line_events_and_none_keeps_them(cunei):
     source = """\
 import sys

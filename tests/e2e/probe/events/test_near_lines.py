@@ -3,12 +3,11 @@
 
 import json
 import re
-import shutil
 from collections import Counter
 
 import ctf
 import pytest
-from proof import print_with_babeltrace
+from proof import needs_babeltrace, print_with_babeltrace
 
 # Two functions that take turns, one of them long, a generator, threads, and code
 # objects that come and go: some get the address of one that is gone.
@@ -132,9 +131,7 @@ THEIRS = re.compile(
 )
 
 
-@pytest.mark.skipif(
-    not shutil.which("babeltrace2"), reason="babeltrace2 is not installed"
-)
+@needs_babeltrace
 def test_babeltrace_shows_how_far_each_is_from_the_last(directory):
     events = {}
     for text in print_with_babeltrace(directory)[0]:

@@ -2,17 +2,14 @@
 """Decorated functions under `--instrumenter none`: they are seen, and no other."""
 
 import json
-import sys
 import textwrap
 
 import ctf
 import pytest
+from proof import needs_monitoring
 from user_events import record
 
 NONE = ("--instrumenter", "none")
-has_monitoring = pytest.mark.skipif(
-    sys.version_info < (3, 12), reason="there is no sys.monitoring before CPython 3.12"
-)
 
 PROGRAM = """
     def other(n):
@@ -165,7 +162,7 @@ def test_children_of_a_fork(tmp_path):
         assert names == ["work"]
 
 
-@has_monitoring
+@needs_monitoring
 def test_only_their_code_has_events(tmp_path):
     recorded = record(
         tmp_path,
@@ -193,7 +190,7 @@ def test_only_their_code_has_events(tmp_path):
     assert recorded.out.split("\n")[2:5] == ["1", "[]", "[0, 0, 0]"]
 
 
-@has_monitoring
+@needs_monitoring
 def test_nothing_is_taken_where_nothing_is_decorated(tmp_path):
     recorded = record(
         tmp_path,
@@ -208,7 +205,7 @@ def test_nothing_is_taken_where_nothing_is_decorated(tmp_path):
     assert recorded.out == "[]\n" and recorded.regions() == "block -block"
 
 
-@has_monitoring
+@needs_monitoring
 def test_where_all_ids_are_taken_the_rest_is_recorded(tmp_path):
     recorded = record(
         tmp_path,
@@ -246,7 +243,7 @@ TAKEN = """
 NOT_RECORDED = "decorated functions were not recorded: other tools use all tool ids"
 
 
-@has_monitoring
+@needs_monitoring
 def test_where_all_ids_are_taken_that_is_reported(cunei):
     cunei.write("app.py", "import cunei\n" + textwrap.dedent(TAKEN))
 
@@ -263,7 +260,7 @@ def test_where_all_ids_are_taken_that_is_reported(cunei):
     assert "none, missing in decorated functions" in cunei("info", "trace").stdout
 
 
-@has_monitoring
+@needs_monitoring
 def test_the_processes_are_counted_where_there_are_several(cunei):
     fork = "import os\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n"
     cunei.write("app.py", "import cunei\n" + textwrap.dedent(TAKEN) + fork)
@@ -273,7 +270,7 @@ def test_the_processes_are_counted_where_there_are_several(cunei):
     assert "decorated functions of 2 processes were not recorded" in done.stderr
 
 
-@has_monitoring
+@needs_monitoring
 def test_an_id_that_becomes_free_brings_all_of_them(cunei):
     cunei.write(
         "app.py",
