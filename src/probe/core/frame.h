@@ -140,6 +140,29 @@ static inline bool cunei_frame_yields(PyCodeObject *code, int offset)
 }
 
 /*
+ * Whether an exception at this offset in bytes comes before the event of the frame's
+ * start or, for a generator, of its resume.  From 3.13 on, signal handlers and
+ * PyThreadState_SetAsyncExc raise at a RESUME, before its event.  An exception that is
+ * thrown into a generator has the same offset, but comes after its event.
+ */
+static inline bool cunei_frame_is_before_event(PyCodeObject *code, int offset,
+                                               enum cunei_phase *phase)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+    bool is_start = offset == 2 * code->_co_firsttraceable;
+
+    *phase = is_start ? CUNEI_PHASE_ENTER : CUNEI_PHASE_RESUME;
+    return is_start ||
+           (code->co_flags & CUNEI_GENERATES && cunei_frame_yields(code, offset - 2));
+#else
+    (void)code;
+    (void)offset;
+    (void)phase;
+    return false;
+#endif
+}
+
+/*
  * Whether a generator's frame, not the one on top, is suspended.  An exception that is
  * thrown into it goes first to the generator it delegates to, and meanwhile its frame
  * is on the stack below that one.

@@ -386,9 +386,11 @@ static vectorcallfunc other_callback(enum cunei_callback_kind kind)
 static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t count,
                           PyObject *names)
 {
-    if (PyVectorcall_NARGS(count) >= 3 && Py_IS_TYPE(args[0], &PyCode_Type) &&
-        any_word(self, args) & CUNEI_CODE_OFF)
-        cunei_exception_infer_thrown((PyCodeObject *)args[0], args[2]);
+    if (PyVectorcall_NARGS(count) >= 3 && Py_IS_TYPE(args[0], &PyCode_Type)) {
+        cunei_exception_callbacks_throw(args[2]);
+        if (any_word(self, args) & CUNEI_CODE_OFF)
+            cunei_exception_infer_thrown((PyCodeObject *)args[0], args[2]);
+    }
     return ((struct callback *)self)->hot(self, args, count, names);
 }
 

@@ -24,4 +24,7 @@ cunei_exception_callbacks_event cunei_exception_callbacks_local_handled,
 cunei_exception_callbacks_event cunei_exception_callbacks_infer_handled,
     cunei_exception_callbacks_infer_unwind;
 
+/* The exception has been thrown into the running frame, a generator's. */
+void cunei_exception_callbacks_throw(PyObject *exception);
+
 #endif

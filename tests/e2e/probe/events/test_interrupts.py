@@ -113,7 +113,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 @pytest.mark.parametrize("source", [FROM_A_THREAD, FROM_A_SIGNAL])
 def test_exceptions_from_outside_at_any_moment(cunei, source):
-    """On 3.13 such an exception ends frames whose entry no tool has seen."""
+    """From 3.13 on, CPython raises some of them in frames before their start event."""
     cunei.write("app.py", ASYNCHRONOUS + source)
     done = cunei("record", "-q", "-o", "trace", "app.py")
     assert (done.returncode, done.stderr) == (0, "")
@@ -122,15 +122,12 @@ def test_exceptions_from_outside_at_any_moment(cunei, source):
 
     for replay in replays:
         assert (replay.unclosed, replay.stack) == (0, [])
-    # Where a packet begins with such an exit, the frame appears in its stack.
-    orphans = sum(replay.orphans for replay in replays)
-    appeared = sum(replay.appeared for replay in replays)
+        assert (replay.orphans, replay.appeared) == (0, 0)
     enters = sum(process.count(ctf.ENTER, ctf.RESUME).values())
     leaves = sum(process.count(ctf.LEAVE, ctf.YIELD).values())
-    assert leaves == enters + orphans + appeared
+    assert leaves == enters
     shown = report(cunei)
-    assert (shown["orphans"], shown["appeared"]) == (orphans, appeared)
-    assert shown["unclosed"] == 0
+    assert (shown["orphans"], shown["appeared"], shown["unclosed"]) == (0, 0, 0)
 
 
 @pytest.mark.skipif(
