@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "wire/event.h"
+
+#define FUNCTIONS_FIRST 256u
 
 /* Of a deeper stack only the inner frames are kept. */
 #define DEPTH_MAX 256u
@@ -24,25 +27,17 @@ struct reading {
 
 #define UNKNOWN UINT32_MAX
 
+/* Make room for a place that there is none for. */
 static bool reserve(struct cunei_observer *observer, uint32_t place)
 {
-    uint32_t capacity = observer->capacity ? observer->capacity : 256;
+    size_t wanted = place < FUNCTIONS_FIRST ? FUNCTIONS_FIRST : (size_t)place + 1;
+    uint32_t before = observer->capacity, capacity = before, touchable = before;
 
-    while (capacity <= place)
-        capacity *= 2;
-    if (capacity == observer->capacity)
-        return true;
-    struct cunei_observed *functions =
-        realloc(observer->functions, capacity * sizeof(*functions));
-    if (functions)
-        observer->functions = functions;
-    uint32_t *touched = realloc(observer->touched, capacity * sizeof(*touched));
-    if (touched)
-        observer->touched = touched;
-    if (!functions || !touched)
+    if (!CUNEI_VECTOR_RESERVE(observer->functions, capacity, wanted) ||
+        !CUNEI_VECTOR_RESERVE(observer->touched, touchable, wanted))
         return false;
-    memset(functions + observer->capacity, 0,
-           (capacity - observer->capacity) * sizeof(*functions));
+    memset(observer->functions + before, 0,
+           (capacity - before) * sizeof(*observer->functions));
     observer->capacity = capacity;
     return true;
 }

@@ -2,7 +2,7 @@
 #include "probe/core/thread_data.h"
 
 #include <pthread.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define PARTS_MAX 8u
@@ -48,14 +48,15 @@ static struct thread *find_own(void)
     return thread;
 }
 
-bool cunei_thread_data_add(void *part, void (*end)(void *part))
+void *cunei_thread_data_new(size_t size, void (*end)(void *part))
 {
     struct thread *thread = find_own();
+    void *part = thread && thread->count < PARTS_MAX ? calloc(1, size) : NULL;
 
-    if (!thread || thread->count == PARTS_MAX)
-        return false;
-    thread->parts[thread->count].memory = part;
-    thread->parts[thread->count].end = end;
-    thread->count++;
-    return true;
+    if (part) {
+        thread->parts[thread->count].memory = part;
+        thread->parts[thread->count].end = end;
+        thread->count++;
+    }
+    return part;
 }

@@ -8,13 +8,13 @@
 #ifndef CUNEI_PROBE_CORE_THREAD_DATA_H
 #define CUNEI_PROBE_CORE_THREAD_DATA_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
 /*
- * Call `end` with `part` when the calling thread ends.  Destructors of other libraries
- * may run later in the same thread, and need the part again.  False: no memory, and
- * `part` is still the caller's.
+ * A part of the calling thread, all zeros; NULL: no memory.  When the thread ends,
+ * `end` frees it.  Destructors of other libraries may run later in the same thread, and
+ * need the part again.
  */
-bool cunei_thread_data_add(void *part, void (*end)(void *part));
+void *cunei_thread_data_new(size_t size, void (*end)(void *part));
 
 #endif

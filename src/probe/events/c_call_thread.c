@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "probe/core/thread_data.h"
 
 #define TABLE_FIRST 256u
@@ -29,39 +30,35 @@ static void forget_known(struct cunei_c_call_thread *thread)
     thread->known_count = 0;
 }
 
-static void free_thread(struct cunei_c_call_thread *thread)
+static void free_thread_data(void *part)
 {
-    if (!thread)
-        return;
-    if (thread->table)
-        forget_known(thread);
+    struct cunei_c_call_thread *thread = part;
+
+    cunei_c_call_thread_own = &nothing;
+    forget_known(thread);
     free(thread->table);
     free(thread->opens);
     free(thread);
 }
 
-static void free_thread_data(void *thread)
-{
-    cunei_c_call_thread_own = &nothing;
-    free_thread(thread);
-}
-
 static struct cunei_c_call_thread *new_thread(void)
 {
-    struct cunei_c_call_thread *thread = calloc(1, sizeof(*thread));
+    struct cunei_c_call_thread_known *table = calloc(TABLE_FIRST, sizeof(*table));
+    struct cunei_c_call_thread_open *opens = calloc(OPEN_FIRST, sizeof(*opens));
+    struct cunei_c_call_thread *thread =
+        table && opens ? cunei_thread_data_new(sizeof(*thread), free_thread_data)
+                       : NULL;
 
-    if (thread) {
-        thread->table = calloc(TABLE_FIRST, sizeof(*thread->table));
-        thread->opens = calloc(OPEN_FIRST, sizeof(*thread->opens));
-    }
-    if (!thread || !thread->table || !thread->opens ||
-        !cunei_thread_data_add(thread, free_thread_data)) {
-        free_thread(thread);
+    if (!thread) {
+        free(table);
+        free(opens);
         return NULL;
     }
-    thread->table_mask = TABLE_FIRST - 1;
-    thread->top = thread->opens;
-    thread->last = thread->opens + OPEN_FIRST - 1;
+    *thread = (struct cunei_c_call_thread){.table = table,
+                                           .table_mask = TABLE_FIRST - 1,
+                                           .opens = opens,
+                                           .top = opens,
+                                           .last = opens + OPEN_FIRST - 1};
     cunei_c_call_thread_own = thread;
     return thread;
 }
@@ -119,15 +116,15 @@ void cunei_c_call_thread_add(struct cunei_c_call_thread *thread,
 
 static bool grow_opens(struct cunei_c_call_thread *thread)
 {
-    size_t count = (size_t)(thread->last - thread->opens) + 1;
+    size_t capacity = (size_t)(thread->last - thread->opens) + 1;
     struct cunei_c_call_thread_open *opens =
-        realloc(thread->opens, 2 * count * sizeof(*opens));
+        cunei_vector_grow(thread->opens, sizeof(*opens), &capacity, capacity + 1);
 
     if (!opens)
         return false;
     thread->top = opens + (thread->top - thread->opens);
     thread->opens = opens;
-    thread->last = opens + 2 * count - 1;
+    thread->last = opens + capacity - 1;
     return true;
 }
 

@@ -337,13 +337,14 @@ void cunei_exception_consumed(PyCodeObject *code, int offset, PyObject *exceptio
 
 void cunei_exception_ended(PyCodeObject *code)
 {
-    const struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
-    const struct cunei_exception_track *last =
-        tracks && tracks->count ? &tracks->items[tracks->count - 1].track : NULL;
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
+    const struct cunei_propagating *last =
+        tracks ? cunei_exception_tracks_last(tracks) : NULL;
 
     /* It was not caught, so it is alive. */
-    if (last && last->seen_by == code && last->depth == current_depth())
-        cunei_exception_unwound(code, NULL, (PyObject *)(uintptr_t)last->exception);
+    if (last && last->track.seen_by == code && last->track.depth == current_depth())
+        cunei_exception_unwound(code, NULL,
+                                (PyObject *)(uintptr_t)last->track.exception);
 }
 
 void cunei_exception_reraised(PyCodeObject *code, PyObject *exception)

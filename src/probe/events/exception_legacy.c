@@ -40,12 +40,11 @@ static bool is_same(const struct cunei_exception_track *track,
 }
 
 /* The one that has just ended the frame above. */
-static struct cunei_propagating *find_flying(struct cunei_exception_tracks *tracks,
-                                             const struct cunei_compat_error *error)
+static struct cunei_propagating *find_propagating(
+    struct cunei_exception_tracks *tracks, const struct cunei_compat_error *error)
 {
     const PyTracebackObject *traceback = (const PyTracebackObject *)error->traceback;
-    struct cunei_propagating *last =
-        tracks->count ? &tracks->items[tracks->count - 1] : NULL;
+    struct cunei_propagating *last = cunei_exception_tracks_last(tracks);
 
     if (!last || !is_same(&last->track, error))
         return NULL;
@@ -131,9 +130,9 @@ static uint32_t count_frames(const cunei_compat_311_frame *frame)
 }
 
 /* The handler, if it propagates no further.  A task keeps what ends its coroutine. */
-static void find_taker(struct cunei_exception_tracks *tracks,
-                       struct cunei_exception_track *track,
-                       cunei_compat_311_frame *below)
+static void find_handler(struct cunei_exception_tracks *tracks,
+                         struct cunei_exception_track *track,
+                         cunei_compat_311_frame *below)
 {
     const PyCodeObject *ended = track->seen_by;
     int handler = cunei_compat_311_handler(below);
@@ -157,17 +156,17 @@ static void find_taker(struct cunei_exception_tracks *tracks,
             cunei_line_cache_after(&tracks->lines, below->f_code, handler);
 }
 
-static void land(struct cunei_exception_tracks *tracks,
-                 struct cunei_propagating *propagating)
+static void record_caught(struct cunei_exception_tracks *tracks,
+                          struct cunei_propagating *propagating)
 {
     cunei_exception_record_caught(tracks, propagating, propagating->track.handler,
                                   propagating->track.handler_line);
 }
 
 /* It has ended a frame: find the next possible handler. */
-static void fall(struct cunei_exception_tracks *tracks,
-                 struct cunei_propagating *propagating, PyCodeObject *ended,
-                 cunei_compat_311_frame *below, bool is_recorded)
+static void frame_ended(struct cunei_exception_tracks *tracks,
+                        struct cunei_propagating *propagating, PyCodeObject *ended,
+                        cunei_compat_311_frame *below, bool is_recorded)
 {
     struct cunei_exception_track *track = &propagating->track;
 
@@ -175,13 +174,13 @@ static void fall(struct cunei_exception_tracks *tracks,
     track->unwound += is_recorded;
     track->handler = track->handler_line = 0;
     if (below) {
-        find_taker(tracks, track, below);
+        find_handler(tracks, track, below);
         return;
     }
     /* No handler is left. */
     if (cunei_exception_record_ends_program(ended))
         track->handler_line = CUNEI_EXCEPTION_UNHANDLED;
-    land(tracks, propagating);
+    record_caught(tracks, propagating);
 }
 
 void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
@@ -199,7 +198,7 @@ void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
     /* One that ends a frame before its start belongs to the caller. */
     if (!traceback || cunei_frame_of(traceback->tb_frame) != frame)
         return;
-    struct cunei_propagating *propagating = find_flying(tracks, error);
+    struct cunei_propagating *propagating = find_propagating(tracks, error);
     if (!propagating) {
         cunei_exception_legacy_caught();
         propagating = resume(tracks, error);
@@ -214,11 +213,11 @@ void cunei_exception_legacy_unwound(cunei_compat_311_frame *frame,
     if (is_replaced(frame->f_code, error->type)) {
         propagating->track.handler = function;
         propagating->track.handler_line = line_of(tracks, frame->f_code, traceback);
-        land(tracks, propagating);
+        record_caught(tracks, propagating);
         return;
     }
     propagating->track.head = traceback;
-    fall(tracks, propagating, frame->f_code, below, function != 0);
+    frame_ended(tracks, propagating, frame->f_code, below, function != 0);
 }
 
 /* One that closes a generator, or propagates already, is known. */
@@ -237,7 +236,7 @@ void cunei_exception_legacy_handled(cunei_compat_311_frame *frame, uint64_t tag,
     propagating->track.handler = cunei_code_id(tag);
     propagating->track.handler_line =
         cunei_line_cache_after(&tracks->lines, frame->f_code, handler);
-    land(tracks, propagating);
+    record_caught(tracks, propagating);
 }
 
 void cunei_exception_legacy_reraised(PyCodeObject *code, cunei_compat_311_frame *frame,
@@ -245,7 +244,7 @@ void cunei_exception_legacy_reraised(PyCodeObject *code, cunei_compat_311_frame 
 {
     struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
 
-    if (!tracks || find_flying(tracks, error))
+    if (!tracks || find_propagating(tracks, error))
         return;
     cunei_exception_legacy_caught();
     struct cunei_propagating *propagating = resume(tracks, error);
@@ -255,17 +254,18 @@ void cunei_exception_legacy_reraised(PyCodeObject *code, cunei_compat_311_frame 
     track->head = ((const PyTracebackObject *)error->traceback)->tb_next;
     track->unwound += code && cunei_code_id(cunei_code_tag(code)) != 0;
     track->handler = track->handler_line = 0;
-    find_taker(tracks, track, frame);
+    find_handler(tracks, track, frame);
 }
 
 void cunei_exception_legacy_unwound_unknown(PyCodeObject *code,
                                             cunei_compat_311_frame *below, uint64_t tag)
 {
     struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
+    struct cunei_propagating *last =
+        tracks ? cunei_exception_tracks_last(tracks) : NULL;
 
-    if (tracks && tracks->count)
-        fall(tracks, &tracks->items[tracks->count - 1], code, below,
-             cunei_code_id(tag) != 0);
+    if (last)
+        frame_ended(tracks, last, code, below, cunei_code_id(tag) != 0);
 }
 
 void cunei_exception_legacy_wait(void)
@@ -279,7 +279,8 @@ void cunei_exception_legacy_wait(void)
 void cunei_exception_legacy_caught(void)
 {
     struct cunei_exception_tracks *tracks = cunei_exception_tracks_own();
+    struct cunei_propagating *last;
 
-    while (tracks && tracks->count)
-        land(tracks, &tracks->items[tracks->count - 1]);
+    while (tracks && (last = cunei_exception_tracks_last(tracks)))
+        record_caught(tracks, last);
 }

@@ -49,22 +49,12 @@ static void free_thread_data(void *tracks)
     free(tracks);
 }
 
-static struct cunei_exception_tracks *new_tracks(void)
-{
-    struct cunei_exception_tracks *tracks = calloc(1, sizeof(*tracks));
-
-    if (tracks && !cunei_thread_data_add(tracks, free_thread_data)) {
-        free(tracks);
-        tracks = NULL;
-    }
-    cunei_exception_tracks_mine = tracks;
-    return tracks;
-}
-
 struct cunei_exception_tracks *cunei_exception_tracks_own(void)
 {
-    struct cunei_exception_tracks *tracks =
-        cunei_exception_tracks_mine ? cunei_exception_tracks_mine : new_tracks();
+    if (!cunei_exception_tracks_mine)
+        cunei_exception_tracks_mine = cunei_thread_data_new(
+            sizeof(*cunei_exception_tracks_mine), free_thread_data);
+    struct cunei_exception_tracks *tracks = cunei_exception_tracks_mine;
     unsigned recording = atomic_load_explicit(&recordings, memory_order_relaxed);
 
     if (tracks && tracks->recording != recording) {
@@ -83,6 +73,12 @@ struct cunei_propagating *cunei_exception_tracks_find(
             return &tracks->items[i - 1];
     }
     return NULL;
+}
+
+struct cunei_propagating *cunei_exception_tracks_last(
+    struct cunei_exception_tracks *tracks)
+{
+    return tracks->count ? &tracks->items[tracks->count - 1] : NULL;
 }
 
 struct cunei_propagating *cunei_exception_tracks_find_finished(

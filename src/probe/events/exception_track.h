@@ -59,7 +59,7 @@ struct cunei_propagating {
 /* Groups that were caught: the rest that `except*` reraises has their traceback. */
 #define CUNEI_EXCEPTION_GROUPS 8u
 
-/* Those of a thread.  Private but for `lines`. */
+/* Those of a thread.  Private but for `lines`: the hot path reads the counts, below. */
 struct cunei_exception_tracks {
     unsigned recording; /* the recording that they belong to */
     unsigned count;
@@ -116,6 +116,10 @@ struct cunei_exception_tracks *cunei_exception_tracks_own(void);
 /* The track of an exception, valid until another begins or ends; NULL: none. */
 struct cunei_propagating *cunei_exception_tracks_find(
     struct cunei_exception_tracks *tracks, const void *exception);
+
+/* The one that began last, valid as above; NULL: none. */
+struct cunei_propagating *cunei_exception_tracks_last(
+    struct cunei_exception_tracks *tracks);
 
 /*
  * One that must be finished when another begins at `depth`, valid as above: it had

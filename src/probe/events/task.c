@@ -62,22 +62,12 @@ static void free_thread_data(void *thread)
     free(thread);
 }
 
-static struct thread *make_own(void)
-{
-    struct thread *thread = calloc(1, sizeof(*thread));
-
-    if (thread && !cunei_thread_data_add(thread, free_thread_data)) {
-        free(thread);
-        return NULL;
-    }
-    own = thread;
-    return thread;
-}
-
 /* The calling thread's; NULL: no memory. */
 static struct thread *find_own(void)
 {
-    struct thread *thread = own ? own : make_own();
+    if (!own)
+        own = cunei_thread_data_new(sizeof(*own), free_thread_data);
+    struct thread *thread = own;
     unsigned this_one = atomic_load_explicit(&recording, memory_order_relaxed);
 
     if (thread && thread->recording != this_one)

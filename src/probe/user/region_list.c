@@ -22,7 +22,8 @@ static _Atomic unsigned recording;
 static __attribute__((
     tls_model("initial-exec"))) _Thread_local struct cunei_region_list *own;
 
-/* Regions of frames that are suspended, by the frame. */
+/* Regions of frames that are suspended, by the frame: nothing is allocated while the
+ * latch is closed, as a map would. */
 static struct cunei_region_list_node *buckets[BUCKET_COUNT];
 static _Atomic size_t suspended_count;
 static cunei_latch latch = CUNEI_LATCH_INIT;
@@ -43,21 +44,11 @@ static void free_thread_data(void *thread)
     free(list);
 }
 
-static struct cunei_region_list *make_own(void)
-{
-    struct cunei_region_list *list = calloc(1, sizeof(*list));
-
-    if (list && !cunei_thread_data_add(list, free_thread_data)) {
-        free(list);
-        return NULL;
-    }
-    own = list;
-    return list;
-}
-
 struct cunei_region_list *cunei_region_list_get(void)
 {
-    struct cunei_region_list *list = own ? own : make_own();
+    if (!own)
+        own = cunei_thread_data_new(sizeof(*own), free_thread_data);
+    struct cunei_region_list *list = own;
     unsigned this_one = atomic_load_explicit(&recording, memory_order_relaxed);
 
     if (list && list->recording != this_one) {
