@@ -16,6 +16,9 @@
 
 #define CUNEI_ARGS_MAX 2
 
+/* A function with any arguments, for a PyMethodDef. */
+#define CUNEI_METHOD(function) ((PyCFunction)(void (*)(void))(function))
+
 struct cunei_args_form {
     const char *function;
     const char *words[CUNEI_ARGS_MAX];

@@ -8,6 +8,7 @@
 
 #include "probe/code/frames.h"
 #include "probe/code/registry.h"
+#include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/lock.h"
 #include "probe/core/write.h"
@@ -58,9 +59,8 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 int cunei_gc_init(struct cunei_gc_callback *collect)
 {
-    static PyMethodDef method = {"cunei_gc_open_pause",
-                                 (PyCFunction)(void (*)(void))collecting, METH_FASTCALL,
-                                 "Write down a garbage collection."};
+    static PyMethodDef method = {"cunei_gc_open_pause", CUNEI_METHOD(collecting),
+                                 METH_FASTCALL, "Write down a garbage collection."};
     PyObject *gc = PyImport_ImportModule("gc");
 
     if (!gc)

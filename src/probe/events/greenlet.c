@@ -11,6 +11,7 @@
 #include "probe/core/compat.h"
 #include "probe/core/lock.h"
 #include "probe/core/object_number.h"
+#include "probe/core/sealed_type.h"
 #include "probe/core/write.h"
 #include "probe/events/open_stack.h"
 #include "probe/user/region.h"
@@ -197,9 +198,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.GreenletTracer",
     .basicsize = sizeof(struct tracer),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-             // NOLINTNEXTLINE(misc-redundant-expression): some are 0 before 3.10
-             Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .slots = slots,
 };
 

@@ -13,6 +13,7 @@
 #include "probe/budget/budget.h"
 #include "probe/code/qualname.h"
 #include "probe/code/registry.h"
+#include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
 #include "probe/core/world.h"
@@ -290,7 +291,7 @@ static PyObject *probe_bursts(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"start", (PyCFunction)(void (*)(void))probe_start, METH_VARARGS | METH_KEYWORDS,
+    {"start", CUNEI_METHOD(probe_start), METH_VARARGS | METH_KEYWORDS,
      "start(directory, patterns, max_bytes, *, …): record all threads of this "
      "process."},
     {"check", probe_check, METH_NOARGS,

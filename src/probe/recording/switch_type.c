@@ -6,10 +6,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
+#include "probe/core/sealed_type.h"
 #include "probe/recording/probe_state.h"
 #include "probe/recording/switch.h"
-#include "probe/user/sealed_type.h"
 #include "probe/user/with_block.h"
 #include "rt/recorder.h"
 
@@ -97,24 +98,14 @@ static PyObject *switched_new(PyTypeObject *type, bool enables, bool is_due)
     return (PyObject *)switched;
 }
 
-static void switched_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
-
 static PyMethodDef methods[] = {
     {"__enter__", switched_enter, METH_NOARGS, NULL},
-    {"__exit__", FUNCTION(switched_exit), METH_FASTCALL, NULL},
+    {"__exit__", CUNEI_METHOD(switched_exit), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, switched_dealloc},
+    {Py_tp_dealloc, cunei_sealed_type_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_call, PyVectorcall_Call},
     {Py_tp_doc, "Switches back at the end of a `with` block; also a decorator."},
@@ -124,8 +115,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Switched",
     .basicsize = sizeof(struct switched),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS,
     .slots = slots,
 };
 
@@ -157,11 +147,11 @@ static PyObject *on_enable(PyObject *module, PyObject *const *args, Py_ssize_t c
 }
 
 static PyMethodDef functions[] = {
-    {"disable", FUNCTION(on_disable), METH_FASTCALL,
+    {"disable", CUNEI_METHOD(on_disable), METH_FASTCALL,
      "Record no calls, in all threads, until enable is called as often.\n\n"
      "`with cunei.disable():` does so for a block, `@cunei.disable` while a function\n"
      "runs.  Without a recording nothing happens."},
-    {"enable", FUNCTION(on_enable), METH_FASTCALL,
+    {"enable", CUNEI_METHOD(on_enable), METH_FASTCALL,
      "Undo one disable; where nothing is disabled nothing happens.\n\n"
      "`with cunei.enable():` does so for a block, `@cunei.enable` while a function\n"
      "runs."},

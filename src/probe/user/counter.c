@@ -7,10 +7,8 @@
 
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
-#include "probe/core/write.h"
-#include "probe/user/decorated.h"
+#include "probe/core/sealed_type.h"
 #include "probe/user/named_object.h"
-#include "probe/user/sealed_type.h"
 #include "probe/user/user_name.h"
 #include "probe/user/user_state.h"
 #include "probe/user/user_value.h"
@@ -38,22 +36,16 @@ static void write_count(struct cunei_user_name *user_name, enum cunei_phase phas
                         const struct cunei_user_number *value,
                         const struct cunei_user_number *total)
 {
-    uint32_t before = cunei_recorder_begin_event();
-    uint32_t id = cunei_user_name_id(user_name);
     uint64_t words[] = {
         cunei_record(0, CUNEI_CLASS_COUNTER, phase),
         value->bits,
         total->bits,
-        id | (uint64_t)((value->is_double ? CUNEI_COUNTER_VALUE_DOUBLE : 0) |
-                        (total->is_double ? CUNEI_COUNTER_TOTAL_DOUBLE : 0))
-                 << 32,
+        (uint64_t)((value->is_double ? CUNEI_COUNTER_VALUE_DOUBLE : 0) |
+                   (total->is_double ? CUNEI_COUNTER_TOTAL_DOUBLE : 0))
+            << 32,
     };
 
-    if (id)
-        cunei_write_words(words, 4, true);
-    else
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
-    cunei_recorder_end_event(before);
+    cunei_user_name_write(user_name, words, 4);
 }
 
 static PyObject *count_one(PyObject *self, PyObject *object, enum cunei_phase phase)
@@ -115,12 +107,10 @@ static PyObject *counter_reduce(PyObject *self, PyObject *unused)
     return cunei_named_reduce(self, "counter");
 }
 
-#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
-
 static PyMethodDef methods[] = {
-    {"add", FUNCTION(counter_add), METH_FASTCALL | METH_KEYWORDS,
+    {"add", CUNEI_METHOD(counter_add), METH_FASTCALL | METH_KEYWORDS,
      "add($self, number=1)\n--\n\nAdd a number to the counter, and record it."},
-    {"set", FUNCTION(counter_set), METH_FASTCALL | METH_KEYWORDS,
+    {"set", CUNEI_METHOD(counter_set), METH_FASTCALL | METH_KEYWORDS,
      "set($self, number)\n--\n\nSet the counter to a number, and record it."},
     {"__reduce__", counter_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -144,8 +134,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Counter",
     .basicsize = sizeof(struct counter),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS,
     .slots = slots,
 };
 
@@ -163,7 +152,7 @@ static PyObject *on_counter(PyObject *module, PyObject *const *args, Py_ssize_t 
 }
 
 static PyMethodDef functions[] = {
-    {"counter", FUNCTION(on_counter), METH_FASTCALL | METH_KEYWORDS,
+    {"counter", CUNEI_METHOD(on_counter), METH_FASTCALL | METH_KEYWORDS,
      "counter($module, name)\n--\n\nReturn the counter of this name: the same "
      "one each time."},
     {NULL, NULL, 0, NULL},

@@ -228,9 +228,10 @@ static void write_pending(void)
     cunei_latch_open(&latch);
     while (items) {
         struct pending *item = items;
+        const char *name = cunei_user_name_utf8(item->user_name);
         const struct cunei_named_value value = {
-            .name = item->user_name->text,
-            .name_size = strlen(item->user_name->text),
+            .name = name,
+            .name_size = strlen(name),
             .target = item->id,
         };
         items = item->next;

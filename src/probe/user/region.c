@@ -103,7 +103,7 @@ static bool is_named(const struct cunei_region_list_open *open,
                      const struct cunei_user_name *user_name)
 {
     return !user_name || open->user_name == user_name ||
-           strcmp(open->user_name->text, user_name->text) == 0;
+           cunei_user_name_is_same(open->user_name, user_name);
 }
 
 /* The innermost that matches; list->count: none. */

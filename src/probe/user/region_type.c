@@ -9,10 +9,10 @@
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
+#include "probe/core/sealed_type.h"
 #include "probe/user/decorated.h"
 #include "probe/user/named_object.h"
 #include "probe/user/region.h"
-#include "probe/user/sealed_type.h"
 #include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
 #include "probe/user/user_state.h"
@@ -153,11 +153,9 @@ static PyObject *region_reduce(PyObject *self, PyObject *unused)
     return cunei_named_reduce(self, "region");
 }
 
-#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
-
 static PyMethodDef methods[] = {
     {"__enter__", region_enter, METH_NOARGS, NULL},
-    {"__exit__", FUNCTION(region_exit), METH_FASTCALL, NULL},
+    {"__exit__", CUNEI_METHOD(region_exit), METH_FASTCALL, NULL},
     {"__reduce__", region_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -180,8 +178,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Region",
     .basicsize = sizeof(struct cunei_named),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS,
     .slots = slots,
 };
 
@@ -226,7 +223,7 @@ static PyObject *on_begin(PyObject *module, PyObject *const *args, Py_ssize_t co
 
 static void write_unbegun(const struct cunei_user_name *user_name)
 {
-    cunei_user_event_write_error(user_name ? user_name->text : "",
+    cunei_user_event_write_error(user_name ? cunei_user_name_utf8(user_name) : "",
                                  user_name
                                      ? "region_end without a region_begin of this name "
                                        "that is open in this thread"
@@ -294,13 +291,13 @@ static PyObject *on_tool_end(PyObject *module, PyObject *name)
 }
 
 static PyMethodDef functions[] = {
-    {"region", FUNCTION(on_region), METH_FASTCALL | METH_KEYWORDS,
+    {"region", CUNEI_METHOD(on_region), METH_FASTCALL | METH_KEYWORDS,
      "region($module, name)\n--\n\nReturn a region, for `with` or as a decorator.  "
      "`@cunei.region` makes all calls of a function a region of its name."},
-    {"region_begin", FUNCTION(on_begin), METH_FASTCALL | METH_KEYWORDS,
+    {"region_begin", CUNEI_METHOD(on_begin), METH_FASTCALL | METH_KEYWORDS,
      "region_begin($module, name)\n--\n\nBegin a region of this name in this "
      "thread, until region_end."},
-    {"region_end", FUNCTION(on_end), METH_FASTCALL | METH_KEYWORDS,
+    {"region_end", CUNEI_METHOD(on_end), METH_FASTCALL | METH_KEYWORDS,
      "region_end($module, name=None)\n--\n\nEnd the innermost open region of this "
      "name, or of any, in this thread."},
     {"_tool_begin", on_tool_begin, METH_O, "Begin a region of this name."},

@@ -8,9 +8,8 @@
 
 #include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
-#include "probe/core/write.h"
+#include "probe/core/sealed_type.h"
 #include "probe/user/named_object.h"
-#include "probe/user/sealed_type.h"
 #include "probe/user/user_event.h"
 #include "probe/user/user_name.h"
 #include "probe/user/user_state.h"
@@ -27,19 +26,13 @@ static _Atomic uint64_t stream_count;
 static void write_token(const struct tokens *tokens, enum cunei_phase phase,
                         uint32_t number)
 {
-    uint32_t before = cunei_recorder_begin_event();
-    uint32_t id = cunei_user_name_id(tokens->named.user_name);
     uint64_t words[] = {
         cunei_record(0, CUNEI_CLASS_TOKEN, phase),
         tokens->stream,
-        id | (uint64_t)number << 32,
+        (uint64_t)number << 32,
     };
 
-    if (id)
-        cunei_write_words(words, 3, true);
-    else
-        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
-    cunei_recorder_end_event(before);
+    cunei_user_name_write(tokens->named.user_name, words, 3);
 }
 
 static void end(struct tokens *tokens)
@@ -107,7 +100,7 @@ static PyObject *tokens_tick(PyObject *self, PyObject *const *args, Py_ssize_t c
         write_token(tokens, CUNEI_PHASE_RESUME, (uint32_t)number);
     else {
         uint32_t before = cunei_recorder_begin_event();
-        cunei_user_event_write_error(tokens->named.user_name->text,
+        cunei_user_event_write_error(cunei_user_name_utf8(tokens->named.user_name),
                                      "tick of a stream of tokens that has ended");
         cunei_recorder_end_event(before);
     }
@@ -132,16 +125,14 @@ static PyObject *tokens_repr(PyObject *self)
     return cunei_named_repr(self, "tokens");
 }
 
-#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
-
 static PyMethodDef methods[] = {
     {"start", tokens_start, METH_NOARGS,
      "Begin another stream of this name, and return self."},
-    {"tick", FUNCTION(tokens_tick), METH_FASTCALL | METH_KEYWORDS,
+    {"tick", CUNEI_METHOD(tokens_tick), METH_FASTCALL | METH_KEYWORDS,
      "tick($self, count=1)\n--\n\nRecord that this many tokens came now."},
     {"end", tokens_end, METH_NOARGS, "End the stream."},
     {"__enter__", tokens_enter, METH_NOARGS, NULL},
-    {"__exit__", FUNCTION(tokens_exit), METH_FASTCALL, NULL},
+    {"__exit__", CUNEI_METHOD(tokens_exit), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -159,8 +150,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Tokens",
     .basicsize = sizeof(struct tokens),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS,
     .slots = slots,
 };
 
@@ -187,7 +177,7 @@ static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t c
 }
 
 static PyMethodDef functions[] = {
-    {"tokens", FUNCTION(on_tokens), METH_FASTCALL | METH_KEYWORDS,
+    {"tokens", CUNEI_METHOD(on_tokens), METH_FASTCALL | METH_KEYWORDS,
      "tokens($module, name)\n--\n\nBegin a stream of tokens, and return it: for "
      "`with`, or up to its end()."},
     {NULL, NULL, 0, NULL},

@@ -3,9 +3,9 @@
 
 #include "probe/user/user_event.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "probe/code/code.h"
 #include "probe/code/frames.h"
 #include "probe/core/arg_parse.h"
@@ -156,14 +156,8 @@ static void keep_metadata(const struct cunei_named_value *value)
 
     cunei_mutex_lock(&lock);
     size_t at = find_metadata(value);
-    if (at < METADATA_MAX && metadata[at].capacity <= size) {
-        char *memory = realloc(metadata[at].memory, size + 1);
-        if (memory) {
-            metadata[at].memory = memory;
-            metadata[at].capacity = size + 1;
-        }
-    }
-    if (at < METADATA_MAX && metadata[at].capacity > size) {
+    if (at < METADATA_MAX &&
+        CUNEI_VECTOR_RESERVE(metadata[at].memory, metadata[at].capacity, size + 1)) {
         char *memory = metadata[at].memory;
         memcpy(memory, value->name, value->name_size);
         memcpy(memory + value->name_size, value->text, value->text_size);
@@ -215,16 +209,14 @@ void cunei_user_event_write_error(const char *name, const char *sentence)
     cunei_user_value_write(CUNEI_CLASS_MARK, &value, true);
 }
 
-#define FUNCTION(function) (PyCFunction)(void (*)(void)) function
-
 static PyMethodDef functions[] = {
-    {"mark", FUNCTION(on_mark), METH_FASTCALL | METH_KEYWORDS,
+    {"mark", CUNEI_METHOD(on_mark), METH_FASTCALL | METH_KEYWORDS,
      "mark($module, name, value=None)\n--\n\nRecord that something happened now, with an "
      "optional value."},
-    {"parameter", FUNCTION(on_parameter), METH_FASTCALL | METH_KEYWORDS,
+    {"parameter", CUNEI_METHOD(on_parameter), METH_FASTCALL | METH_KEYWORDS,
      "parameter($module, name, value)\n--\n\nRecord a value as a parameter of the "
      "innermost open region, or of the running function if there is none."},
-    {"metadata", FUNCTION(on_metadata), METH_FASTCALL | METH_KEYWORDS,
+    {"metadata", CUNEI_METHOD(on_metadata), METH_FASTCALL | METH_KEYWORDS,
      "metadata($module, key, value)\n--\n\nRecord a value for the whole process; the last one "
      "of a key counts."},
     {NULL, NULL, 0, NULL},

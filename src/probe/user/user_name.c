@@ -4,15 +4,24 @@
 #include "probe/user/user_name.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/core/compat.h"
 #include "probe/core/names.h"
+#include "probe/core/write.h"
 #include "rt/recorder.h"
 #include "wire/user_event.h"
 
 #define KIND_COUNT (CUNEI_DEFINITION_TOKENS + 1)
+
+struct cunei_user_name {
+    _Atomic unsigned references;
+    _Atomic uint64_t known; /* the number of a recording, and the id in it */
+    const char *file;
+    char text[];
+};
 
 /* How many names and bytes are defined in the recording of this number. */
 static struct {
@@ -96,6 +105,31 @@ uint32_t cunei_user_name_id(struct cunei_user_name *user_name)
     atomic_store_explicit(&user_name->known, (uint64_t)number << 32 | id,
                           memory_order_relaxed);
     return id;
+}
+
+void cunei_user_name_write(struct cunei_user_name *user_name, uint64_t *words,
+                           unsigned count)
+{
+    uint32_t before = cunei_recorder_begin_event();
+    uint32_t id = cunei_user_name_id(user_name);
+
+    words[count - 1] |= id;
+    if (id)
+        cunei_write_words(words, count, true);
+    else
+        cunei_recorder_lose(CUNEI_LIVE_LOST_NO_FUNCTION);
+    cunei_recorder_end_event(before);
+}
+
+bool cunei_user_name_is_same(const struct cunei_user_name *a,
+                             const struct cunei_user_name *b)
+{
+    return strcmp(a->text, b->text) == 0;
+}
+
+const char *cunei_user_name_utf8(const struct cunei_user_name *user_name)
+{
+    return user_name->text;
 }
 
 PyObject *cunei_user_name_text(PyObject *name, const char *what)

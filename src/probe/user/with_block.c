@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "probe/core/compat.h"
+#include "probe/core/sealed_type.h"
 
 #if PY_VERSION_HEX < 0x030e0000
 /* Attribute of an object: the object itself. */
@@ -33,16 +34,8 @@ static PyObject *own_call(PyObject *self, PyObject *args, PyObject *names)
     return result;
 }
 
-static void own_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, own_dealloc},
+    {Py_tp_dealloc, cunei_sealed_type_dealloc},
     {Py_tp_descr_get, own_get},
     {Py_tp_call, own_call},
     {0, NULL},
@@ -51,8 +44,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.OwnMethod",
     .basicsize = sizeof(PyObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS,
     .slots = slots,
 };
 

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "probe/core/arg_parse.h"
 #include "probe/core/compat.h"
+#include "probe/core/sealed_type.h"
 #include "probe/sources/hooks/hook_frame.h"
 
 static PyObject *start_plain(PyObject *self, PyObject *args);
@@ -32,7 +34,7 @@ static struct way {
     [OLD] = {.name = "start_new", .flags = METH_VARARGS, .ours = start_old},
     [JOINABLE] = {.name = "start_joinable_thread",
                   .flags = METH_VARARGS | METH_KEYWORDS,
-                  .ours = (PyCFunction)(void (*)(void))start_joinable},
+                  .ours = CUNEI_METHOD(start_joinable)},
 };
 
 static PyTypeObject *type;               /* borrowed: the module keeps it */
@@ -100,9 +102,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Beginning",
     .basicsize = sizeof(struct beginning),
-    // NOLINTNEXTLINE(misc-redundant-expression): some are 0 before 3.10
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-             Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS,
     .slots = slots,
 };
 
