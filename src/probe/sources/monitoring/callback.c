@@ -12,6 +12,7 @@
 #include "probe/core/code_extra.h"
 #include "probe/core/compat.h"
 #include "probe/core/hot.h"
+#include "probe/core/sealed_type.h"
 #include "probe/events/c_call.h"
 #include "probe/events/exception_track.h"
 #include "probe/events/function_event.h"
@@ -173,7 +174,7 @@ static inline bool is_irrelevant(PyObject *self, PyObject *const *args, size_t c
            !cunei_exception_track_may_be_known(args[2]);
 }
 
-/* The same at greater length, where others fly. */
+/* The same at greater length, where other exceptions propagate. */
 static bool is_unknown(PyObject *self, PyObject *const *args, size_t count)
 {
     return PyVectorcall_NARGS(count) >= 3 && PyCode_Check(args[0]) &&
@@ -192,12 +193,13 @@ static __attribute__((noinline)) PyObject *run_known(PyObject *self,
     return run_cold(self, args, count, body);
 }
 
-#define EXCEPTION_CALLBACK(name)                                                    \
+#define EXCEPTION_CALLBACK(name, record)                                            \
     static PyObject *name##_body(struct callback *self, PyCodeObject *code,         \
                                  PyObject *const *args, Py_ssize_t count)           \
     {                                                                               \
         (void)self;                                                                 \
-        cunei_exception_callbacks_##name(code, args, count);                        \
+        if (count > 2 && PyExceptionInstance_Check(args[2]))                        \
+            record(code, args[1], args[2]);                                         \
         Py_RETURN_NONE;                                                             \
     }                                                                               \
     static PyObject *on_##name(PyObject *self, PyObject *const *args, size_t count, \
@@ -211,14 +213,14 @@ static __attribute__((noinline)) PyObject *run_known(PyObject *self,
         return run_known(self, args, count, name##_body);                           \
     }
 
-EXCEPTION_CALLBACK(unwind)
-EXCEPTION_CALLBACK(raise)
-EXCEPTION_CALLBACK(reraise)
-EXCEPTION_CALLBACK(handled)
-EXCEPTION_CALLBACK(local_unwind)
-EXCEPTION_CALLBACK(local_handled)
-EXCEPTION_CALLBACK(infer_unwind)
-EXCEPTION_CALLBACK(infer_handled)
+EXCEPTION_CALLBACK(unwind, cunei_exception_callbacks_unwind)
+EXCEPTION_CALLBACK(raise, cunei_exception_callbacks_raise)
+EXCEPTION_CALLBACK(reraise, cunei_exception_raised_again)
+EXCEPTION_CALLBACK(handled, cunei_exception_handled)
+EXCEPTION_CALLBACK(local_unwind, cunei_exception_callbacks_local_unwind)
+EXCEPTION_CALLBACK(local_handled, cunei_exception_callbacks_local_handled)
+EXCEPTION_CALLBACK(infer_unwind, cunei_exception_callbacks_infer_unwind)
+EXCEPTION_CALLBACK(infer_handled, cunei_exception_callbacks_infer_handled)
 
 /* Coroutines are cold for their tasks only, and what uses region_begin for regions that
  * outlive its frame: most of their events go a shorter way. */
@@ -359,8 +361,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec spec = {
     .name = "cunei._probe.Callback",
     .basicsize = sizeof(struct callback),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-             Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = CUNEI_SEALED_TYPE_FLAGS | Py_TPFLAGS_HAVE_VECTORCALL,
     .slots = slots,
 };
 
@@ -369,7 +370,7 @@ PyTypeObject *cunei_callback_type(PyObject *module)
     return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
 }
 
-/* Whether it is one of those that ccall.h or lineevent.h has. */
+/* The callback of c_call.h or line_event.h for this kind; NULL: neither has one. */
 static vectorcallfunc other_callback(enum cunei_callback_kind kind)
 {
     if (kind == CUNEI_CALLBACK_LINE)
