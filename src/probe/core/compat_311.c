@@ -177,3 +177,31 @@ void cunei_compat_311_count_tracing(int more)
     PyInterpreterState_Main()->ceval.tracing_possible += more;
 }
 #endif
+
+void cunei_compat_311_set_profile(PyThreadState *thread, Py_tracefunc hook)
+{
+    thread->c_profilefunc = hook;
+    cunei_compat_311_update_tracing(thread);
+}
+
+void cunei_compat_311_replace_profile(Py_tracefunc from, Py_tracefunc to)
+{
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        if (thread->c_profilefunc == from)
+            cunei_compat_311_set_profile(thread, to);
+    }
+}
+
+void cunei_compat_311_replace_trace(Py_tracefunc from, Py_tracefunc to)
+{
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+
+    for (; thread; thread = PyThreadState_Next(thread)) {
+        if (thread->c_tracefunc == from) {
+            cunei_compat_311_set_trace(thread, to);
+            cunei_compat_311_update_tracing(thread);
+        }
+    }
+}

@@ -391,18 +391,29 @@ static inline void cunei_compat_311_update_tracing(PyThreadState *thread)
                                      thread->c_tracefunc || thread->c_profilefunc);
 }
 
+/* Set a thread's hook, or none; the functions of the API would notify audit hooks. */
+void cunei_compat_311_set_profile(PyThreadState *thread, Py_tracefunc hook);
+
+#if PY_VERSION_HEX < 0x030a0000
 /*
  * So many more threads have a trace hook.  The interpreter looks for hooks only if this
  * counter is above 0; sys.settrace keeps it, and so must we.
  */
-#if PY_VERSION_HEX >= 0x030a0000
-static inline void cunei_compat_311_count_tracing(int more)
-{
-    (void)more;
-}
-#else
 void cunei_compat_311_count_tracing(int more);
 #endif
+
+/* The same for the trace hook; call cunei_compat_311_update_tracing afterwards. */
+static inline void cunei_compat_311_set_trace(PyThreadState *thread, Py_tracefunc hook)
+{
+#if PY_VERSION_HEX < 0x030a0000
+    cunei_compat_311_count_tracing((hook != NULL) - (thread->c_tracefunc != NULL));
+#endif
+    thread->c_tracefunc = hook;
+}
+
+/* All threads with the hook `from` get `to`. */
+void cunei_compat_311_replace_profile(Py_tracefunc from, Py_tracefunc to);
+void cunei_compat_311_replace_trace(Py_tracefunc from, Py_tracefunc to);
 
 /* The line of a frame, in a trace hook. */
 static inline int cunei_compat_311_line(PyFrameObject *frame)

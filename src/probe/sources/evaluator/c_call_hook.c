@@ -6,33 +6,18 @@
 #include "probe/core/compat.h"
 #include "probe/events/c_call.h"
 #include "probe/sources/evaluator/open_frames.h"
+#include "probe/sources/evaluator/replaced_hook.h"
 
 static bool is_on;
 
-/* The calling thread's own hook, which ours has replaced; NULL: none. */
-static _Thread_local Py_tracefunc replaced __attribute__((tls_model("initial-exec")));
-
-/* It is just being called: it may be a tool's that hands on to us in its turn. */
-static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
-
-/* Hand on to the program's own; its exceptions are the program's. */
-static int hand_on(PyObject *object, PyFrameObject *frame, int what, PyObject *argument)
-{
-    Py_tracefunc function = replaced;
-
-    if (!function || is_inside)
-        return 0;
-    is_inside = true;
-    int rc = function(object, frame, what, argument);
-    is_inside = false;
-    return rc;
-}
+/* The calling thread's own. */
+static _Thread_local struct cunei_replaced_hook replaced
+    __attribute__((tls_model("initial-exec")));
 
 static void take_away(PyThreadState *thread)
 {
-    thread->c_profilefunc = replaced;
-    replaced = NULL;
-    cunei_compat_311_update_tracing(thread);
+    cunei_compat_311_set_profile(thread, replaced.function);
+    replaced.function = NULL;
 }
 
 static void record(PyFrameObject *frame, int what, PyObject *argument)
@@ -62,7 +47,7 @@ int cunei_c_call_hook_chained(PyObject *object, PyFrameObject *frame, int what,
 
     if (is_on)
         record(frame, what, argument);
-    int rc = hand_on(object, frame, what, argument);
+    int rc = cunei_replaced_hook_call(&replaced, object, frame, what, argument);
     /* A call that is refused is not made, and will not return. */
     if (is_on && rc != 0 && what == PyTrace_C_CALL)
         record(frame, PyTrace_C_EXCEPTION, argument);
@@ -73,10 +58,9 @@ int cunei_c_call_hook_chained(PyObject *object, PyFrameObject *frame, int what,
 
 void cunei_c_call_hook_put(PyThreadState *thread)
 {
-    replaced = thread->c_profilefunc;
-    thread->c_profilefunc =
-        replaced ? cunei_c_call_hook_chained : cunei_c_call_hook_alone;
-    cunei_compat_311_update_tracing(thread);
+    replaced.function = thread->c_profilefunc;
+    cunei_compat_311_set_profile(thread, replaced.function ? cunei_c_call_hook_chained
+                                                           : cunei_c_call_hook_alone);
     (void)cunei_open_frames_catch_up(thread);
 }
 
@@ -84,31 +68,17 @@ void cunei_c_call_hook_put(PyThreadState *thread)
  * thread-local variable. */
 void cunei_c_call_hook_begin(void)
 {
-    PyThreadState *own = PyThreadState_Get();
-    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
-
     is_on = true;
-    cunei_c_call_hook_ensure(own);
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        if (thread->c_profilefunc)
-            continue;
-        thread->c_profilefunc = cunei_c_call_hook_alone;
-        cunei_compat_311_update_tracing(thread);
-    }
+    cunei_c_call_hook_ensure(PyThreadState_Get());
+    cunei_compat_311_replace_profile(NULL, cunei_c_call_hook_alone);
 }
 
 void cunei_c_call_hook_end(void)
 {
     PyThreadState *own = PyThreadState_Get();
-    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
 
     is_on = false;
     if (own->c_profilefunc == cunei_c_call_hook_chained)
         take_away(own);
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        if (thread->c_profilefunc != cunei_c_call_hook_alone)
-            continue;
-        thread->c_profilefunc = NULL;
-        cunei_compat_311_update_tracing(thread);
-    }
+    cunei_compat_311_replace_profile(cunei_c_call_hook_alone, NULL);
 }

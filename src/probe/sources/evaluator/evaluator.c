@@ -188,7 +188,7 @@ static bool begins_main(PyThreadState *thread, cunei_compat_311_frame *frame)
     return own.recording;
 }
 
-/* Where nothing is recorded, at great depth, or called by a frame of open.h's. */
+/* Where nothing is recorded, at great depth, or called by a frame of open_frames.h. */
 static __attribute__((noinline)) PyObject *record_specially(
     PyThreadState *thread, cunei_compat_311_frame *frame, int throws,
     enum wanted wanted)

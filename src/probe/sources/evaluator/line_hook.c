@@ -7,16 +7,15 @@
 #include "probe/core/code_extra.h"
 #include "probe/events/line_event.h"
 #include "probe/sources/evaluator/open_frames.h"
+#include "probe/sources/evaluator/replaced_hook.h"
 
 static Py_ssize_t extra_index = -1;
 static bool extra_inline;
 static bool is_recording;
 
-/* The calling thread's own hook, which ours has replaced; NULL: none. */
-static _Thread_local Py_tracefunc replaced __attribute__((tls_model("initial-exec")));
-
-/* It is just being called: it may be a tool's that hands on to us in its turn. */
-static _Thread_local bool is_inside __attribute__((tls_model("initial-exec")));
+/* The calling thread's own. */
+static _Thread_local struct cunei_replaced_hook replaced
+    __attribute__((tls_model("initial-exec")));
 
 void cunei_line_hook_init(Py_ssize_t index, bool is_inline)
 {
@@ -31,21 +30,15 @@ static uint64_t tag_of(PyCodeObject *code)
                         : cunei_code_extra_call(code, extra_index);
 }
 
-/* The interpreter counts the threads that have one, and looks for it if there are. */
-static void exchange(PyThreadState *thread, Py_tracefunc hook)
-{
-    cunei_compat_311_count_tracing((hook != NULL) - (thread->c_tracefunc != NULL));
-    thread->c_tracefunc = hook;
-}
-
 void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_traced)
 {
     if (is_on && !cunei_line_hook_is_on(thread)) {
-        replaced = thread->c_tracefunc;
-        exchange(thread, replaced ? cunei_line_hook_chained : cunei_line_hook_alone);
+        replaced.function = thread->c_tracefunc;
+        cunei_compat_311_set_trace(thread, replaced.function ? cunei_line_hook_chained
+                                                             : cunei_line_hook_alone);
     } else if (!is_on && cunei_line_hook_is_on(thread)) {
-        exchange(thread, replaced);
-        replaced = NULL;
+        cunei_compat_311_set_trace(thread, replaced.function);
+        replaced.function = NULL;
     }
     if (!thread->tracing)
         cunei_compat_311_set_tracing(
@@ -55,14 +48,19 @@ void cunei_line_hook_set(PyThreadState *thread, bool is_on, bool was_traced)
                  (was_traced || thread->c_profilefunc != cunei_open_frames_hook)));
 }
 
+static inline void record(PyFrameObject *frame, int what)
+{
+    if (what == PyTrace_LINE && is_recording)
+        cunei_line_event_record(cunei_compat_311_code(frame),
+                                cunei_compat_311_line(frame));
+}
+
 int cunei_line_hook_alone(PyObject *object, PyFrameObject *frame, int what,
                           PyObject *argument)
 {
     (void)object;
     (void)argument;
-    if (what == PyTrace_LINE && is_recording)
-        cunei_line_event_record(cunei_compat_311_code(frame),
-                                cunei_compat_311_line(frame));
+    record(frame, what);
     return 0;
 }
 
@@ -70,18 +68,11 @@ int cunei_line_hook_chained(PyObject *object, PyFrameObject *frame, int what,
                             PyObject *argument)
 {
     PyThreadState *thread = PyThreadState_Get();
-    Py_tracefunc function = replaced;
-    int rc = 0;
 
-    if (is_inside)
+    if (replaced.is_called)
         return 0;
-    if (what == PyTrace_LINE && is_recording)
-        cunei_line_event_record(cunei_compat_311_code(frame),
-                                cunei_compat_311_line(frame));
-    is_inside = true;
-    if (function)
-        rc = function(object, frame, what, argument);
-    is_inside = false;
+    record(frame, what);
+    int rc = cunei_replaced_hook_call(&replaced, object, frame, what, argument);
     /* It may have set another, or none. */
     if (is_recording != cunei_line_hook_is_on(thread))
         cunei_line_hook_set(thread, is_recording, true);
@@ -102,7 +93,7 @@ void cunei_line_hook_add_code(PyCodeObject *code)
         if (thread == own)
             cunei_line_hook_set(thread, true, true);
         else if (!thread->c_tracefunc) {
-            exchange(thread, cunei_line_hook_alone);
+            cunei_compat_311_set_trace(thread, cunei_line_hook_alone);
             cunei_compat_311_update_tracing(thread);
         }
     }
@@ -124,15 +115,9 @@ void cunei_line_hook_begin(void)
 void cunei_line_hook_end(void)
 {
     PyThreadState *own = PyThreadState_Get();
-    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
 
     is_recording = false;
     if (cunei_line_hook_is_on(own))
         cunei_line_hook_set(own, false, true);
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        if (thread->c_tracefunc != cunei_line_hook_alone)
-            continue;
-        exchange(thread, NULL);
-        cunei_compat_311_update_tracing(thread);
-    }
+    cunei_compat_311_replace_trace(cunei_line_hook_alone, NULL);
 }

@@ -9,12 +9,12 @@
  * for every event.  If the program sets one later, it replaces ours until the thread
  * enters the next such frame, or returns to one.
  *
- *     init    where the words of code objects are (see code.h)
- *     begin   a recording has lines
- *     set     around a frame: it is switched
- *     found   lines of this code are recorded: it may be on top already
- *     goes_on a frame that began before the recording did is on top again
- *     end     it is gone, or goes with the thread's next event
+ *     init     where the words of code objects are (see code.h)
+ *     begin    a recording has lines
+ *     set      around a frame: it is switched
+ *     add_code lines of this code are recorded: it may be on top already
+ *     resume   a frame that began before the recording did is on top again
+ *     end      remove it, now or with the thread's next event
  *
  * Needs the GIL.
  */

@@ -55,12 +55,6 @@ static void pop(struct stack *stack)
     Py_DECREF(stack->opens[--stack->count].code);
 }
 
-static void set_hook(PyThreadState *thread, Py_tracefunc hook)
-{
-    thread->c_profilefunc = hook;
-    cunei_compat_311_update_tracing(thread);
-}
-
 static void record(PyFrameObject *frame, cunei_compat_311_frame *below,
                    PyObject *result)
 {
@@ -101,7 +95,7 @@ void cunei_open_frames_left(PyFrameObject *frame, PyObject *result)
     if (below)
         when_resumed(thread, below);
     if (!below && thread->c_profilefunc == cunei_open_frames_hook)
-        set_hook(thread, NULL);
+        cunei_compat_311_set_profile(thread, NULL);
 }
 
 int cunei_open_frames_hook(PyObject *object, PyFrameObject *frame, int what,
@@ -173,7 +167,7 @@ bool cunei_open_frames_catch_up(PyThreadState *thread)
         Py_DECREF(open.code);
     }
     if (stack->count && !thread->c_profilefunc)
-        set_hook(thread, cunei_open_frames_hook);
+        cunei_compat_311_set_profile(thread, cunei_open_frames_hook);
     return stack->count && thread->c_profilefunc != cunei_open_frames_hook;
 }
 
@@ -192,7 +186,7 @@ static void add_stack(PyThreadState *thread)
         opens[--count] = (struct open){.frame = frame, .code = frame->f_code};
     }
     if (!thread->c_profilefunc)
-        set_hook(thread, cunei_open_frames_hook);
+        cunei_compat_311_set_profile(thread, cunei_open_frames_hook);
 }
 
 void cunei_open_frames_begin(void (*resumed)(PyThreadState *thread,
@@ -215,12 +209,7 @@ void cunei_open_frames_begin(void (*resumed)(PyThreadState *thread,
 
 void cunei_open_frames_end(void)
 {
-    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
-
-    for (; thread; thread = PyThreadState_Next(thread)) {
-        if (thread->c_profilefunc == cunei_open_frames_hook)
-            set_hook(thread, NULL);
-    }
+    cunei_compat_311_replace_profile(cunei_open_frames_hook, NULL);
     for (size_t i = 0; i < stack_count; i++) {
         while (stacks[i].count)
             pop(&stacks[i]);

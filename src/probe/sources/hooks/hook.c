@@ -26,11 +26,6 @@ static Py_tracefunc of_thread(const struct cunei_hook *hook,
                                             : thread->c_tracefunc;
 }
 
-static PyThreadState *first_thread(void)
-{
-    return PyInterpreterState_ThreadHead(PyInterpreterState_Main());
-}
-
 /* What is found with the world stopped. */
 struct counting {
     const struct cunei_hook *hook;
@@ -46,8 +41,9 @@ struct counting {
 static void count_threads(void *context)
 {
     struct counting *counting = context;
+    PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
 
-    for (PyThreadState *thread = first_thread(); thread; thread = thread->next) {
+    for (; thread; thread = thread->next) {
         Py_tracefunc function = of_thread(counting->hook, thread);
         bool is_ours = function == counting->hook->function;
         counting->others += function && !is_ours;
@@ -82,32 +78,25 @@ static int check(struct cunei_hook *hook)
 }
 
 #if CUNEI_HOOK_FRAME_IS_FIELD
-static void set(const struct cunei_hook *hook, PyThreadState *thread,
-                Py_tracefunc function)
-{
-    if (hook->kind == CUNEI_HOOK_PROFILE)
-        thread->c_profilefunc = function;
-    else {
-        cunei_compat_311_count_tracing((function != NULL) -
-                                       (thread->c_tracefunc != NULL));
-        thread->c_tracefunc = function;
-    }
-    cunei_compat_311_update_tracing(thread);
-}
-
 static void set_own(const struct cunei_hook *hook, Py_tracefunc function)
 {
-    set(hook, PyThreadState_Get(), function);
+    PyThreadState *thread = PyThreadState_Get();
+
+    if (hook->kind == CUNEI_HOOK_PROFILE)
+        cunei_compat_311_set_profile(thread, function);
+    else {
+        cunei_compat_311_set_trace(thread, function);
+        cunei_compat_311_update_tracing(thread);
+    }
 }
 
 /* Those with `from` get `to`. */
 static void set_all(const struct cunei_hook *hook, Py_tracefunc from, Py_tracefunc to)
 {
-    for (PyThreadState *thread = first_thread(); thread;
-         thread = PyThreadState_Next(thread)) {
-        if (of_thread(hook, thread) == from)
-            set(hook, thread, to);
-    }
+    if (hook->kind == CUNEI_HOOK_PROFILE)
+        cunei_compat_311_replace_profile(from, to);
+    else
+        cunei_compat_311_replace_trace(from, to);
 }
 
 static int ask(const struct cunei_hook *hook)
@@ -138,7 +127,7 @@ static void set_own(const struct cunei_hook *hook, Py_tracefunc function)
 /*
  * If one of them has a hook of another tool, each thread sets its own.  So it does
  * without a GIL, because CPython would follow threads that may just have ended. Threads
- * that have not begun get the hook by thread_start.h.
+ * that have not begun get the hook by thread_start_end.h.
  */
 static void set_all(const struct cunei_hook *hook, Py_tracefunc from, Py_tracefunc to)
 {

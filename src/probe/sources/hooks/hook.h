@@ -3,10 +3,10 @@
  * The C hooks that sys.setprofile and sys.settrace have, as sources of events: what the
  * two have in common.
  *
- * Each thread has its own hook.  We set it in all existing threads, and thread_start.h
- * sets it in new ones.  The hook of another tool is never replaced: we refuse to
- * record. If the program sets a hook later, or removes ours, that thread is no longer
- * recorded, which is counted.
+ * Each thread has its own hook.  We set it in all existing threads, and
+ * thread_start_end.h sets it in new ones.  The hook of another tool is never replaced:
+ * we refuse to record. If the program sets a hook later, or removes ours, that thread
+ * is no longer recorded, which is counted.
  *
  * The functions that set a hook notify audit hooks, which may forbid it; before 3.12 we
  * write the thread's state instead.  sys.getprofile and sys.gettrace still return None:
