@@ -275,7 +275,7 @@ def start(
     ``"monitoring"``, or ``"frame"`` before Python 3.12.
 
     ``budget`` limits the cost of recording, in percent of the run time, for example
-    ``5`` or ``"5%"``: very frequent tiny functions are recorded in short bursts only,
+    ``5`` or ``"5%"``: very frequent tiny functions are recorded in short samples only,
     and their calls and times are estimated from these.
     """
     import os

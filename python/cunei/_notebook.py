@@ -223,7 +223,7 @@ class _Picture:
         facts = f"{name}  {where}\n{duration(node['total_ns'])}"
         facts += f", {100 * width / _WIDTH:.1f} %, {several(node['calls'], 'call')}"
         if node.get("demoted"):
-            facts += " in bursts (sampled because of the budget)"
+            facts += " in samples, because of the budget"
         y = self._levels * _ROW
         box = (
             f"<g><title>{html.escape(facts)}</title>"

@@ -24,8 +24,8 @@ const struct cunei_info_kind cunei_info_kinds[CUNEI_INFO_KINDS] = {
     {CUNEI_CLASS_COUNTER, ANY, "counters", "counter value", false},
     {CUNEI_CLASS_MARK, ANY, "marks", "mark", false},
     {CUNEI_CLASS_TOKEN, RESUME, "tokens", "token tick", false},
-    {CUNEI_CLASS_DEMOTE, ENTER, "demotions", "demotion", true},
-    {CUNEI_CLASS_DEMOTE, RESUME, "bursts", "burst", true},
+    {CUNEI_CLASS_DEMOTE, ENTER, "demotions", "sampling decision", true},
+    {CUNEI_CLASS_DEMOTE, RESUME, "bursts", "sample", true},
 };
 
 uint64_t cunei_info_count_of(const struct cunei_info_count *inventory, size_t kind)

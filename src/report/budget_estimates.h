@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The note of a report about --max-overhead: which functions it sampled, how exact the
+/* The note of a report about --budget: which functions were sampled, how exact the
  * estimates are, and whether the budget was kept. */
 #ifndef CUNEI_REPORT_BUDGET_ESTIMATES_H
 #define CUNEI_REPORT_BUDGET_ESTIMATES_H
