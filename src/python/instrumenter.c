@@ -53,26 +53,22 @@ bool cunei_instrumenter_exists(enum cunei_instrumenter instrumenter, int minor)
     }
 }
 
+/* What they record besides calls of Python functions. */
+static const struct {
+    bool c_calls, lines;
+} records[CUNEI_INSTRUMENTERS] = {
+    [CUNEI_INSTRUMENTER_MONITORING] = {.c_calls = true, .lines = true},
+    [CUNEI_INSTRUMENTER_PROFILE] = {.c_calls = true},
+    [CUNEI_INSTRUMENTER_TRACE] = {.lines = true},
+    [CUNEI_INSTRUMENTER_FRAME] = {.c_calls = true, .lines = true},
+};
+
 bool cunei_instrumenter_has_c_calls(enum cunei_instrumenter instrumenter, int minor)
 {
-    switch (settle(instrumenter, minor)) {
-    case CUNEI_INSTRUMENTER_MONITORING:
-    case CUNEI_INSTRUMENTER_PROFILE:
-    case CUNEI_INSTRUMENTER_FRAME:
-        return true;
-    default:
-        return false;
-    }
+    return records[settle(instrumenter, minor)].c_calls;
 }
 
 bool cunei_instrumenter_has_lines(enum cunei_instrumenter instrumenter, int minor)
 {
-    switch (settle(instrumenter, minor)) {
-    case CUNEI_INSTRUMENTER_MONITORING:
-    case CUNEI_INSTRUMENTER_TRACE:
-    case CUNEI_INSTRUMENTER_FRAME:
-        return true;
-    default:
-        return false;
-    }
+    return records[settle(instrumenter, minor)].lines;
 }

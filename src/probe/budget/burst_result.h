@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a burst says of the functions and of the cost of events; private to
+/* What a burst shows about functions and the cost of events; private to
  * probe/budget. */
 #ifndef CUNEI_PROBE_BUDGET_BURST_RESULT_H
 #define CUNEI_PROBE_BUDGET_BURST_RESULT_H

@@ -102,8 +102,9 @@ static int use_up(PyObject *globals)
 }
 
 /*
- * The same, unheard, and with signals kept for later: the loop is no place for their
- * handlers.  Those that other threads receive may run there all the same.
+ * The same without events, and with signals blocked until it ends: the loop is no place
+ * for their handlers.  Handlers of signals that other threads receive may still run
+ * there.
  */
 static int use_up_undisturbed(void)
 {

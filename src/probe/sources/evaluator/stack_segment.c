@@ -82,7 +82,7 @@ static void *take_segment(void)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (segment == MAP_FAILED)
         return NULL;
-    /* As below any stack: who goes too far is stopped. */
+    /* As below any stack: an overflow ends the process. */
     (void)mprotect(segment, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
     return segment;
 }
