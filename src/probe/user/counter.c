@@ -96,23 +96,12 @@ static PyObject *counter_value(PyObject *self, void *unused)
                            : PyLong_FromLongLong((int64_t)total.bits);
 }
 
-static PyObject *counter_repr(PyObject *self)
-{
-    return cunei_named_repr(self, "counter");
-}
-
-static PyObject *counter_reduce(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return cunei_named_reduce(self, "counter");
-}
-
 static PyMethodDef methods[] = {
     {"add", CUNEI_METHOD(counter_add), METH_FASTCALL | METH_KEYWORDS,
      "add($self, number=1)\n--\n\nAdd a number to the counter, and record it."},
     {"set", CUNEI_METHOD(counter_set), METH_FASTCALL | METH_KEYWORDS,
      "set($self, number)\n--\n\nSet the counter to a number, and record it."},
-    {"__reduce__", counter_reduce, METH_NOARGS, NULL},
+    {"__reduce__", cunei_named_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -126,7 +115,7 @@ static PyType_Slot slots[] = {
     {Py_tp_dealloc, cunei_named_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
-    {Py_tp_repr, counter_repr},
+    {Py_tp_repr, cunei_named_repr},
     {Py_tp_doc, "A counter."},
     {0, NULL},
 };
@@ -142,8 +131,8 @@ static PyObject *on_counter(PyObject *module, PyObject *const *args, Py_ssize_t 
                             PyObject *names)
 {
     static const struct cunei_args_form form = {"counter", {"name"}, 1, 1};
-    static const struct cunei_named_kind kind = {CUNEI_COUNTER_FILE, "a counter's name",
-                                                 NULL};
+    static const struct cunei_named_kind kind = {
+        .file = CUNEI_COUNTER_FILE, .function = "counter", .what = "a counter's name"};
     struct cunei_user_state *state = cunei_user_state_of(module);
     PyObject *name = cunei_args_one(&form, args, count, names);
 

@@ -15,19 +15,24 @@
 #define KEPT_MAX        16384
 #define KEPT_LENGTH_MAX 256
 
-static PyObject *make(PyTypeObject *type, const struct cunei_named_kind *kind,
-                      PyObject *text)
+static struct cunei_named *named_of(PyObject *self)
 {
-    struct cunei_user_name *user_name = cunei_user_name_new(text, kind->file);
-    struct cunei_named *made =
-        user_name ? (struct cunei_named *)type->tp_alloc(type, 0) : NULL;
+    return (struct cunei_named *)self;
+}
+
+/* Takes the name over; NULL: there is none. */
+static PyObject *make(PyTypeObject *type, const struct cunei_named_kind *kind,
+                      struct cunei_user_name *user_name)
+{
+    PyObject *made = user_name ? type->tp_alloc(type, 0) : NULL;
 
     if (made) {
-        made->block.call = kind->call;
-        made->user_name = user_name;
+        named_of(made)->block.call = kind->call;
+        named_of(made)->kind = kind;
+        named_of(made)->user_name = user_name;
     } else
         cunei_user_name_free(user_name);
-    return (PyObject *)made;
+    return made;
 }
 
 PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *kind,
@@ -44,7 +49,7 @@ PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *ki
     if (is_kept)
         found = cunei_compat_dict_item(known, text);
     if (!found && !PyErr_Occurred()) {
-        found = make(type, kind, text);
+        found = make(type, kind, cunei_user_name_new(text, kind->file));
         if (found && is_kept && PyDict_GET_SIZE(known) < KEPT_MAX) {
             /* Another thread may have been faster: then use its object. */
             PyObject *first = PyDict_SetDefault(known, text, found);
@@ -56,11 +61,17 @@ PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *ki
     return found;
 }
 
+PyObject *cunei_named_copy(PyObject *self)
+{
+    return make(Py_TYPE(self), named_of(self)->kind,
+                cunei_user_name_keep(named_of(self)->user_name));
+}
+
 void cunei_named_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
 
-    cunei_user_name_free(((struct cunei_named *)self)->user_name);
+    cunei_user_name_free(named_of(self)->user_name);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -68,11 +79,12 @@ void cunei_named_dealloc(PyObject *self)
 PyObject *cunei_named_name(PyObject *self, void *unused)
 {
     (void)unused;
-    return cunei_user_name_object(((struct cunei_named *)self)->user_name);
+    return cunei_user_name_object(named_of(self)->user_name);
 }
 
-PyObject *cunei_named_repr(PyObject *self, const char *function)
+PyObject *cunei_named_repr(PyObject *self)
 {
+    const char *function = named_of(self)->kind->function;
     PyObject *name = cunei_named_name(self, NULL);
     PyObject *text = name ? PyUnicode_FromFormat("cunei.%s(%R)", function, name) : NULL;
 
@@ -80,12 +92,14 @@ PyObject *cunei_named_repr(PyObject *self, const char *function)
     return text;
 }
 
-PyObject *cunei_named_reduce(PyObject *self, const char *function)
+PyObject *cunei_named_reduce(PyObject *self, PyObject *unused)
 {
+    const char *function = named_of(self)->kind->function;
     PyObject *probe = PyImport_ImportModule("cunei._probe");
     PyObject *maker = probe ? PyObject_GetAttrString(probe, function) : NULL;
     PyObject *name = maker ? cunei_named_name(self, NULL) : NULL;
     PyObject *pair = name ? Py_BuildValue("O(O)", maker, name) : NULL;
+    (void)unused;
 
     Py_XDECREF(name);
     Py_XDECREF(maker);

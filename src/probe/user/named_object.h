@@ -9,22 +9,27 @@
 
 struct cunei_user_name;
 
+/* What the objects of one type have in common. */
+struct cunei_named_kind {
+    const char *file;     /* of their cunei_user_name */
+    const char *function; /* of the package, which returns one */
+    const char *what;     /* what the name is, in exceptions */
+    vectorcallfunc call;  /* for `with` and decorators; or NULL */
+};
+
 /* The first members of such an object. */
 struct cunei_named {
     struct cunei_with_block block;
+    const struct cunei_named_kind *kind;
     struct cunei_user_name *user_name; /* owned */
-};
-
-/* What the objects of one type have in common. */
-struct cunei_named_kind {
-    const char *file;    /* of their cunei_user_name */
-    const char *what;    /* what the name is, in exceptions */
-    vectorcallfunc call; /* for `with` and decorators; or NULL */
 };
 
 /* The object of `type` with this name: from the dict `known`, or a new one. */
 PyObject *cunei_named_find(PyTypeObject *type, const struct cunei_named_kind *kind,
                            PyObject *known, PyObject *name);
+
+/* Another object of the same type and name, new. */
+PyObject *cunei_named_copy(PyObject *self);
 
 void cunei_named_dealloc(PyObject *self);
 PyObject *cunei_named_name(PyObject *self, void *unused);
@@ -34,7 +39,7 @@ PyObject *cunei_named_name(PyObject *self, void *unused);
  * use the same call.  A program can copy and send objects that hold one: the same name
  * is the same object, also in another process.
  */
-PyObject *cunei_named_repr(PyObject *self, const char *function);
-PyObject *cunei_named_reduce(PyObject *self, const char *function);
+PyObject *cunei_named_repr(PyObject *self);
+PyObject *cunei_named_reduce(PyObject *self, PyObject *unused);
 
 #endif

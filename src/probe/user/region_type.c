@@ -142,21 +142,10 @@ static PyObject *region_call(PyObject *self, PyObject *const *args, size_t flags
     return decorate(args[0], user_name_of(self)) < 0 ? NULL : Py_NewRef(args[0]);
 }
 
-static PyObject *region_repr(PyObject *self)
-{
-    return cunei_named_repr(self, "region");
-}
-
-static PyObject *region_reduce(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return cunei_named_reduce(self, "region");
-}
-
 static PyMethodDef methods[] = {
     {"__enter__", region_enter, METH_NOARGS, NULL},
     {"__exit__", CUNEI_METHOD(region_exit), METH_FASTCALL, NULL},
-    {"__reduce__", region_reduce, METH_NOARGS, NULL},
+    {"__reduce__", cunei_named_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -170,7 +159,7 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_repr, region_repr},
+    {Py_tp_repr, cunei_named_repr},
     {Py_tp_doc, "A region, for `with` or as a decorator."},
     {0, NULL},
 };
@@ -184,8 +173,10 @@ static PyType_Spec spec = {
 
 static PyObject *find_region(PyObject *module, PyObject *name)
 {
-    static const struct cunei_named_kind kind = {CUNEI_REGION_FILE, "a region's name",
-                                                 region_call};
+    static const struct cunei_named_kind kind = {.file = CUNEI_REGION_FILE,
+                                                 .function = "region",
+                                                 .what = "a region's name",
+                                                 .call = region_call};
     struct cunei_user_state *state = cunei_user_state_of(module);
 
     return cunei_named_find(state->region_type, &kind, state->regions, name);

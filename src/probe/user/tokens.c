@@ -120,11 +120,6 @@ static PyObject *tokens_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
     return tokens_end(self, NULL);
 }
 
-static PyObject *tokens_repr(PyObject *self)
-{
-    return cunei_named_repr(self, "tokens");
-}
-
 static PyMethodDef methods[] = {
     {"start", tokens_start, METH_NOARGS,
      "Begin another stream of this name, and return self."},
@@ -143,7 +138,7 @@ static PyGetSetDef attributes[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, cunei_named_dealloc}, {Py_tp_methods, methods},
-    {Py_tp_getset, attributes},           {Py_tp_repr, tokens_repr},
+    {Py_tp_getset, attributes},           {Py_tp_repr, cunei_named_repr},
     {Py_tp_doc, "A stream of tokens."},   {0, NULL},
 };
 
@@ -159,19 +154,16 @@ static PyObject *on_tokens(PyObject *module, PyObject *const *args, Py_ssize_t c
                            PyObject *names)
 {
     static const struct cunei_args_form form = {"tokens", {"name"}, 1, 1};
-    static const struct cunei_named_kind kind = {CUNEI_TOKENS_FILE, "a name of tokens",
-                                                 NULL};
+    static const struct cunei_named_kind kind = {
+        .file = CUNEI_TOKENS_FILE, .function = "tokens", .what = "a name of tokens"};
     struct cunei_user_state *state = cunei_user_state_of(module);
-    PyTypeObject *type = state->tokens_type;
     PyObject *name = cunei_args_one(&form, args, count, names);
-    PyObject *first = name ? cunei_named_find(type, &kind, state->streams, name) : NULL;
-    PyObject *tokens = first ? type->tp_alloc(type, 0) : NULL;
+    PyObject *first =
+        name ? cunei_named_find(state->tokens_type, &kind, state->streams, name) : NULL;
+    PyObject *tokens = first ? cunei_named_copy(first) : NULL;
 
-    if (tokens) {
-        struct cunei_user_name *user_name = ((struct cunei_named *)first)->user_name;
-        ((struct cunei_named *)tokens)->user_name = cunei_user_name_keep(user_name);
+    if (tokens)
         begin((struct tokens *)tokens);
-    }
     Py_XDECREF(first);
     return tokens;
 }

@@ -89,13 +89,7 @@ static int check_arguments(PyObject *name, PyObject *object, bool may_be_none)
     if (PyUnicode_Check(object) || PyLong_Check(object) || PyFloat_Check(object) ||
         (may_be_none && object == Py_None))
         return 0;
-    if (cunei_user_number_parse(object, &number) == 0)
-        return 0;
-    if (PyErr_ExceptionMatches(PyExc_TypeError))
-        PyErr_Format(PyExc_TypeError,
-                     "a value must be an int, a float or a str, not %.100s",
-                     Py_TYPE(object)->tp_name);
-    return -1;
+    return cunei_user_value_number(object, &number);
 }
 
 static PyObject *record_value(enum cunei_class class, PyObject *name, PyObject *object)

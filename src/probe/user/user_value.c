@@ -91,6 +91,17 @@ void cunei_user_value_write(enum cunei_class class,
     cunei_write_text(words, 4, text, name_size + has_text + text_size, top_is_open);
 }
 
+int cunei_user_value_number(PyObject *object, struct cunei_user_number *number)
+{
+    int rc = cunei_user_number_parse(object, number);
+
+    if (rc < 0 && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError,
+                     "a value must be an int, a float or a str, not %.100s",
+                     Py_TYPE(object)->tp_name);
+    return rc;
+}
+
 /* The value of anything but a text. */
 static int parse_value(PyObject *object, bool may_be_none,
                        struct cunei_named_value *value)
@@ -101,13 +112,8 @@ static int parse_value(PyObject *object, bool may_be_none,
         value->kind = CUNEI_VALUE_NONE;
         return 0;
     }
-    if (cunei_user_number_parse(object, &number) < 0) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError))
-            PyErr_Format(PyExc_TypeError,
-                         "a value must be an int, a float or a str, not %.100s",
-                         Py_TYPE(object)->tp_name);
+    if (cunei_user_value_number(object, &number) < 0)
         return -1;
-    }
     value->kind = number.is_double ? CUNEI_VALUE_DOUBLE : CUNEI_VALUE_INT;
     value->bits = number.bits;
     return 0;

@@ -42,6 +42,9 @@ static inline struct cunei_user_number cunei_user_number_of(double number)
  */
 int cunei_user_number_parse(PyObject *object, struct cunei_user_number *number);
 
+/* The same where it could be a str: the exception names that type as well. */
+int cunei_user_value_number(PyObject *object, struct cunei_user_number *number);
+
 /* A name and its value. */
 struct cunei_named_value {
     const char *name;
