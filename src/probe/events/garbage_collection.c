@@ -59,8 +59,8 @@ static PyObject *collecting(PyObject *self, PyObject *const *args, Py_ssize_t co
 
 int cunei_gc_init(struct cunei_gc_callback *collect)
 {
-    static PyMethodDef method = {"cunei_gc_open_pause", CUNEI_METHOD(collecting),
-                                 METH_FASTCALL, "Write down a garbage collection."};
+    static PyMethodDef method = {"cunei_gc", CUNEI_METHOD(collecting), METH_FASTCALL,
+                                 "Write down a garbage collection."};
     PyObject *gc = PyImport_ImportModule("gc");
 
     if (!gc)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads that begin: what is to be done in each before it runs its function.
+ * Calls the profile and trace hooks at the start and end of each thread's function.
  *
  * CPython has no event for that.  While we watch, the method table of _thread points to
  * functions of ours for the functions that start threads: the new thread calls us
