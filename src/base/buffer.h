@@ -37,6 +37,12 @@ void cunei_buffer_format(struct cunei_buffer *buffer, const char *format, ...)
 char *cunei_buffer_room(struct cunei_buffer *buffer, size_t size);
 void cunei_buffer_grow(struct cunei_buffer *buffer, const char *end);
 
+/* What is in it, as text: also of a buffer that never got memory. */
+static inline const char *cunei_buffer_text(const struct cunei_buffer *buffer)
+{
+    return buffer->data ? buffer->data : "";
+}
+
 /* Empty it and keep its memory. */
 void cunei_buffer_clear(struct cunei_buffer *buffer);
 void cunei_buffer_fini(struct cunei_buffer *buffer);

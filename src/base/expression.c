@@ -265,7 +265,7 @@ static void put_members(struct scanner *scanner, const struct set *set, bool is_
     }
     cunei_buffer_append_text(scanner->out, is_negated ? "[^" : "[");
     put(scanner, "]", set->has_close);
-    put(scanner, set->members.data ? set->members.data : "", set->members.size);
+    put(scanner, cunei_buffer_text(&set->members), set->members.size);
     /* Behind the members: with '.', ':' or '=' it would begin something. */
     put(scanner, "[", set->has_open);
     put(scanner, "^", set->has_caret);

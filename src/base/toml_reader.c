@@ -407,10 +407,9 @@ static int take_value(struct reader *reader, int depth)
         return take_word(reader);
     cunei_buffer_clear(&reader->scratch);
     int rc = take_text(reader, &reader->scratch);
-    return rc < 0
-               ? rc
-               : visit_value(reader, CUNEI_TOML_TEXT,
-                             reader->scratch.data ? reader->scratch.data : "", begin);
+    return rc < 0 ? rc
+                  : visit_value(reader, CUNEI_TOML_TEXT,
+                                cunei_buffer_text(&reader->scratch), begin);
 }
 
 /* [a.b] or [[a.b]]. */
@@ -444,7 +443,7 @@ static int take_line(struct reader *reader)
         rc = take_header(reader);
     else {
         cunei_buffer_clear(&reader->path);
-        cunei_buffer_append(&reader->path, reader->table.data ? reader->table.data : "",
+        cunei_buffer_append(&reader->path, cunei_buffer_text(&reader->table),
                             reader->table.size);
         rc = take_pair(reader, 0);
     }

@@ -296,7 +296,7 @@ static void print_row(const struct cunei_doctor *doctor, const char *name,
     struct cunei_version_limit limit = {0};
 
     printf("%-12s %-8s %s\n", name, state_names[finding->state],
-           finding->text.data ? finding->text.data : "");
+           cunei_buffer_text(&finding->text));
     while (finding->lists_limits && cunei_doctor_next_limit(doctor, &limit))
         printf("%-21s · %s\n", "", limit.text);
     if (finding->advice.size)

@@ -234,7 +234,7 @@ static void print_use(const struct cunei_filter_proposal *proposal, const char *
     cunei_buffer_append_text(&text, " to ");
     put_overhead(&text, &proposal->left);
     cunei_cmd_note("%s; to use it: cunei record --filter %s …",
-                   text.data ? text.data : "", file);
+                   cunei_buffer_text(&text), file);
     cunei_buffer_fini(&text);
 }
 

@@ -138,7 +138,7 @@ static void put_head(struct writer *writer)
     cunei_buffer_append_text(
         &writer->text,
         "# callgrind format\nversion: 1\ncreator: cunei " CUNEI_VERSION "\ncmd: ");
-    cunei_escaped_name_put(&writer->text, command.data ? command.data : "", '\0');
+    cunei_escaped_name_put(&writer->text, cunei_buffer_text(&command), '\0');
     cunei_buffer_format(&writer->text,
                         "\npositions: line\nevents: ns\nsummary: %" PRIu64 "\n\n",
                         self_ns);

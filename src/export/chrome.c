@@ -115,8 +115,7 @@ static int put_thread(struct cunei_encoding *encoding,
     if (!is_begin)
         return 0;
     cunei_format_process(&program, &encoding->process->description);
-    (void)put_name(encoding, "process_name", program.data ? program.data : "",
-                   program.size);
+    (void)put_name(encoding, "process_name", cunei_buffer_text(&program), program.size);
     cunei_buffer_fini(&program);
     return put_name(encoding, "thread_name", packet->thread_name,
                     strnlen(packet->thread_name, CUNEI_PACKET_THREAD_NAME));

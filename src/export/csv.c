@@ -79,7 +79,7 @@ static void render(struct cunei_buffer *out, const struct cunei_function *functi
     struct cunei_buffer name = {0};
 
     cunei_escaped_name_put_function(&name, function, '\0');
-    put_field(out, name.data ? name.data : "", name.size);
+    put_field(out, cunei_buffer_text(&name), name.size);
     out->failed |= name.failed;
     cunei_buffer_fini(&name);
 }
@@ -123,7 +123,7 @@ static void put_values(struct cunei_buffer *out, const char *text, size_t size,
         cunei_buffer_append(&json, result, result_size);
     }
     cunei_buffer_append_text(&json, "}");
-    put_field(out, json.data ? json.data : "", json.size);
+    put_field(out, cunei_buffer_text(&json), json.size);
     out->failed |= json.failed;
     cunei_buffer_fini(&json);
 }
@@ -302,7 +302,7 @@ static void put_instant_row(struct cunei_encoding *encoding,
                         state->count);
     cunei_buffer_append(out, parent_name, parent_size);
     cunei_buffer_format(out, ",%s,,", instant->category);
-    put_field(out, json.data ? json.data : "", json.size);
+    put_field(out, cunei_buffer_text(&json), json.size);
     cunei_buffer_append_text(out, "\n");
     out->failed |= json.failed;
     cunei_buffer_fini(&json);

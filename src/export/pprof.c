@@ -186,7 +186,7 @@ static int put_functions(struct writer *writer)
 
 static void put_string(struct cunei_buffer *out, const struct cunei_buffer *text)
 {
-    cunei_proto_text(out, PROFILE_STRING, text->data ? text->data : "", text->size);
+    cunei_proto_text(out, PROFILE_STRING, cunei_buffer_text(text), text->size);
 }
 
 static int put_strings(struct writer *writer)

@@ -124,7 +124,7 @@ static void put_title(struct cunei_encoding *encoding,
     cunei_format_process(&title, &encoding->process->description);
     cunei_buffer_format(&title, " (%" PRIu32 "), %.*s (%" PRIu32 ")", packet->vpid,
                         CUNEI_PACKET_THREAD_NAME, packet->thread_name, packet->vtid);
-    cunei_text_json(&encoding->out, title.data ? title.data : "", title.size);
+    cunei_text_json(&encoding->out, cunei_buffer_text(&title), title.size);
     cunei_buffer_fini(&title);
 }
 
@@ -196,7 +196,7 @@ static int put_frames(struct cunei_export *export)
             struct cunei_buffer name = {0};
             cunei_buffer_append(&name, text.data + begin, text.size - begin);
             text.size = begin;
-            cunei_text_json(&text, name.data ? name.data : "", name.size);
+            cunei_text_json(&text, cunei_buffer_text(&name), name.size);
             text.failed |= name.failed;
             cunei_buffer_fini(&name);
             cunei_buffer_append_text(&text, ",\"file\":");

@@ -374,8 +374,7 @@ static void put_rest(uint32_t count, FILE *out)
     struct cunei_buffer text = {0};
 
     cunei_format_count(&text, count);
-    (void)fprintf(out, "\n… %s more; --limit 0 shows all\n",
-                  text.data ? text.data : "");
+    (void)fprintf(out, "\n… %s more; --limit 0 shows all\n", cunei_buffer_text(&text));
     cunei_buffer_fini(&text);
 }
 

@@ -22,7 +22,7 @@ void cunei_note_begin(struct cunei_paragraph *note, const struct cunei_report *r
 void cunei_note_words(struct cunei_paragraph *note, const char *before,
                       struct cunei_buffer *words)
 {
-    cunei_paragraph_put(note, before, CUNEI_INK_PLAIN, words->data ? words->data : "");
+    cunei_paragraph_put(note, before, CUNEI_INK_PLAIN, cunei_buffer_text(words));
     note->text.failed |= words->failed;
     cunei_buffer_clear(words);
 }

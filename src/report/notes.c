@@ -26,7 +26,7 @@ static void format_safe_name(const struct cunei_report *report, uint32_t functio
     struct cunei_buffer name = {0};
 
     cunei_report_name(report, function, &name);
-    cunei_format_text(out, name.data ? name.data : "", 40);
+    cunei_format_text(out, cunei_buffer_text(&name), 40);
     cunei_buffer_fini(&name);
 }
 

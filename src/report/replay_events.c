@@ -29,7 +29,7 @@ static void put_copy(struct cunei_replay_line *replay, enum cunei_ink ink,
     struct cunei_buffer copy = {0};
 
     cunei_buffer_append(&copy, text, strnlen(text, size));
-    cunei_replay_line_text(replay, ink, copy.data ? copy.data : "", NAME_MIN);
+    cunei_replay_line_text(replay, ink, cunei_buffer_text(&copy), NAME_MIN);
     replay->line.failed |= copy.failed;
     cunei_buffer_fini(&copy);
 }
@@ -152,7 +152,7 @@ static void put_value(struct cunei_replay_line *replay,
                            value->kind == CUNEI_VALUE_ERROR ? ": " : " = ");
     cunei_user_event_format(value, false, &text);
     put_copy(replay, value->kind == CUNEI_VALUE_ERROR ? CUNEI_INK_BAD : CUNEI_INK_PLAIN,
-             text.data ? text.data : "", text.size);
+             cunei_buffer_text(&text), text.size);
     replay->line.failed |= text.failed;
     cunei_buffer_fini(&text);
 }
@@ -193,7 +193,7 @@ static int print_counter(struct cunei_replay_line *replay,
         cunei_user_event_format_number(
             event->value, event->kind & CUNEI_COUNTER_VALUE_DOUBLE, false, &words);
     }
-    cunei_replay_line_word(replay, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    cunei_replay_line_word(replay, CUNEI_INK_PLAIN, cunei_buffer_text(&words));
     replay->line.failed |= words.failed;
     cunei_buffer_fini(&words);
     return cunei_replay_line_end(replay);
@@ -217,7 +217,7 @@ static int print_token(struct cunei_replay_line *replay,
     else
         cunei_buffer_append_text(&words,
                                  phase == CUNEI_PHASE_ENTER ? " begin" : " end");
-    cunei_replay_line_word(replay, CUNEI_INK_PLAIN, words.data ? words.data : "");
+    cunei_replay_line_word(replay, CUNEI_INK_PLAIN, cunei_buffer_text(&words));
     replay->line.failed |= words.failed;
     cunei_buffer_fini(&words);
     return cunei_replay_line_end(replay);
@@ -242,7 +242,7 @@ static int print_gc(struct cunei_replay_line *replay,
     cunei_replay_line_word(replay, CUNEI_INK_WARM, "gc");
     cunei_buffer_format(&words, " of generation %" PRIu32 " freed ", event->generation);
     cunei_format_several(&words, event->collected, "object");
-    cunei_replay_line_word(replay, CUNEI_INK_DIM, words.data ? words.data : "");
+    cunei_replay_line_word(replay, CUNEI_INK_DIM, cunei_buffer_text(&words));
     replay->line.failed |= words.failed;
     cunei_buffer_fini(&words);
     return cunei_replay_line_end(replay);
@@ -260,7 +260,7 @@ static int print_fields(struct cunei_replay_line *replay,
         return rc;
     cunei_replay_line_word(replay, CUNEI_INK_DIM, cunei_event_class(class)->name);
     cunei_event_fields_format(&fields, step->event, false);
-    put_copy(replay, CUNEI_INK_PLAIN, fields.data ? fields.data : "", fields.size);
+    put_copy(replay, CUNEI_INK_PLAIN, cunei_buffer_text(&fields), fields.size);
     replay->line.failed |= fields.failed;
     cunei_buffer_fini(&fields);
     return cunei_replay_line_end(replay);

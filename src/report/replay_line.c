@@ -111,7 +111,7 @@ void cunei_replay_line_text(struct cunei_replay_line *replay, enum cunei_ink ink
     struct cunei_buffer shown = {0};
 
     cunei_format_text(&shown, text, room < least ? least : room);
-    cunei_replay_line_word(replay, ink, shown.data ? shown.data : "");
+    cunei_replay_line_word(replay, ink, cunei_buffer_text(&shown));
     replay->line.failed |= shown.failed;
     cunei_buffer_fini(&shown);
 }
@@ -146,7 +146,7 @@ void cunei_replay_line_place(struct cunei_replay_line *replay, uint32_t function
     if (room > 0) {
         cunei_replay_line_word(replay, CUNEI_INK_PLAIN, "  ");
         cunei_style_begin(&replay->options->style, &replay->line, CUNEI_INK_DIM);
-        cunei_format_path(&replay->line, place.data ? place.data : "", room - 2);
+        cunei_format_path(&replay->line, cunei_buffer_text(&place), room - 2);
         cunei_style_end(&replay->options->style, &replay->line, CUNEI_INK_DIM);
     }
     replay->line.failed |= place.failed;
@@ -190,7 +190,7 @@ static void put_duration(struct cunei_replay_line *replay, const uint64_t *took_
                         *took_ns >= CUNEI_NS_PER_S / 10     ? CUNEI_INK_HOT
                         : *took_ns >= CUNEI_NS_PER_S / 1000 ? CUNEI_INK_WARM
                                                             : CUNEI_INK_PLAIN,
-                        duration.data ? duration.data : "");
+                        cunei_buffer_text(&duration));
     replay->line.failed |= duration.failed;
     cunei_buffer_fini(&duration);
 }

@@ -199,7 +199,7 @@ int cunei_report_print_title(const struct cunei_report *report)
     if (analysis->process_count == 0)
         return 0;
     format_processes(report, &text);
-    cunei_format_text(&safe, text.data ? text.data : "", 60);
+    cunei_format_text(&safe, cunei_buffer_text(&text), 60);
     put(&title, &safe, CUNEI_INK_HEAD);
     cunei_buffer_clear(&text);
     put_state(&title, analysis, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);

@@ -135,7 +135,7 @@ static const char *make_visible(const char *text, struct cunei_buffer *visible)
         cunei_text_escape(visible, text, good);
         text += good;
         if (!*text)
-            return visible->data ? visible->data : "";
+            return cunei_buffer_text(visible);
         cunei_buffer_format(visible, "\\x%02x", (unsigned char)*text++);
     }
 }
@@ -147,7 +147,7 @@ void cunei_format_text(struct cunei_buffer *out, const char *text, size_t width)
 
     if (cunei_format_width(shown) > width && strstr(shown, NESTED)) {
         drop_nested(&outline, shown);
-        shown = outline.data ? outline.data : "";
+        shown = cunei_buffer_text(&outline);
     }
     if (cunei_format_width(shown) <= width)
         cunei_buffer_append_text(out, shown);
@@ -192,7 +192,7 @@ void cunei_format_path(struct cunei_buffer *out, const char *path, size_t width)
 
     if (is_frozen && cunei_format_width(shown) > width) {
         thaw(&thawed, shown);
-        shown = thawed.data ? thawed.data : "";
+        shown = cunei_buffer_text(&thawed);
     }
     while (cunei_format_width(shown) + is_cut > width) {
         const char *inner = strchr(shown + 1, is_frozen ? '.' : '/');

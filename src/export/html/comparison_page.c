@@ -130,7 +130,7 @@ static void put_head(struct difference *difference, const char *const names[2])
 
     cunei_buffer_format(&text, "%s → %s", names[0], names[1]);
     cunei_buffer_append_text(out, "{\"program\":");
-    cunei_page_text(out, text.data ? text.data : "", text.size);
+    cunei_page_text(out, cunei_buffer_text(&text), text.size);
     cunei_buffer_clear(&text);
     for (unsigned i = 0; i < 2; i++) {
         cunei_buffer_append_text(&text, i > 0 ? " → " : "");
@@ -142,7 +142,7 @@ static void put_head(struct difference *difference, const char *const names[2])
         cunei_buffer_format(&text, " · averages of %" PRIu32 " and %" PRIu32 " runs",
                             comparison->runs[0], comparison->runs[1]);
     cunei_buffer_append_text(out, ",\"facts\":");
-    cunei_page_text(out, text.data ? text.data : "", text.size);
+    cunei_page_text(out, cunei_buffer_text(&text), text.size);
     cunei_buffer_append_text(out, ",\"sides\":[");
     for (unsigned i = 0; i < 2; i++) {
         cunei_buffer_append_text(out, i > 0 ? "," : "");

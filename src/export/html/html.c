@@ -133,14 +133,14 @@ static void put_head(struct cunei_html *html)
     if (first)
         cunei_format_program(&text, first);
     cunei_buffer_append_text(out, "{\"program\":");
-    cunei_page_text(out, text.data ? text.data : "", text.size);
+    cunei_page_text(out, cunei_buffer_text(&text), text.size);
     cunei_buffer_append_text(out, ",\"python\":");
     const char *python = first && first->python ? first->python : "";
     cunei_page_text(out, python, strlen(python));
     cunei_buffer_clear(&text);
     put_facts(&text, html);
     cunei_buffer_append_text(out, ",\"facts\":");
-    cunei_page_text(out, text.data ? text.data : "", text.size);
+    cunei_page_text(out, cunei_buffer_text(&text), text.size);
     cunei_buffer_append_text(out, ",\"directory\":");
     const char *directory = first && first->directory ? first->directory : "";
     cunei_page_text(out, directory, strlen(directory));

@@ -17,7 +17,7 @@
 /* What a formatter of the view makes of it, as JSON. */
 static void put_words(struct cunei_html *html, struct cunei_buffer *words)
 {
-    cunei_page_text(&html->page.text, words->data ? words->data : "", words->size);
+    cunei_page_text(&html->page.text, cunei_buffer_text(words), words->size);
     cunei_buffer_fini(words);
 }
 

@@ -348,7 +348,7 @@ static int take_parameter(struct state *state, const struct cunei_user_value *va
         return 0;
     cunei_user_event_format(value, false, &worth);
     const struct cunei_value parameter = {name.data, name.size,
-                                          worth.data ? worth.data : "", worth.size};
+                                          cunei_buffer_text(&worth), worth.size};
     int rc =
         worth.failed ? -ENOMEM : add_value(&state->calls[at - 1], ", ", "", &parameter);
     cunei_buffer_fini(&worth);

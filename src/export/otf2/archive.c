@@ -122,13 +122,13 @@ OTF2_ParameterRef cunei_otf2_parameter(struct cunei_otf2 *archive, const char *p
     cunei_buffer_append_text(&whole, prefix);
     cunei_buffer_append(&whole, name, size);
     uint32_t ref = cunei_otf2_names_find(
-        &archive->parameters, whole.data ? whole.data : "", whole.size, &is_new);
+        &archive->parameters, cunei_buffer_text(&whole), whole.size, &is_new);
     if (is_new)
         cunei_otf2_note(
             archive,
             archive->otf2->GlobalDefWriter_WriteParameter(
                 archive->definitions, ref,
-                cunei_otf2_string(archive, whole.data ? whole.data : "", whole.size),
+                cunei_otf2_string(archive, cunei_buffer_text(&whole), whole.size),
                 type));
     cunei_buffer_fini(&whole);
     return ref;
@@ -165,7 +165,7 @@ static void define_region(struct cunei_otf2 *archive, const char *module,
     if (module[0])
         cunei_buffer_format(&name, "%s:", module);
     cunei_buffer_append_text(&name, qualname);
-    OTF2_StringRef ref = cunei_otf2_word(archive, name.data ? name.data : "");
+    OTF2_StringRef ref = cunei_otf2_word(archive, cunei_buffer_text(&name));
     cunei_otf2_note(archive,
                     archive->otf2->GlobalDefWriter_WriteRegion(
                         archive->definitions, archive->region_count++, ref,

@@ -168,8 +168,8 @@ static int put_orphan(struct cunei_encoding *encoding, uint32_t function, uint64
                         names ? names->qualname : "?");
     (void)cunei_otf2_stamp(archive, time);
     put_enter(archive, CUNEI_OTF2_REGION_ERROR, NULL);
-    put_text(archive, text_parameter(archive, "leave-region"),
-             name.data ? name.data : "", name.size);
+    put_text(archive, text_parameter(archive, "leave-region"), cunei_buffer_text(&name),
+             name.size);
     put_leave(archive, CUNEI_OTF2_REGION_ERROR, NULL);
     cunei_buffer_fini(&name);
     return cunei_otf2_result(archive);
@@ -231,7 +231,7 @@ static void put_detail(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
     }
     cunei_user_event_format_number(detail->bits, detail->kind == CUNEI_DETAIL_DOUBLE,
                                    false, &text);
-    put_text(archive, ref, text.data ? text.data : "", text.size);
+    put_text(archive, ref, cunei_buffer_text(&text), text.size);
     cunei_buffer_fini(&text);
 }
 
