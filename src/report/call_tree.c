@@ -155,7 +155,7 @@ static void add_row(const struct branches *branches, struct cunei_table *table,
     if (node->resumes > 0)
         cunei_format_count(resumes, node->resumes);
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
-    cunei_buffer_append_text(name, branch->data ? branch->data : "");
+    cunei_buffer_append_text(name, cunei_buffer_text(branch));
     cunei_table_lead(table);
     cunei_report_name(report, node->slot ? node->slot - 1 : UINT32_MAX, name);
     if (node->recursive > 0)
@@ -171,7 +171,7 @@ static void add_rest(struct cunei_table *table, const struct cunei_buffer *branc
     for (unsigned i = 0; i < 5; i++)
         (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
     struct cunei_buffer *text = cunei_table_cell(table, CUNEI_INK_DIM);
-    cunei_buffer_append_text(text, branch->data ? branch->data : "");
+    cunei_buffer_append_text(text, cunei_buffer_text(branch));
     cunei_table_lead(table);
     cunei_buffer_append_text(text, "…");
     (void)cunei_table_cell(table, CUNEI_INK_PLAIN);
@@ -233,25 +233,24 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
 {
     struct branches branches;
     struct cunei_table table;
-    struct cunei_buffer branch = {0};
+    struct cunei_buffer branch = {0}, absence = {0};
 
     int rc = branches_init(&branches, report);
     if (rc < 0)
         return rc;
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     add_children(&branches, &table, 0, 0, &branch);
-    uint32_t count = (uint32_t)(table.cell_count / table.column_count);
-    if (count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else if (has_shown_call(report))
-        (void)fprintf(report->out, "No function took %g %% of the wall time or more.\n",
-                      100 * report->options->min_share);
+    if (has_shown_call(report))
+        cunei_buffer_format(&absence,
+                            "No function took %g %% of the wall time or more.\n",
+                            100 * report->options->min_share);
     else
-        cunei_report_print_absence(report);
-    cunei_table_fini(&table);
+        cunei_buffer_append_text(&absence, cunei_report_absence(report));
+    rc = cunei_report_print_table(report, &table, cunei_buffer_text(&absence));
+    cunei_buffer_fini(&absence);
     cunei_buffer_fini(&branch);
     branches_fini(&branches);
-    *rows = (struct cunei_report_rows){count, count};
+    *rows = (struct cunei_report_rows){1, 1};
     return rc;
 }
 
@@ -288,10 +287,7 @@ static void put_node(const struct branches *branches, struct cunei_json *json,
     cunei_json_open(json, NULL, '{');
     cunei_json_number(json, "id", index);
     cunei_json_number(json, "parent", node->parent);
-    cunei_json_text(json, "module", names ? names->module : NULL);
-    cunei_json_text(json, "qualname", names ? names->qualname : NULL);
-    cunei_json_text(json, "file", names ? names->file : NULL);
-    cunei_json_number(json, "line", names ? names->line : 0);
+    cunei_report_put_function(json, "qualname", names, names ? names->line : 0);
     cunei_json_number(json, "calls", node->calls);
     cunei_json_number(json, "resumes", node->resumes);
     cunei_json_number(json, "recursive", node->recursive);

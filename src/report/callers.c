@@ -186,14 +186,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     return rc;
 }
 
-static void put_names(struct cunei_json *json, const struct cunei_function *names)
-{
-    cunei_json_text(json, "module", names ? names->module : NULL);
-    cunei_json_text(json, "qualname", names ? names->qualname : NULL);
-    cunei_json_text(json, "file", names ? names->file : NULL);
-    cunei_json_number(json, "line", names ? names->line : 0);
-}
-
 static int print_json(const struct cunei_report *report, struct cunei_json *json)
 {
     const struct cunei_function *functions = report->analysis->functions.items;
@@ -206,8 +198,12 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
     cunei_json_open(json, "callers", '[');
     for (uint32_t i = 0; i < count; i++) {
         const struct cunei_edge *edge = &edges[i];
+        const struct cunei_function *callee = &functions[edge->callee - 1];
+        bool is_named = edge->caller > 0 && edge->caller != OTHERS;
+        const struct cunei_function *caller =
+            is_named ? &functions[edge->caller - 1] : NULL;
         cunei_json_open(json, NULL, '{');
-        put_names(json, &functions[edge->callee - 1]);
+        cunei_report_put_function(json, "qualname", callee, callee->line);
         cunei_json_number(json, "calls", edge->calls);
         cunei_json_number(json, "resumes", edge->resumes);
         cunei_json_number(json, "total_ns", edge->total);
@@ -215,9 +211,8 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
             cunei_json_flag(json, "estimated", true);
         if (edge->caller == OTHERS)
             cunei_json_flag(json, "others", true);
-        bool is_named = edge->caller > 0 && edge->caller != OTHERS;
         cunei_json_open(json, "caller", '{');
-        put_names(json, is_named ? &functions[edge->caller - 1] : NULL);
+        cunei_report_put_function(json, "qualname", caller, caller ? caller->line : 0);
         cunei_json_close(json, '}');
         cunei_json_close(json, '}');
     }

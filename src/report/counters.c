@@ -140,7 +140,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     uint32_t count = facts->counter_names.count;
     uint64_t shown = cunei_report_limit(report, count);
     struct cunei_table table;
-    int rc = 0;
 
     struct entry *order = order_counters(facts);
     if (!order)
@@ -149,11 +148,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     for (uint32_t i = 0; i < shown; i++)
         add_row(&table, order[i].name, order[i].facts);
     free(order);
-    if (count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        (void)fputs("No counter was recorded.\n", report->out);
-    cunei_table_fini(&table);
+    int rc = cunei_report_print_table(report, &table, "No counter was recorded.\n");
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
 }

@@ -234,21 +234,17 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     struct entry *entries = sort_kinds(report, &count);
 
     int rc = entries ? handlers_init(&handlers, report->analysis) : -ENOMEM;
-    cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     if (rc == 0) {
+        cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
         shown = (uint32_t)cunei_report_limit(report, count);
         for (uint32_t i = 0; i < shown; i++)
             add_rows(report, &table, entries[i].index, &handlers);
-        if (shown > 0)
-            rc = cunei_table_print(&table, &report->options->style, report->out);
-        else if (report->analysis->raised > 0)
-            (void)fputs(
-                "Calls ended with exceptions, but their types were not recorded.\n",
-                report->out);
-        else
-            (void)fputs("No exception was raised while recording.\n", report->out);
+        rc = cunei_report_print_table(
+            report, &table,
+            report->analysis->raised > 0
+                ? "Calls ended with exceptions, but their types were not recorded.\n"
+                : "No exception was raised while recording.\n");
     }
-    cunei_table_fini(&table);
     free(handlers.items);
     free(entries);
     *rows = (struct cunei_report_rows){shown, count};
@@ -308,10 +304,7 @@ static void put_function(struct cunei_json *json, const struct cunei_analysis *a
     const struct cunei_function *function =
         slot > 0 ? &analysis->functions.items[slot - 1] : NULL;
 
-    cunei_json_text(json, "module", function ? function->module : NULL);
-    cunei_json_text(json, "function", function ? function->qualname : NULL);
-    cunei_json_text(json, "file", function ? function->file : NULL);
-    cunei_json_number(json, "line", line);
+    cunei_report_put_function(json, "function", function, line);
 }
 
 static uint64_t at_least_0(int64_t number)

@@ -170,11 +170,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     cunei_table_init(&table, heads, COLUMN_COUNT);
     for (uint32_t i = 0; i < rows->shown; i++)
         add_row(report, &table, ranking.indices[i]);
-    if (rows->count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        cunei_report_print_absence(report);
-    cunei_table_fini(&table);
+    rc = cunei_report_print_table(report, &table, cunei_report_absence(report));
     cunei_ranking_fini(&ranking);
     return rc;
 }
@@ -210,10 +206,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     const struct cunei_analysis_function *facts = &report->analysis->facts[index];
 
     cunei_json_open(json, NULL, '{');
-    cunei_json_text(json, "module", names->module);
-    cunei_json_text(json, "qualname", names->qualname);
-    cunei_json_text(json, "file", names->file);
-    cunei_json_number(json, "line", names->line);
+    cunei_report_put_function(json, "qualname", names, names->line);
     cunei_json_number(json, "calls", facts->calls);
     cunei_json_number(json, "resumes", facts->resumes);
     cunei_json_number(json, "total_ns", facts->total_ns);

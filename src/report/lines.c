@@ -398,10 +398,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     const struct cunei_function *function = function_of(report, line);
 
     cunei_json_open(json, NULL, '{');
-    cunei_json_text(json, "module", function->module);
-    cunei_json_text(json, "function", function->qualname);
-    cunei_json_text(json, "file", function->file);
-    cunei_json_number(json, "line", line->line);
+    cunei_report_put_function(json, "function", function, line->line);
     cunei_json_number(json, "hits", line->hits);
     cunei_json_number(json, "time_ns", line->time);
     cunei_json_text(json, "source", states[state]);

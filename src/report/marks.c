@@ -35,10 +35,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
 
     cunei_report_offset(report, mark->time_ns,
                         cunei_table_cell(table, CUNEI_INK_PLAIN));
-    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (analysis->process_count > 1)
-        cunei_buffer_format(pid, "%" PRIu32,
-                            analysis->processes[mark->process].process->metadata.pid);
+    cunei_report_add_pid(report, table, mark->process);
     struct cunei_buffer *thread = cunei_table_cell(table, CUNEI_INK_DIM);
     if (analysis->thread_count > 1)
         cunei_buffer_format(thread, "%" PRIu32, mark->tid);
@@ -87,16 +84,11 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     const struct cunei_user_facts *facts = &report->analysis->user_facts;
     size_t count = facts->mark_count, shown = cunei_report_limit(report, count);
     struct cunei_table table;
-    int rc = 0;
 
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
         add_row(report, &table, &facts->marks[i]);
-    if (count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        (void)fputs("No mark was recorded.\n", report->out);
-    cunei_table_fini(&table);
+    int rc = cunei_report_print_table(report, &table, "No mark was recorded.\n");
     if (rc == 0)
         rc = print_metadata(report);
     *rows = (struct cunei_report_rows){shown, count};
@@ -119,8 +111,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
         cunei_json_raw(json, "value", value.data ? value.data : "null");
         cunei_json_flag(json, "error", mark->kind == CUNEI_VALUE_ERROR);
         cunei_json_number(json, "time_ns", mark->time_ns);
-        cunei_json_number(json, "process",
-                          analysis->processes[mark->process].process->metadata.pid);
+        cunei_json_number(json, "process", cunei_report_pid(report, mark->process));
         cunei_json_number(json, "thread", mark->tid);
         cunei_json_close(json, '}');
     }

@@ -76,7 +76,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         process->process,
         cunei_table_cell(table, is_well ? CUNEI_INK_DIM : CUNEI_INK_BAD));
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_STRONG);
-    cunei_buffer_append_text(name, branch->data ? branch->data : "");
+    cunei_buffer_append_text(name, cunei_buffer_text(branch));
     cunei_table_lead(table);
     cunei_format_process(name, description);
     struct cunei_buffer *python = cunei_table_cell(table, CUNEI_INK_DIM);
@@ -112,7 +112,7 @@ static void add_rest(struct cunei_table *table, const struct sum *rest,
             cunei_format_count(cell, rest->events);
     }
     struct cunei_buffer *name = cunei_table_cell(table, CUNEI_INK_DIM);
-    cunei_buffer_append_text(name, branch->data ? branch->data : "");
+    cunei_buffer_append_text(name, cunei_buffer_text(branch));
     cunei_table_lead(table);
     cunei_buffer_append_text(name, "… ");
     cunei_format_count(name, rest->count);
@@ -230,13 +230,10 @@ static int print_table(const struct listing *listing)
     const struct cunei_report *report = listing->report;
     struct cunei_buffer branch = {0};
     struct cunei_table table;
-    int rc = 0;
 
     cunei_table_init(&table, columns, COLUMN_COUNT);
     add_children(listing, &table, report->analysis->process_count, 0, &branch);
-    if (table.cell_count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    cunei_table_fini(&table);
+    int rc = cunei_report_print_table(report, &table, cunei_report_absence(report));
     cunei_buffer_fini(&branch);
     return rc;
 }
@@ -260,8 +257,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     cunei_process_tree_fini(&listing.family);
     free(listing.is_shown);
     free(listing.sums);
-    if (count == 0)
-        cunei_report_print_absence(report);
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
 }

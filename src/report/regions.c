@@ -30,16 +30,6 @@ static uint64_t mean_ns(uint64_t total_ns, uint64_t count)
     return count > 0 ? total_ns / count : 0;
 }
 
-static void add_duration(struct cunei_table *table, bool is_known, uint64_t ns)
-{
-    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
-
-    if (is_known)
-        cunei_format_duration(cell, ns);
-    else
-        cunei_buffer_append_text(cell, "–");
-}
-
 static void add_region(const struct cunei_report *report, struct cunei_table *table,
                        uint32_t index)
 {
@@ -55,10 +45,13 @@ static void add_region(const struct cunei_report *report, struct cunei_table *ta
     struct cunei_buffer *resumes = cunei_table_cell(table, CUNEI_INK_PLAIN);
     if (region->resumes > 0)
         cunei_format_count(resumes, region->resumes);
-    add_duration(table, region->count > 0, cunei_user_facts_region_mean(region));
-    add_duration(table, is_known, cunei_user_facts_region_quantile(region, 0.5));
-    add_duration(table, is_known, cunei_user_facts_region_quantile(region, 0.99));
-    add_duration(table, is_known, region->max_ns);
+    cunei_report_add_duration(table, region->count > 0,
+                              cunei_user_facts_region_mean(region));
+    cunei_report_add_duration(table, is_known,
+                              cunei_user_facts_region_quantile(region, 0.5));
+    cunei_report_add_duration(table, is_known,
+                              cunei_user_facts_region_quantile(region, 0.99));
+    cunei_report_add_duration(table, is_known, region->max_ns);
     cunei_format_name(cunei_table_cell(table, CUNEI_INK_STRONG),
                       facts->region_names.items[index]);
 }
@@ -309,11 +302,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
         add_parameters(report, &table, &order, region);
     }
     shown += add_functions(report, &table, &order, &functions);
-    if (shown > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        (void)fputs("No region was recorded.\n", report->out);
-    cunei_table_fini(&table);
+    rc = cunei_report_print_table(report, &table, "No region was recorded.\n");
     *rows = (struct cunei_report_rows){shown, order.region_count + functions};
     order_fini(&order);
     return rc;
@@ -355,10 +344,7 @@ static void put_functions(const struct cunei_report *report, struct cunei_json *
             items[i].slot ? &report->analysis->functions.items[items[i].slot - 1]
                           : NULL;
         cunei_json_open(json, NULL, '{');
-        cunei_json_text(json, "module", names ? names->module : NULL);
-        cunei_json_text(json, "qualname", names ? names->qualname : NULL);
-        cunei_json_text(json, "file", names ? names->file : NULL);
-        cunei_json_number(json, "line", names ? names->line : 0);
+        cunei_report_put_function(json, "qualname", names, names ? names->line : 0);
         cunei_json_number(json, "calls", items[i].calls);
         cunei_json_number(json, "self_ns", items[i].self_ns);
         cunei_json_close(json, '}');

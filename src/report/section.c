@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "report/section.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "report/function_numbers.h"
 #include "text/format.h"
+#include "text/json.h"
 #include "text/names.h"
 #include "text/paragraph.h"
+#include "text/table.h"
 #include "text/width.h"
 
 /* Shares of the wall time from which on a number is coloured. */
@@ -49,6 +52,52 @@ void cunei_report_place(const struct cunei_report *report, uint32_t function,
     cunei_format_place(out, &functions->items[function], report->home);
 }
 
+void cunei_report_put_function(struct cunei_json *json, const char *name,
+                               const struct cunei_function *function, uint32_t line)
+{
+    cunei_json_text(json, "module", function ? function->module : NULL);
+    cunei_json_text(json, name, function ? function->qualname : NULL);
+    cunei_json_text(json, "file", function ? function->file : NULL);
+    cunei_json_number(json, "line", line);
+}
+
+uint32_t cunei_report_pid(const struct cunei_report *report, size_t process)
+{
+    return report->analysis->processes[process].process->metadata.pid;
+}
+
+void cunei_report_add_pid(const struct cunei_report *report, struct cunei_table *table,
+                          size_t process)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_DIM);
+
+    if (report->analysis->process_count > 1)
+        cunei_buffer_format(cell, "%" PRIu32, cunei_report_pid(report, process));
+}
+
+void cunei_report_add_duration(struct cunei_table *table, bool is_known, uint64_t ns)
+{
+    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
+
+    if (is_known)
+        cunei_format_duration(cell, ns);
+    else
+        cunei_buffer_append_text(cell, "–");
+}
+
+int cunei_report_print_table(const struct cunei_report *report,
+                             struct cunei_table *table, const char *absence)
+{
+    int rc = 0;
+
+    if (cunei_table_is_empty(table))
+        (void)fputs(absence, report->out);
+    else
+        rc = cunei_table_print(table, &report->options->style, report->out);
+    cunei_table_fini(table);
+    return rc;
+}
+
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns)
 {
     if (ns == 0)
@@ -75,13 +124,13 @@ int cunei_report_head(const struct cunei_report *report, uint32_t function)
     struct cunei_buffer text = {0}, words = {0};
 
     cunei_report_name(report, function, &text);
-    cunei_format_text(&words, text.data ? text.data : "", 60);
-    cunei_paragraph_put(&line, "", CUNEI_INK_STRONG, words.data ? words.data : "");
+    cunei_format_text(&words, cunei_buffer_text(&text), 60);
+    cunei_paragraph_put(&line, "", CUNEI_INK_STRONG, cunei_buffer_text(&words));
     cunei_buffer_clear(&text);
     cunei_buffer_clear(&words);
     cunei_report_place(report, function, &text);
-    cunei_format_path(&words, text.data ? text.data : "", 60);
-    cunei_paragraph_put(&line, "  ", CUNEI_INK_DIM, words.data ? words.data : "");
+    cunei_format_path(&words, cunei_buffer_text(&text), 60);
+    cunei_paragraph_put(&line, "  ", CUNEI_INK_DIM, cunei_buffer_text(&words));
     cunei_buffer_clear(&words);
     cunei_buffer_append_text(&words, sign);
     cunei_format_duration(&words, facts->total_ns);
@@ -91,7 +140,7 @@ int cunei_report_head(const struct cunei_report *report, uint32_t function)
         cunei_buffer_format(&words, ", %s", sign);
         cunei_format_several(&words, facts->resumes, "resume");
     }
-    cunei_paragraph_put(&line, " · ", CUNEI_INK_PLAIN, words.data ? words.data : "");
+    cunei_paragraph_put(&line, " · ", CUNEI_INK_PLAIN, cunei_buffer_text(&words));
     cunei_buffer_fini(&text);
     cunei_buffer_fini(&words);
     return cunei_paragraph_print(&line, report->out);
@@ -111,15 +160,13 @@ bool cunei_report_is_without_calls(const struct cunei_analysis *analysis)
     return is_none;
 }
 
-void cunei_report_print_absence(const struct cunei_report *report)
+const char *cunei_report_absence(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
 
     if (analysis->functions.count > 0)
-        (void)fputs("No recorded function matches the patterns.\n", report->out);
-    else
-        (void)fputs(cunei_report_is_without_calls(analysis)
-                        ? "No call was recorded: --instrumenter none records none.\n"
-                        : "No call was recorded.\n",
-                    report->out);
+        return "No recorded function matches the patterns.\n";
+    return cunei_report_is_without_calls(analysis)
+               ? "No call was recorded: --instrumenter none records none.\n"
+               : "No call was recorded.\n";
 }

@@ -27,6 +27,7 @@
 #include "report/report_options.h"
 
 struct cunei_json;
+struct cunei_table;
 
 /* What all sections get. */
 struct cunei_report {
@@ -84,6 +85,22 @@ void cunei_report_name(const struct cunei_report *report, uint32_t function,
 void cunei_report_place(const struct cunei_report *report, uint32_t function,
                         struct cunei_buffer *out);
 
+/* Module, name, file and line of a function in JSON; `name` is the key of its name.
+ * Without a function all but the line are null. */
+void cunei_report_put_function(struct cunei_json *json, const char *name,
+                               const struct cunei_function *function, uint32_t line);
+
+uint32_t cunei_report_pid(const struct cunei_report *report, size_t process);
+
+/* Cells: a pid, which is left out where there is one process; a duration, or a dash. */
+void cunei_report_add_pid(const struct cunei_report *report, struct cunei_table *table,
+                          size_t process);
+void cunei_report_add_duration(struct cunei_table *table, bool is_known, uint64_t ns);
+
+/* Print a table, or the sentence `absence` if it has no rows, and free it.  -ENOMEM. */
+int cunei_report_print_table(const struct cunei_report *report,
+                             struct cunei_table *table, const char *absence);
+
 /* The colour of a time, by its share of the wall time. */
 enum cunei_ink cunei_report_heat(const struct cunei_report *report, uint64_t ns);
 
@@ -97,7 +114,7 @@ int cunei_report_head(const struct cunei_report *report, uint32_t function);
 /* Whether no calls were recorded because --instrumenter none was used. */
 bool cunei_report_is_without_calls(const struct cunei_analysis *analysis);
 
-/* Print why a section about functions has no rows. */
-void cunei_report_print_absence(const struct cunei_report *report);
+/* The sentence that says why a section about functions has no rows. */
+const char *cunei_report_absence(const struct cunei_report *report);
 
 #endif

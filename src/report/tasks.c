@@ -34,7 +34,6 @@ static void put_name(struct cunei_buffer *out, const struct cunei_analysis_task 
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_analysis_task *task)
 {
-    const struct cunei_analysis *analysis = report->analysis;
     enum cunei_ink heat = cunei_report_heat(report, task->run_ns);
 
     cunei_format_duration(cunei_table_cell(table, heat), task->run_ns);
@@ -45,10 +44,7 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     cunei_format_duration(cunei_table_cell(table, CUNEI_INK_PLAIN),
                           task->run_ns / (task->steps ? task->steps : 1));
     cunei_report_offset(report, task->begin_ns, cunei_table_cell(table, CUNEI_INK_DIM));
-    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (analysis->process_count > 1)
-        cunei_buffer_format(pid, "%" PRIu32,
-                            analysis->processes[task->process].process->metadata.pid);
+    cunei_report_add_pid(report, table, task->process);
     struct cunei_buffer *ended =
         cunei_table_cell(table, task->has_raised ? CUNEI_INK_BAD : CUNEI_INK_DIM);
     cunei_buffer_append_text(ended, task->has_raised  ? "raised"
@@ -56,10 +52,9 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
                                                       : "");
     put_name(cunei_table_cell(table, CUNEI_INK_STRONG), task);
     struct cunei_buffer *function = cunei_table_cell(table, CUNEI_INK_PLAIN);
-    struct cunei_buffer *place = NULL;
     if (task->function != UINT32_MAX)
         cunei_report_name(report, task->function, function);
-    place = cunei_table_cell(table, CUNEI_INK_DIM);
+    struct cunei_buffer *place = cunei_table_cell(table, CUNEI_INK_DIM);
     if (task->function != UINT32_MAX)
         cunei_report_place(report, task->function, place);
 }
@@ -84,7 +79,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     size_t count = analysis->task_count, shown = cunei_report_limit(report, count);
     struct cunei_table table;
     const struct cunei_analysis_task **order = calloc(count + 1, sizeof(const void *));
-    int rc = 0;
     if (!order)
         return -ENOMEM;
 
@@ -95,11 +89,8 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     for (size_t i = 0; i < shown; i++)
         add_row(report, &table, order[i]);
     free((void *)order);
-    if (count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        (void)fputs("No asyncio task was recorded.\n", report->out);
-    cunei_table_fini(&table);
+    int rc =
+        cunei_report_print_table(report, &table, "No asyncio task was recorded.\n");
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
 }
@@ -116,14 +107,11 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
                 ? &analysis->functions.items[task->function]
                 : NULL;
         cunei_json_open(json, NULL, '{');
-        cunei_json_number(json, "pid",
-                          analysis->processes[task->process].process->metadata.pid);
+        cunei_json_number(json, "pid", cunei_report_pid(report, task->process));
         cunei_json_number(json, "task", task->number);
         cunei_json_text(json, "name", task->name);
-        cunei_json_text(json, "module", function ? function->module : NULL);
-        cunei_json_text(json, "function", function ? function->qualname : NULL);
-        cunei_json_text(json, "file", function ? function->file : NULL);
-        cunei_json_number(json, "line", function ? function->line : 0);
+        cunei_report_put_function(json, "function", function,
+                                  function ? function->line : 0);
         cunei_json_number(json, "switches", task->steps);
         cunei_json_number(json, "run_ns", task->run_ns);
         cunei_json_number(json, "wait_ns", task->wait_ns);

@@ -29,14 +29,10 @@ static const struct cunei_column columns[] = {
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_analysis_thread *thread)
 {
-    const struct cunei_analysis *analysis = report->analysis;
     uint64_t wall_ns = thread->end_ns - thread->begin_ns;
 
     cunei_buffer_append_text(cunei_table_cell(table, CUNEI_INK_STRONG), thread->name);
-    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (analysis->process_count > 1)
-        cunei_buffer_format(pid, "%" PRIu32,
-                            analysis->processes[thread->process].process->metadata.pid);
+    cunei_report_add_pid(report, table, thread->process);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         thread->tid);
     cunei_report_offset(report, thread->begin_ns,
@@ -87,7 +83,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     size_t count = report->analysis->thread_count;
     struct cunei_cpu_rank *ranks = calloc(count + 1, sizeof(*ranks));
     struct cunei_table table;
-    int rc = 0;
     if (!ranks)
         return -ENOMEM;
 
@@ -95,11 +90,7 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
         add_row(report, &table, &report->analysis->threads[ranks[i].index]);
-    if (shown > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        cunei_report_print_absence(report);
-    cunei_table_fini(&table);
+    int rc = cunei_report_print_table(report, &table, cunei_report_absence(report));
     free(ranks);
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
@@ -111,8 +102,7 @@ static void put_json(const struct cunei_report *report, struct cunei_json *json,
     const struct cunei_analysis *analysis = report->analysis;
 
     cunei_json_open(json, NULL, '{');
-    cunei_json_number(json, "pid",
-                      analysis->processes[thread->process].process->metadata.pid);
+    cunei_json_number(json, "pid", cunei_report_pid(report, thread->process));
     cunei_json_number(json, "tid", thread->tid);
     cunei_json_text(json, "name", thread->name);
     cunei_json_number(json, "serial", thread->serial);

@@ -34,16 +34,6 @@ static void put_rate(struct cunei_buffer *cell, double per_s)
         cunei_buffer_format(cell, "%.3g", per_s);
 }
 
-static void add_duration(struct cunei_table *table, bool is_known, uint64_t ns)
-{
-    struct cunei_buffer *cell = cunei_table_cell(table, CUNEI_INK_PLAIN);
-
-    if (is_known)
-        cunei_format_duration(cell, ns);
-    else
-        cunei_buffer_append_text(cell, "–");
-}
-
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_tokens_facts *tokens)
 {
@@ -51,19 +41,19 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     bool has_gaps = tokens->histogram.span > 0;
 
     cunei_format_count(cunei_table_cell(table, CUNEI_INK_PLAIN), tokens->count);
-    add_duration(table, tokens->has_first, tokens->first_ns);
+    cunei_report_add_duration(table, tokens->has_first, tokens->first_ns);
     put_rate(cunei_table_cell(table, CUNEI_INK_PLAIN), tokens->per_s);
-    add_duration(table, has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.5));
-    add_duration(table, has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.9));
-    add_duration(table, has_gaps, cunei_user_facts_tokens_quantile(tokens, 0.99));
-    add_duration(table, has_gaps, tokens->max_ns);
+    cunei_report_add_duration(table, has_gaps,
+                              cunei_user_facts_tokens_quantile(tokens, 0.5));
+    cunei_report_add_duration(table, has_gaps,
+                              cunei_user_facts_tokens_quantile(tokens, 0.9));
+    cunei_report_add_duration(table, has_gaps,
+                              cunei_user_facts_tokens_quantile(tokens, 0.99));
+    cunei_report_add_duration(table, has_gaps, tokens->max_ns);
     struct cunei_buffer *begin = cunei_table_cell(table, CUNEI_INK_DIM);
     if (tokens->has_begun)
         cunei_report_offset(report, tokens->begin_ns, begin);
-    struct cunei_buffer *pid = cunei_table_cell(table, CUNEI_INK_DIM);
-    if (analysis->process_count > 1)
-        cunei_buffer_format(pid, "%" PRIu32,
-                            analysis->processes[tokens->process].process->metadata.pid);
+    cunei_report_add_pid(report, table, tokens->process);
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu64,
                         tokens->number);
     cunei_format_name(cunei_table_cell(table, CUNEI_INK_STRONG),
@@ -101,7 +91,6 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     uint64_t count = facts->token_keys.count;
     uint64_t shown = cunei_report_limit(report, count);
     struct cunei_table table;
-    int rc = 0;
 
     const struct cunei_tokens_facts **order = order_tokens(facts);
     if (!order)
@@ -110,11 +99,8 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     for (uint64_t i = 0; i < shown; i++)
         add_row(report, &table, order[i]);
     free((void *)order);
-    if (count > 0)
-        rc = cunei_table_print(&table, &report->options->style, report->out);
-    else
-        (void)fputs("No token stream was recorded.\n", report->out);
-    cunei_table_fini(&table);
+    int rc =
+        cunei_report_print_table(report, &table, "No token stream was recorded.\n");
     *rows = (struct cunei_report_rows){shown, count};
     return rc;
 }
@@ -133,8 +119,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
         bool has_gaps = tokens->histogram.span > 0;
         cunei_json_open(json, NULL, '{');
         cunei_json_text(json, "name", facts->token_names.items[tokens->name]);
-        cunei_json_number(json, "process",
-                          analysis->processes[tokens->process].process->metadata.pid);
+        cunei_json_number(json, "process", cunei_report_pid(report, tokens->process));
         cunei_json_number(json, "stream", tokens->number);
         cunei_json_number(json, "count", tokens->count);
         cunei_json_number_or_null(json, "begin_ns", tokens->has_begun,

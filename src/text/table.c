@@ -55,7 +55,7 @@ static void end_cell(struct cunei_table *table)
     if (table->text.size > last->begin) {
         cunei_format_text(&shown, table->text.data + last->begin, SIZE_MAX);
         table->text.size = last->begin;
-        cunei_buffer_append(&table->text, shown.data ? shown.data : "", shown.size);
+        cunei_buffer_append(&table->text, cunei_buffer_text(&shown), shown.size);
         table->text.failed |= shown.failed;
         cunei_buffer_fini(&shown);
     }
@@ -217,7 +217,7 @@ static void format_led(struct cunei_buffer *out, const char *text, size_t lead,
         cunei_buffer_append_text(out, cunei_format_tail(head.data, width - least - 1));
         taken = width - least;
     } else
-        cunei_buffer_append_text(out, head.data ? head.data : "");
+        cunei_buffer_append_text(out, cunei_buffer_text(&head));
     cunei_format_text(out, text + lead, width > taken ? width - taken : 0);
     out->failed |= head.failed;
     cunei_buffer_fini(&head);
@@ -271,6 +271,11 @@ static void put_row(const struct cunei_table *table, const struct layout *layout
     while (line->size > 0 && line->data[line->size - 1] == ' ')
         line->data[--line->size] = '\0';
     cunei_buffer_append(line, "\n", 1);
+}
+
+bool cunei_table_is_empty(const struct cunei_table *table)
+{
+    return table->cell_count == 0 && !table->text.failed;
 }
 
 int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,

@@ -45,7 +45,6 @@ struct cunei_table {
     struct cunei_buffer text;
     struct cunei_cell *cells; /* owned */
     size_t cell_count, cell_capacity;
-    bool failed;
 };
 
 void cunei_table_init(struct cunei_table *table, const struct cunei_column *columns,
@@ -57,6 +56,9 @@ struct cunei_buffer *cunei_table_cell(struct cunei_table *table, enum cunei_ink 
 
 /* The text so far is the lead of the cell: only the rest is shortened. */
 void cunei_table_lead(struct cunei_table *table);
+
+/* Whether no cell was begun; a table that lacked memory for it is not empty. */
+bool cunei_table_is_empty(const struct cunei_table *table);
 
 /* -ENOMEM. */
 int cunei_table_print(struct cunei_table *table, const struct cunei_style *style,
