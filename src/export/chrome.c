@@ -340,23 +340,11 @@ static int put_instant(struct cunei_encoding *encoding,
     return 0;
 }
 
-static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
+static int put_thread_name(struct cunei_encoding *encoding, const char *name,
+                           size_t size, uint64_t time)
 {
-    const struct cunei_thread_name *name = (const void *)event;
-
     (void)time;
-    if (cunei_record_class(event[0]) != CUNEI_CLASS_THREAD_NAME)
-        return 0;
-    return put_name(encoding, "thread_name", name->name,
-                    strnlen(name->name, name->length));
-}
-
-static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *loss)
-{
-    const struct cunei_instant instant = cunei_instant_of_loss(loss);
-
-    return put_instant(encoding, &instant, loss->end);
+    return put_name(encoding, "thread_name", name, size);
 }
 
 static void release(struct cunei_encoding *encoding)
@@ -372,11 +360,10 @@ static const struct cunei_encoder encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
+    .thread_name = put_thread_name,
     .counter = put_counter,
     .instant = put_instant,
-    .event = put_event,
     .pause = put_pause,
-    .lost = put_lost,
     .has_late_parameters = true,
     .prepare = prepare,
     .dispose = cunei_function_labels_free,

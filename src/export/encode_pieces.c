@@ -116,6 +116,7 @@ static int begin_encoding(struct job *job, struct cunei_encoding *encoding,
 
     if (state && encoder->release)
         encoder->release(encoding);
+    free(encoding->named.items);
     cunei_late_parameters_fini(&encoding->late);
     if (!state && encoder->state_size > 0)
         state = malloc(encoder->state_size);
@@ -138,17 +139,6 @@ static int begin_encoding(struct job *job, struct cunei_encoding *encoding,
         .arguments = {.items = arguments.items, .capacity = arguments.capacity},
     };
     return 0;
-}
-
-static void release(struct cunei_encoding *encoding)
-{
-    if (encoding->state && encoding->encoder->release)
-        encoding->encoder->release(encoding);
-    free(encoding->state);
-    cunei_late_parameters_fini(&encoding->late);
-    cunei_call_arguments_fini(&encoding->arguments);
-    cunei_buffer_fini(&encoding->out);
-    encoding->state = NULL;
 }
 
 static struct slot *slot_of(struct job *job, size_t piece)
@@ -367,10 +357,10 @@ int cunei_encode(struct cunei_export *export, const struct cunei_encoder *encode
     if (rc == 0)
         rc = run(&job);
     cunei_piece_join_fini(&job.join);
-    release(&job.joined);
+    cunei_encoding_fini(&job.joined);
     for (size_t i = 0; job.slots && i < job.slot_count; i++) {
         job.slots[i].encoding.encoder = encoder;
-        release(&job.slots[i].encoding);
+        cunei_encoding_fini(&job.slots[i].encoding);
         cunei_stream_encoding_fini(&job.slots[i].stream);
     }
     for (size_t i = 0; job.processes && i < export->trace->process_count; i++)

@@ -3,6 +3,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+void cunei_encoding_fini(struct cunei_encoding *encoding)
+{
+    if (encoding->state && encoding->encoder->release)
+        encoding->encoder->release(encoding);
+    free(encoding->state);
+    encoding->state = NULL;
+    free(encoding->named.items);
+    cunei_late_parameters_fini(&encoding->late);
+    cunei_call_arguments_fini(&encoding->arguments);
+    cunei_buffer_fini(&encoding->out);
+}
 
 int cunei_encoding_flush(struct cunei_encoding *encoding)
 {
@@ -15,17 +28,57 @@ int cunei_encoding_flush(struct cunei_encoding *encoding)
     return encoding->encoder->begin(encoding, &encoding->call);
 }
 
+static int put_other(struct cunei_encoding *encoding, const uint64_t *event,
+                     uint64_t time)
+{
+    const struct cunei_encoder *encoder = encoding->encoder;
+
+    return encoder->event ? encoder->event(encoding, event, time) : 0;
+}
+
+static int put_thread_name(struct cunei_encoding *encoding, const uint64_t *event,
+                           uint64_t time)
+{
+    const struct cunei_thread_name *name = (const void *)event;
+
+    return encoding->encoder->thread_name(encoding, name->name,
+                                          strnlen(name->name, name->length), time);
+}
+
+static int put_task_name(struct cunei_encoding *encoding, const uint64_t *event,
+                         uint64_t time)
+{
+    const struct cunei_task *task = (const void *)event;
+    const char *name = task->name;
+    size_t size = strnlen(task->name, task->length);
+
+    if (task->length == 0) {
+        int rc = cunei_task_names_find_once(encoding->export, encoding->process,
+                                            task->task, &encoding->named, &name);
+        if (rc < 0)
+            return rc;
+        size = name ? strlen(name) : 0;
+    }
+    return name ? encoding->encoder->task_name(encoding, task->task, name, size, time)
+                : put_other(encoding, event, time);
+}
+
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
                      uint64_t time)
 {
     const struct cunei_encoder *encoder = encoding->encoder;
+    uint32_t class = cunei_record_class(event[0]);
     struct cunei_instant instant;
 
-    if (encoder->counter && cunei_record_class(event[0]) == CUNEI_CLASS_COUNTER)
+    if (encoder->counter && class == CUNEI_CLASS_COUNTER)
         return encoder->counter(encoding, (const void *)event, time);
+    if (encoder->thread_name && class == CUNEI_CLASS_THREAD_NAME)
+        return put_thread_name(encoding, event, time);
+    if (encoder->task_name && class == CUNEI_CLASS_TASK)
+        return put_task_name(encoding, event, time);
     if (encoder->instant && cunei_instant_describe(encoding->process, event, &instant))
         return encoder->instant(encoding, &instant, time);
-    return encoder->event ? encoder->event(encoding, event, time) : 0;
+    return put_other(encoding, event, time);
 }
 
 static int put_late(struct cunei_encoding *encoding, struct cunei_late_parameter late)
@@ -223,9 +276,13 @@ static int take_loss(void *context, uint64_t time, uint64_t count)
     encoding->last = time;
     encoding->lost += count;
     cunei_gc_tracker_interrupt(&encoding->gc);
-    if (rc != 0 || !encoding->encoder->lost)
-        return rc;
-    return encoding->encoder->lost(encoding, &loss);
+    if (rc == 0 && encoding->encoder->lost)
+        rc = encoding->encoder->lost(encoding, &loss);
+    else if (rc == 0 && encoding->encoder->instant) {
+        const struct cunei_instant instant = cunei_instant_of_loss(&loss);
+        rc = encoding->encoder->instant(encoding, &instant, time);
+    }
+    return rc;
 }
 
 const struct cunei_spans_methods cunei_encoding_methods = {

@@ -19,6 +19,7 @@
 #include "export/gc_pause.h"
 #include "export/instant.h"
 #include "export/late_parameters.h"
+#include "export/task_names.h"
 #include "model/spans.h"
 #include "model/wall_clock.h"
 #include "trace/trace.h"
@@ -65,6 +66,7 @@ struct cunei_encoding {
     struct cunei_value result;
     struct cunei_gc_tracker gc;
     struct cunei_late_parameters late;
+    struct cunei_task_names_seen named;
 };
 
 /*
@@ -83,6 +85,13 @@ struct cunei_encoder {
     int (*step)(struct cunei_encoding *encoding, uint64_t task, uint64_t time,
                 bool is_begin);
 
+    /* The name of the thread changes; a task gets its name, or another one.  A task
+     * that was named before the selection gets its name at its first step. */
+    int (*thread_name)(struct cunei_encoding *encoding, const char *name, size_t size,
+                       uint64_t time);
+    int (*task_name)(struct cunei_encoding *encoding, uint64_t task, const char *name,
+                     size_t size, uint64_t time);
+
     /* Counters without a method, and all other events of the table in instant.c. */
     int (*counter)(struct cunei_encoding *encoding, const struct cunei_counter *counter,
                    uint64_t time);
@@ -92,6 +101,8 @@ struct cunei_encoder {
     /* A pause is over; the calls in it are written already.  Without this method, both
      * of its events come to `event`. */
     int (*pause)(struct cunei_encoding *encoding, const struct cunei_gc_pause *pause);
+
+    /* Without this method, a loss is an instant. */
     int (*lost)(struct cunei_encoding *encoding, const struct cunei_loss *loss);
 
     /* A call ends whose begin is missing. */
@@ -131,6 +142,9 @@ struct cunei_encoder {
 
 /* For spans and joins whose context is an encoding. */
 extern const struct cunei_spans_methods cunei_encoding_methods;
+
+/* Free what it owns, and what its format keeps in `state`. */
+void cunei_encoding_fini(struct cunei_encoding *encoding);
 
 /* Write a call whose arguments could still come: before its packet is gone. */
 int cunei_encoding_flush(struct cunei_encoding *encoding);

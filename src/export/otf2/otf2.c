@@ -18,7 +18,6 @@
 #include "export/otf2/archive.h"
 #include "export/selection.h"
 #include "export/stream_encoding.h"
-#include "export/task_names.h"
 #include "export/writers.h"
 #include "wire/user_event.h"
 
@@ -29,7 +28,6 @@ struct writing {
     uint64_t gc_depth;  /* of the pause that is open … */
     bool is_collecting; /* … if one is */
     bool has_collected; /* it is over, but calls in it have not ended */
-    struct cunei_task_names_seen named;
 };
 
 static void put_text(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
@@ -200,23 +198,26 @@ static int put_step(struct cunei_encoding *encoding, uint64_t task, uint64_t tim
     return cunei_otf2_result(archive);
 }
 
-/* At its first step, and when its name changes. */
-static int put_task_name(struct cunei_encoding *encoding, const struct cunei_task *task)
+static int put_thread_name(struct cunei_encoding *encoding, const char *name,
+                           size_t size, uint64_t time)
 {
     struct writing *writing = encoding->shared;
-    const char *name = task->name;
-    size_t size = strnlen(task->name, task->length);
 
-    if (task->length == 0) {
-        int rc = cunei_task_names_find_once(encoding->export, encoding->process,
-                                            task->task, &writing->named, &name);
-        if (rc < 0 || !name)
-            return rc;
-        size = strlen(name);
-    }
-    put_text(&writing->archive, text_parameter(&writing->archive, "task name"), name,
-             size);
-    return 0;
+    (void)cunei_otf2_stamp(&writing->archive, time);
+    cunei_otf2_location_name(&writing->archive, name, size);
+    return cunei_otf2_result(&writing->archive);
+}
+
+static int put_task_name(struct cunei_encoding *encoding, uint64_t task,
+                         const char *name, size_t size, uint64_t time)
+{
+    struct writing *writing = encoding->shared;
+    struct cunei_otf2 *archive = &writing->archive;
+
+    (void)task; /* its step precedes the name */
+    (void)cunei_otf2_stamp(archive, time);
+    put_text(archive, text_parameter(archive, "task name"), name, size);
+    return cunei_otf2_result(archive);
 }
 
 /* Values of all kinds are texts. */
@@ -286,28 +287,12 @@ static int put_counter(struct cunei_encoding *encoding,
 static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
                      uint64_t time)
 {
-    const struct cunei_thread_name *name = (const void *)event;
     struct writing *writing = encoding->shared;
-    struct cunei_otf2 *archive = &writing->archive;
-    bool is_begin = cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER;
-    int rc = 0;
 
-    (void)cunei_otf2_stamp(archive, time);
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_GC:
-        put_pause(writing, is_begin);
-        break;
-    case CUNEI_CLASS_TASK:
-        rc = put_task_name(encoding, (const void *)event);
-        break;
-    case CUNEI_CLASS_THREAD_NAME:
-        cunei_otf2_location_name(archive, name->name,
-                                 strnlen(name->name, name->length));
-        break;
-    default:
-        break;
-    }
-    return rc < 0 ? rc : cunei_otf2_result(archive);
+    (void)cunei_otf2_stamp(&writing->archive, time);
+    if (cunei_record_class(event[0]) == CUNEI_CLASS_GC)
+        put_pause(writing, cunei_record_phase(event[0]) == CUNEI_PHASE_ENTER);
+    return cunei_otf2_result(&writing->archive);
 }
 
 static void put_measurement(struct cunei_otf2 *archive, OTF2_MeasurementMode mode)
@@ -334,6 +319,8 @@ static const struct cunei_encoder encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
+    .thread_name = put_thread_name,
+    .task_name = put_task_name,
     .counter = put_counter,
     .instant = put_instant,
     .event = put_event,
@@ -363,8 +350,8 @@ static int write_process(struct writing *writing, size_t index)
     if (rc == 0)
         end_pause(writing);
     cunei_otf2_location_end(&writing->archive);
-    cunei_call_arguments_fini(&encoding.arguments);
     cunei_stream_encoding_count(export, &encoding);
+    cunei_encoding_fini(&encoding);
     return rc;
 }
 
@@ -377,6 +364,5 @@ int cunei_export_otf2(struct cunei_export *export)
         if (export->selections[i].is_wanted)
             rc = write_process(&writing, i);
     }
-    free(writing.named.items);
     return cunei_otf2_close(&writing.archive, rc);
 }

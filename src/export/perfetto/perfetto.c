@@ -268,30 +268,20 @@ static int put_instant(struct cunei_encoding *encoding,
     return 0;
 }
 
-static int put_event(struct cunei_encoding *encoding, const uint64_t *event,
-                     uint64_t time)
+static int put_thread_name(struct cunei_encoding *encoding, const char *name,
+                           size_t size, uint64_t time)
 {
-    const struct cunei_thread_name *name = (const void *)event;
-
     (void)time;
-    switch (cunei_record_class(event[0])) {
-    case CUNEI_CLASS_TASK:
-        return cunei_perfetto_define_task(encoding, (const void *)event);
-    case CUNEI_CLASS_THREAD_NAME:
-        cunei_perfetto_define_thread(encoding, name->name,
-                                     strnlen(name->name, name->length));
-        break;
-    default:
-        break;
-    }
+    cunei_perfetto_define_thread(encoding, name, size);
     return 0;
 }
 
-static int put_lost(struct cunei_encoding *encoding, const struct cunei_loss *loss)
+static int put_task_name(struct cunei_encoding *encoding, uint64_t task,
+                         const char *name, size_t size, uint64_t time)
 {
-    const struct cunei_instant instant = cunei_instant_of_loss(loss);
-
-    return put_instant(encoding, &instant, loss->end);
+    (void)time;
+    cunei_perfetto_define_task(encoding, task, name, size);
+    return 0;
 }
 
 /* A join continues under another number, which is another sequence. */
@@ -311,7 +301,6 @@ static void release(struct cunei_encoding *encoding)
 
     free(state->interned);
     free(state->resumed);
-    free(state->named.items);
     *state = (struct cunei_perfetto_state){0};
 }
 
@@ -320,11 +309,11 @@ static const struct cunei_encoder encoder = {
     .begin = put_begin,
     .end = put_end,
     .step = put_step,
+    .thread_name = put_thread_name,
+    .task_name = put_task_name,
     .counter = put_counter,
     .instant = put_instant,
-    .event = put_event,
     .pause = put_pause,
-    .lost = put_lost,
     .has_late_parameters = true,
     .finish = finish,
     .release = release,

@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "export/encoder.h"
-#include "export/task_names.h"
 
 /* The state of an encoding. */
 struct cunei_perfetto_state {
@@ -26,7 +25,6 @@ struct cunei_perfetto_state {
     uint64_t last_ns;  /* of the sequence's clock */
     uint8_t *interned; /* owned: which functions are */
     uint8_t *resumed;  /* owned: which open calls are, of those that began in it */
-    struct cunei_task_names_seen named;
     uint32_t depth, capacity;
     uint32_t pid, tid;
     bool has_begun; /* the sequence */

@@ -8,7 +8,6 @@
 #include "export/perfetto/fields.h"
 #include "export/perfetto/sequence.h"
 #include "export/protobuf.h"
-#include "export/task_names.h"
 #include "text/names.h"
 
 enum kind {
@@ -89,30 +88,18 @@ void cunei_perfetto_define_thread(struct cunei_encoding *encoding, const char *n
     cunei_proto_close(out, packet);
 }
 
-int cunei_perfetto_define_task(struct cunei_encoding *encoding,
-                               const struct cunei_task *task)
+void cunei_perfetto_define_task(struct cunei_encoding *encoding, uint64_t task,
+                                const char *name, size_t size)
 {
-    struct cunei_perfetto_state *state = encoding->state;
     struct cunei_buffer *out = &encoding->out;
-    const char *name = task->name;
-    size_t size = strnlen(task->name, task->length);
 
-    if (task->length == 0) {
-        int rc = cunei_task_names_find_once(encoding->export, encoding->process,
-                                            task->task, &state->named, &name);
-        if (rc < 0 || !name)
-            return rc;
-        size = strlen(name);
-    }
     size_t packet = cunei_perfetto_packet(encoding);
     size_t track = cunei_proto_open(out, PACKET_TRACK);
-    cunei_proto_number(out, TRACK_UUID,
-                       cunei_perfetto_task_track(encoding, task->task));
+    cunei_proto_number(out, TRACK_UUID, cunei_perfetto_task_track(encoding, task));
     cunei_proto_number(out, TRACK_PARENT, track_of(encoding, OF_PROCESS, 0));
     cunei_perfetto_name(out, TRACK_NAME, name, size);
     cunei_proto_close(out, track);
     cunei_proto_close(out, packet);
-    return 0;
 }
 
 void cunei_perfetto_define_counter(struct cunei_encoding *encoding, uint32_t counter)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct cunei_encoding;
-struct cunei_task;
 
 /* A number that no other track has; `thread` is its serial in the process. */
 uint64_t cunei_perfetto_thread_track(const struct cunei_encoding *encoding,
@@ -17,15 +16,12 @@ uint64_t cunei_perfetto_counter_track(const struct cunei_encoding *encoding,
 uint64_t cunei_perfetto_task_track(const struct cunei_encoding *encoding,
                                    uint64_t task);
 
-/*
- * Describe the process, its current thread, one of its counters or tasks: the
- * last -ENOMEM.
- */
+/* Describe the process, its current thread, one of its counters or tasks. */
 void cunei_perfetto_define_process(struct cunei_encoding *encoding);
 void cunei_perfetto_define_thread(struct cunei_encoding *encoding, const char *name,
                                   size_t size);
 void cunei_perfetto_define_counter(struct cunei_encoding *encoding, uint32_t counter);
-int cunei_perfetto_define_task(struct cunei_encoding *encoding,
-                               const struct cunei_task *task);
+void cunei_perfetto_define_task(struct cunei_encoding *encoding, uint64_t task,
+                                const char *name, size_t size);
 
 #endif
