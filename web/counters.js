@@ -7,20 +7,20 @@ const plain = (n) => n.toLocaleString("en", { maximumSignificantDigits: 6 });
 
 Object.assign(timeline, {
     // A text of a mark, from 1 on.
-    saidText: (number) => visible(data.texts[number - 1] ?? "…"),
+    text: (number) => visible(data.texts[number - 1] ?? "…"),
     // Each mark is a tick, with its name if that fits.
-    drawSaid(g, lane, scale, width) {
-        if (!lane.said) return;
-        const { said } = lane.thread,
+    drawUserMarks(g, lane, scale, width) {
+        if (!lane.userMarks) return;
+        const marks = lane.thread.user_marks,
             y = lane.begin + lane.marks,
-            place = (i) => this.label + (said[i] - this.from) * scale;
+            place = (i) => this.label + (marks[i] - this.from) * scale;
         let last = -2;
-        for (let i = 0; i < said.length; i += 4) {
+        for (let i = 0; i < marks.length; i += 4) {
             const x = place(i);
             if (x < this.label - 1 || x < last + 1) continue; // one pixel says it already
             if (x > width) break;
             last = x;
-            const fill = said[i + 3] ? theme.bad : theme.accent;
+            const fill = marks[i + 3] ? theme.bad : theme.accent;
             g.fillStyle = fill;
             g.fillRect(x, y, 1.5, ROW - 2);
             g.beginPath();
@@ -28,14 +28,14 @@ Object.assign(timeline, {
             g.lineTo(x + 4.5, y);
             g.lineTo(x + 0.75, y + 5);
             g.fill();
-            const room = (i + 4 < said.length ? place(i + 4) : width) - x - 10;
+            const room = (i + 4 < marks.length ? place(i + 4) : width) - x - 10;
             if (room > 16) {
-                const value = said[i + 2] ? ` ${this.saidText(said[i + 2])}` : "";
+                const value = marks[i + 2] ? ` ${this.text(marks[i + 2])}` : "";
                 g.fillStyle = theme.ink;
-                const text = this.saidText(said[i + 1]) + value;
+                const text = this.text(marks[i + 1]) + value;
                 g.fillText(fit(g, text, room), x + 6, y + ROW / 2);
             }
-            this.marked.push([x - 3, y, 8, ROW - 2, lane.thread, "said", i]);
+            this.marked.push([x - 3, y, 8, ROW - 2, lane.thread, "user_marks", i]);
         }
     },
 

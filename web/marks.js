@@ -2,7 +2,7 @@
 // Selects marks, exceptions and the like with keys, as the pointer does.
 
 // How many numbers each has; the first is its time.
-const MARK_SIZES = { gc: 3, raises: 3, lost: 3, steps: 3, said: 4 };
+const MARK_SIZES = { gc: 3, raises: 3, lost: 3, steps: 3, user_marks: 4 };
 const LASTING = new Set(["gc", "lost", "steps"]); // the second is how long it took
 
 Object.assign(timeline, {

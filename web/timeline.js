@@ -51,23 +51,23 @@ const timeline = {
             start: new Float64Array(size),
             took: new Float64Array(size),
             index: new Uint32Array(size),
-            told: new Map(), // arguments, parameters and results of some
+            values: new Map(), // arguments, parameters and results of some
             size: 0,
         }));
-        const told = new Map();
-        for (let i = 0; i < thread.told.length; i += 2)
-            told.set(thread.told[i], thread.told[i + 1]);
+        const values = new Map();
+        for (let i = 0; i < thread.values.length; i += 2)
+            values.set(thread.values[i], thread.values[i + 1]);
         for (let i = 0; i < slices.length; i += 4) {
             const level = levels[slices[i + 2]],
                 n = level.size++,
-                text = told.get(i / 4);
-            if (text !== undefined) level.told.set(n, text);
+                text = values.get(i / 4);
+            if (text !== undefined) level.values.set(n, text);
             level.start[n] = slices[i];
             level.took[n] = slices[i + 1];
             level.index[n] = slices[i + 3];
         }
         thread.levels = levels;
-        thread.slices = thread.told = null;
+        thread.slices = thread.values = null;
         this.sortSteps(thread);
         thread.isFolded = data.threads.length > 24;
         thread.hasMarks =
@@ -87,7 +87,7 @@ const timeline = {
             ["gc", "Garbage collection", theme.gc],
             ["raises", "Exception", theme.bad],
             ["lost", "Lost events", theme.ink],
-            ["said", "Mark", theme.accent],
+            ["user_marks", "Mark", theme.accent],
             ["region", "Region", theme.region],
         ];
         const has = (key) =>
@@ -115,13 +115,14 @@ const timeline = {
             if (isNew) top += ROW;
             const begin = top,
                 marks = thread.hasMarks ? MARKS : 0,
-                said = thread.said.length ? ROW : 0,
+                userMarks = thread.user_marks.length ? ROW : 0,
                 steps = thread.steps.length ? ROW : 0;
             const rows = thread.isFolded
                 ? Math.min(1, thread.levels.length)
                 : Math.min(thread.levels.length, ROWS_MAX);
-            top = begin + Math.max(ROW, marks + said + steps + rows * ROW) + 8;
-            return { thread, isNew, head, begin, marks, said, steps, rows, end: top };
+            top = begin + Math.max(ROW, marks + userMarks + steps + rows * ROW) + 8;
+            const end = top;
+            return { thread, isNew, head, begin, marks, userMarks, steps, rows, end };
         });
         return this.layCounters(top, TRACKS_ABOVE);
     },
@@ -142,7 +143,7 @@ const timeline = {
             g.rect(this.label, lane.begin, width - this.label, lane.end - lane.begin);
             g.clip();
             this.drawMarks(g, lane, scale);
-            this.drawSaid(g, lane, scale, width);
+            this.drawUserMarks(g, lane, scale, width);
             this.drawSteps(g, lane, scale, width);
             this.drawCalls(g, lane, scale, width);
             g.restore();
@@ -167,15 +168,15 @@ const timeline = {
             if (left > width || right < this.label) return;
             if (level >= 0) outline(g, left, this.row(lane, level), right - left);
             else if (found.kind === "steps")
-                outline(g, left, lane.begin + lane.marks + lane.said, right - left);
-            else if (found.kind === "said")
+                outline(g, left, this.stepRow(lane), right - left);
+            else if (found.kind === "user_marks")
                 outline(g, left - 4, lane.begin + lane.marks, 9, ROW - 2);
             else outline(g, left - 4, lane.begin - 1, right - left + 9, MARKS + 1);
         }
     },
-    // The position of a level's calls.
-    row: (lane, level) =>
-        lane.begin + lane.marks + lane.said + lane.steps + level * ROW,
+    // The positions of the steps of tasks, and of a level's calls.
+    stepRow: (lane) => lane.begin + lane.marks + lane.userMarks,
+    row: (lane, level) => timeline.stepRow(lane) + lane.steps + level * ROW,
     drawNames(g, lane, width) {
         const { thread } = lane;
         if (lane.isNew) {
@@ -270,9 +271,9 @@ const timeline = {
                 more ? count(more) : "number unknown",
                 `within ${duration(fact)}`,
             ],
-            said: () => [
-                this.saidText(fact),
-                more ? this.saidText(more) : "",
+            user_marks: () => [
+                this.text(fact),
+                more ? this.text(more) : "",
                 `${list[i + 3] ? "error" : "mark"} at ${this.moment(time)}`,
             ],
             steps: () => [
@@ -291,7 +292,7 @@ const timeline = {
     drawSteps(g, lane, scale, width) {
         if (!lane.steps) return;
         const { steps } = lane.thread,
-            y = lane.begin + lane.marks + lane.said;
+            y = this.stepRow(lane);
         let last = -1;
         for (let i = 0; i < steps.length; i += 3) {
             const x = this.label + (steps[i] - this.from) * scale,
@@ -367,11 +368,11 @@ const timeline = {
             ].filter(Boolean);
         const level = thread.levels[number],
             f = functions[level.index[i]],
-            told = level.told.get(i);
+            values = level.values.get(i);
         return [
             title(f),
             origin(f),
-            told === undefined ? "" : this.saidText(told),
+            values === undefined ? "" : this.text(values),
             `${duration(level.took[i])}, started at ${this.moment(level.start[i])}`,
         ].filter(Boolean);
     },

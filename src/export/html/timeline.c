@@ -26,18 +26,19 @@
 
 /* Numbers of a thread that come one by one, for a list each. */
 enum list {
-    LIST_SLICES, /* start, duration, depth, function */
-    LIST_STEPS,  /* start, duration, task */
-    LIST_GC,     /* start, duration, generation */
-    LIST_RAISES, /* time, type, depth */
-    LIST_LOST,   /* time, count */
-    LIST_SAID,   /* time, name, value or 0, whether it is an error: texts from 1 on */
-    LIST_VALUES, /* the number of a slice, and the text of its values */
+    LIST_SLICES,     /* start, duration, depth, function */
+    LIST_STEPS,      /* start, duration, task */
+    LIST_GC,         /* start, duration, generation */
+    LIST_RAISES,     /* time, type, depth */
+    LIST_LOST,       /* time, count */
+    LIST_USER_MARKS, /* time, name, value or 0, whether it is an error: texts from 1 on
+                      */
+    LIST_VALUES,     /* the number of a slice, and the text of its values */
     LIST_COUNT,
 };
 
-static const char *const list_names[] = {"slices", "steps", "gc",  "raises",
-                                         "lost",   "said",  "told"};
+static const char *const list_names[] = {"slices", "steps",      "gc",    "raises",
+                                         "lost",   "user_marks", "values"};
 
 struct timeline {
     struct cunei_thinning thinning; /* the first, as the encoder wants it */
@@ -181,10 +182,10 @@ static void end_step(struct timeline *timeline, const struct cunei_note *note)
 
 static void put_mark(struct timeline *timeline, const struct cunei_note *note)
 {
-    struct cunei_buffer *out = &timeline->lists[LIST_SAID];
+    struct cunei_buffer *out = &timeline->lists[LIST_USER_MARKS];
     const char *text = cunei_note_text(note);
 
-    if (!has_room(timeline, LIST_SAID, note->time_ns))
+    if (!has_room(timeline, LIST_USER_MARKS, note->time_ns))
         return;
     uint64_t name = text_of(timeline, text, note->number);
     uint64_t value = note->depth > 0 ? text_of(timeline, text + note->number,

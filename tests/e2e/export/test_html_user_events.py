@@ -105,7 +105,7 @@ def marks(page):
     """(time, name, value or None, whether it is an error)."""
     found = []
     for thread in page["threads"]:
-        for time, name, value, error in zip(*(iter(thread["said"]),) * 4):
+        for time, name, value, error in zip(*(iter(thread["user_marks"]),) * 4):
             text = page["texts"][value - 1] if value else None
             found.append((time, page["texts"][name - 1], text, error))
     return found
@@ -134,7 +134,7 @@ def details_of(page, name):
     """The texts at the calls of a function, in the order of time."""
     (thread,) = page["threads"]
     slices = list(zip(*(iter(thread["slices"]),) * 4))
-    texts = dict(zip(*(iter(thread["told"]),) * 2))
+    texts = dict(zip(*(iter(thread["values"]),) * 2))
     found = [
         (start, page["texts"][texts[i] - 1])
         for i, (start, _, _, function) in enumerate(slices)
@@ -267,7 +267,8 @@ def over(browser, x, y):
 
 def test_a_mark_shows_what_it_was(browser):
     at = browser.run(
-        "timeline.marked.filter((m) => m[5] === 'said').map(([x, y]) => [x + 3, y + 3])"
+        "timeline.marked.filter((m) => m[5] === 'user_marks')"
+        ".map(([x, y]) => [x + 3, y + 3])"
     )
 
     assert over(browser, *at[0])[0] == "begun"
@@ -347,7 +348,7 @@ def test_all_of_it_is_drawn_in_both_themes(browser):
             pixel = (x, y) => [...g.getImageData(x * ratio, y * ratio, 1, 1).data],
             track = timeline.tracks[1],
             lane = timeline.lanes[0],
-            [x, y] = timeline.marked.find((m) => m[5] === "said"),
+            [x, y] = timeline.marked.find((m) => m[5] === "user_marks"),
             level = lane.thread.levels.findIndex(({ index }) =>
                 index.some((i) => functions[i].isRegion)),
             { start, took } = lane.thread.levels[level],
