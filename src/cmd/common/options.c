@@ -41,9 +41,22 @@ static const struct unit duration_units[] = {
     {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}, {NULL, 0},
 };
 
-/* Those that were typed, as many as fit: a command's table has fewer. */
+/* Those that were typed, as many as fit: a command's table has fewer.  Static, because
+ * a process has one command line and parses it once. */
 static const struct cunei_option *typed[128];
 static size_t typed_count;
+
+const struct cunei_option cunei_options_patterns[] = {
+    {.name = "include",
+     .kind = CUNEI_OPTION_INCLUDE,
+     .value = "PATTERN",
+     .help = "only functions that match; see 'cunei help record'"},
+    {.name = "exclude",
+     .kind = CUNEI_OPTION_EXCLUDE,
+     .value = "PATTERN",
+     .help = "leave matching functions out; the last pattern decides"},
+    {0},
+};
 
 void cunei_option_list_fini(struct cunei_option_list *list)
 {

@@ -9,8 +9,8 @@
  *         {.name = "limit", .letter = 'n', .kind = CUNEI_OPTION_NUMBER, .value = "N",
  *          .help = "show the first N", .offset = offsetof(struct values, limit)},
  *         {.name = "sort", .kind = CUNEI_OPTION_CHOICE, .value = "KEY",
- *          .choices = sort_names, .help = "…", .offset = offsetof(struct values,
- * sort)},
+ *          .choices = sort_names, .help = "…",
+ *          .offset = offsetof(struct values, sort)},
  *         {.name = "json", .kind = CUNEI_OPTION_FLAG, .help = "…",
  *          .offset = offsetof(struct values, json)},
  *         {0},
@@ -61,6 +61,10 @@ struct cunei_option {
     const struct cunei_option *table; /* of a TABLE; or what makes its rows: */
     const struct cunei_option *(*make_table)(void);
 };
+
+/* --include and --exclude of a command that reads a trace; the offset of this table is
+ * that of a struct cunei_patterns. */
+extern const struct cunei_option cunei_options_patterns[];
 
 struct cunei_option_list {
     const char **items; /* owned; the words are borrowed from argv */
