@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 uint64_t cunei_process_tree_start_ns(const struct cunei_analysis_process *process)
 {
     uint64_t start_ns = process->process->description.start_ns;
@@ -72,16 +74,7 @@ static size_t find_folder(const struct key *keys, size_t count, const char *fold
 /* The first key of a pid, or of a greater one. */
 static size_t find_pid(const struct key *keys, size_t count, uint64_t pid)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (keys[middle].process->process->metadata.pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CUNEI_VECTOR_BISECT(i, count, keys[i].process->process->metadata.pid < pid);
 }
 
 /* The last one before the child that has its parent's number, on the same host. */

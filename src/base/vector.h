@@ -52,4 +52,19 @@ void *cunei_vector_grow(void *items, size_t item_size, size_t *capacity, size_t 
         count_ != SIZE_MAX && (items);                                          \
     })
 
+/* In a sorted array, the first index that does not come before what is searched:
+ * `is_before` is an expression of `index`.  `count` if all come before. */
+#define CUNEI_VECTOR_BISECT(index, count, is_before)  \
+    ({                                                \
+        size_t low_ = 0, high_ = (count);             \
+        while (low_ < high_) {                        \
+            size_t index = low_ + (high_ - low_) / 2; \
+            if (is_before)                            \
+                low_ = (index) + 1;                   \
+            else                                      \
+                high_ = index;                        \
+        }                                             \
+        low_;                                         \
+    })
+
 #endif

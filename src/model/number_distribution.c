@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 #define KEY_SHIFT 45u /* of a double's 52 bits behind the point, 7 stay */
 
 /* Keys are in the order of the numbers; 0 has the key 0. */
@@ -31,16 +33,7 @@ static double number_of(int32_t key)
 /* Where the key is, or belongs. */
 static uint32_t find(const struct cunei_distribution *spread, int32_t key)
 {
-    uint32_t low = 0, high = spread->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (spread->items[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)CUNEI_VECTOR_BISECT(i, spread->count, spread->items[i].key < key);
 }
 
 int cunei_distribution_add(struct cunei_distribution *spread, double number)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "report/function_numbers.h"
 #include "report/note.h"
 #include "report/section.h"
@@ -67,16 +68,8 @@ static int handlers_init(struct handlers *handlers,
 /* The first handler of a kind, or of a later one. */
 static uint32_t find_first(const struct handlers *handlers, uint32_t exception)
 {
-    uint32_t low = 0, high = handlers->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (handlers->items[middle].exception < exception)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)CUNEI_VECTOR_BISECT(i, handlers->count,
+                                         handlers->items[i].exception < exception);
 }
 
 /* The file of a function, with a line inside the function. */

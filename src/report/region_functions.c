@@ -139,18 +139,12 @@ void cunei_region_functions_fini(struct cunei_region_functions *functions)
 const struct cunei_region_function *cunei_region_functions_find(
     const struct cunei_region_functions *functions, const char *region, uint32_t *count)
 {
-    uint32_t low = 0, high = functions->count;
+    uint32_t begin = (uint32_t)CUNEI_VECTOR_BISECT(
+        i, functions->count, strcmp(functions->items[i].region, region) < 0);
+    uint32_t end = begin;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (strcmp(functions->items[middle].region, region) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t end = low;
     while (end < functions->count && strcmp(functions->items[end].region, region) == 0)
         end++;
-    *count = end - low;
-    return *count > 0 ? &functions->items[low] : NULL;
+    *count = end - begin;
+    return *count > 0 ? &functions->items[begin] : NULL;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "report/region_functions.h"
 #include "report/section.h"
 #include "text/format.h"
@@ -181,17 +182,10 @@ static int order_init(struct order *order, const struct cunei_user_facts *facts)
 /* The first parameter of a region. */
 static uint32_t find_first(const struct order *order, uint32_t region)
 {
-    uint32_t low = 0, high = order->parameter_count;
+    const struct cunei_parameter_facts *const *items = order->parameters;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct cunei_parameter_facts *item = order->parameters[middle];
-        if (item->is_region && item->region < region)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)CUNEI_VECTOR_BISECT(
+        i, order->parameter_count, items[i]->is_region && items[i]->region < region);
 }
 
 /* The first parameter of a function; those of regions come before. */

@@ -59,12 +59,28 @@ static void a_size_beyond_memory_is_refused(void **state)
     assert_int_equal(capacity, 0);
 }
 
+static void a_search_finds_where_an_item_is_or_belongs(void **state)
+{
+    static const int items[] = {1, 3, 3, 5};
+    static const struct {
+        int wanted;
+        size_t index;
+    } rows[] = {{0, 0}, {1, 0}, {2, 1}, {3, 1}, {4, 3}, {5, 3}, {6, 4}};
+    (void)state;
+
+    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
+        assert_int_equal(CUNEI_VECTOR_BISECT(i, 4, items[i] < rows[r].wanted),
+                         rows[r].index);
+    assert_int_equal(CUNEI_VECTOR_BISECT(i, 0, items[i] < 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_array_grows_and_keeps_its_items),
         cmocka_unit_test(an_array_without_a_capacity_grows_one_by_one),
         cmocka_unit_test(a_size_beyond_memory_is_refused),
+        cmocka_unit_test(a_search_finds_where_an_item_is_or_belongs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
