@@ -20,6 +20,12 @@
 /* If nothing is shortened, a wider cell moves only the rest of its own row. */
 #define WIDEST_PADDED 100u
 
+struct cunei_cell {
+    size_t begin, end; /* in `text` */
+    size_t lead;       /* bytes at its start that are not shortened */
+    enum cunei_ink ink;
+};
+
 /* The width of each column; 0: it is left out. */
 struct layout {
     bool is_whole; /* nothing is shortened: a text may be wider than its column */

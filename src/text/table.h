@@ -24,18 +24,14 @@
 
 #define CUNEI_TABLE_COLUMNS_MAX 16u
 
+struct cunei_cell;
+
 struct cunei_column {
     const char *head;
     unsigned rank; /* 0: never left out */
     unsigned min;  /* the least width of a text; 0: a number, which is aligned right and
                       never shortened */
     bool is_path;  /* shortened by cunei_format_path, which keeps the file name */
-};
-
-struct cunei_cell {
-    size_t begin, end; /* in `text` */
-    size_t lead;       /* bytes at its start that are not shortened */
-    enum cunei_ink ink;
 };
 
 /* Private. */

@@ -18,6 +18,15 @@
 #define CHUNK_DEFS   (UINT64_C(4) << 20)
 #define CHUNKS_MAX   2u
 
+struct cunei_otf2_location {
+    OTF2_LocationRef id;
+    OTF2_LocationGroupRef group;
+    OTF2_StringRef name;
+    uint32_t tid;
+    uint64_t events;
+    uint64_t last; /* timestamp */
+};
+
 static OTF2_FlushType before_flush(void *data, OTF2_FileType type,
                                    OTF2_LocationRef location, void *caller, bool final)
 {

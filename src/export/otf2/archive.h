@@ -24,6 +24,7 @@
 #include "export/otf2/strings.h"
 
 struct cunei_export;
+struct cunei_otf2_location;
 struct cunei_packet;
 struct cunei_trace_process;
 struct cunei_wall_clock;
@@ -38,16 +39,6 @@ enum {
 enum {
     CUNEI_OTF2_ATTRIBUTE_BEGIN,
     CUNEI_OTF2_ATTRIBUTE_END,
-};
-
-/* Private. */
-struct cunei_otf2_location {
-    OTF2_LocationRef id;
-    OTF2_LocationGroupRef group;
-    OTF2_StringRef name;
-    uint32_t tid;
-    uint64_t events;
-    uint64_t last; /* timestamp */
 };
 
 struct cunei_otf2 {

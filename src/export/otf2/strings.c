@@ -6,6 +6,12 @@
 
 #include "base/vector.h"
 
+struct cunei_otf2_name {
+    char *text; /* owned */
+    size_t size;
+    uint32_t ref;
+};
+
 /* Without memory, or beyond the limit, the text is defined again when it comes again.
  */
 static void add(struct cunei_otf2_names *names, uint64_t hash, const char *text,

@@ -12,14 +12,9 @@
 
 #include "base/map.h"
 
-#define CUNEI_OTF2_NAMES_MAX (1u << 16)
+struct cunei_otf2_name;
 
-/* Private. */
-struct cunei_otf2_name {
-    char *text; /* owned */
-    size_t size;
-    uint32_t ref;
-};
+#define CUNEI_OTF2_NAMES_MAX (1u << 16)
 
 struct cunei_otf2_names {
     struct cunei_map map;
