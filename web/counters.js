@@ -17,7 +17,7 @@ Object.assign(timeline, {
         let last = -2;
         for (let i = 0; i < marks.length; i += 4) {
             const x = place(i);
-            if (x < this.label - 1 || x < last + 1) continue; // one pixel says it already
+            if (x < this.label - 1 || x < last + 1) continue; // the pixel is drawn already
             if (x > width) break;
             last = x;
             const fill = marks[i + 3] ? theme.bad : theme.accent;

@@ -66,7 +66,8 @@ static void take_packet(struct cunei_info_count *inventory,
     inventory->bytes += head->packet_bits / 8;
 }
 
-/* A stream goes from thread to thread, and none has two: changes count them. */
+/* A stream goes from thread to thread, and no thread has two streams: so changes of the
+ * thread are counted. */
 static void take_stream(struct cunei_info_count *inventory,
                         const struct cunei_trace_process *process,
                         const struct cunei_trace_stream *stream)

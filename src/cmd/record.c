@@ -37,7 +37,7 @@ static const struct cunei_option options[] = {
     {0},
 };
 
-/* Make the directory; the exit status, as in recording.h. */
+/* Make the directory; returns the exit status. */
 static int make_directory(struct cunei_recorded_run *recording,
                           const struct values *values)
 {

@@ -29,7 +29,7 @@ struct cunei_export_options;
 
 struct cunei_export_option {
     const char *to;  /* as typed; NULL: nothing is exported */
-    bool open;       /* it in a viewer */
+    bool open;       /* the file in a viewer */
     bool force;      /* overwrite a file */
     bool has_stdout; /* - is stdout, which no program uses */
 

@@ -20,8 +20,8 @@ struct cunei_buffer *cunei_cmd_catch(struct cunei_buffer *sentences)
 }
 
 /* Written in one piece, so that no output of the program comes in between. */
-__attribute__((format(printf, 2, 0))) static void say(int rc, const char *format,
-                                                      va_list args)
+__attribute__((format(printf, 2, 0))) static void print(int rc, const char *format,
+                                                        va_list args)
 {
     char text[2048];
 
@@ -42,7 +42,7 @@ int cunei_cmd_fail(int rc, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(rc, format, args);
+    print(rc, format, args);
     va_end(args);
     return EXIT_FAILURE;
 }
@@ -52,7 +52,7 @@ int cunei_cmd_usage(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(0, format, args);
+    print(0, format, args);
     va_end(args);
     return CUNEI_EXIT_USAGE;
 }
@@ -62,6 +62,6 @@ void cunei_cmd_note(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    say(0, format, args);
+    print(0, format, args);
     va_end(args);
 }

@@ -113,7 +113,7 @@ static void offer_names(struct cunei_suggestion *nearest,
     }
 }
 
-/* A decimal number and one of the units; false where it reads otherwise. */
+/* A decimal number and one of the units; false for anything else. */
 static bool parse_measure(const char *text, const struct unit *units, uint64_t *value)
 {
     char *end = NULL;
@@ -170,7 +170,7 @@ static int set_choice(const struct cunei_option *option, int *slot, const char *
     return status;
 }
 
-/* Whether a pattern for a project names a folder that is there; of others, true. */
+/* Whether the folder of a project pattern exists; true for other patterns. */
 static bool has_folder(const struct cunei_option *option, const char *pattern)
 {
     static const size_t prefix = sizeof(CUNEI_PATTERN_PROJECT) - 1;
@@ -331,7 +331,7 @@ static bool takes_value(const struct cunei_option *option)
     return option->kind != CUNEI_OPTION_FLAG && option->kind != CUNEI_OPTION_PROJECT;
 }
 
-/* Where parsing stands: argv[next] is the word to look at. */
+/* The state of parsing: argv[next] is the next word. */
 struct cursor {
     const struct cunei_cmd *command;
     char **argv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The options of a command: a table of rows that says what may be typed, how its value
- * reads, where it goes and what the help says of it.
+ * The options of a command: a table with a row for each: its name, the kind of its
+ * value, where the value is stored, and its help.
  *
  *     struct values { uint64_t limit; int sort; bool json; };
  *     static const char *const sort_names[] = {"self", "total", "calls", NULL};

@@ -13,7 +13,7 @@
 
 #include "cmd/common/search_path.h"
 
-/* Columns where neither a terminal nor COLUMNS says how many. */
+/* The width if neither a terminal nor COLUMNS has one. */
 #define DEFAULT_WIDTH 100u
 #define WIDTH_MIN     40u
 #define WIDTH_MAX     400u

@@ -183,7 +183,7 @@ static void note_c_calls(const struct cunei_pattern_request *request,
                                    : "no C function matched the patterns");
 }
 
-/* What a pattern says of the functions that it means. */
+/* By what a pattern selects functions. */
 enum kind {
     KIND_EXPRESSION,
     KIND_FUNCTION, /* module:qualname */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a recording knows beside calls: processes, tasks, exceptions, collections. */
+/* Tables besides calls: processes, tasks, exceptions, garbage collections. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define HANDLERS_MAX 4u
 
-/* What a formatter of the view makes of it, as JSON. */
+/* Text of src/text, as JSON. */
 static void put_words(struct cunei_html *html, struct cunei_buffer *words)
 {
     cunei_page_text(&html->page.text, cunei_buffer_text(words), words->size);

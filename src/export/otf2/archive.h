@@ -6,7 +6,7 @@
  *     struct cunei_otf2 archive = {.export = export};
  *     int rc = cunei_otf2_open(&archive);
  *     cunei_otf2_process(&archive, 0);
- *     cunei_otf2_location(&archive, packet, time);
+ *     cunei_otf2_location(&archive, packet);
  *     … archive.otf2->EvtWriter_Enter(archive.writer, …), cunei_otf2_count(&archive) …
  *     rc = cunei_otf2_close(&archive, rc);
  *
