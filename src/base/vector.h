@@ -52,6 +52,12 @@ void *cunei_vector_grow(void *items, size_t item_size, size_t *capacity, size_t 
         count_ != SIZE_MAX && (items);                                          \
     })
 
+/* Pointers to the items of an array in the order of `compare`, which gets two of these
+ * pointers by address, as from qsort; owned by the caller.  NULL: there is no memory.
+ */
+void *cunei_vector_sort(const void *items, size_t item_size, size_t count,
+                        int (*compare)(const void *, const void *));
+
 /* In a sorted array, the first index that does not come before what is searched:
  * `is_before` is an expression of `index`.  `count` if all come before. */
 #define CUNEI_VECTOR_BISECT(index, count, is_before)  \

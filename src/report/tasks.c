@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -78,13 +79,11 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
     const struct cunei_analysis *analysis = report->analysis;
     size_t count = analysis->task_count, shown = cunei_report_limit(report, count);
     struct cunei_table table;
-    const struct cunei_analysis_task **order = calloc(count + 1, sizeof(const void *));
+    const struct cunei_analysis_task **order =
+        cunei_vector_sort(analysis->tasks, sizeof(*analysis->tasks), count, compare);
     if (!order)
         return -ENOMEM;
 
-    for (size_t i = 0; i < count; i++)
-        order[i] = &analysis->tasks[i];
-    qsort((void *)order, count, sizeof(const void *), compare);
     cunei_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < shown; i++)
         add_row(report, &table, order[i]);

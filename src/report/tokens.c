@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "report/section.h"
 #include "text/format.h"
 #include "text/json.h"
@@ -74,15 +75,8 @@ static int compare(const void *a, const void *b)
 static const struct cunei_tokens_facts **order_tokens(
     const struct cunei_user_facts *facts)
 {
-    uint32_t count = facts->token_keys.count;
-    const struct cunei_tokens_facts **order =
-        calloc((size_t)count + 1, sizeof(const void *));
-
-    for (uint32_t i = 0; order && i < count; i++)
-        order[i] = &facts->tokens[i];
-    if (order)
-        qsort((void *)order, count, sizeof(const void *), compare);
-    return order;
+    return cunei_vector_sort(facts->tokens, sizeof(*facts->tokens),
+                             facts->token_keys.count, compare);
 }
 
 static int print(const struct cunei_report *report, struct cunei_report_rows *rows)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "export/export.h"
 #include "export/html/html.h"
 #include "export/selection.h"
@@ -125,15 +126,12 @@ static void put_task(struct cunei_html *html, const struct cunei_analysis_task *
 static int put_tasks(struct cunei_html *html)
 {
     const struct cunei_analysis *analysis = &html->analysis;
-    const struct cunei_analysis_task **order =
-        calloc(analysis->task_count + 1, sizeof(const void *));
+    const struct cunei_analysis_task **order = cunei_vector_sort(
+        analysis->tasks, sizeof(*analysis->tasks), analysis->task_count, compare_tasks);
     int rc = 0;
 
     if (!order)
         return -ENOMEM;
-    for (size_t i = 0; i < analysis->task_count; i++)
-        order[i] = &analysis->tasks[i];
-    qsort((void *)order, analysis->task_count, sizeof(const void *), compare_tasks);
     cunei_buffer_append_text(&html->page.text, ",\n\"tasks\":[");
     for (size_t i = 0; rc == 0 && i < analysis->task_count && i < CUNEI_HTML_ROWS_MAX;
          i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/vector.h"
 #include "export/export.h"
 #include "export/html/html.h"
 
@@ -86,16 +87,13 @@ static int put_regions(struct cunei_html *html)
 {
     const struct cunei_user_facts *facts = &html->analysis.user_facts;
     uint32_t count = facts->region_names.count;
-    const struct cunei_region_facts **order =
-        calloc((size_t)count + 1, sizeof(const void *));
+    const struct cunei_region_facts **order = cunei_vector_sort(
+        facts->regions, sizeof(*facts->regions), count, compare_regions);
     uint32_t shown = 0;
     int rc = 0;
 
     if (!order)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = &facts->regions[i];
-    qsort((void *)order, count, sizeof(const void *), compare_regions);
     begin_table(html, "regions");
     for (uint32_t i = 0; rc == 0 && i < count && shown < CUNEI_HTML_ROWS_MAX; i++) {
         if (order[i]->count + order[i]->resumes == 0)

@@ -74,12 +74,37 @@ static void a_search_finds_where_an_item_is_or_belongs(void **state)
     assert_int_equal(CUNEI_VECTOR_BISECT(i, 0, items[i] < 1), 0);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const int *one = *(const int *const *)a, *two = *(const int *const *)b;
+
+    return *one < *two ? -1 : *one > *two;
+}
+
+static void sorting_gives_pointers_and_leaves_the_items(void **state)
+{
+    static const int items[] = {3, 1, 2};
+    (void)state;
+
+    const int **order = cunei_vector_sort(items, sizeof(items[0]), 3, compare_numbers);
+    assert_non_null(order);
+    assert_ptr_equal(order[0], &items[1]);
+    assert_ptr_equal(order[1], &items[2]);
+    assert_ptr_equal(order[2], &items[0]);
+    free((void *)order);
+
+    order = cunei_vector_sort(NULL, sizeof(items[0]), 0, compare_numbers);
+    assert_non_null(order);
+    free((void *)order);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_array_grows_and_keeps_its_items),
         cmocka_unit_test(an_array_without_a_capacity_grows_one_by_one),
         cmocka_unit_test(a_size_beyond_memory_is_refused),
+        cmocka_unit_test(sorting_gives_pointers_and_leaves_the_items),
         cmocka_unit_test(a_search_finds_where_an_item_is_or_belongs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
