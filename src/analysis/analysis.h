@@ -106,12 +106,13 @@ struct cunei_analysis_process {
 struct cunei_analysis {
     struct cunei_functions functions;
     struct cunei_analysis_function *facts; /* owned, as all; by index of functions */
+    uint32_t fact_capacity;
     struct cunei_analysis_thread *threads; /* by process and begin */
     size_t thread_count;
     struct cunei_analysis_process *processes;
     size_t process_count;
     struct cunei_analysis_task *tasks; /* by process and begin */
-    size_t task_count;
+    size_t task_count, task_capacity;
     struct cunei_exceptions exceptions; /* slots are indices plus one */
     struct cunei_lines lines;           /* functions are indices plus one, times ns */
     struct cunei_user_facts user_facts; /* if asked for */

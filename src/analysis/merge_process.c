@@ -34,12 +34,9 @@ static int reserve_facts(struct cunei_analysis *analysis, uint32_t before)
 
     if (count == before)
         return 0;
-    struct cunei_analysis_function *facts =
-        realloc(analysis->facts, count * sizeof(*facts));
-    if (!facts)
+    if (!CUNEI_VECTOR_RESERVE(analysis->facts, analysis->fact_capacity, count))
         return -ENOMEM;
-    memset(facts + before, 0, (count - before) * sizeof(*facts));
-    analysis->facts = facts;
+    memset(analysis->facts + before, 0, (count - before) * sizeof(*analysis->facts));
     return 0;
 }
 
@@ -148,16 +145,14 @@ int cunei_merge_process_tasks(struct cunei_analysis *analysis, size_t process,
 
     if (tasks->count <= 1)
         return 0;
-    struct cunei_analysis_task *grown = realloc(
-        analysis->tasks, (analysis->task_count + tasks->count - 1) * sizeof(*grown));
-    if (!grown)
+    if (!CUNEI_VECTOR_RESERVE(analysis->tasks, analysis->task_capacity,
+                              analysis->task_count + tasks->count - 1))
         return -ENOMEM;
-    analysis->tasks = grown;
     for (uint32_t i = 1; i < tasks->count; i++) {
         const struct cunei_task_facts *from = &tasks->items[i];
         if (from->steps == 0)
             continue;
-        grown[analysis->task_count++] = (struct cunei_analysis_task){
+        analysis->tasks[analysis->task_count++] = (struct cunei_analysis_task){
             .process = process,
             .number = from->number,
             .name = from->name ? strdup(from->name) : NULL,

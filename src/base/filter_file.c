@@ -147,16 +147,10 @@ static int take_array(struct cunei_syntax *syntax, struct cunei_patterns *patter
 {
     struct list list = {.include = keys[key].include, .prefix = keys[key].prefix};
     size_t begin = syntax->place;
-    int rc = 1;
 
     if (cunei_syntax_peek(syntax) != '[')
         return cunei_syntax_expected(syntax, "'[' and an array of strings");
-    syntax->place++;
-    cunei_json_reader_space(syntax);
-    if (cunei_syntax_peek(syntax) == ']') {
-        syntax->place++;
-        rc = 0;
-    }
+    int rc = cunei_json_reader_first(syntax, ']');
     while (rc == 1) {
         rc = take_expression(syntax, patterns, &list);
         if (rc == 0)
@@ -176,7 +170,7 @@ static int take_member(struct cunei_syntax *syntax, struct cunei_patterns *patte
     struct cunei_buffer key = {0};
     size_t found = sizeof(keys) / sizeof(keys[0]);
 
-    int rc = cunei_json_reader_string(syntax, &key);
+    int rc = cunei_json_reader_key(syntax, &key);
     for (size_t i = 0; rc == 0 && i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (key.data && strcmp(keys[i].key, key.data) == 0)
             found = i;
@@ -184,25 +178,14 @@ static int take_member(struct cunei_syntax *syntax, struct cunei_patterns *patte
     cunei_buffer_fini(&key);
     if (rc < 0)
         return rc;
-    cunei_json_reader_space(syntax);
-    if (cunei_syntax_peek(syntax) != ':')
-        return cunei_syntax_expected(syntax, "':' after the key");
-    syntax->place++;
-    cunei_json_reader_space(syntax);
     return found < sizeof(keys) / sizeof(keys[0]) ? take_array(syntax, patterns, found)
                                                   : cunei_json_reader_skip(syntax);
 }
 
 static int parse_json(struct cunei_syntax *syntax, struct cunei_patterns *patterns)
 {
-    int rc = 1;
+    int rc = cunei_json_reader_first(syntax, '}');
 
-    syntax->place++;
-    cunei_json_reader_space(syntax);
-    if (cunei_syntax_peek(syntax) == '}') {
-        syntax->place++;
-        rc = 0;
-    }
     while (rc == 1) {
         rc = take_member(syntax, patterns);
         if (rc == 0)

@@ -119,6 +119,16 @@ int cunei_json_reader_string(struct cunei_syntax *syntax, struct cunei_buffer *o
     return out->failed ? -ENOMEM : 0;
 }
 
+int cunei_json_reader_first(struct cunei_syntax *syntax, char close)
+{
+    syntax->place++;
+    cunei_json_reader_space(syntax);
+    if (cunei_syntax_peek(syntax) != close)
+        return 1;
+    syntax->place++;
+    return 0;
+}
+
 int cunei_json_reader_next(struct cunei_syntax *syntax, char close)
 {
     cunei_json_reader_space(syntax);
@@ -138,10 +148,26 @@ int cunei_json_reader_next(struct cunei_syntax *syntax, char close)
     return 1;
 }
 
-static int skip_string(struct cunei_syntax *syntax)
+int cunei_json_reader_key(struct cunei_syntax *syntax, struct cunei_buffer *out)
+{
+    int rc = cunei_json_reader_string(syntax, out);
+
+    if (rc < 0)
+        return rc;
+    cunei_json_reader_space(syntax);
+    if (cunei_syntax_peek(syntax) != ':')
+        return cunei_syntax_expected(syntax, "':' after the key");
+    syntax->place++;
+    cunei_json_reader_space(syntax);
+    return 0;
+}
+
+/* A string, or with `is_key` a key. */
+static int skip_string(struct cunei_syntax *syntax, bool is_key)
 {
     struct cunei_buffer unused = {0};
-    int rc = cunei_json_reader_string(syntax, &unused);
+    int rc = is_key ? cunei_json_reader_key(syntax, &unused)
+                    : cunei_json_reader_string(syntax, &unused);
 
     cunei_buffer_fini(&unused);
     return rc;
@@ -197,35 +223,14 @@ static int skip_word(struct cunei_syntax *syntax)
 
 static int skip(struct cunei_syntax *syntax, int depth);
 
-static int skip_key(struct cunei_syntax *syntax)
-{
-    int rc = skip_string(syntax);
-
-    if (rc < 0)
-        return rc;
-    cunei_json_reader_space(syntax);
-    if (cunei_syntax_peek(syntax) != ':')
-        return cunei_syntax_expected(syntax, "':' after the key");
-    syntax->place++;
-    cunei_json_reader_space(syntax);
-    return 0;
-}
-
 static int skip_many(struct cunei_syntax *syntax, char close, int depth)
 {
-    int rc = 1;
-
     if (depth >= DEPTH_MAX)
         return cunei_syntax_fail(syntax, syntax->place,
                                  "values are nested deeper than %d", DEPTH_MAX);
-    syntax->place++;
-    cunei_json_reader_space(syntax);
-    if (cunei_syntax_peek(syntax) == close) {
-        syntax->place++;
-        return 0;
-    }
+    int rc = cunei_json_reader_first(syntax, close);
     while (rc == 1) {
-        rc = close == '}' ? skip_key(syntax) : 0;
+        rc = close == '}' ? skip_string(syntax, true) : 0;
         if (rc == 0)
             rc = skip(syntax, depth + 1);
         if (rc == 0)
@@ -240,7 +245,7 @@ static int skip(struct cunei_syntax *syntax, int depth)
     int next = cunei_syntax_peek(syntax);
 
     if (next == '"')
-        return skip_string(syntax);
+        return skip_string(syntax, false);
     if (next == '[' || next == '{')
         return skip_many(syntax, next == '[' ? ']' : '}', depth);
     if (next == '-' || (next >= '0' && next <= '9'))

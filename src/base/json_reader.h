@@ -25,13 +25,17 @@ void cunei_json_reader_space(struct cunei_syntax *syntax);
 /* Append the text of the string that begins here; it contains no NUL.  -EINVAL. */
 int cunei_json_reader_string(struct cunei_syntax *syntax, struct cunei_buffer *out);
 
+/* The same for the key of an object's member, and pass the ':' behind it. */
+int cunei_json_reader_key(struct cunei_syntax *syntax, struct cunei_buffer *out);
+
 /* Skip the value that begins here.  -EINVAL. */
 int cunei_json_reader_skip(struct cunei_syntax *syntax);
 
 /*
- * After an element of an array or object: 1 if another one follows, 0 at `close`.
- * -EINVAL.
+ * At the bracket that opens an array or object: 1 if an element follows, 0 at `close`.
+ * And after an element; -EINVAL.
  */
+int cunei_json_reader_first(struct cunei_syntax *syntax, char close);
 int cunei_json_reader_next(struct cunei_syntax *syntax, char close);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 16u
+#include "base/vector.h"
 
 struct cunei_greenlets *cunei_greenlets_new(void)
 {
@@ -19,57 +19,44 @@ void cunei_greenlets_free(struct cunei_greenlets *greenlets)
     for (uint32_t i = 1; i < greenlets->count; i++)
         free(greenlets->items[i].frames);
     free(greenlets->items);
-    free(greenlets->table);
+    cunei_map_fini(&greenlets->map);
     free(greenlets);
 }
 
-/* Where the number of the greenlet stands, or the 0 that ends its chain. */
-static uint32_t *find_link(const struct cunei_greenlets *greenlets, uint64_t number)
+/* The place of the greenlet, from 1; 0: it has no stack here. */
+static uint32_t find(const struct cunei_greenlets *greenlets, uint64_t number)
 {
-    uint32_t hash = (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-    uint32_t *link = &greenlets->table[hash & (greenlets->table_size - 1)];
+    struct cunei_map_search search = {.hash = cunei_hash_number(number)};
 
-    while (*link != 0 && greenlets->items[*link].number != number)
-        link = &greenlets->items[*link].next;
-    return link;
-}
-
-static int grow(struct cunei_greenlets *greenlets)
-{
-    uint32_t capacity = greenlets->capacity ? 2 * greenlets->capacity : FIRST_CAPACITY;
-    struct cunei_greenlet *items = realloc(greenlets->items, capacity * sizeof(*items));
-    if (!items)
-        return -ENOMEM;
-    greenlets->items = items;
-    uint32_t *table = calloc(capacity, sizeof(*table));
-    if (!table)
-        return -ENOMEM;
-    free(greenlets->table);
-    greenlets->table = table;
-    greenlets->table_size = capacity;
-    greenlets->capacity = capacity;
-    if (greenlets->count == 0)
-        items[greenlets->count++] = (struct cunei_greenlet){0};
-    for (uint32_t i = 1; i < greenlets->count; i++) {
-        items[i].next = 0;
-        *find_link(greenlets, items[i].number) = i;
+    for (uint32_t i; cunei_map_next(&greenlets->map, &search, &i);) {
+        if (greenlets->items[i].number == number)
+            return i;
     }
     return 0;
 }
 
-/* The place of a new greenlet: one that was left, or another one. */
-static struct cunei_greenlet *take_place(struct cunei_greenlets *greenlets)
+/* The place of a new greenlet: one that was left, or another one; 0: no memory. */
+static uint32_t take_place(struct cunei_greenlets *greenlets)
 {
     uint32_t index = greenlets->free;
 
-    if (index != 0)
+    if (index != 0) {
         greenlets->free = greenlets->items[index].next;
-    else if (greenlets->count == greenlets->capacity && grow(greenlets) < 0)
-        return NULL;
-    else
-        index = greenlets->count++;
-    greenlets->items[index] = (struct cunei_greenlet){0};
-    return &greenlets->items[index];
+        return index;
+    }
+    if (!CUNEI_VECTOR_RESERVE(greenlets->items, greenlets->capacity,
+                              greenlets->count + 2))
+        return 0;
+    if (greenlets->count == 0)
+        greenlets->items[greenlets->count++] = (struct cunei_greenlet){0};
+    return greenlets->count++;
+}
+
+/* Nothing is kept in this place any more. */
+static void give_place(struct cunei_greenlets *greenlets, uint32_t index)
+{
+    greenlets->items[index] = (struct cunei_greenlet){.next = greenlets->free};
+    greenlets->free = index;
 }
 
 int cunei_greenlets_add(struct cunei_greenlets *greenlets, uint64_t number,
@@ -79,19 +66,18 @@ int cunei_greenlets_add(struct cunei_greenlets *greenlets, uint64_t number,
     cunei_greenlets_remove(greenlets, number);
     if (depth > CUNEI_GREENLETS_FRAMES_MAX - greenlets->frame_count)
         return 0;
-    struct cunei_walk_frame *copy = malloc(depth * sizeof(*copy));
-    if (!copy)
+    uint32_t index = take_place(greenlets);
+    if (index == 0)
         return -ENOMEM;
-    memcpy(copy, frames, depth * sizeof(*copy));
-    struct cunei_greenlet *greenlet = take_place(greenlets);
-    if (!greenlet) {
+    struct cunei_walk_frame *copy = malloc(depth * sizeof(*copy));
+    if (!copy || cunei_map_add(&greenlets->map, cunei_hash_number(number), index) < 0) {
         free(copy);
+        give_place(greenlets, index);
         return -ENOMEM;
     }
-    *greenlet = (struct cunei_greenlet){
+    memcpy(copy, frames, depth * sizeof(*copy));
+    greenlets->items[index] = (struct cunei_greenlet){
         .number = number, .since = time, .frames = copy, .depth = depth};
-    uint32_t index = (uint32_t)(greenlet - greenlets->items);
-    *find_link(greenlets, number) = index;
     if (index < greenlets->first)
         greenlets->first = index;
     greenlets->frame_count += depth;
@@ -101,7 +87,7 @@ int cunei_greenlets_add(struct cunei_greenlets *greenlets, uint64_t number,
 const struct cunei_greenlet *cunei_greenlets_find(
     const struct cunei_greenlets *greenlets, uint64_t number)
 {
-    uint32_t index = greenlets->capacity ? *find_link(greenlets, number) : 0;
+    uint32_t index = find(greenlets, number);
     return index ? &greenlets->items[index] : NULL;
 }
 
@@ -117,15 +103,13 @@ const struct cunei_greenlet *cunei_greenlets_first(struct cunei_greenlets *green
 
 void cunei_greenlets_remove(struct cunei_greenlets *greenlets, uint64_t number)
 {
-    uint32_t *link = greenlets->capacity ? find_link(greenlets, number) : NULL;
+    uint32_t index = find(greenlets, number);
 
-    if (!link || *link == 0)
+    if (index == 0)
         return;
-    uint32_t index = *link;
-    struct cunei_greenlet *greenlet = &greenlets->items[index];
-    *link = greenlet->next;
+    const struct cunei_greenlet *greenlet = &greenlets->items[index];
+    cunei_map_remove(&greenlets->map, cunei_hash_number(number), index);
     greenlets->frame_count -= greenlet->depth;
     free(greenlet->frames);
-    *greenlet = (struct cunei_greenlet){.next = greenlets->free};
-    greenlets->free = index;
+    give_place(greenlets, index);
 }

@@ -8,6 +8,7 @@
 #ifndef CUNEI_MODEL_GREENLET_STACKS_H
 #define CUNEI_MODEL_GREENLET_STACKS_H
 
+#include "base/map.h"
 #include "model/walk_step.h"
 
 struct cunei_greenlet {
@@ -28,8 +29,7 @@ struct cunei_greenlets {
     uint32_t free;
     uint32_t first; /* none below it is in use */
     uint32_t frame_count;
-    uint32_t *table; /* owned: a hash of the number to the first of a chain */
-    uint32_t table_size;
+    struct cunei_map map; /* of numbers */
 };
 
 /* NULL: no memory. */

@@ -42,15 +42,8 @@ int cunei_distribution_add(struct cunei_distribution *spread, double number)
     uint32_t at = find(spread, key);
 
     if (at == spread->count || spread->items[at].key != key) {
-        if (spread->count == spread->capacity) {
-            uint32_t capacity = spread->capacity ? 2 * spread->capacity : 16;
-            struct cunei_distribution_step *items =
-                realloc(spread->items, capacity * sizeof(*items));
-            if (!items)
-                return -ENOMEM;
-            spread->items = items;
-            spread->capacity = capacity;
-        }
+        if (!CUNEI_VECTOR_RESERVE(spread->items, spread->capacity, spread->count + 1))
+            return -ENOMEM;
         memmove(&spread->items[at + 1], &spread->items[at],
                 (spread->count - at) * sizeof(*spread->items));
         spread->items[at] = (struct cunei_distribution_step){.key = key};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "stack/resync.h"
 
 static int close_step(struct cunei_piece_join *join, uint64_t time)
@@ -162,14 +163,8 @@ static int take_edge(struct cunei_piece_join *join, const struct cunei_spans *pi
     last->time = piece->last.time;
     if (rc < 0 || piece->steps.count == 0)
         return rc;
-    if (step_count > steps->capacity) {
-        struct cunei_spans_step *grown =
-            realloc(steps->items, step_count * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        steps->items = grown;
-        steps->capacity = step_count;
-    }
+    if (!CUNEI_VECTOR_RESERVE(steps->items, steps->capacity, step_count))
+        return -ENOMEM;
     memcpy(steps->items + steps->count, piece->steps.items,
            piece->steps.count * sizeof(*steps->items));
     steps->count = step_count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/vector.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
 #include "model/profile_stack.h"
@@ -50,18 +51,10 @@ int cunei_piece_finish(struct cunei_piece *piece)
 
 static int reserve_threads(struct cunei_piece *piece, size_t more)
 {
-    size_t capacity = piece->thread_capacity ? piece->thread_capacity : 4;
-
-    while (capacity < piece->thread_count + more)
-        capacity *= 2;
-    if (capacity == piece->thread_capacity)
-        return 0;
-    struct cunei_thread *threads = realloc(piece->threads, capacity * sizeof(*threads));
-    if (!threads)
-        return -ENOMEM;
-    piece->threads = threads;
-    piece->thread_capacity = capacity;
-    return 0;
+    return CUNEI_VECTOR_RESERVE(piece->threads, piece->thread_capacity,
+                                piece->thread_count + more)
+               ? 0
+               : -ENOMEM;
 }
 
 static int begin_thread(struct cunei_profile *profile, struct cunei_piece *piece,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "model/call_edges.h"
 #include "model/call_tree.h"
 #include "model/suspended.h"
@@ -55,15 +56,9 @@ int cunei_profile_stack_sample(struct cunei_profile *profile, uint32_t slot,
 int cunei_profile_stack_add_closing(struct cunei_piece *piece,
                                     struct cunei_closing closing)
 {
-    if (piece->closing_count == piece->closing_capacity) {
-        uint32_t capacity = piece->closing_capacity ? 2 * piece->closing_capacity : 16;
-        struct cunei_closing *closings =
-            realloc(piece->closings, capacity * sizeof(*closings));
-        if (!closings)
-            return -ENOMEM;
-        piece->closings = closings;
-        piece->closing_capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(piece->closings, piece->closing_capacity,
+                              piece->closing_count + 1))
+        return -ENOMEM;
     piece->closings[piece->closing_count++] = closing;
     return 0;
 }

@@ -5,16 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 int cunei_spans_edge_add(struct cunei_spans_edge *edge, uint32_t function)
 {
-    if (edge->count == edge->capacity) {
-        uint32_t capacity = edge->capacity ? 2 * edge->capacity : 64;
-        uint32_t *grown = realloc(edge->functions, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        edge->functions = grown;
-        edge->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(edge->functions, edge->capacity, edge->count + 1))
+        return -ENOMEM;
     edge->functions[edge->count++] = function;
     return 0;
 }
@@ -26,15 +22,8 @@ static int begin_step(struct cunei_spans *spans, uint64_t time)
     spans->has_task = false;
     if (!spans->methods->step)
         return 0;
-    if (steps->count == steps->capacity) {
-        uint32_t capacity = steps->capacity ? 2 * steps->capacity : 8;
-        struct cunei_spans_step *grown =
-            realloc(steps->items, capacity * sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        steps->items = grown;
-        steps->capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(steps->items, steps->capacity, steps->count + 1))
+        return -ENOMEM;
     steps->items[steps->count++] =
         (struct cunei_spans_step){.task = spans->task, .depth = spans->depth};
     return spans->methods->step(spans->context, spans->task, time, true);

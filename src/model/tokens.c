@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "model/user_facts.h"
 
 static int add_tick(struct cunei_user_facts *facts, struct cunei_tokens_facts *tokens,
@@ -12,14 +13,9 @@ static int add_tick(struct cunei_user_facts *facts, struct cunei_tokens_facts *t
     tokens->count += tick.count;
     if (facts->tick_total >= CUNEI_TOKENS_MAX || tick.count == 0)
         return 0;
-    if (tokens->tick_count == tokens->tick_capacity) {
-        uint32_t capacity = tokens->tick_capacity ? 2 * tokens->tick_capacity : 16;
-        struct cunei_tick *ticks = realloc(tokens->ticks, capacity * sizeof(*ticks));
-        if (!ticks)
-            return -ENOMEM;
-        tokens->ticks = ticks;
-        tokens->tick_capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(tokens->ticks, tokens->tick_capacity,
+                              tokens->tick_count + 1))
+        return -ENOMEM;
     tokens->ticks[tokens->tick_count++] = tick;
     facts->tick_total++;
     return 0;

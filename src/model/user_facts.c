@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "base/vector.h"
 
 /* What finds no place. */
 #define OTHERS "…"
@@ -72,8 +73,8 @@ int64_t cunei_user_facts_item(struct cunei_text_set *set, void **items,
 
     /* Room doubles when it is full, which it is at powers of two. */
     if ((before & (before - 1)) == 0) {
-        size_t capacity = before > 0 ? 2 * (size_t)before : 1;
-        void *grown = realloc(*items, capacity * item_size);
+        size_t room = before;
+        void *grown = cunei_vector_grow(*items, item_size, &room, (size_t)before + 1);
         if (!grown)
             return -ENOMEM;
         *items = grown;
@@ -293,15 +294,9 @@ int cunei_user_facts_mark(struct cunei_user_facts *facts,
     facts->mark_total++;
     if (facts->mark_count >= CUNEI_MARKS_MAX)
         return 0;
-    if (facts->mark_count == facts->mark_capacity) {
-        size_t capacity = facts->mark_capacity ? 2 * facts->mark_capacity : 16;
-        struct cunei_mark_facts *marks =
-            realloc(facts->marks, capacity * sizeof(*marks));
-        if (!marks)
-            return -ENOMEM;
-        facts->marks = marks;
-        facts->mark_capacity = capacity;
-    }
+    if (!CUNEI_VECTOR_RESERVE(facts->marks, facts->mark_capacity,
+                              facts->mark_count + 1))
+        return -ENOMEM;
     struct cunei_mark_facts *mark = &facts->marks[facts->mark_count++];
     *mark = *where;
     mark->kind = value->kind;
