@@ -19,15 +19,14 @@ static uint64_t now_ns(void)
 static uint64_t count_words(const struct cunei_trace_process *process,
                             const struct cunei_trace_stream *stream)
 {
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     uint64_t words = 0;
 
-    if (cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX) < 0)
-        return 0;
-    while (cunei_trace_reader_next(&reader, &packet) > 0)
+    while (reader && cunei_trace_reader_next(reader, &packet) > 0)
         words += packet.word_count;
-    cunei_trace_reader_close(&reader);
+    cunei_trace_reader_close(reader);
     return words;
 }
 

@@ -246,17 +246,18 @@ static int read_lines(struct cunei_lines *lines,
 {
     const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
     struct cunei_lines_reader reader;
-    struct cunei_trace_reader packets;
+    struct cunei_trace_reader *packets =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     int rc = 0;
 
-    if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
-        return 0;
+    if (!packets)
+        return -ENOMEM;
     cunei_lines_begin(&reader, lines, &kinds);
-    while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0)
+    while (rc == 0 && cunei_trace_reader_next(packets, &packet) > 0)
         rc = cunei_lines_read(&reader, packet.head, packet.words, packet.word_count);
     int end_rc = cunei_lines_end(&reader);
-    cunei_trace_reader_close(&packets);
+    cunei_trace_reader_close(packets);
     return rc < 0 ? rc : end_rc;
 }
 
@@ -293,14 +294,15 @@ static int read_user_events(struct cunei_user_reader *reader,
                             const struct cunei_trace_stream *stream,
                             const struct cunei_analysis_options *options)
 {
-    struct cunei_trace_reader packets;
+    struct cunei_trace_reader *packets =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     struct cunei_cut cut = {0};
     int rc = 0;
 
-    if (cunei_trace_reader_open(&packets, process, stream, 0, UINT64_MAX) < 0)
-        return 0;
-    while (rc == 0 && cunei_trace_reader_next(&packets, &packet) > 0) {
+    if (!packets)
+        return -ENOMEM;
+    while (rc == 0 && cunei_trace_reader_next(packets, &packet) > 0) {
         if (options->select)
             rc = options->select(options->select_context, process, &cut, &packet);
         if (rc == 0)
@@ -308,7 +310,7 @@ static int read_user_events(struct cunei_user_reader *reader,
                                         packet.word_count);
     }
     int end_rc = cunei_user_reader_end(reader);
-    cunei_trace_reader_close(&packets);
+    cunei_trace_reader_close(packets);
     cunei_cut_fini(&cut);
     return rc < 0 ? rc : end_rc;
 }

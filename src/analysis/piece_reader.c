@@ -164,7 +164,7 @@ static int read_packets(struct cunei_piece_reader *reader,
     if (rc < 0 || read_rc == 0 || read_rc == -ENOMEM)
         return rc < 0 ? rc : read_rc;
     (void)pthread_mutex_lock(&reader->lock);
-    reader->damage(reader->context, &packets->error);
+    reader->damage(reader->context, cunei_trace_reader_error(packets));
     (void)pthread_mutex_unlock(&reader->lock);
     return 0;
 }
@@ -173,15 +173,14 @@ static int read_piece(struct cunei_piece_reader *reader,
                       struct cunei_piece_worker *worker, size_t index)
 {
     const struct cunei_trace_piece *piece = &reader->pieces.items[index];
-    struct cunei_trace_reader packets;
-
-    int rc =
-        cunei_trace_reader_open(&packets, reader->processes[piece->process].process,
+    struct cunei_trace_reader *packets =
+        cunei_trace_reader_open(reader->processes[piece->process].process,
                                 piece->stream, piece->begin, piece->end);
-    if (rc < 0)
-        return rc;
-    rc = read_packets(reader, worker, index, &packets);
-    cunei_trace_reader_close(&packets);
+
+    if (!packets)
+        return -ENOMEM;
+    int rc = read_packets(reader, worker, index, packets);
+    cunei_trace_reader_close(packets);
     if (rc < 0)
         return rc;
     return cunei_profile_seal(&worker->profile, &reader->facts[index].span);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cmd/info_count.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,25 +74,26 @@ static void take_stream(struct cunei_info_count *inventory,
                         const struct cunei_trace_stream *stream)
 {
     const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     uint64_t before = inventory->packets;
     uint32_t thread = 0;
+    int rc = -ENOMEM;
 
-    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
-    while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+    while (reader && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
         take_packet(inventory, &kinds, &packet);
         inventory->threads += stream->stream_class == CUNEI_STREAM_EVENTS &&
                               packet.head->thread != thread;
         thread = packet.head->thread;
-        rc = 0;
     }
     if (rc < 0 && inventory->rc == 0) {
         inventory->rc = rc;
-        inventory->error = reader.error;
+        if (reader)
+            inventory->error = *cunei_trace_reader_error(reader);
     }
     inventory->streams += inventory->packets > before;
-    cunei_trace_reader_close(&reader);
+    cunei_trace_reader_close(reader);
 }
 
 void cunei_info_count_take(struct cunei_info_count *inventory,

@@ -276,7 +276,7 @@ static int write_packets(struct writer *writer, const struct cunei_trace_stream 
     }
     if (rc < 0 && rc != -ENOMEM) {
         if (writer->export->damage_count++ == 0)
-            writer->export->damage = reader->error;
+            writer->export->damage = *cunei_trace_reader_error(reader);
         rc = 0;
     }
     return rc;
@@ -284,7 +284,6 @@ static int write_packets(struct writer *writer, const struct cunei_trace_stream 
 
 static int write_stream(struct writer *writer, const struct cunei_trace_stream *stream)
 {
-    struct cunei_trace_reader reader;
     const char *name = strrchr(stream->path, '/');
 
     if (writer->export->options->names &&
@@ -294,11 +293,10 @@ static int write_stream(struct writer *writer, const struct cunei_trace_stream *
     FILE *file = create(writer, name ? name + 1 : stream->path);
     if (!file)
         return -errno;
-    int rc = cunei_trace_reader_open(&reader, writer->process, stream, 0, UINT64_MAX);
-    if (rc == 0) {
-        rc = write_packets(writer, stream, &reader, file);
-        cunei_trace_reader_close(&reader);
-    }
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(writer->process, stream, 0, UINT64_MAX);
+    int rc = reader ? write_packets(writer, stream, reader, file) : -ENOMEM;
+    cunei_trace_reader_close(reader);
     if (fclose(file) != 0 && rc == 0)
         rc = -errno;
     return rc;

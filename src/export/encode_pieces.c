@@ -169,19 +169,19 @@ static int encode_piece(void *context, unsigned worker, size_t index, size_t *by
     struct job *job = context;
     const struct cunei_trace_piece *piece = &job->pieces.items[index];
     struct slot *slot = slot_of(job, index);
-    struct cunei_trace_reader reader;
 
     (void)worker;
     int rc = begin_piece(job, slot, index);
-    if (rc == 0)
-        rc = cunei_trace_reader_open(&reader, slot->encoding.process, piece->stream,
-                                     piece->begin, piece->end);
     if (rc < 0)
         return rc;
+    struct cunei_trace_reader *reader = cunei_trace_reader_open(
+        slot->encoding.process, piece->stream, piece->begin, piece->end);
+    if (!reader)
+        return -ENOMEM;
     rc = cunei_stream_encoding_read(&slot->stream,
                                     &job->export->selections[piece->process],
-                                    &slot->encoding, &reader);
-    cunei_trace_reader_close(&reader);
+                                    &slot->encoding, reader);
+    cunei_trace_reader_close(reader);
     if (rc == 0)
         rc = cunei_encoding_flush_late(&slot->encoding);
     if (rc == 0 && job->encoder->finish)

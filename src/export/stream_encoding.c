@@ -44,7 +44,7 @@ static int read_packets(struct cunei_stream_encoding *stream,
         return read_rc;
     if (rc == 0 && read_rc < 0) {
         stream->is_damaged = true;
-        stream->error = reader->error;
+        stream->error = *cunei_trace_reader_error(reader);
     }
     return rc == 0 ? cunei_spans_end(&stream->spans) : rc;
 }
@@ -72,14 +72,14 @@ int cunei_stream_encoding_whole(struct cunei_export *export, size_t process,
                   .context = encoding,
                   .kinds = cunei_trace_kinds(encoding->process),
                   .is_whole = true}};
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader = cunei_trace_reader_open(
+        &export->trace->processes[process], from, 0, UINT64_MAX);
 
-    int rc = cunei_trace_reader_open(&reader, &export->trace->processes[process], from,
-                                     0, UINT64_MAX);
-    if (rc < 0)
-        return rc;
-    rc = read_packets(&stream, &export->selections[process], encoding, &reader, export);
-    cunei_trace_reader_close(&reader);
+    if (!reader)
+        return -ENOMEM;
+    int rc =
+        read_packets(&stream, &export->selections[process], encoding, reader, export);
+    cunei_trace_reader_close(reader);
     if (rc == 0)
         rc = cunei_encoding_flush(encoding);
     export->counted_missing += stream.missing_packets;

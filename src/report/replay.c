@@ -211,15 +211,16 @@ static int replay_stream(struct cunei_replay_line *replay,
     struct cunei_walk walk = {.step = step_replay,
                               .context = replay,
                               .kinds = cunei_trace_kinds(replay->process)};
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(replay->process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     uint32_t done_thread = 0;
     bool is_done = false;
+    int rc;
 
-    int rc = cunei_trace_reader_open(&reader, replay->process, stream, 0, UINT64_MAX);
-    if (rc < 0)
-        return rc;
-    while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+    if (!reader)
+        return -ENOMEM;
+    while ((rc = cunei_trace_reader_next(reader, &packet)) > 0) {
         if (is_done && packet.head->thread == done_thread)
             continue;
         rc = cunei_walk_packet(&walk, packet.head, packet.words, packet.word_count);
@@ -229,12 +230,12 @@ static int replay_stream(struct cunei_replay_line *replay,
             break;
     }
     if (rc == -EBADMSG)
-        *error = reader.error;
+        *error = *cunei_trace_reader_error(reader);
     if (rc == 0 || rc == -EBADMSG) {
         int end_rc = cunei_walk_end(&walk);
         rc = end_rc < 0 ? end_rc : rc;
     }
-    cunei_trace_reader_close(&reader);
+    cunei_trace_reader_close(reader);
     cunei_walk_fini(&walk);
     return rc;
 }

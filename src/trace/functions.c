@@ -135,24 +135,23 @@ static int load_definitions(struct cunei_trace_process *process,
                             const struct cunei_trace_stream *stream, struct list *list,
                             struct cunei_trace_error *error)
 {
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
+    int read_rc = 0, rc = 0;
 
-    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
-    if (rc < 0)
-        return rc;
-    while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+    if (!reader)
+        return -ENOMEM;
+    while (rc == 0 && (read_rc = cunei_trace_reader_next(reader, &packet)) > 0)
         rc = parse_definitions(process, list, &packet);
-        if (rc == -EBADMSG)
-            (void)cunei_trace_fail(
-                &reader.error, rc,
-                "'%s' is damaged in packet %llu: a definition is invalid", stream->path,
-                (unsigned long long)packet.head->sequence);
-    }
-    if (rc < 0)
-        *error = reader.error;
-    cunei_trace_reader_close(&reader);
-    return rc;
+    if (rc == -EBADMSG)
+        (void)cunei_trace_fail(
+            error, rc, "'%s' is damaged in packet %llu: a definition is invalid",
+            stream->path, (unsigned long long)packet.head->sequence);
+    if (read_rc < 0)
+        *error = *cunei_trace_reader_error(reader);
+    cunei_trace_reader_close(reader);
+    return rc < 0 ? rc : read_rc;
 }
 
 /* From a list to a table by id; of two definitions of an id the first counts. */

@@ -12,7 +12,9 @@
 
 /* One stream, and where it stands. */
 struct cunei_trace_cursor {
-    struct cunei_trace_reader reader;
+    const struct cunei_trace_process *process; /* borrowed, as its stream */
+    const struct cunei_trace_stream *stream;
+    struct cunei_trace_reader *reader; /* owned; NULL: it has no more events */
     struct cunei_trace_packet packet;
     size_t at;                    /* word of the event */
     uint64_t time_ns;             /* of the event */
@@ -49,7 +51,7 @@ static void read_time(struct cunei_trace_cursor *cursor)
 {
     uint64_t tick = cunei_record_time(cursor->packet.words[cursor->at],
                                       cursor->packet.head->timestamp_begin);
-    cursor->time_ns = cunei_metadata_wall_ns(&cursor->reader.process->metadata, tick);
+    cursor->time_ns = cunei_metadata_wall_ns(&cursor->process->metadata, tick);
 }
 
 static bool is_wanted(struct cunei_trace_merge *merge,
@@ -74,16 +76,23 @@ static int next_packet(struct cunei_trace_merge *merge,
 
     cursor->at = 0;
     do
-        rc = cunei_trace_reader_next(&cursor->reader, &cursor->packet);
+        rc = cunei_trace_reader_next(cursor->reader, &cursor->packet);
     while (rc > 0 &&
            (!is_wanted(merge, cursor->packet.head) || cursor->packet.word_count == 0));
     if (rc > 0)
         read_time(cursor);
     if (rc < 0 && merge->rc == 0) {
         merge->rc = rc;
-        merge->error = cursor->reader.error;
+        merge->error = *cunei_trace_reader_error(cursor->reader);
     }
     return rc > 0;
+}
+
+/* It has no more events: its memory is not needed any longer. */
+static void close_cursor(struct cunei_trace_cursor *cursor)
+{
+    cunei_trace_reader_close(cursor->reader);
+    cursor->reader = NULL;
 }
 
 static size_t count_streams(const struct cunei_trace *trace)
@@ -100,15 +109,17 @@ static int open_process(struct cunei_trace_merge *merge,
 {
     for (size_t i = 0; i < process->stream_count; i++) {
         struct cunei_trace_cursor *cursor = &merge->cursors[merge->cursor_count];
-        int rc = cunei_trace_reader_open(&cursor->reader, process, &process->streams[i],
-                                         0, UINT64_MAX);
-        if (rc < 0)
-            return rc;
+        cursor->process = process;
+        cursor->stream = &process->streams[i];
+        cursor->reader =
+            cunei_trace_reader_open(process, cursor->stream, 0, UINT64_MAX);
+        if (!cursor->reader)
+            return -ENOMEM;
         merge->cursor_count++;
         if (next_packet(merge, cursor))
             merge->heap[merge->heap_count++] = cursor;
         else
-            cunei_trace_reader_close(&cursor->reader);
+            close_cursor(cursor);
     }
     return 0;
 }
@@ -148,7 +159,7 @@ int cunei_trace_merge_open(struct cunei_trace_merge *merge,
 void cunei_trace_merge_close(struct cunei_trace_merge *merge)
 {
     for (size_t i = 0; i < merge->cursor_count; i++)
-        cunei_trace_reader_close(&merge->cursors[i].reader);
+        cunei_trace_reader_close(merge->cursors[i].reader);
     free(merge->cursors);
     free(merge->heap);
     *merge = (struct cunei_trace_merge){0};
@@ -164,7 +175,7 @@ static void leave_top(struct cunei_trace_merge *merge)
     if (top->at < top->packet.word_count)
         read_time(top);
     else if (!next_packet(merge, top)) {
-        cunei_trace_reader_close(&top->reader);
+        close_cursor(top);
         merge->heap[0] = merge->heap[--merge->heap_count];
     }
     if (merge->heap_count > 0)
@@ -200,8 +211,8 @@ int cunei_trace_merge_next(struct cunei_trace_merge *merge,
     size_t word_count = cunei_event_words(words, top->packet.word_count - top->at);
     complete_line(top, &words, &word_count);
     *event = (struct cunei_trace_event){
-        .process = top->reader.process,
-        .stream = top->reader.stream,
+        .process = top->process,
+        .stream = top->stream,
         .packet = top->packet.head,
         .words = words,
         .word_count = word_count,

@@ -4,35 +4,62 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "trace/check.h"
+#include "trace/error.h"
 #include "trace/file.h"
 #include "trace/packet_scan.h"
 #include "trace/process.h"
 
-int cunei_trace_reader_open(struct cunei_trace_reader *reader,
-                            const struct cunei_trace_process *process,
-                            const struct cunei_trace_stream *stream, uint64_t begin,
-                            uint64_t end)
+struct cunei_trace_reader {
+    const struct cunei_trace_process *process; /* borrowed */
+    const struct cunei_trace_stream *stream;   /* borrowed */
+    uint64_t offset;                           /* of the next packet */
+    uint64_t end; /* stop at a packet that begins here or later */
+    unsigned live_index;
+    bool has_last;
+    uint64_t last_sequence; /* of the packet before, where there was one */
+    uint64_t last_end;
+    uint64_t filled_offset; /* where the bytes in `memory` are in the file … */
+    size_t filled_size;     /* … and how many there are */
+    uint64_t damages;       /* places where it passed something … */
+    uint64_t skipped;       /* … of so many bytes */
+    struct cunei_trace_error error; /* what stopped it, or was damaged */
+    size_t memory_size;
+    uint64_t memory[];
+};
+
+struct cunei_trace_reader *cunei_trace_reader_open(
+    const struct cunei_trace_process *process, const struct cunei_trace_stream *stream,
+    uint64_t begin, uint64_t end)
 {
-    *reader = (struct cunei_trace_reader){
-        .process = process, .stream = stream, .offset = begin, .end = end};
-    if (stream->size == 0)
-        return 0;
-    reader->memory_size =
+    size_t size =
         stream->size < CUNEI_PACKET_SIZE ? (size_t)stream->size : CUNEI_PACKET_SIZE;
-    reader->memory = malloc(reader->memory_size + sizeof(uint64_t));
-    return reader->memory ? 0 : -ENOMEM;
+    struct cunei_trace_reader *reader = malloc(sizeof(*reader) + size);
+
+    if (reader)
+        *reader = (struct cunei_trace_reader){.process = process,
+                                              .stream = stream,
+                                              .offset = begin,
+                                              .end = end,
+                                              .memory_size = size};
+    return reader;
 }
 
 void cunei_trace_reader_close(struct cunei_trace_reader *reader)
 {
-    free(reader->memory);
-    reader->memory = NULL;
+    free(reader);
+}
+
+const struct cunei_trace_error *cunei_trace_reader_error(
+    const struct cunei_trace_reader *reader)
+{
+    return &reader->error;
 }
 
 /* Have the file's bytes from the next packet on in memory, as many as there is room. */

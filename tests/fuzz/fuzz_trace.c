@@ -110,20 +110,21 @@ static uint64_t read_streams(const struct cunei_trace_process *process, bool *is
     uint64_t count = 0;
 
     for (size_t i = 0; i < process->stream_count; i++) {
-        struct cunei_trace_reader reader;
+        struct cunei_trace_reader *reader =
+            cunei_trace_reader_open(process, &process->streams[i], 0, UINT64_MAX);
         struct cunei_trace_packet packet;
-        int rc = cunei_trace_reader_open(&reader, process, &process->streams[i], 0,
-                                         UINT64_MAX);
-        while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+        int rc = 0;
+        FUZZ_CHECK(reader);
+        while (rc == 0 && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
             size_t at = 0;
             for (; at < packet.word_count; count++)
                 at += cunei_event_words(&packet.words[at], packet.word_count - at);
             FUZZ_CHECK(at == packet.word_count);
             rc = 0;
         }
-        FUZZ_CHECK(rc == 0 || reader.error.text[0]);
+        FUZZ_CHECK(rc == 0 || cunei_trace_reader_error(reader)->text[0]);
         *is_whole &= rc == 0;
-        cunei_trace_reader_close(&reader);
+        cunei_trace_reader_close(reader);
     }
     return count;
 }

@@ -40,12 +40,10 @@ static bool is_shallow(const struct cunei_trace_process *process)
     bool is_fine = true;
 
     for (size_t i = 0; i < process->stream_count; i++) {
-        struct cunei_trace_reader reader;
+        struct cunei_trace_reader *reader =
+            cunei_trace_reader_open(process, &process->streams[i], 0, UINT64_MAX);
         struct cunei_trace_packet packet;
-        if (cunei_trace_reader_open(&reader, process, &process->streams[i], 0,
-                                    UINT64_MAX) < 0)
-            continue;
-        while (cunei_trace_reader_next(&reader, &packet) > 0) {
+        while (reader && cunei_trace_reader_next(reader, &packet) > 0) {
             for (size_t at = 0; at < packet.word_count;
                  at += cunei_event_words(&packet.words[at], packet.word_count - at)) {
                 uint32_t class = cunei_record_class(packet.words[at]);
@@ -55,7 +53,7 @@ static bool is_shallow(const struct cunei_trace_process *process)
                            (uint32_t)packet.words[at + 2] <= OMITTED_MAX;
             }
         }
-        cunei_trace_reader_close(&reader);
+        cunei_trace_reader_close(reader);
     }
     return is_fine;
 }

@@ -40,19 +40,17 @@ void open_trace(void)
 
 int read_stream(size_t index, uint64_t *events, uint64_t begin, uint64_t end)
 {
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader = cunei_trace_reader_open(
+        &trace.processes[0], &trace.processes[0].streams[index], begin, end);
     struct cunei_trace_packet packet;
     int rc;
 
     *events = 0;
-    assert_int_equal(cunei_trace_reader_open(&reader, &trace.processes[0],
-                                             &trace.processes[0].streams[index], begin,
-                                             end),
-                     0);
-    while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
+    assert_non_null(reader);
+    while ((rc = cunei_trace_reader_next(reader, &packet)) > 0)
         *events += packet.event_count;
-    error = reader.error;
-    cunei_trace_reader_close(&reader);
+    error = *cunei_trace_reader_error(reader);
+    cunei_trace_reader_close(reader);
     return rc;
 }
 
@@ -72,18 +70,19 @@ uint64_t count_events(void)
     cunei_trace_close(&trace);
     assert_int_equal(cunei_trace_open(&trace, fixture.directory, &error), 0);
     for (size_t i = 0; i < trace.processes[0].stream_count; i++) {
-        struct cunei_trace_reader reader;
+        struct cunei_trace_reader *reader = cunei_trace_reader_open(
+            &trace.processes[0], &trace.processes[0].streams[i], 0, UINT64_MAX);
         struct cunei_trace_packet packet;
-        int rc = cunei_trace_reader_open(&reader, &trace.processes[0],
-                                         &trace.processes[0].streams[i], 0, UINT64_MAX);
-        while (rc == 0 && (rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+        int rc = 0;
+        assert_non_null(reader);
+        while (rc == 0 && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
             count += packet.event_count;
             rc = 0;
         }
         if (rc < 0)
-            print_error("%s\n", reader.error.text);
+            print_error("%s\n", cunei_trace_reader_error(reader)->text);
         assert_int_equal(rc, 0);
-        cunei_trace_reader_close(&reader);
+        cunei_trace_reader_close(reader);
     }
     return count;
 }

@@ -151,18 +151,18 @@ static uint64_t count_stream(const struct scratch *scratch,
                              const struct cunei_trace_stream *stream, uint64_t *counts,
                              size_t max)
 {
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     uint64_t count = 0;
     int rc;
 
-    assert_int_equal(cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX),
-                     0);
-    while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0)
+    assert_non_null(reader);
+    while ((rc = cunei_trace_reader_next(reader, &packet)) > 0)
         count += count_packet(scratch, &packet, counts, max);
     if (rc < 0)
-        fail_msg("%s (%d)", reader.error.text, rc);
-    cunei_trace_reader_close(&reader);
+        fail_msg("%s (%d)", cunei_trace_reader_error(reader)->text, rc);
+    cunei_trace_reader_close(reader);
     return count;
 }
 

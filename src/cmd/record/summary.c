@@ -59,19 +59,18 @@ static void count_stream(struct summary *summary,
                          const struct cunei_trace_stream *stream)
 {
     const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
+    int rc = -ENOMEM;
 
-    int rc = cunei_trace_reader_open(&reader, process, stream, 0, UINT64_MAX);
-    if (rc == 0) {
-        while ((rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
-            cunei_count_words(&summary->count, &kinds, packet.words, packet.word_count);
-            summary->done_bytes += packet.head->packet_bits / 8;
-            cunei_progress_bar_show(&summary->progress, summary->done_bytes,
-                                    summary->total_bytes);
-        }
-        cunei_trace_reader_close(&reader);
+    while (reader && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+        cunei_count_words(&summary->count, &kinds, packet.words, packet.word_count);
+        summary->done_bytes += packet.head->packet_bits / 8;
+        cunei_progress_bar_show(&summary->progress, summary->done_bytes,
+                                summary->total_bytes);
     }
+    cunei_trace_reader_close(reader);
     summary->damaged += rc < 0;
     summary->bytes += stream->size;
 }

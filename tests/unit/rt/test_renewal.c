@@ -57,21 +57,20 @@ static void check_flags(const struct scratch *scratch, const uint32_t *flags,
                         size_t count)
 {
     struct cunei_trace trace;
-    struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
     size_t seen = 0;
 
     scratch_open(scratch, &trace);
     const struct cunei_trace_process *process = &trace.processes[0];
-    assert_int_equal(
-        cunei_trace_reader_open(&reader, process, &process->streams[0], 0, UINT64_MAX),
-        0);
-    for (; cunei_trace_reader_next(&reader, &packet) > 0; seen++) {
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, &process->streams[0], 0, UINT64_MAX);
+    assert_non_null(reader);
+    for (; cunei_trace_reader_next(reader, &packet) > 0; seen++) {
         assert_true(seen < count);
         assert_int_equal(packet.head->flags, flags[seen]);
     }
     assert_int_equal(seen, count);
-    cunei_trace_reader_close(&reader);
+    cunei_trace_reader_close(reader);
     cunei_trace_close(&trace);
 }
 

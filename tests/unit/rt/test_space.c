@@ -127,16 +127,15 @@ static void beyond_max_size_events_are_counted_and_not_written(void **state)
 static uint64_t last_discarded(const struct cunei_trace *trace)
 {
     const struct cunei_trace_process *process = &trace->processes[0];
-    struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
     uint64_t discarded = 0;
 
-    assert_int_equal(
-        cunei_trace_reader_open(&reader, process, &process->streams[0], 0, UINT64_MAX),
-        0);
-    while (cunei_trace_reader_next(&reader, &packet) > 0)
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, &process->streams[0], 0, UINT64_MAX);
+    assert_non_null(reader);
+    while (cunei_trace_reader_next(reader, &packet) > 0)
         discarded = packet.head->events_discarded;
-    cunei_trace_reader_close(&reader);
+    cunei_trace_reader_close(reader);
     return discarded;
 }
 

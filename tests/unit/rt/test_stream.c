@@ -299,7 +299,6 @@ static int record_as_child(struct scratch *scratch)
     static uint64_t counts[THREADS_MAX];
     struct scratch own;
     struct cunei_trace trace;
-    struct cunei_trace_reader reader;
     struct cunei_trace_packet packet;
     (void)scratch;
 
@@ -310,16 +309,16 @@ static int record_as_child(struct scratch *scratch)
         return 1;
     scratch_open(&own, &trace);
     struct cunei_trace_process *process = &trace.processes[0];
-    if (cunei_trace_reader_open(&reader, process, &process->streams[0], 0,
-                                UINT64_MAX) ||
-        cunei_trace_reader_next(&reader, &packet) != 1)
+    struct cunei_trace_reader *reader =
+        cunei_trace_reader_open(process, &process->streams[0], 0, UINT64_MAX);
+    if (!reader || cunei_trace_reader_next(reader, &packet) != 1)
         return 2;
     uint64_t cpu_ns = cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     bool good = packet.head->vtid == (uint32_t)getpid() &&
                 packet.head->cpu_begin_ns > 0 &&
                 packet.head->cpu_begin_ns <= packet.head->cpu_end_ns &&
                 packet.head->cpu_end_ns <= cpu_ns;
-    cunei_trace_reader_close(&reader);
+    cunei_trace_reader_close(reader);
     cunei_trace_close(&trace);
     scratch_remove(&own);
     return good ? 0 : 3;

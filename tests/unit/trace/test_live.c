@@ -18,15 +18,13 @@
 /* The time of every event of stream 0 but stacks; their number is returned. */
 static size_t read_times(uint64_t *times, size_t max, int *rc)
 {
-    struct cunei_trace_reader reader;
+    struct cunei_trace_reader *reader = cunei_trace_reader_open(
+        &trace.processes[0], &trace.processes[0].streams[0], 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     size_t count = 0;
 
-    assert_int_equal(cunei_trace_reader_open(&reader, &trace.processes[0],
-                                             &trace.processes[0].streams[0], 0,
-                                             UINT64_MAX),
-                     0);
-    while ((*rc = cunei_trace_reader_next(&reader, &packet)) > 0) {
+    assert_non_null(reader);
+    while ((*rc = cunei_trace_reader_next(reader, &packet)) > 0) {
         for (size_t at = 0; at < packet.word_count;
              at += cunei_event_words(&packet.words[at], packet.word_count - at)) {
             if (cunei_record_class(packet.words[at]) == CUNEI_CLASS_STACK)
@@ -37,8 +35,8 @@ static size_t read_times(uint64_t *times, size_t max, int *rc)
             count++;
         }
     }
-    error = reader.error;
-    cunei_trace_reader_close(&reader);
+    error = *cunei_trace_reader_error(reader);
+    cunei_trace_reader_close(reader);
     return count;
 }
 
