@@ -244,19 +244,16 @@ static int read_lines(struct cunei_lines *lines,
                       const struct cunei_trace_process *process,
                       const struct cunei_trace_stream *stream)
 {
-    const struct cunei_id_kinds kinds = cunei_trace_kinds(process);
-    struct cunei_lines_reader reader;
+    struct cunei_lines_reader *reader =
+        cunei_lines_begin(lines, cunei_trace_kinds(process));
     struct cunei_trace_reader *packets =
         cunei_trace_reader_open(process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
-    int rc = 0;
+    int rc = reader && packets ? 0 : -ENOMEM;
 
-    if (!packets)
-        return -ENOMEM;
-    cunei_lines_begin(&reader, lines, &kinds);
     while (rc == 0 && cunei_trace_reader_next(packets, &packet) > 0)
-        rc = cunei_lines_read(&reader, packet.head, packet.words, packet.word_count);
-    int end_rc = cunei_lines_end(&reader);
+        rc = cunei_lines_read(reader, packet.head, packet.words, packet.word_count);
+    int end_rc = reader ? cunei_lines_end(reader) : 0;
     cunei_trace_reader_close(packets);
     return rc < 0 ? rc : end_rc;
 }
@@ -328,14 +325,14 @@ int cunei_merge_process_user_facts(struct cunei_analysis *analysis, size_t index
         .tags = &profile->tags,
         .process = (uint32_t)index,
     };
-    struct cunei_user_reader reader;
 
     cunei_wall_clock_init(&reading.wall, &process->metadata);
-    int rc = cunei_user_reader_init(&reader, &reading);
+    struct cunei_user_reader *reader = cunei_user_reader_new(&reading);
+    int rc = reader ? 0 : -ENOMEM;
     for (size_t i = 0; rc == 0 && i < process->stream_count; i++) {
         if (process->streams[i].stream_class == CUNEI_STREAM_EVENTS)
-            rc = read_user_events(&reader, process, &process->streams[i], options);
+            rc = read_user_events(reader, process, &process->streams[i], options);
     }
-    cunei_user_reader_fini(&reader);
+    cunei_user_reader_free(reader);
     return rc;
 }

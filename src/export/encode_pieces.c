@@ -50,8 +50,8 @@ struct job {
     size_t slot_count;
 
     /* Of the calling thread, which writes. */
-    struct cunei_piece_join join;
-    struct cunei_encoding joined;                 /* its encoding … */
+    struct cunei_piece_join *join;                /* owned: of the stream … */
+    struct cunei_encoding joined;                 /* … its encoding … */
     uint64_t join_count;                          /* … and how many there were */
     const struct cunei_trace_stream *last_stream; /* what was written last … */
     uint64_t last_sequence;                       /* … and its last packet */
@@ -155,13 +155,14 @@ static int begin_piece(struct job *job, struct slot *slot, size_t index)
     if (rc == 0)
         rc = begin_encoding(job, &slot->encoding, process);
     slot->encoding.number = index;
+    const struct cunei_spans_options options = {.methods = &cunei_encoding_methods,
+                                                .context = &slot->encoding,
+                                                .kinds = slot->encoding.kinds};
     slot->stream = (struct cunei_stream_encoding){
-        .spans = {.methods = &cunei_encoding_methods,
-                  .context = &slot->encoding,
-                  .kinds = slot->encoding.kinds},
+        .spans = cunei_spans_new(&options),
         .cut = cut,
     };
-    return rc;
+    return rc == 0 && !slot->stream.spans ? -ENOMEM : rc;
 }
 
 static int encode_piece(void *context, unsigned worker, size_t index, size_t *bytes)
@@ -210,10 +211,9 @@ static int begin_join(struct job *job, size_t process)
     int rc = begin_encoding(job, &job->joined, process);
 
     job->joined.number = job->pieces.count + ++job->join_count;
-    job->join = (struct cunei_piece_join){.methods = &cunei_encoding_methods,
-                                          .context = &job->joined,
-                                          .kinds = job->joined.kinds};
-    return rc;
+    job->join =
+        cunei_piece_join_new(&cunei_encoding_methods, &job->joined, job->joined.kinds);
+    return rc == 0 && !job->join ? -ENOMEM : rc;
 }
 
 /* The bytes of a join; the next one of the stream uses the same encoding. */
@@ -234,7 +234,7 @@ static int write_join(struct job *job)
 
 static int end_stream(struct job *job)
 {
-    int rc = cunei_piece_join_end(&job->join);
+    int rc = cunei_piece_join_end(job->join);
 
     if (rc == 0)
         rc = cunei_encoding_flush(&job->joined);
@@ -242,14 +242,15 @@ static int end_stream(struct job *job)
         rc = job->encoder->close(&job->joined);
     if (rc == 0)
         rc = write_join(job);
-    cunei_piece_join_fini(&job->join);
+    cunei_piece_join_free(job->join);
+    job->join = NULL;
     return rc;
 }
 
 static int write_slot(struct job *job, struct slot *slot)
 {
     struct cunei_encoding *join = &job->joined;
-    int rc = cunei_piece_join_pass(&job->join, &slot->stream.spans);
+    int rc = cunei_piece_join_pass(job->join, slot->stream.spans);
 
     if (rc == 0)
         rc = cunei_encoding_flush(join);
@@ -306,7 +307,8 @@ static int write_piece(void *context, size_t index)
     if (rc == 0 && is_last)
         rc = end_stream(job);
     count_piece(job, piece, slot);
-    cunei_spans_fini(&slot->stream.spans);
+    cunei_spans_free(slot->stream.spans);
+    slot->stream.spans = NULL;
     if (--job->processes[piece->process].left == 0)
         dispose(job, piece->process);
     return rc;
@@ -356,7 +358,7 @@ int cunei_encode(struct cunei_export *export, const struct cunei_encoder *encode
     int rc = job.processes ? cut_streams(&job) : -ENOMEM;
     if (rc == 0)
         rc = run(&job);
-    cunei_piece_join_fini(&job.join);
+    cunei_piece_join_free(job.join);
     cunei_encoding_fini(&job.joined);
     for (size_t i = 0; job.slots && i < job.slot_count; i++) {
         job.slots[i].encoding.encoder = encoder;

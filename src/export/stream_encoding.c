@@ -33,7 +33,7 @@ static int read_packets(struct cunei_stream_encoding *stream,
         count_packet(stream, packet.head->sequence);
         rc = cunei_selection_apply(selection, &stream->cut, &packet);
         if (rc == 0)
-            rc = cunei_spans_packet(&stream->spans, packet.head, packet.words,
+            rc = cunei_spans_packet(stream->spans, packet.head, packet.words,
                                     packet.word_count);
         if (rc == 0)
             rc = cunei_encoding_flush(encoding);
@@ -46,7 +46,7 @@ static int read_packets(struct cunei_stream_encoding *stream,
         stream->is_damaged = true;
         stream->error = *cunei_trace_reader_error(reader);
     }
-    return rc == 0 ? cunei_spans_end(&stream->spans) : rc;
+    return rc == 0 ? cunei_spans_end(stream->spans) : rc;
 }
 
 int cunei_stream_encoding_read(struct cunei_stream_encoding *stream,
@@ -59,7 +59,7 @@ int cunei_stream_encoding_read(struct cunei_stream_encoding *stream,
 
 void cunei_stream_encoding_fini(struct cunei_stream_encoding *stream)
 {
-    cunei_spans_fini(&stream->spans);
+    cunei_spans_free(stream->spans);
     cunei_cut_fini(&stream->cut);
 }
 
@@ -67,18 +67,20 @@ int cunei_stream_encoding_whole(struct cunei_export *export, size_t process,
                                 const struct cunei_trace_stream *from,
                                 struct cunei_encoding *encoding)
 {
-    struct cunei_stream_encoding stream = {
-        .spans = {.methods = &cunei_encoding_methods,
-                  .context = encoding,
-                  .kinds = cunei_trace_kinds(encoding->process),
-                  .is_whole = true}};
+    const struct cunei_spans_options options = {
+        .methods = &cunei_encoding_methods,
+        .context = encoding,
+        .kinds = cunei_trace_kinds(encoding->process),
+        .is_whole = true,
+    };
+    struct cunei_stream_encoding stream = {.spans = cunei_spans_new(&options)};
     struct cunei_trace_reader *reader = cunei_trace_reader_open(
         &export->trace->processes[process], from, 0, UINT64_MAX);
+    int rc = -ENOMEM;
 
-    if (!reader)
-        return -ENOMEM;
-    int rc =
-        read_packets(&stream, &export->selections[process], encoding, reader, export);
+    if (stream.spans && reader)
+        rc = read_packets(&stream, &export->selections[process], encoding, reader,
+                          export);
     cunei_trace_reader_close(reader);
     if (rc == 0)
         rc = cunei_encoding_flush(encoding);

@@ -15,9 +15,9 @@ struct cunei_encoding;
 struct cunei_export;
 struct cunei_selection;
 
-/* Begins with zeros. */
+/* Begins with zeros but for the spans. */
 struct cunei_stream_encoding {
-    struct cunei_spans spans;
+    struct cunei_spans *spans; /* owned */
     struct cunei_cut cut;
     bool is_damaged;
     struct cunei_trace_error error; /* then: where */

@@ -5,7 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/vector.h"
+
+struct cunei_greenlets {
+    struct cunei_greenlet *items; /* owned, from 1 on; depth 0: free */
+    uint32_t count, capacity;
+    uint32_t free;
+    uint32_t first; /* none below it is in use */
+    uint32_t frame_count;
+    struct cunei_map map; /* of numbers */
+};
 
 struct cunei_greenlets *cunei_greenlets_new(void)
 {
@@ -112,4 +122,12 @@ void cunei_greenlets_remove(struct cunei_greenlets *greenlets, uint64_t number)
     greenlets->frame_count -= greenlet->depth;
     free(greenlet->frames);
     give_place(greenlets, index);
+}
+
+void cunei_greenlets_clear_tags(struct cunei_greenlets *greenlets)
+{
+    for (uint32_t i = 1; i < greenlets->count; i++) {
+        for (uint32_t j = 0; j < greenlets->items[i].depth; j++)
+            greenlets->items[i].frames[j].tag = 0;
+    }
 }

@@ -8,7 +8,6 @@
 #ifndef CUNEI_MODEL_GREENLET_STACKS_H
 #define CUNEI_MODEL_GREENLET_STACKS_H
 
-#include "base/map.h"
 #include "model/walk_step.h"
 
 struct cunei_greenlet {
@@ -22,15 +21,7 @@ struct cunei_greenlet {
 /* Frames of all of them: a `switch` of a few bytes can list thousands. */
 #define CUNEI_GREENLETS_FRAMES_MAX (1u << 21)
 
-/* Private. */
-struct cunei_greenlets {
-    struct cunei_greenlet *items; /* owned, from 1 on; depth 0: free */
-    uint32_t count, capacity;
-    uint32_t free;
-    uint32_t first; /* none below it is in use */
-    uint32_t frame_count;
-    struct cunei_map map; /* of numbers */
-};
+struct cunei_greenlets;
 
 /* NULL: no memory. */
 struct cunei_greenlets *cunei_greenlets_new(void);
@@ -51,5 +42,8 @@ const struct cunei_greenlet *cunei_greenlets_find(
 /* Any of them; NULL: there are none. */
 const struct cunei_greenlet *cunei_greenlets_first(struct cunei_greenlets *greenlets);
 void cunei_greenlets_remove(struct cunei_greenlets *greenlets, uint64_t number);
+
+/* Set the tags of all their frames to 0. */
+void cunei_greenlets_clear_tags(struct cunei_greenlets *greenlets);
 
 #endif

@@ -5,7 +5,15 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
-#include "model/greenlet_stacks.h"
+#include "model/walk.h"
+
+struct cunei_lines_reader {
+    struct cunei_lines *lines; /* borrowed */
+    struct cunei_walk *walk;   /* owned */
+    uint64_t last;             /* time of the last step */
+    bool is_switching;
+    uint64_t switched_at;
+};
 
 void cunei_lines_fini(struct cunei_lines *lines)
 {
@@ -77,15 +85,8 @@ static void resume_lines(struct cunei_lines_reader *reader,
 static void lose_lines(struct cunei_lines_reader *reader,
                        const struct cunei_walk_step *step)
 {
-    const struct cunei_greenlets *others = reader->walk.greenlets;
-
     close_lines(reader->lines, step, reader->last);
-    for (uint32_t i = 0; i < step->depth; i++)
-        step->frames[i].tag = 0;
-    for (uint32_t i = 1; others && i < others->count; i++) {
-        for (uint32_t j = 0; j < others->items[i].depth; j++)
-            others->items[i].frames[j].tag = 0;
-    }
+    cunei_walk_clear_tags(reader->walk);
 }
 
 static int read_line(struct cunei_lines_reader *reader,
@@ -149,26 +150,35 @@ static int take_step(void *context, const struct cunei_walk_step *step)
     return rc;
 }
 
-void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines,
-                       const struct cunei_id_kinds *kinds)
+struct cunei_lines_reader *cunei_lines_begin(struct cunei_lines *lines,
+                                             struct cunei_id_kinds kinds)
 {
-    *reader = (struct cunei_lines_reader){.lines = lines,
-                                          .walk = {.step = take_step, .kinds = *kinds}};
+    struct cunei_lines_reader *reader = calloc(1, sizeof(*reader));
+
+    if (!reader)
+        return NULL;
+    reader->lines = lines;
+    reader->walk = cunei_walk_new(take_step, reader, kinds);
+    if (!reader->walk) {
+        free(reader);
+        return NULL;
+    }
+    return reader;
 }
 
 int cunei_lines_read(struct cunei_lines_reader *reader,
                      const struct cunei_packet *packet, const uint64_t *words,
                      size_t word_count)
 {
-    reader->walk.context = reader;
-    return cunei_walk_packet(&reader->walk, packet, words, word_count);
+    return cunei_walk_packet(reader->walk, packet, words, word_count);
 }
 
 int cunei_lines_end(struct cunei_lines_reader *reader)
 {
-    reader->walk.context = reader;
-    int rc = cunei_walk_end(&reader->walk);
-    cunei_walk_fini(&reader->walk);
+    int rc = cunei_walk_end(reader->walk);
+
+    cunei_walk_free(reader->walk);
+    free(reader);
     return rc;
 }
 

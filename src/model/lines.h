@@ -3,11 +3,11 @@
  * What each line of a function cost: how often it began, and how long it took.
  *
  *     struct cunei_lines lines = {0};
- *     struct cunei_lines_reader reader;
- *     cunei_lines_begin(&reader, &lines, &kinds);                (for each stream)
- *     for each packet of it, in order:
- *         cunei_lines_read(&reader, packet, words, word_count);
- *     cunei_lines_end(&reader);
+ *     for each stream:
+ *         struct cunei_lines_reader *reader = cunei_lines_begin(&lines, kinds);
+ *         for each packet of it, in order:
+ *             cunei_lines_read(reader, packet, words, word_count);
+ *         cunei_lines_end(reader);
  *     …
  *     cunei_lines_fini(&lines);
  *
@@ -26,11 +26,14 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "model/walk.h"
 #include "wire/event.h"
+#include "wire/id_kind.h"
+#include "wire/packet.h"
 
 /* What is beyond is added to line 0 of function 0. */
 #define CUNEI_LINES_MAX (1u << 22)
+
+struct cunei_lines_reader;
 
 struct cunei_line_facts {
     uint32_t function; /* its id, or what cunei_lines_add made of it */
@@ -48,19 +51,11 @@ struct cunei_lines {
     struct cunei_map map; /* private: of function and line */
 };
 
-/* Private. */
-struct cunei_lines_reader {
-    struct cunei_lines *lines; /* borrowed */
-    struct cunei_walk walk;
-    uint64_t last; /* time of the last step */
-    bool is_switching;
-    uint64_t switched_at;
-};
+/* Read a stream; the lines are borrowed.  NULL: no memory. */
+struct cunei_lines_reader *cunei_lines_begin(struct cunei_lines *lines,
+                                             struct cunei_id_kinds kinds);
 
-void cunei_lines_begin(struct cunei_lines_reader *reader, struct cunei_lines *lines,
-                       const struct cunei_id_kinds *kinds);
-
-/* -ENOMEM, as of the next. */
+/* -ENOMEM, as of the next, which also frees the reader. */
 int cunei_lines_read(struct cunei_lines_reader *reader,
                      const struct cunei_packet *packet, const uint64_t *words,
                      size_t word_count);

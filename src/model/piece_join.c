@@ -6,7 +6,19 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "model/spans_data.h"
 #include "stack/resync.h"
+
+struct cunei_piece_join {
+    const struct cunei_spans_methods *methods;
+    void *context;
+    struct cunei_id_kinds kinds;
+    struct cunei_spans_edge last;   /* what the piece before left open … */
+    struct cunei_spans_steps steps; /* … and its steps of tasks */
+    uint32_t depth;                 /* spans that are open */
+    uint64_t time;                  /* of the border that is passed */
+    bool has_thread;
+};
 
 static int close_step(struct cunei_piece_join *join, uint64_t time)
 {
@@ -211,9 +223,23 @@ int cunei_piece_join_end(struct cunei_piece_join *join)
     return rc;
 }
 
-void cunei_piece_join_fini(struct cunei_piece_join *join)
+struct cunei_piece_join *cunei_piece_join_new(const struct cunei_spans_methods *methods,
+                                              void *context,
+                                              struct cunei_id_kinds kinds)
 {
+    struct cunei_piece_join *join = malloc(sizeof(*join));
+
+    if (join)
+        *join = (struct cunei_piece_join){
+            .methods = methods, .context = context, .kinds = kinds};
+    return join;
+}
+
+void cunei_piece_join_free(struct cunei_piece_join *join)
+{
+    if (!join)
+        return;
     free(join->last.functions);
     free(join->steps.items);
-    *join = (struct cunei_piece_join){0};
+    free(join);
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "model/spans_data.h"
+#include "model/walk.h"
 
 int cunei_spans_edge_add(struct cunei_spans_edge *edge, uint32_t function)
 {
@@ -257,40 +259,59 @@ int cunei_spans_packet(struct cunei_spans *spans, const struct cunei_packet *pac
 {
     if (word_count == 0)
         return 0;
-    spans->walk.step = take_step;
-    spans->walk.context = spans;
-    spans->walk.kinds = spans->kinds;
     memcpy(&spans->last.packet, packet, sizeof(spans->last.packet));
-    int rc = cunei_walk_packet(&spans->walk, packet, words, word_count);
+    int rc = cunei_walk_packet(spans->walk, packet, words, word_count);
     spans->discarded = packet->events_discarded;
     if (rc == 0 && spans->is_adopting)
         rc = stop_adopting(spans);
     /* The next packet may be another piece's. */
-    if (rc == 0 && spans->is_behind)
-        rc = catch_up(spans, spans->walk.frames, spans->walk.depth);
+    if (rc == 0 && spans->is_behind) {
+        uint32_t depth = 0;
+        struct cunei_walk_frame *frames = cunei_walk_frames(spans->walk, &depth);
+        rc = catch_up(spans, frames, depth);
+    }
     return rc;
 }
 
 int cunei_spans_end(struct cunei_spans *spans)
 {
-    struct cunei_walk *walk = &spans->walk;
+    uint32_t depth = 0;
+    const struct cunei_walk_frame *frames = cunei_walk_frames(spans->walk, &depth);
     int rc = 0;
 
     if (spans->is_whole)
-        return cunei_walk_end(walk);
-    spans->last.time = walk->last;
-    for (uint32_t i = 0; rc == 0 && i < walk->depth; i++)
-        rc = cunei_spans_edge_add(&spans->last,
-                                  walk->frames[i].mark ? walk->frames[i].function : 0);
+        return cunei_walk_end(spans->walk);
+    spans->last.time = cunei_walk_time(spans->walk);
+    for (uint32_t i = 0; rc == 0 && i < depth; i++)
+        rc =
+            cunei_spans_edge_add(&spans->last, frames[i].mark ? frames[i].function : 0);
     return rc;
 }
 
-void cunei_spans_fini(struct cunei_spans *spans)
+struct cunei_spans *cunei_spans_new(const struct cunei_spans_options *options)
 {
-    cunei_walk_fini(&spans->walk);
+    struct cunei_spans *spans = calloc(1, sizeof(*spans));
+
+    if (!spans)
+        return NULL;
+    spans->methods = options->methods;
+    spans->context = options->context;
+    spans->is_whole = options->is_whole;
+    spans->walk = cunei_walk_new(take_step, spans, options->kinds);
+    if (spans->walk)
+        return spans;
+    free(spans);
+    return NULL;
+}
+
+void cunei_spans_free(struct cunei_spans *spans)
+{
+    if (!spans)
+        return;
+    cunei_walk_free(spans->walk);
     free(spans->first.functions);
     free(spans->last.functions);
     free(spans->closings);
     free(spans->steps.items);
-    *spans = (struct cunei_spans){0};
+    free(spans);
 }

@@ -2,12 +2,12 @@
 /*
  * The events of a thread as spans that nest: each begins once and ends once, in order.
  *
- *     struct cunei_spans spans = {.methods = &methods, .context = …};
+ *     struct cunei_spans *spans = cunei_spans_new(&options);
  *     for each packet of a piece of a stream, in order:
- *         cunei_spans_packet(&spans, packet, words, word_count);
- *     cunei_spans_end(&spans);
+ *         cunei_spans_packet(spans, packet, words, word_count);
+ *     cunei_spans_end(spans);
  *     …
- *     cunei_spans_fini(&spans);
+ *     cunei_spans_free(spans);
  *
  * It is the walk (model/walk.h), made simpler for exports: a span is a call or a
  * region, a generator from a resume to its yield, or the part of a call that a greenlet
@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/walk.h"
+#include "wire/id_kind.h"
 #include "wire/packet.h"
 
 enum cunei_span_begin {
@@ -73,55 +73,24 @@ struct cunei_spans_methods {
     int (*lost)(void *context, uint64_t time, uint64_t count);
 };
 
-/* Private: a task's step, and the depth of the span it ends with. */
-struct cunei_spans_step {
-    uint64_t task;
-    uint32_t depth;
-};
+struct cunei_spans;
 
-struct cunei_spans_steps {
-    struct cunei_spans_step *items; /* owned */
-    uint32_t count, capacity;
-};
-
-/* Private: where a piece begins or ends. */
-struct cunei_spans_edge {
-    struct cunei_packet packet;
-    uint64_t time;
-    uint32_t *functions; /* owned: of the open frames; 0: the frame has no span */
-    uint32_t count, capacity;
-};
-
-int cunei_spans_edge_add(struct cunei_spans_edge *edge, uint32_t function);
-
-struct cunei_spans {
-    const struct cunei_spans_methods *methods;
-    void *context;
+struct cunei_spans_options {
+    const struct cunei_spans_methods *methods; /* borrowed, as all */
+    void *context;                             /* of the methods */
     struct cunei_id_kinds kinds;
     bool is_whole; /* there are no other pieces, and no join */
-
-    /* Private. */
-    struct cunei_walk walk;
-    struct cunei_spans_edge first, last;
-    uint64_t *closings;     /* owned: when each of `first` ended, or UINT64_MAX … */
-    uint32_t closing_count; /* … so many … */
-    uint32_t inherited;     /* … of which the first ones are open still */
-    struct cunei_spans_steps steps;
-    uint32_t depth;   /* spans that are open */
-    bool has_first;   /* `first` is known … */
-    bool is_adopting; /* … but for some of the spans */
-    bool is_behind;   /* frames are open that have no span, … */
-    uint64_t since;   /* … since then */
-    bool has_task;
-    uint64_t task; /* whose step the next span is */
-    uint64_t discarded;
 };
 
+/* NULL: no memory. */
+struct cunei_spans *cunei_spans_new(const struct cunei_spans_options *options);
+void cunei_spans_free(struct cunei_spans *spans);
+
+/* -ENOMEM, or what a method returned. */
 int cunei_spans_packet(struct cunei_spans *spans, const struct cunei_packet *packet,
                        const uint64_t *words, size_t word_count);
 
 /* The piece ends; its last thread may continue in the next one. */
 int cunei_spans_end(struct cunei_spans *spans);
-void cunei_spans_fini(struct cunei_spans *spans);
 
 #endif

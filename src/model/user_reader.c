@@ -5,8 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/region_instances.h"
+#include "model/walk.h"
+
 /* Search at most this many frames for the target of a parameter. */
 #define TARGET_DEPTH 4096u
+/* Steps of tasks in each other. */
+#define TASKS_MAX 64u
+
+struct cunei_user_reader {
+    struct cunei_user_reader_options options;
+    struct cunei_walk *walk; /* owned, as the next two */
+    uint32_t *indices;       /* of a region or counter plus one, by id; 0: not yet */
+    uint32_t *tagged;        /* the region of a tagged function plus one, by id */
+    struct cunei_region_instances regions;
+    struct {
+        uint64_t task;
+        uint32_t depth;
+    } tasks[TASKS_MAX];
+    uint32_t task_count;
+    bool has_task; /* of the frame that comes next */
+    uint64_t task;
+    bool is_switching;
+    uint64_t switched_at;
+};
 
 static const char *name_of(const struct cunei_user_reader *reader, uint32_t function)
 {
@@ -42,31 +64,36 @@ static int read_tags(struct cunei_user_reader *reader)
 
 static int take_step(void *context, const struct cunei_walk_step *step);
 
-int cunei_user_reader_init(struct cunei_user_reader *reader,
-                           const struct cunei_user_reader_options *options)
+struct cunei_user_reader *cunei_user_reader_new(
+    const struct cunei_user_reader_options *options)
 {
+    struct cunei_user_reader *reader = malloc(sizeof(*reader));
+    size_t count = (size_t)options->function_count + 1;
+
+    if (!reader)
+        return NULL;
     *reader = (struct cunei_user_reader){
         .options = *options,
+        .walk = cunei_walk_new(take_step, reader, options->kinds),
+        .indices = calloc(count, sizeof(*reader->indices)),
+        .tagged = calloc(count, sizeof(*reader->tagged)),
         .regions = {.facts = options->facts, .frequency = options->wall.frequency},
     };
-    reader->walk.step = take_step;
-    reader->walk.kinds = options->kinds;
-    size_t count = (size_t)options->function_count + 1;
-    reader->indices = calloc(count, sizeof(*reader->indices));
-    reader->tagged = calloc(count, sizeof(*reader->tagged));
-    int rc = reader->indices && reader->tagged ? read_tags(reader) : -ENOMEM;
-    if (rc < 0)
-        cunei_user_reader_fini(reader);
-    return rc;
+    if (reader->walk && reader->indices && reader->tagged && read_tags(reader) == 0)
+        return reader;
+    cunei_user_reader_free(reader);
+    return NULL;
 }
 
-void cunei_user_reader_fini(struct cunei_user_reader *reader)
+void cunei_user_reader_free(struct cunei_user_reader *reader)
 {
-    cunei_walk_fini(&reader->walk);
+    if (!reader)
+        return;
+    cunei_walk_free(reader->walk);
     free(reader->indices);
     free(reader->tagged);
     cunei_region_instances_fini(&reader->regions);
-    *reader = (struct cunei_user_reader){0};
+    free(reader);
 }
 
 /* The region of a function's id plus one; 0: it is not a region. */
@@ -103,7 +130,7 @@ static void begin_task(struct cunei_user_reader *reader, uint32_t depth)
     if (!reader->has_task)
         return;
     reader->has_task = false;
-    if (reader->task_count == CUNEI_USERREADER_TASKS)
+    if (reader->task_count == TASKS_MAX)
         return;
     reader->tasks[reader->task_count].task = reader->task;
     reader->tasks[reader->task_count++].depth = depth;
@@ -237,9 +264,16 @@ static int read_parameter(struct cunei_user_reader *reader,
                                                 (uint32_t)parameter);
 }
 
-static int read_counter(struct cunei_user_reader *reader,
-                        const struct cunei_counter *event, uint64_t time_ns)
+static uint64_t time_ns(const struct cunei_user_reader *reader,
+                        const struct cunei_walk_step *step)
 {
+    return cunei_wall_clock_ns(&reader->options.wall, step->time);
+}
+
+static int read_counter(struct cunei_user_reader *reader,
+                        const struct cunei_walk_step *step)
+{
+    const struct cunei_counter *event = (const void *)step->event;
     uint32_t index = event->counter - CUNEI_FUNCTION_FIRST;
 
     if (index >= reader->options.function_count)
@@ -256,39 +290,60 @@ static int read_counter(struct cunei_user_reader *reader,
         reader->indices[index] = (uint32_t)found + 1;
     }
     return cunei_user_facts_count(
-        &reader->options.facts->counters[reader->indices[index] - 1], event, time_ns);
+        &reader->options.facts->counters[reader->indices[index] - 1], event,
+        time_ns(reader, step));
 }
+
+static int read_task(struct cunei_user_reader *reader,
+                     const struct cunei_walk_step *step)
+{
+    reader->has_task = true;
+    reader->task = ((const struct cunei_task *)(const void *)step->event)->task;
+    return 0;
+}
+
+static int read_mark(struct cunei_user_reader *reader,
+                     const struct cunei_walk_step *step)
+{
+    const struct cunei_mark_facts where = {.time_ns = time_ns(reader, step),
+                                           .process = reader->options.process,
+                                           .tid = step->packet->vtid};
+
+    return cunei_user_facts_mark(reader->options.facts, (const void *)step->event,
+                                 &where);
+}
+
+static int read_metadata(struct cunei_user_reader *reader,
+                         const struct cunei_walk_step *step)
+{
+    return cunei_user_facts_metadata(reader->options.facts, (const void *)step->event,
+                                     time_ns(reader, step));
+}
+
+static int read_token(struct cunei_user_reader *reader,
+                      const struct cunei_walk_step *step)
+{
+    const struct cunei_token *token = (const void *)step->event;
+
+    return cunei_user_facts_token(reader->options.facts, reader->options.process,
+                                  name_of(reader, token->name), token,
+                                  time_ns(reader, step));
+}
+
+/* What is made of an event; a class that is not listed is passed over. */
+static int (*const readers[CUNEI_CLASS_COUNT])(struct cunei_user_reader *reader,
+                                               const struct cunei_walk_step *step) = {
+    [CUNEI_CLASS_TASK] = read_task,         [CUNEI_CLASS_MARK] = read_mark,
+    [CUNEI_CLASS_COUNTER] = read_counter,   [CUNEI_CLASS_PARAMETER] = read_parameter,
+    [CUNEI_CLASS_METADATA] = read_metadata, [CUNEI_CLASS_TOKEN] = read_token,
+};
 
 static int read_event(struct cunei_user_reader *reader,
                       const struct cunei_walk_step *step)
 {
-    struct cunei_user_facts *facts = reader->options.facts;
-    uint64_t time_ns = cunei_wall_clock_ns(&reader->options.wall, step->time);
-    const struct cunei_token *token = (const void *)step->event;
+    uint32_t class = cunei_event_class_of(step->event[0]);
 
-    switch (cunei_record_class(step->event[0])) {
-    case CUNEI_CLASS_TASK:
-        reader->has_task = true;
-        reader->task = step->event[1];
-        return 0;
-    case CUNEI_CLASS_PARAMETER:
-        return read_parameter(reader, step);
-    case CUNEI_CLASS_COUNTER:
-        return read_counter(reader, (const void *)step->event, time_ns);
-    case CUNEI_CLASS_MARK:
-        return cunei_user_facts_mark(
-            facts, (const void *)step->event,
-            &(struct cunei_mark_facts){.time_ns = time_ns,
-                                       .process = reader->options.process,
-                                       .tid = step->packet->vtid});
-    case CUNEI_CLASS_METADATA:
-        return cunei_user_facts_metadata(facts, (const void *)step->event, time_ns);
-    case CUNEI_CLASS_TOKEN:
-        return cunei_user_facts_token(facts, reader->options.process,
-                                      name_of(reader, token->name), token, time_ns);
-    default:
-        return 0;
-    }
+    return readers[class] ? readers[class](reader, step) : 0;
 }
 
 static int take_step(void *context, const struct cunei_walk_step *step)
@@ -326,23 +381,26 @@ int cunei_user_reader_read(struct cunei_user_reader *reader,
                            const struct cunei_packet *packet, const uint64_t *words,
                            size_t word_count)
 {
-    reader->walk.context = reader;
-    return cunei_walk_packet(&reader->walk, packet, words, word_count);
+    return cunei_walk_packet(reader->walk, packet, words, word_count);
 }
 
 int cunei_user_reader_end(struct cunei_user_reader *reader)
 {
-    int rc = 0;
+    int rc = cunei_walk_end(reader->walk);
 
-    reader->walk.context = reader;
-    rc = cunei_walk_end(&reader->walk);
-    cunei_walk_fini(&reader->walk);
-    reader->walk =
-        (struct cunei_walk){.step = take_step, .kinds = reader->options.kinds};
     /* Regions that are suspended and do not resume end here. */
     if (rc == 0)
         rc = cunei_region_instances_end_suspended(&reader->regions);
     reader->task_count = 0;
     reader->is_switching = false;
     return rc;
+}
+
+bool cunei_user_reader_is_idle(const struct cunei_user_reader *reader)
+{
+    bool is_idle = true;
+
+    for (uint32_t i = 0; is_idle && i < reader->regions.open_capacity; i++)
+        is_idle = reader->regions.open[i] == 0;
+    return is_idle;
 }

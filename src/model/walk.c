@@ -4,6 +4,28 @@
 #include <stdlib.h>
 
 #include "model/greenlet_stacks.h"
+#include "model/walk_stack.h"
+
+struct cunei_walk *cunei_walk_new(int (*step)(void *context,
+                                              const struct cunei_walk_step *step),
+                                  void *context, struct cunei_id_kinds kinds)
+{
+    struct cunei_walk *walk = malloc(sizeof(*walk));
+
+    if (walk)
+        *walk = (struct cunei_walk){.step = step, .context = context, .kinds = kinds};
+    return walk;
+}
+
+void cunei_walk_free(struct cunei_walk *walk)
+{
+    if (!walk)
+        return;
+    free(walk->frames);
+    free(walk->counts.items);
+    cunei_greenlets_free(walk->greenlets);
+    free(walk);
+}
 
 static int begin_packet(struct cunei_walk *walk, const struct cunei_packet *packet)
 {
@@ -24,6 +46,7 @@ static int begin_packet(struct cunei_walk *walk, const struct cunei_packet *pack
     walk->sequence = packet->sequence;
     walk->discarded = packet->events_discarded;
     walk->line = (struct cunei_line){0};
+    walk->leave = (struct cunei_walk_leave){0};
     if (rc == 0 && !is_same)
         rc = cunei_walk_report(walk,
                                (struct cunei_walk_step){.kind = CUNEI_WALK_THREAD});
@@ -47,84 +70,89 @@ static const uint64_t *complete_line(struct cunei_walk *walk, uint32_t class,
     return &walk->near.record;
 }
 
-/* One event; how many words it takes, or 0 if that is unknown. */
-static size_t read_event(struct cunei_walk *walk, const uint64_t *at, size_t left,
-                         struct cunei_walk_leave *unwind, int *rc)
+/* A function is entered or left. */
+static int read_call(struct cunei_walk *walk, uint32_t function, enum cunei_phase phase)
 {
-    uint64_t time = cunei_record_time(at[0], walk->packet->timestamp_begin);
-    uint32_t class = cunei_record_class(at[0]);
-    enum cunei_phase phase = cunei_record_phase(at[0]);
-    size_t size = cunei_event_words(at, left);
+    int rc = 0;
 
-    walk->last = time > walk->last ? time : walk->last;
-    if (size == 0)
-        return 0;
-    switch (class) {
-    case CUNEI_CLASS_STACK:
-        *rc = cunei_walk_sync(walk, (const void *)at);
-        return size;
-    case CUNEI_CLASS_SWITCH:
-        *rc = cunei_walk_switch(walk, (const void *)at);
-        return size;
-    case CUNEI_CLASS_UNWIND:
-        *unwind = (struct cunei_walk_leave){.leave = {.run = at[1]}, .is_raised = true};
-        return size;
-    case CUNEI_CLASS_CALL:
-        if (at[1] >= CUNEI_FUNCTION_END)
-            return 0;
-        class = (uint32_t)at[1];
-        break;
-    default:
-        break;
-    }
-    if (class < CUNEI_FUNCTION_FIRST) {
-        *rc = cunei_walk_report(
-            walk, (struct cunei_walk_step){.kind = CUNEI_WALK_EVENT,
-                                           .event = complete_line(walk, class, at)});
-        return size;
-    }
     if (phase == CUNEI_PHASE_ENTER || phase == CUNEI_PHASE_RESUME)
-        *rc = cunei_walk_enter(walk, class, phase == CUNEI_PHASE_RESUME);
+        rc = cunei_walk_enter(walk, function, phase == CUNEI_PHASE_RESUME);
     else {
-        unwind->leave.function = class;
-        unwind->is_yield = phase == CUNEI_PHASE_YIELD;
-        *rc = cunei_walk_leave(walk, unwind);
+        walk->leave.leave.function = function;
+        walk->leave.is_yield = phase == CUNEI_PHASE_YIELD;
+        rc = cunei_walk_leave(walk, &walk->leave);
     }
-    *unwind = (struct cunei_walk_leave){0};
-    return size;
+    walk->leave = (struct cunei_walk_leave){0};
+    return rc;
+}
+
+/* An event of a built-in class: what is no step of its own is passed on. */
+static int read_other(struct cunei_walk *walk, uint32_t class, const uint64_t *at)
+{
+    if (class == CUNEI_CLASS_STACK)
+        return cunei_walk_sync(walk, (const void *)at);
+    if (class == CUNEI_CLASS_SWITCH)
+        return cunei_walk_switch(walk, (const void *)at);
+    if (class == CUNEI_CLASS_UNWIND) {
+        walk->leave =
+            (struct cunei_walk_leave){.leave = {.run = at[1]}, .is_raised = true};
+        return 0;
+    }
+    return cunei_walk_report(
+        walk, (struct cunei_walk_step){.kind = CUNEI_WALK_EVENT,
+                                       .event = complete_line(walk, class, at)});
 }
 
 int cunei_walk_packet(struct cunei_walk *walk, const struct cunei_packet *packet,
                       const uint64_t *words, size_t word_count)
 {
-    struct cunei_walk_leave unwind = {0};
-    size_t at = 0;
+    size_t size = 0;
 
     if (word_count == 0)
         return 0;
     int rc = begin_packet(walk, packet);
-    while (rc == 0 && at < word_count) {
-        size_t size = read_event(walk, words + at, word_count - at, &unwind, &rc);
+    for (size_t at = 0; rc == 0 && at < word_count; at += size) {
+        const uint64_t *event = words + at;
+        uint64_t time = cunei_record_time(event[0], packet->timestamp_begin);
+        uint32_t class = cunei_record_class(event[0]);
+        size = cunei_event_words(event, word_count - at);
+        walk->last = time > walk->last ? time : walk->last;
         if (size == 0)
             break;
-        at += size;
+        if (class == CUNEI_CLASS_CALL) {
+            if (event[1] >= CUNEI_FUNCTION_END)
+                break;
+            class = (uint32_t)event[1];
+        }
+        rc = class < CUNEI_FUNCTION_FIRST
+                 ? read_other(walk, class, event)
+                 : read_call(walk, class, cunei_record_phase(event[0]));
     }
     return rc;
 }
 
 int cunei_walk_end(struct cunei_walk *walk)
 {
+    walk->has_packet = false;
     return cunei_walk_end_thread(walk);
 }
 
-void cunei_walk_fini(struct cunei_walk *walk)
+struct cunei_walk_frame *cunei_walk_frames(const struct cunei_walk *walk,
+                                           uint32_t *depth)
 {
-    free(walk->frames);
-    free(walk->counts.items);
-    cunei_greenlets_free(walk->greenlets);
-    walk->greenlets = NULL;
-    walk->frames = NULL;
-    walk->counts = (struct cunei_open_counts){0};
-    walk->depth = 0;
-    walk->capacity = 0;
+    *depth = walk->depth;
+    return walk->frames;
+}
+
+uint64_t cunei_walk_time(const struct cunei_walk *walk)
+{
+    return walk->last;
+}
+
+void cunei_walk_clear_tags(struct cunei_walk *walk)
+{
+    for (uint32_t i = 0; i < walk->depth; i++)
+        walk->frames[i].tag = 0;
+    if (walk->greenlets)
+        cunei_greenlets_clear_tags(walk->greenlets);
 }

@@ -9,16 +9,17 @@
 #include "wire/event.h"
 #include "wire/id_kind.h"
 
-struct cunei_greenlet;
 struct cunei_greenlets;
 
-struct cunei_walk {
-    /* Called for each step; a result other than 0 ends the walk. */
-    int (*step)(void *context, const struct cunei_walk_step *step);
-    void *context;
-    struct cunei_id_kinds kinds;
+struct cunei_walk_leave {
+    struct cunei_resync_leave leave;
+    bool is_yield, is_raised;
+};
 
-    /* Private. */
+struct cunei_walk {
+    int (*step)(void *context, const struct cunei_walk_step *step);
+    void *context; /* of `step`, borrowed */
+    struct cunei_id_kinds kinds;
     struct cunei_walk_frame *frames; /* owned */
     uint32_t depth, capacity;
     struct cunei_open_counts counts;
@@ -30,12 +31,8 @@ struct cunei_walk {
     bool has_packet;
     uint32_t thread, vtid;
     uint64_t sequence, discarded;
-    struct cunei_line line, near; /* the last one in full, and one that was not */
-};
-
-struct cunei_walk_leave {
-    struct cunei_resync_leave leave;
-    bool is_yield, is_raised;
+    struct cunei_line line, near;  /* the last one in full, and one that was not */
+    struct cunei_walk_leave leave; /* what an `unwind` says of the next one */
 };
 
 /* Report a step, which is about the top frame. */

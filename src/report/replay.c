@@ -208,22 +208,19 @@ static int replay_stream(struct cunei_replay_line *replay,
                          const struct cunei_trace_stream *stream,
                          struct cunei_trace_error *error)
 {
-    struct cunei_walk walk = {.step = step_replay,
-                              .context = replay,
-                              .kinds = cunei_trace_kinds(replay->process)};
+    struct cunei_walk *walk =
+        cunei_walk_new(step_replay, replay, cunei_trace_kinds(replay->process));
     struct cunei_trace_reader *reader =
         cunei_trace_reader_open(replay->process, stream, 0, UINT64_MAX);
     struct cunei_trace_packet packet;
     uint32_t done_thread = 0;
     bool is_done = false;
-    int rc;
+    int rc = -ENOMEM;
 
-    if (!reader)
-        return -ENOMEM;
-    while ((rc = cunei_trace_reader_next(reader, &packet)) > 0) {
+    while (walk && reader && (rc = cunei_trace_reader_next(reader, &packet)) > 0) {
         if (is_done && packet.head->thread == done_thread)
             continue;
-        rc = cunei_walk_packet(&walk, packet.head, packet.words, packet.word_count);
+        rc = cunei_walk_packet(walk, packet.head, packet.words, packet.word_count);
         is_done = rc == DONE;
         done_thread = packet.head->thread;
         if (rc < 0)
@@ -232,11 +229,11 @@ static int replay_stream(struct cunei_replay_line *replay,
     if (rc == -EBADMSG)
         *error = *cunei_trace_reader_error(reader);
     if (rc == 0 || rc == -EBADMSG) {
-        int end_rc = cunei_walk_end(&walk);
+        int end_rc = cunei_walk_end(walk);
         rc = end_rc < 0 ? end_rc : rc;
     }
     cunei_trace_reader_close(reader);
-    cunei_walk_fini(&walk);
+    cunei_walk_free(walk);
     return rc;
 }
 

@@ -42,11 +42,11 @@ static const struct cunei_id_kinds kinds = {kind_of, FUNCTION_COUNT};
 struct readings {
     struct cunei_profile whole, parts;
     struct cunei_piece one, many;
-    struct cunei_walk walk;
+    struct cunei_walk *walk;
     struct cunei_lines lines;
-    struct cunei_lines_reader line_reader;
+    struct cunei_lines_reader *line_reader;
     struct cunei_user_facts user_facts;
-    struct cunei_user_reader userreader;
+    struct cunei_user_reader *userreader;
 };
 
 static int count_step(void *context, const struct cunei_walk_step *step)
@@ -78,9 +78,9 @@ static void read_packet(struct readings *readings, const struct cunei_packet *he
     FUZZ_CHECK(cunei_profile_read(&readings->parts, &piece, head, words, count) == 0);
     FUZZ_CHECK(cunei_profile_seal(&readings->parts, &piece) == 0);
     FUZZ_CHECK(cunei_profile_join(&readings->parts, &readings->many, &piece) == 0);
-    FUZZ_CHECK(cunei_walk_packet(&readings->walk, head, words, count) == 0);
-    FUZZ_CHECK(cunei_lines_read(&readings->line_reader, head, words, count) == 0);
-    FUZZ_CHECK(cunei_user_reader_read(&readings->userreader, head, words, count) == 0);
+    FUZZ_CHECK(cunei_walk_packet(readings->walk, head, words, count) == 0);
+    FUZZ_CHECK(cunei_lines_read(readings->line_reader, head, words, count) == 0);
+    FUZZ_CHECK(cunei_user_reader_read(readings->userreader, head, words, count) == 0);
     for (size_t at = 0; at < count; at += cunei_event_words(&words[at], count - at)) {
         if (cunei_record_class(words[at]) < CUNEI_FUNCTION_FIRST)
             cunei_event_fields_format(&text, &words[at], at % 2 == 0);
@@ -106,12 +106,11 @@ static void compare(const struct readings *readings)
 static void finish(struct readings *readings)
 {
     FUZZ_CHECK(cunei_profile_seal(&readings->whole, &readings->one) == 0);
-    FUZZ_CHECK(cunei_walk_end(&readings->walk) == 0);
-    FUZZ_CHECK(cunei_lines_end(&readings->line_reader) == 0);
-    FUZZ_CHECK(cunei_user_reader_end(&readings->userreader) == 0);
-    for (uint32_t i = 0; i < readings->userreader.regions.open_capacity; i++)
-        FUZZ_CHECK(readings->userreader.regions.open[i] == 0);
-    cunei_user_reader_fini(&readings->userreader);
+    FUZZ_CHECK(cunei_walk_end(readings->walk) == 0);
+    FUZZ_CHECK(cunei_lines_end(readings->line_reader) == 0);
+    FUZZ_CHECK(cunei_user_reader_end(readings->userreader) == 0);
+    FUZZ_CHECK(cunei_user_reader_is_idle(readings->userreader));
+    cunei_user_reader_free(readings->userreader);
     FUZZ_CHECK(cunei_user_facts_finish(&readings->user_facts) == 0);
     cunei_user_facts_fini(&readings->user_facts);
     for (uint32_t i = 1; i < readings->lines.count; i++)
@@ -122,7 +121,7 @@ static void finish(struct readings *readings)
     cunei_piece_fini(&readings->many);
     cunei_profile_fini(&readings->whole);
     cunei_profile_fini(&readings->parts);
-    cunei_walk_fini(&readings->walk);
+    cunei_walk_free(readings->walk);
 }
 
 static void begin_userreader(struct readings *readings)
@@ -136,7 +135,8 @@ static void begin_userreader(struct readings *readings)
     };
 
     cunei_user_facts_init(&readings->user_facts);
-    FUZZ_CHECK(cunei_user_reader_init(&readings->userreader, &options) == 0);
+    readings->userreader = cunei_user_reader_new(&options);
+    FUZZ_CHECK(readings->userreader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                   .kinds = kinds,
                                                   .tree = true,
                                                   .edges = true};
-    struct readings readings = {.walk = {.step = count_step, .kinds = kinds}};
+    struct readings readings = {0};
     uint64_t *memory = malloc(size + 1);
     uint64_t last = 0;
     size_t at = 0;
@@ -156,7 +156,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(memory, data, size);
     FUZZ_CHECK(cunei_profile_init(&readings.whole, &options) == 0);
     FUZZ_CHECK(cunei_profile_init(&readings.parts, &options) == 0);
-    cunei_lines_begin(&readings.line_reader, &readings.lines, &kinds);
+    readings.walk = cunei_walk_new(count_step, NULL, kinds);
+    readings.line_reader = cunei_lines_begin(&readings.lines, kinds);
+    FUZZ_CHECK(readings.walk && readings.line_reader);
     begin_userreader(&readings);
     while (size - at >= sizeof(struct cunei_packet)) {
         const struct cunei_packet *head = (const void *)((const char *)memory + at);

@@ -75,13 +75,13 @@ static const struct cunei_spans_methods methods = {
 static inline void append_piece(struct cunei_piece_join *seam, size_t begin, size_t end)
 {
     struct cunei_buffer text = {0};
-    struct cunei_spans piece = {
-        .methods = seam->methods, .context = &text, .kinds = kinds};
+    struct cunei_spans *piece = cunei_spans_new(&(struct cunei_spans_options){
+        .methods = &methods, .context = &text, .kinds = kinds});
 
     for (size_t i = begin; i < end; i++) {
         struct cunei_packet *head = &tape.packets[i]->head;
         if (!cutting) {
-            assert_int_equal(cunei_spans_packet(&piece, head, tape.packets[i]->words,
+            assert_int_equal(cunei_spans_packet(piece, head, tape.packets[i]->words,
                                                 tape.packets[i]->count),
                              0);
             continue;
@@ -91,15 +91,15 @@ static inline void append_piece(struct cunei_piece_join *seam, size_t begin, siz
                                           tape.packets[i]->count),
                          0);
         assert_int_equal(
-            cunei_spans_packet(&piece, &cut.packet, cut.words, cut.word_count), 0);
+            cunei_spans_packet(piece, &cut.packet, cut.words, cut.word_count), 0);
         cunei_cut_fini(&cut);
     }
-    assert_int_equal(cunei_spans_end(&piece), 0);
-    assert_int_equal(cunei_piece_join_pass(seam, &piece), 0);
+    assert_int_equal(cunei_spans_end(piece), 0);
+    assert_int_equal(cunei_piece_join_pass(seam, piece), 0);
     if (text.data)
         cunei_buffer_append_text(&spans_text, text.data);
     cunei_buffer_fini(&text);
-    cunei_spans_fini(&piece);
+    cunei_spans_free(piece);
 }
 
 /* In every other round, G and one more are regions. */
@@ -114,17 +114,16 @@ static inline void choose_kinds(uint64_t round)
 /* The tape's spans, read in pieces of `size` packets each; 0: of any number. */
 static inline const char *spans_in_pieces(size_t size)
 {
-    struct cunei_piece_join seam = {
-        .methods = &methods, .context = &spans_text, .kinds = kinds};
+    struct cunei_piece_join *seam = cunei_piece_join_new(&methods, &spans_text, kinds);
 
     cunei_buffer_clear(&spans_text);
     for (size_t begin = 0, end; begin < tape.count; begin = end) {
         end = begin + (size ? size : 1 + dice(5));
         end = end < tape.count ? end : tape.count;
-        append_piece(&seam, begin, end);
+        append_piece(seam, begin, end);
     }
-    assert_int_equal(cunei_piece_join_end(&seam), 0);
-    cunei_piece_join_fini(&seam);
+    assert_int_equal(cunei_piece_join_end(seam), 0);
+    cunei_piece_join_free(seam);
     assert_false(spans_text.failed);
     return spans_text.data ? spans_text.data : "";
 }

@@ -53,16 +53,15 @@ static void put_near(int below, int phase, uint64_t time)
 static const char *read_tape(void)
 {
     struct cunei_lines lines = {0};
-    struct cunei_lines_reader reader;
     size_t size = 0;
 
-    cunei_lines_begin(&reader, &lines, &kinds);
+    struct cunei_lines_reader *reader = cunei_lines_begin(&lines, kinds);
     for (size_t i = 0; i < tape.count; i++)
-        assert_int_equal(cunei_lines_read(&reader, &tape.packets[i]->head,
+        assert_int_equal(cunei_lines_read(reader, &tape.packets[i]->head,
                                           tape.packets[i]->words,
                                           tape.packets[i]->count),
                          0);
-    assert_int_equal(cunei_lines_end(&reader), 0);
+    assert_int_equal(cunei_lines_end(reader), 0);
     text[0] = '\0';
     for (uint32_t i = 1; i < lines.count; i++) {
         const struct cunei_line_facts *line = &lines.items[i];
@@ -278,7 +277,6 @@ static void lines_are_added_under_other_numbers(void **state)
 {
     (void)state;
     struct cunei_lines lines = {0}, sum = {0};
-    struct cunei_lines_reader reader;
     const uint32_t map[] = {0, 9, 0};
 
     tape_packet(&tape, 1, 0);
@@ -288,11 +286,11 @@ static void lines_are_added_under_other_numbers(void **state)
     hit(G, 2, 1); /* a line that the map does not have */
     tape_leave(&tape, G, 2);
     tape_leave(&tape, F, 10);
-    cunei_lines_begin(&reader, &lines, &kinds);
-    assert_int_equal(cunei_lines_read(&reader, &tape.packets[0]->head,
+    struct cunei_lines_reader *reader = cunei_lines_begin(&lines, kinds);
+    assert_int_equal(cunei_lines_read(reader, &tape.packets[0]->head,
                                       tape.packets[0]->words, tape.packets[0]->count),
                      0);
-    assert_int_equal(cunei_lines_end(&reader), 0);
+    assert_int_equal(cunei_lines_end(reader), 0);
 
     assert_int_equal(cunei_lines_add(&sum, &lines, map, 3, 1000, 1), 0);
     assert_int_equal(cunei_lines_add(&sum, &lines, map, 3, 1, 2), 0);
@@ -309,18 +307,17 @@ static void many_lines_are_all_found_again(void **state)
 {
     (void)state;
     struct cunei_lines lines = {0};
-    struct cunei_lines_reader reader;
 
     tape_packet(&tape, 1, 0);
     tape_enter(&tape, F, 0);
     for (uint32_t i = 0; i < 1000; i++)
         hit(F, 1 + i % 500, i);
     tape_leave(&tape, F, 1000);
-    cunei_lines_begin(&reader, &lines, &kinds);
-    assert_int_equal(cunei_lines_read(&reader, &tape.packets[0]->head,
+    struct cunei_lines_reader *reader = cunei_lines_begin(&lines, kinds);
+    assert_int_equal(cunei_lines_read(reader, &tape.packets[0]->head,
                                       tape.packets[0]->words, tape.packets[0]->count),
                      0);
-    assert_int_equal(cunei_lines_end(&reader), 0);
+    assert_int_equal(cunei_lines_end(reader), 0);
 
     assert_int_equal(lines.count, 501);
     for (uint32_t i = 1; i < lines.count; i++) {

@@ -165,23 +165,22 @@ static const struct cunei_spans_methods step_methods = {
 
 static void read_steps(struct steps *steps, size_t size)
 {
-    struct cunei_piece_join seam = {
-        .methods = &step_methods, .context = steps, .kinds = kinds};
+    struct cunei_piece_join *seam = cunei_piece_join_new(&step_methods, steps, kinds);
 
     for (size_t i = 0; i < tape.count; i += size) {
-        struct cunei_spans piece = {
-            .methods = &step_methods, .context = steps, .kinds = kinds};
+        struct cunei_spans *piece = cunei_spans_new(&(struct cunei_spans_options){
+            .methods = &step_methods, .context = steps, .kinds = kinds});
         for (size_t j = i; j < i + size && j < tape.count; j++)
-            assert_int_equal(cunei_spans_packet(&piece, &tape.packets[j]->head,
+            assert_int_equal(cunei_spans_packet(piece, &tape.packets[j]->head,
                                                 tape.packets[j]->words,
                                                 tape.packets[j]->count),
                              0);
-        assert_int_equal(cunei_spans_end(&piece), 0);
-        assert_int_equal(cunei_piece_join_pass(&seam, &piece), 0);
-        cunei_spans_fini(&piece);
+        assert_int_equal(cunei_spans_end(piece), 0);
+        assert_int_equal(cunei_piece_join_pass(seam, piece), 0);
+        cunei_spans_free(piece);
     }
-    assert_int_equal(cunei_piece_join_end(&seam), 0);
-    cunei_piece_join_fini(&seam);
+    assert_int_equal(cunei_piece_join_end(seam), 0);
+    cunei_piece_join_free(seam);
 }
 
 static void steps_of_tasks_end_in_whichever_piece(void **state)
@@ -236,8 +235,10 @@ static const struct cunei_spans_methods thread_methods = {
 static void open_calls_at_the_end_are_those_of_the_last_thread(void **state)
 {
     struct threads first = {0}, rest = {0};
-    struct cunei_spans piece = {.methods = &thread_methods, .context = &rest};
-    struct cunei_piece_join seam = {.methods = &thread_methods, .context = &first};
+    struct cunei_spans *piece = cunei_spans_new(
+        &(struct cunei_spans_options){.methods = &thread_methods, .context = &rest});
+    struct cunei_piece_join *seam =
+        cunei_piece_join_new(&thread_methods, &first, (struct cunei_id_kinds){0});
 
     (void)state;
     tape_packet(&tape, 1, 100);
@@ -247,20 +248,20 @@ static void open_calls_at_the_end_are_those_of_the_last_thread(void **state)
     tape_enter(&tape, G, 210);
 
     for (size_t i = 0; i < tape.count; i++)
-        assert_int_equal(cunei_spans_packet(&piece, &tape.packets[i]->head,
+        assert_int_equal(cunei_spans_packet(piece, &tape.packets[i]->head,
                                             tape.packets[i]->words,
                                             tape.packets[i]->count),
                          0);
-    assert_int_equal(cunei_spans_end(&piece), 0);
-    assert_int_equal(cunei_piece_join_pass(&seam, &piece), 0);
-    assert_int_equal(cunei_piece_join_end(&seam), 0);
+    assert_int_equal(cunei_spans_end(piece), 0);
+    assert_int_equal(cunei_piece_join_pass(seam, piece), 0);
+    assert_int_equal(cunei_piece_join_end(seam), 0);
 
     assert_int_equal(rest.count, 1);
     assert_int_equal(rest.closed[0], 1);
     assert_int_equal(first.count, 1);
     assert_int_equal(first.closed[0], 2);
-    cunei_spans_fini(&piece);
-    cunei_piece_join_fini(&seam);
+    cunei_spans_free(piece);
+    cunei_piece_join_free(seam);
 }
 
 /* Times of damaged files may be anything: 0 is when something ended as well. */

@@ -67,16 +67,16 @@ static void read_tape(void)
         .tags = &tags,
         .wall = {.frequency = 1000000000, .multiplier = UINT64_C(1) << 32, .shift = 32},
     };
-    struct cunei_user_reader reader;
+    struct cunei_user_reader *reader = cunei_user_reader_new(&options);
 
-    assert_int_equal(cunei_user_reader_init(&reader, &options), 0);
+    assert_non_null(reader);
     for (size_t i = 0; i < tape.count; i++)
-        assert_int_equal(cunei_user_reader_read(&reader, &tape.packets[i]->head,
+        assert_int_equal(cunei_user_reader_read(reader, &tape.packets[i]->head,
                                                 tape.packets[i]->words,
                                                 tape.packets[i]->count),
                          0);
-    assert_int_equal(cunei_user_reader_end(&reader), 0);
-    cunei_user_reader_fini(&reader);
+    assert_int_equal(cunei_user_reader_end(reader), 0);
+    cunei_user_reader_free(reader);
     assert_int_equal(cunei_user_facts_finish(&facts), 0);
 }
 

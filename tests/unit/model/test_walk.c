@@ -56,16 +56,17 @@ static int note_step(void *context, const struct cunei_walk_step *step)
 
 static const char *walk_tape(void)
 {
-    struct cunei_walk walk = {.step = note_step};
+    struct cunei_walk *walk =
+        cunei_walk_new(note_step, NULL, (struct cunei_id_kinds){0});
 
     text[0] = '\0';
     for (size_t i = 0; i < tape.count; i++)
-        assert_int_equal(cunei_walk_packet(&walk, &tape.packets[i]->head,
+        assert_int_equal(cunei_walk_packet(walk, &tape.packets[i]->head,
                                            tape.packets[i]->words,
                                            tape.packets[i]->count),
                          0);
-    assert_int_equal(cunei_walk_end(&walk), 0);
-    cunei_walk_fini(&walk);
+    assert_int_equal(cunei_walk_end(walk), 0);
+    cunei_walk_free(walk);
     return text;
 }
 
@@ -234,7 +235,8 @@ static void of_suspended_frames_only_so_many_are_kept(void **state)
 {
     const uint64_t greenlets = 2 * CUNEI_GREENLETS_FRAMES_MAX / CUNEI_SWITCH_HIDDEN_MAX;
     uint64_t suspended = 0;
-    struct cunei_walk walk = {.step = count_suspended, .context = &suspended};
+    struct cunei_walk *walk =
+        cunei_walk_new(count_suspended, &suspended, (struct cunei_id_kinds){0});
 
     (void)state;
     tape_packet(&tape, 1, 0);
@@ -244,11 +246,11 @@ static void of_suspended_frames_only_so_many_are_kept(void **state)
         tape_put(&tape, CUNEI_SWITCH_HIDDEN_MAX);
     }
 
-    assert_int_equal(cunei_walk_packet(&walk, &tape.packets[0]->head,
+    assert_int_equal(cunei_walk_packet(walk, &tape.packets[0]->head,
                                        tape.packets[0]->words, tape.packets[0]->count),
                      0);
-    assert_int_equal(cunei_walk_end(&walk), 0);
-    cunei_walk_fini(&walk);
+    assert_int_equal(cunei_walk_end(walk), 0);
+    cunei_walk_free(walk);
 
     assert_int_equal(suspended, CUNEI_GREENLETS_FRAMES_MAX);
 }

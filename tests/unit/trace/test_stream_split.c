@@ -294,7 +294,8 @@ static void words_without_sense_do_no_harm(void **state)
 {
     (void)state;
     for (uint64_t round = 0; round < ROUNDS; round++) {
-        struct cunei_walk walk = {.step = ignore_step};
+        struct cunei_walk *walk =
+            cunei_walk_new(ignore_step, NULL, (struct cunei_id_kinds){0});
         struct cunei_profile profile;
         struct cunei_piece left = {0}, right = {0};
         uint64_t words[256];
@@ -314,17 +315,17 @@ static void words_without_sense_do_no_harm(void **state)
             assert_int_equal(cunei_profile_read(&profile, i < 8 ? &left : &right, &head,
                                                 words, count),
                              0);
-            assert_int_equal(cunei_walk_packet(&walk, &head, words, count), 0);
+            assert_int_equal(cunei_walk_packet(walk, &head, words, count), 0);
         }
         assert_int_equal(cunei_profile_seal(&profile, &right), 0);
         assert_int_equal(cunei_profile_join(&profile, &left, &right), 0);
         assert_int_equal(cunei_piece_finish(&left), 0);
-        assert_int_equal(cunei_walk_end(&walk), 0);
+        assert_int_equal(cunei_walk_end(walk), 0);
 
         cunei_piece_fini(&left);
         cunei_piece_fini(&right);
         cunei_profile_fini(&profile);
-        cunei_walk_fini(&walk);
+        cunei_walk_free(walk);
     }
 }
 
