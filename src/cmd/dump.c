@@ -21,6 +21,7 @@
 #include "cmd/common/open_trace.h"
 #include "cmd/common/options.h"
 #include "report/event_fields.h"
+#include "text/typed_value.h"
 #include "trace/merge_by_time.h"
 #include "trace/process_choice.h"
 #include "trace/trace.h"
@@ -162,17 +163,17 @@ static void put_value(struct dump *dump, const void *event)
     put(dump, ",\"name\":");
     cunei_text_json(&dump->out, name.data, name.size);
     put(dump, value->kind == CUNEI_VALUE_ERROR ? ",\"error\":" : ",\"value\":");
-    cunei_user_event_format(value, true, &dump->out);
+    cunei_typed_value_format_event(value, true, &dump->out);
 }
 
 static void put_counter(struct dump *dump, const void *event)
 {
     const struct cunei_counter *counter = event;
     put(dump, ",\"value\":");
-    cunei_user_event_format_number(
+    cunei_typed_value_format_number(
         counter->value, counter->kind & CUNEI_COUNTER_VALUE_DOUBLE, true, &dump->out);
     put(dump, ",\"total\":");
-    cunei_user_event_format_number(
+    cunei_typed_value_format_number(
         counter->total, counter->kind & CUNEI_COUNTER_TOTAL_DOUBLE, true, &dump->out);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/vector.h"
+#include "text/typed_value.h"
 #include "wire/user_event.h"
 
 struct cunei_value cunei_value_of_argument(const struct cunei_argument *argument)
@@ -45,7 +46,7 @@ bool cunei_call_arguments_add_parameter(struct cunei_call_arguments *arguments,
         if (arguments->number_count == CUNEI_CALL_NUMBERS)
             return false;
         char *place = arguments->numbers[arguments->number_count++];
-        cunei_user_event_format(parameter, false, &number);
+        cunei_typed_value_format_event(parameter, false, &number);
         size_t size =
             number.size < CUNEI_CALL_NUMBER_SIZE ? number.size : CUNEI_CALL_NUMBER_SIZE;
         if (size > 0)

@@ -20,6 +20,7 @@
 #include "export/task_names.h"
 #include "export/writers.h"
 #include "text/names.h"
+#include "text/typed_value.h"
 #include "wire/user_event.h"
 
 struct state {
@@ -245,7 +246,7 @@ static int put_end(struct cunei_encoding *encoding, const struct cunei_call_end 
         cunei_buffer_append_text(out, i == 0 ? ",\"parameters\":{" : ",");
         cunei_text_json(out, name.data, name.size);
         cunei_buffer_append_text(out, ":");
-        cunei_user_event_format(call->late_parameters[i], true, out);
+        cunei_typed_value_format_event(call->late_parameters[i], true, out);
     }
     if (call->late_count > 0)
         cunei_buffer_append_text(out, "}");
@@ -319,7 +320,7 @@ static int put_counter(struct cunei_encoding *encoding,
     put_key(out, "name");
     cunei_text_json(out, names->qualname, strlen(names->qualname));
     cunei_buffer_append_text(out, ",\"cat\":\"counter\",\"args\":{\"value\":");
-    cunei_user_event_format_number(counter->total, is_double, true, out);
+    cunei_typed_value_format_number(counter->total, is_double, true, out);
     cunei_buffer_append_text(out, "}},\n");
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "text/typed_value.h"
 #include "trace/trace.h"
 #include "wire/user_event.h"
 
@@ -173,7 +174,7 @@ void cunei_instant_put_json(const struct cunei_instant *instant,
         else if (detail->kind == CUNEI_DETAIL_UNSIGNED)
             cunei_buffer_format(out, "%" PRIu64, detail->bits);
         else
-            cunei_user_event_format_number(
+            cunei_typed_value_format_number(
                 detail->bits, detail->kind == CUNEI_DETAIL_DOUBLE, true, out);
     }
     cunei_buffer_append_text(out, instant->detail_count > 0 ? "}" : "");

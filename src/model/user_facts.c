@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "base/vector.h"
+#include "text/typed_value.h"
 
 /* What finds no place. */
 #define OTHERS "…"
@@ -126,7 +127,7 @@ static char *copy_value(const struct cunei_user_value *value, bool json)
 {
     struct cunei_buffer text = {0};
 
-    cunei_user_event_format(value, json, &text);
+    cunei_typed_value_format_event(value, json, &text);
     cunei_buffer_append(&text, "", 1);
     if (!text.failed)
         return text.data;
@@ -166,7 +167,7 @@ static int64_t find_value(struct cunei_user_facts *facts,
     /* The key ends here for values beyond the limit: they share one entry. */
     if (*size <= CUNEI_VALUES_MAX) {
         cunei_buffer_append(key, &value->kind, sizeof(value->kind));
-        cunei_user_event_format(value, true, key);
+        cunei_typed_value_format_event(value, true, key);
     }
     if (key->failed)
         return -ENOMEM;
@@ -306,24 +307,6 @@ int cunei_user_facts_mark(struct cunei_user_facts *facts,
         (value->kind == CUNEI_VALUE_TEXT || value->kind == CUNEI_VALUE_ERROR))
         rc = add_text(facts, cunei_user_event_text(value), &mark->text);
     return rc;
-}
-
-void cunei_user_facts_mark_value(const struct cunei_user_facts *facts,
-                                 const struct cunei_mark_facts *mark, bool json,
-                                 struct cunei_buffer *out)
-{
-    const char *text = facts->mark_texts.items[mark->text];
-    size_t size = facts->mark_texts.sizes[mark->text];
-
-    if (mark->kind == CUNEI_VALUE_NONE)
-        cunei_buffer_append_text(out, json ? "null" : "");
-    else if (mark->kind == CUNEI_VALUE_INT || mark->kind == CUNEI_VALUE_DOUBLE)
-        cunei_user_event_format_number(mark->value, mark->kind == CUNEI_VALUE_DOUBLE,
-                                       json, out);
-    else if (json)
-        cunei_text_json(out, text, size);
-    else
-        cunei_buffer_append(out, text, size);
 }
 
 int cunei_user_facts_metadata(struct cunei_user_facts *facts,

@@ -192,11 +192,6 @@ uint64_t cunei_user_facts_region_quantile(const struct cunei_region_facts *regio
 uint64_t cunei_user_facts_tokens_quantile(const struct cunei_tokens_facts *tokens,
                                           double fraction);
 
-/* The value of a mark as cunei_user_event_format has it. */
-void cunei_user_facts_mark_value(const struct cunei_user_facts *facts,
-                                 const struct cunei_mark_facts *mark, bool json,
-                                 struct cunei_buffer *out);
-
 /* The sum of all that are numbers, and its mean. */
 double cunei_user_facts_sum(const struct cunei_counter_facts *counter);
 double cunei_user_facts_mean(const struct cunei_counter_facts *counter);

@@ -10,7 +10,7 @@
 #include "text/format.h"
 #include "text/json.h"
 #include "text/table.h"
-#include "wire/user_event.h"
+#include "text/typed_value.h"
 
 /* The columns and the levels of the course over time. */
 #define COURSE_WIDTH 24u
@@ -160,7 +160,7 @@ static void put_real(struct cunei_json *json, const char *key, double number)
     uint64_t bits;
 
     memcpy(&bits, &number, sizeof(bits));
-    cunei_user_event_format_number(bits, true, true, &text);
+    cunei_typed_value_format_number(bits, true, true, &text);
     cunei_json_raw(json, key, text.failed ? "null" : text.data);
     cunei_buffer_fini(&text);
 }

@@ -9,6 +9,7 @@
 #include "text/format.h"
 #include "text/json.h"
 #include "text/table.h"
+#include "text/typed_value.h"
 
 static const struct cunei_column columns[] = {
     {.head = "time"},
@@ -27,6 +28,16 @@ static void put_name(struct cunei_buffer *cell, const char *name, bool is_error)
         cunei_format_name(cell, name);
 }
 
+static void put_value(struct cunei_buffer *out, const struct cunei_user_facts *facts,
+                      const struct cunei_mark_facts *mark, bool json)
+{
+    const struct cunei_typed_value value = {mark->kind, mark->value,
+                                            facts->mark_texts.items[mark->text],
+                                            facts->mark_texts.sizes[mark->text]};
+
+    cunei_typed_value_format(&value, json, out);
+}
+
 static void add_row(const struct cunei_report *report, struct cunei_table *table,
                     const struct cunei_mark_facts *mark)
 {
@@ -41,9 +52,8 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
         cunei_buffer_format(thread, "%" PRIu32, mark->tid);
     put_name(cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_STRONG),
              analysis->user_facts.mark_texts.items[mark->name], is_error);
-    cunei_user_facts_mark_value(
-        &analysis->user_facts, mark, false,
-        cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_PLAIN));
+    put_value(cunei_table_cell(table, is_error ? CUNEI_INK_BAD : CUNEI_INK_PLAIN),
+              &analysis->user_facts, mark, false);
 }
 
 static int print_metadata(const struct cunei_report *report)
@@ -107,7 +117,7 @@ static int print_json(const struct cunei_report *report, struct cunei_json *json
         cunei_json_open(json, NULL, '{');
         cunei_json_text(json, "name", facts->mark_texts.items[mark->name]);
         cunei_buffer_clear(&value);
-        cunei_user_facts_mark_value(facts, mark, true, &value);
+        put_value(&value, facts, mark, true);
         cunei_json_raw(json, "value", value.data ? value.data : "null");
         cunei_json_flag(json, "error", mark->kind == CUNEI_VALUE_ERROR);
         cunei_json_number(json, "time_ns", mark->time_ns);

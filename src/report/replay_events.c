@@ -9,6 +9,7 @@
 #include "report/replay_options.h"
 #include "text/format.h"
 #include "text/names.h"
+#include "text/typed_value.h"
 #include "wire/user_event.h"
 
 /* The columns that a name keeps where a line is too long. */
@@ -150,7 +151,7 @@ static void put_value(struct cunei_replay_line *replay,
         return;
     cunei_replay_line_word(replay, CUNEI_INK_DIM,
                            value->kind == CUNEI_VALUE_ERROR ? ": " : " = ");
-    cunei_user_event_format(value, false, &text);
+    cunei_typed_value_format_event(value, false, &text);
     put_copy(replay, value->kind == CUNEI_VALUE_ERROR ? CUNEI_INK_BAD : CUNEI_INK_PLAIN,
              cunei_buffer_text(&text), text.size);
     replay->line.failed |= text.failed;
@@ -186,11 +187,11 @@ static int print_counter(struct cunei_replay_line *replay,
     cunei_replay_line_word(replay, CUNEI_INK_DIM, "counter ");
     cunei_replay_line_name(replay, event->counter, CUNEI_INK_STRONG);
     cunei_buffer_append_text(&words, " = ");
-    cunei_user_event_format_number(
+    cunei_typed_value_format_number(
         event->total, event->kind & CUNEI_COUNTER_TOTAL_DOUBLE, false, &words);
     if (!is_set) {
         cunei_buffer_append_text(&words, ", changed by ");
-        cunei_user_event_format_number(
+        cunei_typed_value_format_number(
             event->value, event->kind & CUNEI_COUNTER_VALUE_DOUBLE, false, &words);
     }
     cunei_replay_line_word(replay, CUNEI_INK_PLAIN, cunei_buffer_text(&words));

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "wire/user_event.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/text.h"
 #include "wire/metadata.h"
 
 enum cunei_definition cunei_definition_of(const struct cunei_function *function)
@@ -48,55 +42,4 @@ double cunei_user_event_number(uint64_t bits, bool is_double)
         return (double)(int64_t)bits;
     memcpy(&number, &bits, sizeof(number));
     return number;
-}
-
-/* The shortest digits that are read back as the same number. */
-static void format_double(double number, bool json, struct cunei_buffer *out)
-{
-    char text[32] = "";
-
-    if (!isfinite(number)) {
-        const char *name = isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
-        cunei_buffer_format(out, json ? "\"%s\"" : "%s", name);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof(text), "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
-    cunei_buffer_append_text(out, text);
-    if (!strpbrk(text, ".e"))
-        cunei_buffer_append_text(out, ".0");
-}
-
-void cunei_user_event_format_number(uint64_t bits, bool is_double, bool json,
-                                    struct cunei_buffer *out)
-{
-    if (is_double)
-        format_double(cunei_user_event_number(bits, true), json, out);
-    else
-        cunei_buffer_format(out, "%" PRId64, (int64_t)bits);
-}
-
-void cunei_user_event_format(const struct cunei_user_value *value, bool json,
-                             struct cunei_buffer *out)
-{
-    struct cunei_user_event_text text = cunei_user_event_text(value);
-
-    switch (value->kind) {
-    case CUNEI_VALUE_NONE:
-        cunei_buffer_append_text(out, json ? "null" : "");
-        break;
-    case CUNEI_VALUE_INT:
-    case CUNEI_VALUE_DOUBLE:
-        cunei_user_event_format_number(value->value, value->kind == CUNEI_VALUE_DOUBLE,
-                                       json, out);
-        break;
-    default:
-        if (json)
-            cunei_text_json(out, text.data, text.size);
-        else
-            cunei_buffer_append(out, text.data, text.size);
-    }
 }

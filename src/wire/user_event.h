@@ -12,7 +12,6 @@
 
 #include "wire/event.h"
 
-struct cunei_buffer;
 struct cunei_function;
 
 /* What a definition stands for, by its file. */
@@ -38,16 +37,5 @@ struct cunei_user_event_text cunei_user_event_text(
 
 /* 64 bits of a value as a number. */
 double cunei_user_event_number(uint64_t bits, bool is_double);
-
-/*
- * Append the value as text; nothing for kind none.  In JSON: null for none, quotes
- * around texts, and "nan", "inf" or "-inf" for numbers that JSON does not have.
- */
-void cunei_user_event_format(const struct cunei_user_value *value, bool json,
-                             struct cunei_buffer *out);
-
-/* The same for 64 bits. */
-void cunei_user_event_format_number(uint64_t bits, bool is_double, bool json,
-                                    struct cunei_buffer *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "export/encoder.h"
 #include "export/export.h"
+#include "text/typed_value.h"
 #include "wire/user_event.h"
 
 #define MARK_TEXT_MAX 200u /* bytes of a name or a value that are shown */
@@ -290,7 +291,7 @@ static int put_mark(struct cunei_encoding *encoding,
     struct cunei_buffer text = {0}, worth = {0};
 
     cunei_buffer_append(&text, name.data, size);
-    cunei_user_event_format(value, false, &worth);
+    cunei_typed_value_format_event(value, false, &worth);
     if (worth.size > 0)
         cunei_buffer_append(&text, worth.data, cut(worth.data, worth.size));
     const struct cunei_note note = {.kind = CUNEI_NOTE_MARK,
@@ -346,7 +347,7 @@ static int take_parameter(struct state *state, const struct cunei_user_value *va
         at--;
     if (at == 0)
         return 0;
-    cunei_user_event_format(value, false, &worth);
+    cunei_typed_value_format_event(value, false, &worth);
     const struct cunei_value parameter = {name.data, name.size,
                                           cunei_buffer_text(&worth), worth.size};
     int rc =

@@ -19,6 +19,7 @@
 #include "export/selection.h"
 #include "export/stream_encoding.h"
 #include "export/writers.h"
+#include "text/typed_value.h"
 #include "wire/user_event.h"
 
 /* The archive, and how calls nest around a pause for garbage collection. */
@@ -230,8 +231,8 @@ static void put_detail(struct cunei_otf2 *archive, OTF2_ParameterRef ref,
         put_text(archive, ref, detail->text, detail->size);
         return;
     }
-    cunei_user_event_format_number(detail->bits, detail->kind == CUNEI_DETAIL_DOUBLE,
-                                   false, &text);
+    cunei_typed_value_format_number(detail->bits, detail->kind == CUNEI_DETAIL_DOUBLE,
+                                    false, &text);
     put_text(archive, ref, cunei_buffer_text(&text), text.size);
     cunei_buffer_fini(&text);
 }

@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "model/user_reader.h"
 #include "packets.h"
+#include "text/typed_value.h"
 
 enum {
     LOAD = G,
@@ -326,11 +327,15 @@ static const char *mark_name(size_t index)
 
 static const char *mark_json(size_t index, char text[64])
 {
-    struct cunei_buffer value = {0};
+    const struct cunei_mark_facts *mark = &facts.marks[index];
+    const struct cunei_typed_value value = {mark->kind, mark->value,
+                                            facts.mark_texts.items[mark->text],
+                                            facts.mark_texts.sizes[mark->text]};
+    struct cunei_buffer json = {0};
 
-    cunei_user_facts_mark_value(&facts, &facts.marks[index], true, &value);
-    (void)snprintf(text, 64, "%s", value.data);
-    cunei_buffer_fini(&value);
+    cunei_typed_value_format(&value, true, &json);
+    (void)snprintf(text, 64, "%s", json.data);
+    cunei_buffer_fini(&json);
     return text;
 }
 
