@@ -145,17 +145,6 @@ static void leave(struct cunei_cut *cut, uint32_t function)
         open->omitted--;
 }
 
-/* Whether the innermost function that is open is wanted, or not known. */
-static bool wants_top(const struct cunei_cut *cut)
-{
-    const struct cunei_cut_stack *stack = &cut->stack;
-    uint32_t count = stack->count;
-
-    while (count > 0 && is_region(cut, stack->functions[count - 1]))
-        count--;
-    return count == 0 || wants(cut, stack->functions[count - 1]);
-}
-
 static void clear(struct cunei_cut *cut)
 {
     while (cut->stack.count > 0)
@@ -198,26 +187,42 @@ static uint64_t *put_stack(struct cunei_cut *cut, size_t fixed)
     return event;
 }
 
-static void mark_time(struct cunei_cut *cut, uint64_t time)
+static void put_stack_record(struct cunei_cut *cut, uint64_t record)
 {
     uint64_t *event = put_stack(cut, 2);
 
     if (event)
-        event[0] = cunei_record(time, CUNEI_CLASS_STACK, 0);
+        event[0] = record;
 }
 
-static void put_switch(struct cunei_cut *cut, const uint64_t *event)
+static void mark_time(struct cunei_cut *cut, uint64_t time)
+{
+    put_stack_record(cut, cunei_record(time, CUNEI_CLASS_STACK, 0));
+}
+
+/* An event in its packet, of which `left` words are left from there on. */
+struct event {
+    const uint64_t *words;
+    size_t size, left;
+};
+
+static void put_stack_event(struct cunei_cut *cut, const struct event *event)
+{
+    put_stack_record(cut, event->words[0]);
+}
+
+static void put_switch(struct cunei_cut *cut, const struct event *event)
 {
     uint64_t *copy = put_stack(cut, 3);
 
     if (copy)
-        memcpy(copy, event, 2 * sizeof(*event));
+        memcpy(copy, event->words, 2 * sizeof(*copy));
 }
 
 /* Exceptions are kept whatever is wanted, as if raised in code that is not recorded. */
-static void put_exception(struct cunei_cut *cut, const uint64_t *event, size_t size)
+static void put_exception(struct cunei_cut *cut, const struct event *event)
 {
-    struct cunei_exception *copy = (void *)put(cut, event, size);
+    struct cunei_exception *copy = (void *)put(cut, event->words, event->size);
 
     if (!copy)
         return;
@@ -225,6 +230,22 @@ static void put_exception(struct cunei_cut *cut, const uint64_t *event, size_t s
         copy->function = copy->line = 0;
     if (!wants(cut, copy->handler))
         copy->handler = copy->handler_line = 0;
+}
+
+/* Frames that were apart may now stand on top of each other. */
+static void put_unwind(struct cunei_cut *cut, const struct event *event)
+{
+    uint64_t *copy = put(cut, event->words, event->size);
+
+    if (copy && cut->options->functions)
+        copy[1] = 0;
+}
+
+/* In full: the line that it is near to may not be wanted. */
+static void put_line(struct cunei_cut *cut, const struct event *event)
+{
+    (void)event;
+    (void)put(cut, &cut->line.record, sizeof(cut->line) / sizeof(uint64_t));
 }
 
 /* The function of an event that enters or leaves one; 0: it does not. */
@@ -237,27 +258,70 @@ static uint32_t called(const uint64_t *event)
     return class < CUNEI_FUNCTION_FIRST ? 0 : class;
 }
 
-/* Whether the function that an event belongs to is wanted. */
-static bool is_wanted(const struct cunei_cut *cut, const uint64_t *event, size_t size,
-                      size_t left)
+static bool wants_called(const struct cunei_cut *cut, const struct event *event)
 {
-    uint32_t class = cunei_record_class(event[0]);
-
-    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
-    case CUNEI_CLASS_TASK:
-    case CUNEI_CLASS_UNWIND:
-        return cunei_event_words(event + size, left - size) == 0 ||
-               wants(cut, called(event + size));
-    case CUNEI_CLASS_LINE:
-        return wants(cut, cut->line.function);
-    case CUNEI_CLASS_ARGUMENT:
-        return wants_top(cut);
-    default:
-        return wants(cut, called(event));
-    }
+    return wants(cut, called(event->words));
 }
 
-/* Lines are written in full: the line that they are near to may not be wanted. */
+/* It belongs to the entry or leave that follows it. */
+static bool wants_next(const struct cunei_cut *cut, const struct event *event)
+{
+    const uint64_t *next = event->words + event->size;
+
+    return cunei_event_words(next, event->left - event->size) == 0 ||
+           wants(cut, called(next));
+}
+
+static bool wants_line(const struct cunei_cut *cut, const struct event *event)
+{
+    (void)event;
+    return wants(cut, cut->line.function);
+}
+
+/* Whether the innermost function that is open is wanted, or not known. */
+static bool wants_top(const struct cunei_cut *cut, const struct event *event)
+{
+    const struct cunei_cut_stack *stack = &cut->stack;
+    uint32_t count = stack->count;
+
+    (void)event;
+    while (count > 0 && is_region(cut, stack->functions[count - 1]))
+        count--;
+    return count == 0 || wants(cut, stack->functions[count - 1]);
+}
+
+/*
+ * Of each class, whether the function that an event belongs to is wanted, NULL if it
+ * belongs to none; and what is written of it, NULL: all.  Row 0 is that of functions.
+ */
+static const struct {
+    bool (*is_wanted)(const struct cunei_cut *cut, const struct event *event);
+    void (*put)(struct cunei_cut *cut, const struct event *event);
+} classes[CUNEI_CLASS_COUNT] = {
+    [0] = {.is_wanted = wants_called},
+    [CUNEI_CLASS_STACK] = {.put = put_stack_event},
+    [CUNEI_CLASS_CALL] = {.is_wanted = wants_called},
+    [CUNEI_CLASS_UNWIND] = {.is_wanted = wants_next, .put = put_unwind},
+    [CUNEI_CLASS_SWITCH] = {.put = put_switch},
+    [CUNEI_CLASS_TASK] = {.is_wanted = wants_next},
+    [CUNEI_CLASS_EXCEPTION] = {.put = put_exception},
+    [CUNEI_CLASS_LINE] = {.is_wanted = wants_line, .put = put_line},
+    [CUNEI_CLASS_ARGUMENT] = {.is_wanted = wants_top},
+};
+
+static void put_event(struct cunei_cut *cut, const struct event *event)
+{
+    uint32_t class = cunei_event_class_of(event->words[0]);
+
+    if (classes[class].is_wanted && !classes[class].is_wanted(cut, event))
+        return;
+    if (classes[class].put)
+        classes[class].put(cut, event);
+    else
+        (void)put(cut, event->words, event->size);
+}
+
+/* The last line, as if it was in full. */
 static void follow_line(struct cunei_cut *cut, const uint64_t *event)
 {
     uint32_t class = cunei_record_class(event[0]);
@@ -266,37 +330,6 @@ static void follow_line(struct cunei_cut *cut, const uint64_t *event)
         cut->line = cut->full = *(const struct cunei_line *)(const void *)event;
     else if (cunei_class_is_near(class))
         cut->line = cunei_line_near(event[0], &cut->full);
-}
-
-static void put_event(struct cunei_cut *cut, const uint64_t *event, size_t size)
-{
-    uint32_t class = cunei_record_class(event[0]);
-    uint64_t *copy;
-
-    switch (cunei_class_is_near(class) ? CUNEI_CLASS_LINE : class) {
-    case CUNEI_CLASS_LINE:
-        (void)put(cut, &cut->line.record, sizeof(cut->line) / sizeof(uint64_t));
-        break;
-    case CUNEI_CLASS_STACK:
-        copy = put_stack(cut, 2);
-        if (copy)
-            copy[0] = event[0];
-        break;
-    case CUNEI_CLASS_SWITCH:
-        put_switch(cut, event);
-        break;
-    case CUNEI_CLASS_EXCEPTION:
-        put_exception(cut, event, size);
-        break;
-    case CUNEI_CLASS_UNWIND:
-        copy = put(cut, event, size);
-        /* Frames that were apart may now stand on top of each other. */
-        if (copy && cut->options->functions)
-            copy[1] = 0;
-        break;
-    default:
-        (void)put(cut, event, size);
-    }
 }
 
 /* Keep track of what is open. */
@@ -380,8 +413,8 @@ int cunei_cut_packet(struct cunei_cut *cut, const struct cunei_packet *packet,
                        cunei_record_class(event[0]) == CUNEI_CLASS_SWITCH;
         if (is_late)
             follow(cut, event);
-        if (time >= options->from && is_wanted(cut, event, size, word_count - at))
-            put_event(cut, event, size);
+        if (time >= options->from)
+            put_event(cut, &(struct event){event, size, word_count - at});
         if (!is_late)
             follow(cut, event);
     }
