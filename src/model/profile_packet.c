@@ -37,10 +37,9 @@ int cunei_piece_finish(struct cunei_piece *piece)
     uint32_t *open = malloc(count * sizeof(*open));
     if (!open)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = piece->frames[piece->depth - count + 1 + i].slot;
-        open[i] = slot ? cunei_slot_function(slot) : 0;
-    }
+    const struct cunei_frame *first = &piece->frames[piece->depth - count + 1];
+    for (uint32_t i = 0; i < count; i++)
+        open[i] = cunei_slot_known_function(first[i].slot);
     free(thread->open);
     thread->open = open;
     thread->open_count = count;
@@ -186,11 +185,6 @@ static void boundary_fini(struct boundary *boundary)
     free(boundary->common);
 }
 
-static uint32_t function_of(uint32_t slot)
-{
-    return slot ? cunei_slot_function(slot) : 0;
-}
-
 static int boundary_init(struct boundary *boundary, const struct cunei_profile *profile,
                          const struct cunei_piece *left,
                          const struct cunei_piece *right)
@@ -206,9 +200,9 @@ static int boundary_init(struct boundary *boundary, const struct cunei_profile *
         return -ENOMEM;
     uint32_t *there = boundary->map + count, *here = there + count;
     for (uint32_t i = 0; i < left->depth; i++)
-        here[i] = function_of(left->frames[i + 1].slot);
+        here[i] = cunei_slot_known_function(left->frames[i + 1].slot);
     for (uint32_t i = 0; i < right->inherited_count; i++)
-        there[i] = function_of(right->inherited[i]);
+        there[i] = cunei_slot_known_function(right->inherited[i]);
     boundary->found = cunei_stack_match(&profile->kinds, here, left->depth, there,
                                         right->inherited_count, boundary->map);
     boundary->common[0] = left->frames[0];

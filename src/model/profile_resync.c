@@ -27,12 +27,6 @@ struct leave {
     const struct cunei_leave *event;
 };
 
-/* 0: unknown. */
-static uint32_t function_of(uint32_t slot)
-{
-    return slot ? cunei_slot_function(slot) : 0;
-}
-
 static uint32_t depth_of(const void *stack)
 {
     const struct change *change = stack;
@@ -42,7 +36,7 @@ static uint32_t depth_of(const void *stack)
 static uint32_t function_at(const void *stack, uint32_t depth)
 {
     const struct change *change = stack;
-    return function_of(change->piece->frames[depth].slot);
+    return cunei_slot_known_function(change->piece->frames[depth].slot);
 }
 
 static bool is_region_at(const void *stack, uint32_t depth)

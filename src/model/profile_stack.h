@@ -104,6 +104,12 @@ static inline bool cunei_slot_is_region(const struct cunei_profile *profile,
            cunei_id_kinds_is_region(&profile->kinds, cunei_slot_function(slot));
 }
 
+/* The id of the function of a frame with that slot; 0: it is not known. */
+static inline uint32_t cunei_slot_known_function(uint32_t slot)
+{
+    return slot ? cunei_slot_function(slot) : 0;
+}
+
 /* The slot of a function's id; 0: it has none. */
 static inline uint32_t cunei_slot_of(const struct cunei_profile *profile,
                                      uint32_t function)

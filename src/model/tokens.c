@@ -27,12 +27,9 @@ int cunei_user_facts_token(struct cunei_user_facts *facts, uint32_t process,
 {
     const uint64_t key[] = {process, event->serial};
     uint32_t before = facts->token_keys.count;
-    void *items = facts->tokens;
+    int64_t index = CUNEI_USER_FACTS_ITEM(&facts->token_keys, facts->tokens,
+                                          (const char *)key, sizeof(key));
 
-    int64_t index =
-        cunei_user_facts_item(&facts->token_keys, &items, sizeof(*facts->tokens),
-                              (const char *)key, sizeof(key));
-    facts->tokens = items;
     if (index < 0)
         return (int)index;
     struct cunei_tokens_facts *tokens = &facts->tokens[index];

@@ -94,22 +94,14 @@ int64_t cunei_user_facts_item(struct cunei_text_set *set, void **items,
 
 int64_t cunei_user_facts_region(struct cunei_user_facts *facts, const char *name)
 {
-    void *items = facts->regions;
-    int64_t index = cunei_user_facts_item(&facts->region_names, &items,
-                                          sizeof(*facts->regions), name, strlen(name));
-
-    facts->regions = items;
-    return index;
+    return CUNEI_USER_FACTS_ITEM(&facts->region_names, facts->regions, name,
+                                 strlen(name));
 }
 
 int64_t cunei_user_facts_counter(struct cunei_user_facts *facts, const char *name)
 {
-    void *items = facts->counters;
-    int64_t index = cunei_user_facts_item(&facts->counter_names, &items,
-                                          sizeof(*facts->counters), name, strlen(name));
-
-    facts->counters = items;
-    return index;
+    return CUNEI_USER_FACTS_ITEM(&facts->counter_names, facts->counters, name,
+                                 strlen(name));
 }
 
 int cunei_user_facts_sample(struct cunei_region_facts *region, uint64_t ns)
@@ -171,11 +163,8 @@ static int64_t find_value(struct cunei_user_facts *facts,
     }
     if (key->failed)
         return -ENOMEM;
-    void *items = facts->parameters;
-    int64_t index =
-        cunei_user_facts_item(&facts->parameter_keys, &items,
-                              sizeof(*facts->parameters), key->data, key->size);
-    facts->parameters = items;
+    int64_t index = CUNEI_USER_FACTS_ITEM(&facts->parameter_keys, facts->parameters,
+                                          key->data, key->size);
     if (index < 0 || facts->parameter_keys.count == before)
         return index;
     *size += key->size > group;
@@ -204,10 +193,8 @@ int64_t cunei_user_facts_parameter(struct cunei_user_facts *facts,
         index = -ENOMEM;
         goto out;
     }
-    void *items = facts->group_sizes;
-    index = cunei_user_facts_item(&facts->group_keys, &items,
-                                  sizeof(*facts->group_sizes), key.data, key.size);
-    facts->group_sizes = items;
+    index = CUNEI_USER_FACTS_ITEM(&facts->group_keys, facts->group_sizes, key.data,
+                                  key.size);
     if (index < 0)
         goto out;
     wanted.group = (uint32_t)index;
@@ -313,11 +300,9 @@ int cunei_user_facts_metadata(struct cunei_user_facts *facts,
                               const struct cunei_user_value *value, uint64_t time_ns)
 {
     struct cunei_user_event_text name = cunei_user_event_name(value);
+    int64_t index = CUNEI_USER_FACTS_ITEM(&facts->metadata_keys, facts->metadata,
+                                          name.data, name.size);
 
-    void *items = facts->metadata;
-    int64_t index = cunei_user_facts_item(
-        &facts->metadata_keys, &items, sizeof(*facts->metadata), name.data, name.size);
-    facts->metadata = items;
     if (index < 0)
         return (int)index;
     struct cunei_metadata_facts *item = &facts->metadata[index];

@@ -166,6 +166,14 @@ int cunei_user_facts_token(struct cunei_user_facts *facts, uint32_t process,
  */
 int64_t cunei_user_facts_item(struct cunei_text_set *set, void **items,
                               size_t item_size, const char *text, size_t size);
+#define CUNEI_USER_FACTS_ITEM(set, items, text, size)                            \
+    ({                                                                           \
+        void *items_ = (items);                                                  \
+        int64_t index_ =                                                         \
+            cunei_user_facts_item(set, &items_, sizeof(*(items)), (text), size); \
+        (items) = items_;                                                        \
+        index_;                                                                  \
+    })
 
 /* Nothing more comes: put what needs it in order. */
 int cunei_user_facts_finish(struct cunei_user_facts *facts);

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "stack/open_counts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 4096u
+#include "base/vector.h"
 
 bool cunei_open_counts_grow(struct cunei_open_counts *counts, uint32_t function)
 {
-    uint32_t capacity = counts->capacity ? counts->capacity : FIRST_CAPACITY;
+    uint32_t before = counts->capacity;
 
-    while (capacity <= function)
-        capacity *= 2;
-    uint32_t *items = realloc(counts->items, capacity * sizeof(*items));
-    if (!items)
+    if (!CUNEI_VECTOR_RESERVE(counts->items, counts->capacity, (size_t)function + 1))
         return false;
-    memset(items + counts->capacity, 0, (capacity - counts->capacity) * sizeof(*items));
-    counts->items = items;
-    counts->capacity = capacity;
+    memset(counts->items + before, 0,
+           (counts->capacity - before) * sizeof(*counts->items));
     return true;
 }
