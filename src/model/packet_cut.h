@@ -45,7 +45,7 @@ struct cunei_cut {
     uint64_t *words;            /* … and its events; owned */
     size_t word_count;
 
-    /* Private. */
+    /* Private; here because a worker keeps a cut, all zeros at first, for its life. */
     size_t capacity;
     struct cunei_cut_stack stack;
     struct cunei_line full; /* the last one in the packet that was in full … */

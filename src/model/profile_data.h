@@ -76,7 +76,7 @@ struct cunei_piece {
     uint64_t discarded; /* events, as the last packet counts them */
     uint64_t missing;   /* packets, by their sequence numbers */
 
-    /* Private from here on. */
+    /* Private from here on; here because the loops of profile.c are inline. */
     size_t thread_capacity;
     uint64_t first_sequence, last_sequence;
     uint64_t first_discarded;

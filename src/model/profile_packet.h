@@ -18,6 +18,26 @@ int cunei_profile_seal(struct cunei_profile *profile, struct cunei_piece *piece)
 int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
                        struct cunei_piece *right);
 
+/* Private to packets and joins.  Whether a packet follows the last one of a piece, and
+ * how many are missing before it. */
+static inline bool cunei_piece_is_next(const struct cunei_piece *piece,
+                                       uint64_t sequence, uint64_t discarded)
+{
+    return sequence == piece->last_sequence + 1 && discarded == piece->discarded;
+}
+
+static inline uint64_t cunei_piece_missing_before(const struct cunei_piece *piece,
+                                                  uint64_t sequence)
+{
+    return sequence > piece->last_sequence ? sequence - piece->last_sequence - 1 : 0;
+}
+
+/* Room for so many more threads; -ENOMEM. */
+int cunei_piece_reserve_threads(struct cunei_piece *piece, size_t more);
+
+/* A name as packets have it; one that is known in full stays. */
+void cunei_thread_set_name(struct cunei_thread *thread, const char *name, size_t size);
+
 /* When nothing more is joined: what the last thread left open becomes its fact. */
 int cunei_piece_finish(struct cunei_piece *piece);
 void cunei_piece_fini(struct cunei_piece *piece);
