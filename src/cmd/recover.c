@@ -58,6 +58,8 @@ static void print_outcome(const struct cunei_trace_process *process,
     case CUNEI_RECOVER_DONE:
         print_repaired(recovery);
         break;
+    case CUNEI_RECOVER_FOREIGN: /* an error */
+        break;
     }
 }
 
@@ -74,7 +76,13 @@ static int recover_all(const struct cunei_trace *trace, const struct values *val
         struct cunei_trace_error error;
         int rc =
             cunei_trace_recover(trace->processes[i].path, &options, &recovery, &error);
-        if (rc == 0)
+        if (rc == 0 && recovery.outcome == CUNEI_RECOVER_FOREIGN)
+            status = cunei_cmd_fail(0,
+                                    "cannot repair '%s': it belongs to another user, "
+                                    "who can repair it; other commands read it as it "
+                                    "is",
+                                    trace->processes[i].path);
+        else if (rc == 0)
             print_outcome(&trace->processes[i], &recovery);
         else
             status =

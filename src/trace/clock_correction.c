@@ -39,8 +39,10 @@ static int add_stream(struct pairs *pairs, const struct cunei_trace_process *pro
 {
     struct cunei_trace_scan scan;
 
-    int rc = cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
-                                   stream->number);
+    for (unsigned i = 0; i < 2 && stream->live[i]; i++)
+        add_pair(pairs, (struct pair){.tick = stream->live[i]->timestamp_begin,
+                                      .ns = stream->live[i]->monotonic_ns});
+    int rc = cunei_trace_scan_open(&scan, process, stream);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     while ((rc = cunei_trace_scan_next(&scan)) > 0)

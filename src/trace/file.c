@@ -9,29 +9,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/safe_open.h"
+#include "trace/process.h"
+
 char *cunei_trace_path(const char *folder, const char *name)
 {
     char *path = NULL;
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-int cunei_trace_file_open(const char *path, int flags, uint64_t *size)
+int cunei_trace_file_open(const struct cunei_trace_process *process, const char *name,
+                          uint64_t *size)
 {
-    struct stat stat;
+    char *path = process->is_held ? NULL : cunei_trace_path(process->path, name);
+    int at = process->is_held ? process->folder : AT_FDCWD;
+    struct stat status;
 
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &stat) < 0) {
-        int rc = -errno;
-        close(fd);
-        return rc;
-    }
-    if (!S_ISREG(stat.st_mode)) {
-        close(fd);
-        return -EBADMSG;
-    }
-    *size = (uint64_t)stat.st_size;
+    if (!path && !process->is_held)
+        return -ENOMEM;
+    int fd = cunei_safe_open_file(at, path ? path : name, O_RDONLY, &status);
+    free(path);
+    if (fd >= 0)
+        *size = (uint64_t)status.st_size;
     return fd;
 }
 
@@ -74,13 +73,14 @@ int cunei_trace_file_write(int fd, const void *bytes, size_t size, uint64_t offs
     return 0;
 }
 
-int cunei_trace_file_load(const char *path, size_t max, char **text, size_t *size)
+int cunei_trace_file_load(const struct cunei_trace_process *process, const char *name,
+                          size_t max, char **text, size_t *size)
 {
     uint64_t file_size = 0;
     char *memory = NULL;
     int rc = 0;
 
-    int fd = cunei_trace_file_open(path, O_RDONLY, &file_size);
+    int fd = cunei_trace_file_open(process, name, &file_size);
     if (fd < 0)
         return fd;
     if (file_size > max) {

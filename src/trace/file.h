@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-/* Files of a trace: regular ones, opened without waiting, read to a limit. */
+/*
+ * Files of a process's folder: regular ones, opened without waiting and without
+ * following links, read to a limit.
+ */
 #ifndef CUNEI_TRACE_FILE_H
 #define CUNEI_TRACE_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+struct cunei_trace_process;
+
 /* The text in `folder`/`name`, allocated, or NULL. */
 char *cunei_trace_path(const char *folder, const char *name);
 
-/*
- * Open a regular file; its size goes to `*size`.  -EBADMSG: it is something else, such
- * as a pipe, which is not waited for.
- */
-int cunei_trace_file_open(const char *path, int flags, uint64_t *size);
+/* Open a file to read it; its size goes to `*size`.  -EBADMSG: it is not regular. */
+int cunei_trace_file_open(const struct cunei_trace_process *process, const char *name,
+                          uint64_t *size);
 
 /* Read up to `size` bytes at `offset`; less than that only at the end of the file. */
 int64_t cunei_trace_file_read(int fd, void *bytes, size_t size, uint64_t offset);
@@ -25,6 +28,7 @@ int cunei_trace_file_write(int fd, const void *bytes, size_t size, uint64_t offs
  * Take in a whole file, NUL-terminated and owned by the caller.  -EFBIG: it has more
  * than `max` bytes.
  */
-int cunei_trace_file_load(const char *path, size_t max, char **text, size_t *size);
+int cunei_trace_file_load(const struct cunei_trace_process *process, const char *name,
+                          size_t max, char **text, size_t *size);
 
 #endif

@@ -87,7 +87,8 @@ static int load_lines(struct cunei_trace_process *process, struct list *list,
     char *path = cunei_trace_path(process->path, CUNEI_METADATA_NAME);
     if (!path)
         return -ENOMEM;
-    int rc = cunei_trace_file_load(path, METADATA_MAX, &text, &size);
+    int rc =
+        cunei_trace_file_load(process, CUNEI_METADATA_NAME, METADATA_MAX, &text, &size);
     if (rc == -EFBIG)
         rc = cunei_trace_fail(error, -EBADMSG, "'%s' is too large for a metadata file",
                               path);

@@ -10,7 +10,9 @@
 
 #include "trace/check.h"
 #include "trace/file.h"
+#include "trace/process.h"
 #include "trace/writer_alive.h"
+#include "wire/live_place.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
 
@@ -55,25 +57,64 @@ static int read_head(struct cunei_trace_live *live, uint64_t size,
     return 0;
 }
 
-int cunei_trace_live_open(struct cunei_trace_live *live, const char *folder,
-                          const struct cunei_metadata *metadata)
+/* Whether its name exists, and what it names. */
+static int find(struct cunei_trace_live *live,
+                const struct cunei_trace_process *process)
 {
-    struct stat link;
+    int at = process->is_held ? process->folder : AT_FDCWD;
+    const char *path = process->is_held ? CUNEI_LIVE_NAME : live->path;
+    struct stat status;
+
+    if (fstatat(at, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : -errno;
+    live->is_there = true;
+    live->named = cunei_file_id_of(&status);
+    return 0;
+}
+
+/* Go on with the file in memory; -ENOENT: it is gone, or another has its name. */
+static int follow(struct cunei_trace_live *live, const struct cunei_live_place *place,
+                  uint64_t *size)
+{
+    struct stat status;
+
+    char *path = strdup(place->path);
+    if (!path)
+        return -ENOMEM;
+    free(live->path);
+    live->path = path;
+    live->is_in_memory = true;
+    int fd = cunei_safe_open_file(AT_FDCWD, path, O_RDONLY, &status);
+    if (fd >= 0 && !cunei_file_id_is(&place->id, &status)) {
+        close(fd);
+        return -ENOENT;
+    }
+    *size = (uint64_t)status.st_size;
+    return fd;
+}
+
+int cunei_trace_live_open(struct cunei_trace_live *live,
+                          const struct cunei_trace_process *process)
+{
+    struct cunei_live_place place;
     uint64_t size = 0;
 
     *live = (struct cunei_trace_live){.fd = -1};
-    live->path = cunei_trace_path(folder, CUNEI_LIVE_NAME);
+    live->path = cunei_trace_path(process->path, CUNEI_LIVE_NAME);
     if (!live->path)
         return -ENOMEM;
-    live->is_there = lstat(live->path, &link) == 0;
-    if (!live->is_there)
-        return errno == ENOENT ? 0 : -errno;
-    live->fd = cunei_trace_file_open(live->path, O_RDONLY, &size);
-    if (live->fd == -ENOENT || live->fd == -EBADMSG) {
-        live->fd = -1;
-        return 0;
+    int rc = find(live, process);
+    if (rc < 0 || !live->is_there)
+        return rc;
+    int fd = cunei_trace_file_open(process, CUNEI_LIVE_NAME, &size);
+    if (fd >= 0 && cunei_live_place_read(&place, fd) == 0) {
+        close(fd);
+        fd = follow(live, &place, &size);
     }
-    return live->fd < 0 ? live->fd : read_head(live, size, metadata);
+    if (fd == -ENOENT || fd == -EBADMSG)
+        return 0;
+    live->fd = fd < 0 ? -1 : fd;
+    return fd < 0 ? fd : read_head(live, size, &process->metadata);
 }
 
 void cunei_trace_live_close(struct cunei_trace_live *live)

@@ -15,27 +15,31 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/safe_open.h"
 #include "wire/live.h"
 
 struct cunei_metadata;
 struct cunei_process;
+struct cunei_trace_process;
 
 struct cunei_trace_live {
-    int fd;        /* -1: there is no live file */
-    bool is_whole; /* its head is one of ours, for this process */
-    bool is_there; /* its name exists, if only as a dangling link */
-    char *path;    /* owned */
+    int fd;                     /* -1: there is no live file */
+    bool is_whole;              /* its head is one of ours, for this process */
+    bool is_there;              /* its name exists, whatever it names */
+    struct cunei_file_id named; /* what it names in the folder */
+    char *path; /* owned: in the folder, or in memory if the file there says so */
+    bool is_in_memory;
     struct stat stat;
     uint32_t stream_count;  /* that the file has room for */
     struct cunei_live head; /* a copy, without its slots */
 };
 
 /*
- * Open the live file in `folder`; a missing file is not an error.  Other failures to
+ * Open the live file of a process; a missing file is not an error.  Other failures to
  * open or read it are.
  */
-int cunei_trace_live_open(struct cunei_trace_live *live, const char *folder,
-                          const struct cunei_metadata *metadata);
+int cunei_trace_live_open(struct cunei_trace_live *live,
+                          const struct cunei_trace_process *process);
 void cunei_trace_live_close(struct cunei_trace_live *live);
 
 /* Whether its writer may still be at work. */

@@ -2,19 +2,22 @@
 #include "trace/packet_scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "trace/check.h"
 #include "trace/file.h"
+#include "trace/process.h"
 
-int cunei_trace_scan_open(struct cunei_trace_scan *scan, const char *path,
-                          const uint8_t uuid[16], uint64_t number)
+int cunei_trace_scan_open(struct cunei_trace_scan *scan,
+                          const struct cunei_trace_process *process,
+                          const struct cunei_trace_stream *stream)
 {
-    *scan = (struct cunei_trace_scan){.uuid = uuid, .number = number};
-    scan->fd = cunei_trace_file_open(path, O_RDONLY, &scan->size);
+    *scan = (struct cunei_trace_scan){.uuid = process->metadata.uuid,
+                                      .number = stream->number};
+    scan->fd =
+        cunei_trace_file_open(process, cunei_trace_stream_name(stream), &scan->size);
     return scan->fd < 0 ? scan->fd : 0;
 }
 
@@ -66,6 +69,19 @@ int cunei_trace_scan_next(struct cunei_trace_scan *scan)
 #define FIND_FIRST ((size_t)1 << 10)
 #define FIND_MOST  ((size_t)1 << 16)
 
+/*
+ * Where the next bytes are that are not a hole, at most `end`: a file of a gigabyte can
+ * be extended to a terabyte at once, and reading its zeros would take minutes.
+ */
+static uint64_t skip_hole(int fd, uint64_t offset, uint64_t end)
+{
+    off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
+
+    if (data < 0)
+        return errno == ENXIO ? end : offset;
+    return (uint64_t)data < end ? (uint64_t)data : end;
+}
+
 int64_t cunei_trace_scan_find(int fd, uint64_t offset, uint64_t end,
                               const uint8_t uuid[16], uint64_t number)
 {
@@ -74,6 +90,8 @@ int64_t cunei_trace_scan_find(int fd, uint64_t offset, uint64_t end,
     struct cunei_packet head;
 
     while (offset < end && end - offset >= sizeof(head)) {
+        uint64_t skipped = skip_hole(fd, offset, end) - offset;
+        offset += skipped - skipped % sizeof(*words);
         size_t wanted = end - offset < block ? (size_t)(end - offset) : block;
         int64_t count = cunei_trace_file_read(fd, words, wanted, offset);
         if (count < (int64_t)sizeof(head))

@@ -3,7 +3,7 @@
  * A walk over the heads of a stream file: how far its packets are whole.
  *
  *     struct cunei_trace_scan scan;
- *     cunei_trace_scan_open(&scan, path, uuid, number);
+ *     cunei_trace_scan_open(&scan, process, stream);
  *     while ((rc = cunei_trace_scan_next(&scan)) > 0)
  *         … scan.head, a packet at scan.at …
  *     cunei_trace_scan_close(&scan);
@@ -14,6 +14,9 @@
 #include <stdint.h>
 
 #include "wire/packet.h"
+
+struct cunei_trace_process;
+struct cunei_trace_stream;
 
 struct cunei_trace_scan {
     int fd;
@@ -27,8 +30,9 @@ struct cunei_trace_scan {
 };
 
 /* -ENOENT and the like: as from open(2). */
-int cunei_trace_scan_open(struct cunei_trace_scan *scan, const char *path,
-                          const uint8_t uuid[16], uint64_t number);
+int cunei_trace_scan_open(struct cunei_trace_scan *scan,
+                          const struct cunei_trace_process *process,
+                          const struct cunei_trace_stream *stream);
 
 /*
  * 1: a whole packet, 0: the end, which is torn if `whole` is less than `size`,
@@ -43,7 +47,7 @@ void cunei_trace_scan_close(struct cunei_trace_scan *scan);
 /*
  * The offset of the first packet from `offset` on that, by its head, is whole before
  * `end`: there reading continues after damage.  Returns `end` if there is none, or a
- * negative errno.  The time grows with the bytes passed over.
+ * negative errno.  The time grows with the bytes passed over, without holes.
  */
 int64_t cunei_trace_scan_find(int fd, uint64_t offset, uint64_t end,
                               const uint8_t uuid[16], uint64_t number);

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+const char *cunei_trace_stream_name(const struct cunei_trace_stream *stream)
+{
+    const char *slash = strrchr(stream->path, '/');
+    return slash ? slash + 1 : stream->path;
+}
+
 const char *cunei_trace_folder(const struct cunei_trace_process *process)
 {
     const char *slash = strrchr(process->path, '/');

@@ -37,7 +37,9 @@ struct cunei_trace_stream {
 };
 
 struct cunei_trace_process {
-    char *path; /* owned: its folder */
+    char *path;   /* owned: its folder */
+    bool is_held; /* `folder` is a descriptor of it, and its files are opened there */
+    int folder;
     enum cunei_trace_state state;
     bool has_live; /* a live file is there; cunei_trace_recover folds it in */
     struct cunei_metadata metadata;
@@ -56,6 +58,9 @@ struct cunei_trace_process {
 
 /* The name of a process's folder in the trace. */
 const char *cunei_trace_folder(const struct cunei_trace_process *process);
+
+/* The name of a stream's file in the folder. */
+const char *cunei_trace_stream_name(const struct cunei_trace_stream *stream);
 
 /* What each id of the process stands for. */
 static inline struct cunei_id_kinds cunei_trace_kinds(

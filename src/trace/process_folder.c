@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/safe_open.h"
 #include "base/vector.h"
 #include "trace/check.h"
 #include "trace/error.h"
@@ -19,6 +20,7 @@
 #include "trace/live.h"
 #include "trace/packet_scan.h"
 #include "trace/process.h"
+#include "wire/live_place.h"
 
 /* More than a preamble of ours, of this or a later version, has. */
 #define PREAMBLE_MAX (64u << 10)
@@ -43,7 +45,7 @@ static int load_preamble(struct cunei_trace_process *process,
     char *path = cunei_trace_path(process->path, CUNEI_METADATA_NAME);
     if (!path)
         return -ENOMEM;
-    int fd = cunei_trace_file_open(path, O_RDONLY, &file_size);
+    int fd = cunei_trace_file_open(process, CUNEI_METADATA_NAME, &file_size);
     int64_t count = fd < 0 ? fd : cunei_trace_file_read(fd, text, sizeof(text), 0);
     if (fd >= 0)
         close(fd);
@@ -79,7 +81,8 @@ static int load_description(struct cunei_trace_process *process,
     char *path = cunei_trace_path(process->path, CUNEI_PROCESS_NAME);
     if (!path)
         return -ENOMEM;
-    int rc = cunei_trace_file_load(path, CUNEI_PROCESS_MAX, &text, &size);
+    int rc = cunei_trace_file_load(process, CUNEI_PROCESS_NAME, CUNEI_PROCESS_MAX,
+                                   &text, &size);
     if (rc == 0)
         rc = cunei_process_parse(&process->description, text, size);
     if (rc == -EPROTO)
@@ -178,6 +181,24 @@ static int64_t stream_number(const char *name)
     return *end == '\0' && number < CUNEI_LIVE_STREAMS_MAX ? (int64_t)number : -1;
 }
 
+/* Whether there is a live file of a process that has recorded a thread. */
+static bool has_live_streams(int folder)
+{
+    struct cunei_live_place place;
+    struct cunei_live head;
+    struct stat status;
+
+    int fd = cunei_safe_open_file(folder, CUNEI_LIVE_NAME, O_RDONLY, &status);
+    if (fd < 0)
+        return false;
+    bool has =
+        cunei_live_place_read(&place, fd) == 0 ||
+        (cunei_trace_file_read(fd, &head, sizeof(head), 0) == (int64_t)sizeof(head) &&
+         head.magic == CUNEI_LIVE_MAGIC && head.stream_count > 0);
+    close(fd);
+    return has;
+}
+
 bool cunei_process_folder_has_packets(const char *path)
 {
     bool has = false;
@@ -192,8 +213,21 @@ bool cunei_process_folder_has_packets(const char *path)
             fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_size > 0;
     }
+    has = has || has_live_streams(dirfd(folder));
     closedir(folder);
     return has;
+}
+
+/* To list it, from its beginning. */
+static DIR *open_folder(const struct cunei_trace_process *process)
+{
+    if (!process->is_held)
+        return opendir(process->path);
+    int fd = openat(process->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !folder)
+        close(fd);
+    return folder;
 }
 
 static int list_files(struct cunei_trace_process *process,
@@ -201,7 +235,7 @@ static int list_files(struct cunei_trace_process *process,
 {
     int rc = 0;
 
-    DIR *folder = opendir(process->path);
+    DIR *folder = open_folder(process);
     if (!folder)
         return cunei_trace_fail(error, -errno, "'%s' cannot be listed", process->path);
     for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
@@ -225,8 +259,7 @@ static int measure(const struct cunei_trace_process *process,
 {
     struct cunei_trace_scan scan;
 
-    int rc = cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
-                                   stream->number);
+    int rc = cunei_trace_scan_open(&scan, process, stream);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     while ((rc = cunei_trace_scan_next(&scan)) != 0) {
@@ -320,14 +353,14 @@ static void close_packets(struct cunei_trace_process *process)
 static int open_live(const struct cunei_trace_process *process,
                      struct cunei_trace_live *live, bool *is_alive)
 {
-    int rc = cunei_trace_live_open(live, process->path, &process->metadata);
+    int rc = cunei_trace_live_open(live, process);
     if (rc < 0)
         return rc;
     *is_alive = cunei_trace_live_is_alive(live, &process->metadata);
     if (*is_alive)
         return 0;
     cunei_trace_live_close(live);
-    return cunei_trace_live_open(live, process->path, &process->metadata);
+    return cunei_trace_live_open(live, process);
 }
 
 static enum cunei_trace_state state_of(const struct cunei_trace_process *process,
@@ -381,12 +414,19 @@ static int load(struct cunei_trace_process *process, struct cunei_trace_live *li
 }
 
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
-                              struct cunei_trace_live *live,
+                              struct cunei_trace_error *error)
+{
+    return cunei_process_folder_hold(process, path, -1, NULL, error);
+}
+
+int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
+                              int folder, struct cunei_trace_live *live,
                               struct cunei_trace_error *error)
 {
     struct cunei_trace_live own = {.fd = -1};
 
-    *process = (struct cunei_trace_process){.path = strdup(path)};
+    *process = (struct cunei_trace_process){
+        .path = strdup(path), .is_held = folder >= 0, .folder = folder};
     *error = (struct cunei_trace_error){0};
     int rc = process->path ? load(process, &own, error) : -ENOMEM;
     if (rc < 0)

@@ -19,12 +19,16 @@ int cunei_process_folder_is_one(const char *path);
  */
 bool cunei_process_folder_has_packets(const char *path);
 
-/*
- * Open it.  With `live` the live file stays open in it for the caller, who closes it;
- * NULL: it is not wanted any longer.
- */
 int cunei_process_folder_open(struct cunei_trace_process *process, const char *path,
-                              struct cunei_trace_live *live,
+                              struct cunei_trace_error *error);
+
+/*
+ * The same for the folder with this descriptor, which stays the caller's, and is needed
+ * as long as the process is; -1: files are opened by path.  With `live` the live file
+ * stays open in it for the caller, who closes it; NULL: it is not wanted any longer.
+ */
+int cunei_process_folder_hold(struct cunei_trace_process *process, const char *path,
+                              int folder, struct cunei_trace_live *live,
                               struct cunei_trace_error *error);
 void cunei_process_folder_close(struct cunei_trace_process *process);
 

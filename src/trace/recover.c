@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/safe_open.h"
 #include "trace/check.h"
 #include "trace/clock_correction.h"
 #include "trace/file.h"
@@ -22,11 +22,13 @@
 #include "trace/process_folder.h"
 #include "trace/writer_alive.h"
 
-#define FILE_MODE 0600
-
-/* What one recovery works on. */
+/*
+ * What one recovery works on.  The process is held: all of it is read and written in
+ * the folder that was opened first, whatever its path leads to meanwhile.
+ */
 struct work {
     struct cunei_trace_process process;
+    uid_t owner; /* of the folder */
     struct cunei_trace_recovery *recovery;
     struct cunei_trace_error *error;
     struct cunei_trace_live live;
@@ -35,6 +37,22 @@ struct work {
 static int cannot_write(struct work *work, int rc, const char *path)
 {
     return cunei_trace_fail(work->error, rc, "'%s' cannot be written", path);
+}
+
+/*
+ * Open a file of the folder to write it.  It must be the caller's: the name may be a
+ * second one of a file that somebody else wants to be changed.
+ */
+static int open_own(const struct work *work, const char *name, int flags)
+{
+    struct stat status;
+
+    int fd =
+        cunei_safe_open_file(work->process.folder, name, O_WRONLY | flags, &status);
+    if (fd < 0 || cunei_safe_is_own_file(&status))
+        return fd;
+    close(fd);
+    return -EPERM;
 }
 
 /* Keep what is in order of a live packet and make it a closed one; 0: nothing is. */
@@ -122,9 +140,9 @@ static int mend_stream(struct work *work, struct cunei_trace_stream *stream)
 
     if (stream->torn == 0 && !stream->live[0] && stream->size == 0)
         return 0;
-    int fd = open(stream->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    int fd = open_own(work, cunei_trace_stream_name(stream), O_CREAT);
     if (fd < 0)
-        return cannot_write(work, -errno, stream->path);
+        return cannot_write(work, fd, stream->path);
     if (stream->torn > 0 && ftruncate(fd, (off_t)stream->size) < 0)
         rc = -errno;
     if (rc == 0)
@@ -230,10 +248,11 @@ static int mend_metadata(struct work *work,
     char *path = cunei_trace_path(work->process.path, CUNEI_METADATA_NAME);
     if (!path)
         return -ENOMEM;
-    int rc = cunei_trace_file_load(path, SIZE_MAX / 2, &text, &size);
+    int rc = cunei_trace_file_load(&work->process, CUNEI_METADATA_NAME, SIZE_MAX / 2,
+                                   &text, &size);
     if (rc == 0) {
-        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-        rc = fd < 0 ? -errno : mend(work, fd, text, size);
+        fd = open_own(work, CUNEI_METADATA_NAME, 0);
+        rc = fd < 0 ? fd : mend(work, fd, text, size);
     }
     if (rc < 0)
         (void)cannot_write(work, rc, path);
@@ -247,72 +266,58 @@ static int mend_metadata(struct work *work,
 /* Opening has put the live file's counters into the description already. */
 static int write_description(struct work *work)
 {
+    static const char draft[] = CUNEI_PROCESS_NAME ".new";
+    int folder = work->process.folder;
     struct cunei_buffer text = {0};
-    char *path = cunei_trace_path(work->process.path, CUNEI_PROCESS_NAME);
-    char *draft = cunei_trace_path(work->process.path, CUNEI_PROCESS_NAME ".new");
-    int fd = -1;
 
     cunei_process_format(&work->process.description, &text);
-    int rc = path && draft && !text.failed ? 0 : -ENOMEM;
-    if (rc == 0) {
-        fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                  FILE_MODE);
-        rc = fd < 0 ? -errno : cunei_trace_file_write(fd, text.data, text.size, 0);
-    }
+    (void)unlinkat(folder, draft, 0); /* of a recovery that was interrupted */
+    int fd = text.failed ? -ENOMEM : open_own(work, draft, O_CREAT | O_EXCL);
+    int rc = fd < 0 ? fd : cunei_trace_file_write(fd, text.data, text.size, 0);
     if (fd >= 0)
         close(fd);
-    if (rc == 0 && rename(draft, path) < 0)
+    if (rc == 0 && renameat(folder, draft, folder, CUNEI_PROCESS_NAME) < 0)
         rc = -errno;
-    if (rc < 0 && path)
-        (void)cannot_write(work, rc, path);
+    if (rc < 0)
+        (void)cannot_write(work, rc, work->process.path);
     cunei_buffer_fini(&text);
-    free(draft);
-    free(path);
     return rc;
 }
 
-static bool is_same_file(const char *path, const struct stat *file)
+static void remove_pointer(const struct work *work, const char *directory)
 {
-    struct stat found;
-    return stat(path, &found) == 0 && found.st_dev == file->st_dev &&
-           found.st_ino == file->st_ino;
-}
+    struct stat status;
+    char name[16];
 
-static void remove_pointers(const struct work *work,
-                            const struct cunei_trace_recover_options *options)
-{
-    for (size_t i = 0; work->live.fd >= 0 && i < 2; i++) {
-        char *path = NULL;
-        if (!options->pointers[i] ||
-            asprintf(&path, "%s/%" PRIu32, options->pointers[i],
-                     work->process.metadata.pid) < 0)
-            continue;
-        if (is_same_file(path, &work->live.stat))
-            (void)unlink(path);
-        free(path);
-    }
+    int fd = cunei_safe_open_folder(AT_FDCWD, directory, &status);
+    if (fd < 0)
+        return;
+    (void)snprintf(name, sizeof(name), "%" PRIu32, work->process.metadata.pid);
+    /* It is a link, and what it leads to must be this live file. */
+    bool is_own = status.st_uid == geteuid();
+    if (is_own && fstatat(fd, name, &status, 0) == 0 &&
+        cunei_file_id_is(&work->live.named, &status))
+        (void)unlinkat(fd, name, 0);
+    close(fd);
 }
 
 /*
- * Where the live file is a link, what it leads to goes first: a link that leads nowhere
- * is found and removed next time, a file that nothing leads to is not.
+ * A live file in memory goes first: a name that leads nowhere is found and removed next
+ * time, a file that nothing leads to is not.
  */
 static int remove_live(struct work *work)
 {
-    char target[PATH_MAX];
-
     if (!work->live.is_there)
         return 0;
-    ssize_t length = readlink(work->live.path, target, sizeof(target) - 1);
-    if (length > 0 && work->live.is_whole) {
-        target[length] = '\0';
-        if (target[0] == '/' && is_same_file(target, &work->live.stat) &&
-            unlink(target) < 0)
-            return cannot_write(work, -errno, target);
+    if (work->live.is_in_memory && work->live.is_whole) {
+        const struct cunei_file_id memory = cunei_file_id_of(&work->live.stat);
+        int rc = cunei_safe_remove_path(work->live.path, &memory);
+        if (rc < 0 && rc != -ENOENT)
+            return cannot_write(work, rc, work->live.path);
     }
-    if (unlink(work->live.path) < 0 && errno != ENOENT)
-        return cannot_write(work, -errno, work->live.path);
-    return 0;
+    int rc =
+        cunei_safe_remove(work->process.folder, CUNEI_LIVE_NAME, &work->live.named);
+    return rc < 0 && rc != -ENOENT ? cannot_write(work, rc, work->live.path) : 0;
 }
 
 static bool is_elsewhere(const struct work *work)
@@ -328,9 +333,7 @@ static int has_torn_line(const struct work *work)
     uint64_t size = 0;
     char last = '\n';
 
-    char *path = cunei_trace_path(work->process.path, CUNEI_METADATA_NAME);
-    int fd = path ? cunei_trace_file_open(path, O_RDONLY, &size) : -ENOMEM;
-    free(path);
+    int fd = cunei_trace_file_open(&work->process, CUNEI_METADATA_NAME, &size);
     if (fd < 0)
         return fd;
     if (size > 0)
@@ -387,6 +390,10 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
         recovery->outcome = CUNEI_RECOVER_RUNNING;
         return 0;
     }
+    if (work->owner != geteuid()) {
+        recovery->outcome = CUNEI_RECOVER_FOREIGN;
+        return 0;
+    }
     recovery->outcome = CUNEI_RECOVER_DONE;
     /* A packet may need a function of the tail; the clock needs all packets. */
     int rc = mend_metadata(work, mend_lines);
@@ -398,7 +405,10 @@ static int recover(struct work *work, const struct cunei_trace_recover_options *
         rc = write_description(work);
     if (rc < 0)
         return rc;
-    remove_pointers(work, options);
+    for (size_t i = 0; work->live.fd >= 0 && i < 2; i++) {
+        if (options->pointers[i])
+            remove_pointer(work, options->pointers[i]);
+    }
     return remove_live(work);
 }
 
@@ -408,18 +418,21 @@ int cunei_trace_recover(const char *folder,
                         struct cunei_trace_error *error)
 {
     struct work work = {.recovery = recovery, .error = error};
+    struct stat status;
 
     *recovery = (struct cunei_trace_recovery){0};
     *error = (struct cunei_trace_error){0};
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = cunei_safe_open_folder(AT_FDCWD, folder, &status);
     if (fd < 0)
-        return cunei_trace_fail(error, -errno, "'%s' cannot be opened", folder);
+        return cunei_trace_fail(error, fd == -ESTALE ? -ENOTDIR : fd,
+                                "'%s' cannot be opened", folder);
+    work.owner = status.st_uid;
     if (is_locked(fd)) {
         recovery->outcome = CUNEI_RECOVER_RUNNING;
         close(fd);
         return 0;
     }
-    int rc = cunei_process_folder_open(&work.process, folder, &work.live, error);
+    int rc = cunei_process_folder_hold(&work.process, folder, fd, &work.live, error);
     if (rc == 0) {
         rc = recover(&work, options);
         cunei_trace_live_close(&work.live);

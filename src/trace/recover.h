@@ -6,6 +6,9 @@
  * a torn line of the metadata is cut, the clock in it corrected, what was lost noted in
  * the description, and the live file removed: in an order that lets an interrupted
  * recovery be done again.  Stock babeltrace2 reads the result.
+ *
+ * It happens only in a folder of the caller.  In that of another user, who may put
+ * links in it at any time, root would write wherever that user wants.
  */
 #ifndef CUNEI_TRACE_RECOVER_H
 #define CUNEI_TRACE_RECOVER_H
@@ -20,6 +23,7 @@ enum cunei_trace_outcome {
     CUNEI_RECOVER_NOTHING,   /* it is whole */
     CUNEI_RECOVER_RUNNING,   /* its writer is alive, or recovery is under way */
     CUNEI_RECOVER_ELSEWHERE, /* of another machine: its writer cannot be looked for */
+    CUNEI_RECOVER_FOREIGN,   /* of another user: nothing is written there */
     CUNEI_RECOVER_DONE,
 };
 

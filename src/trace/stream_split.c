@@ -41,8 +41,7 @@ int cunei_trace_split(const struct cunei_trace_process *process,
     if (rc < 0)
         return rc;
     if (stream->size > target_bytes) {
-        rc = cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
-                                   stream->number);
+        rc = cunei_trace_scan_open(&scan, process, stream);
         if (rc < 0) {
             free(found);
             return rc;

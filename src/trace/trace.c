@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/vector.h"
 #include "trace/file.h"
@@ -15,8 +16,8 @@ static int add_process(struct cunei_trace *trace, const char *path,
 {
     if (!CUNEI_VECTOR_RESERVE_ONE(trace->processes, trace->process_count))
         return -ENOMEM;
-    int rc = cunei_process_folder_open(&trace->processes[trace->process_count], path,
-                                       NULL, error);
+    int rc =
+        cunei_process_folder_open(&trace->processes[trace->process_count], path, error);
     if (rc == 0)
         trace->process_count++;
     return rc;
@@ -35,14 +36,24 @@ static int add_damage(struct cunei_trace *trace, const char *folder,
     return 0;
 }
 
-/* Add a folder below the trace's, if it is a process's; a new one may not be yet. */
+static bool is_link(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/*
+ * Add a folder below the trace's, if it is a process's; a new one may not be yet.  A
+ * link is not followed: a process makes none, so another user has put it there.
+ */
 static int add_folder(struct cunei_trace *trace, const char *name,
                       struct cunei_trace_error *error)
 {
     char *path = cunei_trace_path(trace->path, name);
     if (!path)
         return -ENOMEM;
-    int rc = cunei_process_folder_is_one(path);
+    int rc = is_link(path) ? -ENOTDIR : cunei_process_folder_is_one(path);
     if (rc > 0)
         rc = add_process(trace, path, error);
     else if (rc == 0 && cunei_process_folder_has_packets(path))

@@ -23,9 +23,7 @@ static uint64_t stream_begin(const struct cunei_trace_process *process,
     uint64_t begin = UINT64_MAX;
     int rc = 0;
 
-    if (stream->size > 0 &&
-        cunei_trace_scan_open(&scan, stream->path, process->metadata.uuid,
-                              stream->number) == 0) {
+    if (stream->size > 0 && cunei_trace_scan_open(&scan, process, stream) == 0) {
         while (begin == UINT64_MAX && (rc = cunei_trace_scan_next(&scan)) != 0) {
             if (rc < 0 && (rc != -EBADMSG || cunei_trace_scan_pass(&scan) < 0))
                 break;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/common/message.h"
+#include "trace/clock_correction.h"
 #include "trace/process_choice.h"
 #include "trace/recover.h"
 #include "trace/trace.h"
@@ -33,7 +34,8 @@ void cunei_cmd_recover_options_fini(struct cunei_trace_recover_options *options)
     }
 }
 
-/* Where recovery fails (a read-only trace), the trace is read as it is. */
+/* Where recovery fails (a read-only trace, another user's), the trace is read as it is.
+ */
 static bool recover(const struct cunei_trace *trace)
 {
     struct cunei_trace_recover_options options;
@@ -65,14 +67,33 @@ static bool needs_recovery(const struct cunei_trace *trace)
     return needs;
 }
 
+/* What recovery would write to the files of processes that it could not change. */
+static void correct_clocks(struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct cunei_trace_process *process = &trace->processes[i];
+        struct cunei_metadata corrected;
+        bool has_stopped = process->state == CUNEI_TRACE_KILLED ||
+                           process->state == CUNEI_TRACE_REPLACED;
+        if (has_stopped && process->has_live &&
+            cunei_trace_clock_correct(process, &corrected) > 0)
+            process->metadata = corrected;
+    }
+}
+
 int cunei_cmd_load_trace(const char *path, struct cunei_trace *trace,
                          struct cunei_trace_error *error)
 {
     int rc = cunei_trace_open(trace, path, error);
-    if (rc < 0 || !needs_recovery(trace) || !recover(trace))
+    if (rc < 0 || !needs_recovery(trace))
         return rc;
-    cunei_trace_close(trace);
-    return cunei_trace_open(trace, path, error);
+    if (recover(trace)) {
+        cunei_trace_close(trace);
+        rc = cunei_trace_open(trace, path, error);
+    }
+    if (rc == 0)
+        correct_clocks(trace);
+    return rc;
 }
 
 int cunei_cmd_fail_to_open(int rc, const char *path,

@@ -17,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "opened.h"
+#include "wire/live_place.h"
 
 /* The lines that babeltrace2 prints for the trace; -1 where it is not content. */
 static long count_lines_of_babeltrace(void)
@@ -266,24 +267,70 @@ static void zeros_that_a_machine_left_when_it_went_down_are_cut(void **state)
     assert_int_equal(count_events(), 7);
 }
 
-static void the_live_file_behind_a_link_and_the_pointer_to_it_go_too(void **state)
+/* Move the live file into memory, and name it where it was. */
+static void move_to_memory(struct cunei_live_place *place)
+{
+    struct cunei_buffer text = {0}, bytes = {0};
+    char folder[64], part[4096];
+    struct stat status;
+
+    (void)snprintf(folder, sizeof(folder), CUNEI_LIVE_MEMORY_FOLDER,
+                   (unsigned)geteuid());
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+        skip(); /* there is no /dev/shm */
+    (void)snprintf(place->path, sizeof(place->path), "%s/live-%d-test", folder,
+                   (int)getpid());
+    FILE *file = fopen(fixture_path(&fixture, CUNEI_LIVE_NAME), "re");
+    assert_non_null(file);
+    for (size_t size; (size = fread(part, 1, sizeof(part), file)) > 0;)
+        cunei_buffer_append(&bytes, part, size);
+    (void)fclose(file);
+    fixture_write_file(place->path, bytes.data, bytes.size);
+    assert_int_equal(stat(place->path, &status), 0);
+    place->id = cunei_file_id_of(&status);
+    cunei_live_place_format(place, &text);
+    fixture_write_file(fixture_path(&fixture, CUNEI_LIVE_NAME), text.data, text.size);
+    cunei_buffer_fini(&text);
+    cunei_buffer_fini(&bytes);
+}
+
+static void a_live_file_in_memory_and_the_pointer_to_it_are_removed(void **state)
 {
     (void)state;
+    struct cunei_live_place place;
     char target[256], pointer[300];
     kill_process();
-    (void)snprintf(target, sizeof(target), "%s/.memory", fixture.directory);
+    move_to_memory(&place);
     (void)snprintf(pointer, sizeof(pointer), "%s/4711", fixture.directory);
-    assert_int_equal(rename(fixture_path(&fixture, CUNEI_LIVE_NAME), target), 0);
-    assert_int_equal(symlink(target, fixture_path(&fixture, CUNEI_LIVE_NAME)), 0);
     assert_int_equal(symlink(fixture_path(&fixture, CUNEI_LIVE_NAME), pointer), 0);
     options.pointers[1] = fixture.directory;
+    assert_int_equal(count_events(), KILLED_EVENTS);
 
     recover(CUNEI_RECOVER_DONE);
 
     assert_false(exists(CUNEI_LIVE_NAME));
-    assert_int_equal(access(target, F_OK), -1);
+    assert_int_equal(access(place.path, F_OK), -1);
     assert_int_equal(readlink(pointer, target, sizeof(target)), -1);
     assert_int_equal(count_events(), KILLED_EVENTS);
+}
+
+static void another_file_in_memory_is_not_read_and_not_removed(void **state)
+{
+    (void)state;
+    struct cunei_live_place place;
+    char saved[300];
+    kill_process();
+    move_to_memory(&place);
+    (void)snprintf(saved, sizeof(saved), "%s.saved", place.path);
+    assert_int_equal(rename(place.path, saved), 0);
+    fixture_write_file(place.path, "another", 7);
+
+    recover(CUNEI_RECOVER_DONE);
+
+    assert_int_equal(recovery.packets, 0);
+    assert_int_equal(access(place.path, F_OK), 0);
+    assert_int_equal(unlink(place.path), 0);
+    assert_int_equal(unlink(saved), 0);
 }
 
 static void a_pointer_to_another_process_stays(void **state)
@@ -362,7 +409,8 @@ int main(void)
         TEST(of_a_damaged_live_packet_the_beginning_is_kept),
         TEST(behind_a_damaged_file_nothing_is_appended),
         TEST(zeros_that_a_machine_left_when_it_went_down_are_cut),
-        TEST(the_live_file_behind_a_link_and_the_pointer_to_it_go_too),
+        TEST(a_live_file_in_memory_and_the_pointer_to_it_are_removed),
+        TEST(another_file_in_memory_is_not_read_and_not_removed),
         TEST(a_pointer_to_another_process_stays),
         TEST(a_link_that_leads_nowhere_is_removed),
         TEST(garbage_in_place_of_a_live_file_is_removed),

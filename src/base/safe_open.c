@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "base/safe_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MODE 0600
+
+struct cunei_file_id cunei_file_id_of(const struct stat *status)
+{
+    return (struct cunei_file_id){.device = status->st_dev, .inode = status->st_ino};
+}
+
+bool cunei_file_id_is(const struct cunei_file_id *id, const struct stat *status)
+{
+    return status->st_dev == id->device && status->st_ino == id->inode;
+}
+
+/* Its status; the descriptor is closed if there is none. */
+static int look_at(int fd, struct stat *status)
+{
+    if (fstat(fd, status) == 0)
+        return fd;
+    int rc = -errno;
+    close(fd);
+    return rc;
+}
+
+int cunei_safe_open_folder(int at, const char *path, struct stat *status)
+{
+    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOTDIR || errno == ELOOP ? -ESTALE : -errno;
+    return look_at(fd, status);
+}
+
+int cunei_safe_open_file(int at, const char *path, int flags, struct stat *status)
+{
+    const int safe = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+    int fd = openat(at, path, flags | safe, FILE_MODE);
+    if (fd < 0) /* ELOOP: a link, ENXIO: a pipe or a socket */
+        return errno == ELOOP || errno == ENXIO || errno == EISDIR ? -EBADMSG : -errno;
+    fd = look_at(fd, status);
+    if (fd >= 0 && !S_ISREG(status->st_mode)) {
+        close(fd);
+        return -EBADMSG;
+    }
+    return fd;
+}
+
+bool cunei_safe_is_own_file(const struct stat *status)
+{
+    return status->st_uid == geteuid() && status->st_nlink == 1;
+}
+
+int cunei_safe_remove(int folder, const char *name, const struct cunei_file_id *id)
+{
+    struct stat status;
+
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    if (!cunei_file_id_is(id, &status))
+        return -ESTALE;
+    return unlinkat(folder, name, 0) < 0 ? -errno : 0;
+}
+
+int cunei_safe_remove_path(const char *path, const struct cunei_file_id *id)
+{
+    char folder[PATH_MAX];
+    struct stat status = {0};
+
+    const char *name = strrchr(path, '/');
+    if (!name || name == path || (size_t)(name - path) >= sizeof(folder))
+        return -EINVAL;
+    memcpy(folder, path, (size_t)(name - path));
+    folder[name - path] = '\0';
+    int fd = cunei_safe_open_folder(AT_FDCWD, folder, &status);
+    if (fd < 0)
+        return fd;
+    bool is_own = status.st_uid == geteuid() && (status.st_mode & 022) == 0;
+    int rc = is_own ? cunei_safe_remove(fd, name + 1, id) : -EPERM;
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Opening and removing files below a folder that other users may change.
+ *
+ * No function follows a link in the last part of a name, or waits for a pipe.  A file
+ * is removed only if it is the one that the caller means.
+ */
+#ifndef CUNEI_BASE_SAFE_OPEN_H
+#define CUNEI_BASE_SAFE_OPEN_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* A file or folder, whatever its name is. */
+struct cunei_file_id {
+    dev_t device;
+    ino_t inode;
+};
+
+struct cunei_file_id cunei_file_id_of(const struct stat *status);
+bool cunei_file_id_is(const struct cunei_file_id *id, const struct stat *status);
+
+/*
+ * A descriptor of a folder below the folder `at` (or AT_FDCWD), and its status;
+ * -ESTALE: it is not a folder, but a link, for example.
+ */
+int cunei_safe_open_folder(int at, const char *path, struct stat *status);
+
+/*
+ * A descriptor of a regular file, and its status; made 0600 with O_CREAT.  -EBADMSG: it
+ * is something else.
+ */
+int cunei_safe_open_file(int at, const char *path, int flags, struct stat *status);
+
+/* Whether the caller owns the file, and no second name of it leads here. */
+bool cunei_safe_is_own_file(const struct stat *status);
+
+/* Remove a name in a folder if the file with it is this one; -ESTALE: it is another. */
+int cunei_safe_remove(int folder, const char *name, const struct cunei_file_id *id);
+
+/* The same for a path; the folder must be the caller's, for nobody else to write. */
+int cunei_safe_remove_path(const char *path, const struct cunei_file_id *id);
+
+#endif
