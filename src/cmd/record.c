@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -41,20 +42,21 @@ static const struct cunei_option options[] = {
 static int make_directory(struct cunei_recorded_run *recording,
                           const struct values *values)
 {
-    struct cunei_buffer path = {0}, reason = {0};
+    struct cunei_buffer name = {0}, reason = {0};
 
-    if (values->directory)
-        cunei_buffer_append_text(&path, values->directory);
-    else
-        cunei_buffer_format(&path, "cunei-%s-%d", recording->program.name,
+    if (!values->directory) {
+        cunei_buffer_format(&name, "cunei-%s-%d", recording->program.name,
                             (int)getpid());
-    if (path.size)
+        recording->directory =
+            cunei_trace_directory_make_new(name.data, &recording->shown, &reason);
+    } else if (*values->directory) {
         recording->directory = cunei_trace_directory_make(
-            path.data, "-o", values->recording.force, &reason);
-    else
+            values->directory, "-o", values->recording.force, &reason);
+        recording->shown = strdup(values->directory);
+    } else
         cunei_buffer_append_text(&reason, "-o needs the name of a directory");
     int status = reason.size ? cunei_cmd_fail(0, "%s", reason.data) : EXIT_SUCCESS;
-    recording->shown = path.data; /* moved */
+    cunei_buffer_fini(&name);
     cunei_buffer_fini(&reason);
     return status;
 }

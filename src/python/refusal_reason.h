@@ -14,6 +14,7 @@
 enum cunei_refusal_reason {
     CUNEI_REFUSAL_UNKNOWN = 0,
     CUNEI_REFUSAL_MONITORING = EBUSY,
+    CUNEI_REFUSAL_MOVED = ESTALE,
     CUNEI_REFUSAL_PYDEVD = 4001, /* beyond every errno */
     CUNEI_REFUSAL_TORCH,
     CUNEI_REFUSAL_ABOVE,

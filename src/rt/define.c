@@ -119,8 +119,8 @@ static int flush_tail(struct cunei_recorder_state *recording, bool force)
         return 0;
     int rc = check_space(recording, tail_length, force);
     if (rc == 0)
-        rc = cunei_folder_append(&recording->folder, CUNEI_METADATA_NAME, tail->text,
-                                 tail_length, &recording->metadata_end);
+        rc = cunei_file_append(&recording->folder, CUNEI_METADATA_NAME, tail->text,
+                               tail_length, &recording->metadata_end);
     if (rc < 0)
         return rc;
     tail_length = 0;

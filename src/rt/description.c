@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "rt/ancestor.h"
 #include "rt/state.h"
 
 /* A frequency that was measured for so long replaces one that was given. */
@@ -29,15 +30,35 @@ void cunei_description_make_uuid(struct cunei_recorder_state *recording)
     uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
+void cunei_description_adopt(struct cunei_recorder_state *recording,
+                             struct cunei_process *process)
+{
+    cunei_process_fini(&recording->process);
+    recording->process = *process;
+    *process = (struct cunei_process){0};
+    recording->process.pid = (uint64_t)recording->pid;
+    recording->process.parent = (uint64_t)getppid();
+    recording->process.start_ns = recording->start.wall_ns;
+    recording->process.start_cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (recording->process.forked) {
+        /* Not getppid: the parent may have ended. */
+        recording->process.parent = (uint64_t)recording->parent;
+        recording->process.parent_folder = recording->parent_folder; /* moved */
+        recording->parent_folder = NULL;
+    } else
+        recording->process.parent_folder =
+            cunei_ancestor_folder(recording->folder.path);
+}
+
 int cunei_description_write(struct cunei_recorder_state *recording)
 {
     struct cunei_buffer text = {0};
 
     cunei_process_format(&recording->process, &text);
-    int rc = text.failed ? -ENOMEM
-                         : cunei_folder_replace(&recording->folder, CUNEI_PROCESS_NAME,
-                                                text.data, text.size);
-    recording->process_end = (struct cunei_file_end){.length = text.size};
+    int rc = text.failed
+                 ? -ENOMEM
+                 : cunei_file_replace(&recording->folder, CUNEI_PROCESS_NAME, text.data,
+                                      text.size, &recording->process_end);
     cunei_buffer_fini(&text);
     return rc;
 }
@@ -50,8 +71,8 @@ static int append(struct cunei_recorder_state *recording, struct cunei_buffer *t
 {
     int rc = text->failed
                  ? -ENOMEM
-                 : cunei_folder_append(&recording->folder, CUNEI_PROCESS_NAME,
-                                       text->data, text->size, &recording->process_end);
+                 : cunei_file_append(&recording->folder, CUNEI_PROCESS_NAME, text->data,
+                                     text->size, &recording->process_end);
     cunei_buffer_fini(text);
     return rc;
 }
@@ -87,10 +108,10 @@ int cunei_description_write_preamble(struct cunei_recorder_state *recording,
                              recording->start.tick - recording->base,
                              recording->start.wall_ns);
     cunei_metadata_format(metadata, &text);
-    int rc = text.failed ? -ENOMEM
-                         : cunei_folder_replace(&recording->folder, CUNEI_METADATA_NAME,
-                                                text.data, text.size);
-    recording->metadata_end = (struct cunei_file_end){.length = text.size};
+    int rc = text.failed
+                 ? -ENOMEM
+                 : cunei_file_replace(&recording->folder, CUNEI_METADATA_NAME,
+                                      text.data, text.size, &recording->metadata_end);
     cunei_buffer_fini(&text);
     return rc;
 }
@@ -114,8 +135,8 @@ void cunei_description_correct_clock(struct cunei_recorder_state *recording,
     cunei_metadata_format_clock(&recording->metadata, text);
     if (!preamble.failed &&
         cunei_metadata_find_clock(preamble.data, preamble.size, &offset) == 0)
-        (void)cunei_folder_patch(&recording->folder, CUNEI_METADATA_NAME, text,
-                                 CUNEI_METADATA_CLOCK_SIZE, offset);
+        (void)cunei_file_patch(&recording->folder, CUNEI_METADATA_NAME, text,
+                               CUNEI_METADATA_CLOCK_SIZE, offset);
     cunei_buffer_fini(&preamble);
 }
 

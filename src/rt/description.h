@@ -7,8 +7,12 @@
 #include <stdint.h>
 
 struct cunei_clock_pair;
+struct cunei_process;
 struct cunei_recorder_state;
 
+/* Take over the texts, and fill in what the recorder knows. */
+void cunei_description_adopt(struct cunei_recorder_state *recording,
+                             struct cunei_process *process);
 void cunei_description_make_uuid(struct cunei_recorder_state *recording);
 int cunei_description_write(struct cunei_recorder_state *recording);
 

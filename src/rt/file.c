@@ -1,238 +1,50 @@
 // SPDX-License-Identifier: MIT
 #include "rt/file.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "rt/run_in_child.h"
-
-#define FILE_MODE   0600
-#define FOLDER_MODE 0700
 
 #define RESERVE_FROM (UINT64_C(1) << 20)
 #define RESERVE_MAX  (UINT64_C(1) << 24)
 
-/* Taken to begin holding a descriptor. */
-static pthread_mutex_t descriptor_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void cunei_folder_lock(void)
+int cunei_file_open(struct cunei_folder *folder, const char *name, int flags,
+                    struct stat *status)
 {
-    (void)pthread_mutex_lock(&descriptor_lock);
+    int at = cunei_folder_enter(folder);
+    if (at < 0)
+        return at;
+    int fd = cunei_safe_open_file(at, name, flags, status);
+    close(at);
+    return fd;
 }
 
-void cunei_folder_unlock(void)
+struct removal {
+    struct cunei_folder *folder;
+    const char *name;
+    const struct cunei_file_id *id;
+};
+
+static int remove_file(void *context)
 {
-    (void)pthread_mutex_unlock(&descriptor_lock);
-}
+    const struct removal *removal = context;
 
-/*
- * A descriptor is held at a high number: the program's own open() then gives the same
- * numbers as without us.
- */
-static int move_up(int fd)
-{
-    struct rlimit limit;
-
-    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return fd;
-    rlim_t highest = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)(highest - highest / 8));
-    if (moved < 0)
-        return fd;
-    close(fd);
-    return moved;
-}
-
-static bool is_folder(const struct cunei_folder *folder, const struct stat *stat)
-{
-    return stat->st_dev == folder->device && stat->st_ino == folder->inode;
-}
-
-/* Whether one is held, and the program has left the descriptor as it was. */
-static bool is_ours(const struct cunei_folder *folder)
-{
-    struct stat stat;
-
-    return folder->fd >= 0 && fstat(folder->fd, &stat) == 0 && is_folder(folder, &stat);
-}
-
-static void drop(struct cunei_folder *folder)
-{
-    if (is_ours(folder))
-        close(folder->fd);
-    folder->fd = -1;
-}
-
-static void clean_host_name(char *name, size_t size)
-{
-    if (gethostname(name, size) < 0 || name[0] == '\0')
-        (void)snprintf(name, size, "localhost");
-    name[size - 1] = '\0';
-    for (char *c = name; *c; c++) {
-        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_')
-            *c = '-';
-    }
-    if (name[0] == '.')
-        name[0] = '-'; /* a hidden folder would not be found */
-}
-
-int cunei_folder_make_parent(const char *parent)
-{
-    return mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-int cunei_folder_open(struct cunei_folder *folder, const char *parent)
-{
-    char host[65];
-    struct stat stat;
-    char *path = NULL;
-    int rc = 0;
-
-    *folder = (struct cunei_folder){.fd = -1};
-    clean_host_name(host, sizeof(host));
-    for (unsigned n = 0;; n++) {
-        if (asprintf(&path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
-            return -ENOMEM;
-        if (mkdir(path, FOLDER_MODE) == 0)
-            break;
-        rc = -errno;
-        free(path);
-        if (rc != -EEXIST)
-            return rc;
-    }
-    folder->path = path;
-    if (lstat(path, &stat) < 0) {
-        rc = -errno;
-        (void)rmdir(path);
-        cunei_folder_close(folder);
-        return rc;
-    }
-    folder->device = stat.st_dev;
-    folder->inode = stat.st_ino;
-    return 0;
-}
-
-/* Hold the folder that is at this path now, if it is the one. */
-static int hold(struct cunei_folder *folder, const char *path)
-{
-    struct stat stat;
-    int rc = 0;
-
-    cunei_folder_lock();
-    if (!is_ours(folder)) {
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-            rc = -errno;
-        else if (fstat(fd, &stat) < 0 || !is_folder(folder, &stat)) {
-            close(fd);
-            rc = -ENOENT;
-        } else
-            folder->fd = move_up(fd);
-    }
-    cunei_folder_unlock();
+    int at = cunei_folder_enter(removal->folder);
+    if (at < 0)
+        return at;
+    int rc = cunei_safe_remove(at, removal->name, removal->id);
+    close(at);
     return rc;
 }
 
-void cunei_folder_hold(struct cunei_folder *folder)
+int cunei_file_remove(struct cunei_folder *folder, const char *name,
+                      const struct cunei_file_id *id)
 {
-    (void)hold(folder, folder->path);
-}
+    struct removal removal = {folder, name, id};
 
-/* The path of the file that is mapped there, as the kernel knows it now; owned. */
-static char *path_of_mapping(const void *memory)
-{
-    char *line = NULL, *path = NULL;
-    size_t size = 0;
-
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && !path && getline(&line, &size, maps) > 0) {
-        uintptr_t begin = strtoull(line, NULL, 16);
-        char *found = begin == (uintptr_t)memory ? strchr(line, '/') : NULL;
-        if (found)
-            path = strndup(found, strcspn(found, "\n"));
-    }
-    free(line);
-    if (maps)
-        (void)fclose(maps);
-    return path;
-}
-
-/* The folder, or one above it, was renamed: the path of our mapping in /proc/self/maps
- * is its new place. */
-static int find_again(struct cunei_folder *folder)
-{
-    char *path = folder->mapped ? path_of_mapping(folder->mapped) : NULL;
-    char *name = path ? strrchr(path, '/') : NULL;
-    int rc = -ENOENT;
-
-    if (name) {
-        *name = '\0';
-        rc = hold(folder, path);
-    }
-    free(path);
-    return rc;
-}
-
-void cunei_folder_rest(struct cunei_folder *folder)
-{
-    drop(folder);
-}
-
-void cunei_folder_close(struct cunei_folder *folder)
-{
-    drop(folder);
-    free(folder->path);
-    folder->path = NULL;
-}
-
-int cunei_folder_place(const struct cunei_folder *folder, const char *name,
-                       struct cunei_place *place)
-{
-    bool is_held = is_ours(folder);
-    const char *path = is_held ? "." : folder->path;
-    size_t size = sizeof(place->path);
-
-    place->at = is_held ? folder->fd : AT_FDCWD;
-    int length = snprintf(place->path, size, "%s/%s", path, name);
-    return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
-}
-
-int cunei_folder_open_file(const struct cunei_folder *folder, const char *name,
-                           int flags)
-{
-    struct cunei_place place;
-
-    int rc = cunei_folder_place(folder, name, &place);
-    if (rc < 0)
-        return rc;
-    int fd = openat(place.at, place.path, flags | O_CLOEXEC, FILE_MODE);
-    return fd < 0 ? -errno : fd;
-}
-
-int cunei_folder_remove(const struct cunei_folder *folder, const char *name)
-{
-    struct cunei_place place;
-
-    int rc = cunei_folder_place(folder, name, &place);
-    if (rc < 0)
-        return rc;
-    return unlinkat(place.at, place.path, 0) < 0 ? -errno : 0;
-}
-
-int cunei_folder_space(const struct cunei_folder *folder, struct statvfs *state)
-{
-    int rc =
-        is_ours(folder) ? fstatvfs(folder->fd, state) : statvfs(folder->path, state);
-    return rc < 0 ? -errno : 0;
+    return cunei_folder_run(folder, remove_file, &removal);
 }
 
 /* Asked first: passing the limit raises SIGXFSZ, which may end the program. */
@@ -244,6 +56,35 @@ int cunei_file_check_limit(uint64_t size)
         size > limit.rlim_cur)
         return -EFBIG;
     return 0;
+}
+
+static int write_zeros(int fd, uint64_t offset, uint64_t size)
+{
+    static const char zeros[1 << 16];
+
+    while (size > 0) {
+        size_t part = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
+        ssize_t written = pwrite(fd, zeros, part, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? -errno : -ENOSPC;
+        offset += (uint64_t)written;
+        size -= (uint64_t)written;
+    }
+    return 0;
+}
+
+int cunei_file_allocate(int fd, uint64_t offset, uint64_t size)
+{
+    int rc = cunei_file_check_limit(offset + size);
+    if (rc < 0)
+        return rc;
+    do
+        rc = fallocate(fd, 0, (off_t)offset, (off_t)size) < 0 ? -errno : 0;
+    while (rc == -EINTR);
+    bool has_no_space = rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG;
+    return rc == 0 || has_no_space ? rc : write_zeros(fd, offset, size);
 }
 
 static int write_all(int fd, const void *bytes, size_t size)
@@ -276,24 +117,11 @@ static void reserve(int fd, size_t size, struct cunei_file_end *end)
             : UINT64_MAX; /* not on this file system: do not ask again */
 }
 
-static int append(int fd, const void *bytes, size_t size, struct cunei_file_end *end)
-{
-    int rc = cunei_file_check_limit(end->length + size);
-    if (rc == 0) {
-        reserve(fd, size, end);
-        rc = write_all(fd, bytes, size);
-    }
-    if (rc == 0)
-        end->length += size;
-    else
-        (void)!ftruncate(fd, (off_t)end->length);
-    return rc;
-}
-
 /* What is done with a file of the folder, maybe on other descriptors. */
 struct work {
     struct cunei_folder *folder;
     const char *name;
+    const char *final_name; /* the file gets it afterwards; NULL: it keeps its name */
     int flags;
     int (*with)(int fd, const struct work *work);
     const void *bytes;
@@ -302,37 +130,69 @@ struct work {
     struct cunei_file_end *end;
 };
 
+static int do_work_at(int at, const struct work *work)
+{
+    bool makes = work->end && !work->end->is_made;
+    struct stat status;
+
+    int fd = cunei_safe_open_file(
+        at, work->name, work->flags | (makes ? O_CREAT | O_EXCL : 0), &status);
+    if (fd < 0)
+        return fd;
+    if (makes)
+        *work->end =
+            (struct cunei_file_end){.is_made = true, .id = cunei_file_id_of(&status)};
+    bool is_it = !work->end || cunei_file_id_is(&work->end->id, &status);
+    int rc = is_it ? work->with(fd, work) : -ESTALE;
+    close(fd);
+    if (!work->final_name)
+        return rc;
+    if (rc == 0 && renameat(at, work->name, at, work->final_name) < 0)
+        rc = -errno;
+    if (rc < 0)
+        (void)unlinkat(at, work->name, 0); /* it was made just now */
+    return rc;
+}
+
 static int do_work(void *context)
 {
     const struct work *work = context;
 
-    int fd = cunei_folder_open_file(work->folder, work->name, work->flags | O_NOFOLLOW);
-    if (fd < 0)
-        return fd;
-    int rc = work->with(fd, work);
-    close(fd);
+    int at = cunei_folder_enter(work->folder);
+    if (at < 0)
+        return at;
+    int rc = do_work_at(at, work);
+    close(at);
     return rc;
 }
 
 static int run(struct work *work)
 {
-    int rc = cunei_run_in_child(do_work, work);
-    if (rc == -ENOENT && find_again(work->folder) == 0)
-        rc = cunei_run_in_child(do_work, work);
-    return rc;
+    return cunei_folder_run(work->folder, do_work, work);
 }
 
 static int append_bytes(int fd, const struct work *work)
 {
-    return append(fd, work->bytes, work->size, work->end);
+    struct cunei_file_end *end = work->end;
+
+    int rc = cunei_file_check_limit(end->length + work->size);
+    if (rc == 0) {
+        reserve(fd, work->size, end);
+        rc = write_all(fd, work->bytes, work->size);
+    }
+    if (rc == 0)
+        end->length += work->size;
+    else
+        (void)!ftruncate(fd, (off_t)end->length);
+    return rc;
 }
 
-int cunei_folder_append(struct cunei_folder *folder, const char *name,
-                        const void *bytes, size_t size, struct cunei_file_end *end)
+int cunei_file_append(struct cunei_folder *folder, const char *name, const void *bytes,
+                      size_t size, struct cunei_file_end *end)
 {
     struct work work = {.folder = folder,
                         .name = name,
-                        .flags = O_WRONLY | O_APPEND | O_CREAT,
+                        .flags = O_WRONLY | O_APPEND,
                         .with = append_bytes,
                         .bytes = bytes,
                         .size = size,
@@ -346,8 +206,8 @@ static int trim(int fd, const struct work *work)
     return ftruncate(fd, (off_t)work->end->length) < 0 ? -errno : 0;
 }
 
-void cunei_folder_trim(struct cunei_folder *folder, const char *name,
-                       struct cunei_file_end *end)
+void cunei_file_trim(struct cunei_folder *folder, const char *name,
+                     struct cunei_file_end *end)
 {
     struct work work = {
         .folder = folder, .name = name, .flags = O_WRONLY, .with = trim, .end = end};
@@ -364,8 +224,8 @@ static int patch(int fd, const struct work *work)
     return (size_t)written == work->size ? 0 : -EIO;
 }
 
-int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void *bytes,
-                       size_t size, uint64_t offset)
+int cunei_file_patch(struct cunei_folder *folder, const char *name, const void *bytes,
+                     size_t size, uint64_t offset)
 {
     struct work work = {.folder = folder,
                         .name = name,
@@ -379,37 +239,23 @@ int cunei_folder_patch(struct cunei_folder *folder, const char *name, const void
     return rc < 0 ? rc : run(&work);
 }
 
-static int rename_file(const struct cunei_folder *folder, const char *from,
-                       const char *to)
-{
-    struct cunei_place old, new;
-
-    int rc = cunei_folder_place(folder, from, &old);
-    if (rc == 0)
-        rc = cunei_folder_place(folder, to, &new);
-    if (rc == 0 && renameat(old.at, old.path, new.at, new.path) < 0)
-        rc = -errno;
-    return rc;
-}
-
-int cunei_folder_replace(struct cunei_folder *folder, const char *name,
-                         const void *bytes, size_t size)
+int cunei_file_replace(struct cunei_folder *folder, const char *name, const void *bytes,
+                       size_t size, struct cunei_file_end *end)
 {
     char temporary[64];
-    struct cunei_file_end end = {0};
+    struct cunei_file_end written = {0};
     struct work work = {.folder = folder,
                         .name = temporary,
-                        .flags = O_WRONLY | O_CREAT | O_TRUNC,
+                        .final_name = name,
+                        .flags = O_WRONLY,
                         .with = append_bytes,
                         .bytes = bytes,
                         .size = size,
-                        .end = &end};
+                        .end = &written};
 
     (void)snprintf(temporary, sizeof(temporary), ".%s.new", name);
     int rc = run(&work);
     if (rc == 0)
-        rc = rename_file(folder, temporary, name);
-    if (rc < 0)
-        (void)cunei_folder_remove(folder, temporary);
+        *end = written;
     return rc;
 }

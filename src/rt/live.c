@@ -4,7 +4,7 @@
  *
  * It is allocated before it is mapped, so that no store into it can fail on a full
  * disk.  Where the trace directory's file system cannot map files, it lies in /dev/shm
- * and the folder holds a link to it.
+ * and a file in the folder names it (wire/live_place.h).
  */
 #include "rt/live.h"
 
@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +21,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/run_in_child.h"
+#include "base/buffer.h"
+#include "base/safe_open.h"
 #include "rt/state.h"
 #include "wire/live.h"
+#include "wire/live_place.h"
 
 #define PRIVATE_MODE 0700
 #define SWEEP_MAX    100
 
+/* Whether it is a directory of this user, with none of these rights for others. */
+static bool is_own(const char *path, mode_t rights)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == geteuid() && (status.st_mode & rights) == 0;
+}
+
 /* A directory for this user alone, made if need be. */
 static bool is_private(const char *path)
 {
-    struct stat stat;
-
     if (mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST)
         return false;
-    return lstat(path, &stat) == 0 && S_ISDIR(stat.st_mode) &&
-           stat.st_uid == geteuid() && (stat.st_mode & 077) == 0;
+    return is_own(path, 077);
 }
 
 /* This user's directory in memory; NULL: there is none. */
@@ -43,7 +52,7 @@ static char *memory_directory(void)
 {
     char *path = NULL;
 
-    if (asprintf(&path, "/dev/shm/cunei-%u", (unsigned)geteuid()) < 0)
+    if (asprintf(&path, CUNEI_LIVE_MEMORY_FOLDER, (unsigned)geteuid()) < 0)
         return NULL;
     if (is_private(path))
         return path;
@@ -51,13 +60,17 @@ static char *memory_directory(void)
     return NULL;
 }
 
-/* Where this user's live files are pointed to; NULL where there is no such place. */
+/*
+ * Where this user's live files are pointed to; NULL where there is no such place. After
+ * su, XDG_RUNTIME_DIR is another user's, who could put a link in the place of ours.
+ */
 static char *runtime_directory(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
     char *path = NULL;
 
-    if (base && base[0] == '/' && asprintf(&path, "%s/cunei", base) >= 0) {
+    if (base && base[0] == '/' && is_own(base, 022) &&
+        asprintf(&path, "%s/cunei", base) >= 0) {
         if (is_private(path))
             return path;
         free(path);
@@ -109,16 +122,6 @@ static void point_to(struct cunei_recorder_state *recording)
     free(directory);
 }
 
-/*
- * Make sure that these bytes of the file can be stored to.  Not one that others store
- * to already: where the file system cannot do it, the C library writes zeros.
- */
-static int allocate(int fd, uint64_t offset, uint64_t size)
-{
-    int rc = cunei_file_check_limit(offset + size);
-    return rc < 0 ? rc : -posix_fallocate(fd, (off_t)offset, (off_t)size);
-}
-
 static int map(int fd, uint64_t offset, size_t size, void **memory)
 {
     void *mapped =
@@ -132,56 +135,40 @@ static int map(int fd, uint64_t offset, size_t size, void **memory)
     return 0;
 }
 
-/* A live file in memory, and a link to it in the folder. */
-static int open_in_memory(const struct cunei_recorder_state *recording)
-{
-    struct cunei_place place;
-    char *path = NULL;
-    char *directory = memory_directory();
-    int rc = directory ? cunei_folder_place(&recording->folder, CUNEI_LIVE_NAME, &place)
-                       : -ENOENT;
-
-    if (rc == 0 && asprintf(&path, "%s/live-%d-%llx", directory, (int)recording->pid,
-                            (unsigned long long)recording->start.tick) < 0)
-        rc = -ENOMEM;
-    free(directory);
-    if (rc < 0 || !path)
-        return rc < 0 ? rc : -ENOMEM;
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        rc = -errno;
-    else if (symlinkat(path, place.at, place.path) < 0) {
-        rc = -errno;
-        (void)unlink(path);
-        close(fd);
-    }
-    free(path);
-    return rc < 0 ? rc : fd;
-}
-
 /* A part of the live file, to be allocated and mapped. */
 struct part {
-    const struct cunei_recorder_state *recording;
-    bool is_first;  /* the file is made for it, */
-    bool in_memory; /* there if so */
+    struct cunei_recorder_state *recording;
+    bool is_first; /* the file is made for it */
     uint64_t offset;
     size_t allocated, mapped; /* bytes */
     void *memory;
 };
 
+/* Open the file, or make it; it must be the one that was made. */
 static int open_live(const struct part *part)
 {
+    struct cunei_recorder_state *recording = part->recording;
     int flags = O_RDWR | (part->is_first ? O_CREAT | O_EXCL : 0);
+    struct stat status;
 
-    if (part->in_memory)
-        return open_in_memory(part->recording);
-    /* It may be our own link into /dev/shm: the folder is ours alone. */
-    return cunei_folder_open_file(&part->recording->folder, CUNEI_LIVE_NAME, flags);
+    int fd = recording->live_path
+                 ? cunei_safe_open_file(AT_FDCWD, recording->live_path, flags, &status)
+                 : cunei_file_open(&recording->folder, CUNEI_LIVE_NAME, flags, &status);
+    if (fd < 0)
+        return fd;
+    if (part->is_first)
+        recording->live_id = cunei_file_id_of(&status);
+    else if (!cunei_file_id_is(&recording->live_id, &status)) {
+        close(fd);
+        return -ESTALE;
+    }
+    return fd;
 }
 
 /*
- * A mapping keeps the lock of the descriptor it was made with.  Recovery asks for it,
- * too: a writer that it cannot see in /proc, in a container, is not taken for dead.
+ * A mapping keeps the lock of the descriptor it was made with.  Recovery asks for the
+ * same lock: a writer that it cannot see in /proc, in a container, is not taken for
+ * dead.
  */
 static int map_part(void *context)
 {
@@ -190,13 +177,18 @@ static int map_part(void *context)
     int fd = open_live(part);
     if (fd < 0)
         return fd;
-    int rc = allocate(fd, part->offset, part->allocated);
+    int rc = cunei_file_allocate(fd, part->offset, part->allocated);
     if (rc == 0 && part->is_first)
         (void)flock(fd, LOCK_SH | LOCK_NB);
     if (rc == 0)
         rc = map(fd, part->offset, part->mapped, &part->memory);
     close(fd);
     return rc;
+}
+
+static int run_map_part(struct part *part)
+{
+    return cunei_folder_run(&part->recording->folder, map_part, part);
 }
 
 /* The same for as long as there is this process, and its forked children. */
@@ -229,20 +221,73 @@ static void read_boot_id(uint8_t copy[16])
     memcpy(copy, id, sizeof(id));
 }
 
-/* Remove it, and what it leads to where it is a link. */
+/* Remove what was made of it, here and in memory. */
 static void remove_live(struct cunei_recorder_state *recording)
 {
-    struct cunei_place place;
-    char target[256];
+    const struct cunei_file_id *here = &recording->live_id;
 
-    if (cunei_folder_place(&recording->folder, CUNEI_LIVE_NAME, &place) < 0)
-        return;
-    ssize_t length = readlinkat(place.at, place.path, target, sizeof(target) - 1);
-    if (length > 0) {
-        target[length] = '\0';
-        (void)unlink(target);
+    if (recording->live_path) {
+        (void)cunei_safe_remove_path(recording->live_path, &recording->live_id);
+        here = &recording->place_end.id;
     }
-    (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
+    (void)cunei_file_remove(&recording->folder, CUNEI_LIVE_NAME, here);
+}
+
+/* The file in the folder that names the live file in memory. */
+static int write_place(struct cunei_recorder_state *recording)
+{
+    struct cunei_live_place place = {.id = recording->live_id};
+    struct cunei_buffer text = {0};
+
+    (void)snprintf(place.path, sizeof(place.path), "%s", recording->live_path);
+    cunei_live_place_format(&place, &text);
+    int rc = text.failed
+                 ? -ENOMEM
+                 : cunei_file_append(&recording->folder, CUNEI_LIVE_NAME, text.data,
+                                     text.size, &recording->place_end);
+    cunei_buffer_fini(&text);
+    return rc;
+}
+
+/* The head in a live file in memory. */
+static int map_in_memory(struct part *head)
+{
+    struct cunei_recorder_state *recording = head->recording;
+
+    char *directory = memory_directory();
+    if (!directory)
+        return -ENOENT;
+    int length =
+        asprintf(&recording->live_path, "%s/live-%d-%llx", directory,
+                 (int)recording->pid, (unsigned long long)recording->start.tick);
+    free(directory);
+    if (length < 0) {
+        recording->live_path = NULL;
+        return -ENOMEM;
+    }
+    int rc = run_map_part(head);
+    if (rc < 0)
+        return rc;
+    rc = write_place(recording);
+    if (rc < 0)
+        munmap(head->memory, head->mapped);
+    return rc;
+}
+
+static int map_head(struct part *head)
+{
+    struct cunei_recorder_state *recording = head->recording;
+
+    recording->live_id = (struct cunei_file_id){0};
+    recording->place_end = (struct cunei_file_end){0};
+    int rc = run_map_part(head);
+    if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
+        remove_live(recording);
+        rc = map_in_memory(head);
+    }
+    if (rc < 0)
+        remove_live(recording);
+    return rc;
 }
 
 int cunei_live_create(struct cunei_recorder_state *recording)
@@ -252,16 +297,9 @@ int cunei_live_create(struct cunei_recorder_state *recording)
                         .allocated = CUNEI_LIVE_HEAD_SIZE + CUNEI_LIVE_STREAM_SIZE,
                         .mapped = CUNEI_LIVE_HEAD_SIZE};
 
-    int rc = cunei_run_in_child(map_part, &head);
-    if (rc == -ENODEV || rc == -EOPNOTSUPP || rc == -EINVAL || rc == -EACCES) {
-        (void)cunei_folder_remove(&recording->folder, CUNEI_LIVE_NAME);
-        head.in_memory = true;
-        rc = cunei_run_in_child(map_part, &head);
-    }
-    if (rc < 0) {
-        remove_live(recording);
+    int rc = map_head(&head);
+    if (rc < 0)
         return rc;
-    }
 
     struct cunei_live *live = head.memory;
     live->version = CUNEI_WIRE_VERSION;
@@ -273,7 +311,8 @@ int cunei_live_create(struct cunei_recorder_state *recording)
     atomic_thread_fence(memory_order_release);
     live->magic = CUNEI_LIVE_MAGIC;
     recording->live = live;
-    recording->folder.mapped = live;
+    /* A file in memory does not show where the folder is. */
+    recording->folder.mapped = recording->live_path ? NULL : live;
     point_to(recording);
     return 0;
 }
@@ -294,7 +333,7 @@ struct cunei_slot *cunei_live_add_slot(struct cunei_recorder_state *recording,
     struct cunei_slot *slot = calloc(1, sizeof(*slot));
     if (!slot)
         return NULL;
-    if (cunei_run_in_child(map_part, &part) < 0) {
+    if (run_map_part(&part) < 0) {
         free(slot);
         return NULL;
     }
@@ -321,15 +360,25 @@ void cunei_live_forget(struct cunei_recorder_state *recording)
     recording->no_slot_until = 0;
     free(recording->pointer);
     recording->pointer = NULL;
+    free(recording->live_path);
+    recording->live_path = NULL;
     recording->folder.mapped = NULL;
     if (recording->live)
         munmap(recording->live, CUNEI_LIVE_HEAD_SIZE);
     recording->live = NULL;
 }
 
+/* Another process with the same number, in a container, may have replaced it. */
 void cunei_live_remove_pointer(struct cunei_recorder_state *recording)
 {
-    if (recording->pointer)
+    char target[PATH_MAX], own[PATH_MAX];
+
+    if (!recording->pointer)
+        return;
+    ssize_t size = readlink(recording->pointer, target, sizeof(target) - 1);
+    target[size > 0 ? size : 0] = '\0';
+    (void)snprintf(own, sizeof(own), "%s/%s", recording->folder.path, CUNEI_LIVE_NAME);
+    if (strcmp(target, own) == 0)
         (void)unlink(recording->pointer);
 }
 

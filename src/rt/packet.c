@@ -183,7 +183,7 @@ void cunei_packet_trim_file(struct cunei_recorder_state *recording,
     char name[16];
 
     name_file(slot, name);
-    cunei_folder_trim(&recording->folder, name, &slot->end);
+    cunei_file_trim(&recording->folder, name, &slot->end);
 }
 
 /*
@@ -215,8 +215,8 @@ static int write_first(struct cunei_recorder_state *recording,
     first.head.monotonic_ns = monotonic_at(recording, slot->first);
     first.head.cpu_begin_ns = first.head.cpu_end_ns = slot->first_cpu_ns;
     first.head.flags = 0;
-    return cunei_folder_append(&recording->folder, name, &first, sizeof(first),
-                               &slot->end);
+    return cunei_file_append(&recording->folder, name, &first, sizeof(first),
+                             &slot->end);
 }
 
 static int write_packet(struct cunei_recorder_state *recording,
@@ -231,8 +231,8 @@ static int write_packet(struct cunei_recorder_state *recording,
     uint64_t start_cpu_ns = cunei_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int rc = needs_first(recording, stream) ? write_first(recording, stream, name) : 0;
     if (rc == 0)
-        rc = cunei_folder_append(&recording->folder, name, stream->packet, size,
-                                 &slot->end);
+        rc = cunei_file_append(&recording->folder, name, stream->packet, size,
+                               &slot->end);
     /* At the end of the recording there is no event any more that could be late. */
     if (!ends)
         cunei_recorder_count(recording, CUNEI_LIVE_WRITE_NS,

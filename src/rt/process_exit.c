@@ -8,22 +8,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rt/description.h"
 #include "rt/state.h"
 
 #ifdef __GLIBC__ /* only its exit handlers get the status */
-
-/* Whether the folder is still where it was: the program may have removed the trace. */
-static bool is_there(const struct cunei_folder *folder)
-{
-    struct stat stat;
-
-    return folder->path && lstat(folder->path, &stat) == 0 &&
-           stat.st_dev == folder->device && stat.st_ino == folder->inode;
-}
 
 static void note_status(int status, void *context)
 {
@@ -35,7 +25,7 @@ static void note_status(int status, void *context)
         return;
     /* A recording that cunei.start() began has ended with cunei.stop(). */
     if (process->pid == (uint64_t)getpid() &&
-        (recording->on || !process->started_inside) && is_there(&recording->folder)) {
+        (recording->on || !process->started_inside) && recording->folder.path) {
         process->exited = true;
         process->exit_status = (uint64_t)status & 0xff;
         (void)cunei_description_append(recording);

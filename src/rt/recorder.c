@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rt/ancestor.h"
 #include "rt/define.h"
 #include "rt/description.h"
 #include "rt/fork.h"
 #include "rt/live.h"
 #include "rt/packet.h"
 #include "rt/process_exit.h"
+#include "rt/refusal.h"
 #include "rt/state.h"
 #include "rt/thread.h"
 #include "wire/event.h"
@@ -74,25 +74,6 @@ uint32_t cunei_recorder_number(void)
     return recording.number;
 }
 
-/* Take over the texts, and fill in what the recorder knows. */
-static void adopt_description(struct cunei_process *process)
-{
-    cunei_process_fini(&recording.process);
-    recording.process = *process;
-    *process = (struct cunei_process){0};
-    recording.process.pid = (uint64_t)recording.pid;
-    recording.process.parent = (uint64_t)getppid();
-    recording.process.start_ns = recording.start.wall_ns;
-    recording.process.start_cpu_ns = cunei_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (recording.process.forked) {
-        /* Not getppid: the parent may have ended. */
-        recording.process.parent = (uint64_t)recording.parent;
-        recording.process.parent_folder = recording.parent_folder; /* moved */
-        recording.parent_folder = NULL;
-    } else
-        recording.process.parent_folder = cunei_ancestor_folder(recording.folder.path);
-}
-
 /* Ticks per second: from the options, of the recording before, or measured. */
 static uint64_t find_frequency(const struct cunei_recorder_options *options)
 {
@@ -108,10 +89,12 @@ static uint64_t find_frequency(const struct cunei_recorder_options *options)
 /* The start failed: leave nothing behind. */
 static void undo_start(void)
 {
-    (void)cunei_folder_remove(&recording.folder, CUNEI_PROCESS_NAME);
+    if (recording.process_end.is_made)
+        (void)cunei_file_remove(&recording.folder, CUNEI_PROCESS_NAME,
+                                &recording.process_end.id);
     if (recording.live)
         cunei_live_remove(&recording);
-    (void)rmdir(recording.folder.path);
+    cunei_folder_remove(&recording.folder);
     release(&recording);
     cunei_process_fini(&recording.process);
 }
@@ -138,6 +121,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     recording.lost_without_stream = 0;
     recording.alarm = 0;
     recording.renews = false;
+    recording.process_end = (struct cunei_file_end){0};
     recording.start = cunei_clock_pair();
     recording.end = 0;
     recording.base = recording.start.tick & ~CUNEI_TIME_MASK;
@@ -150,7 +134,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     if (rc != -ENOSPC)
         rc = cunei_live_create(&recording);
     recording.lost_threads = recording.unheard = 0;
-    adopt_description(process);
+    cunei_description_adopt(&recording, process);
     if (rc == 0)
         rc = cunei_description_write(&recording);
     /* Last: a folder with metadata is a trace. */
@@ -162,6 +146,13 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
         recording.number++;
     recording.on = rc == 0;
     return rc;
+}
+
+/* If the folder did not stay at its place, the launcher cannot find what it holds. */
+static void report_loss(void)
+{
+    if (cunei_folder_is_away(&recording.folder) && !recording.process.started_inside)
+        cunei_refusal_report_loss(recording.folder.path);
 }
 
 /* Lock held. */
@@ -187,6 +178,7 @@ static int stop(void)
                               memory_order_relaxed);
         cunei_live_remove_pointer(&recording);
     }
+    report_loss();
     release(&recording);
     return rc;
 }

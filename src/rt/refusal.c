@@ -41,7 +41,7 @@ static int leave_file(const char *directory, int error)
     if (asprintf(&path, "%s/%s%d-%d", directory, CUNEI_REFUSAL_NAME, (int)getpid(),
                  error) < 0)
         return -ENOMEM;
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     free(path);
     if (fd < 0)
         return -errno;
@@ -49,20 +49,37 @@ static int leave_file(const char *directory, int error)
     return 0;
 }
 
-void cunei_refusal_leave(const char *directory, int error)
+static int send_message(const char *directory, int error)
 {
     struct sockaddr_un address;
     int32_t message = error;
 
-    if (leave_file(directory, error) == 0)
-        return;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return;
+        return -errno;
     socklen_t size = name_socket(directory, &address);
-    if (connect(fd, (const struct sockaddr *)&address, size) == 0)
-        (void)!send(fd, &message, sizeof(message), MSG_NOSIGNAL);
+    int rc = connect(fd, (const struct sockaddr *)&address, size) < 0 ||
+                     send(fd, &message, sizeof(message), MSG_NOSIGNAL) < 0
+                 ? -errno
+                 : 0;
     close(fd);
+    return rc;
+}
+
+void cunei_refusal_leave(const char *directory, int error)
+{
+    if (leave_file(directory, error) < 0)
+        (void)send_message(directory, error);
+}
+
+void cunei_refusal_report_loss(const char *folder)
+{
+    const char *name = strrchr(folder, '/');
+    char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
+
+    if (directory && send_message(directory, CUNEI_REFUSAL_MOVED) < 0)
+        (void)leave_file(directory, CUNEI_REFUSAL_MOVED);
+    free(directory);
 }
 
 int cunei_refusal_listen(const char *directory)

@@ -30,6 +30,12 @@ struct cunei_refusals {
 /* Never fails, never waits. */
 void cunei_refusal_leave(const char *directory, int error);
 
+/*
+ * The folder of this process was moved, replaced or removed while it recorded.  The
+ * socket comes first: who did that may remove a file in the trace directory as well.
+ */
+void cunei_refusal_report_loss(const char *folder);
+
 /* A descriptor to collect from, above the standard ones; or a negative errno. */
 int cunei_refusal_listen(const char *directory);
 

@@ -9,22 +9,42 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/safe_open.h"
+#include "rt/file.h"
+
 #define FREE_BYTES_MIN (UINT64_C(1) << 30)
 #define FREE_PARTS     20 /* one of so many parts stays free: 5 % */
+
+/* Whether another process of this user made the file, or we did just now. */
+static bool is_counter(const struct stat *status)
+{
+    return cunei_safe_is_own_file(status) && (status->st_mode & 022) == 0 &&
+           (status->st_size == 0 || status->st_size == sizeof(uint64_t));
+}
+
+/*
+ * Give the counter a place on disk: a store into a hole of a full disk is a SIGBUS.
+ * Others may be counting already, so only the highest byte is written: it is always 0.
+ */
+static int allocate(int fd)
+{
+    int rc = cunei_file_check_limit(sizeof(uint64_t));
+    return rc < 0 ? rc : pwrite(fd, "", 1, sizeof(uint64_t) - 1) == 1 ? 0 : -EIO;
+}
 
 static void *map_counter(const char *directory)
 {
     char *path = NULL;
     void *memory = NULL;
+    struct stat status;
 
     if (asprintf(&path, "%s/%s", directory, CUNEI_SPACE_NAME) < 0)
         return NULL;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = cunei_safe_open_file(AT_FDCWD, path, O_RDWR | O_CREAT, &status);
     free(path);
     if (fd < 0)
         return NULL;
-    /* Allocated, not only sized: a store into a hole of a full disk is a SIGBUS. */
-    if (posix_fallocate(fd, 0, sizeof(uint64_t)) == 0) {
+    if (is_counter(&status) && allocate(fd) == 0) {
         memory =
             mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (memory == MAP_FAILED)
@@ -50,7 +70,7 @@ void cunei_space_close(struct cunei_space *space)
     space->mapped = NULL;
 }
 
-int cunei_space_take(struct cunei_space *space, const struct cunei_folder *folder,
+int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
                      uint64_t size)
 {
     struct statvfs state;

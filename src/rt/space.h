@@ -5,7 +5,9 @@
  *
  * Recording stops when the file system has less than 1 GiB or 5 % free, or when the
  * trace has reached its limit.  The bytes of all processes of a trace are added up in
- * a hidden file of the trace directory that each of them maps.
+ * a hidden file of the trace directory that each of them maps.  Nothing in that
+ * directory is trusted: a file of another user, who could cut it short under the
+ * mapping, is not used.
  */
 #ifndef CUNEI_RT_SPACE_H
 #define CUNEI_RT_SPACE_H
@@ -13,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "rt/file.h"
+#include "rt/folder.h"
 
 #define CUNEI_SPACE_NAME ".size"
 
@@ -31,7 +33,7 @@ void cunei_space_close(struct cunei_space *space);
 
 /* 0: `size` bytes may be written in the folder; -E2BIG: the trace's limit is reached;
  * -ENOSPC: the file system is nearly full. */
-int cunei_space_take(struct cunei_space *space, const struct cunei_folder *folder,
+int cunei_space_take(struct cunei_space *space, struct cunei_folder *folder,
                      uint64_t size);
 
 #endif

@@ -68,7 +68,10 @@ struct cunei_recorder_state {
     size_t free_count;
     uint64_t no_slot_until;       /* tick before which no new slot is tried */
     char *pointer;                /* owned: the link to the live file, or NULL */
-    struct cunei_stream *streams; /* of all threads */
+    struct cunei_file_id live_id; /* of the live file */
+    char *live_path; /* owned: where it lies in memory; NULL: in the folder */
+    struct cunei_file_end place_end; /* of the file that names it then */
+    struct cunei_stream *streams;    /* of all threads */
     uint32_t thread_count;
     _Atomic uint32_t pokes;               /* so far */
     uint64_t alarm;                       /* tick, or 0: see cunei_recorder_set_alarm */

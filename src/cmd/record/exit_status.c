@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/safe_open.h"
 #include "cmd/record/launch.h"
 #include "wire/process.h"
 
@@ -96,20 +97,38 @@ static void append_end(int fd, const struct cunei_launch_end *end)
     cunei_process_fini(&process);
 }
 
+/*
+ * The process may have recorded as another user.  That user may have put a second name
+ * of a file there that we may write and they may not: it has another owner.
+ */
+static int open_description(int folder, uid_t owner)
+{
+    struct stat status;
+
+    int fd =
+        cunei_safe_open_file(folder, CUNEI_PROCESS_NAME, O_RDWR | O_APPEND, &status);
+    if (fd >= 0 && (status.st_uid != owner || status.st_nlink != 1)) {
+        close(fd);
+        return -EPERM;
+    }
+    return fd;
+}
+
 void cunei_exit_status_add(const char *directory, const struct cunei_launch_end *end)
 {
     char name[NAME_MAX + 1];
-    char path[2 * NAME_MAX];
+    struct stat status;
 
     DIR *folders = opendir(directory);
     if (!folders)
         return;
     find_folder(folders, end->pid, name);
-    (void)snprintf(path, sizeof(path), "%s/%s", name, CUNEI_PROCESS_NAME);
-    int fd =
-        *name ? openat(dirfd(folders), path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
-              : -1;
+    int folder =
+        *name ? cunei_safe_open_folder(dirfd(folders), name, &status) : -ENOENT;
     (void)closedir(folders);
+    int fd = folder < 0 ? folder : open_description(folder, status.st_uid);
+    if (folder >= 0)
+        close(folder);
     if (fd < 0)
         return;
     append_end(fd, end);

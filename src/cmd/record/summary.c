@@ -35,6 +35,7 @@ struct summary {
     uint64_t damaged; /* streams that could be read in part only */
     bool full;
     int full_errno; /* why; 0: --max-size */
+    struct cunei_refusals refusals;
     struct cunei_progress_bar progress;
     uint64_t done_bytes; /* read of total_bytes */
     uint64_t total_bytes;
@@ -93,27 +94,36 @@ static void count_process(struct summary *summary,
 }
 
 /* Processes that could not record have left a file or a message. */
-static void note_refusals(const struct cunei_recorded_run *recording)
+static void note_refusals(const struct cunei_refusals *refusals)
 {
-    struct cunei_refusals refusals;
     struct cunei_buffer why = {0};
 
-    cunei_refusal_collect(recording->directory, recording->listener, &refusals);
-    if (refusals.count == 0)
+    if (refusals->count == 0)
         return;
-    bool several = refusals.reasons[1].count > 0;
-    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals.reasons[i].count; i++) {
+    bool several = refusals->reasons[1].count > 0;
+    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS && refusals->reasons[i].count; i++) {
         cunei_buffer_append_text(&why, i > 0 ? ", " : "");
-        cunei_refusal_reason_format(refusals.reasons[i].error, &why);
+        cunei_refusal_reason_format(refusals->reasons[i].error, &why);
         if (several)
-            cunei_buffer_format(&why, " (%u)", refusals.reasons[i].count);
+            cunei_buffer_format(&why, " (%u)", refusals->reasons[i].count);
     }
-    if (refusals.count == 1)
+    if (refusals->count == 1)
         cunei_cmd_note("one process could not be recorded: %s", why.data);
     else
-        cunei_cmd_note("%u processes could not be recorded: %s", refusals.count,
+        cunei_cmd_note("%u processes could not be recorded: %s", refusals->count,
                        why.data);
     cunei_buffer_fini(&why);
+}
+
+/* Whether the folder of a process was not at its place when it ended. */
+static bool has_moved(const struct cunei_refusals *refusals)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++)
+        has |= refusals->reasons[i].count > 0 &&
+               refusals->reasons[i].error == CUNEI_REFUSAL_MOVED;
+    return has;
 }
 
 /* Append why events are missing; nothing where none are. */
@@ -148,8 +158,8 @@ static void explain(const struct summary *summary, struct cunei_buffer *why)
 static void note_refused(const struct cunei_recorded_run *recording, int reason)
 {
     struct cunei_buffer why = {0};
-    bool is_written =
-        reason != CUNEI_REFUSAL_MONITORING && reason < CUNEI_REFUSAL_PYDEVD;
+    bool is_written = reason != CUNEI_REFUSAL_MONITORING &&
+                      reason != CUNEI_REFUSAL_MOVED && reason < CUNEI_REFUSAL_PYDEVD;
 
     if (is_written)
         cunei_buffer_format(&why, "'%s' could not be written to: ", recording->shown);
@@ -164,10 +174,12 @@ static void note_nothing_recorded(const struct cunei_recorded_run *recording)
     struct cunei_refusals refusals;
 
     cunei_refusal_collect(recording->directory, recording->listener, &refusals);
-    if (refusals.count)
-        note_refused(recording, refusals.reasons[0].error);
-    else if (access(recording->directory, F_OK) < 0)
+    bool has_reason =
+        refusals.count && refusals.reasons[0].error != CUNEI_REFUSAL_MOVED;
+    if (!has_reason && access(recording->directory, F_OK) < 0)
         cunei_cmd_note("nothing was recorded: '%s' no longer exists", recording->shown);
+    else if (refusals.count)
+        note_refused(recording, refusals.reasons[0].error);
     else if (recording->options->no_children && !recording->program.python)
         cunei_cmd_note("nothing was recorded: '%s' is not a Python program, and "
                        "--no-children excludes the Pythons that it starts",
@@ -190,7 +202,10 @@ static void note_counts(const struct cunei_recorded_run *recording,
     cunei_buffer_append_text(&text, ", ");
     cunei_format_several(&text, summary->count.calls, "call");
     cunei_buffer_append_text(&text, ", ");
-    cunei_format_count(&text, summary->lost);
+    if (has_moved(&summary->refusals))
+        cunei_buffer_append_text(&text, "an unknown number");
+    else
+        cunei_format_count(&text, summary->lost);
     cunei_buffer_append_text(&text, " lost, ");
     cunei_format_size(&text, summary->bytes);
     if (!text.failed)
@@ -300,6 +315,7 @@ static void count_trace(const struct cunei_recorded_run *recording,
 {
     struct summary summary = {.progress = {.what = "counting"}};
 
+    cunei_refusal_collect(recording->directory, recording->listener, &summary.refusals);
     for (size_t i = 0; i < trace->process_count; i++) {
         for (size_t j = 0; j < trace->processes[i].stream_count; j++)
             summary.total_bytes += trace->processes[i].streams[j].size;
@@ -310,7 +326,7 @@ static void count_trace(const struct cunei_recorded_run *recording,
     note_counts(recording, &summary);
     note_unmatched(recording, trace);
     note_lost_hooks(trace);
-    note_refusals(recording);
+    note_refusals(&summary.refusals);
     note_limits(recording, trace);
     note_running(trace);
 }
@@ -321,7 +337,9 @@ static int load(const struct cunei_recorded_run *recording, bool quiet,
     struct cunei_trace_error error;
 
     int rc = cunei_cmd_load_trace(recording->directory, trace, &error);
-    if (rc == -ENODATA || rc == -ENOENT) {
+    /* What cannot be read is not removed: metadata that vanished may be found again. */
+    if ((rc == -ENODATA || rc == -ENOENT) &&
+        !cunei_trace_directory_has_data(recording->directory)) {
         if (!quiet)
             note_nothing_recorded(recording);
         (void)cunei_trace_directory_remove(recording->directory);
@@ -345,12 +363,14 @@ bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
                                   bool quiet)
 {
     struct cunei_trace trace;
+    struct cunei_refusals refusals;
 
     if (load(recording, quiet, &trace) < 0)
         return false;
     if (!quiet) {
+        cunei_refusal_collect(recording->directory, recording->listener, &refusals);
         note_unmatched(recording, &trace);
-        note_refusals(recording);
+        note_refusals(&refusals);
         note_limits(recording, &trace);
     }
     cunei_trace_close(&trace);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +15,17 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/safe_open.h"
 #include "cmd/common/output_file.h"
 #include "rt/refusal.h"
 #include "rt/space.h"
+#include "trace/process_folder.h"
 #include "trace/trace.h"
 #include "wire/live.h"
+#include "wire/live_place.h"
 #include "wire/process.h"
+
+#define NAMES_MAX 1000 /* that are tried for a new directory */
 
 /* What stands in a directory. */
 struct content {
@@ -93,19 +97,18 @@ static bool is_process_folder(int parent, const char *name)
     return found;
 }
 
-/* A live file that lies in /dev/shm goes with the link to it. */
-static void remove_link_target(int folder)
+/* A live file in memory goes with the file that names it. */
+static void remove_from_memory(int folder)
 {
-    char target[PATH_MAX];
-    char own[64];
+    struct cunei_live_place place;
+    struct stat status;
 
-    ssize_t size = readlinkat(folder, CUNEI_LIVE_NAME, target, sizeof(target) - 1);
-    if (size <= 0)
+    int fd = cunei_safe_open_file(folder, CUNEI_LIVE_NAME, O_RDONLY, &status);
+    if (fd < 0)
         return;
-    target[size] = '\0';
-    (void)snprintf(own, sizeof(own), "/dev/shm/cunei-%u/live-", (unsigned)geteuid());
-    if (strncmp(target, own, strlen(own)) == 0 && !strchr(target + strlen(own), '/'))
-        (void)unlink(target);
+    if (cunei_live_place_read(&place, fd) == 0)
+        (void)cunei_safe_remove_path(place.path, &place.id);
+    close(fd);
 }
 
 static int remove_process_folder(int parent, const char *name)
@@ -119,7 +122,7 @@ static int remove_process_folder(int parent, const char *name)
         close(fd);
         return rc;
     }
-    remove_link_target(fd);
+    remove_from_memory(fd);
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (is_ours_inside(entry->d_name))
             (void)unlinkat(fd, entry->d_name, 0);
@@ -167,6 +170,28 @@ int cunei_trace_directory_remove(const char *path)
     if (rmdir(path) < 0 && rc == 0 && errno != ENOTEMPTY)
         rc = -errno;
     return rc;
+}
+
+bool cunei_trace_directory_has_data(const char *path)
+{
+    bool has = false;
+
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && !has && (entry = readdir(folder));) {
+        char *inside = NULL;
+        struct stat status;
+        if (entry->d_name[0] == '.' ||
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISDIR(status.st_mode) ||
+            asprintf(&inside, "%s/%s", path, entry->d_name) < 0)
+            continue;
+        has = cunei_process_folder_is_one(inside) > 0 ||
+              cunei_process_folder_has_packets(inside);
+        free(inside);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return has;
 }
 
 unsigned cunei_trace_directory_writers(const char *path, uint64_t *pid)
@@ -241,6 +266,31 @@ char *cunei_trace_directory_make(const char *path, const char *option, bool forc
     char *absolute = realpath(path, NULL);
     if (!absolute)
         cunei_buffer_format(reason, "cannot record to '%s': %s", path, strerror(errno));
+    return absolute;
+}
+
+char *cunei_trace_directory_make_new(const char *name, char **made,
+                                     struct cunei_buffer *reason)
+{
+    char *path = NULL, *absolute = NULL;
+    int error = EEXIST;
+
+    for (unsigned n = 0; error == EEXIST && n < NAMES_MAX; n++) {
+        free(path);
+        int length =
+            n ? asprintf(&path, "%s-%u", name, n) : asprintf(&path, "%s", name);
+        path = length < 0 ? NULL : path;
+        error = !path ? ENOMEM : mkdir(path, 0700) < 0 ? errno : 0;
+    }
+    absolute = error ? NULL : realpath(path, NULL);
+    if (!absolute) {
+        cunei_buffer_format(reason,
+                            "cannot create the directory '%s': %s; choose another with "
+                            "-o",
+                            name, strerror(error ? error : errno));
+        free(path);
+    } else
+        *made = path;
     return absolute;
 }
 

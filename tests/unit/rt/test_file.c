@@ -72,8 +72,7 @@ static void assert_holds(struct fixture *fixture, const char *name, const char *
 
 static int append(struct fixture *fixture, const char *text)
 {
-    return cunei_folder_append(&fixture->folder, "s0", text, strlen(text),
-                               &fixture->end);
+    return cunei_file_append(&fixture->folder, "s0", text, strlen(text), &fixture->end);
 }
 
 static void limit(int what, rlim_t value, struct rlimit *before)
@@ -122,7 +121,7 @@ static void a_text_that_does_not_fit_is_not_appended_in_part(void **state)
     limit(RLIMIT_FSIZE, 6, &before);
     assert_int_equal(append(*state, "two"), -EFBIG);
     assert_int_equal(
-        cunei_folder_patch(&((struct fixture *)*state)->folder, "s0", "xyz", 3, 5),
+        cunei_file_patch(&((struct fixture *)*state)->folder, "s0", "xyz", 3, 5),
         -EFBIG);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_holds(*state, "s0", "one ");
@@ -134,16 +133,17 @@ static void a_text_that_does_not_fit_is_not_appended_in_part(void **state)
 static void a_file_is_replaced_whole_or_not_at_all(void **state)
 {
     struct fixture *fixture = *state;
+    struct cunei_file_end end;
     struct rlimit before;
 
-    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "old", 3), 0);
+    assert_int_equal(cunei_file_replace(&fixture->folder, "x", "old", 3, &end), 0);
     limit(RLIMIT_FSIZE, 2, &before);
-    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "new", 3), -EFBIG);
+    assert_int_equal(cunei_file_replace(&fixture->folder, "x", "new", 3, &end), -EFBIG);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_holds(fixture, "x", "old");
     assert_int_equal(access(path_of(fixture, ".x.new"), F_OK), -1);
 
-    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "new", 3), 0);
+    assert_int_equal(cunei_file_replace(&fixture->folder, "x", "new", 3, &end), 0);
     assert_holds(fixture, "x", "new");
 }
 
@@ -152,7 +152,7 @@ static void bytes_are_patched_in_place(void **state)
     struct fixture *fixture = *state;
 
     assert_int_equal(append(fixture, "one two"), 0);
-    assert_int_equal(cunei_folder_patch(&fixture->folder, "s0", "2", 1, 4), 0);
+    assert_int_equal(cunei_file_patch(&fixture->folder, "s0", "2", 1, 4), 0);
 
     assert_holds(fixture, "s0", "one 2wo");
 }
@@ -194,13 +194,14 @@ static void a_held_descriptor_that_the_program_took_over_is_left_to_it(void **st
 static void a_held_folder_is_found_where_its_path_does_not_lead(void **state)
 {
     struct fixture *fixture = *state;
+    struct cunei_file_end end;
     char moved[300];
 
     (void)snprintf(moved, sizeof(moved), "%s.moved", fixture->folder.path);
     cunei_folder_hold(&fixture->folder);
     assert_int_equal(rename(fixture->folder.path, moved), 0);
     assert_int_equal(append(fixture, "one"), 0);
-    assert_int_equal(cunei_folder_replace(&fixture->folder, "x", "new", 3), 0);
+    assert_int_equal(cunei_file_replace(&fixture->folder, "x", "new", 3, &end), 0);
     assert_int_equal(rename(moved, fixture->folder.path), 0);
 
     assert_holds(fixture, "s0", "one");
@@ -290,6 +291,96 @@ static void a_folder_that_is_gone_is_an_error(void **state)
     assert_int_equal(append(fixture, "one"), -ENOENT);
 }
 
+/* Move the folder away; the path of a folder that takes its place goes to `other`. */
+static void move_away(struct fixture *fixture, char moved[300], char other[300])
+{
+    (void)snprintf(moved, 300, "%s.moved", fixture->folder.path);
+    (void)snprintf(other, 300, "%s.other", fixture->folder.path);
+    assert_int_equal(rename(fixture->folder.path, moved), 0);
+    assert_int_equal(mkdir(other, 0700), 0);
+}
+
+static void put_back(struct fixture *fixture, const char *moved, const char *other)
+{
+    (void)unlink(fixture->folder.path);
+    (void)rmdir(fixture->folder.path); /* what was written there would be left */
+    (void)rmdir(other);
+    assert_int_equal(rename(moved, fixture->folder.path), 0);
+}
+
+static void a_link_in_place_of_the_folder_is_not_followed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cunei_file_end end = {0};
+    struct statvfs space;
+    char moved[300], other[300];
+
+    assert_int_equal(append(fixture, "one "), 0);
+    move_away(fixture, moved, other);
+    assert_int_equal(symlink(other, fixture->folder.path), 0);
+    assert_int_equal(append(fixture, "two"), -ESTALE);
+    assert_int_equal(cunei_file_replace(&fixture->folder, "x", "new", 3, &end),
+                     -ESTALE);
+    assert_int_equal(cunei_file_patch(&fixture->folder, "s0", "2", 1, 0), -ESTALE);
+    assert_int_equal(cunei_file_remove(&fixture->folder, "s0", &fixture->end.id),
+                     -ESTALE);
+    assert_int_equal(cunei_folder_space(&fixture->folder, &space), -ESTALE);
+    assert_true(cunei_folder_is_away(&fixture->folder));
+    put_back(fixture, moved, other);
+    assert_false(cunei_folder_is_away(&fixture->folder));
+
+    assert_int_equal(append(fixture, "three"), 0);
+    assert_holds(fixture, "s0", "one three");
+}
+
+static void another_folder_at_its_path_is_not_written_to(void **state)
+{
+    struct fixture *fixture = *state;
+    char moved[300], other[300];
+
+    move_away(fixture, moved, other);
+    assert_int_equal(rename(other, fixture->folder.path), 0);
+    assert_int_equal(append(fixture, "one"), -ESTALE);
+    put_back(fixture, moved, other);
+
+    assert_int_equal(append(fixture, "one"), 0);
+    assert_holds(fixture, "s0", "one");
+}
+
+static void a_folder_that_others_may_write_to_is_not_used(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(chmod(fixture->folder.path, 0755), 0);
+    assert_int_equal(append(fixture, "one"), 0);
+    assert_int_equal(chmod(fixture->folder.path, 0775), 0);
+    assert_int_equal(append(fixture, "two"), -ESTALE);
+
+    assert_holds(fixture, "s0", "one");
+}
+
+static void what_bears_the_name_of_a_file_is_not_taken_over(void **state)
+{
+    struct fixture *fixture = *state;
+    char victim[300];
+
+    (void)snprintf(victim, sizeof(victim), "%s/victim", fixture->scratch.directory);
+    assert_int_equal(symlink(victim, path_of(fixture, "s0")), 0);
+    assert_int_equal(append(fixture, "one"), -EEXIST);
+    assert_int_equal(unlink(path_of(fixture, "s0")), 0);
+    assert_int_equal(append(fixture, "one"), 0);
+    assert_int_equal(unlink(path_of(fixture, "s0")), 0);
+    assert_int_equal(append(fixture, "two"), -ENOENT);
+    assert_int_equal(symlink(victim, path_of(fixture, "s0")), 0);
+    assert_int_equal(append(fixture, "two"), -EBADMSG);
+    assert_int_equal(unlink(path_of(fixture, "s0")), 0);
+    assert_int_equal(mkfifo(path_of(fixture, "s0"), 0600), 0);
+    assert_int_equal(append(fixture, "two"), -EBADMSG);
+
+    assert_int_equal(access(victim, F_OK), -1);
+    assert_false(cunei_folder_is_away(&fixture->folder));
+}
+
 static void a_parent_that_cannot_be_is_an_error(void **state)
 {
     struct cunei_folder folder;
@@ -315,6 +406,10 @@ int main(void)
         TEST(a_folder_that_is_moved_is_found_by_what_is_mapped_of_it),
         TEST(a_program_that_takes_every_descriptor_does_not_stop_us),
         TEST(a_folder_that_is_gone_is_an_error),
+        TEST(a_link_in_place_of_the_folder_is_not_followed),
+        TEST(another_folder_at_its_path_is_not_written_to),
+        TEST(a_folder_that_others_may_write_to_is_not_used),
+        TEST(what_bears_the_name_of_a_file_is_not_taken_over),
         TEST(a_parent_that_cannot_be_is_an_error),
     };
 #undef TEST

@@ -62,6 +62,28 @@ static void all_processes_of_a_trace_share_its_limit(void **state)
     cunei_space_close(&second);
 }
 
+/* Its owner could cut it short under our mapping, which would be fatal. */
+static void a_counter_of_another_user_is_not_mapped(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_space space;
+    char path[128];
+
+    if (geteuid() != 0)
+        skip(); /* only root can give a file away */
+    (void)snprintf(path, sizeof(path), "%s/%s", scratch->directory, CUNEI_SPACE_NAME);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(fchown(fd, 65534, 65534), 0);
+    close(fd);
+
+    cunei_space_open(&space, scratch->directory, 100);
+
+    assert_null(space.mapped);
+    assert_ptr_equal(space.used, &space.own);
+    cunei_space_close(&space);
+}
+
 static void without_a_limit_nothing_is_left_in_the_directory(void **state)
 {
     struct scratch *scratch = *state;
@@ -276,6 +298,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(all_processes_of_a_trace_share_its_limit),
+        TEST(a_counter_of_another_user_is_not_mapped),
         TEST(without_a_limit_nothing_is_left_in_the_directory),
         TEST(beyond_max_size_events_are_counted_and_not_written),
         TEST(the_stream_itself_says_how_much_was_lost),

@@ -194,7 +194,7 @@ def test_a_killed_program_is_recovered_from_memory(tmp_path, no_mapping):
         for _ in range(1000):
             f()
         folder = next(os.scandir(os.environ["TRACE"])).path
-        print(os.readlink(folder + "/.live"), flush=True)
+        print(open(folder + "/.live").read().split("path ")[1], end="", flush=True)
         os.kill(os.getpid(), 9)
         """,
     )

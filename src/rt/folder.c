@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include "rt/folder.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "rt/run_in_child.h"
+
+#define FOLDER_MODE     0700
+#define WRITE_OF_OTHERS 022
+
+/* Taken to begin holding a descriptor. */
+static pthread_mutex_t descriptor_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cunei_folder_lock(void)
+{
+    (void)pthread_mutex_lock(&descriptor_lock);
+}
+
+void cunei_folder_unlock(void)
+{
+    (void)pthread_mutex_unlock(&descriptor_lock);
+}
+
+/*
+ * A descriptor is held at a high number: the program's own open() then gives the same
+ * numbers as without us.
+ */
+static int move_up(int fd)
+{
+    struct rlimit limit;
+
+    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return fd;
+    rlim_t highest = limit.rlim_cur < 1024 ? limit.rlim_cur : 1024;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)(highest - highest / 8));
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
+/*
+ * Whether it is the folder that was made.  Its owner may let others read it, but if
+ * others may write in it, they may have put links there.
+ */
+static bool is_folder(const struct cunei_folder *folder, const struct stat *status)
+{
+    return cunei_file_id_is(&folder->id, status) && status->st_uid == folder->owner &&
+           (status->st_mode & WRITE_OF_OTHERS & ~folder->mode) == 0;
+}
+
+/* Whether one is held, and the program has left the descriptor as it was. */
+static bool is_held(const struct cunei_folder *folder)
+{
+    struct stat status;
+
+    return folder->fd >= 0 && fstat(folder->fd, &status) == 0 &&
+           is_folder(folder, &status);
+}
+
+static void drop(struct cunei_folder *folder)
+{
+    if (is_held(folder))
+        close(folder->fd);
+    folder->fd = -1;
+}
+
+static void clean_host_name(char *name, size_t size)
+{
+    if (gethostname(name, size) < 0 || name[0] == '\0')
+        (void)snprintf(name, size, "localhost");
+    name[size - 1] = '\0';
+    for (char *c = name; *c; c++) {
+        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_')
+            *c = '-';
+    }
+    if (name[0] == '.')
+        name[0] = '-'; /* a hidden folder would not be found */
+}
+
+int cunei_folder_make_parent(const char *parent)
+{
+    return mkdir(parent, FOLDER_MODE) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* Make the folder; its path is the caller's. */
+static int make(const char *parent, char **made)
+{
+    char host[65];
+    char *path = NULL;
+
+    clean_host_name(host, sizeof(host));
+    for (unsigned n = 0;; n++) {
+        if (asprintf(&path, "%s/%s-%d-%u", parent, host, (int)getpid(), n) < 0)
+            return -ENOMEM;
+        if (mkdir(path, FOLDER_MODE) == 0)
+            break;
+        int rc = -errno;
+        free(path);
+        if (rc != -EEXIST)
+            return rc;
+    }
+    *made = path;
+    return 0;
+}
+
+/*
+ * Whether this process made the folder: between making and opening it, somebody may
+ * have put another one in its place.  Some file systems give all files to one user, or
+ * let all users write; there a new file in the folder has the same owner and rights.
+ */
+static bool is_made_by_us(int fd, const struct stat *folder)
+{
+    static const char name[] = ".new";
+    mode_t others = folder->st_mode & WRITE_OF_OTHERS;
+    struct stat file;
+
+    if (folder->st_uid == geteuid() && others == 0)
+        return true;
+    int probe = cunei_safe_open_file(fd, name, O_WRONLY | O_CREAT | O_EXCL, &file);
+    if (probe < 0)
+        return false;
+    close(probe);
+    (void)unlinkat(fd, name, 0);
+    return file.st_uid == folder->st_uid && (file.st_mode & WRITE_OF_OTHERS) == others;
+}
+
+/* Note what the folder is recognized by from now on. */
+static int identify(void *context)
+{
+    struct cunei_folder *folder = context;
+    struct stat status;
+
+    int fd = cunei_safe_open_folder(AT_FDCWD, folder->path, &status);
+    if (fd < 0)
+        return fd;
+    int rc = is_made_by_us(fd, &status) ? 0 : -ESTALE;
+    close(fd);
+    folder->id = cunei_file_id_of(&status);
+    folder->owner = status.st_uid;
+    folder->mode = status.st_mode;
+    return rc;
+}
+
+int cunei_folder_open(struct cunei_folder *folder, const char *parent)
+{
+    *folder = (struct cunei_folder){.fd = -1};
+    int rc = make(parent, &folder->path);
+    if (rc == 0)
+        rc = cunei_run_in_child(identify, folder);
+    if (rc < 0)
+        cunei_folder_close(folder);
+    return rc;
+}
+
+/* A descriptor of what is at this path now, if that is the folder. */
+static int open_at(const struct cunei_folder *folder, const char *path)
+{
+    struct stat status;
+
+    int fd = cunei_safe_open_folder(AT_FDCWD, path, &status);
+    if (fd >= 0 && !is_folder(folder, &status)) {
+        close(fd);
+        return -ESTALE;
+    }
+    return fd;
+}
+
+static int hold(struct cunei_folder *folder, const char *path)
+{
+    int rc = 0;
+
+    cunei_folder_lock();
+    if (!is_held(folder)) {
+        int fd = open_at(folder, path);
+        if (fd < 0)
+            rc = fd;
+        else
+            folder->fd = move_up(fd);
+    }
+    cunei_folder_unlock();
+    return rc;
+}
+
+void cunei_folder_hold(struct cunei_folder *folder)
+{
+    (void)hold(folder, folder->path);
+}
+
+/* A second descriptor of the one that is held; -1: none is, or it is the program's. */
+static int copy_held(const struct cunei_folder *folder)
+{
+    struct stat status;
+
+    int fd = folder->fd < 0 ? -1 : fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0 && (fstat(fd, &status) < 0 || !is_folder(folder, &status))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int cunei_folder_enter(struct cunei_folder *folder)
+{
+    int fd = copy_held(folder);
+    if (fd < 0)
+        fd = open_at(folder, folder->path);
+    if (fd == -ENOENT || fd == -ESTALE)
+        folder->was_away = true;
+    return fd;
+}
+
+/* The path of the file that is mapped there, as the kernel knows it now; owned. */
+static char *path_of_mapping(const void *memory)
+{
+    char *line = NULL, *path = NULL;
+    size_t size = 0;
+
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !path && getline(&line, &size, maps) > 0) {
+        uintptr_t begin = strtoull(line, NULL, 16);
+        char *found = begin == (uintptr_t)memory ? strchr(line, '/') : NULL;
+        if (found)
+            path = strndup(found, strcspn(found, "\n"));
+    }
+    free(line);
+    if (maps)
+        (void)fclose(maps);
+    return path;
+}
+
+/* The folder, or one above it, was renamed: the path of our mapping in /proc/self/maps
+ * is its new place. */
+static int find_again(struct cunei_folder *folder)
+{
+    if (!folder->mapped || access(folder->path, F_OK) == 0)
+        return -ENOENT; /* a file in it is missing */
+    char *path = path_of_mapping(folder->mapped);
+    char *name = path ? strrchr(path, '/') : NULL;
+    int rc = -ENOENT;
+
+    if (name) {
+        *name = '\0';
+        rc = hold(folder, path);
+    }
+    free(path);
+    return rc;
+}
+
+int cunei_folder_run(struct cunei_folder *folder, int (*work)(void *context),
+                     void *context)
+{
+    int rc = cunei_run_in_child(work, context);
+    if (rc == -ENOENT && find_again(folder) == 0)
+        rc = cunei_run_in_child(work, context);
+    return rc;
+}
+
+bool cunei_folder_is_away(const struct cunei_folder *folder)
+{
+    struct stat status;
+
+    return folder->was_away &&
+           (lstat(folder->path, &status) < 0 || !is_folder(folder, &status));
+}
+
+void cunei_folder_remove(struct cunei_folder *folder)
+{
+    int fd = cunei_folder_enter(folder);
+
+    if (fd < 0)
+        return;
+    close(fd);
+    (void)rmdir(folder->path);
+}
+
+void cunei_folder_rest(struct cunei_folder *folder)
+{
+    drop(folder);
+}
+
+void cunei_folder_close(struct cunei_folder *folder)
+{
+    drop(folder);
+    free(folder->path);
+    folder->path = NULL;
+}
+
+int cunei_folder_space(struct cunei_folder *folder, struct statvfs *state)
+{
+    int fd = cunei_folder_enter(folder);
+    if (fd == -EMFILE) /* what is at the path is only asked for its free space */
+        return statvfs(folder->path, state) < 0 ? -errno : 0;
+    if (fd < 0)
+        return fd;
+    int rc = fstatvfs(fd, state) < 0 ? -errno : 0;
+    close(fd);
+    return rc;
+}
