@@ -5,6 +5,7 @@ With pytest-xdist the tests run in worker processes, which all record to the dir
 of the main process.  (PYTEST_DONT_REWRITE)
 """
 
+import itertools
 import json
 import os
 import re
@@ -90,10 +91,20 @@ def _remove(path: str, folders: "list[str]") -> None:
         os.rmdir(f"{path}/{folder}")
 
 
+def _new_directory() -> str:
+    """A name that nothing has: another user may have guessed the usual one."""
+    usual = path = os.path.abspath(f"cunei-pytest-{os.getpid()}")
+    for number in itertools.count(1):
+        if not os.path.lexists(path):
+            break
+        path = f"{usual}-{number}"
+    return path
+
+
 def _choose_directory(wanted: str) -> str:
     """The directory to record to; only earlier recordings by pytest are replaced."""
     if not wanted:
-        return os.path.abspath(f"cunei-pytest-{os.getpid()}")
+        return _new_directory()
     if "::" in wanted or os.path.isfile(wanted):
         raise pytest.UsageError(
             f"--cunei would record to {wanted!r}, which looks like a test; write "
