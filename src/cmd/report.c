@@ -289,7 +289,7 @@ static int render(const char *path, const struct cunei_report_options *wanted,
         cunei_trace_close(&trace);
         return status;
     }
-    cunei_refusal_collect(path, -1, &refusals);
+    cunei_refusal_collect(path, -1, 0, &refusals);
     copy.refused = refusals.count;
     copy.refused_errno = refusals.reasons[0].error;
     FILE *whole = is_streamed(wanted) ? out : open_memstream(&text->data, &text->size);

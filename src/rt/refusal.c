@@ -6,30 +6,38 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
+#include "base/vector.h"
 #include "python/refusal_reason.h"
+#include "rt/clock.h"
+#include "wire/record_env.h"
 
 #define BACKLOG    4096
-#define MESSAGE_MS 100 /* from a connection to its message */
+#define MESSAGE_MS 100 /* from a connection to its message … */
+#define ALL_MS     500 /* … and of all of them together */
 
-/* The socket's name follows from the directory. */
-static socklen_t name_socket(const char *directory, struct sockaddr_un *address)
+struct message {
+    uint64_t secret;
+    int64_t error;
+};
+
+static socklen_t name_socket(uint64_t number, struct sockaddr_un *address)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-    for (const char *c = directory; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     int size = snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
-                        "cunei-%016" PRIx64, hash);
+                        "cunei-%016" PRIx64, number);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }
 
@@ -49,15 +57,17 @@ static int leave_file(const char *directory, int error)
     return 0;
 }
 
-static int send_message(const char *directory, int error)
+static int send_message(const struct cunei_record_env *session, int error)
 {
+    const struct message message = {.secret = session->secret, .error = error};
     struct sockaddr_un address;
-    int32_t message = error;
 
+    if (!session->secret)
+        return -ENOENT;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    socklen_t size = name_socket(directory, &address);
+    socklen_t size = name_socket(session->socket, &address);
     int rc = connect(fd, (const struct sockaddr *)&address, size) < 0 ||
                      send(fd, &message, sizeof(message), MSG_NOSIGNAL) < 0
                  ? -errno
@@ -66,23 +76,31 @@ static int send_message(const char *directory, int error)
     return rc;
 }
 
-void cunei_refusal_leave(const char *directory, int error)
+void cunei_refusal_leave(const struct cunei_record_env *session, int error)
 {
-    if (leave_file(directory, error) < 0)
-        (void)send_message(directory, error);
+    if (leave_file(session->directory, error) < 0)
+        (void)send_message(session, error);
 }
 
-void cunei_refusal_report_loss(const char *folder)
+void cunei_refusal_report_loss(const struct cunei_record_env *session)
 {
-    const char *name = strrchr(folder, '/');
-    char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
-
-    if (directory && send_message(directory, CUNEI_REFUSAL_MOVED) < 0)
-        (void)leave_file(directory, CUNEI_REFUSAL_MOVED);
-    free(directory);
+    if (send_message(session, CUNEI_REFUSAL_MOVED) < 0)
+        (void)leave_file(session->directory, CUNEI_REFUSAL_MOVED);
 }
 
-int cunei_refusal_listen(const char *directory)
+/* A name that can be predicted could be taken by another user beforehand. */
+static int choose_numbers(struct cunei_record_env *session)
+{
+    uint64_t numbers[2];
+
+    if (getrandom(numbers, sizeof(numbers), GRND_NONBLOCK) != (ssize_t)sizeof(numbers))
+        return -EAGAIN;
+    session->socket = numbers[0];
+    session->secret = numbers[1];
+    return 0;
+}
+
+int cunei_refusal_listen(struct cunei_record_env *session)
 {
     struct sockaddr_un address;
 
@@ -94,16 +112,18 @@ int cunei_refusal_listen(const char *directory)
     close(low);
     if (rc < 0)
         return rc;
-    socklen_t size = name_socket(directory, &address);
-    if (bind(fd, (const struct sockaddr *)&address, size) < 0 ||
-        listen(fd, BACKLOG) < 0) {
-        rc = -errno;
-        close(fd);
-    }
-    return rc;
+    int error = -choose_numbers(session);
+    socklen_t size = name_socket(session->socket, &address);
+    if (!error && (bind(fd, (const struct sockaddr *)&address, size) < 0 ||
+                   listen(fd, BACKLOG) < 0))
+        error = errno;
+    if (!error)
+        return fd;
+    close(fd);
+    return -error;
 }
 
-static void add(struct cunei_refusals *refusals, long error)
+static void add(struct cunei_refusals *refusals, int64_t error)
 {
     int reason = error > 0 && error <= CUNEI_REFUSAL_MAX ? (int)error : 0;
 
@@ -133,25 +153,74 @@ static void collect_files(const char *directory, struct cunei_refusals *refusals
     (void)closedir(folder);
 }
 
-static void collect_messages(int listener, struct cunei_refusals *refusals)
+/* A message with the secret, awaited for so long; false: another, or none. */
+static bool receive(int fd, uint64_t secret, uint64_t wait_ns, int64_t *error)
 {
-    for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) {
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int32_t message = 0;
-        if (poll(&ready, 1, MESSAGE_MS) == 1 &&
-            recv(fd, &message, sizeof(message), MSG_DONTWAIT) !=
-                (ssize_t)sizeof(message))
-            message = 0;
-        add(refusals, message);
-        close(fd);
-    }
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    struct message message = {0};
+
+    if (poll(&ready, 1, (int)(wait_ns / CUNEI_NS_PER_MS)) != 1 ||
+        recv(fd, &message, sizeof(message), MSG_DONTWAIT) != (ssize_t)sizeof(message) ||
+        message.secret != secret)
+        return false;
+    *error = message.error;
+    return true;
 }
 
-void cunei_refusal_collect(const char *directory, int listener,
+/* The processes whose messages were counted. */
+struct senders {
+    pid_t *items; /* owned */
+    size_t count;
+};
+
+/* The kernel names the sender.  0, in another pid namespace, may be several. */
+static bool is_first(struct senders *senders, int fd)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof(peer);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        return false;
+    for (size_t i = 0; peer.pid && i < senders->count; i++) {
+        if (senders->items[i] == peer.pid)
+            return false;
+    }
+    if (CUNEI_VECTOR_RESERVE_ONE(senders->items, senders->count))
+        senders->items[senders->count++] = peer.pid;
+    return true;
+}
+
+/*
+ * Connections that stay silent use up the time to wait; behind them, messages that have
+ * arrived are still read.  Connections that keep coming are not read for ever.
+ */
+static void collect_messages(int listener, uint64_t secret,
+                             struct cunei_refusals *refusals)
+{
+    uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC) + ALL_MS * CUNEI_NS_PER_MS;
+    struct senders senders = {0};
+
+    for (int i = 0; i <= BACKLOG; i++) {
+        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0)
+            break;
+        uint64_t now_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+        uint64_t wait_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+        if (wait_ns > MESSAGE_MS * CUNEI_NS_PER_MS)
+            wait_ns = MESSAGE_MS * CUNEI_NS_PER_MS;
+        int64_t error = 0;
+        if (receive(fd, secret, wait_ns, &error) && is_first(&senders, fd))
+            add(refusals, error);
+        close(fd);
+    }
+    free(senders.items);
+}
+
+void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
                            struct cunei_refusals *refusals)
 {
     *refusals = (struct cunei_refusals){0};
     collect_files(directory, refusals);
     if (listener >= 0)
-        collect_messages(listener, refusals);
+        collect_messages(listener, secret, refusals);
 }

@@ -8,16 +8,26 @@
  * disk), it sends the message to a socket of the launcher in the abstract namespace,
  * which needs no directory and no permission.
  *
- *     int listener = cunei_refusal_listen(directory);       in the launcher
- *     cunei_refusal_leave(directory, EACCES);               in any process below it
- *     cunei_refusal_collect(directory, listener, &refusals);
+ * Every user of the machine can connect to such a socket and finds its name in
+ * /proc/net/unix.  So a message begins with a secret that is in CUNEI_RECORD, and that
+ * only processes below the launcher inherit.  Their place in the tree of processes is
+ * no proof: a process whose parent ended is a child of init.  The environment of a
+ * process is not readable by other users.
+ *
+ *     int listener = cunei_refusal_listen(&session);        in the launcher
+ *     cunei_refusal_leave(&session, EACCES);                in any process below it
+ *     cunei_refusal_collect(directory, listener, session.secret, &refusals);
  */
 #ifndef CUNEI_RT_REFUSAL_H
 #define CUNEI_RT_REFUSAL_H
 
+#include <stdint.h>
+
 #define CUNEI_REFUSAL_NAME ".refused-" /* then PID-REASON */
 
 #define CUNEI_REFUSAL_REASONS 8
+
+struct cunei_record_env;
 
 struct cunei_refusals {
     unsigned count; /* processes */
@@ -28,19 +38,25 @@ struct cunei_refusals {
 };
 
 /* Never fails, never waits. */
-void cunei_refusal_leave(const char *directory, int error);
+void cunei_refusal_leave(const struct cunei_record_env *session, int error);
 
 /*
  * The folder of this process was moved, replaced or removed while it recorded.  The
  * socket comes first: who did that may remove a file in the trace directory as well.
  */
-void cunei_refusal_report_loss(const char *folder);
+void cunei_refusal_report_loss(const struct cunei_record_env *session);
 
-/* A descriptor to collect from, above the standard ones; or a negative errno. */
-int cunei_refusal_listen(const char *directory);
+/*
+ * Choose the socket and the secret of the session.  Returns a descriptor to collect
+ * from, above the standard ones; or a negative errno.
+ */
+int cunei_refusal_listen(struct cunei_record_env *session);
 
-/* All messages so far; `listener` may be negative. */
-void cunei_refusal_collect(const char *directory, int listener,
+/*
+ * All messages so far, one of each process; `listener` may be negative.  Waits for half
+ * a second at most, whatever has connected.
+ */
+void cunei_refusal_collect(const char *directory, int listener, uint64_t secret,
                            struct cunei_refusals *refusals);
 
 #endif

@@ -27,6 +27,8 @@
 
 /* A stream's place in the live file and its stream file.  When a thread ends, the next
  * thread takes over its slot. */
+struct cunei_record_env;
+
 struct cunei_slot {
     uint32_t number;
     struct cunei_packet *buffers; /* two, mapped */
@@ -53,6 +55,7 @@ struct cunei_recorder_state {
     pid_t pid;
     pthread_mutex_t lock;
     struct cunei_recorder_hooks hooks;
+    const struct cunei_record_env *session; /* borrowed from the user, or NULL */
     struct cunei_folder folder;
     struct cunei_live *live; /* mapped */
     struct cunei_space space;

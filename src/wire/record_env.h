@@ -8,7 +8,7 @@
  *
  *     v=1 dir=/tmp/a%20trace freq=2794750000 max=1073741824 startup=1 exclude=re:^_
  *     only=4711 ccalls=1 args=app:* return=app:load maxrepr=200 repr=1
- *     lines=app:solve instrumenter=profile budget=50000
+ *     lines=app:solve instrumenter=profile budget=50000 socket=81 secret=1729
  *
  * An unknown key, another version or a directory that is not an absolute path is
  * -EINVAL.
@@ -41,6 +41,8 @@ struct cunei_record_env {
     bool startup;       /* record from the probe's start, not from __main__ */
     uint64_t budget;    /* what recording may cost, in millionths; 0: no limit */
     uint64_t only_pid;  /* the one process to record; 0: all that inherit it */
+    uint64_t socket;    /* of the launcher, see rt/refusal.h, with the … */
+    uint64_t secret;    /* … secret of a message; 0: there is none */
     bool c_calls;       /* also calls of C functions */
     bool full_repr;     /* values by their own repr, which is the program's code */
     uint64_t max_repr;  /* bytes of a value's text; 0: CUNEI_RECORD_ENV_MAX_REPR */

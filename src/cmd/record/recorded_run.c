@@ -215,34 +215,35 @@ int cunei_recorded_run_prepare(struct cunei_recorded_run *run, int argc, char **
     return status;
 }
 
-/* The text of CUNEI_RECORD. */
-static void format_env(const struct cunei_recorded_run *run, struct cunei_buffer *text)
+/* Listen for processes that cannot record.  The text of CUNEI_RECORD goes to `text`. */
+static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffer *text)
 {
     const struct cunei_record_options *options = run->options;
     uint64_t budget = 0;
 
     if (options->budget)
         (void)cunei_budget_parse(options->budget, &budget); /* it was checked */
-    const struct cunei_record_env env = {.budget = budget,
-                                         .directory = run->directory,
-                                         .frequency = run->frequency,
-                                         .max_bytes = options->max_bytes,
-                                         .startup = options->startup,
-                                         .c_calls = options->c_calls,
-                                         .full_repr = options->repr == CUNEI_REPR_FULL,
-                                         .max_repr = options->max_repr,
-                                         .instrumenter =
-                                             cunei_record_options_instrumenter(options),
-                                         .patterns = options->patterns,
-                                         .arguments = options->arguments,
-                                         .results = options->results,
-                                         .lines = options->lines};
+    struct cunei_record_env env = {.budget = budget,
+                                   .directory = run->directory,
+                                   .frequency = run->frequency,
+                                   .max_bytes = options->max_bytes,
+                                   .startup = options->startup,
+                                   .c_calls = options->c_calls,
+                                   .full_repr = options->repr == CUNEI_REPR_FULL,
+                                   .max_repr = options->max_repr,
+                                   .instrumenter =
+                                       cunei_record_options_instrumenter(options),
+                                   .patterns = options->patterns,
+                                   .arguments = options->arguments,
+                                   .results = options->results,
+                                   .lines = options->lines};
+    run->listener = cunei_refusal_listen(&env);
+    run->secret = env.secret;
     cunei_record_env_format(&env, text);
 }
 
 static int launch(struct cunei_recorded_run *run, const char *env)
 {
-    run->listener = cunei_refusal_listen(run->directory);
     int rc = cunei_launch(&run->program, env, run->options->no_children, &run->ended);
     if (rc < 0)
         return cunei_cmd_fail(rc, "cannot run '%s'", run->program.path);
@@ -256,7 +257,7 @@ int cunei_recorded_run_execute(struct cunei_recorded_run *run)
     struct cunei_buffer text = {0};
     int status;
 
-    format_env(run, &text);
+    listen_and_format(run, &text);
     if (text.size > ENV_MAX)
         status = cunei_cmd_fail(0,
                                 "the patterns take %zu bytes, but an environment "

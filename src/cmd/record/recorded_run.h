@@ -33,7 +33,8 @@ struct cunei_recorded_run {
     uint64_t frequency;              /* of the clock */
     char *directory;                 /* owned: absolute */
     char *shown;                     /* owned: the directory as the user named it */
-    int listener; /* receives why processes could not record; 0 or less: none */
+    int listener;    /* receives why processes could not record; 0 or less: none */
+    uint64_t secret; /* that their messages carry */
     struct cunei_launch_end ended;
 };
 

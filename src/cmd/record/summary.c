@@ -93,6 +93,13 @@ static void count_process(struct summary *summary,
     }
 }
 
+static void collect_refusals(const struct cunei_recorded_run *recording,
+                             struct cunei_refusals *refusals)
+{
+    cunei_refusal_collect(recording->directory, recording->listener, recording->secret,
+                          refusals);
+}
+
 /* Processes that could not record have left a file or a message. */
 static void note_refusals(const struct cunei_refusals *refusals)
 {
@@ -173,7 +180,7 @@ static void note_nothing_recorded(const struct cunei_recorded_run *recording)
     const char *name = recording->program.name;
     struct cunei_refusals refusals;
 
-    cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+    collect_refusals(recording, &refusals);
     bool has_reason =
         refusals.count && refusals.reasons[0].error != CUNEI_REFUSAL_MOVED;
     if (!has_reason && access(recording->directory, F_OK) < 0)
@@ -315,7 +322,7 @@ static void count_trace(const struct cunei_recorded_run *recording,
 {
     struct summary summary = {.progress = {.what = "counting"}};
 
-    cunei_refusal_collect(recording->directory, recording->listener, &summary.refusals);
+    collect_refusals(recording, &summary.refusals);
     for (size_t i = 0; i < trace->process_count; i++) {
         for (size_t j = 0; j < trace->processes[i].stream_count; j++)
             summary.total_bytes += trace->processes[i].streams[j].size;
@@ -368,7 +375,7 @@ bool cunei_summary_print_problems(const struct cunei_recorded_run *recording,
     if (load(recording, quiet, &trace) < 0)
         return false;
     if (!quiet) {
-        cunei_refusal_collect(recording->directory, recording->listener, &refusals);
+        collect_refusals(recording, &refusals);
         note_unmatched(recording, &trace);
         note_refusals(&refusals);
         note_limits(recording, &trace);

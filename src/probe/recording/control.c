@@ -92,6 +92,7 @@ static int start_recorder(struct cunei_probe *state, bool is_forked)
         .frequency = state->session.frequency,
         .max_bytes = state->session.max_bytes,
         .has_lines = state->session.lines.count > 0,
+        .session = state->inside ? NULL : &state->session,
         .hooks = {.stack = cunei_greenlet_stack,
                   .name = cunei_thread_name_copy,
                   .poked = when_poked,
@@ -158,7 +159,7 @@ static void refuse(struct cunei_probe *state, int error)
 {
     const char *debug = getenv("CUNEI_DEBUG");
 
-    cunei_refusal_leave(state->session.directory, error);
+    cunei_refusal_leave(&state->session, error);
     if (debug && strcmp(debug, "1") == 0)
         (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
                       state->session.directory, cunei_refusal_reason_text(error));
@@ -239,7 +240,7 @@ static void report_losses(struct cunei_probe *state)
         return;
     int reason = cunei_source_choice_report_losses(state->source);
     if (reason)
-        cunei_refusal_leave(state->session.directory, reason);
+        cunei_refusal_leave(&state->session, reason);
 }
 
 static void leave_recorder(void *status)
@@ -403,7 +404,7 @@ static int boot(struct cunei_probe *state, const char *text)
     state->inside = false;
     if (prepare(state) < 0 || (!state->session.startup &&
                                state->source->methods->await_main(state->source) < 0)) {
-        cunei_refusal_leave(state->session.directory, refusal_of(state));
+        cunei_refusal_leave(&state->session, refusal_of(state));
         undo_start(state);
         return -1;
     }

@@ -8,14 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/units.h"
 #include "python/refusal_reason.h"
+#include "rt/clock.h"
 #include "rt/refusal.h"
 #include "scratch.h"
+#include "wire/record_env.h"
+
+static char missing[] = "/nowhere/at/all";
 
 static int make(void **state)
 {
@@ -34,14 +42,21 @@ static int remove_all(void **state)
     return 0;
 }
 
+/* The session of a recording into the directory, which is borrowed. */
+static struct cunei_record_env session_in(char *directory)
+{
+    return (struct cunei_record_env){.directory = directory};
+}
+
 /* As so many processes: a file is named after its process. */
-static void leave_from_children(const char *directory, int error, int count)
+static void leave_from_children(const struct cunei_record_env *session, int error,
+                                int count)
 {
     for (int i = 0; i < count; i++) {
         int status = 0;
         pid_t pid = fork();
         if (pid == 0) {
-            cunei_refusal_leave(directory, error);
+            cunei_refusal_leave(session, error);
             _exit(0);
         }
         assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -52,11 +67,12 @@ static void leave_from_children(const char *directory, int error, int count)
 static void words_in_the_directory_are_counted_by_reason(void **state)
 {
     struct scratch *scratch = *state;
+    const struct cunei_record_env session = session_in(scratch->directory);
     struct cunei_refusals refusals;
 
-    leave_from_children(scratch->directory, ENOSPC, 2);
-    leave_from_children(scratch->directory, EMFILE, 1);
-    cunei_refusal_collect(scratch->directory, -1, &refusals);
+    leave_from_children(&session, ENOSPC, 2);
+    leave_from_children(&session, EMFILE, 1);
+    cunei_refusal_collect(scratch->directory, -1, 0, &refusals);
 
     assert_int_equal(refusals.count, 3);
     unsigned full = refusals.reasons[0].error == ENOSPC ? 0 : 1;
@@ -70,14 +86,13 @@ static void words_in_the_directory_are_counted_by_reason(void **state)
 static void without_the_directory_they_go_to_whoever_listens(void **state)
 {
     (void)state;
-    char missing[64];
+    struct cunei_record_env session = session_in(missing);
     struct cunei_refusals refusals;
 
-    (void)snprintf(missing, sizeof(missing), "/nowhere/at/all/%d", (int)getpid());
-    int listener = cunei_refusal_listen(missing);
+    int listener = cunei_refusal_listen(&session);
     assert_true(listener > STDERR_FILENO);
-    leave_from_children(missing, EACCES, 300);
-    cunei_refusal_collect(missing, listener, &refusals);
+    leave_from_children(&session, EACCES, 300);
+    cunei_refusal_collect(missing, listener, session.secret, &refusals);
 
     assert_int_equal(refusals.count, 300);
     assert_int_equal(refusals.reasons[0].error, EACCES);
@@ -85,13 +100,96 @@ static void without_the_directory_they_go_to_whoever_listens(void **state)
     close(listener);
 }
 
+static void a_process_that_repeats_itself_counts_once(void **state)
+{
+    (void)state;
+    struct cunei_record_env session = session_in(missing);
+    struct cunei_refusals refusals;
+
+    int listener = cunei_refusal_listen(&session);
+    for (int i = 0; i < 3; i++)
+        cunei_refusal_leave(&session, EACCES);
+    leave_from_children(&session, EACCES, 1);
+    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+
+    assert_int_equal(refusals.count, 2);
+    close(listener);
+}
+
+static void a_message_without_the_secret_is_ignored(void **state)
+{
+    (void)state;
+    struct cunei_record_env session = session_in(missing);
+    struct cunei_refusals refusals;
+
+    int listener = cunei_refusal_listen(&session);
+    struct cunei_record_env guessed = session;
+    guessed.secret++;
+    leave_from_children(&guessed, ENOSPC, 2);
+    leave_from_children(&session, EACCES, 1);
+    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+
+    assert_int_equal(refusals.count, 1);
+    assert_int_equal(refusals.reasons[0].error, EACCES);
+    close(listener);
+}
+
+static int connect_silently(int listener)
+{
+    struct sockaddr_un address;
+    socklen_t size = sizeof(address);
+
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&address, size), 0);
+    return fd;
+}
+
+static void silent_connections_delay_a_second_at_most_and_hide_nothing(void **state)
+{
+    (void)state;
+    struct cunei_record_env session = session_in(missing);
+    struct cunei_refusals refusals;
+    int silent[100];
+
+    int listener = cunei_refusal_listen(&session);
+    for (size_t i = 0; i < 100; i++)
+        silent[i] = connect_silently(listener);
+    leave_from_children(&session, EACCES, 1);
+    uint64_t begin_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+    uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC);
+
+    assert_int_equal(refusals.count, 1);
+    assert_in_range(end_ns - begin_ns, 0, CUNEI_NS_PER_S);
+    for (size_t i = 0; i < 100; i++)
+        close(silent[i]);
+    close(listener);
+}
+
+static void two_launchers_have_other_sockets_and_secrets(void **state)
+{
+    (void)state;
+    struct cunei_record_env one = session_in(missing), two = session_in(missing);
+
+    int first = cunei_refusal_listen(&one);
+    int second = cunei_refusal_listen(&two);
+
+    assert_true(first > 0 && second > 0);
+    assert_int_not_equal(one.socket, two.socket);
+    assert_int_not_equal(one.secret, two.secret);
+    close(first);
+    close(second);
+}
+
 static void reasons_that_are_no_errno_arrive_and_say_what_they_mean(void **state)
 {
     struct scratch *scratch = *state;
+    const struct cunei_record_env session = session_in(scratch->directory);
     struct cunei_refusals refusals;
 
-    leave_from_children(scratch->directory, CUNEI_REFUSAL_TORCH, 1);
-    cunei_refusal_collect(scratch->directory, -1, &refusals);
+    leave_from_children(&session, CUNEI_REFUSAL_TORCH, 1);
+    cunei_refusal_collect(scratch->directory, -1, 0, &refusals);
 
     assert_int_equal(refusals.reasons[0].error, CUNEI_REFUSAL_TORCH);
     assert_non_null(strstr(cunei_refusal_reason_text(CUNEI_REFUSAL_TORCH), "torch"));
@@ -103,10 +201,11 @@ static void reasons_that_are_no_errno_arrive_and_say_what_they_mean(void **state
 static void a_refusal_without_a_listener_does_no_harm(void **state)
 {
     (void)state;
+    const struct cunei_record_env session = session_in(missing);
     struct cunei_refusals refusals;
 
-    cunei_refusal_leave("/nowhere/at/all", EACCES);
-    cunei_refusal_collect("/nowhere/at/all", -1, &refusals);
+    cunei_refusal_leave(&session, EACCES);
+    cunei_refusal_collect(missing, -1, 0, &refusals);
 
     assert_int_equal(refusals.count, 0);
 }
@@ -115,6 +214,7 @@ static void a_refusal_without_a_listener_does_no_harm(void **state)
 static void nonsense_is_another_reason(void **state)
 {
     struct scratch *scratch = *state;
+    const struct cunei_record_env session = session_in(scratch->directory);
     struct cunei_refusals refusals;
     char path[128];
 
@@ -123,9 +223,9 @@ static void nonsense_is_another_reason(void **state)
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
     assert_true(fd >= 0);
     close(fd);
-    leave_from_children(scratch->directory, -5, 1);
-    leave_from_children(scratch->directory, 1 << 20, 1);
-    cunei_refusal_collect(scratch->directory, -1, &refusals);
+    leave_from_children(&session, -5, 1);
+    leave_from_children(&session, 1 << 20, 1);
+    cunei_refusal_collect(scratch->directory, -1, 0, &refusals);
 
     assert_int_equal(refusals.count, 3);
     for (size_t i = 0; i < CUNEI_REFUSAL_REASONS; i++) {
@@ -143,6 +243,10 @@ int main(void)
             without_the_directory_they_go_to_whoever_listens, make, remove_all),
         cmocka_unit_test_setup_teardown(
             reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
+        cmocka_unit_test(a_process_that_repeats_itself_counts_once),
+        cmocka_unit_test(a_message_without_the_secret_is_ignored),
+        cmocka_unit_test(silent_connections_delay_a_second_at_most_and_hide_nothing),
+        cmocka_unit_test(two_launchers_have_other_sockets_and_secrets),
         cmocka_unit_test(a_refusal_without_a_listener_does_no_harm),
         cmocka_unit_test_setup_teardown(nonsense_is_another_reason, make, remove_all),
     };

@@ -21,7 +21,9 @@ static void a_formatted_text_is_parsed_back(void **state)
     struct cunei_record_env session = {.directory = strdup("/tmp/a trace=100%"),
                                        .frequency = 2794750000,
                                        .max_bytes = 1 << 30,
-                                       .startup = true};
+                                       .startup = true,
+                                       .socket = 81,
+                                       .secret = UINT64_MAX};
     assert_int_equal(cunei_patterns_add(&session.patterns, true, "re:^a b", NULL, 0),
                      0);
     assert_int_equal(cunei_patterns_add(&session.patterns, false, "json", NULL, 0), 0);
@@ -33,6 +35,8 @@ static void a_formatted_text_is_parsed_back(void **state)
     assert_int_equal(parsed.frequency, 2794750000);
     assert_int_equal(parsed.max_bytes, 1 << 30);
     assert_true(parsed.startup);
+    assert_int_equal(parsed.socket, 81);
+    assert_int_equal(parsed.secret, UINT64_MAX);
     assert_int_equal(parsed.patterns.count, 2);
     assert_string_equal(cunei_patterns_text(&parsed.patterns, 0, &include), "re:^a b");
     assert_true(include);
