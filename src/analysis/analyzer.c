@@ -53,8 +53,10 @@ static void take_end(struct cunei_analysis_process *process)
         process->has_cpu = true;
         process->cpu_ns = described->cpu_ns;
     }
-    /* A killed process could not record its end. */
-    if (process->process->state == CUNEI_TRACE_KILLED &&
+    /* A process that was cut off could not record its end. */
+    enum cunei_trace_state state = process->process->state;
+    if ((state == CUNEI_TRACE_KILLED || state == CUNEI_TRACE_TERMINATED ||
+         state == CUNEI_TRACE_EXITED) &&
         described->end_ns > process->end_ns && process->thread_count > 0)
         process->end_ns = described->end_ns;
 }

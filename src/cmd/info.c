@@ -39,6 +39,8 @@ static const struct {
 } states[] = {
     [CUNEI_TRACE_ENDED] = {"ended", "ended"},
     [CUNEI_TRACE_RUNNING] = {"running", "still recording"},
+    [CUNEI_TRACE_EXITED] = {"ended", "ended"},
+    [CUNEI_TRACE_TERMINATED] = {"terminated", "terminated"},
     [CUNEI_TRACE_KILLED] = {"killed", "killed"},
     [CUNEI_TRACE_REPLACED] = {"replaced", "replaced by execv"},
 };

@@ -110,28 +110,41 @@ static int note_unmatched(const struct cunei_report *report)
     return cunei_note_print(report, "unmatched", CUNEI_INK_BAD, &words);
 }
 
+/* Processes that were cut off; of a single one the title shows it. */
+static int note_killed(const struct cunei_report *report, uint64_t count,
+                       const char *word, const char *by, enum cunei_ink ink)
+{
+    struct cunei_buffer words = {0};
+
+    if (count == 0 || report->analysis->process_count == 1)
+        return 0;
+    cunei_format_several(&words, count, "process");
+    cunei_buffer_format(&words, " %s %s%s; the events recorded before are shown",
+                        count == 1 ? "was" : "were", word, by);
+    return cunei_note_print(report, word, ink, &words);
+}
+
 /* Each note counts the processes that it is about. */
 static int note_processes(const struct cunei_report *report)
 {
     const struct cunei_analysis *analysis = report->analysis;
     const struct cunei_report_options *options = report->options;
-    uint64_t killed = 0, interpreters = 0;
+    uint64_t killed = 0, terminated = 0, interpreters = 0;
     struct cunei_lost_hooks lost = {0};
     struct cunei_buffer words = {0};
-    int rc = 0;
 
     for (size_t i = 0; i < analysis->process_count; i++) {
-        killed += analysis->processes[i].process->state == CUNEI_TRACE_KILLED;
+        enum cunei_trace_state state = analysis->processes[i].process->state;
+        killed += state == CUNEI_TRACE_KILLED;
+        terminated += state == CUNEI_TRACE_TERMINATED;
         interpreters += analysis->processes[i].process->description.interpreters;
         cunei_lost_hooks_add(&lost, &analysis->processes[i].process->description);
     }
-    if (killed > 0 && analysis->process_count > 1) {
-        cunei_format_several(&words, killed, "process");
-        cunei_buffer_append_text(&words, killed == 1 ? " was" : " were");
-        cunei_buffer_append_text(&words,
-                                 " killed; the events recorded before are shown");
-        rc = cunei_note_print(report, "killed", CUNEI_INK_BAD, &words);
-    }
+    int rc = note_killed(report, killed, "killed", "", CUNEI_INK_BAD);
+    if (rc == 0)
+        rc = note_killed(report, terminated, "terminated",
+                         terminated == 1 ? " by its parent" : " by their parents",
+                         CUNEI_INK_DIM);
     if (rc == 0 && interpreters > 0) {
         cunei_format_several(&words, interpreters, "subinterpreter");
         cunei_buffer_append_text(&words, interpreters == 1 ? " was" : " were");

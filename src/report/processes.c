@@ -53,7 +53,8 @@ static void add_row(const struct cunei_report *report, struct cunei_table *table
     const struct cunei_process *description = &process->process->description;
     uint64_t end_ns = cunei_process_tree_end_ns(process);
     bool is_well =
-        process->process->state != CUNEI_TRACE_KILLED && description->signal == 0;
+        process->process->state == CUNEI_TRACE_TERMINATED ||
+        (process->process->state != CUNEI_TRACE_KILLED && description->signal == 0);
 
     cunei_buffer_format(cunei_table_cell(table, CUNEI_INK_DIM), "%" PRIu32,
                         process->process->metadata.pid);
@@ -262,10 +263,9 @@ static int print(const struct cunei_report *report, struct cunei_report_rows *ro
 }
 
 static const char *const state_names[] = {
-    [CUNEI_TRACE_ENDED] = "ended",
-    [CUNEI_TRACE_RUNNING] = "recording",
-    [CUNEI_TRACE_KILLED] = "killed",
-    [CUNEI_TRACE_REPLACED] = "replaced",
+    [CUNEI_TRACE_ENDED] = "ended",   [CUNEI_TRACE_RUNNING] = "recording",
+    [CUNEI_TRACE_EXITED] = "ended",  [CUNEI_TRACE_TERMINATED] = "terminated",
+    [CUNEI_TRACE_KILLED] = "killed", [CUNEI_TRACE_REPLACED] = "replaced",
 };
 
 static void put_words(struct cunei_json *json, const char *key, char *const *words,

@@ -91,8 +91,8 @@ static void put_state(struct cunei_paragraph *title,
 
 static bool is_cut_off(const struct cunei_analysis_process *process)
 {
-    return process->process->state == CUNEI_TRACE_KILLED ||
-           process->process->state == CUNEI_TRACE_REPLACED;
+    return process->process->state != CUNEI_TRACE_ENDED &&
+           process->process->state != CUNEI_TRACE_RUNNING;
 }
 
 /* Without functions there may be few events: use the times of the processes. */
@@ -204,6 +204,7 @@ int cunei_report_print_title(const struct cunei_report *report)
     cunei_buffer_clear(&text);
     put_state(&title, analysis, CUNEI_TRACE_RUNNING, "recording", CUNEI_INK_WARM);
     put_state(&title, analysis, CUNEI_TRACE_KILLED, "killed", CUNEI_INK_BAD);
+    put_state(&title, analysis, CUNEI_TRACE_TERMINATED, "terminated", CUNEI_INK_DIM);
     if (analysis->damage_count > 0)
         cunei_paragraph_put(&title, DOT, CUNEI_INK_BAD, "damaged");
     const char *python = analysis->processes[0].process->description.python;

@@ -58,23 +58,39 @@ static char *folder_of(const char *stem, pid_t pid)
     return name;
 }
 
+/* <directory>/<host> of <directory>/<host>-<pid>-<n>, to be freed; NULL: no memory. */
+static char *stem_of(const char *path)
+{
+    size_t size = strlen(path);
+
+    for (int i = 0; i < 2; i++) {
+        const char *dash = memrchr(path, '-', size);
+        if (!dash)
+            return NULL;
+        size = (size_t)(dash - path);
+    }
+    return strndup(path, size);
+}
+
 char *cunei_ancestor_folder(const char *path)
 {
-    char *stem = strdup(path); /* <directory>/<host>-<pid>-<n> */
+    char *stem = stem_of(path);
     char *name = NULL;
-    char *last = stem ? strrchr(stem, '-') : NULL;
 
-    if (last)
-        *last = '\0';
-    last = last ? strrchr(stem, '-') : NULL;
-    if (last) {
-        *last = '\0';
-        pid_t pid = getppid();
-        for (int i = 0; !name && pid > 0 && i < STEPS_MAX; i++) {
-            name = folder_of(stem, pid);
-            pid = parent_of(pid);
-        }
+    pid_t pid = getppid();
+    for (int i = 0; stem && !name && pid > 0 && i < STEPS_MAX; i++) {
+        name = folder_of(stem, pid);
+        pid = parent_of(pid);
     }
+    free(stem);
+    return name;
+}
+
+char *cunei_ancestor_unfinished(const char *path, pid_t pid)
+{
+    char *stem = stem_of(path);
+    char *name = stem ? folder_of(stem, pid) : NULL;
+
     free(stem);
     return name;
 }

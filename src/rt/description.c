@@ -94,6 +94,15 @@ int cunei_description_append_pattern(struct cunei_recorder_state *recording,
     return append(recording, &text);
 }
 
+int cunei_description_append_child(struct cunei_recorder_state *recording,
+                                   const struct cunei_child_end *child)
+{
+    struct cunei_buffer text = {0};
+
+    cunei_process_format_child(child, &text);
+    return append(recording, &text);
+}
+
 int cunei_description_write_preamble(struct cunei_recorder_state *recording,
                                      uint64_t frequency)
 {

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+struct cunei_child_end;
 struct cunei_clock_pair;
 struct cunei_process;
 struct cunei_recorder_state;
@@ -20,6 +21,8 @@ int cunei_description_write(struct cunei_recorder_state *recording);
 int cunei_description_append(struct cunei_recorder_state *recording);
 int cunei_description_append_pattern(struct cunei_recorder_state *recording,
                                      const char *pattern);
+int cunei_description_append_child(struct cunei_recorder_state *recording,
+                                   const struct cunei_child_end *child);
 int cunei_description_write_preamble(struct cunei_recorder_state *recording,
                                      uint64_t frequency);
 

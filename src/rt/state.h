@@ -25,10 +25,10 @@
 #include "wire/metadata.h"
 #include "wire/process.h"
 
-/* A stream's place in the live file and its stream file.  When a thread ends, the next
- * thread takes over its slot. */
 struct cunei_record_env;
 
+/* A stream's place in the live file and its stream file.  When a thread ends, the next
+ * thread takes over its slot. */
 struct cunei_slot {
     uint32_t number;
     struct cunei_packet *buffers; /* two, mapped */

@@ -16,13 +16,16 @@
 #include "wire/process.h"
 
 enum cunei_trace_state {
-    CUNEI_TRACE_ENDED,    /* by itself */
-    CUNEI_TRACE_RUNNING,  /* its writer still maps the live file, or may do so where
-                             this machine cannot see it */
-    CUNEI_TRACE_KILLED,   /* its writer ended without ending the recording */
-    CUNEI_TRACE_REPLACED, /* the same, because the process executed another program:
-                             its description or a later folder of its host and pid
-                             shows it */
+    CUNEI_TRACE_ENDED,   /* by itself */
+    CUNEI_TRACE_RUNNING, /* its writer still maps the live file, or may do so where
+                            this machine cannot see it */
+    /* The writer was cut off: it ended without ending the recording, … */
+    CUNEI_TRACE_EXITED,     /* with a status, by os._exit from C code for example */
+    CUNEI_TRACE_TERMINATED, /* by a signal that its parent sent */
+    CUNEI_TRACE_KILLED,     /* by another signal, or in an unknown way */
+    CUNEI_TRACE_REPLACED,   /* because the process executed another program:
+                               its description or a later folder of its host and pid
+                               shows it */
 };
 
 struct cunei_trace_stream {

@@ -35,11 +35,14 @@ void cunei_process_exit_format(const struct cunei_trace_process *process,
     const struct cunei_process *ended = &process->description;
     const char *name = signal_name(ended->signal);
 
-    if (ended->signal > 0 && name)
-        cunei_buffer_append_text(out, name);
-    else if (ended->signal > 0)
-        cunei_buffer_format(out, "signal %" PRIu64, ended->signal);
-    else if (process->state == CUNEI_TRACE_RUNNING)
+    if (ended->signal > 0) {
+        if (name)
+            cunei_buffer_append_text(out, name);
+        else
+            cunei_buffer_format(out, "signal %" PRIu64, ended->signal);
+        if (process->state == CUNEI_TRACE_TERMINATED)
+            cunei_buffer_append_text(out, " from its parent");
+    } else if (process->state == CUNEI_TRACE_RUNNING)
         cunei_buffer_append_text(out, "recording");
     else if (process->state == CUNEI_TRACE_REPLACED)
         cunei_buffer_append_text(out, "execv");

@@ -6,7 +6,8 @@
 struct cunei_buffer;
 struct cunei_trace_process;
 
-/* Append one or two words: SIGSEGV, exit(1), execv; or "recording". */
+/* Append a few words: SIGSEGV, SIGTERM from its parent, exit(1), execv; or "recording".
+ */
 void cunei_process_exit_format(const struct cunei_trace_process *process,
                                struct cunei_buffer *out);
 

@@ -373,7 +373,9 @@ static enum cunei_trace_state state_of(const struct cunei_trace_process *process
     bool is_described = process->description.start_ns != 0;
     if (process->description.ended || (!live->is_there && !is_described))
         return CUNEI_TRACE_ENDED;
-    return process->description.became ? CUNEI_TRACE_REPLACED : CUNEI_TRACE_KILLED;
+    if (process->description.became)
+        return CUNEI_TRACE_REPLACED;
+    return process->description.exited ? CUNEI_TRACE_EXITED : CUNEI_TRACE_KILLED;
 }
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/vector.h"
 #include "trace/file.h"
@@ -154,6 +155,52 @@ static void find_replaced(struct cunei_trace *trace)
     }
 }
 
+/* What the launcher or the process itself wrote has precedence. */
+static void take_end(struct cunei_trace_process *process,
+                     const struct cunei_child_end *end)
+{
+    struct cunei_process *description = &process->description;
+
+    if (process->state != CUNEI_TRACE_KILLED || description->signal > 0)
+        return;
+    if (WIFSIGNALED(end->wait_status)) {
+        description->signal = (uint64_t)WTERMSIG(end->wait_status);
+        if (end->sent_signal == WTERMSIG(end->wait_status))
+            process->state = CUNEI_TRACE_TERMINATED;
+    } else if (WIFEXITED(end->wait_status)) {
+        description->exited = true;
+        description->exit_status = (uint64_t)WEXITSTATUS(end->wait_status);
+        process->state = CUNEI_TRACE_EXITED;
+    }
+}
+
+static const struct cunei_trace_process *find_folder(const struct cunei_trace *trace,
+                                                     const char *folder)
+{
+    for (size_t i = 0; i < trace->process_count; i++) {
+        if (strcmp(cunei_trace_folder(&trace->processes[i]), folder) == 0)
+            return &trace->processes[i];
+    }
+    return NULL;
+}
+
+/* A process that was cut off did not describe its end; its parent may have. */
+static void find_ends(struct cunei_trace *trace)
+{
+    for (size_t i = 0; i < trace->process_count; i++) {
+        struct cunei_trace_process *process = &trace->processes[i];
+        const char *folder = process->description.parent_folder;
+        if (process->state != CUNEI_TRACE_KILLED || !folder)
+            continue;
+        const struct cunei_trace_process *parent = find_folder(trace, folder);
+        for (size_t j = 0; parent && j < parent->description.child_count; j++) {
+            const struct cunei_child_end *end = &parent->description.children[j];
+            if (strcmp(cunei_trace_folder(process), end->folder) == 0)
+                take_end(process, end);
+        }
+    }
+}
+
 int cunei_trace_open(struct cunei_trace *trace, const char *path,
                      struct cunei_trace_error *error)
 {
@@ -177,6 +224,7 @@ int cunei_trace_open(struct cunei_trace *trace, const char *path,
     qsort(trace->processes, trace->process_count, sizeof(trace->processes[0]),
           compare_processes);
     find_replaced(trace);
+    find_ends(trace);
     return 0;
 }
 

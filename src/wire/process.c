@@ -120,6 +120,14 @@ void cunei_process_format_pattern(const char *pattern, struct cunei_buffer *out)
     format_text(out, "pattern", pattern);
 }
 
+void cunei_process_format_child(const struct cunei_child_end *child,
+                                struct cunei_buffer *out)
+{
+    cunei_buffer_format(out, "child %d %d ", child->wait_status, child->sent_signal);
+    cunei_text_quote(out, child->folder, strlen(child->folder));
+    cunei_buffer_append_text(out, "\n");
+}
+
 void cunei_process_format(const struct cunei_process *process, struct cunei_buffer *out)
 {
     cunei_buffer_format(out, "cunei %d\n", CUNEI_WIRE_VERSION);
@@ -129,6 +137,8 @@ void cunei_process_format(const struct cunei_process *process, struct cunei_buff
         format_text(out, "argument", process->arguments[i]);
     for (size_t i = 0; i < process->pattern_count; i++)
         cunei_process_format_pattern(process->patterns[i], out);
+    for (size_t i = 0; i < process->child_count; i++)
+        cunei_process_format_child(&process->children[i], out);
 }
 
 static int set_field(struct cunei_process *process, const struct field *field,
@@ -155,12 +165,33 @@ static int set_field(struct cunei_process *process, const struct field *field,
     return 0;
 }
 
+static int parse_child(struct cunei_process *process, const char *value)
+{
+    struct cunei_child_end child = {0};
+    char *end = NULL;
+
+    child.wait_status = (int)strtol(value, &end, 10);
+    child.sent_signal = (int)strtol(end, &end, 10);
+    if (*end != ' ')
+        return -EINVAL;
+    child.folder = strdup(end + 1);
+    if (!child.folder ||
+        !CUNEI_VECTOR_RESERVE_ONE(process->children, process->child_count)) {
+        free(child.folder);
+        return -ENOMEM;
+    }
+    process->children[process->child_count++] = child;
+    return 0;
+}
+
 static int parse_line(struct cunei_process *process, const char *key, const char *value)
 {
     if (strcmp(key, "argument") == 0)
         return cunei_process_add(&process->arguments, &process->argument_count, value);
     if (strcmp(key, "pattern") == 0)
         return cunei_process_add(&process->patterns, &process->pattern_count, value);
+    if (strcmp(key, "child") == 0)
+        return parse_child(process, value);
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         if (strcmp(key, fields[i].key) == 0)
             return set_field(process, &fields[i], value);
@@ -227,5 +258,8 @@ void cunei_process_fini(struct cunei_process *process)
     free(process->became);
     free_list(process->arguments, process->argument_count);
     free_list(process->patterns, process->pattern_count);
+    for (size_t i = 0; i < process->child_count; i++)
+        free(process->children[i].folder);
+    free(process->children);
     *process = (struct cunei_process){0};
 }

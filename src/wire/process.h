@@ -19,6 +19,13 @@
 
 struct cunei_buffer;
 
+/* How a child ended that did not end its recording. */
+struct cunei_child_end {
+    int wait_status; /* of waitpid(2) */
+    int sent_signal; /* that the parent had sent to it by os.kill; 0: none */
+    char *folder;    /* owned by a struct cunei_process, else borrowed */
+};
+
 struct cunei_process {
     uint64_t pid;
     uint64_t parent;
@@ -63,6 +70,8 @@ struct cunei_process {
     size_t argument_count;
     char **patterns; /* "+text" included, "-text" excluded */
     size_t pattern_count;
+    struct cunei_child_end *children; /* those that it waited for */
+    size_t child_count;
 };
 
 /* Append a copy of `text` to one of the two lists. */
@@ -77,6 +86,10 @@ void cunei_process_format_change(const struct cunei_process *process,
 
 /* The line to append for a pattern that came later. */
 void cunei_process_format_pattern(const char *pattern, struct cunei_buffer *out);
+
+/* The line to append for a child. */
+void cunei_process_format_child(const struct cunei_child_end *child,
+                                struct cunei_buffer *out);
 
 /* -EINVAL: no description; -EPROTO: one of another version. */
 int cunei_process_parse(struct cunei_process *process, const char *text, size_t size);

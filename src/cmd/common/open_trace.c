@@ -60,9 +60,8 @@ static bool needs_recovery(const struct cunei_trace *trace)
     bool needs = false;
 
     for (size_t i = 0; i < trace->process_count; i++)
-        needs |= trace->processes[i].state == CUNEI_TRACE_KILLED ||
-                 trace->processes[i].state == CUNEI_TRACE_REPLACED ||
-                 (trace->processes[i].state == CUNEI_TRACE_ENDED &&
+        needs |= trace->processes[i].state != CUNEI_TRACE_RUNNING &&
+                 (trace->processes[i].state != CUNEI_TRACE_ENDED ||
                   trace->processes[i].has_live);
     return needs;
 }

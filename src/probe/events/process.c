@@ -83,6 +83,11 @@ void cunei_process_set_has_calls(bool exist)
     has_calls = exist;
 }
 
+bool cunei_process_has_calls(void)
+{
+    return has_calls;
+}
+
 bool cunei_process_watches(PyCodeObject *code)
 {
     return has_calls && (names_way_out(code) || is_bootstrap(code) ||

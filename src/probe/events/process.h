@@ -33,6 +33,7 @@ int cunei_process_init(const struct cunei_process_hooks *wanted);
  * process_exit_hooks.h is used.
  */
 void cunei_process_set_has_calls(bool exist);
+bool cunei_process_has_calls(void);
 
 /* Whether the code object must have CALL events. */
 bool cunei_process_watches(PyCodeObject *code);

@@ -3,19 +3,52 @@
 
 #include "probe/events/process_exit_hooks.h"
 
+#include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "probe/core/cold_event.h"
 #include "probe/core/compat.h"
 #include "probe/events/process.h"
+#include "rt/process_exit.h"
 #include "rt/recorder.h"
 
-/* After os.chroot the folder of the recording is out of reach. */
-static const char *const names[] = {"_exit", "execv", "execve", "chroot"};
+/* The arguments of a call: positional ones, then the values of keywords. */
+struct arguments {
+    PyObject *const *items;
+    Py_ssize_t count;
+};
+
+/* Reports to be made before a call, and with the result after one that succeeded. */
+static void report_leaving(PyObject *function, struct arguments arguments);
+static void report_kill(PyObject *function, struct arguments arguments);
+static void report_wait(PyObject *result);
+
+static const struct {
+    const char *name;
+    void (*before)(PyObject *function, struct arguments arguments);
+    void (*after)(PyObject *result);
+} functions[] = {
+    {"_exit", report_leaving, NULL},  {"execv", report_leaving, NULL},
+    {"execve", report_leaving, NULL}, {"chroot", report_leaving, NULL},
+    {"kill", report_kill, NULL},      {"wait", NULL, report_wait},
+    {"waitpid", NULL, report_wait},   {"wait3", NULL, report_wait},
+    {"wait4", NULL, report_wait},
+};
 
 enum {
-    WAYS = sizeof(names) / sizeof(*names)
+    WAYS = sizeof(functions) / sizeof(*functions),
+    SENT = 256
 };
+
+/*
+ * The last signal that was sent to a process whose pid has this remainder: pid and
+ * signal.  A program that sends signals to more children at a time is not known to have
+ * ended some of them.
+ */
+static _Atomic uint64_t sent[SENT];
 
 /* The slots as they were.  They stay: a thread may be inside `call`. */
 static struct way {
@@ -34,28 +67,77 @@ static struct way *find_way(PyObject *function)
     return NULL;
 }
 
-/* Other interpreters may have the same functions, and are not recorded. */
-static void report_call(PyObject *function, PyObject *argument)
+/* The first value is the first argument, whatever its name.  With execve it may not be
+ * a path, and none is recorded. */
+static void report_leaving(PyObject *function, struct arguments arguments)
 {
-    if (PyInterpreterState_Get() != PyInterpreterState_Main())
-        return;
-    struct cunei_cold_event event = cunei_cold_event_begin();
-    cunei_process_leaves(PyCFunction_GET_FUNCTION(function), argument);
-    cunei_cold_event_end(&event);
+    if (arguments.count > 0)
+        cunei_process_leaves(PyCFunction_GET_FUNCTION(function), arguments.items[0]);
 }
 
-/*
- * Keywords follow the positional arguments: the first value is the first, whatever its
- * name.  With execve it may not be a path, and none is recorded.
- */
+/* A number of 0 to INT_MAX; -1: another object. */
+static int number_of(PyObject *object)
+{
+    if (!PyLong_Check(object))
+        return -1;
+    long value = PyLong_AsLong(object);
+    PyErr_Clear();
+    return value >= 0 && value <= INT_MAX ? (int)value : -1;
+}
+
+static void report_kill(PyObject *function, struct arguments arguments)
+{
+    (void)function;
+    if (arguments.count != 2)
+        return;
+    int pid = number_of(arguments.items[0]), number = number_of(arguments.items[1]);
+    if (pid > 0 && number > 0)
+        atomic_store(&sent[pid % SENT], (uint64_t)pid << 32 | (uint32_t)number);
+}
+
+/* The signal that was sent to the process; 0: none is known.  It is forgotten. */
+static int take_sent(pid_t pid)
+{
+    uint64_t found = atomic_load(&sent[pid % SENT]);
+
+    if (found >> 32 != (uint64_t)pid)
+        return 0;
+    atomic_compare_exchange_strong(&sent[pid % SENT], &found, 0);
+    return (int)(uint32_t)found;
+}
+
+/* A tuple of the pid, 0 if no child has ended, the status, and for some more. */
+static void report_wait(PyObject *result)
+{
+    if (!PyTuple_Check(result) || PyTuple_GET_SIZE(result) < 2)
+        return;
+    int pid = number_of(PyTuple_GET_ITEM(result, 0));
+    int status = number_of(PyTuple_GET_ITEM(result, 1));
+    if (pid > 0 && status >= 0)
+        cunei_process_exit_note_child(pid, status, take_sent(pid));
+}
+
 static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
                       PyObject *keywords)
 {
-    vectorcallfunc before = find_way(function)->before;
+    const struct way *way = find_way(function);
+    /* Other interpreters may have the same functions, and are not recorded. */
+    bool is_recorded = PyInterpreterState_Get() == PyInterpreterState_Main();
+    const struct arguments arguments = {
+        args, PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0)};
 
-    if (PyVectorcall_NARGS(count) + (keywords ? PyTuple_GET_SIZE(keywords) : 0) > 0)
-        report_call(function, args[0]);
-    return before(function, args, count, keywords);
+    if (is_recorded && functions[way - ways].before) {
+        struct cunei_cold_event event = cunei_cold_event_begin();
+        functions[way - ways].before(function, arguments);
+        cunei_cold_event_end(&event);
+    }
+    PyObject *result = way->before(function, args, count, keywords);
+    if (is_recorded && result && functions[way - ways].after) {
+        struct cunei_cold_event event = cunei_cold_event_begin();
+        functions[way - ways].after(result);
+        cunei_cold_event_end(&event);
+    }
+    return result;
 }
 
 /*
@@ -95,7 +177,10 @@ void cunei_process_exit_hooks_watch(void)
 
     /* An import would run the program's __import__. */
     for (int i = 0; posix && PyModule_Check(posix) && i < WAYS; i++) {
-        PyObject *function = cunei_compat_dict_get(PyModule_GetDict(posix), names[i]);
+        if (functions[i].before == report_leaving && cunei_process_has_calls())
+            continue;
+        PyObject *function =
+            cunei_compat_dict_get(PyModule_GetDict(posix), functions[i].name);
         if (function)
             watch(&ways[i], function);
         Py_XDECREF(function);

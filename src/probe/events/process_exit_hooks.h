@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls that leave a process before CPython 3.12: os._exit, os.execv, os.execve, and
- * os.chroot, which puts the trace out of reach.
+ * Calls of os functions that end this process or its children.
  *
- * There are no CALL events for single code objects, and a hook would be called for all
- * code.  So these functions report themselves: during a recording their vectorcall slot
- * points to a function of ours, which calls the original.  The function in their method
- * stays: it is their key in a set or dict, such as os.supports_fd.
+ * os.kill, os.wait and similar: their arguments and results show how children ended
+ * that were killed, and by which signal of ours.  No event of CPython has the result of
+ * a C function.
+ *
+ * Before CPython 3.12 also os._exit, os.execv, os.execve, and os.chroot, which puts the
+ * trace out of reach: there are no CALL events for single code objects, and a hook
+ * would be called for all code.
+ *
+ * So these functions report themselves: during a recording their vectorcall slot points
+ * to a function of ours, which calls the original.  The function in their method stays:
+ * it is their key in a set or dict, such as os.supports_fd.
  */
 #ifndef CUNEI_PROBE_EVENTS_PROCESS_EXIT_HOOKS_H
 #define CUNEI_PROBE_EVENTS_PROCESS_EXIT_HOOKS_H

@@ -21,8 +21,9 @@ needs_second_user = pytest.mark.skipif(
 )
 
 PROGRAM = """
-import pathlib
-while not pathlib.Path("attacked").exists():
+import pathlib, time
+deadline = time.monotonic() + 60
+while not pathlib.Path("attacked").exists() and time.monotonic() < deadline:
     pass
 """
 

@@ -59,6 +59,44 @@ static void a_formatted_text_is_parsed_back(void **state)
     cunei_buffer_fini(&text);
 }
 
+static void a_child_that_ended_is_parsed_back(void **state)
+{
+    (void)state;
+    struct cunei_buffer text = {0};
+    struct cunei_process parsed, process = {.pid = 4711};
+    char folder[] = "a host-12-0";
+
+    cunei_process_format(&process, &text);
+    cunei_process_format_child(&(struct cunei_child_end){.wait_status = 15,
+                                                         .sent_signal = 15,
+                                                         .folder = folder},
+                               &text);
+    assert_int_equal(cunei_process_parse(&parsed, text.data, text.size), 0);
+
+    assert_int_equal(parsed.child_count, 1);
+    assert_int_equal(parsed.children[0].wait_status, 15);
+    assert_int_equal(parsed.children[0].sent_signal, 15);
+    assert_string_equal(parsed.children[0].folder, "a host-12-0");
+    cunei_process_fini(&parsed);
+    cunei_buffer_fini(&text);
+}
+
+static void a_child_without_a_folder_is_refused(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"child \n", "child 15\n", "child 15 15\n",
+                                        "child x y z\n"};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct cunei_buffer text = {0};
+        struct cunei_process parsed, process = {.pid = 4711};
+        cunei_process_format(&process, &text);
+        cunei_buffer_append_text(&text, lines[i]);
+        assert_int_equal(cunei_process_parse(&parsed, text.data, text.size), -EINVAL);
+        cunei_buffer_fini(&text);
+    }
+}
+
 static void the_last_line_for_a_key_counts(void **state)
 {
     (void)state;
@@ -152,6 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_formatted_text_is_parsed_back),
+        cmocka_unit_test(a_child_that_ended_is_parsed_back),
+        cmocka_unit_test(a_child_without_a_folder_is_refused),
         cmocka_unit_test(the_last_line_for_a_key_counts),
         cmocka_unit_test(lines_are_taken_as_far_as_they_are_whole),
         cmocka_unit_test(keys_of_a_later_build_are_of_no_concern),
