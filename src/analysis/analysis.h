@@ -93,7 +93,7 @@ struct cunei_analysis_task {
 struct cunei_analysis_process {
     const struct cunei_trace_process *process; /* borrowed */
     size_t parent; /* index; SIZE_MAX: not in the analysis */
-    uint64_t events, calls, lost, missing_packets, size_bytes;
+    uint64_t events, calls, lost, dropped_packets, missing_packets, size_bytes;
     uint64_t begin_ns, end_ns;
     uint64_t cost_ns; /* of recording, estimated; 0: unknown */
     struct cunei_overhead overhead;
@@ -119,7 +119,8 @@ struct cunei_analysis {
     struct cunei_gc_pauses collections;
     struct cunei_tree *tree;   /* slots are indices plus one, times ns */
     struct cunei_edges *edges; /* the same */
-    uint64_t events, calls, resumes, raised, lost, missing_packets;
+    uint64_t events, calls, resumes, raised, lost;
+    uint64_t dropped_packets, missing_packets; /* model/packet_gap.h */
     uint64_t orphans, unclosed, appeared, unknown, switches;
     uint64_t line_events;
     uint64_t bursts, estimated_calls;        /* under a budget */

@@ -110,7 +110,8 @@ static int add_threads(struct cunei_analysis *analysis,
         const struct cunei_piece_facts *facts =
             &reader->facts[process->first_piece + i];
         to->events += facts->definitions.events;
-        to->missing_packets += facts->span.missing;
+        to->dropped_packets += facts->span.gap.dropped;
+        to->missing_packets += facts->span.gap.missing;
         discarded += facts->span.discarded;
         for (size_t j = 0; j < facts->span.thread_count; j++) {
             int rc =
@@ -145,6 +146,7 @@ static void add_up(struct cunei_analysis *analysis,
     analysis->events += process->events;
     analysis->calls += process->calls;
     analysis->lost += process->lost;
+    analysis->dropped_packets += process->dropped_packets;
     analysis->missing_packets += process->missing_packets;
     analysis->orphans += profile->orphans;
     analysis->unclosed += profile->unclosed;

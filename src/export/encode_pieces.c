@@ -54,7 +54,7 @@ struct job {
     struct cunei_encoding joined;                 /* … its encoding … */
     uint64_t join_count;                          /* … and how many there were */
     const struct cunei_trace_stream *last_stream; /* what was written last … */
-    uint64_t last_sequence;                       /* … and its last packet */
+    struct cunei_packet_place last;               /* … and its last packet */
 };
 
 static int cut_streams(struct job *job)
@@ -271,11 +271,12 @@ static void count_missing(struct job *job, const struct cunei_trace_stream *stre
 
     if (!encoded->has_packets)
         return;
-    export->counted_missing += encoded->missing_packets;
-    if (job->last_stream == stream && encoded->first_sequence > job->last_sequence)
-        export->counted_missing += encoded->first_sequence - job->last_sequence - 1;
+    struct cunei_packet_gap gap = encoded->gap;
+    if (job->last_stream == stream)
+        cunei_packet_gap_add(&gap, job->last, encoded->first);
+    export->counted_missing += gap.missing;
     job->last_stream = stream;
-    job->last_sequence = encoded->last_sequence;
+    job->last = encoded->last;
 }
 
 static void count_piece(struct job *job, const struct cunei_trace_piece *piece,

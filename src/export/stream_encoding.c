@@ -7,14 +7,18 @@
 #include "export/export.h"
 #include "export/selection.h"
 
-static void count_packet(struct cunei_stream_encoding *stream, uint64_t sequence)
+static void count_packet(struct cunei_stream_encoding *stream,
+                         const struct cunei_packet *packet)
 {
-    if (!stream->has_packets)
-        stream->first_sequence = sequence;
-    else if (sequence > stream->last_sequence)
-        stream->missing_packets += sequence - stream->last_sequence - 1;
+    const struct cunei_packet_place place = {packet->sequence,
+                                             packet->events_discarded};
+
+    if (stream->has_packets)
+        cunei_packet_gap_add(&stream->gap, stream->last, place);
+    else
+        stream->first = place;
     stream->has_packets = true;
-    stream->last_sequence = sequence;
+    stream->last = place;
 }
 
 /* `watched`: the export whose progress is shown, or NULL. */
@@ -30,7 +34,7 @@ static int read_packets(struct cunei_stream_encoding *stream,
         uint64_t bytes =
             sizeof(*packet.head) + packet.word_count * sizeof(*packet.words);
         stream->bytes += bytes;
-        count_packet(stream, packet.head->sequence);
+        count_packet(stream, packet.head);
         rc = cunei_selection_apply(selection, &stream->cut, &packet);
         if (rc == 0)
             rc = cunei_spans_packet(stream->spans, packet.head, packet.words,
@@ -84,7 +88,7 @@ int cunei_stream_encoding_whole(struct cunei_export *export, size_t process,
     cunei_trace_reader_close(reader);
     if (rc == 0)
         rc = cunei_encoding_flush(encoding);
-    export->counted_missing += stream.missing_packets;
+    export->counted_missing += stream.gap.missing;
     if (stream.is_damaged && export->damage_count++ == 0)
         export->damage = stream.error;
     cunei_stream_encoding_fini(&stream);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/packet_cut.h"
+#include "model/packet_gap.h"
 #include "model/spans.h"
 #include "trace/trace.h"
 
@@ -22,9 +23,9 @@ struct cunei_stream_encoding {
     bool is_damaged;
     struct cunei_trace_error error; /* then: where */
     uint64_t bytes;
-    bool has_packets; /* of these sequence numbers: */
-    uint64_t first_sequence, last_sequence;
-    uint64_t missing_packets; /* between them */
+    bool has_packets; /* from here to there: */
+    struct cunei_packet_place first, last;
+    struct cunei_packet_gap gap; /* between them */
 };
 
 /* Read a piece; errors as cunei_export_write. */

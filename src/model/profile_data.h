@@ -11,6 +11,7 @@
 #include "model/exceptions.h"
 #include "model/function_facts.h"
 #include "model/gc_pauses.h"
+#include "model/packet_gap.h"
 #include "model/recording_off.h"
 #include "model/suspended.h"
 #include "model/task_steps.h"
@@ -73,8 +74,8 @@ struct cunei_piece {
     struct cunei_thread *threads; /* owned, in order of appearance */
     size_t thread_count;
     uint64_t packets;
-    uint64_t discarded; /* events, as the last packet counts them */
-    uint64_t missing;   /* packets, by their sequence numbers */
+    uint64_t discarded;          /* events, as the last packet counts them */
+    struct cunei_packet_gap gap; /* packets that are not there */
 
     /* Private from here on; here because the loops of profile.c are inline. */
     size_t thread_capacity;

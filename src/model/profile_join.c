@@ -309,8 +309,11 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
                (right->thread_count - skip) * sizeof(*left->threads));
         left->thread_count += right->thread_count - skip;
         right->thread_count = skip;
-        left->missing +=
-            right->missing + cunei_piece_missing_before(left, right->first_sequence);
+        left->gap.dropped += right->gap.dropped;
+        left->gap.missing += right->gap.missing;
+        cunei_packet_gap_add(
+            &left->gap, cunei_piece_last_place(left),
+            (struct cunei_packet_place){right->first_sequence, right->first_discarded});
         left->packets += right->packets;
         left->last_sequence = right->last_sequence;
         left->discarded = right->discarded;

@@ -19,17 +19,17 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
                        struct cunei_piece *right);
 
 /* Private to packets and joins.  Whether a packet follows the last one of a piece, and
- * how many are missing before it. */
+ * the place of that one. */
 static inline bool cunei_piece_is_next(const struct cunei_piece *piece,
                                        uint64_t sequence, uint64_t discarded)
 {
     return sequence == piece->last_sequence + 1 && discarded == piece->discarded;
 }
 
-static inline uint64_t cunei_piece_missing_before(const struct cunei_piece *piece,
-                                                  uint64_t sequence)
+static inline struct cunei_packet_place cunei_piece_last_place(
+    const struct cunei_piece *piece)
 {
-    return sequence > piece->last_sequence ? sequence - piece->last_sequence - 1 : 0;
+    return (struct cunei_packet_place){piece->last_sequence, piece->discarded};
 }
 
 /* Room for so many more threads; -ENOMEM. */

@@ -346,6 +346,7 @@ static void put_json(struct cunei_json *json, const struct cunei_analysis *analy
     cunei_json_number(json, "events", process->events);
     cunei_json_number(json, "calls", process->calls);
     cunei_json_number(json, "lost", process->lost);
+    cunei_json_number(json, "dropped_packets", process->dropped_packets);
     cunei_json_number(json, "missing_packets", process->missing_packets);
     cunei_json_number(json, "clamped", description->clamped);
     cunei_json_number(json, "size_bytes", process->size_bytes);

@@ -30,6 +30,7 @@ static void put_head(const struct cunei_report *report, struct cunei_json *json)
     cunei_json_number(json, "orphans", analysis->orphans);
     cunei_json_number(json, "unclosed", analysis->unclosed);
     cunei_json_number(json, "appeared", analysis->appeared);
+    cunei_json_number(json, "dropped_packets", analysis->dropped_packets);
     cunei_json_number(json, "missing_packets", analysis->missing_packets);
     cunei_json_open(json, "damaged", '[');
     for (size_t i = 0; i < analysis->damage_count && i < CUNEI_ANALYSIS_DAMAGES_MAX;

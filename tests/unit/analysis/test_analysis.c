@@ -146,6 +146,25 @@ static void damage_is_passed_and_reported(void **state)
     assert_int_equal(analysis.facts[0].calls, PACKETS * CALLS + 3);
 }
 
+/* The trace of a process that was killed at --max-size may not name that any more. */
+static void packets_whose_events_were_counted_were_dropped(void **state)
+{
+    (void)state;
+    const struct cunei_analysis_options options = {.worker_count = 1};
+    write_calls();
+    uint64_t begin = 100 + PACKETS * 10 * CALLS + 1000;
+    fixture_packet_begin(&fixture, 0, PACKETS + 15, begin);
+    fixture.packet->events_discarded = 900;
+    fixture_put(&fixture, begin, 1024, CUNEI_PHASE_ENTER);
+    fixture_put(&fixture, begin + 1, 1024, CUNEI_PHASE_LEAVE);
+    fixture_append(&fixture);
+
+    assert_int_equal(make_survey(&options), 0);
+
+    assert_int_equal(analysis.dropped_packets, 15);
+    assert_int_equal(analysis.missing_packets, 0);
+}
+
 static void a_cost_that_one_process_does_not_know_is_unknown(void **state)
 {
     (void)state;
@@ -366,6 +385,7 @@ int main(void)
         TEST(one_process_can_be_chosen),
         TEST(a_process_that_is_not_there_is_reported),
         TEST(damage_is_passed_and_reported),
+        TEST(packets_whose_events_were_counted_were_dropped),
         TEST(a_cost_that_one_process_does_not_know_is_unknown),
         TEST(events_other_than_calls_add_up_over_processes),
         TEST(open_functions_have_names_without_events),

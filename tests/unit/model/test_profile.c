@@ -296,7 +296,7 @@ static void lost_packets_explain_a_difference(void **state)
 
     assert_int_equal(profile.unclosed + profile.appeared, 0);
     assert_int_equal(profile.gaps, 1);
-    assert_int_equal(span.missing, 3);
+    assert_int_equal(span.gap.missing, 3);
     assert_int_equal(facts(G)->total, 0);
     assert_int_equal(facts(F)->total, 70);
     assert_int_equal(facts(F)->self, 20);

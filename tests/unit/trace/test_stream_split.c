@@ -184,7 +184,8 @@ static void compare_threads(const struct cunei_piece *a, const struct cunei_piec
 {
     assert_int_equal(a->thread_count, b->thread_count);
     assert_int_equal(a->packets, b->packets);
-    assert_int_equal(a->missing, b->missing);
+    assert_int_equal(a->gap.missing, b->gap.missing);
+    assert_int_equal(a->gap.dropped, b->gap.dropped);
     assert_int_equal(a->discarded, b->discarded);
     for (size_t i = 0; i < a->thread_count; i++) {
         const struct cunei_thread *one = &a->threads[i], *two = &b->threads[i];

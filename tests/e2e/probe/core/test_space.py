@@ -2,6 +2,7 @@
 """No space, of whatever kind: the program is unharmed, and every loss is counted."""
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import packets
 import pytest
-from proof import needs_babeltrace, write_program
+from proof import cunei, needs_babeltrace, write_program
 from steady import check_counted, check_unharmed, count_trace, record
 
 MIB = 1 << 20
@@ -49,6 +50,9 @@ def test_max_size_stops_recording(tmp_path, steady, size):
     check_counted(directory, emitted, some_events=size != "100K")
     used = sum(path.stat().st_size for path in directory.rglob("s*"))
     assert used <= int(size[:-1]) * {"K": 1 << 10, "M": MIB}[size[-1]] + 4096
+    report = json.loads(cunei("report", "--json", directory).stdout)
+    assert (report["missing_packets"], report["damaged"]) == (0, [])
+    assert report["dropped_packets"] > 0
 
 
 def test_a_file_system_that_gets_full_stops_recording(tmp_path, steady):
