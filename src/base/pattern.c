@@ -12,6 +12,8 @@
 #include "base/glob.h"
 #include "base/vector.h"
 
+#define FROZEN_NAME_MAX 64
+
 enum kind {
     KIND_REGEX, /* these have an expression … */
     KIND_REGEX_NAME,
@@ -323,15 +325,60 @@ static bool pattern_matches(const struct cunei_pattern *pattern, const char *mod
     return regex_matches(pattern, module, qualname, file);
 }
 
+/*
+ * The NAME of a file "<frozen NAME>"; false: it is another file.  The import system is
+ * called _frozen_importlib until a program imports importlib, and importlib._bootstrap
+ * from then on; its file always has the second name.
+ */
+static bool frozen_name(const char *file, char name[FROZEN_NAME_MAX])
+{
+    static const char prefix[] = "<frozen ";
+
+    if (strncmp(file, prefix, strlen(prefix)) != 0)
+        return false;
+    file += strlen(prefix);
+    size_t size = strlen(file);
+    if (size == 0 || size > FROZEN_NAME_MAX || file[size - 1] != '>')
+        return false;
+    memcpy(name, file, size - 1);
+    name[size - 1] = '\0';
+    return true;
+}
+
+/* The last pattern that matches; NULL: none does. */
+static const struct cunei_pattern *find(const struct cunei_patterns *patterns,
+                                        const char *module, const char *qualname,
+                                        const char *file)
+{
+    char name[FROZEN_NAME_MAX];
+    bool is_frozen = patterns->count > 0 && frozen_name(file, name);
+
+    for (size_t i = patterns->count; i > 0; i--) {
+        const struct cunei_pattern *pattern = &patterns->items[i - 1];
+        bool matches = pattern_matches(pattern, module, qualname, file) ||
+                       (is_frozen && pattern_matches(pattern, name, qualname, file));
+        if (matches != pattern->negated)
+            return pattern;
+    }
+    return NULL;
+}
+
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
                             const char *qualname, const char *file)
 {
-    for (size_t i = patterns->count; i > 0; i--) {
-        const struct cunei_pattern *pattern = &patterns->items[i - 1];
-        if (pattern_matches(pattern, module, qualname, file) != pattern->negated)
-            return pattern->include;
-    }
+    const struct cunei_pattern *last = find(patterns, module, qualname, file);
+
+    if (last)
+        return last->include;
     return patterns->count == 0 || !patterns->items[0].include;
+}
+
+bool cunei_patterns_exclude(const struct cunei_patterns *patterns, const char *module,
+                            const char *qualname, const char *file)
+{
+    const struct cunei_pattern *last = find(patterns, module, qualname, file);
+
+    return last && !last->include;
 }
 
 const char *cunei_patterns_text(const struct cunei_patterns *patterns, size_t index,

@@ -18,6 +18,9 @@
  *     anything else        a glob for the module and its submodules
  *     !PATTERN             functions that the pattern does not match
  *
+ * A module of the import system has a second name, that in its file: patterns match
+ * _frozen_importlib also as importlib._bootstrap of "<frozen importlib._bootstrap>".
+ *
  * The last pattern that matches decides.  A function that no pattern matches is
  * included, unless the first pattern is an include.
  */
@@ -49,6 +52,10 @@ void cunei_patterns_remove(struct cunei_patterns *patterns, size_t first,
 void cunei_patterns_fini(struct cunei_patterns *patterns);
 
 bool cunei_patterns_include(const struct cunei_patterns *patterns, const char *module,
+                            const char *qualname, const char *file);
+
+/* Whether an exclude names the function, rather than that no include does. */
+bool cunei_patterns_exclude(const struct cunei_patterns *patterns, const char *module,
                             const char *qualname, const char *file);
 
 /* The text of a pattern, as it was given. */

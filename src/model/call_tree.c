@@ -67,6 +67,17 @@ static uint64_t scale(uint64_t time, uint64_t numerator, uint64_t denominator)
     return (uint64_t)((unsigned __int128)time * numerator / denominator);
 }
 
+static void add_node(struct cunei_node *node, const struct cunei_node *from)
+{
+    node->self += from->self;
+    node->gap += from->gap;
+    if (node->slot != from->slot)
+        return; /* folded: the calls are not this node's */
+    node->calls += from->calls;
+    node->resumes += from->resumes;
+    node->recursive += from->recursive;
+}
+
 void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
                     const uint32_t *map, uint64_t numerator, uint64_t denominator)
 {
@@ -80,15 +91,39 @@ void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
         uint32_t slot = map ? map[from->slot] : from->slot;
         if (i > 0)
             here[i] = cunei_tree_child(tree, here[from->parent], slot);
-        struct cunei_node *node = &tree->nodes[here[i]];
-        node->self += scale(from->self, numerator, denominator);
-        node->gap += scale(from->gap, numerator, denominator);
-        if (node->slot != slot)
-            continue; /* folded: the calls are not this node's */
-        node->calls += from->calls;
-        node->resumes += from->resumes;
-        node->recursive += from->recursive;
+        struct cunei_node scaled = *from;
+        scaled.slot = slot;
+        scaled.self = scale(from->self, numerator, denominator);
+        scaled.gap = scale(from->gap, numerator, denominator);
+        add_node(&tree->nodes[here[i]], &scaled);
     }
     tree->folded += other->folded;
     free(here);
+}
+
+struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
+                                      const bool *is_hidden)
+{
+    struct cunei_tree *copy = cunei_tree_new();
+    uint32_t *here = calloc(tree->count, sizeof(*here));
+
+    for (uint32_t i = 0; copy && here && i < tree->count; i++) {
+        const struct cunei_node *from = &tree->nodes[i];
+        uint32_t parent = here[from->parent];
+        if (i > 0 && is_hidden[from->slot]) {
+            here[i] = parent;
+            copy->nodes[parent].gap += from->self + from->gap;
+            continue;
+        }
+        here[i] = i > 0 ? cunei_tree_child(copy, parent, from->slot) : 0;
+        add_node(&copy->nodes[here[i]], from);
+    }
+    if (copy)
+        copy->folded += tree->folded;
+    if (!here) {
+        cunei_tree_free(copy);
+        copy = NULL;
+    }
+    free(here);
+    return copy;
 }

@@ -12,6 +12,7 @@
 #ifndef CUNEI_MODEL_CALL_TREE_H
 #define CUNEI_MODEL_CALL_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,5 +53,12 @@ uint32_t cunei_tree_child(struct cunei_tree *tree, uint32_t parent, uint32_t slo
  */
 void cunei_tree_add(struct cunei_tree *tree, const struct cunei_tree *other,
                     const uint32_t *map, uint64_t numerator, uint64_t denominator);
+
+/*
+ * A copy without the nodes whose slot is hidden: what they called is called by their
+ * callers, whose `gap` takes their time.  NULL: no memory.
+ */
+struct cunei_tree *cunei_tree_without(const struct cunei_tree *tree,
+                                      const bool *is_hidden);
 
 #endif

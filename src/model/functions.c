@@ -16,12 +16,19 @@ void cunei_functions_fini(struct cunei_functions *functions)
     *functions = (struct cunei_functions){0};
 }
 
+/* The module as far as it is part of the identity. */
+static const char *module_of(const struct cunei_function *function)
+{
+    return strncmp(function->file, "<frozen ", 8) == 0 ? "" : function->module;
+}
+
 /* Each text with its NUL, so that they are separate. */
 static uint64_t hash_function(const struct cunei_function *function)
 {
     uint64_t hash = CUNEI_HASH_BYTES_FIRST ^ function->line;
+    const char *module = module_of(function);
 
-    hash = cunei_hash_bytes(hash, function->module, strlen(function->module) + 1);
+    hash = cunei_hash_bytes(hash, module, strlen(module) + 1);
     hash = cunei_hash_bytes(hash, function->qualname, strlen(function->qualname) + 1);
     return cunei_hash_bytes(hash, function->file, strlen(function->file) + 1);
 }
@@ -29,7 +36,7 @@ static uint64_t hash_function(const struct cunei_function *function)
 static bool is_same(const struct cunei_function *a, const struct cunei_function *b)
 {
     return a->line == b->line && strcmp(a->qualname, b->qualname) == 0 &&
-           strcmp(a->module, b->module) == 0 && strcmp(a->file, b->file) == 0;
+           strcmp(module_of(a), module_of(b)) == 0 && strcmp(a->file, b->file) == 0;
 }
 
 static int find(struct cunei_functions *functions,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Functions by identity: one number for what several processes know under different
- * ids.  Identity is module, qualified name, file and first line.
+ * ids.  Identity is module, qualified name, file and first line; of "<frozen NAME>",
+ * the file alone stands for the module.  The import system is called _frozen_importlib
+ * in a process that has not imported importlib, and importlib._bootstrap in one that
+ * has.
  *
  *     struct cunei_functions functions = {0};
  *     int index = cunei_functions_add(&functions, &process->functions[i]);

@@ -18,8 +18,9 @@
 struct branches {
     const struct cunei_report *report;
     const struct cunei_tree *tree;
-    uint64_t *totals;   /* owned, as all: by node */
-    bool *shown;        /* the node, or one below it, matches the patterns */
+    struct cunei_tree *pruned; /* owned: it, if functions were excluded; else NULL */
+    uint64_t *totals;          /* owned, as all: by node */
+    bool *shown;               /* the node, or one below it, matches the patterns */
     uint32_t *children; /* all nodes but the root, by parent, the costliest first */
     uint32_t *first; /* by node: where its children begin in `children`; they end where
                         those of the next begin */
@@ -44,6 +45,7 @@ static int compare_children(const void *a, const void *b)
 
 static void branches_fini(struct branches *branches)
 {
+    cunei_tree_free(branches->pruned);
     free(branches->totals);
     free(branches->shown);
     free(branches->children);
@@ -72,12 +74,36 @@ static int sort_children(struct branches *branches)
     return 0;
 }
 
+/* The tree without the functions that --exclude names: it or, with none, NULL. */
+static int prune(const struct cunei_report *report, struct cunei_tree **pruned)
+{
+    const struct cunei_functions *functions = &report->analysis->functions;
+    bool *is_hidden = calloc((size_t)functions->count + 1, sizeof(*is_hidden));
+    bool has_hidden = false;
+    if (!is_hidden)
+        return -ENOMEM;
+
+    for (uint32_t i = 0; i < functions->count; i++) {
+        const struct cunei_function *names = &functions->items[i];
+        is_hidden[i + 1] = cunei_patterns_exclude(
+            &report->options->patterns, names->module, names->qualname, names->file);
+        has_hidden |= is_hidden[i + 1];
+    }
+    if (has_hidden)
+        *pruned = cunei_tree_without(report->analysis->tree, is_hidden);
+    free(is_hidden);
+    return has_hidden && !*pruned ? -ENOMEM : 0;
+}
+
 /* Parents have lower numbers than their children: one pass from the end adds up. */
 static int branches_init(struct branches *branches, const struct cunei_report *report)
 {
-    const struct cunei_tree *tree = report->analysis->tree;
-
-    *branches = (struct branches){.report = report, .tree = tree};
+    *branches = (struct branches){.report = report};
+    if (prune(report, &branches->pruned) < 0)
+        return -ENOMEM;
+    const struct cunei_tree *tree =
+        branches->pruned ? branches->pruned : report->analysis->tree;
+    branches->tree = tree;
     branches->totals = calloc(tree->count, sizeof(*branches->totals));
     branches->shown = calloc(tree->count, sizeof(*branches->shown));
     branches->children = calloc(tree->count, sizeof(*branches->children));

@@ -72,6 +72,35 @@ static void trees_of_two_clocks_add_up(void **state)
     cunei_tree_free(one);
 }
 
+static void a_hidden_function_leaves_its_calls_and_its_time(void **state)
+{
+    (void)state;
+    enum {
+        MAIN = 1,
+        HIDDEN,
+        WORK
+    };
+    static const bool is_hidden[] = {false, false, true, false};
+    struct cunei_tree *tree = cunei_tree_new();
+    uint32_t top = cunei_tree_child(tree, 0, MAIN);
+    uint32_t hidden = cunei_tree_child(tree, top, HIDDEN);
+    uint32_t work = cunei_tree_child(tree, hidden, WORK);
+    uint32_t direct = cunei_tree_child(tree, top, WORK);
+    tree->nodes[hidden].self = 50;
+    tree->nodes[work] = (struct cunei_node){.parent = hidden, .slot = WORK, .calls = 2};
+    tree->nodes[direct].calls = 3;
+
+    struct cunei_tree *pruned = cunei_tree_without(tree, is_hidden);
+
+    assert_int_equal(pruned->count, 3);
+    top = cunei_tree_child(pruned, 0, MAIN);
+    assert_int_equal(pruned->nodes[top].gap, 50);
+    assert_int_equal(pruned->nodes[top].self, 0);
+    assert_int_equal(pruned->nodes[cunei_tree_child(pruned, top, WORK)].calls, 5);
+    cunei_tree_free(tree);
+    cunei_tree_free(pruned);
+}
+
 static void pairs_add_up(void **state)
 {
     (void)state;
@@ -101,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_function_that_calls_itself_stays_in_its_node),
         cmocka_unit_test(nodes_beyond_the_limit_fold_into_their_parent),
         cmocka_unit_test(trees_of_two_clocks_add_up),
+        cmocka_unit_test(a_hidden_function_leaves_its_calls_and_its_time),
         cmocka_unit_test(pairs_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

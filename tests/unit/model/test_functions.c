@@ -47,6 +47,21 @@ static void any_other_part_is_another_function(void **state)
     cunei_functions_fini(&functions);
 }
 
+static void a_frozen_module_has_two_names(void **state)
+{
+    (void)state;
+    static const char file[] = "<frozen importlib._bootstrap>";
+    const struct cunei_function rows[] = {
+        make("_frozen_importlib", "_find_and_load", file, 1349),
+        make("importlib._bootstrap", "_find_and_load", file, 1349),
+    };
+    struct cunei_functions functions = {0};
+
+    assert_int_equal(cunei_functions_add(&functions, &rows[0]), 0);
+    assert_int_equal(cunei_functions_add(&functions, &rows[1]), 0);
+    cunei_functions_fini(&functions);
+}
+
 static void many_functions_keep_their_numbers(void **state)
 {
     (void)state;
@@ -66,6 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_identity_is_the_same_function),
         cmocka_unit_test(any_other_part_is_another_function),
+        cmocka_unit_test(a_frozen_module_has_two_names),
         cmocka_unit_test(many_functions_keep_their_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
