@@ -52,6 +52,11 @@ const char *cunei_refusal_reason_text(int reason)
         return "a budget needs two tool ids of sys.monitoring for general use (3, 4 and "
                "5), and other tools have left only one; stop one of them, or record "
                "without --budget";
+    case CUNEI_REFUSAL_NO_SITE:
+        return "Python was started with -S, which disables site-packages, so that it "
+               "could not load cunei";
+    case CUNEI_REFUSAL_NO_VARIABLE:
+        return "Python was started without CUNEI_RECORD in its environment";
     default:
         return reason < CUNEI_REFUSAL_INCOMPATIBLE
                    ? strerror(reason)

@@ -41,13 +41,13 @@ static socklen_t name_socket(uint64_t number, struct sockaddr_un *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }
 
-static int leave_file(const char *directory, int error)
+static int leave_file(const char *directory, pid_t pid, int error)
 {
     char *path = NULL;
 
     /* The reason is in the name: a full disk may still take that. */
-    if (asprintf(&path, "%s/%s%d-%d", directory, CUNEI_REFUSAL_NAME, (int)getpid(),
-                 error) < 0)
+    if (asprintf(&path, "%s/%s%d-%d", directory, CUNEI_REFUSAL_NAME, (int)pid, error) <
+        0)
         return -ENOMEM;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     free(path);
@@ -76,16 +76,16 @@ static int send_message(const struct cunei_record_env *session, int error)
     return rc;
 }
 
-void cunei_refusal_leave(const struct cunei_record_env *session, int error)
+void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
-    if (leave_file(session->directory, error) < 0)
+    if (leave_file(session->directory, pid, error) < 0)
         (void)send_message(session, error);
 }
 
 void cunei_refusal_report_loss(const struct cunei_record_env *session)
 {
     if (send_message(session, CUNEI_REFUSAL_MOVED) < 0)
-        (void)leave_file(session->directory, CUNEI_REFUSAL_MOVED);
+        (void)leave_file(session->directory, getpid(), CUNEI_REFUSAL_MOVED);
 }
 
 /* A name that can be predicted could be taken by another user beforehand. */

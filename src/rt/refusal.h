@@ -15,13 +15,14 @@
  * process is not readable by other users.
  *
  *     int listener = cunei_refusal_listen(&session);        in the launcher
- *     cunei_refusal_leave(&session, EACCES);                in any process below it
+ *     cunei_refusal_leave(&session, getpid(), EACCES);      in any process below it
  *     cunei_refusal_collect(directory, listener, session.secret, &refusals);
  */
 #ifndef CUNEI_RT_REFUSAL_H
 #define CUNEI_RT_REFUSAL_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #define CUNEI_REFUSAL_NAME ".refused-" /* then PID-REASON */
 
@@ -37,8 +38,9 @@ struct cunei_refusals {
     } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, in order of arrival */
 };
 
-/* Never fails, never waits. */
-void cunei_refusal_leave(const struct cunei_record_env *session, int error);
+/* Never fails, never waits.  `pid`: the process that cannot record, or a child of it.
+ */
+void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error);
 
 /*
  * The folder of this process was moved, replaced or removed while it recorded.  The

@@ -16,13 +16,16 @@
 #include <Python.h>
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "probe/core/cold_event.h"
 
-/* What is called when the process is about to end without exit handlers. */
+/* What is called when the process is about to end without exit handlers, … */
 struct cunei_process_hooks {
     void (*exits)(int status); /* by os._exit */
     void (*executes)(void);    /* it runs another program in its place */
+    /* … and when it has started a Python that cannot record (refusal_reason.h). */
+    void (*unrecorded)(pid_t pid, int reason);
 };
 
 /* Find the functions of posix; -1 with an exception set.  `hooks` are copied. */
@@ -46,6 +49,15 @@ void cunei_process_call(PyCodeObject *code, PyObject *callable, PyObject *argume
 
 /* The C function behind os._exit, os.execv or os.execve is about to be called. */
 void cunei_process_leaves(PyCFunction function, PyObject *argument);
+
+/* Whether it is code of Python's that starts programs by _posixsubprocess. */
+bool cunei_process_starts_programs(PyCodeObject *code);
+
+/*
+ * The process has started a program, with these variables: texts NAME=value, a mapping,
+ * or None.
+ */
+void cunei_process_started(pid_t pid, PyObject *arguments, PyObject *environment);
 
 /* Without CALL events: whether the function sets names.  Its frame begins, or ends. */
 bool cunei_process_sets_names(PyCodeObject *code);

@@ -24,18 +24,27 @@ struct arguments {
 /* Reports to be made before a call, and with the result after one that succeeded. */
 static void report_leaving(PyObject *function, struct arguments arguments);
 static void report_kill(PyObject *function, struct arguments arguments);
-static void report_wait(PyObject *result);
+static void report_wait(PyObject *result, struct arguments arguments);
+static void report_spawn(PyObject *result, struct arguments arguments);
+static void report_start(PyObject *result, struct arguments arguments);
 
 static const struct {
-    const char *name;
+    const char *module, *name;
     void (*before)(PyObject *function, struct arguments arguments);
-    void (*after)(PyObject *result);
+    void (*after)(PyObject *result, struct arguments arguments);
 } functions[] = {
-    {"_exit", report_leaving, NULL},  {"execv", report_leaving, NULL},
-    {"execve", report_leaving, NULL}, {"chroot", report_leaving, NULL},
-    {"kill", report_kill, NULL},      {"wait", NULL, report_wait},
-    {"waitpid", NULL, report_wait},   {"wait3", NULL, report_wait},
-    {"wait4", NULL, report_wait},
+    {"posix", "_exit", report_leaving, NULL},
+    {"posix", "execv", report_leaving, NULL},
+    {"posix", "execve", report_leaving, NULL},
+    {"posix", "chroot", report_leaving, NULL},
+    {"posix", "kill", report_kill, NULL},
+    {"posix", "wait", NULL, report_wait},
+    {"posix", "waitpid", NULL, report_wait},
+    {"posix", "wait3", NULL, report_wait},
+    {"posix", "wait4", NULL, report_wait},
+    {"posix", "posix_spawn", NULL, report_spawn},
+    {"posix", "posix_spawnp", NULL, report_spawn},
+    {"_posixsubprocess", "fork_exec", NULL, report_start},
 };
 
 enum {
@@ -107,14 +116,33 @@ static int take_sent(pid_t pid)
 }
 
 /* A tuple of the pid, 0 if no child has ended, the status, and for some more. */
-static void report_wait(PyObject *result)
+static void report_wait(PyObject *result, struct arguments arguments)
 {
+    (void)arguments;
     if (!PyTuple_Check(result) || PyTuple_GET_SIZE(result) < 2)
         return;
     int pid = number_of(PyTuple_GET_ITEM(result, 0));
     int status = number_of(PyTuple_GET_ITEM(result, 1));
     if (pid > 0 && status >= 0)
         cunei_process_exit_note_child(pid, status, take_sent(pid));
+}
+
+/* Its arguments are a path, the program's arguments, and a mapping or None. */
+static void report_spawn(PyObject *result, struct arguments arguments)
+{
+    int pid = number_of(result);
+
+    if (pid > 0 && arguments.count > 2)
+        cunei_process_started(pid, arguments.items[1], arguments.items[2]);
+}
+
+/* The first argument has the program's arguments, the sixth its variables or None. */
+static void report_start(PyObject *result, struct arguments arguments)
+{
+    int pid = number_of(result);
+
+    if (pid > 0 && arguments.count > 5)
+        cunei_process_started(pid, arguments.items[0], arguments.items[5]);
 }
 
 static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
@@ -134,7 +162,7 @@ static PyObject *call(PyObject *function, PyObject *const *args, size_t count,
     PyObject *result = way->before(function, args, count, keywords);
     if (is_recorded && result && functions[way - ways].after) {
         struct cunei_cold_event event = cunei_cold_event_begin();
-        functions[way - ways].after(result);
+        functions[way - ways].after(result, arguments);
         cunei_cold_event_end(&event);
     }
     return result;
@@ -168,25 +196,33 @@ static void watch(struct way *way, PyObject *function)
         prevent_specialization(way);
 }
 
+/* A module that is imported, or NULL: an import would run the program's __import__. */
+static PyObject *find_module(PyObject *modules, const char *name)
+{
+    PyObject *module = cunei_compat_dict_get(modules, name);
+
+    if (module && !PyModule_Check(module))
+        Py_CLEAR(module);
+    return module;
+}
+
 void cunei_process_exit_hooks_watch(void)
 {
     PyObject *modules = cunei_compat_sys("modules");
-    PyObject *posix = modules && PyDict_Check(modules)
-                          ? cunei_compat_dict_get(modules, "posix")
-                          : NULL;
 
-    /* An import would run the program's __import__. */
-    for (int i = 0; posix && PyModule_Check(posix) && i < WAYS; i++) {
+    for (int i = 0; modules && PyDict_Check(modules) && i < WAYS; i++) {
         if (functions[i].before == report_leaving && cunei_process_has_calls())
             continue;
+        PyObject *module = find_module(modules, functions[i].module);
         PyObject *function =
-            cunei_compat_dict_get(PyModule_GetDict(posix), functions[i].name);
+            module ? cunei_compat_dict_get(PyModule_GetDict(module), functions[i].name)
+                   : NULL;
         if (function)
             watch(&ways[i], function);
         Py_XDECREF(function);
+        Py_XDECREF(module);
     }
     PyErr_Clear();
-    Py_XDECREF(posix);
     Py_XDECREF(modules);
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Calls of os functions that end this process or its children.
+ * Calls of C functions that end this process, or start or end its children.
  *
  * os.kill, os.wait and similar: their arguments and results show how children ended
  * that were killed, and by which signal of ours.  No event of CPython has the result of
  * a C function.
+ *
+ * os.posix_spawn and the function behind subprocess: whether a Python was started that
+ * cannot record.  The latter has no vectorcall slot before CPython 3.12.
  *
  * Before CPython 3.12 also os._exit, os.execv, os.execve, and os.chroot, which puts the
  * trace out of reach: there are no CALL events for single code objects, and a hook

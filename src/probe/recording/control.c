@@ -159,7 +159,7 @@ static void refuse(struct cunei_probe *state, int error)
 {
     const char *debug = getenv("CUNEI_DEBUG");
 
-    cunei_refusal_leave(&state->session, error);
+    cunei_refusal_leave(&state->session, getpid(), error);
     if (debug && strcmp(debug, "1") == 0)
         (void)dprintf(STDERR_FILENO, "cunei: not recording into '%s': %s\n",
                       state->session.directory, cunei_refusal_reason_text(error));
@@ -240,7 +240,16 @@ static void report_losses(struct cunei_probe *state)
         return;
     int reason = cunei_source_choice_report_losses(state->source);
     if (reason)
-        cunei_refusal_leave(&state->session, reason);
+        cunei_refusal_leave(&state->session, getpid(), reason);
+}
+
+void cunei_control_child_unrecorded(pid_t pid, int reason)
+{
+    struct cunei_probe *state = cunei_probe_active();
+
+    /* A recording of cunei.start() or --no-children excludes all children. */
+    if (state && !state->inside && !state->session.only_pid && cunei_recorder_is_on())
+        cunei_refusal_leave(&state->session, pid, reason);
 }
 
 static void leave_recorder(void *status)
@@ -404,7 +413,7 @@ static int boot(struct cunei_probe *state, const char *text)
     state->inside = false;
     if (prepare(state) < 0 || (!state->session.startup &&
                                state->source->methods->await_main(state->source) < 0)) {
-        cunei_refusal_leave(&state->session, refusal_of(state));
+        cunei_refusal_leave(&state->session, getpid(), refusal_of(state));
         undo_start(state);
         return -1;
     }

@@ -37,4 +37,7 @@ void cunei_control_forked(struct cunei_probe *state);
 /* The process is about to end by os._exit. */
 void cunei_control_exiting(int status);
 
+/* The process has started a Python that cannot record: python/refusal_reason.h. */
+void cunei_control_child_unrecorded(pid_t pid, int reason);
+
 #endif

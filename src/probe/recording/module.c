@@ -317,7 +317,9 @@ static PyMethodDef methods[] = {
 static int probe_exec(PyObject *module)
 {
     const struct cunei_process_hooks leaving = {.exits = cunei_control_exiting,
-                                                .executes = cunei_budget_write_all};
+                                                .executes = cunei_budget_write_all,
+                                                .unrecorded =
+                                                    cunei_control_child_unrecorded};
     struct cunei_probe *state = state_of(module);
     struct cunei_source_setup setup = {.main_begins = cunei_control_main_begins};
 

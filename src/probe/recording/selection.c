@@ -11,6 +11,7 @@
 #include "probe/events/function_event.h"
 #include "probe/events/line_event.h"
 #include "probe/events/process.h"
+#include "probe/events/process_exit_hooks.h"
 #include "probe/recording/probe_state.h"
 #include "probe/recording/source_choice.h"
 #include "probe/user/decorated.h"
@@ -129,12 +130,20 @@ void cunei_selection_resolve_open(void)
     cunei_frames_visit_all(resolve_open, NULL);
 }
 
+/* Python has imported the function that starts programs by now, but not before. */
+static bool is_watched(PyCodeObject *code)
+{
+    if (cunei_process_starts_programs(code))
+        cunei_process_exit_hooks_watch();
+    return cunei_process_watches(code);
+}
+
 /* Before there is a recording: late events of the one before get no tags then. */
 void cunei_selection_apply(struct cunei_probe *state)
 {
     const struct cunei_code_hooks hooks = {
         .flags = cunei_function_event_flags,
-        .is_watched = cunei_process_watches,
+        .is_watched = is_watched,
         .has_lines = cunei_line_event_is_selected,
         .is_decorated = cunei_decorated_is_recorded,
         .set_id = cunei_decorated_set_id,

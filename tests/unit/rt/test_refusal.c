@@ -56,7 +56,7 @@ static void leave_from_children(const struct cunei_record_env *session, int erro
         int status = 0;
         pid_t pid = fork();
         if (pid == 0) {
-            cunei_refusal_leave(session, error);
+            cunei_refusal_leave(session, getpid(), error);
             _exit(0);
         }
         assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -108,7 +108,7 @@ static void a_process_that_repeats_itself_counts_once(void **state)
 
     int listener = cunei_refusal_listen(&session);
     for (int i = 0; i < 3; i++)
-        cunei_refusal_leave(&session, EACCES);
+        cunei_refusal_leave(&session, getpid(), EACCES);
     leave_from_children(&session, EACCES, 1);
     cunei_refusal_collect(missing, listener, session.secret, &refusals);
 
@@ -204,7 +204,7 @@ static void a_refusal_without_a_listener_does_no_harm(void **state)
     const struct cunei_record_env session = session_in(missing);
     struct cunei_refusals refusals;
 
-    cunei_refusal_leave(&session, EACCES);
+    cunei_refusal_leave(&session, getpid(), EACCES);
     cunei_refusal_collect(missing, -1, 0, &refusals);
 
     assert_int_equal(refusals.count, 0);
