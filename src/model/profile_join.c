@@ -311,9 +311,7 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
         right->thread_count = skip;
         left->gap.dropped += right->gap.dropped;
         left->gap.missing += right->gap.missing;
-        cunei_packet_gap_add(
-            &left->gap, cunei_piece_last_place(left),
-            (struct cunei_packet_place){right->first_sequence, right->first_discarded});
+        cunei_piece_add_gap(left, right->first_sequence, right->first_discarded);
         left->packets += right->packets;
         left->last_sequence = right->last_sequence;
         left->discarded = right->discarded;

@@ -118,9 +118,7 @@ int cunei_piece_begin_packet(struct cunei_profile *profile, struct cunei_piece *
     } else {
         piece->lost |=
             !cunei_piece_is_next(piece, packet->sequence, packet->events_discarded);
-        cunei_packet_gap_add(
-            &piece->gap, cunei_piece_last_place(piece),
-            (struct cunei_packet_place){packet->sequence, packet->events_discarded});
+        cunei_piece_add_gap(piece, packet->sequence, packet->events_discarded);
     }
     piece->packets++;
     piece->last_sequence = packet->sequence;

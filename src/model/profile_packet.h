@@ -19,17 +19,20 @@ int cunei_profile_join(struct cunei_profile *profile, struct cunei_piece *left,
                        struct cunei_piece *right);
 
 /* Private to packets and joins.  Whether a packet follows the last one of a piece, and
- * the place of that one. */
+ * the packets that are not there before it. */
 static inline bool cunei_piece_is_next(const struct cunei_piece *piece,
                                        uint64_t sequence, uint64_t discarded)
 {
     return sequence == piece->last_sequence + 1 && discarded == piece->discarded;
 }
 
-static inline struct cunei_packet_place cunei_piece_last_place(
-    const struct cunei_piece *piece)
+static inline void cunei_piece_add_gap(struct cunei_piece *piece, uint64_t sequence,
+                                       uint64_t discarded)
 {
-    return (struct cunei_packet_place){piece->last_sequence, piece->discarded};
+    cunei_packet_gap_add(
+        &piece->gap,
+        (struct cunei_packet_place){piece->last_sequence, piece->discarded},
+        (struct cunei_packet_place){sequence, discarded});
 }
 
 /* Room for so many more threads; -ENOMEM. */

@@ -117,7 +117,7 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
     uint64_t frequency = find_frequency(options);
     recording.pid = getpid();
     recording.hooks = options->hooks;
-    recording.session = options->session;
+    recording.launcher = options->launcher;
     recording.thread_count = 0;
     recording.lost_without_stream = 0;
     recording.alarm = 0;
@@ -152,8 +152,8 @@ int cunei_recorder_start(const struct cunei_recorder_options *options,
 /* If the folder did not stay at its place, the launcher cannot find what it holds. */
 static void report_loss(void)
 {
-    if (cunei_folder_is_away(&recording.folder) && recording.session)
-        cunei_refusal_report_loss(recording.session);
+    if (cunei_folder_is_away(&recording.folder) && !recording.process.started_inside)
+        cunei_refusal_report_loss(recording.folder.path, &recording.launcher);
 }
 
 /* Lock held. */

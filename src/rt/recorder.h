@@ -18,17 +18,15 @@
 #include "wire/live.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
-
-struct cunei_record_env;
+#include "wire/record_env.h"
 
 struct cunei_recorder_options {
     const char *directory; /* of the trace; the process's folder is made in it */
     bool make_directory;   /* made if only its last part is missing */
     uint64_t frequency;    /* ticks per second; 0: measure */
     uint64_t max_bytes;    /* of the whole trace; 0: no limit */
-    bool has_lines;        /* lines may be recorded */
-    /* Of the launcher, borrowed until the end of the recording; NULL: there is none. */
-    const struct cunei_record_env *session;
+    struct cunei_launcher launcher; /* of the recording, if it has one */
+    bool has_lines;                 /* lines may be recorded */
     struct cunei_recorder_hooks hooks;
 };
 

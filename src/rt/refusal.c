@@ -57,17 +57,18 @@ static int leave_file(const char *directory, pid_t pid, int error)
     return 0;
 }
 
-static int send_message(const struct cunei_record_env *session, int error)
+/* -ENOTCONN: the launcher does not listen. */
+static int send_message(const struct cunei_launcher *launcher, int error)
 {
-    const struct message message = {.secret = session->secret, .error = error};
+    const struct message message = {.secret = launcher->secret, .error = error};
     struct sockaddr_un address;
 
-    if (!session->secret)
-        return -ENOENT;
+    if (!launcher->secret)
+        return -ENOTCONN;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    socklen_t size = name_socket(session->socket, &address);
+    socklen_t size = name_socket(launcher->socket, &address);
     int rc = connect(fd, (const struct sockaddr *)&address, size) < 0 ||
                      send(fd, &message, sizeof(message), MSG_NOSIGNAL) < 0
                  ? -errno
@@ -79,28 +80,33 @@ static int send_message(const struct cunei_record_env *session, int error)
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error)
 {
     if (leave_file(session->directory, pid, error) < 0)
-        (void)send_message(session, error);
+        (void)send_message(&session->launcher, error);
 }
 
-void cunei_refusal_report_loss(const struct cunei_record_env *session)
+void cunei_refusal_report_loss(const char *folder,
+                               const struct cunei_launcher *launcher)
 {
-    if (send_message(session, CUNEI_REFUSAL_MOVED) < 0)
-        (void)leave_file(session->directory, getpid(), CUNEI_REFUSAL_MOVED);
+    const char *name = strrchr(folder, '/');
+    char *directory = name ? strndup(folder, (size_t)(name - folder)) : NULL;
+
+    if (directory && send_message(launcher, CUNEI_REFUSAL_MOVED) < 0)
+        (void)leave_file(directory, getpid(), CUNEI_REFUSAL_MOVED);
+    free(directory);
 }
 
 /* A name that can be predicted could be taken by another user beforehand. */
-static int choose_numbers(struct cunei_record_env *session)
+static int choose_numbers(struct cunei_launcher *launcher)
 {
     uint64_t numbers[2];
 
     if (getrandom(numbers, sizeof(numbers), GRND_NONBLOCK) != (ssize_t)sizeof(numbers))
         return -EAGAIN;
-    session->socket = numbers[0];
-    session->secret = numbers[1];
+    launcher->socket = numbers[0];
+    launcher->secret = numbers[1];
     return 0;
 }
 
-int cunei_refusal_listen(struct cunei_record_env *session)
+int cunei_refusal_listen(struct cunei_launcher *launcher)
 {
     struct sockaddr_un address;
 
@@ -112,8 +118,8 @@ int cunei_refusal_listen(struct cunei_record_env *session)
     close(low);
     if (rc < 0)
         return rc;
-    int error = -choose_numbers(session);
-    socklen_t size = name_socket(session->socket, &address);
+    int error = -choose_numbers(launcher);
+    socklen_t size = name_socket(launcher->socket, &address);
     if (!error && (bind(fd, (const struct sockaddr *)&address, size) < 0 ||
                    listen(fd, BACKLOG) < 0))
         error = errno;

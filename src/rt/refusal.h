@@ -14,9 +14,9 @@
  * no proof: a process whose parent ended is a child of init.  The environment of a
  * process is not readable by other users.
  *
- *     int listener = cunei_refusal_listen(&session);        in the launcher
+ *     int listener = cunei_refusal_listen(&launcher);       in the launcher
  *     cunei_refusal_leave(&session, getpid(), EACCES);      in any process below it
- *     cunei_refusal_collect(directory, listener, session.secret, &refusals);
+ *     cunei_refusal_collect(directory, listener, launcher.secret, &refusals);
  */
 #ifndef CUNEI_RT_REFUSAL_H
 #define CUNEI_RT_REFUSAL_H
@@ -28,6 +28,7 @@
 
 #define CUNEI_REFUSAL_REASONS 8
 
+struct cunei_launcher;
 struct cunei_record_env;
 
 struct cunei_refusals {
@@ -38,21 +39,21 @@ struct cunei_refusals {
     } reasons[CUNEI_REFUSAL_REASONS]; /* those with a count, in order of arrival */
 };
 
-/* Never fails, never waits.  `pid`: the process that cannot record, or a child of it.
- */
+/* Never fails, never waits.  `pid`: this process, or a child that cannot record. */
 void cunei_refusal_leave(const struct cunei_record_env *session, pid_t pid, int error);
 
 /*
  * The folder of this process was moved, replaced or removed while it recorded.  The
  * socket comes first: who did that may remove a file in the trace directory as well.
  */
-void cunei_refusal_report_loss(const struct cunei_record_env *session);
+void cunei_refusal_report_loss(const char *folder,
+                               const struct cunei_launcher *launcher);
 
 /*
- * Choose the socket and the secret of the session.  Returns a descriptor to collect
+ * Choose the socket and the secret of a launcher.  Returns a descriptor to collect
  * from, above the standard ones; or a negative errno.
  */
-int cunei_refusal_listen(struct cunei_record_env *session);
+int cunei_refusal_listen(struct cunei_launcher *launcher);
 
 /*
  * All messages so far, one of each process; `listener` may be negative.  Waits for half

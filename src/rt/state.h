@@ -24,8 +24,7 @@
 #include "wire/live.h"
 #include "wire/metadata.h"
 #include "wire/process.h"
-
-struct cunei_record_env;
+#include "wire/record_env.h"
 
 /* A stream's place in the live file and its stream file.  When a thread ends, the next
  * thread takes over its slot. */
@@ -55,8 +54,8 @@ struct cunei_recorder_state {
     pid_t pid;
     pthread_mutex_t lock;
     struct cunei_recorder_hooks hooks;
-    const struct cunei_record_env *session; /* borrowed from the user, or NULL */
     struct cunei_folder folder;
+    struct cunei_launcher launcher;
     struct cunei_live *live; /* mapped */
     struct cunei_space space;
     struct cunei_clock_pair start;

@@ -63,9 +63,9 @@ void cunei_record_env_format(const struct cunei_record_env *session,
         cunei_buffer_format(out, " budget=%" PRIu64, session->budget);
     if (session->only_pid)
         cunei_buffer_format(out, " only=%" PRIu64, session->only_pid);
-    if (session->secret)
-        cunei_buffer_format(out, " socket=%" PRIu64 " secret=%" PRIu64, session->socket,
-                            session->secret);
+    if (session->launcher.secret)
+        cunei_buffer_format(out, " socket=%" PRIu64 " secret=%" PRIu64,
+                            session->launcher.socket, session->launcher.secret);
     if (session->c_calls)
         cunei_buffer_append_text(out, " ccalls=1");
     if (session->full_repr)
@@ -133,9 +133,9 @@ static int parse_word(struct cunei_record_env *session, const char *key,
     else if (strcmp(key, "only") == 0)
         session->only_pid = number;
     else if (strcmp(key, "socket") == 0)
-        session->socket = number;
+        session->launcher.socket = number;
     else if (strcmp(key, "secret") == 0)
-        session->secret = number;
+        session->launcher.secret = number;
     else if (strcmp(key, "ccalls") == 0)
         session->c_calls = number != 0;
     else if (strcmp(key, "repr") == 0)

@@ -34,6 +34,12 @@
 
 struct cunei_buffer;
 
+/* How a process reaches the launcher that it is below, see rt/refusal.h. */
+struct cunei_launcher {
+    uint64_t socket; /* the number in its name */
+    uint64_t secret; /* of a message; 0: there is no launcher */
+};
+
 struct cunei_record_env {
     char *directory;    /* owned: the trace directory, absolute */
     uint64_t frequency; /* ticks per second; 0: not measured yet */
@@ -41,11 +47,10 @@ struct cunei_record_env {
     bool startup;       /* record from the probe's start, not from __main__ */
     uint64_t budget;    /* what recording may cost, in millionths; 0: no limit */
     uint64_t only_pid;  /* the one process to record; 0: all that inherit it */
-    uint64_t socket;    /* of the launcher, see rt/refusal.h, with the … */
-    uint64_t secret;    /* … secret of a message; 0: there is none */
-    bool c_calls;       /* also calls of C functions */
-    bool full_repr;     /* values by their own repr, which is the program's code */
-    uint64_t max_repr;  /* bytes of a value's text; 0: CUNEI_RECORD_ENV_MAX_REPR */
+    struct cunei_launcher launcher;
+    bool c_calls;      /* also calls of C functions */
+    bool full_repr;    /* values by their own repr, which is the program's code */
+    uint64_t max_repr; /* bytes of a value's text; 0: CUNEI_RECORD_ENV_MAX_REPR */
     enum cunei_instrumenter instrumenter; /* which hook of CPython */
     struct cunei_patterns patterns;
     struct cunei_patterns arguments; /* functions whose arguments are recorded */

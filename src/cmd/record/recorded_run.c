@@ -237,8 +237,8 @@ static void listen_and_format(struct cunei_recorded_run *run, struct cunei_buffe
                                    .arguments = options->arguments,
                                    .results = options->results,
                                    .lines = options->lines};
-    run->listener = cunei_refusal_listen(&env);
-    run->secret = env.secret;
+    run->listener = cunei_refusal_listen(&env.launcher);
+    run->secret = env.launcher.secret;
     cunei_record_env_format(&env, text);
 }
 

@@ -93,6 +93,7 @@ static void count_process(struct summary *summary,
     }
 }
 
+/* Processes that could not record have left a file or a message. */
 static void collect_refusals(const struct cunei_recorded_run *recording,
                              struct cunei_refusals *refusals)
 {
@@ -100,7 +101,6 @@ static void collect_refusals(const struct cunei_recorded_run *recording,
                           refusals);
 }
 
-/* Processes that could not record have left a file or a message. */
 static void note_refusals(const struct cunei_refusals *refusals)
 {
     struct cunei_buffer why = {0};

@@ -89,10 +89,10 @@ static void without_the_directory_they_go_to_whoever_listens(void **state)
     struct cunei_record_env session = session_in(missing);
     struct cunei_refusals refusals;
 
-    int listener = cunei_refusal_listen(&session);
+    int listener = cunei_refusal_listen(&session.launcher);
     assert_true(listener > STDERR_FILENO);
     leave_from_children(&session, EACCES, 300);
-    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
 
     assert_int_equal(refusals.count, 300);
     assert_int_equal(refusals.reasons[0].error, EACCES);
@@ -106,11 +106,11 @@ static void a_process_that_repeats_itself_counts_once(void **state)
     struct cunei_record_env session = session_in(missing);
     struct cunei_refusals refusals;
 
-    int listener = cunei_refusal_listen(&session);
+    int listener = cunei_refusal_listen(&session.launcher);
     for (int i = 0; i < 3; i++)
         cunei_refusal_leave(&session, getpid(), EACCES);
     leave_from_children(&session, EACCES, 1);
-    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
 
     assert_int_equal(refusals.count, 2);
     close(listener);
@@ -122,12 +122,12 @@ static void a_message_without_the_secret_is_ignored(void **state)
     struct cunei_record_env session = session_in(missing);
     struct cunei_refusals refusals;
 
-    int listener = cunei_refusal_listen(&session);
+    int listener = cunei_refusal_listen(&session.launcher);
     struct cunei_record_env guessed = session;
-    guessed.secret++;
+    guessed.launcher.secret++;
     leave_from_children(&guessed, ENOSPC, 2);
     leave_from_children(&session, EACCES, 1);
-    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
 
     assert_int_equal(refusals.count, 1);
     assert_int_equal(refusals.reasons[0].error, EACCES);
@@ -152,12 +152,12 @@ static void silent_connections_delay_a_second_at_most_and_hide_nothing(void **st
     struct cunei_refusals refusals;
     int silent[100];
 
-    int listener = cunei_refusal_listen(&session);
+    int listener = cunei_refusal_listen(&session.launcher);
     for (size_t i = 0; i < 100; i++)
         silent[i] = connect_silently(listener);
     leave_from_children(&session, EACCES, 1);
     uint64_t begin_ns = cunei_clock_ns(CLOCK_MONOTONIC);
-    cunei_refusal_collect(missing, listener, session.secret, &refusals);
+    cunei_refusal_collect(missing, listener, session.launcher.secret, &refusals);
     uint64_t end_ns = cunei_clock_ns(CLOCK_MONOTONIC);
 
     assert_int_equal(refusals.count, 1);
@@ -172,12 +172,12 @@ static void two_launchers_have_other_sockets_and_secrets(void **state)
     (void)state;
     struct cunei_record_env one = session_in(missing), two = session_in(missing);
 
-    int first = cunei_refusal_listen(&one);
-    int second = cunei_refusal_listen(&two);
+    int first = cunei_refusal_listen(&one.launcher);
+    int second = cunei_refusal_listen(&two.launcher);
 
     assert_true(first > 0 && second > 0);
-    assert_int_not_equal(one.socket, two.socket);
-    assert_int_not_equal(one.secret, two.secret);
+    assert_int_not_equal(one.launcher.socket, two.launcher.socket);
+    assert_int_not_equal(one.launcher.secret, two.launcher.secret);
     close(first);
     close(second);
 }

@@ -22,8 +22,7 @@ static void a_formatted_text_is_parsed_back(void **state)
                                        .frequency = 2794750000,
                                        .max_bytes = 1 << 30,
                                        .startup = true,
-                                       .socket = 81,
-                                       .secret = UINT64_MAX};
+                                       .launcher = {81, UINT64_MAX}};
     assert_int_equal(cunei_patterns_add(&session.patterns, true, "re:^a b", NULL, 0),
                      0);
     assert_int_equal(cunei_patterns_add(&session.patterns, false, "json", NULL, 0), 0);
@@ -35,8 +34,8 @@ static void a_formatted_text_is_parsed_back(void **state)
     assert_int_equal(parsed.frequency, 2794750000);
     assert_int_equal(parsed.max_bytes, 1 << 30);
     assert_true(parsed.startup);
-    assert_int_equal(parsed.socket, 81);
-    assert_int_equal(parsed.secret, UINT64_MAX);
+    assert_int_equal(parsed.launcher.socket, 81);
+    assert_int_equal(parsed.launcher.secret, UINT64_MAX);
     assert_int_equal(parsed.patterns.count, 2);
     assert_string_equal(cunei_patterns_text(&parsed.patterns, 0, &include), "re:^a b");
     assert_true(include);
