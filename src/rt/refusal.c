@@ -51,8 +51,9 @@ static int leave_file(const char *directory, pid_t pid, int error)
         return -ENOMEM;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     free(path);
+    /* A file that is there is counted already. */
     if (fd < 0)
-        return -errno;
+        return errno == EEXIST ? 0 : -errno;
     close(fd);
     return 0;
 }

@@ -116,6 +116,22 @@ static void a_process_that_repeats_itself_counts_once(void **state)
     close(listener);
 }
 
+static void a_file_that_is_there_needs_no_message(void **state)
+{
+    struct scratch *scratch = *state;
+    struct cunei_record_env session = session_in(scratch->directory);
+    struct cunei_refusals refusals;
+
+    int listener = cunei_refusal_listen(&session.launcher);
+    for (int i = 0; i < 2; i++)
+        cunei_refusal_leave(&session, getpid(), EACCES);
+    cunei_refusal_collect(scratch->directory, listener, session.launcher.secret,
+                          &refusals);
+
+    assert_int_equal(refusals.count, 1);
+    close(listener);
+}
+
 static void a_message_without_the_secret_is_ignored(void **state)
 {
     (void)state;
@@ -244,6 +260,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             reasons_that_are_no_errno_arrive_and_say_what_they_mean, make, remove_all),
         cmocka_unit_test(a_process_that_repeats_itself_counts_once),
+        cmocka_unit_test_setup_teardown(a_file_that_is_there_needs_no_message, make,
+                                        remove_all),
         cmocka_unit_test(a_message_without_the_secret_is_ignored),
         cmocka_unit_test(silent_connections_delay_a_second_at_most_and_hide_nothing),
         cmocka_unit_test(two_launchers_have_other_sockets_and_secrets),
