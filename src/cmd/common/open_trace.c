@@ -72,9 +72,9 @@ static void correct_clocks(struct cunei_trace *trace)
     for (size_t i = 0; i < trace->process_count; i++) {
         struct cunei_trace_process *process = &trace->processes[i];
         struct cunei_metadata corrected;
-        bool has_stopped = process->state == CUNEI_TRACE_KILLED ||
-                           process->state == CUNEI_TRACE_REPLACED;
-        if (has_stopped && process->has_live &&
+        bool was_cut_off = process->state != CUNEI_TRACE_ENDED &&
+                           process->state != CUNEI_TRACE_RUNNING;
+        if (was_cut_off && process->has_live &&
             cunei_trace_clock_correct(process, &corrected) > 0)
             process->metadata = corrected;
     }
