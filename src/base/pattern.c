@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/expression_cost.h"
 #include "base/glob.h"
 #include "base/vector.h"
 
@@ -33,6 +34,7 @@ struct cunei_pattern {
     char *qualname; /* owned: the second glob of KIND_NAME */
     regex_t regex;  /* up to KIND_REGEX_FILE */
     locale_t utf8;  /* owned: of the regex; 0: it uses the program's */
+    size_t bytes;   /* about what the regex takes */
     char *file;     /* owned: where it was written; NULL: it was typed */
     size_t line;    /* of the file; 0: not known */
 };
@@ -117,6 +119,9 @@ static int check(enum kind kind, const char *text, const char *first, char *erro
 static int compile(struct cunei_pattern *pattern, const char *text,
                    const char *expression, char *error, size_t error_size)
 {
+    const char *reason = cunei_expression_cost(expression, &pattern->bytes);
+    if (reason)
+        return refuse(reason, error, error_size);
     /* What a character is shall not depend on the program's locale. */
     pattern->utf8 = newlocale(LC_CTYPE_MASK | LC_COLLATE_MASK, "C.UTF-8", (locale_t)0);
     locale_t before = uselocale(pattern->utf8);
@@ -180,10 +185,15 @@ int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char
 
     struct cunei_pattern pattern = {.include = include};
     int rc = pattern_init(&pattern, text, error, error_size);
+    if (rc == 0 &&
+        patterns->expression_bytes + pattern.bytes > CUNEI_EXPRESSION_MAX_BYTES)
+        rc = refuse("the expressions before it and it need too much memory; use fewer",
+                    error, error_size);
     if (rc < 0) {
         pattern_fini(&pattern);
         return rc;
     }
+    patterns->expression_bytes += pattern.bytes;
     items[patterns->count++] = pattern;
     return 0;
 }
@@ -194,10 +204,12 @@ void cunei_patterns_remove(struct cunei_patterns *patterns, size_t first,
     size_t kept = first;
 
     for (size_t i = first; i < patterns->count; i++) {
-        if (strcmp(patterns->items[i].text, text) == 0)
-            pattern_fini(&patterns->items[i]);
-        else
+        if (strcmp(patterns->items[i].text, text) != 0) {
             patterns->items[kept++] = patterns->items[i];
+            continue;
+        }
+        patterns->expression_bytes -= patterns->items[i].bytes;
+        pattern_fini(&patterns->items[i]);
     }
     if (kept < patterns->count)
         patterns->count = kept;

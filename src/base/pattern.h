@@ -37,11 +37,13 @@ struct cunei_pattern;
 struct cunei_patterns {
     struct cunei_pattern *items; /* owned */
     size_t count;
+    size_t expression_bytes; /* private: about what all expressions take */
 };
 
 /*
- * Add a pattern.  -EINVAL: the regular expression does not compile, or the pattern has
- * no meaning; the reason goes to `error`, which may be NULL.
+ * Add a pattern.  -EINVAL: the regular expression does not compile or costs too much
+ * (base/expression_cost.h), or the pattern has no meaning; the reason goes to `error`,
+ * which may be NULL.
  */
 int cunei_patterns_add(struct cunei_patterns *patterns, bool include, const char *text,
                        char *error, size_t error_size);

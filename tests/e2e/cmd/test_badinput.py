@@ -232,6 +232,8 @@ def test_an_old_python_is_asked_in_words_it_understands(cunei):
         (["record", "--max-size"], "--max-size"),
         (["record", "--include", "re:(", "app.py"], "re:("),
         (["record", "--lines", "re:(", "app.py"], "re:("),
+        (["record", "--include", "re:((a{99}){99}){99}", "app.py"], "too much memory"),
+        (["report", "--exclude", "re:((a{99}){99}){99}", "x"], "too much memory"),
         (["record", "--lines", "", "app.py"], "--lines needs a pattern"),
         (["record", "--quiet=yes", "app.py"], "--quiet"),
         (["doctor", "me"], "'me'"),

@@ -175,6 +175,9 @@ REFUSED = [
      "example 5%, not '0'"),
     ("include = 're:('", 11, "--include 're:(' is not a valid pattern: Unmatched ( or "
      "\\("),
+    ("include = 're:((a{99}){99}){99}'", 11, "--include 're:((a{99}){99}){99}' is not "
+     "a valid pattern: it needs too much memory; use smaller repetitions ({1,9}, not "
+     "{1,255}) or fewer alternatives"),
     ("instrumenter = 'nope'", 16, "--instrumenter cannot be 'nope'; did you mean "
      "'none'?"),
     ("filter = '/nowhere/f'", 10, "cannot read the filter '/nowhere/f': No such file "

@@ -127,6 +127,16 @@ def test_children_have_the_filter_without_reading_the_file(cunei):
         ),
         ("- re:(\n", "f:1:3: invalid pattern: Unmatched ( or \\("),
         (
+            "- re:((a{1,255}){1,255}){1,255}\n",
+            "f:1:3: invalid pattern: it needs too much memory; use smaller repetitions "
+            "({1,9}, not {1,255}) or fewer alternatives",
+        ),
+        (
+            '{"include_timers": ["((a{99}){99}){99}"]}',
+            "f:1:21: invalid pattern: it needs too much memory; use smaller "
+            "repetitions ({1,9}, not {1,255}) or fewer alternatives",
+        ),
+        (
             "+ app\n- app:f[\n",
             "f:2:3: invalid pattern: a '[' has no ']'; write \\[ for a literal one",
         ),

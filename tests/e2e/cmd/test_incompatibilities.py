@@ -172,6 +172,10 @@ REFUSED = {
     ),
     "lines=[3]": ("TypeError", "a pattern in lines must be a str, not int"),
     "lines='re:('": ("ValueError", "lines 're:(' is not a valid pattern: "),
+    "lines='re:((a{99}){99}){99}'": (
+        "ValueError",
+        "lines 're:((a{99}){99}){99}' is not a valid pattern: it needs too much memory",
+    ),
     "exclude='re:('": ("ValueError", "exclude 're:(' is not a valid pattern: "),
 }
 

@@ -145,6 +145,38 @@ static void a_bad_expression_is_refused_with_its_reason(void **state)
     cunei_patterns_fini(&patterns);
 }
 
+static void an_expression_that_costs_too_much_is_refused(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    char error[128] = "";
+
+    assert_int_equal(cunei_patterns_add(&patterns, true,
+                                        "re:((a{1,255}){1,255}){1,255}", error,
+                                        sizeof(error)),
+                     -EINVAL);
+    assert_non_null(strstr(error, "it needs too much memory; use smaller"));
+    cunei_patterns_fini(&patterns);
+}
+
+static void expressions_that_cost_too_much_together_are_refused(void **state)
+{
+    (void)state;
+    struct cunei_patterns patterns = {0};
+    const char *text = "re:(a?){1000}";
+    char error[128] = "";
+    int rc = 0;
+
+    while (rc == 0 && patterns.count < 100)
+        rc = cunei_patterns_add(&patterns, true, text, error, sizeof(error));
+
+    assert_int_equal(rc, -EINVAL);
+    assert_non_null(strstr(error, "need too much memory; use fewer"));
+    cunei_patterns_remove(&patterns, 0, text);
+    assert_int_equal(cunei_patterns_add(&patterns, true, text, NULL, 0), 0);
+    cunei_patterns_fini(&patterns);
+}
+
 static void a_meaningless_pattern_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -213,6 +245,8 @@ int main(void)
         cmocka_unit_test(after_an_exclude_the_rest_is_included),
         cmocka_unit_test(the_last_pattern_that_matches_decides),
         cmocka_unit_test(a_bad_expression_is_refused_with_its_reason),
+        cmocka_unit_test(an_expression_that_costs_too_much_is_refused),
+        cmocka_unit_test(expressions_that_cost_too_much_together_are_refused),
         cmocka_unit_test(a_meaningless_pattern_is_refused_with_the_reason),
         cmocka_unit_test(patterns_are_reported_as_they_were_given),
         cmocka_unit_test(a_removed_pattern_has_no_effect),
