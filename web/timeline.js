@@ -22,6 +22,7 @@ const timeline = {
         this.tasks = new Map(
             data.tasks.map((task) => [`${task[0]} ${task[1]}`, visible(task[2])]),
         );
+        this.sortThreads();
         for (const thread of data.threads) this.load(thread);
         $("time-note").textContent = this.notes().join(" ");
         this.loadCounters();
@@ -40,6 +41,15 @@ const timeline = {
             notes.push(`${several(data.uncharted, "counter event")} hidden.`);
         notes.push("Wheel: zoom. Drag: move. Click on a name: fold the thread.");
         return notes;
+    },
+    // Processes come in the order of their starts, the threads of each by its files.
+    sortThreads() {
+        let process = 0;
+        data.threads.forEach((thread, i) => {
+            if (i > 0 && thread.pid !== data.threads[i - 1].pid) process++;
+            thread.process = process;
+        });
+        data.threads.sort((a, b) => a.process - b.process || a.start - b.start);
     },
     // Calls by depth: those of one depth do not overlap, and come in order of time.
     load(thread) {
@@ -230,7 +240,11 @@ const timeline = {
         g.fillStyle = theme.page;
         g.fillRect(0, 0, width, ROW);
         g.fillStyle = theme.dim;
-        for (const [time, x] of times) g.fillText(moment(time, step), x + 4, ROW / 2);
+        for (const [time, x] of times) {
+            const text = moment(time, step),
+                last = width - measure(g, text) - 4; // further right it would be cut off
+            g.fillText(text, Math.min(x + 4, last), ROW / 2);
+        }
     },
     drawMarks(g, { thread, begin, marks }, scale) {
         if (!marks) return;

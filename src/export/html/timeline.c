@@ -119,8 +119,10 @@ static int begin_thread(struct timeline *timeline, const struct cunei_note *note
     struct cunei_buffer *out = &timeline->html->page.text;
     int rc = end_thread(timeline);
 
-    cunei_buffer_format(out, "%s\n{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"name\":",
-                        timeline->has_thread ? "," : "", note->depth, note->number);
+    cunei_buffer_format(
+        out,
+        "%s\n{\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"start\":%" PRIu64 ",\"name\":",
+        timeline->has_thread ? "," : "", note->depth, note->number, note->time_ns);
     cunei_page_text(out, cunei_note_text(note), note->text_size);
     cunei_buffer_append_text(out, ",\"program\":");
     cunei_html_put_command(timeline->html, &timeline->process->description);

@@ -361,6 +361,58 @@ def test_a_part_is_where_it_was_in_the_whole(cunei, browser):
     assert browser.errors == []
 
 
+THREADS = """\
+import threading
+
+def work(*waits):
+    for wait in waits:
+        wait.wait()
+
+def start(name, *waits):
+    thread = threading.Thread(target=work, args=waits, name=name)
+    thread.start()
+    return thread
+
+end = threading.Event()
+start("z").join()
+late = start("late", end)
+threads = [start("c", end), start("a", end)]
+end.set()
+for thread in (late, *threads):
+    thread.join()
+start("b").join()
+"""
+
+
+def test_threads_are_in_the_order_of_their_starts(cunei, browser):
+    record(cunei, program=THREADS)
+
+    browser.open(export(cunei, "html"))
+    browser.settle()
+
+    assert browser.run("data.threads.map((thread) => thread.name)") == [
+        "MainThread",
+        *("z", "late", "c", "a", "b"),
+    ]
+
+
+def test_no_label_of_the_axis_is_cut_off(page):
+    page.key("3")
+    ends = page.run(
+        "(() => { const ends = [], { prototype } = CanvasRenderingContext2D,"
+        " before = prototype.fillText;"
+        " prototype.fillText = function (text, x, y) {"
+        " ends.push(x + this.measureText(text).width); };"
+        " const width = timeline.canvas.clientWidth;"
+        " const g = timeline.canvas.getContext('2d');"
+        " for (let x = width - 90; x <= width; x++)"
+        " timeline.drawRuler(g, [[1.5e9, x]], 1e8, width);"
+        " prototype.fillText = before; return ends.map((end) => end - width); })()"
+    )
+
+    assert len(ends) == 91 and max(ends) < 0
+
+
 def test_events_other_than_calls_are_reported(page):
     page.key("4")
 
