@@ -2,13 +2,13 @@
 #include "base/filter_file.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/expression.h"
 #include "base/json_reader.h"
+#include "base/regular_file.h"
 
 static bool is_blank(int byte)
 {
@@ -222,26 +222,15 @@ int cunei_filter_file_parse(struct cunei_patterns *patterns, const char *text,
 int cunei_filter_file_read(struct cunei_patterns *patterns, const char *path,
                            struct cunei_syntax_error *error)
 {
-    size_t before = patterns->count;
-    int rc = 0;
+    size_t before = patterns->count, size = 0;
+    char *text = NULL;
 
     *error = (struct cunei_syntax_error){0};
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return -errno;
-    char *text = malloc(CUNEI_FILTER_MAX + 1);
-    size_t size = text ? fread(text, 1, CUNEI_FILTER_MAX + 1, file) : 0;
-    if (!text)
-        rc = -ENOMEM;
-    else if (ferror(file))
-        rc = errno ? -errno : -EIO;
-    else if (size > CUNEI_FILTER_MAX)
-        rc = -EFBIG;
-    else
+    int rc = cunei_regular_file_read(path, CUNEI_FILTER_MAX, &text, &size);
+    if (rc == 0)
         rc = cunei_filter_file_parse(patterns, text, size, error);
     if (rc == 0)
         rc = cunei_patterns_set_file(patterns, before, path);
-    (void)fclose(file);
     free(text);
     return rc;
 }

@@ -31,7 +31,7 @@
 int cunei_filter_file_parse(struct cunei_patterns *patterns, const char *text,
                             size_t size, struct cunei_syntax_error *error);
 
-/* The same for a file; other errors come from reading it. */
+/* The same for a file; other errors are those of base/regular_file.h. */
 int cunei_filter_file_read(struct cunei_patterns *patterns, const char *path,
                            struct cunei_syntax_error *error);
 

@@ -4,31 +4,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#define SIZE_MAX_BYTES ((off_t)64 << 20)
+#include "base/regular_file.h"
+
+#define SIZE_MAX_BYTES ((size_t)64 << 20)
 #define TAB            8u
-
-static int read_text(FILE *file, char **text, size_t *size)
-{
-    struct stat status;
-
-    if (fstat(fileno(file), &status) < 0)
-        return -errno;
-    if (!S_ISREG(status.st_mode))
-        return -EINVAL;
-    if (status.st_size > SIZE_MAX_BYTES)
-        return -EFBIG;
-    *text = malloc((size_t)status.st_size + 1);
-    if (!*text)
-        return -ENOMEM;
-    *size = fread(*text, 1, (size_t)status.st_size, file);
-    (*text)[*size] = '\0';
-    return ferror(file) ? -EIO : 0;
-}
 
 static int find_lines(struct cunei_source_file *source, size_t size)
 {
@@ -55,11 +37,7 @@ int cunei_source_file_read(struct cunei_source_file *source, const char *path)
     size_t size = 0;
 
     *source = (struct cunei_source_file){0};
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return -errno;
-    int rc = read_text(file, &source->text, &size);
-    (void)fclose(file);
+    int rc = cunei_regular_file_read(path, SIZE_MAX_BYTES, &source->text, &size);
     if (rc == 0)
         rc = find_lines(source, size);
     if (rc < 0)

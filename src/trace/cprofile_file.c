@@ -2,14 +2,12 @@
 #include "trace/cprofile_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/units.h"
 #include "base/vector.h"
 #include "trace/trace.h"
@@ -346,29 +344,6 @@ int cunei_cprofile_parse(struct cunei_cprofile *prof, char *bytes, size_t size)
     return rc;
 }
 
-static int read_file(int fd, char **bytes, size_t *size)
-{
-    struct stat status;
-    size_t done = 0;
-    ssize_t got;
-
-    if (fstat(fd, &status) != 0)
-        return -errno;
-    if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > SIZE_MAX_BYTES)
-        return -EBADMSG;
-    *size = (size_t)status.st_size;
-    *bytes = malloc(*size + 1);
-    if (!*bytes)
-        return -ENOMEM;
-    while (done < *size && (got = read(fd, *bytes + done, *size - done)) != 0) {
-        if (got < 0 && errno != EINTR)
-            return -errno;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    *size = done;
-    return 0;
-}
-
 int cunei_cprofile_open(struct cunei_cprofile *prof, const char *path,
                         struct cunei_trace_error *error)
 {
@@ -376,10 +351,7 @@ int cunei_cprofile_open(struct cunei_cprofile *prof, const char *path,
     size_t size = 0;
 
     *prof = (struct cunei_cprofile){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int rc = fd < 0 ? -errno : read_file(fd, &bytes, &size);
-    if (fd >= 0)
-        (void)close(fd);
+    int rc = cunei_regular_file_read(path, SIZE_MAX_BYTES, &bytes, &size);
     if (rc == 0)
         rc = cunei_cprofile_parse(prof, bytes, size);
     if (rc == -EBADMSG)

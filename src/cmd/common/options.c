@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/filter_file.h"
 #include "base/pattern.h"
+#include "base/regular_file.h"
 #include "base/vector.h"
 #include "cmd/common/command.h"
 #include "cmd/common/message.h"
@@ -213,6 +214,11 @@ int cunei_options_filter(struct cunei_patterns *patterns, const char *path)
     if (rc == -EINVAL)
         return cunei_cmd_fail(0, "%s:%zu:%zu: %s", path, error.line, error.column,
                               error.text);
+    if (rc == -EBADMSG)
+        return cunei_cmd_fail(0,
+                              "cannot read the filter '%s': %s; write the patterns to "
+                              "a file first",
+                              path, cunei_regular_file_problem(rc));
     if (rc == -EFBIG)
         return cunei_cmd_fail(0, "the filter '%s' is longer than 1 MiB", path);
     if (rc < 0)

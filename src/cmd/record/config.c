@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/regular_file.h"
 #include "base/toml_reader.h"
 #include "base/vector.h"
 #include "cmd/common/message.h"
@@ -161,32 +162,29 @@ static int visit(void *context, struct cunei_syntax *syntax,
     return add_item(config, &item);
 }
 
-/* The file's text, owned; NULL: it cannot be read, or does not mention cunei. */
-static char *read_file(const char *path, size_t *size)
+/* The text goes to `*text`, owned; it stays NULL if there is no file to read. */
+static int read_file(struct cunei_config *config, char **text, size_t *size)
 {
-    FILE *file = fopen(path, "rbe");
-    char *text = file ? malloc(FILE_MAX + 1) : NULL;
+    struct cunei_syntax whole = {"", 0, 0, &config->error};
 
-    *size = text ? fread(text, 1, FILE_MAX, file) : 0;
-    if (file)
-        (void)fclose(file);
-    if (text)
-        text[*size] = '\0';
-    /* A malformed file without our table is not our business. */
-    if (text && strstr(text, "cunei"))
-        return text;
-    free(text);
-    return NULL;
+    int rc = cunei_regular_file_read(config->path, FILE_MAX, text, size);
+    if (rc == -EBADMSG)
+        return cunei_syntax_fail(&whole, 0, "%s", cunei_regular_file_problem(rc));
+    if (rc == -EFBIG)
+        return cunei_syntax_fail(&whole, 0, "it is longer than 4 MiB");
+    return rc == -ENOMEM ? rc : 0;
 }
 
 /* 1: the file has our table; 0: it has none; -EINVAL. */
 static int read_config(struct cunei_config *config)
 {
     size_t size = 0;
-    char *text = read_file(config->path, &size);
-    if (!text)
-        return 0;
-    int rc = cunei_toml_parse(text, size, "tool.cunei", visit, config, &config->error);
+    char *text = NULL;
+
+    int rc = read_file(config, &text, &size);
+    /* A malformed file without our table is not our business. */
+    if (rc == 0 && text && strstr(text, "cunei"))
+        rc = cunei_toml_parse(text, size, "tool.cunei", visit, config, &config->error);
     if (rc == 0)
         rc = config->keys.size > 0;
     free(text);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/filter_file.h"
+#include "base/regular_file.h"
 #include "probe/budget/budget.h"
 #include "probe/code/qualname.h"
 #include "probe/code/registry.h"
@@ -125,7 +126,7 @@ static int read_filters(struct cunei_patterns *patterns, PyObject *list)
                          (Py_ssize_t)error.line, (Py_ssize_t)error.column, error.text);
         else if (rc < 0)
             PyErr_Format(PyExc_OSError, "cannot read the filter '%s': %s",
-                         PyBytes_AS_STRING(path), strerror(-rc));
+                         PyBytes_AS_STRING(path), cunei_regular_file_problem(rc));
         Py_DECREF(path);
         if (rc < 0)
             return -1;

@@ -3,6 +3,7 @@
 
 import itertools
 import json
+import os
 import textwrap
 
 import ctf
@@ -164,6 +165,28 @@ def test_what_stands_in_the_table_s_place_is_refused(project, text):
     place = f"{path}:1:3" if "[[" in text else f"{path}:2:1"
     message = f"cunei: {place}: expected one table here: [tool.cunei] ("
     assert done.returncode == 1 and done.stderr.startswith(message)
+
+
+def test_a_project_file_that_is_not_a_regular_file_is_refused(project):
+    path = project.folder / "pyproject.toml"
+    os.mkfifo(path)
+    wanted = f"{path}:1:1: it is not a regular file"
+
+    done = project("run", "src/app.py")
+
+    assert done.returncode == 1
+    assert done.stderr == f"cunei: {wanted} (--no-config ignores [tool.cunei])\n"
+    assert doctor_row(project) == ("bad", wanted)
+
+
+def test_a_project_file_of_many_megabytes_is_refused(project):
+    path = project.folder / "pyproject.toml"
+    path.write_bytes(b"#" * (5 << 20))
+
+    done = project("run", "src/app.py")
+
+    assert done.returncode == 1
+    assert f"{path}:1:1: it is longer than 4 MiB" in done.stderr
 
 
 REFUSED = [

@@ -164,6 +164,34 @@ def test_a_malformed_file_is_reported_with_the_place(program, text, message):
     assert not (program.folder / "trace").exists()
 
 
+def test_a_filter_that_is_not_a_regular_file_is_refused(program):
+    os.mkfifo(program.folder / "f")
+
+    done = program("record", "-o", "trace", "--filter", "f", "app.py")
+
+    assert (done.returncode, done.stderr) == (
+        1,
+        "cunei: cannot read the filter 'f': it is not a regular file; write the "
+        "patterns to a file first\n",
+    )
+
+
+def test_the_package_refuses_a_filter_that_is_not_a_regular_file(program):
+    os.mkfifo(program.folder / "f")
+    program.write(
+        "start.py",
+        "import cunei\n"
+        "try:\n"
+        "    cunei.start('trace', filter='f')\n"
+        "except cunei.Error as error:\n"
+        "    print(error)\n",
+    )
+
+    done = program.run(program.python, "start.py")
+
+    assert done.stdout == "cannot read the filter 'f': it is not a regular file\n"
+
+
 @pytest.mark.parametrize("text", ["", "# none\n", '{"exclude_timer": ["tiny"]}'])
 def test_a_filter_without_a_pattern_is_reported(program, text):
     program.write("f", text)

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -204,7 +206,23 @@ static void a_file_that_is_not_there_is_an_error_of_its_own(void **state)
 
     assert_int_equal(cunei_filter_file_read(&patterns, "/nowhere/x", &error), -ENOENT);
     assert_int_equal(cunei_filter_file_read(&patterns, "/", &error), -EISDIR);
-    assert_int_equal(cunei_filter_file_read(&patterns, "/dev/zero", &error), -EFBIG);
+    assert_int_equal(cunei_filter_file_read(&patterns, "/dev/zero", &error), -EBADMSG);
+}
+
+static void a_file_of_more_than_a_mebibyte_is_too_long(void **state)
+{
+    char path[] = "/tmp/cunei-filter-XXXXXX";
+    struct cunei_patterns patterns = {0};
+    struct cunei_syntax_error error;
+    int fd = mkstemp(path);
+    (void)state;
+
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, CUNEI_FILTER_MAX + 1), 0);
+    close(fd);
+    int rc = cunei_filter_file_read(&patterns, path, &error);
+    (void)unlink(path);
+    assert_int_equal(rc, -EFBIG);
 }
 
 int main(void)
@@ -216,6 +234,7 @@ int main(void)
         cmocka_unit_test(values_in_each_other_have_an_end),
         cmocka_unit_test(a_nul_is_no_part_of_a_pattern),
         cmocka_unit_test(a_file_that_is_not_there_is_an_error_of_its_own),
+        cmocka_unit_test(a_file_of_more_than_a_mebibyte_is_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

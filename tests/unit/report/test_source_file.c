@@ -110,7 +110,7 @@ static void a_missing_file_and_a_folder_are_no_source(void **state)
     struct cunei_source_file source;
 
     assert_int_equal(cunei_source_file_read(&source, "/no/such/file.py"), -ENOENT);
-    assert_int_equal(cunei_source_file_read(&source, "/tmp"), -EINVAL);
+    assert_int_equal(cunei_source_file_read(&source, "/tmp"), -EISDIR);
     write_file("");
     assert_int_equal(cunei_source_file_read(&source, path), 0);
     assert_int_equal(source.count, 0);

@@ -72,6 +72,16 @@ def test_source_that_has_changed_is_reported(cunei):
     assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
 
 
+def test_a_source_that_became_a_pipe_is_not_waited_for(cunei):
+    record(cunei, SHOWN, "--lines", ":add")
+    (cunei.folder / "app.py").unlink()
+    os.mkfifo(cunei.folder / "app.py")
+
+    done = cunei("report", "trace", "--lines", "add")
+
+    assert "app.py was not found" in done.stdout
+
+
 def test_source_that_was_only_touched_has_not_changed(cunei):
     record(cunei, SHOWN, "--lines", ":add")
     os.utime(cunei.folder / "app.py", (1, 1))
