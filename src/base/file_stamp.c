@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,22 +72,55 @@ static uint64_t hash_text(const char *path)
     return hash == 0 || hash == CUNEI_STAMP_MIXED ? 1 : hash;
 }
 
-uint64_t cunei_file_stamp_read(struct cunei_file_stamps *stamps, const char *path)
+size_t cunei_file_stamp_archive(const char *path)
 {
-    const size_t count = sizeof(stamps->places) / sizeof(stamps->places[0]);
+    char part[PATH_MAX];
+    size_t size = strlen(path);
     struct stat status;
 
-    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
+    if (size >= sizeof(part))
         return 0;
-    uint64_t state = state_of(&status);
+    memcpy(part, path, size + 1);
+    for (char *slash = strrchr(part, '/'); slash && slash > part;
+         slash = strrchr(part, '/')) {
+        *slash = '\0';
+        if (stat(part, &status) == 0)
+            return S_ISREG(status.st_mode) ? (size_t)(slash - part) : 0;
+    }
+    return 0;
+}
+
+/* The stamp of the file that `status` describes. */
+static uint64_t stamp_of(struct cunei_file_stamps *stamps, const char *path,
+                         const struct stat *status)
+{
+    const size_t count = sizeof(stamps->places) / sizeof(stamps->places[0]);
+
+    if (!S_ISREG(status->st_mode))
+        return 0;
+    uint64_t state = state_of(status);
     size_t place = state % count;
     if (stamps->places[place].stamp && stamps->places[place].state == state)
         return stamps->places[place].stamp;
     uint64_t stamp =
-        status.st_size > SIZE_MAX_BYTES
-            ? mix((uint64_t)status.st_size, (uint64_t)status.st_mtim.tv_sec) | 1
+        status->st_size > SIZE_MAX_BYTES
+            ? mix((uint64_t)status->st_size, (uint64_t)status->st_mtim.tv_sec) | 1
             : hash_text(path);
     stamps->places[place].state = state;
     stamps->places[place].stamp = stamp;
     return stamp;
+}
+
+uint64_t cunei_file_stamp_read(struct cunei_file_stamps *stamps, const char *path)
+{
+    char archive[PATH_MAX];
+    struct stat status;
+
+    if (stat(path, &status) == 0)
+        return stamp_of(stamps, path, &status);
+    size_t size = errno == ENOTDIR ? cunei_file_stamp_archive(path) : 0;
+    memcpy(archive, path, size);
+    archive[size] = '\0';
+    return size > 0 && stat(archive, &status) == 0 ? stamp_of(stamps, archive, &status)
+                                                   : 0;
 }

@@ -9,6 +9,7 @@
 #ifndef CUNEI_BASE_FILE_STAMP_H
 #define CUNEI_BASE_FILE_STAMP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Several stamps, one after the other; no file has this one. */
@@ -22,7 +23,16 @@ struct cunei_file_stamps {
     } places[64];
 };
 
-/* The stamp of a regular file; 0: it does not exist, or cannot be read. */
+/*
+ * The stamp of a regular file; for a path inside an archive, that of the archive.  0:
+ * it does not exist, or cannot be read.
+ */
 uint64_t cunei_file_stamp_read(struct cunei_file_stamps *stamps, const char *path);
+
+/*
+ * Python names a file inside an archive as if that were a folder: the length of the
+ * part of `path` that names the archive; 0: no part of it is a file.
+ */
+size_t cunei_file_stamp_archive(const char *path);
 
 #endif

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_stamp.h"
 #include "base/regular_file.h"
+#include "report/zip_member.h"
 
 #define SIZE_MAX_BYTES ((size_t)64 << 20)
 #define TAB            8u
@@ -32,12 +34,32 @@ static int find_lines(struct cunei_source_file *source, size_t size)
     return 0;
 }
 
+/* The text of a file inside a zip archive, whose name is the first part of the path. */
+static int read_member(const char *path, char **text, size_t *size)
+{
+    size_t length = cunei_file_stamp_archive(path), zip_size = 0;
+    char *zip = NULL;
+
+    char *archive = length > 0 ? strndup(path, length) : NULL;
+    if (!archive)
+        return length > 0 ? -ENOMEM : -ENOENT;
+    int rc = cunei_regular_file_read(archive, SIZE_MAX_BYTES, &zip, &zip_size);
+    if (rc == 0)
+        rc = cunei_zip_member_read(zip, zip_size, path + length + 1, SIZE_MAX_BYTES,
+                                   text, size);
+    free(zip);
+    free(archive);
+    return rc;
+}
+
 int cunei_source_file_read(struct cunei_source_file *source, const char *path)
 {
     size_t size = 0;
 
     *source = (struct cunei_source_file){0};
     int rc = cunei_regular_file_read(path, SIZE_MAX_BYTES, &source->text, &size);
+    if (rc == -ENOTDIR)
+        rc = read_member(path, &source->text, &size);
     if (rc == 0)
         rc = find_lines(source, size);
     if (rc < 0)

@@ -23,7 +23,11 @@ struct cunei_source_file {
     uint32_t count; /* of lines */
 };
 
-/* Negative errno: it cannot be read, or is too long to be source (-EFBIG). */
+/*
+ * The path may lead into a zip archive.  Negative errno: it cannot be read, or is too
+ * long to be source
+ * (-EFBIG).
+ */
 int cunei_source_file_read(struct cunei_source_file *source, const char *path);
 void cunei_source_file_fini(struct cunei_source_file *source);
 

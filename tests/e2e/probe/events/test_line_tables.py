@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import zipapp
 
 import pytest
 from test_lines import lines_of, record, report_of
@@ -70,6 +71,29 @@ def test_source_that_has_changed_is_reported(cunei):
 
     assert "app.py has changed since the recording" in done.stdout
     assert {line["source"] for line in report_of(cunei)["lines"]} == {"changed"}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_source_inside_a_zip_archive_is_shown(cunei, compressed):
+    cunei.write("source/__main__.py", "from package.tools import add\nadd(4)\n")
+    cunei.write("source/package/tools.py", SHOWN)
+    archive = cunei.folder / "app.pyz"
+    zipapp.create_archive(
+        cunei.folder / "source", archive, cunei.python, compressed=compressed
+    )
+    done = cunei("record", "-q", "-o", "trace", "--lines", ":add", "app.pyz")
+    assert done.returncode == 0
+
+    done = cunei("report", "trace", "--lines", "add")
+
+    assert re.search(r"^ *4 +8 .*  total \+= i$", done.stdout, re.MULTILINE)
+    assert {line["source"] for line in report_of(cunei)["lines"]} == {"same"}
+
+    archive.write_bytes(b"#!/new\n" + archive.read_bytes())
+    assert "tools.py has changed since" in cunei("report", "trace", "-l", "add").stdout
+
+    archive.write_bytes(archive.read_bytes()[:-9])
+    assert "tools.py was not found" in cunei("report", "trace", "-l", "add").stdout
 
 
 def test_a_source_that_became_a_pipe_is_not_waited_for(cunei):
